@@ -1,0 +1,28 @@
+// The one error class. A fault is something a person or an operator can act on; a bug is an assertion.
+
+/**
+ * What kind of trouble it is. The command line turns the code into an exit code:
+ * - `usage`, `config`: the command or the configuration is wrong (2)
+ * - `refused`: a file was refused; nothing was recorded, nothing was sent (7)
+ * - `stopped`: the work cannot go on without a person (6)
+ * - `full`, `storage`: the data directory cannot be written (1)
+ * - `unavailable`: something needed cannot be reached or started (2)
+ * - `interrupted`: a signal ended it; running it again is safe (130)
+ */
+export type FaultCode = 'usage' | 'config' | 'refused' | 'stopped' | 'full' | 'storage' | 'unavailable' | 'interrupted'
+
+export class Fault extends Error {
+  readonly code: FaultCode
+
+  /** `message` is one sentence for a person: what happened, what it means for the money, what to do next. */
+  constructor(code: FaultCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'Fault'
+    this.code = code
+  }
+}
+
+/** States what must be true here whatever the input; a failure is a bug in this program, never the user's. */
+export function assert(condition: unknown, what: string): asserts condition {
+  if (!condition) throw new Error(`bug: ${what}`)
+}

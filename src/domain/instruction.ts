@@ -1,0 +1,163 @@
+// What one row or message asks for: the five operations of the transaction endpoint and the fields each one takes.
+
+import type { Currency, Money } from './money.ts'
+
+/** The gateway's `transaction_type`. CAPTURE is a sale; CAUTH captures an earlier authorization. */
+export const OPERATIONS = ['CAPTURE', 'AUTH', 'CAUTH', 'REFUND', 'CANCEL'] as const
+export type Operation = (typeof OPERATIONS)[number]
+
+/**
+ * What people write for the operations. `CAPTURE` in capitals is the gateway's code for a sale; `capture` in small
+ * letters is what everyone else calls the capture of an authorization (CAUTH). Mixed case could be either and is not
+ * understood, because guessing would charge a card.
+ */
+export function parseOperation(text: string): Operation | undefined {
+  const word = text.trim()
+  if ((OPERATIONS as readonly string[]).includes(word)) return word as Operation
+  if (word === 'capture') return 'CAUTH'
+  return WORDS[word.toLowerCase()]
+}
+
+const WORDS: Readonly<Record<string, Operation>> = {
+  sale: 'CAPTURE',
+  auth: 'AUTH',
+  authorize: 'AUTH',
+  authorise: 'AUTH',
+  authorization: 'AUTH',
+  authorisation: 'AUTH',
+  cauth: 'CAUTH',
+  refund: 'REFUND',
+  void: 'CANCEL',
+  cancel: 'CANCEL',
+}
+
+/** Cardholder and billing fields, passed on as they are where the operation takes them. */
+export const DETAIL_FIELDS = [
+  'cust_fname',
+  'cust_lname',
+  'cust_email',
+  'cust_phone',
+  'bill_addr',
+  'bill_addr_city',
+  'bill_addr_state',
+  'bill_addr_zip',
+  'bill_addr_country',
+] as const
+export type DetailField = (typeof DETAIL_FIELDS)[number]
+
+export interface Instruction {
+  /** Ours: unique per account for ever; with the run key in front where one was given. */
+  readonly reference: string
+  readonly operation: Operation
+  /** null only for a CANCEL without an amount. For REFUND and CANCEL the currency is declared, not sent. */
+  readonly money: Money | null
+  /** The gateway's order id of the earlier transaction, as written in the file. */
+  readonly orderId: string | null
+  readonly vaultId: string | null
+  readonly saveCardOnFile: boolean
+  /** What is sent as `xtl_order_id`; null where the operation does not take one. */
+  readonly xtlOrderId: string | null
+  readonly details: Readonly<Partial<Record<DetailField, string>>>
+  /** Epoch milliseconds: the earliest moment to send; null: at once. */
+  readonly executeAtMs: number | null
+}
+
+export type FieldRule =
+  | 'required'
+  | 'optional'
+  /** Not sent, harmless: carried through to the results like an unknown column. */
+  | 'unused'
+  /** A value here means that the row means another operation: an error. */
+  | 'forbidden'
+
+export type RuledField =
+  | 'amount'
+  | 'request_currency'
+  | 'customer_vault_id'
+  | 'request_ref_po_id'
+  | 'save_card_on_file'
+  | 'xtl_order_id'
+  | 'details'
+
+/** The gateway's request table per operation. `request_currency` is asked for wherever an amount is; see `sendsCurrency`. */
+export const FIELD_RULES = {
+  CAPTURE: {
+    amount: 'required',
+    request_currency: 'required',
+    customer_vault_id: 'required',
+    request_ref_po_id: 'forbidden',
+    save_card_on_file: 'optional',
+    xtl_order_id: 'optional',
+    details: 'optional',
+  },
+  AUTH: {
+    amount: 'required',
+    request_currency: 'required',
+    customer_vault_id: 'required',
+    request_ref_po_id: 'forbidden',
+    save_card_on_file: 'forbidden',
+    xtl_order_id: 'optional',
+    details: 'optional',
+  },
+  CAUTH: {
+    amount: 'required',
+    request_currency: 'required',
+    customer_vault_id: 'unused',
+    request_ref_po_id: 'required',
+    save_card_on_file: 'unused',
+    xtl_order_id: 'optional',
+    details: 'optional',
+  },
+  REFUND: {
+    amount: 'required',
+    request_currency: 'required',
+    customer_vault_id: 'unused',
+    request_ref_po_id: 'required',
+    save_card_on_file: 'unused',
+    xtl_order_id: 'unused',
+    details: 'unused',
+  },
+  CANCEL: {
+    amount: 'optional',
+    request_currency: 'optional',
+    customer_vault_id: 'unused',
+    request_ref_po_id: 'required',
+    save_card_on_file: 'unused',
+    xtl_order_id: 'unused',
+    details: 'unused',
+  },
+} as const satisfies Record<Operation, Record<RuledField, FieldRule>>
+
+/** REFUND and CANCEL declare a currency for totals and checks; the gateway takes none for them. */
+export function sendsCurrency(operation: Operation): boolean {
+  return operation === 'CAPTURE' || operation === 'AUTH' || operation === 'CAUTH'
+}
+
+/** Ids are compared as text without leading zeros: `000123` and `123` name the same order. */
+export function plainId(id: string): string {
+  return id.trim().replace(/^0+(?=.)/, '')
+}
+
+/** What makes two rows under one reference the same instruction; any difference is another instruction. */
+export function contentOf(
+  instruction: Omit<Instruction, 'reference' | 'xtlOrderId' | 'details' | 'saveCardOnFile'>,
+): string {
+  const { operation, money, orderId, vaultId, executeAtMs } = instruction
+  return [
+    operation,
+    money === null ? '' : `${money.amountMinor} ${money.currency}`,
+    orderId === null ? '' : plainId(orderId),
+    vaultId === null ? '' : plainId(vaultId),
+    executeAtMs ?? '',
+  ].join('|')
+}
+
+/** What makes two rows under different references look like one instruction entered twice; null: nothing to compare. */
+export function lookalikeOf(
+  instruction: Pick<Instruction, 'operation' | 'money' | 'orderId' | 'vaultId'>,
+): string | null {
+  const { operation, money, orderId, vaultId } = instruction
+  const target = orderId ?? vaultId
+  if (target === null) return null
+  return `${operation}|${money === null ? '' : `${money.amountMinor} ${money.currency as Currency}`}|${plainId(target)}`
+}

@@ -1,0 +1,37 @@
+// When the next request may leave. A slot is a moment, not a permit; there is no burst credit.
+
+/** Perfectly even spacing lets one more than the limit into some second by jitter alone; 2 % keeps every second within. */
+const MARGIN = 1.02
+
+/** Times are the monotonic milliseconds of whoever calls. */
+export interface Pace {
+  readonly perSecond: number
+  readonly intervalMs: number
+  readonly nextAtMs: number
+}
+
+/** A dead predecessor may have used the second before this one up, so the first slot is a whole second away. */
+export function openPace(perSecond: number, nowMs: number): Pace {
+  return { perSecond, intervalMs: (1000 / perSecond) * MARGIN, nextAtMs: nowMs + 1000 }
+}
+
+/** Books the next free moment. */
+export function bookSlot(pace: Pace, nowMs: number): { readonly slotAtMs: number; readonly pace: Pace } {
+  const slotAtMs = Math.max(nowMs, pace.nextAtMs)
+  return { slotAtMs, pace: { ...pace, nextAtMs: slotAtMs + pace.intervalMs } }
+}
+
+/** A slot that has passed by more than one interval is given up: using it would send two requests at once. */
+export function isPast(pace: Pace, slotAtMs: number, nowMs: number): boolean {
+  return nowMs - slotAtMs > pace.intervalMs
+}
+
+/**
+ * The last word, where the first byte leaves: whether one more start at `nowMs` keeps every window of one second within
+ * the rate. `startsMs` are the latest starts, oldest first, at least `perSecond` of them where there were as many.
+ */
+export function mayLeave(pace: Pace, startsMs: readonly number[], nowMs: number): boolean {
+  const allowed = Math.max(1, Math.floor(pace.perSecond))
+  const oldest = startsMs.at(-allowed)
+  return oldest === undefined || nowMs - oldest >= 1000
+}

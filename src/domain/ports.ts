@@ -1,0 +1,407 @@
+// The contracts between the rooms. Each is written here once; an adapter keeps it, a conformance suite holds it to it.
+
+import type { Currency } from './money.ts'
+import type { Instruction, Operation } from './instruction.ts'
+import type { Outcome } from './outcome.ts'
+import type { Cause, State } from './states.ts'
+import type { AnswerFacts } from './verdict.ts'
+
+export type BatchId = string & { readonly __brand: 'BatchId' }
+export type AccountId = number & { readonly __brand: 'AccountId' }
+export type RowId = number & { readonly __brand: 'RowId' }
+
+/** Who acted: the operating system's `user@host`, and the name given with `--as`. Both are kept. */
+export interface Actor {
+  readonly user: string
+  readonly as: string | null
+}
+
+export interface Clock {
+  /** Wall clock, epoch milliseconds. */
+  nowMs(): number
+  /** Never runs backwards; stands still while a virtual machine is suspended. */
+  monotonicMs(): number
+  /** Resolves early, without an error, when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+// ───────────────────────────────────────────────────────────── Gateway
+
+/** The last word before the first byte: null to go, or why not. Called synchronously when the connection stands. */
+export type Fence = () => 'fence' | 'pace' | null
+
+export interface Gateway {
+  /**
+   * Sends one instruction once. Never rejects and never sends again by itself: whatever happens is an outcome.
+   * The fence is asked exactly once, after the connection stands and before the first byte; if it refuses, or is never
+   * asked, not one byte left. `abandon` ends an attempt that has not started yet; a started one is awaited.
+   */
+  send(instruction: Instruction, fence: Fence, abandon: AbortSignal): Promise<Outcome>
+  /** Whether something accepts connections at the address. Sends no request. null: it does; else why not, in words. */
+  reach(): Promise<string | null>
+  close(): Promise<void>
+}
+
+// ───────────────────────────────────────────────────────────── Dispatch
+
+export interface Slice {
+  readonly batchId: BatchId
+  /** The most rows to take. */
+  readonly rows: number
+}
+
+/** Hands out work; remembers nothing that matters. Losing everything in it costs a tick. */
+export interface Dispatch {
+  /** Puts slices of a batch into places `0 … places-1` of that batch; a place that is taken stays as it is. */
+  offer(slice: Slice, places: number): Promise<void>
+  /** Called whenever a slice has ended, so that its place can be filled before the next tick. */
+  onFreed(listener: (batchId: BatchId) => void): void
+  /** Takes no new slices; resolves when the running ones have ended, or after `withinMs`. */
+  close(withinMs: number): Promise<void>
+}
+
+// ───────────────────────────────────────────────────────────── Ledger: working off
+
+/** A row that may be sent, with all that sending needs. */
+export interface DueRow {
+  readonly rowId: RowId
+  readonly batchId: BatchId
+  readonly accountId: AccountId
+  readonly rowNo: number
+  /** Attempts so far; the claim makes it one more. */
+  readonly attempt: number
+  readonly everInDoubt: boolean
+  /** How often this row was answered 403. */
+  readonly forbiddenCount: number
+  readonly instruction: Instruction
+}
+
+export interface Claim {
+  readonly rowId: RowId
+  /** The attempt number seen in the due row: the claim is refused when the row has moved since. */
+  readonly attempt: number
+  readonly nowMs: number
+  readonly sendByMs: number
+  readonly answerByMs: number
+}
+
+export type ClaimAnswer =
+  | { readonly kind: 'claimed'; readonly attempt: number }
+  /** The row is not READY and due, its batch is held, its account stopped, or an earlier row of its order is open. */
+  | { readonly kind: 'not-free' }
+  /** The claim could not be written. Nothing is claimed; `full` is a disk without space. */
+  | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
+
+/** What became of a claimed attempt. */
+export interface Settlement {
+  readonly rowId: RowId
+  /** The attempt that the claim answered with. A settlement changes nothing when the row has moved on. */
+  readonly attempt: number
+  readonly to: 'APPROVED' | 'DECLINED' | 'FAILED' | 'IN_DOUBT' | 'READY'
+  readonly cause: Extract<Cause, 'answer' | 'unsent' | 'doubt'>
+  readonly atMs: number
+  /** When the first byte left; null where none did. */
+  readonly sentAtMs: number | null
+  readonly httpStatus: number | null
+  /** The answer as received, masked, one line; kept in the history. */
+  readonly answerText: string | null
+  /** For people: the gateway's text or ours, one line; null for a plain approval. */
+  readonly reason: string | null
+  readonly facts: AnswerFacts | null
+  readonly warning: string | null
+  /** The warning is about money: pauses the batch the first time. */
+  readonly warnsOfMoney: boolean
+  /** For READY: the earliest moment of the next claim. */
+  readonly dueAtMs: number
+  /** The row was answered 403. */
+  readonly forbidden: boolean
+}
+
+export interface Settled {
+  /** Where the row stands now. READY becomes CANCELLED in a cancelled batch; a transaction id seen before makes IN_DOUBT. */
+  readonly state: State
+  /** Batches that this settlement paused, with the reason. */
+  readonly paused: string | null
+}
+
+/** A batch in which something could be sent now. */
+export interface WorkableBatch {
+  readonly batchId: BatchId
+  readonly accountId: AccountId
+  /** Rows due, counted no further than asked. */
+  readonly due: number
+}
+
+export interface WorkLedger {
+  /** On start, by the holder of the worker lock only: whatever is SENDING belonged to a dead process and becomes IN_DOUBT. */
+  sweep(nowMs: number): Promise<number>
+  /** Starts counting new doubts of every account from zero, as at each start of a worker. */
+  forgetDoubts(): Promise<void>
+  /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
+  finishCancelling(nowMs: number): Promise<number>
+  /** Open batches with due rows, longest waiting first; `only` narrows to one. */
+  workable(nowMs: number, countTo: number, only?: BatchId): Promise<readonly WorkableBatch[]>
+  /** Due rows whose order is free, by due time and then file order, leaving out `except`. */
+  dueRows(batchId: BatchId, nowMs: number, limit: number, except: ReadonlySet<RowId>): Promise<readonly DueRow[]>
+  /** Resolves only after the commit that holds it. Concurrent claims and settlements share commits. Never rejects. */
+  claim(claim: Claim): Promise<ClaimAnswer>
+  /** Resolves only when it is durable; kept and tried again until it is (a full disk is waited out). */
+  settle(settlement: Settlement): Promise<Settled>
+  /** Nothing of the account is claimed until `resumeAccount`. */
+  stopAccount(accountId: AccountId, reason: string, nowMs: number): Promise<void>
+}
+
+// ───────────────────────────────────────────────────────────── Ledger: taking in
+
+/** One thing wrong with one row, in words a person can act on. */
+export interface RowFault {
+  readonly rowNo: number
+  /** Line of the file where the row begins, from 1. */
+  readonly line: number
+  readonly column: string | null
+  /** The cell as written, masked and cut; null where no one cell is to blame. */
+  readonly value: string | null
+  readonly problem: string
+  readonly remedy: string
+}
+
+/** A row of a file as read: an instruction, or the faults that kept it from being one. */
+export interface DraftRow {
+  readonly rowNo: number
+  readonly line: number
+  /** The cells as they were (masked where they must be), in the order of the header. */
+  readonly cells: readonly string[]
+  /** The reference it has or would have. */
+  readonly reference: string
+  readonly instruction: Instruction | null
+  readonly faults: readonly RowFault[]
+  /** For results fed back: which recorded row this line came from. */
+  readonly cameFrom: { readonly batchId: string; readonly rowNo: number } | null
+}
+
+export type RetryStatus = 'FAILED' | 'CANCELLED' | 'INVALID'
+
+export interface DraftHeader {
+  readonly accountId: AccountId
+  readonly fileName: string
+  readonly fileSha256: string
+  readonly runKey: string | null
+  readonly columns: readonly string[]
+  /** What of the command line decides the meaning of the file (operation, currency, decimal), as text to compare. */
+  readonly reading: string
+  readonly sandbox: boolean
+  /** Results fed back: recorded rows are looked up, nothing new is sent except what `retry` names. */
+  readonly fedBack: boolean
+  readonly retry: readonly RetryStatus[]
+  /** Window between rows of different run keys; 30 days otherwise. */
+  readonly lookalikeDays: number
+  readonly nowMs: number
+}
+
+export interface Total {
+  readonly operation: Operation
+  /** Empty for a CANCEL without an amount. */
+  readonly currency: Currency | ''
+  readonly count: number
+  readonly amountMinor: bigint
+}
+
+export interface DraftReview {
+  readonly rows: number
+  /** Rows that would be sent. */
+  readonly accepted: number
+  readonly duplicate: number
+  readonly invalid: number
+  /** Accepted rows that look like an earlier row of this file or a recorded one under another reference. */
+  readonly lookalikes: number
+  /** Of the accepted rows. */
+  readonly totals: readonly Total[]
+  /** Over all rows that could be read as instructions, whatever becomes of them. */
+  readonly totalsRead: readonly Total[]
+}
+
+export interface Lookalike {
+  readonly rowNo: number
+  readonly line: number
+  readonly reference: string
+  /** Null batch: the earlier row is in the same file. */
+  readonly like: {
+    readonly batchId: string | null
+    readonly rowNo: number
+    readonly reference: string
+    readonly state: State | null
+  }
+}
+
+/** A file being read. Lives outside the record until `record`; leaving it without is the same as `discard`. */
+export interface Draft {
+  add(rows: readonly DraftRow[]): Promise<void>
+  /** After the last row: finds clashes within the file and with what is recorded, and counts. */
+  review(): Promise<DraftReview>
+  /** Every fault, in file order, clashes included. */
+  faults(): Iterable<RowFault>
+  lookalikes(): Iterable<Lookalike>
+  /** Copies the rows in short transactions and makes the batch visible in the last one. */
+  record(actor: Actor): Promise<BatchId>
+  discard(): Promise<void>
+}
+
+/** A message of another service, checked and understood. */
+export interface IntakeMessage {
+  readonly accountId: AccountId
+  readonly instruction: Instruction
+  readonly runKey: string | null
+  readonly allowLookalike: boolean
+  readonly lookalikeDays: number
+  /** The message as received, for the results: names and values. */
+  readonly cells: Readonly<Record<string, string>>
+  readonly nowMs: number
+}
+
+export type IntakeAnswer =
+  | {
+      readonly kind: 'accepted' | 'duplicate'
+      readonly batchId: BatchId
+      readonly rowNo: number
+      readonly state: State
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+export interface IntakeLedger {
+  /** The account of this address and user; made on first use. A second name for a known account is a fault. */
+  account(name: string, url: string, username: string, nowMs: number): Promise<AccountId>
+  /** One submit at a time: deletes what a dead one left, then begins. Faults with `stopped` while another is under way. */
+  openDraft(header: DraftHeader): Promise<Draft>
+  /** The batch of the same bytes, account and run key that is unfinished or whose results were never written. */
+  findUnfinished(
+    header: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>,
+  ): Promise<{ batchId: BatchId; reading: string } | null>
+  /** Into the day's queue batch of the account. Idempotent by account and reference. Durable when it resolves. */
+  recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
+  /** Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. */
+  recordRefusal(refusal: {
+    sourceId: string
+    accountName: string
+    reasons: readonly string[]
+    text: string
+    nowMs: number
+  }): Promise<void>
+}
+
+// ───────────────────────────────────────────────────────────── Ledger: reading and steering
+
+export type Hold = 'none' | 'paused' | 'cancelled'
+
+export interface BatchTotal extends Total {
+  readonly state: State
+}
+
+/** A batch as the record has it. */
+export interface BatchView {
+  readonly batchId: BatchId
+  readonly source: 'file' | 'queue'
+  readonly accountId: AccountId
+  readonly merchant: string
+  readonly fileName: string | null
+  readonly fileSha256: string | null
+  readonly runKey: string | null
+  readonly sandbox: boolean
+  readonly createdAtMs: number
+  readonly createdBy: string
+  readonly hold: Hold
+  readonly holdReason: string | null
+  readonly accountStopped: string | null
+  readonly rows: number
+  readonly counts: Readonly<Partial<Record<State, number>>>
+  readonly totals: readonly BatchTotal[]
+  /** APPROVED rows with a warning about money. */
+  readonly moneyWarnings: number
+  /** For DUPLICATE rows: how many point at a row of each state now. */
+  readonly duplicateOf: Readonly<Partial<Record<State, number>>>
+  /** Earliest due time of a READY row; null where none is READY. */
+  readonly nextDueAtMs: number | null
+  /** READY rows that wait for an earlier row of their order which cannot move by itself (IN_DOUBT, or held). */
+  readonly blocked: number
+  readonly resultsPath: string | null
+  /** Rows changed after the results were written. */
+  readonly resultsStale: boolean
+}
+
+/** A row as the reconciliation tells it. */
+export interface ReconciliationRow {
+  readonly rowNo: number
+  readonly line: number
+  readonly cells: readonly string[]
+  readonly reference: string | null
+  readonly state: State
+  readonly operation: Operation | null
+  readonly amountMinor: bigint | null
+  readonly currency: Currency | null
+  readonly reason: string | null
+  readonly facts: AnswerFacts
+  readonly warning: string | null
+  readonly attempts: number
+  readonly sentAtMs: number | null
+  readonly completedAtMs: number | null
+}
+
+/** One read transaction over a batch. Rows and totals are of the same moment. Close it. */
+export interface BatchReading {
+  readonly atMs: number
+  readonly batch: BatchView
+  readonly columns: readonly string[]
+  rows(): Iterable<ReconciliationRow>
+  close(): Promise<void>
+}
+
+export interface HistoryMove {
+  readonly batchId: BatchId
+  readonly rowNo: number
+  readonly attempt: number
+  readonly from: State | null
+  readonly to: State
+  readonly cause: string
+  readonly atMs: number
+  readonly by: string
+  readonly httpStatus: number | null
+  readonly answerText: string | null
+  readonly reason: string | null
+}
+
+export interface DoubtRow {
+  readonly batchId: BatchId
+  readonly rowNo: number
+  readonly merchant: string
+  readonly attempt: number
+  readonly sentAtMs: number | null
+  readonly claimedAtMs: number
+  readonly reason: string | null
+  readonly instruction: Instruction
+}
+
+export interface BookLedger {
+  batches(): Promise<readonly BatchView[]>
+  /** By id or a beginning of one that fits a single batch; null where none fits. */
+  batch(idOrPrefix: string): Promise<BatchView | null>
+  openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
+  resultsWritten(batchId: BatchId, path: string, readingAtMs: number): Promise<void>
+  history(reference: string): Promise<readonly HistoryMove[]>
+  doubts(): Promise<readonly DoubtRow[]>
+  accounts(): Promise<
+    readonly { accountId: AccountId; name: string; url: string; username: string; stopped: string | null }[]
+  >
+  pause(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  resume(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /** READY rows become CANCELLED; open requests are awaited by whoever has them. */
+  cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /** Grows with every resume of the account or one of its batches: whoever rests may start again. */
+  resumes(accountId: AccountId): Promise<number>
+}
+
+/** The record. Everything that matters is in it before anyone is told. */
+export interface Ledger extends WorkLedger, IntakeLedger, BookLedger {
+  /** Random, made with the ledger; part of every name in Redis. */
+  readonly ledgerId: string
+  close(): Promise<void>
+}

@@ -1,0 +1,64 @@
+// The states of an instruction and every move between them. The ledger refuses any move that is not in this table.
+
+export const STATES = [
+  'READY',
+  'SENDING',
+  'APPROVED',
+  'DECLINED',
+  'FAILED',
+  'IN_DOUBT',
+  'CANCELLED',
+  'INVALID',
+  'DUPLICATE',
+] as const
+export type State = (typeof STATES)[number]
+
+/** Why a row moves. `late-answer`: a true answer of the named attempt that came after the row had been given up. */
+export type Cause = 'claim' | 'answer' | 'unsent' | 'doubt' | 'sweep' | 'cancel' | 'resolve' | 'proof' | 'late-answer'
+
+export interface Move {
+  readonly from: State
+  readonly to: State
+  readonly cause: Cause
+}
+
+export const MOVES = [
+  { from: 'READY', to: 'SENDING', cause: 'claim' },
+  { from: 'READY', to: 'CANCELLED', cause: 'cancel' },
+  { from: 'SENDING', to: 'APPROVED', cause: 'answer' },
+  { from: 'SENDING', to: 'DECLINED', cause: 'answer' },
+  { from: 'SENDING', to: 'FAILED', cause: 'answer' }, // certainly not executed: refused as wrong
+  { from: 'SENDING', to: 'READY', cause: 'unsent' }, // certainly not executed: due later
+  { from: 'SENDING', to: 'CANCELLED', cause: 'unsent' }, // certainly not executed, and its batch was cancelled meanwhile
+  { from: 'SENDING', to: 'IN_DOUBT', cause: 'doubt' }, // may have been executed
+  { from: 'SENDING', to: 'IN_DOUBT', cause: 'sweep' }, // its process died between claim and answer
+  { from: 'IN_DOUBT', to: 'APPROVED', cause: 'resolve' },
+  { from: 'IN_DOUBT', to: 'DECLINED', cause: 'resolve' },
+  { from: 'IN_DOUBT', to: 'FAILED', cause: 'resolve' }, // a person found that it was not executed
+  { from: 'IN_DOUBT', to: 'READY', cause: 'resolve' }, // a person orders it to be sent again
+  { from: 'IN_DOUBT', to: 'READY', cause: 'proof' }, // its owner proves that nothing was sent
+  { from: 'IN_DOUBT', to: 'APPROVED', cause: 'late-answer' },
+  { from: 'IN_DOUBT', to: 'DECLINED', cause: 'late-answer' },
+  { from: 'READY', to: 'APPROVED', cause: 'late-answer' },
+  { from: 'READY', to: 'DECLINED', cause: 'late-answer' },
+] as const satisfies readonly Move[]
+
+export function canMove(from: State, to: State, cause: Cause): boolean {
+  return MOVES.some((move) => move.from === from && move.to === to && move.cause === cause)
+}
+
+/** A state that no move leaves. Derived, so that it cannot disagree with the table. */
+export function isFinal(state: State): boolean {
+  return !MOVES.some((move) => move.from === state)
+}
+
+/** What outsiders read: a waiting row is READY inside and PENDING outside; results know no SENDING. */
+export type ResultStatus = Exclude<State, 'READY' | 'SENDING'> | 'PENDING'
+
+export function resultStatusOf(state: State): ResultStatus {
+  return state === 'READY' || state === 'SENDING' ? 'PENDING' : state
+}
+
+export function statusOf(state: State): ResultStatus | 'SENDING' {
+  return state === 'READY' ? 'PENDING' : state
+}

@@ -1,0 +1,214 @@
+// From an outcome to what it means for the money. Pure, complete, tried from the top; whatever is not understood is in doubt.
+
+import { type Instruction, type Operation, plainId } from './instruction.ts'
+import { sameAmount } from './money.ts'
+import type { Answer, Outcome } from './outcome.ts'
+
+/** What an answer says, as the digits and text received. */
+export interface AnswerFacts {
+  readonly transactionId: string | null
+  readonly orderId: string | null
+  readonly recordId: string | null
+  readonly amount: string | null
+  readonly currency: string | null
+  readonly vaultId: string | null
+  readonly xtlOrderId: string | null
+}
+
+export interface Warning {
+  readonly text: string
+  /** The money may not be what was asked: it counts in the exit code. */
+  readonly aboutMoney: boolean
+}
+
+/** What the attempt tells about the road to the gateway; see `window.ts`. */
+export type Signal = 'true-answer' | 'trouble' | 'throttled' | 'none'
+
+export type Verdict =
+  | { readonly kind: 'approved'; readonly facts: AnswerFacts; readonly warnings: readonly Warning[] }
+  | {
+      readonly kind: 'declined'
+      readonly facts: AnswerFacts
+      readonly reason: string
+      readonly warnings: readonly Warning[]
+    }
+  /** Certainly not executed, nobody's fault but the road's: it goes again later. */
+  | { readonly kind: 'unsent'; readonly reason: string; readonly signal: Signal; readonly retryAfterMs: number | null }
+  /** 403: certainly not executed; this row waits, and counts towards stopping the account or giving the row up. */
+  | { readonly kind: 'forbidden'; readonly reason: string }
+  /** Credentials or address are wrong: nothing of this account can be executed until a person has looked. */
+  | { readonly kind: 'stop-account'; readonly reason: string }
+  /** Certainly not executed: refused as wrong. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'in-doubt'; readonly reason: string; readonly facts: AnswerFacts | null }
+
+/** What the verdict depends on besides the outcome. */
+export interface Judging {
+  readonly instruction: Pick<Instruction, 'operation' | 'money' | 'orderId' | 'xtlOrderId'>
+  /** An earlier attempt of this row was in doubt at some time. */
+  readonly everInDoubt: boolean
+  /** HTTP codes that the gateway's operator has said, in writing, to mean "not executed". */
+  readonly notExecutedStatus: readonly number[]
+}
+
+const REFUSED_AS_WRONG = [400, 411, 413, 414, 415, 422, 431]
+const WRONG_CREDENTIALS_OR_ADDRESS = [401, 404, 405]
+
+export function verdictOn(outcome: Outcome, judging: Judging): Verdict {
+  switch (outcome.kind) {
+    case 'unsent':
+      return {
+        kind: 'unsent',
+        reason: outcome.detail,
+        signal: outcome.why === 'connect' ? 'trouble' : 'none',
+        retryAfterMs: null,
+      }
+    case 'lost':
+      return { kind: 'in-doubt', reason: `${outcome.detail}; it may have been executed`, facts: null }
+    case 'answered':
+      return verdictOnAnswer(outcome, judging)
+  }
+}
+
+type Answered = Extract<Outcome, { kind: 'answered' }>
+
+function verdictOnAnswer(outcome: Answered, judging: Judging): Verdict {
+  const status = outcome.answer?.TRANS_STATUS_NAME
+  if (outcome.answer !== null && status !== undefined) {
+    return verdictOnStatus(status, outcome.answer, outcome, judging)
+  }
+  return verdictOnCode(outcome, judging)
+}
+
+function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judging: Judging): Verdict {
+  const { httpStatus } = outcome
+  const facts = factsOf(answer)
+  const doubt = (reason: string): Verdict => ({ kind: 'in-doubt', reason, facts })
+  const is2xx = httpStatus >= 200 && httpStatus <= 299
+  const is4xx = httpStatus >= 400 && httpStatus <= 499
+
+  if (status !== 'APPROVED' && status !== 'DECLINED')
+    return doubt(`the gateway answered with the unknown status "${status}"`)
+  if (!(is2xx || (is4xx && status === 'DECLINED')))
+    return doubt(`the gateway answered ${status} with HTTP ${httpStatus}`)
+
+  const echo = echoOf(answer, judging.instruction)
+  if (echo.kind === 'wrong') return doubt(`the answer belongs to another request: ${echo.what}`)
+  if (status === 'APPROVED' && echo.kind === 'absent' && outcome.connection === 'warm') {
+    return doubt('APPROVED over a kept-alive connection, without anything that ties the answer to this request')
+  }
+  const warnings: Warning[] = echo.kind === 'absent' ? [{ text: echo.what, aboutMoney: false }] : []
+
+  if (status === 'DECLINED') {
+    const reason = declineReasonOf(answer)
+    if (judging.everInDoubt)
+      return doubt(`DECLINED (${reason}), but an earlier attempt was in doubt and may be what was executed`)
+    return { kind: 'declined', facts, reason, warnings }
+  }
+  return { kind: 'approved', facts, warnings: [...warnings, ...moneyWarnings(facts, judging.instruction)] }
+}
+
+function verdictOnCode(outcome: Answered, judging: Judging): Verdict {
+  const { httpStatus, retryAfterMs } = outcome
+  const said = outcome.text === '' ? '' : `: ${outcome.text}`
+  if (httpStatus === 429 || judging.notExecutedStatus.includes(httpStatus)) {
+    return {
+      kind: 'unsent',
+      reason: `the gateway asked to wait (HTTP ${httpStatus})`,
+      signal: 'throttled',
+      retryAfterMs,
+    }
+  }
+  if (WRONG_CREDENTIALS_OR_ADDRESS.includes(httpStatus)) {
+    const cause = httpStatus === 401 ? 'the gateway refuses the username or password' : 'the gateway address is wrong'
+    return { kind: 'stop-account', reason: `${cause} (HTTP ${httpStatus}${said})` }
+  }
+  if (httpStatus === 403) return { kind: 'forbidden', reason: `the gateway refused this request (HTTP 403${said})` }
+  if (REFUSED_AS_WRONG.includes(httpStatus))
+    return { kind: 'failed', reason: `refused as wrong (HTTP ${httpStatus}${said})` }
+  const why = httpStatus >= 200 && httpStatus <= 299 ? 'not the answer promised' : 'an answer that proves nothing'
+  return { kind: 'in-doubt', reason: `${why} (HTTP ${httpStatus}${said}); it may have been executed`, facts: null }
+}
+
+/** How an attempt with this verdict moves the window of its account. */
+export function signalOf(verdict: Verdict): Signal {
+  switch (verdict.kind) {
+    case 'unsent':
+      return verdict.signal
+    case 'in-doubt':
+      return 'trouble'
+    case 'approved':
+    case 'declined':
+    case 'failed':
+    case 'forbidden':
+    case 'stop-account':
+      return 'true-answer'
+  }
+}
+
+export type Echo = { readonly kind: 'true' } | { readonly kind: 'absent' | 'wrong'; readonly what: string }
+
+/** Which REQUEST_ACTION answers the operation. CCCREDIT is the refund of the earlier interface variant. */
+const ACTIONS: Readonly<Record<Operation, readonly string[]>> = {
+  CAPTURE: ['CAPTURE'],
+  AUTH: ['AUTH'],
+  CAUTH: ['CAPTURE'],
+  REFUND: ['REFUND', 'CCCREDIT'],
+  CANCEL: ['CANCEL'],
+}
+
+/**
+ * Whether the answer speaks of the request that was sent. The id is what ties them: the order id for REFUND and CANCEL
+ * (the gateway puts it in either of two fields), our own XTL_ORDER_ID for the rest.
+ */
+export function echoOf(answer: Answer, sent: Pick<Instruction, 'operation' | 'orderId' | 'xtlOrderId'>): Echo {
+  const action = present(answer.REQUEST_ACTION)
+  if (action !== null && !ACTIONS[sent.operation].includes(action)) {
+    return { kind: 'wrong', what: `REQUEST_ACTION is ${action}, ${sent.operation} was sent` }
+  }
+  const byOrder = sent.operation === 'REFUND' || sent.operation === 'CANCEL'
+  const asked = byOrder ? sent.orderId : sent.xtlOrderId
+  const names = byOrder ? ['TRANS_ORDER_ID', 'TRANS_RECORD_ID'] : ['XTL_ORDER_ID']
+  const answered = names.map((name) => present(answer[name])).filter((id) => id !== null)
+  if (answered.length === 0 || asked === null) {
+    return { kind: 'absent', what: `the answer does not repeat ${byOrder ? 'the order id' : 'XTL_ORDER_ID'}` }
+  }
+  if (answered.some((id) => plainId(id) === plainId(asked))) {
+    return action === null ? { kind: 'absent', what: 'the answer does not repeat REQUEST_ACTION' } : { kind: 'true' }
+  }
+  return { kind: 'wrong', what: `${names.join('/')} is ${answered.join('/')}, ${asked} was sent` }
+}
+
+function moneyWarnings(facts: AnswerFacts, asked: Pick<Instruction, 'money'>): Warning[] {
+  if (asked.money === null) return []
+  const warnings: Warning[] = []
+  if (facts.amount !== null && !sameAmount(facts.amount, asked.money)) {
+    warnings.push({ text: `the gateway answered the amount ${facts.amount}`, aboutMoney: true })
+  }
+  if (facts.currency !== null && facts.currency.toUpperCase() !== asked.money.currency) {
+    warnings.push({ text: `the gateway answered the currency ${facts.currency}`, aboutMoney: true })
+  }
+  return warnings
+}
+
+export function factsOf(answer: Answer): AnswerFacts {
+  return {
+    transactionId: present(answer.TRANS_REQUEST_ID),
+    orderId: present(answer.TRANS_ORDER_ID),
+    recordId: present(answer.TRANS_RECORD_ID),
+    amount: present(answer.TRANS_VALUE),
+    currency: present(answer.TRANS_CUR),
+    vaultId: present(answer.CUSTOMER_VAULT_ID),
+    xtlOrderId: present(answer.XTL_ORDER_ID),
+  }
+}
+
+function declineReasonOf(answer: Answer): string {
+  const texts = [answer.API_ADVICE, answer.SERVICE_ADVICE, answer.PROCESSOR_ADVICE, answer.ERROR_MESSAGE]
+  return texts.map(present).find((text) => text !== null) ?? 'declined without a reason'
+}
+
+function present(text: string | undefined): string | null {
+  const trimmed = text?.replace(/\s+/g, ' ').trim() ?? ''
+  return trimmed === '' ? null : trimmed
+}

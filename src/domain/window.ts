@@ -1,0 +1,58 @@
+// How many requests of one account may be open at once: breaker, probe and slow start in one small arithmetic.
+
+import type { Signal } from './verdict.ts'
+
+const REST_MIN_MS = 1_000
+const REST_MAX_MS = 15_000
+const TROUBLES_BEFORE_REST = 3
+
+/** Times are the monotonic milliseconds of whoever calls. */
+export interface Window {
+  /** Requests that may be open now. */
+  readonly size: number
+  /** Infrastructure failures since the last true answer. */
+  readonly troubles: number
+  /** Length of the latest rest; 0 when there has been none since the last true answer. */
+  readonly restMs: number
+  readonly restUntilMs: number
+}
+
+export const OPENING_WINDOW: Window = { size: 1, troubles: 0, restMs: 0, restUntilMs: Number.NEGATIVE_INFINITY }
+
+export function isResting(window: Window, nowMs: number): boolean {
+  return nowMs < window.restUntilMs
+}
+
+/** `retryAfterMs` is what the gateway asked for, from now; the later of it and our own rest wins. */
+export function afterSignal(
+  window: Window,
+  signal: Signal,
+  at: { readonly nowMs: number; readonly inFlightMax: number; readonly retryAfterMs: number | null },
+): Window {
+  switch (signal) {
+    case 'none':
+      return window
+    case 'true-answer':
+      return { ...OPENING_WINDOW, size: Math.min(at.inFlightMax, window.size * 2) }
+    case 'trouble':
+      return rested(
+        { ...window, size: 1, troubles: window.troubles + 1 },
+        at,
+        window.troubles + 1 >= TROUBLES_BEFORE_REST,
+      )
+    case 'throttled':
+      return rested({ ...window, size: 1 }, at, true)
+  }
+}
+
+function rested(
+  window: Window,
+  at: { readonly nowMs: number; readonly retryAfterMs: number | null },
+  needsRest: boolean,
+): Window {
+  const asked = at.retryAfterMs === null ? Number.NEGATIVE_INFINITY : at.nowMs + at.retryAfterMs
+  // Requests that were already open when the rest began fail one after the other: they are one trouble, not many.
+  if (!needsRest || isResting(window, at.nowMs)) return { ...window, restUntilMs: Math.max(window.restUntilMs, asked) }
+  const restMs = Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, window.restMs * 2))
+  return { ...window, restMs, restUntilMs: Math.max(at.nowMs + restMs, asked) }
+}
