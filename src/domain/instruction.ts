@@ -45,6 +45,21 @@ export const DETAIL_FIELDS = [
 ] as const
 export type DetailField = (typeof DETAIL_FIELDS)[number]
 
+/** The fields of a message, and the columns of the results of messages, in this order. */
+export const MESSAGE_FIELDS = [
+  'reference',
+  'transaction_type',
+  'amount',
+  'request_currency',
+  'request_ref_po_id',
+  'customer_vault_id',
+  'save_card_on_file',
+  'xtl_order_id',
+  'execute_at',
+  'run_key',
+  ...DETAIL_FIELDS,
+] as const
+
 export interface Instruction {
   /** Ours: unique per account for ever; with the run key in front where one was given. */
   readonly reference: string

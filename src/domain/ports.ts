@@ -1,7 +1,7 @@
 // The contracts between the rooms. Each is written here once; an adapter keeps it, a conformance suite holds it to it.
 
-import type { Currency } from './money.ts'
 import type { Instruction, Operation } from './instruction.ts'
+import type { Currency } from './money.ts'
 import type { Outcome } from './outcome.ts'
 import type { Cause, State } from './states.ts'
 import type { AnswerFacts } from './verdict.ts'
@@ -23,6 +23,14 @@ export interface Clock {
   monotonicMs(): number
   /** Resolves early, without an error, when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** What pino offers and no more. Lines are scrubbed before they are written. */
+export interface Log {
+  debug(details: object, message: string): void
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
 }
 
 // ───────────────────────────────────────────────────────────── Gateway
@@ -54,8 +62,8 @@ export interface Slice {
 export interface Dispatch {
   /** Puts slices of a batch into places `0 … places-1` of that batch; a place that is taken stays as it is. */
   offer(slice: Slice, places: number): Promise<void>
-  /** Called whenever a slice has ended, so that its place can be filled before the next tick. */
-  onFreed(listener: (batchId: BatchId) => void): void
+  /** Called whenever a slice has ended, with the rows it worked on, so that its place can be filled before the next tick. */
+  onFreed(listener: (batchId: BatchId, rows: number) => void): void
   /** Takes no new slices; resolves when the running ones have ended, or after `withinMs`. */
   close(withinMs: number): Promise<void>
 }
@@ -199,8 +207,9 @@ export interface DraftHeader {
 }
 
 export interface Total {
-  readonly operation: Operation
-  /** Empty for a CANCEL without an amount. */
+  /** Empty for rows that could not be read as an instruction. */
+  readonly operation: Operation | ''
+  /** Empty where there is no amount. */
   readonly currency: Currency | ''
   readonly count: number
   readonly amountMinor: bigint
@@ -318,7 +327,7 @@ export interface BatchView {
   readonly moneyWarnings: number
   /** For DUPLICATE rows: how many point at a row of each state now. */
   readonly duplicateOf: Readonly<Partial<Record<State, number>>>
-  /** Earliest due time of a READY row; null where none is READY. */
+  /** Earliest due time of a READY row that nothing but time holds back; null where there is none. */
   readonly nextDueAtMs: number | null
   /** READY rows that wait for an earlier row of their order which cannot move by itself (IN_DOUBT, or held). */
   readonly blocked: number
@@ -348,6 +357,8 @@ export interface ReconciliationRow {
 /** One read transaction over a batch. Rows and totals are of the same moment. Close it. */
 export interface BatchReading {
   readonly atMs: number
+  /** Counts the changes of the batch so far; handed back to `resultsWritten`, it tells stale results from fresh ones. */
+  readonly version: number
   readonly batch: BatchView
   readonly columns: readonly string[]
   rows(): Iterable<ReconciliationRow>
@@ -384,7 +395,7 @@ export interface BookLedger {
   /** By id or a beginning of one that fits a single batch; null where none fits. */
   batch(idOrPrefix: string): Promise<BatchView | null>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
-  resultsWritten(batchId: BatchId, path: string, readingAtMs: number): Promise<void>
+  resultsWritten(batchId: BatchId, path: string, version: number): Promise<void>
   history(reference: string): Promise<readonly HistoryMove[]>
   doubts(): Promise<readonly DoubtRow[]>
   accounts(): Promise<

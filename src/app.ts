@@ -1,0 +1,531 @@
+// The composition root: opens the rooms in order, closes them in reverse. The only file that knows everyone.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+import { basename, join } from 'node:path'
+import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
+import { Fault } from './domain/fault.ts'
+import { guardCell } from './domain/guard.ts'
+import type { Operation } from './domain/instruction.ts'
+import type { Currency } from './domain/money.ts'
+import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, RowId, Settled } from './domain/ports.ts'
+import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
+import type { Verdict } from './domain/verdict.ts'
+import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
+import { openLog } from './log.ts'
+import type { Road } from './processors/execute-slice.ts'
+import type { RedisAddress } from './queues/connection.ts'
+import type { Sandbox } from './sandbox/server.ts'
+
+// Rooms are imported where they are opened: a command that only reads the ledger starts in a fraction of the time.
+
+/** What every command has at hand. */
+export interface App {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+  readonly actor: Actor
+  readonly paths: { readonly ledger: string; readonly submitLock: string; readonly workerLock: string }
+}
+
+export interface AppOptions {
+  readonly env: NodeJS.ProcessEnv
+  readonly as: string | null
+  /** Used where the configuration says nothing. */
+  readonly logLevel: string
+}
+
+export async function openApp({ env, as, logLevel }: AppOptions): Promise<App> {
+  return appOf(await loadConfig(env, homedir()), as, logLevel)
+}
+
+function appOf(config: Config, as: string | null, logLevel: string): App {
+  const passwords = [...config.merchants.values()].map((merchant) => merchant.password.reveal())
+  return {
+    config,
+    clock: systemClock,
+    log: openLog({ level: config.logLevel ?? logLevel, secrets: passwords }),
+    actor: { user: `${userName()}@${hostname()}`, as },
+    paths: {
+      ledger: join(config.dataDir, 'ledger.db'),
+      submitLock: join(config.dataDir, 'submit.lock'),
+      workerLock: join(config.dataDir, 'worker.lock'),
+    },
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}` // a container may run as a user without a name
+  }
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal?.addEventListener('abort', done, { once: true })
+    }),
+}
+
+// ───────────────────────────────────────────────────────────── The record
+
+/** The ledger of the data directory. `created` says whether there was none before. */
+export async function openRecord(app: App): Promise<{ ledger: Ledger; created: boolean }> {
+  const { dataDir } = app.config
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new Fault(
+      'config',
+      `The data directory ${dataDir} cannot be made (${message}). Nothing was sent. Correct TRANCHE_DATA_DIR or its owner.`,
+      {
+        cause: error,
+      },
+    )
+  }
+  const created = !ledgerExists(app)
+  const { openLedger } = await import('./ledger/ledger.ts')
+  return {
+    ledger: openLedger({ path: app.paths.ledger, submitLockPath: app.paths.submitLock, die: dieOf(app) }),
+    created,
+  }
+}
+
+/** The ledger if there is one, else an empty one in memory: for commands that record nothing. */
+export async function openRecordToRead(app: App): Promise<Ledger> {
+  if (ledgerExists(app)) return (await openRecord(app)).ledger
+  const { openLedger } = await import('./ledger/ledger.ts')
+  return openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
+}
+
+function ledgerExists(app: App): boolean {
+  return statSync(app.paths.ledger, { throwIfNoEntry: false }) !== undefined
+}
+
+function dieOf(app: App): (error: unknown) => never {
+  return (error) => {
+    app.log.error({ err: error }, 'the ledger cannot be trusted any more')
+    const message = error instanceof Error ? error.message : String(error)
+    process.stderr.write(
+      `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.\n`,
+    )
+    process.exit(1)
+  }
+}
+
+/** The account of a merchant in this ledger; made on first use. */
+export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Promise<AccountId> {
+  return ledger.account(merchant.name, merchant.url, merchant.username, clock.nowMs())
+}
+
+/** The same for ever, whatever the merchant is called: what is derived from it must not change. */
+export function accountKeyOf(merchant: Merchant): string {
+  return createHash('sha256').update(`${merchant.url}\n${merchant.username}`).digest('hex')
+}
+
+// ───────────────────────────────────────────────────────────── A file
+
+export interface FileOptions {
+  readonly operation: Operation | undefined
+  readonly currency: Currency | undefined
+  readonly decimal: '.' | ',' | undefined
+  readonly runKey: string | undefined
+}
+
+/** A file that could be surveyed, or why it is refused whole. */
+export type OpenedFile =
+  | {
+      readonly kind: 'file'
+      readonly file: InstructionFile
+      readonly warnings: readonly string[]
+      readonly mapped: readonly { readonly written: string; readonly field: string }[]
+      readonly close: () => Promise<void>
+    }
+  | {
+      readonly kind: 'refused'
+      readonly line: number | null
+      readonly column: string | null
+      readonly problem: string
+      readonly remedy: string
+    }
+
+export async function openInstructionFile(path: string, merchant: Merchant, options: FileOptions): Promise<OpenedFile> {
+  const [{ surveyFile }, { readRows }, { carriedColumns }] = await Promise.all([
+    import('./ingest/survey.ts'),
+    import('./ingest/rows.ts'),
+    import('./ingest/header.ts'),
+  ])
+  const handle = await openToRead(path)
+  const reading = {
+    operation: options.operation,
+    currency: options.currency ?? merchant.currency ?? undefined,
+    decimal: options.decimal ?? merchant.decimal ?? undefined,
+    runKey: options.runKey,
+    accountKey: accountKeyOf(merchant),
+  }
+  try {
+    const survey = await surveyFile(handle, reading)
+    if (survey.kind === 'refused') {
+      await handle.close()
+      return survey
+    }
+    return {
+      kind: 'file',
+      warnings: survey.warnings,
+      mapped: survey.header.mapped,
+      close: () => handle.close(),
+      file: {
+        name: basename(path),
+        sha256: survey.sha256,
+        columns: carriedColumns(survey.header),
+        fedBack: survey.fedBack,
+        rows: () => readRows(handle, survey, reading),
+      },
+    }
+  } catch (error) {
+    await handle.close().catch(() => {})
+    throw error
+  }
+}
+
+export async function reviewFile(file: InstructionFile, request: SubmitRequest, ledger: Ledger): Promise<Reviewed> {
+  const { reviewFile: review } = await import('./processors/submit-file.ts')
+  return review(file, request, ledger)
+}
+
+export async function submitFile(
+  app: App,
+  file: InstructionFile,
+  request: SubmitRequest,
+  ledger: Ledger,
+): Promise<Submitted> {
+  const { submitFile: submit } = await import('./processors/submit-file.ts')
+  return submit(file, request, app.actor, ledger)
+}
+
+async function openToRead(path: string): Promise<FileHandle> {
+  let handle: FileHandle | undefined
+  try {
+    handle = await open(path, 'r')
+    if ((await handle.stat()).isFile()) return handle
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const why =
+      code === 'ENOENT'
+        ? 'does not exist'
+        : code === 'EACCES'
+          ? 'may not be read by this user'
+          : `cannot be read (${code})`
+    throw new Fault('usage', `The file ${path} ${why}. Nothing was recorded and nothing was sent.`, { cause: error })
+  }
+  await handle.close()
+  throw new Fault(
+    'usage',
+    `${path} is not a file: it is read twice, so a pipe will not do. Save it first. Nothing was recorded and nothing was sent.`,
+  )
+}
+
+// ───────────────────────────────────────────────────────────── Working off
+
+/** What a person watching wants to hear while rows are worked off. */
+export interface WorkEvents {
+  readonly onSettled?: (row: DueRow, verdict: Verdict, settled: Settled) => void
+}
+
+export interface Work {
+  readonly redis: RedisAddress
+  /** Nothing new starts; open requests are awaited as long as they may take. */
+  stop(): Promise<void>
+}
+
+export interface WorkOptions extends WorkEvents {
+  /** Work off this batch only, and take no messages. */
+  readonly only: BatchId | null
+}
+
+/** How long to wait, beyond the deadline of a request, for its answer to be recorded. */
+const STOP_MARGIN_MS = 5_000
+const SLICES_AT_ONCE = 8
+
+export type { WorkerLock }
+
+/** Nothing is being sent yet, so that two starters in the same instant can sort it out. */
+const SIMULTANEOUS_START_MS = 100
+
+/** The lock that one worker at a time holds; or who holds it. */
+export async function takeWorkerLock(app: App, command: string): Promise<WorkerLock | Held> {
+  const { takeLock } = await import('./ledger/lock.ts')
+  return takeLock(
+    app.paths.workerLock,
+    { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() },
+    SIMULTANEOUS_START_MS,
+  )
+}
+
+/** Who works at this moment; null: nobody. */
+export async function workerNow(app: App): Promise<{ holder: Holder | null } | null> {
+  if (!ledgerExists(app)) return null
+  const { lockHeld } = await import('./ledger/lock.ts')
+  const held = lockHeld(app.paths.workerLock)
+  return held === null ? null : { holder: held.heldBy }
+}
+
+/** Redis as configured, or a private one. Only for the holder of the worker lock. */
+export async function openRedis(app: App): Promise<{ address: RedisAddress; close: () => Promise<void> }> {
+  const { assertReachable } = await import('./queues/connection.ts')
+  if (app.config.redisUrl !== null) {
+    const address = { url: app.config.redisUrl.reveal() }
+    const { evicts } = await assertReachable(address)
+    if (evicts)
+      app.log.warn(
+        {},
+        'Redis may evict keys (maxmemory-policy is not noeviction): messages of other services could be lost',
+      )
+    return { address, close: async () => {} }
+  }
+  const { openPrivateRedis } = await import('./queues/private-redis.ts')
+  const redis = await openPrivateRedis({ dataDir: app.config.dataDir, log: app.log })
+  return { address: { path: redis.path }, close: () => redis.close() }
+}
+
+/** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */
+export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, options: WorkOptions): Promise<Work> {
+  const [{ executeSlice }, { openTick }, { openSlices }] = await Promise.all([
+    import('./processors/execute-slice.ts'),
+    import('./processors/tick.ts'),
+    import('./queues/slices.ts'),
+  ])
+  const { config, clock, log } = app
+  const inDoubt = await ledger.sweep(clock.nowMs())
+  if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
+  await ledger.forgetDoubts()
+
+  const roads = await openRoads(app, ledger)
+  const inHand = new Set<RowId>()
+  const parts = {
+    ledger,
+    clock,
+    inHand,
+    roadOf: (accountId: AccountId) => roads.get(accountId),
+    onSettled: (row: DueRow, verdict: Verdict, settled: Settled) => {
+      if (settled.paused !== null) log.warn({ batch: row.batchId, row: row.rowNo }, `paused: ${settled.paused}`)
+      log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
+      options.onSettled?.(row, verdict, settled)
+    },
+  }
+  const address = { address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log }
+  const dispatch = await openSlices({
+    ...address,
+    concurrency: SLICES_AT_ONCE,
+    work: (slice, stop) => executeSlice(slice, parts, stop),
+  })
+  const intake = options.only === null ? await openIntake(app, ledger, roads, redis) : null
+  const tick = openTick({ ledger, dispatch, roads, clock, log, only: options.only })
+  return {
+    redis,
+    async stop() {
+      await tick.stop()
+      await intake?.close(STOP_MARGIN_MS)
+      const longest = Math.max(0, ...[...roads.values()].map((road) => road.timeoutMs))
+      await dispatch.close(longest + STOP_MARGIN_MS)
+      await Promise.all([...roads.values()].map((road) => road.gateway.close()))
+    },
+  }
+}
+
+interface MerchantRoad extends Road {
+  readonly merchant: Merchant
+}
+
+async function openRoads(app: App, ledger: Ledger): Promise<Map<AccountId, MerchantRoad>> {
+  const [{ openGateway }, { openGate }] = await Promise.all([
+    import('./gateway/client.ts'),
+    import('./processors/gate.ts'),
+  ])
+  const roads = new Map<AccountId, MerchantRoad>()
+  for (const merchant of app.config.merchants.values()) {
+    const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus } = merchant
+    roads.set(await accountOf(ledger, merchant, app.clock), {
+      gateway: openGateway({ ...merchant, password: merchant.password.reveal(), clock: app.clock }),
+      gate: openGate({ inFlightMax, ratePerSecond, clock: app.clock }),
+      timeoutMs,
+      notExecutedStatus,
+      merchant,
+    })
+  }
+  return roads
+}
+
+async function openIntake(
+  app: App,
+  ledger: Ledger,
+  roads: ReadonlyMap<AccountId, MerchantRoad>,
+  address: RedisAddress,
+) {
+  const [{ openIntakeQueue }, { takeMessage }, { parseMessage }] = await Promise.all([
+    import('./queues/intake.ts'),
+    import('./processors/take-message.ts'),
+    import('./ingest/message.ts'),
+  ])
+  const { config, clock, log } = app
+  const accounts = new Map(
+    Array.from(roads, ([accountId, { merchant }]) => [
+      merchant.name,
+      { accountId, accountKey: accountKeyOf(merchant), lookalikeDays: merchant.lookalikeDays },
+    ]),
+  )
+  const parts = { ledger, clock, parse: parseMessage, accountOf: (name: string) => accounts.get(name) ?? null }
+  return openIntakeQueue({
+    address,
+    prefix: config.redisPrefix,
+    ledgerId: ledger.ledgerId,
+    log,
+    take: (payload, sourceId) => takeMessage(payload, sourceId, parts),
+  })
+}
+
+/** For `doctor`: what Redis would be used, or a fault that says what is missing. */
+export async function checkRedis(app: App): Promise<string> {
+  const { assertReachable, nameOf } = await import('./queues/connection.ts')
+  if (app.config.redisUrl === null) {
+    const { findRedisServer } = await import('./queues/private-redis.ts')
+    return `a private one (${findRedisServer()}), started when there is work`
+  }
+  const address = { url: app.config.redisUrl.reveal() }
+  const { version, evicts } = await assertReachable(address)
+  if (evicts)
+    throw new Fault(
+      'config',
+      `Redis at ${nameOf(address)} may evict keys: messages could be lost. Set maxmemory-policy to noeviction.`,
+    )
+  return `${nameOf(address)}, version ${version}, noeviction`
+}
+
+/** For `doctor`: connects, sends nothing. */
+export async function reachGateway(app: App, merchant: Merchant): Promise<string> {
+  const { openGateway } = await import('./gateway/client.ts')
+  const gateway = openGateway({ ...merchant, password: merchant.password.reveal(), clock: app.clock })
+  const why = await gateway.reach().finally(() => gateway.close())
+  if (why !== null) throw new Fault('unavailable', `${merchant.url}: ${why}`)
+  return `${merchant.url} accepts connections (credentials are not tried: there is no request that moves nothing)`
+}
+
+/** Whether there was one. The caller has made sure that nobody holds the worker lock. */
+export async function stopPrivateRedis(app: App): Promise<boolean> {
+  if (statSync(app.config.dataDir, { throwIfNoEntry: false }) === undefined) return false
+  const { stopLeftBehind } = await import('./queues/private-redis.ts')
+  return stopLeftBehind(app.config.dataDir)
+}
+
+// ───────────────────────────────────────────────────────────── Results
+
+export interface ResultsRequest {
+  readonly out: string
+  readonly inputPath: string | null
+  readonly bom: boolean
+}
+
+export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
+  const { writeResults } = await import('./results/write.ts')
+  const reading = await ledger.openReading(batchId, app.clock.nowMs())
+  try {
+    const written = await writeResults(reading, request)
+    await ledger.resultsWritten(batchId, written.path, reading.version)
+    return written
+  } finally {
+    await reading.close()
+  }
+}
+
+export async function checkOut(request: {
+  out: string
+  inputPath: string | null
+  batchId: BatchId | null
+  sandbox: boolean
+}) {
+  const { checkOut: check } = await import('./results/out.ts')
+  return check(request)
+}
+
+/** CSV as the results are written: guarded, CRLF. */
+export async function toCsv(columns: readonly string[], records: readonly (readonly string[])[]): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync')
+  return stringify([columns, ...records.map((record) => record.map(guardCell))], { record_delimiter: 'windows' })
+}
+
+// ───────────────────────────────────────────────────────────── Sandbox
+
+/** The sandbox gateway as a server of its own. */
+export async function sandboxRoom() {
+  const [{ openSandbox }, { triggerLines }] = await Promise.all([
+    import('./sandbox/server.ts'),
+    import('./sandbox/faults.ts'),
+  ])
+  return { openSandbox, triggerLines }
+}
+
+/** An app of its own on a throw-away ledger and a private sandbox: nothing of it touches the real ones. */
+export interface Rehearsal {
+  readonly app: App
+  readonly merchant: Merchant
+  readonly sandbox: Sandbox
+  close(): Promise<void>
+}
+
+const SANDBOX_USER = { username: 'sandbox', password: 'sandbox' }
+
+export async function openRehearsal(app: App, as: string | null, logLevel: string): Promise<Rehearsal> {
+  const { openSandbox } = await import('./sandbox/server.ts')
+  const sandbox = await openSandbox({ ...SANDBOX_USER, clock: () => Date.now(), triggers: true })
+  const dataDir = mkdtempSync(join(tmpdir(), 'tranche-sandbox-'))
+  const configured = [...app.config.merchants.values()][0]
+  const merchant: Merchant = {
+    name: 'sandbox',
+    url: sandbox.url,
+    username: SANDBOX_USER.username,
+    password: new Secret(SANDBOX_USER.password),
+    ratePerSecond: configured?.ratePerSecond ?? null,
+    inFlightMax: configured?.inFlightMax ?? 32,
+    timeoutMs: Math.min(configured?.timeoutMs ?? 10_000, 10_000),
+    connections: 'fresh',
+    notExecutedStatus: [],
+    refundParameter: configured?.refundParameter ?? 'transaction_type',
+    currency: configured?.currency ?? null,
+    decimal: configured?.decimal ?? null,
+    lookalikeDays: configured?.lookalikeDays ?? 20,
+  }
+  const config = { ...app.config, dataDir, merchants: new Map([[merchant.name, merchant]]) }
+  return {
+    app: appOf(config, as, logLevel),
+    merchant,
+    sandbox,
+    async close() {
+      await sandbox.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Makes the sandbox hold what the instructions of a file need in order to be approved. */
+export async function prepareSandbox(sandbox: Sandbox, file: InstructionFile): Promise<void> {
+  const { prepareFor } = await import('./sandbox/prepare.ts')
+  const instructions = []
+  for await (const rows of file.rows()) {
+    for (const { instruction } of rows) if (instruction !== null) instructions.push(instruction)
+  }
+  sandbox.prepare(prepareFor(instructions))
+}

@@ -1,0 +1,261 @@
+// argv → command → exit code. Commands are imported when they are called, so that help and errors come at once.
+
+import { createRequire } from 'node:module'
+import { Command, CommanderError, Option } from 'commander'
+import type { App } from './app.ts'
+import type { FileArguments } from './commands/file-arguments.ts'
+import type { RunArguments } from './commands/run.ts'
+import { EXIT, exitCodeOfError, openTerminal, type Terminal } from './commands/terminal.ts'
+import { Fault } from './domain/fault.ts'
+
+interface GlobalOptions {
+  readonly json?: boolean
+  readonly as?: string
+}
+
+/** Runs one command and leaves its exit code in `process.exitCode`. */
+export async function main(argv: readonly string[]): Promise<void> {
+  // `tranche status | head` ends our reader early; that is its right.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.failure))
+  const program = toProgram()
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    process.exitCode = reportError(error, program.opts<GlobalOptions>().json === true)
+  }
+}
+
+function reportError(error: unknown, json: boolean): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.approved : EXIT.usage // commander has spoken
+  const exit = exitCodeOfError(error)
+  const terminal = openTerminal(json, process.stdout, process.stderr)
+  const message = error instanceof Error ? error.message : String(error)
+  terminal.say(
+    error instanceof Fault
+      ? message
+      : `Unexpected failure: ${message}. What was recorded is safe; run it again, and report this: ${error instanceof Error ? error.stack : ''}`,
+  )
+  terminal.object({
+    event: 'result',
+    error: { code: error instanceof Fault ? error.code : 'unexpected', message },
+    exit,
+  })
+  return exit
+}
+
+type Action = (app: App, terminal: Terminal) => Promise<number>
+
+function toProgram(): Command {
+  const program = new Command('tranche')
+  const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
+
+  /** Opens what every command needs, runs it, keeps its exit code. */
+  async function act(action: Action, logLevel = 'warn'): Promise<void> {
+    const { json = false, as = null } = program.opts<{ json?: boolean; as?: string }>()
+    const { openApp } = await import('./app.ts')
+    const app = await openApp({ env: process.env, as, logLevel })
+    process.exitCode = await action(app, openTerminal(json, process.stdout, process.stderr))
+  }
+
+  program
+    .description(
+      'Executes payment instructions in bulk against a card gateway: never twice, never lost, never misreported.',
+    )
+    .version(version)
+    .option(
+      '--json',
+      'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}',
+    )
+    .option('--as <name>', 'who acts, kept beside user@host in the history')
+    .exitOverride()
+    .showHelpAfterError('(add --help for the options)')
+    .addHelpText('after', PROGRAM_HELP)
+    .action(() => program.help({ error: false }))
+
+  addFileCommands(program, act)
+  addBatchCommands(program, act)
+  addServiceCommands(program, act)
+  for (const command of allOf(program)) command.exitOverride().showHelpAfterError('(add --help for the options)')
+  return program
+}
+
+function allOf(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allOf(child)])
+}
+
+type Act = (action: Action, logLevel?: string) => Promise<void>
+
+function withFileOptions(command: Command): Command {
+  return command
+    .option(
+      '--operation <op>',
+      'what every row asks for: CAPTURE (sale), AUTH, CAUTH (capture of an authorization), REFUND, CANCEL',
+    )
+    .option('--currency <code>', 'currency of rows that name none')
+    .addOption(
+      new Option('--decimal <sign>', 'decimal sign of the amounts, where the file leaves it open').choices(['.', ',']),
+    )
+    .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
+    .option('--merchant <name>', 'which configured merchant')
+    .option('--skip-invalid', 'leave bad rows out and report them as INVALID, instead of refusing the file')
+    .option('--expect-count <n>', 'refuse the file unless it has exactly this many rows')
+    .option(
+      '--expect-total <CUR=AMOUNT>',
+      'refuse the file unless it adds up to this; may be given per currency',
+      collect,
+      [],
+    )
+    .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when they are meant')
+    .option('--lookalike-days <days>', 'how far back look-alikes of another run key count (default 20)')
+    .option('--retry <statuses>', 'with a results file: which of failed,cancelled,invalid run again')
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
+
+function addFileCommands(program: Command, act: Act): void {
+  withFileOptions(program.command('check <file>'))
+    .description('read and validate all of it; record and send nothing')
+    .addHelpText('after', example('tranche check refunds.csv --expect-count 4000 --expect-total EUR=41280.55'))
+    .action((file: string, options: FileArguments) =>
+      act(async (app, terminal) => (await import('./commands/check.ts')).check(app, file, options, terminal)),
+    )
+  withFileOptions(program.command('run <file>'))
+    .description('submit it, work it off in this process, write the results; run again: resumes')
+    .requiredOption('--out <results>', 'where the reconciliation CSV goes')
+    .option('--bom', 'write a byte order mark, for Excel')
+    .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
+    .option(
+      '--give-up-after <duration>',
+      'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING',
+    )
+    .addHelpText(
+      'after',
+      example(
+        'tranche run refunds.csv --out refunds.results.csv',
+        'tranche run subscribers.csv --operation CAPTURE --run-key 2026-12 --out 2026-12.results.csv',
+        'tranche run refunds.csv --out try.csv --sandbox',
+        'tranche run refunds.results.csv --retry failed --out again.results.csv',
+      ),
+    )
+    .action((file: string, options: RunArguments) =>
+      act(async (app, terminal) => (await import('./commands/run.ts')).run(app, file, options, terminal)),
+    )
+  withFileOptions(program.command('submit <file>'))
+    .description('record it and print the batch id; a worker does the rest')
+    .addHelpText('after', example('tranche submit refunds.csv', 'batch=$(tranche submit refunds.csv)'))
+    .action((file: string, options: FileArguments) =>
+      act(async (app, terminal) => (await import('./commands/submit.ts')).submit(app, file, options, terminal)),
+    )
+}
+
+function addBatchCommands(program: Command, act: Act): void {
+  program
+    .command('status [batch]')
+    .description('all batches; or one: counts, amounts, and why nothing moves')
+    .option('--watch', 'keep showing until it moves no further')
+    .addHelpText('after', example('tranche status', 'tranche status 261120-k7q2m --watch'))
+    .action((batch: string | undefined, options: { watch?: boolean }) =>
+      act(async (app, terminal) => (await import('./commands/status.ts')).status(app, batch, options, terminal)),
+    )
+  program
+    .command('results <batch>')
+    .description('reconciliation CSV of a batch, finished or not (unfinished rows are PENDING)')
+    .requiredOption('--out <file>', 'where it goes; a summary is written beside it')
+    .option('--bom', 'write a byte order mark, for Excel')
+    .addHelpText('after', example('tranche results 261120-k7q2m --out refunds.results.csv'))
+    .action((batch: string, options: { out: string; bom?: boolean }) =>
+      act(async (app, terminal) => (await import('./commands/results.ts')).results(app, batch, options, terminal)),
+    )
+  for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
+  program
+    .command('history <reference>')
+    .description('every move of an instruction')
+    .addHelpText('after', example('tranche history R-1001', 'tranche history 2026-12/sub-77'))
+    .action((reference: string) =>
+      act(async (app, terminal) => (await import('./commands/history.ts')).history(app, reference, terminal)),
+    )
+  const inDoubt = program
+    .command('in-doubt')
+    .description('rows that may have been executed and are never sent again by the machine')
+  inDoubt
+    .command('list')
+    .description('the worklist, with all a person needs to look a transaction up at the gateway')
+    .option('--out <file>', 'write it as CSV')
+    .addHelpText('after', example('tranche in-doubt list', 'tranche in-doubt list --out doubts.csv'))
+    .action((options: { out?: string }) =>
+      act(async (app, terminal) => (await import('./commands/in-doubt.ts')).listInDoubt(app, options, terminal)),
+    )
+}
+
+const STEERING = {
+  pause: 'send nothing more of a batch until it is resumed; open requests are awaited',
+  resume: 'go on with a paused batch, or with a merchant after a stop',
+  cancel: 'give up what has not been sent yet; what was executed stays executed',
+}
+
+function addSteering(program: Command, what: keyof typeof STEERING, act: Act): void {
+  const command = program
+    .command(what === 'resume' ? 'resume [batch]' : `${what} <batch>`)
+    .description(STEERING[what])
+    .requiredOption('--reason <text>', 'why; kept in the history')
+  if (what === 'resume') command.option('--merchant <name>', 'let a stopped merchant go on')
+  command
+    .addHelpText('after', example(`tranche ${what} 261120-k7q2m --reason "agreed with Ann"`))
+    .action((batch: string | undefined, options: { reason: string; merchant?: string }) =>
+      act(async (app, terminal) => (await import('./commands/steer.ts')).steer(app, what, batch, options, terminal)),
+    )
+}
+
+function addServiceCommands(program: Command, act: Act): void {
+  program
+    .command('worker')
+    .description('work until SIGTERM (graceful), or until nothing can move')
+    .option('--until-idle', 'end when nothing can move within a minute without a person')
+    .addHelpText('after', example('tranche worker', 'tranche worker --until-idle'))
+    .action((options: { untilIdle?: boolean }) =>
+      act(async (app, terminal) => (await import('./commands/worker.ts')).worker(app, options, terminal), 'info'),
+    )
+  program
+    .command('sandbox')
+    .description('a gateway of your own, complete, for trials and tests')
+    .option('--port <n>', 'port on this machine (default 8020; 0: any)')
+    .option('--username <name>', 'the credentials it takes (default sandbox)')
+    .option('--password <text>', 'the credentials it takes (default sandbox)')
+    .option('--latency <ms>', 'how long an answer takes')
+    .option('--settle-after <seconds>', 'when a sale is no longer pending settlement (default 86400)')
+    .option('--no-triggers', 'let no amount but 5.02 mean trouble')
+    .addHelpText('after', example('tranche sandbox', 'tranche sandbox --port 0 --json'))
+    .action(async (options: object) => {
+      const terminal = openTerminal(program.opts<GlobalOptions>().json === true, process.stdout, process.stderr)
+      process.exitCode = await (await import('./commands/sandbox.ts')).sandbox(options, terminal)
+    })
+  program
+    .command('doctor')
+    .description('check configuration, Redis, ledger, gateway, clock; say what to fix')
+    .action(() => act(async (app, terminal) => (await import('./commands/doctor.ts')).doctor(app, terminal)))
+  program
+    .command('down')
+    .description('stop a private Redis left behind')
+    .action(() => act(async (app, terminal) => (await import('./commands/down.ts')).down(app, terminal)))
+}
+
+function example(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+}
+
+const PROGRAM_HELP = `
+Examples:
+  $ tranche check refunds.csv                          look before anything moves
+  $ tranche run refunds.csv --out refunds.results.csv  do it, with a reconciliation at the end
+  $ tranche run refunds.csv --out try.csv --sandbox    rehearse it on a gateway of your own
+
+Exit codes:
+  0 all approved   1 unexpected failure   2 usage or configuration   3 some rows not approved
+  5 rows in doubt need a person   6 stopped, paused or cannot go on   7 file refused   130 interrupted
+
+Environment: TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME, TRANCHE_GATEWAY_PASSWORD (or …_FILE),
+TRANCHE_DATA_DIR, TRANCHE_REDIS_URL, TRANCHE_RATE and more: see the README.`
+
+if (import.meta.main) await main(process.argv.slice(2))

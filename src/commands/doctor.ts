@@ -1,0 +1,90 @@
+// tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
+
+import { type App, checkRedis, openRecordToRead, reachGateway, workerNow } from '../app.ts'
+import { countIn } from '../domain/progress.ts'
+import { EXIT, plural, type Terminal } from './terminal.ts'
+
+interface Finding {
+  readonly what: string
+  readonly ok: boolean
+  readonly says: string
+}
+
+export async function doctor(app: App, terminal: Terminal): Promise<number> {
+  const findings = [
+    checkMerchants(app),
+    await checkLedger(app),
+    await checkWorker(app),
+    await finding('redis', () => checkRedis(app)),
+    ...(await checkGateways(app)),
+    checkClock(app),
+  ]
+  for (const { what, ok, says } of findings) terminal.data(`${ok ? 'ok  ' : 'FIX '} ${what}: ${says}`)
+  const ok = findings.every((one) => one.ok)
+  terminal.object({ ok, findings })
+  terminal.say(ok ? 'Everything is in order.' : 'Mend what is marked FIX, then run it again.')
+  return ok ? EXIT.approved : EXIT.usage
+}
+
+async function finding(what: string, check: () => Promise<string>): Promise<Finding> {
+  try {
+    return { what, ok: true, says: await check() }
+  } catch (error) {
+    return { what, ok: false, says: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function checkMerchants(app: App): Finding {
+  const names = [...app.config.merchants.keys()]
+  return names.length > 0
+    ? { what: 'configuration', ok: true, says: `merchants ${names.join(', ')}; data directory ${app.config.dataDir}` }
+    : {
+        what: 'configuration',
+        ok: false,
+        says: 'no merchant: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD, or TRANCHE_CONFIG',
+      }
+}
+
+function checkLedger(app: App): Promise<Finding> {
+  return finding('ledger', async () => {
+    const ledger = await openRecordToRead(app)
+    try {
+      const batches = await ledger.batches()
+      const inDoubt = batches.reduce((sum, batch) => sum + countIn(batch, 'IN_DOUBT'), 0)
+      const stopped = (await ledger.accounts()).filter((account) => account.stopped !== null)
+      const notes = [
+        `${plural(batches.length, 'batch', 'batches')} in ${app.paths.ledger}`,
+        ...(inDoubt > 0 ? [`${plural(inDoubt, 'row', 'rows')} in doubt (tranche in-doubt list)`] : []),
+        ...stopped.map(({ name, stopped: why }) => `merchant ${name} is stopped (${why})`),
+      ]
+      return notes.join('; ')
+    } finally {
+      await ledger.close()
+    }
+  })
+}
+
+function checkWorker(app: App): Promise<Finding> {
+  return finding('worker', async () => {
+    const worker = await workerNow(app)
+    if (worker === null) return 'none is running; start one with tranche worker, or use tranche run'
+    return worker.holder === null
+      ? 'running'
+      : `process ${worker.holder.pid} on ${worker.holder.host} (tranche ${worker.holder.command})`
+  })
+}
+
+function checkGateways(app: App): Promise<Finding[]> {
+  return Promise.all(
+    Array.from(app.config.merchants.values(), (merchant) =>
+      finding(`gateway of ${merchant.name}`, () => reachGateway(app, merchant)),
+    ),
+  )
+}
+
+/** A clock before this program was written cannot be right; times in results would be lies. */
+function checkClock(app: App): Finding {
+  const now = new Date(app.clock.nowMs())
+  const ok = now.getUTCFullYear() >= 2026
+  return { what: 'clock', ok, says: `${now.toISOString()}${ok ? '' : ' is in the past: set the clock'}` }
+}

@@ -1,0 +1,132 @@
+// The options that check, submit and run share: what the file means, what may be in it, what is expected of it.
+
+import type { App, FileOptions } from '../app.ts'
+import { type Merchant, merchantOf } from '../config.ts'
+import { Fault } from '../domain/fault.ts'
+import { type Operation, parseOperation } from '../domain/instruction.ts'
+import { type Currency, type Money, parseAmount, parseCurrency } from '../domain/money.ts'
+import type { AccountId, RetryStatus } from '../domain/ports.ts'
+import type { SubmitRequest } from '../domain/submission.ts'
+
+/** As the command line has them. */
+export interface FileArguments {
+  readonly operation?: string
+  readonly currency?: string
+  readonly decimal?: string
+  readonly runKey?: string
+  readonly skipInvalid?: boolean
+  readonly expectCount?: string
+  readonly expectTotal?: readonly string[]
+  readonly allowLookalikes?: string
+  readonly lookalikeDays?: string
+  readonly retry?: string
+  readonly merchant?: string
+}
+
+export interface FileRequest {
+  readonly merchant: Merchant
+  readonly options: FileOptions
+  toSubmit(accountId: AccountId, sandbox: boolean): SubmitRequest
+}
+
+export function parseFileArguments(app: App, given: FileArguments): FileRequest {
+  const merchant = merchantOf(app.config, given.merchant ?? defaultName(app))
+  return requestFor(app, merchant, given)
+}
+
+/** With one merchant configured there is no question which is meant. */
+export function defaultName(app: App): string {
+  const names = [...app.config.merchants.keys()]
+  return names.length === 1 ? (names[0] as string) : 'default'
+}
+
+export function requestFor(app: App, merchant: Merchant, given: FileArguments): FileRequest {
+  const options = {
+    operation: parseOption(given.operation, '--operation', 'CAPTURE, AUTH, CAUTH, REFUND or CANCEL', parseOperation),
+    currency: parseOption(given.currency, '--currency', 'an ISO 4217 code such as EUR', parseCurrency),
+    decimal: parseOption<'.' | ','>(given.decimal, '--decimal', '. or ,', (text) =>
+      text === '.' || text === ',' ? text : undefined,
+    ),
+    runKey: given.runKey,
+  }
+  const checks = {
+    skipInvalid: given.skipInvalid ?? false,
+    expectCount: parseOption(given.expectCount, '--expect-count', 'a number of rows', parseWhole) ?? null,
+    expectTotals: (given.expectTotal ?? []).map(parseTotal),
+    allowLookalikes:
+      parseOption(given.allowLookalikes, '--allow-lookalikes', 'the number that check shows', parseWhole) ?? 0,
+    lookalikeDays:
+      parseOption(given.lookalikeDays, '--lookalike-days', 'a number of days', parseWhole) ?? merchant.lookalikeDays,
+    retry: parseRetry(given.retry),
+  }
+  return {
+    merchant,
+    options,
+    toSubmit: (accountId, sandbox) => ({
+      accountId,
+      sandbox,
+      runKey: options.runKey?.trim().normalize('NFC') ?? null,
+      reading: readingOf(options),
+      nowMs: app.clock.nowMs(),
+      ...checks,
+    }),
+  }
+}
+
+function parseOption<T>(
+  text: string | undefined,
+  name: string,
+  wanted: string,
+  parse: (text: string) => T | undefined,
+): T | undefined {
+  if (text === undefined) return undefined
+  const value = parse(text)
+  if (value === undefined)
+    throw new Fault('usage', `${name} ${text}: write ${wanted}. Nothing was recorded and nothing was sent.`)
+  return value
+}
+
+function parseWhole(text: string): number | undefined {
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
+
+function parseTotal(text: string): Money {
+  const [code = '', amount = ''] = text.split('=')
+  const currency = parseCurrency(code)
+  const money = currency === undefined ? undefined : parseAmount(amount, currency)
+  if (money !== undefined && typeof money === 'object') return money
+  throw new Fault(
+    'usage',
+    `--expect-total ${text}: write a currency and an amount, such as EUR=41280.55. Nothing was recorded and nothing was sent.`,
+  )
+}
+
+function parseRetry(text: string | undefined): readonly RetryStatus[] {
+  if (text === undefined) return []
+  const wanted = text.split(',').map((word) => word.trim().toUpperCase())
+  const known = wanted.filter((word) => word === 'FAILED' || word === 'CANCELLED' || word === 'INVALID')
+  if (known.length === wanted.length) return known
+  throw new Fault(
+    'usage',
+    `--retry ${text}: only failed, cancelled and invalid rows may run again, because only they were certainly not executed. Rows in doubt are resolved by a person. Nothing was sent.`,
+  )
+}
+
+/** What decides the meaning of the file: the same bytes read differently are another batch. */
+function readingOf({
+  operation,
+  currency,
+  decimal,
+}: {
+  operation: Operation | undefined
+  currency: Currency | undefined
+  decimal: string | undefined
+}): string {
+  return [
+    operation === undefined ? '' : `--operation ${operation}`,
+    currency === undefined ? '' : `--currency ${currency}`,
+    decimal === undefined ? '' : `--decimal ${decimal}`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+}

@@ -1,0 +1,129 @@
+// Follows a batch until it moves no further by itself, drawing its progress.
+
+import type { App } from '../app.ts'
+import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
+import { countIn, type Ending, endingOf } from '../domain/progress.ts'
+import { isFinal, type State } from '../domain/states.ts'
+import type { Terminal } from './terminal.ts'
+
+const LOOK_EVERY_MS = 200
+const SPEAK_EVERY_MS = 5_000
+
+export interface Followed {
+  readonly batch: BatchView
+  readonly ending: Ending
+}
+
+/** `step` runs between looks; null: the signal aborted first. `giveUpAfterMs` counts from the last row that was settled. */
+export async function follow(
+  app: App,
+  ledger: Ledger,
+  batchId: BatchId,
+  terminal: Terminal,
+  until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null; readonly step?: () => Promise<void> },
+): Promise<Followed | null> {
+  const progress = openProgress(app, terminal)
+  let settledBefore = -1
+  let settledAtMs = app.clock.monotonicMs()
+  while (!until.signal.aborted) {
+    const batch = await viewOf(ledger, batchId)
+    progress.show(batch)
+    const ending = endingOf(batch, app.clock.nowMs())
+    if (ending !== null) {
+      progress.end()
+      return { batch, ending }
+    }
+    const settled = settledIn(batch)
+    if (settled !== settledBefore) settledAtMs = app.clock.monotonicMs()
+    settledBefore = settled
+    if (
+      until.giveUpAfterMs !== null &&
+      app.clock.monotonicMs() - settledAtMs > until.giveUpAfterMs &&
+      countIn(batch, 'SENDING') === 0
+    ) {
+      progress.end()
+      const seconds = Math.round(until.giveUpAfterMs / 1000)
+      return { batch, ending: { kind: 'stuck', reason: `no row was settled for ${seconds} s (--give-up-after)` } }
+    }
+    await until.step?.()
+    await app.clock.sleep(LOOK_EVERY_MS, until.signal)
+  }
+  progress.end()
+  return null
+}
+
+export async function viewOf(ledger: Ledger, batchId: BatchId): Promise<BatchView> {
+  const batch = await ledger.batch(batchId)
+  if (batch === null) throw new Error(`bug: batch ${batchId} is gone`)
+  return batch
+}
+
+function settledIn(batch: BatchView): number {
+  return (Object.keys(batch.counts) as State[])
+    .filter((state) => isFinal(state) || state === 'IN_DOUBT')
+    .reduce((sum, state) => sum + countIn(batch, state), 0)
+}
+
+interface Progress {
+  show(batch: BatchView): void
+  end(): void
+}
+
+/** A bar on a screen; a line every five seconds elsewhere; an object with `--json`. */
+export function openProgress({ clock }: Pick<App, 'clock'>, terminal: Terminal): Progress {
+  const startMs = clock.monotonicMs()
+  let first: number | null = null
+  let spokenAtMs = startMs
+  return {
+    show(batch) {
+      const nowMs = clock.monotonicMs()
+      const settled = settledIn(batch)
+      first ??= settled
+      const perSecond = nowMs - startMs < 500 ? null : ((settled - first) * 1000) / (nowMs - startMs)
+      if (terminal.isScreen && !terminal.json) terminal.redraw(barOf(batch, settled, perSecond))
+      else if (nowMs - spokenAtMs >= SPEAK_EVERY_MS) {
+        spokenAtMs = nowMs
+        if (terminal.json)
+          terminal.object({
+            event: 'progress',
+            batch: batch.batchId,
+            rows: batch.rows,
+            settled,
+            counts: countsOf(batch),
+          })
+        else terminal.say(lineOf(batch, settled, perSecond))
+      }
+    },
+    end: () => terminal.redraw(null),
+  }
+}
+
+const BAR_WIDTH = 20
+
+function barOf(batch: BatchView, settled: number, perSecond: number | null): string {
+  const filled = batch.rows === 0 ? BAR_WIDTH : Math.floor((settled / batch.rows) * BAR_WIDTH)
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${lineOf(batch, settled, perSecond)}`
+}
+
+function lineOf(batch: BatchView, settled: number, perSecond: number | null): string {
+  const said = (['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'CANCELLED'] as const)
+    .filter((state) => countIn(batch, state) > 0)
+    .map((state) => `${state.toLowerCase().replace('_', ' ')} ${countIn(batch, state)}`)
+  const left = batch.rows - settled
+  const speed = perSecond === null || perSecond === 0 ? [] : [`${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`]
+  const time = perSecond === null || perSecond === 0 || left === 0 ? [] : [`${durationText(left / perSecond)} left`]
+  return [`${settled} of ${batch.rows}`, ...said, ...speed, ...time].join(' · ')
+}
+
+export function durationText(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  if (seconds < 5400) return `${Math.ceil(seconds / 60)} min`
+  return `${(seconds / 3600).toFixed(1)} h`
+}
+
+/** Counts as outsiders read them: a waiting row is PENDING. */
+export function countsOf(batch: BatchView): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(batch.counts).map(([state, count]) => [state === 'READY' ? 'PENDING' : state, count as number]),
+  )
+}

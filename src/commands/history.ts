@@ -1,0 +1,51 @@
+// tranche history REFERENCE: every move of an instruction, with who, when and what the gateway said.
+
+import { type App, openRecordToRead } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import { isoOf } from '../domain/progress.ts'
+import { EXIT, type Terminal } from './terminal.ts'
+
+export async function history(app: App, reference: string, terminal: Terminal): Promise<number> {
+  const ledger = await openRecordToRead(app)
+  try {
+    const moves = await ledger.history(reference.trim().normalize('NFC'))
+    if (moves.length === 0) {
+      throw new Fault(
+        'usage',
+        `This ledger has no instruction with the reference "${reference}". A run key stands in front of it, as in 2026-12/${reference}.`,
+      )
+    }
+    terminal.object({
+      reference,
+      moves: moves.map((move) => ({
+        batch: move.batchId,
+        row: move.rowNo,
+        at: isoOf(move.atMs),
+        attempt: move.attempt,
+        from: move.from,
+        to: move.to,
+        cause: move.cause,
+        by: move.by,
+        http_status: move.httpStatus,
+        answer: move.answerText,
+        reason: move.reason,
+      })),
+    })
+    let row = ''
+    for (const move of moves) {
+      const here = `Row ${move.rowNo} of batch ${move.batchId}`
+      if (here !== row) terminal.data(terminal.strong(here))
+      row = here
+      const attempt = move.attempt === 0 ? '' : `, attempt ${move.attempt}`
+      const http = move.httpStatus === null ? '' : ` HTTP ${move.httpStatus}`
+      terminal.data(
+        `  ${isoOf(move.atMs)}  ${move.from === null ? '' : `${move.from} → `}${move.to}  (${move.cause}${attempt}${http}, by ${move.by})`,
+      )
+      if (move.reason !== null) terminal.data(`    ${move.reason}`)
+      if (move.answerText !== null) terminal.data(`    ${move.answerText}`)
+    }
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}

@@ -1,0 +1,88 @@
+// What became of a batch: the summary, where the results are, and what a person must do next.
+
+import type { writeBatchResults } from '../app.ts'
+import type { BatchView } from '../domain/ports.ts'
+import { countIn, type Ending, exitCodeOf, isoOf } from '../domain/progress.ts'
+import { statusOf } from '../domain/states.ts'
+import { countsOf } from './follow.ts'
+import { amountText, plural, type Terminal, toTable } from './terminal.ts'
+
+type Written = Awaited<ReturnType<typeof writeBatchResults>>
+
+export function showOutcome(batch: BatchView, ending: Ending, written: Written | null, terminal: Terminal): void {
+  for (const line of totalLines(batch)) terminal.data(line)
+  if (written !== null) {
+    terminal.data(`Results: ${written.path}`)
+    terminal.data(`Summary: ${written.summaryPath}`)
+  }
+  terminal.object({
+    event: 'result',
+    batch: batch.batchId,
+    rows: batch.rows,
+    counts: countsOf(batch),
+    totals: toJsonBatchTotals(batch),
+    ending: ending.kind,
+    ...(ending.kind === 'stuck' ? { reason: ending.reason } : {}),
+    ...(written === null ? {} : { results: written.path, summary: written.summaryPath }),
+    exit: exitCodeOf(batch, ending),
+  })
+}
+
+export function toJsonBatchTotals(batch: BatchView): object[] {
+  return batch.totals.map(({ operation, currency, state, count, amountMinor }) => ({
+    operation,
+    currency,
+    status: statusOf(state),
+    count,
+    amount: amountText(amountMinor, currency),
+  }))
+}
+
+const ORDER = ['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'CANCELLED', 'INVALID', 'DUPLICATE', 'SENDING', 'PENDING']
+
+export function totalLines(batch: BatchView): string[] {
+  const rows = batch.totals
+    .toSorted((a, b) => (a.operation + a.currency).localeCompare(b.operation + b.currency) || rank(a) - rank(b))
+    .map(({ operation, currency, state, count, amountMinor }) => [
+      `  ${operation === '' ? '(unread)' : operation}`,
+      statusOf(state),
+      String(count),
+      amountText(amountMinor, currency),
+      currency,
+    ])
+  const total = ['  total', '', String(batch.rows), '', '']
+  return toTable([['  operation', 'status', 'rows', 'amount', ''], ...rows, total], [2, 3])
+}
+
+function rank({ state }: { readonly state: Parameters<typeof statusOf>[0] }): number {
+  return ORDER.indexOf(statusOf(state))
+}
+
+/** What it means for the money and what to do next, on stderr. */
+export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal): void {
+  const ready = countIn(batch, 'READY')
+  const inDoubt = countIn(batch, 'IN_DOUBT')
+  switch (ending.kind) {
+    case 'stuck':
+      terminal.say(`${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}.`)
+      if (batch.hold === 'paused')
+        terminal.say(`To go on: tranche resume ${batch.batchId} --reason TEXT, then run the same command again.`)
+      break
+    case 'later':
+      terminal.say(
+        `${plural(ready, 'row is', 'rows are')} due later, the next at ${isoOf(ending.nextDueAtMs)}. A worker sends them then; so does this command, run again.`,
+      )
+      break
+    case 'finished':
+      break
+  }
+  if (inDoubt > 0) {
+    terminal.say(
+      `${plural(inDoubt, 'row is', 'rows are')} IN DOUBT: the gateway may have executed ${inDoubt === 1 ? 'it' : 'them'}. Nothing sends ${inDoubt === 1 ? 'it' : 'them'} again. Look them up at the gateway: tranche in-doubt list`,
+    )
+  }
+  if (batch.moneyWarnings > 0)
+    terminal.say(
+      `${plural(batch.moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
+    )
+}

@@ -1,0 +1,239 @@
+// tranche run FILE --out RESULTS: submits, works it off in this process, writes the results. Run again, it resumes.
+
+import {
+  type App,
+  accountOf,
+  checkOut,
+  type OpenedFile,
+  openInstructionFile,
+  openRecord,
+  openRedis,
+  openRehearsal,
+  openWork,
+  prepareSandbox,
+  submitFile,
+  takeWorkerLock,
+  type Work,
+  type WorkerLock,
+  writeBatchResults,
+} from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import type { BatchId, Ledger } from '../domain/ports.ts'
+import { countIn, exitCodeOf } from '../domain/progress.ts'
+import type { SubmitRequest } from '../domain/submission.ts'
+import { showStructuralFault } from './check.ts'
+import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
+import { type Followed, follow, viewOf } from './follow.ts'
+import { sayEnding, showOutcome } from './outcome-report.ts'
+import { sayHow } from './review-report.ts'
+import { openInterruption } from './signals.ts'
+import { openRecordAloud, refuse } from './submit.ts'
+import { EXIT, type Terminal } from './terminal.ts'
+
+export interface RunArguments extends FileArguments {
+  readonly out: string
+  readonly bom?: boolean
+  readonly sandbox?: boolean
+  readonly giveUpAfter?: string
+}
+
+export async function run(app: App, path: string, given: RunArguments, terminal: Terminal): Promise<number> {
+  const giveUpAfterMs = given.giveUpAfter === undefined ? null : parseDurationMs(given.giveUpAfter)
+  if (given.sandbox !== true)
+    return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given), terminal, false)
+  const rehearsal = await openRehearsal(app, app.actor.as, 'warn')
+  try {
+    terminal.say('SANDBOX: a private gateway and a throw-away ledger; no money moves and nothing is remembered.')
+    const request = requestFor(rehearsal.app, rehearsal.merchant, given)
+    const opened = await openInstructionFile(path, request.merchant, request.options)
+    if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
+    await prepareSandbox(rehearsal.sandbox, opened.file).finally(opened.close)
+    return await runOn(rehearsal.app, path, given, giveUpAfterMs, request, terminal, true)
+  } finally {
+    await rehearsal.close()
+  }
+}
+
+async function runOn(
+  app: App,
+  path: string,
+  given: RunArguments,
+  giveUpAfterMs: number | null,
+  request: FileRequest,
+  terminal: Terminal,
+  sandbox: boolean,
+): Promise<number> {
+  const opened = await openInstructionFile(path, request.merchant, request.options)
+  if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
+  const ledger = sandbox ? (await openRecord(app)).ledger : await openRecordAloud(app, terminal)
+  const interruption = openInterruption(terminal, () => sendingIn(ledger))
+  const shop = openShop(app, ledger)
+  try {
+    const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
+    const results = { out: given.out, inputPath: path, bom: given.bom ?? false }
+    const same = await findSame(ledger, opened, toSubmit, { ...results, sandbox })
+    await shop.tryToOpen()
+    sayHow(opened, terminal)
+    const batchId = same ?? (await record(app, ledger, opened, toSubmit, path, terminal))
+    if (batchId === null) return EXIT.refused
+    terminal.object({ event: 'submitted', batch: batchId })
+    const followed = await workOff(app, ledger, shop, batchId, terminal, { signal: interruption.signal, giveUpAfterMs })
+    if (followed === null) return sayInterrupted(batchId, terminal)
+    const written = await writeBatchResults(app, ledger, batchId, results)
+    const { batch, ending } = followed
+    showOutcome(batch, ending, written, terminal)
+    sayEnding(batch, ending, terminal)
+    return exitCodeOf(batch, ending)
+  } finally {
+    await shop.close()
+    interruption.close()
+    await opened.close()
+    await ledger.close()
+  }
+}
+
+async function sendingIn(ledger: Ledger): Promise<number> {
+  const batches = await ledger.batches()
+  return batches.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
+}
+
+function sayInterrupted(batchId: BatchId, terminal: Terminal): number {
+  terminal.say(
+    `Interrupted. Batch ${batchId} is recorded and every answer that came is in it; no results were written. Run the same command again to go on.`,
+  )
+  terminal.object({ event: 'result', batch: batchId, state: 'interrupted', exit: EXIT.interrupted })
+  return EXIT.interrupted
+}
+
+/**
+ * The batch that this file is already: unfinished, or never written, or the very one whose finished results stand at
+ * `--out` (cron fired twice). null: it is new. Refuses a wrong `--out` before anything is recorded.
+ */
+async function findSame(
+  ledger: Ledger,
+  { file }: OpenedFile & { kind: 'file' },
+  request: SubmitRequest,
+  out: { readonly out: string; readonly inputPath: string; readonly sandbox: boolean },
+): Promise<BatchId | null> {
+  if (request.retry.length === 0) {
+    const { accountId, runKey } = request
+    const known = await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey })
+    if (known !== null) {
+      await checkOut({ ...out, batchId: known.batchId })
+      return known.reading === request.reading ? known.batchId : null // submitting says what differs
+    }
+  }
+  try {
+    await checkOut({ ...out, batchId: null })
+    return null
+  } catch (error) {
+    const finished = request.retry.length > 0 ? null : await findWritten(ledger, file.sha256, request, out)
+    if (finished === null) throw error
+    return finished
+  }
+}
+
+async function findWritten(
+  ledger: Ledger,
+  sha256: string,
+  request: SubmitRequest,
+  out: { readonly out: string; readonly inputPath: string; readonly sandbox: boolean },
+): Promise<BatchId | null> {
+  for (const batch of await ledger.batches()) {
+    if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
+      continue
+    const isIts = await checkOut({ ...out, batchId: batch.batchId }).then(
+      () => true,
+      () => false,
+    )
+    if (isIts) return batch.batchId
+  }
+  return null
+}
+
+async function record(
+  app: App,
+  ledger: Ledger,
+  opened: OpenedFile & { kind: 'file' },
+  request: SubmitRequest,
+  path: string,
+  terminal: Terminal,
+): Promise<BatchId | null> {
+  const submitted = await submitFile(app, opened.file, request, ledger)
+  switch (submitted.kind) {
+    case 'refused':
+      await refuse(submitted.reviewed, path, terminal)
+      return null
+    case 'known':
+    case 'recorded':
+      return submitted.batchId
+  }
+}
+
+/** The worker's place, if it is free: lock, Redis, then work. Opened before anything is recorded. */
+interface Shop {
+  /** False: somebody else has it, and works the batch off. */
+  tryToOpen(): Promise<boolean>
+  start(batchId: BatchId): Promise<void>
+  stopWork(): Promise<void>
+  close(): Promise<void>
+}
+
+function openShop(app: App, ledger: Ledger): Shop {
+  let lock: WorkerLock | null = null
+  let redis: Awaited<ReturnType<typeof openRedis>> | null = null
+  let work: Work | null = null
+  async function stopWork(): Promise<void> {
+    await work?.stop()
+    work = null
+  }
+  return {
+    async tryToOpen() {
+      if (lock !== null) return true
+      const taken = await takeWorkerLock(app, 'run')
+      if (taken.kind === 'held') return false
+      lock = taken
+      redis = await openRedis(app)
+      return true
+    },
+    async start(batchId) {
+      if (redis !== null && work === null) work = await openWork(app, ledger, redis.address, { only: batchId })
+    },
+    stopWork,
+    async close() {
+      await stopWork()
+      await redis?.close()
+      lock?.release()
+    },
+  }
+}
+
+async function workOff(
+  app: App,
+  ledger: Ledger,
+  shop: Shop,
+  batchId: BatchId,
+  terminal: Terminal,
+  until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null },
+): Promise<Followed | null> {
+  const mine = await shop.tryToOpen()
+  if (!mine) terminal.say(`Another process is working; it does this batch too. Following batch ${batchId}.`)
+  if (mine) await shop.start(batchId)
+  const step = async () => {
+    // Whoever worked may end before the batch does: then it is ours.
+    if (await shop.tryToOpen()) await shop.start(batchId)
+  }
+  const followed = await follow(app, ledger, batchId, terminal, { ...until, step })
+  await shop.stopWork()
+  // Answers that came while work was stopping belong in the results.
+  return followed === null ? null : { ...followed, batch: await viewOf(ledger, batchId) }
+}
+
+/** `90s`, `15m`, `2h`; plain digits are seconds. */
+export function parseDurationMs(text: string): number {
+  const match = /^(\d{1,6})(s|m|h)?$/.exec(text)
+  if (match === null)
+    throw new Fault('usage', `--give-up-after ${text}: write a duration such as 90s, 15m or 2h. Nothing was sent.`)
+  const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 }[(match[2] ?? 's') as 's' | 'm' | 'h']
+  return Number(match[1]) * unitMs
+}

@@ -1,0 +1,45 @@
+// What a signal means: the first lets open requests end, the second leaves at once and says what that costs.
+
+import type { Terminal } from './terminal.ts'
+import { plural } from './terminal.ts'
+
+export interface Interruption {
+  readonly signal: AbortSignal
+  /** Stops listening. */
+  close(): void
+}
+
+/** `openRequests` counts what would be left in doubt. */
+export function openInterruption(terminal: Terminal, openRequests: () => Promise<number>): Interruption {
+  const controller = new AbortController()
+  const onSignal = (name: NodeJS.Signals) => {
+    if (controller.signal.aborted) {
+      void leaveNow()
+      return
+    }
+    terminal.say(
+      `\n${name}: nothing new is sent; open requests are awaited so that none ends in doubt. Again: leave at once.`,
+    )
+    controller.abort()
+  }
+  async function leaveNow(): Promise<void> {
+    const open = await openRequests().catch(() => null)
+    const cost =
+      open === null
+        ? 'Requests that were open are in doubt at the next start.'
+        : open === 0
+          ? 'No request was open.'
+          : `${plural(open, 'request was', 'requests were')} open and will be in doubt at the next start (tranche in-doubt list).`
+    terminal.say(`Left at once. ${cost}`)
+    process.exit(130)
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  return {
+    signal: controller.signal,
+    close() {
+      process.off('SIGINT', onSignal)
+      process.off('SIGTERM', onSignal)
+    },
+  }
+}

@@ -1,0 +1,141 @@
+// tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
+
+import { type App, openRecordToRead, workerNow } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import type { BatchView, Ledger } from '../domain/ports.ts'
+import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/progress.ts'
+import { countsOf, openProgress } from './follow.ts'
+import { toJsonBatchTotals, totalLines } from './outcome-report.ts'
+import { EXIT, plural, type Terminal, toTable } from './terminal.ts'
+
+export interface StatusArguments {
+  readonly watch?: boolean
+}
+
+const WATCH_EVERY_MS = 500
+
+export async function status(
+  app: App,
+  id: string | undefined,
+  given: StatusArguments,
+  terminal: Terminal,
+): Promise<number> {
+  const ledger = await openRecordToRead(app)
+  try {
+    if (id === undefined) return await showAll(app, ledger, terminal)
+    return given.watch === true ? await watch(app, ledger, id, terminal) : await showOne(app, ledger, id, terminal)
+  } finally {
+    await ledger.close()
+  }
+}
+
+export async function findBatch(ledger: Ledger, id: string): Promise<BatchView> {
+  const batch = await ledger.batch(id)
+  if (batch === null) throw new Fault('usage', `There is no batch "${id}" in this ledger. See: tranche status`)
+  return batch
+}
+
+async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<number> {
+  const batches = await ledger.batches()
+  const working = (await workerNow(app)) !== null
+  const nowMs = app.clock.nowMs()
+  terminal.object({ batches: batches.map((batch) => toJson(batch, standingOf(batch, nowMs, working))) })
+  if (batches.length === 0) terminal.say(`No batches yet in ${app.paths.ledger}.`)
+  const rows = batches.map((batch) => {
+    const { state } = standingOf(batch, nowMs, working)
+    const settled = batch.rows - countIn(batch, 'READY') - countIn(batch, 'SENDING')
+    const doubt = countIn(batch, 'IN_DOUBT')
+    return [
+      batch.batchId,
+      state.replace('_', ' '),
+      `${settled}/${batch.rows}`,
+      doubt === 0 ? '' : `${doubt} in doubt`,
+      isoOf(batch.createdAtMs).slice(0, 16).replace('T', ' '),
+      batch.fileName ?? 'messages',
+      batch.runKey ?? '',
+    ]
+  })
+  for (const line of toTable(
+    batches.length === 0 ? [] : [['batch', 'state', 'rows', '', 'recorded (UTC)', 'from', 'run key'], ...rows],
+    [2],
+  )) {
+    terminal.data(line)
+  }
+  return EXIT.approved
+}
+
+async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal): Promise<number> {
+  const batch = await findBatch(ledger, id)
+  const standing = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
+  terminal.object(toJson(batch, standing))
+  for (const line of describe(batch, standing, terminal)) terminal.data(line)
+  return EXIT.approved
+}
+
+function describe(batch: BatchView, { state, reason }: Standing, terminal: Terminal): string[] {
+  const from =
+    batch.source === 'queue'
+      ? 'messages'
+      : `${batch.fileName}${batch.runKey === null ? '' : `, run key ${batch.runKey}`}`
+  const lines = [
+    `${terminal.strong(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`)}${reason === null ? '' : ` (${reason})`}`,
+    `From ${from}, recorded ${isoOf(batch.createdAtMs)} by ${batch.createdBy}, merchant ${batch.merchant}`,
+    ...totalLines(batch),
+  ]
+  if (batch.blocked > 0)
+    lines.push(
+      `${plural(batch.blocked, 'row waits', 'rows wait')} behind a row of the same order that is in doubt or held.`,
+    )
+  if (batch.moneyWarnings > 0)
+    lines.push(
+      `${plural(batch.moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
+    )
+  if (batch.resultsStale)
+    lines.push(
+      `Rows changed after ${batch.resultsPath} was written. Write it anew: tranche results ${batch.batchId} --out FILE`,
+    )
+  return lines
+}
+
+function toJson(batch: BatchView, { state, reason }: Standing): object {
+  return {
+    batch: batch.batchId,
+    state,
+    ...(reason === null ? {} : { reason }),
+    counts: countsOf(batch),
+    totals: toJsonBatchTotals(batch),
+    rows: batch.rows,
+    source: batch.source,
+    file: batch.fileName,
+    file_sha256: batch.fileSha256,
+    run_key: batch.runKey,
+    merchant: batch.merchant,
+    recorded_at: isoOf(batch.createdAtMs),
+    recorded_by: batch.createdBy,
+    next_due_at: batch.nextDueAtMs === null ? null : isoOf(batch.nextDueAtMs),
+    results: batch.resultsPath,
+    results_stale: batch.resultsStale,
+  }
+}
+
+/** Until the batch moves no further by itself, or Ctrl-C. Watching changes nothing. */
+async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): Promise<number> {
+  const stop = new AbortController()
+  process.once('SIGINT', () => stop.abort())
+  process.once('SIGTERM', () => stop.abort())
+  const progress = openProgress(app, terminal)
+  let said: string | null = null
+  while (!stop.signal.aborted) {
+    const batch = await findBatch(ledger, id)
+    const { state, reason } = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
+    const saying = reason === null ? null : `${state.replace('_', ' ')}: ${reason}`
+    if (saying !== null && saying !== said) terminal.say(saying)
+    said = saying
+    if (endingOf(batch, app.clock.nowMs()) !== null) break
+    progress.show(batch)
+    await app.clock.sleep(WATCH_EVERY_MS, stop.signal)
+  }
+  progress.end()
+  const code = await showOne(app, ledger, id, terminal)
+  return stop.signal.aborted ? EXIT.interrupted : code
+}

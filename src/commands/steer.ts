@@ -1,0 +1,92 @@
+// tranche pause, resume and cancel: what a person decides about a batch or an account, with the reason kept.
+
+import { type App, openRecordToRead } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Ledger } from '../domain/ports.ts'
+import { countIn } from '../domain/progress.ts'
+import { findBatch } from './status.ts'
+import { EXIT, plural, type Terminal } from './terminal.ts'
+
+export interface SteerArguments {
+  readonly reason: string
+  readonly merchant?: string
+}
+
+export type Steering = 'pause' | 'resume' | 'cancel'
+
+export async function steer(
+  app: App,
+  what: Steering,
+  id: string | undefined,
+  given: SteerArguments,
+  terminal: Terminal,
+): Promise<number> {
+  if (given.reason.trim() === '')
+    throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
+  const ledger = await openRecordToRead(app)
+  try {
+    if (what === 'resume' && given.merchant !== undefined)
+      return await resumeMerchant(app, ledger, given.merchant, given.reason, terminal)
+    if (id === undefined)
+      throw new Fault('usage', `Name the batch: tranche ${what} BATCH --reason TEXT. Nothing was changed.`)
+    const before = await findBatch(ledger, id)
+    await ledger[what](before.batchId, given.reason, app.actor, app.clock.nowMs())
+    const after = await findBatch(ledger, before.batchId)
+    terminal.object({
+      batch: after.batchId,
+      hold: after.hold,
+      cancelled: countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
+    })
+    sayWhat(
+      what,
+      before.batchId,
+      countIn(after, 'SENDING'),
+      countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
+      terminal,
+    )
+    if (what === 'resume' && after.accountStopped !== null) {
+      terminal.say(
+        `The account of merchant ${after.merchant} is stopped as well (${after.accountStopped}): tranche resume --merchant ${after.merchant} --reason TEXT`,
+      )
+    }
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}
+
+function sayWhat(what: Steering, batchId: string, sending: number, cancelled: number, terminal: Terminal): void {
+  const open =
+    sending === 0 ? '' : ` ${plural(sending, 'request is', 'requests are')} open and will be answered and recorded.`
+  switch (what) {
+    case 'pause':
+      terminal.say(`Batch ${batchId} is paused: nothing more of it is sent.${open}`)
+      break
+    case 'resume':
+      terminal.say(`Batch ${batchId} goes on where it stood; a running worker takes it up within a second.`)
+      break
+    case 'cancel':
+      terminal.say(
+        `Batch ${batchId} is cancelled: ${plural(cancelled, 'row', 'rows')} will not be sent.${open} What was executed stays executed.`,
+      )
+  }
+}
+
+async function resumeMerchant(
+  app: App,
+  ledger: Ledger,
+  name: string,
+  reason: string,
+  terminal: Terminal,
+): Promise<number> {
+  const account = (await ledger.accounts()).find((known) => known.name === name)
+  if (account === undefined) throw new Fault('usage', `This ledger knows no merchant "${name}". Nothing was changed.`)
+  await ledger.resumeAccount(account.accountId, reason, app.actor, app.clock.nowMs())
+  terminal.say(
+    account.stopped === null
+      ? `Merchant ${name} was not stopped; rests are over all the same.`
+      : `Merchant ${name} goes on. It was stopped because: ${account.stopped}`,
+  )
+  terminal.object({ merchant: name, stopped: false })
+  return EXIT.approved
+}

@@ -1,0 +1,87 @@
+// tranche submit FILE: records it and prints the batch id; a worker does the rest.
+
+import { type App, accountOf, openInstructionFile, openRecord, submitFile, workerNow } from '../app.ts'
+import type { BatchId, Ledger } from '../domain/ports.ts'
+import type { Reviewed } from '../domain/submission.ts'
+import { showStructuralFault } from './check.ts'
+import { type FileArguments, parseFileArguments } from './file-arguments.ts'
+import { sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
+import { EXIT, type Terminal, toJsonTotals } from './terminal.ts'
+
+export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
+  const request = parseFileArguments(app, given)
+  const opened = await openInstructionFile(path, request.merchant, request.options)
+  if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
+  const ledger = await openRecordAloud(app, terminal)
+  try {
+    sayHow(opened, terminal)
+    const accountId = await accountOf(ledger, request.merchant, app.clock)
+    const submitted = await submitFile(app, opened.file, request.toSubmit(accountId, false), ledger)
+    const sha256 = opened.file.sha256
+    switch (submitted.kind) {
+      case 'refused':
+        return await refuse(submitted.reviewed, path, terminal)
+      case 'known':
+        terminal.say(`This file is batch ${submitted.batchId} already. Nothing was recorded again.`)
+        await showKnown(ledger, submitted.batchId, sha256, terminal)
+        break
+      case 'recorded':
+        showReview(submitted.review, { ...terminal, data: terminal.say })
+        terminal.object({ batch: submitted.batchId, file_sha256: sha256, ...toJsonReview(submitted.review) })
+    }
+    terminal.data(submitted.batchId)
+    await sayNext(app, submitted.batchId, terminal)
+    return EXIT.approved
+  } finally {
+    await opened.close()
+    await ledger.close()
+  }
+}
+
+/** Opens the ledger and says so when it had to be made: a person in the wrong directory must notice. */
+export async function openRecordAloud(app: App, terminal: Terminal): Promise<Ledger> {
+  const { ledger, created } = await openRecord(app)
+  if (created) terminal.say(`A new ledger was made: ${app.paths.ledger}`)
+  return ledger
+}
+
+export async function refuse(reviewed: Reviewed, path: string, terminal: Terminal): Promise<number> {
+  if (!terminal.json) showRefusals(reviewed, terminal, terminal.say)
+  terminal.object({
+    event: 'result',
+    ok: false,
+    file: path,
+    ...toJsonReview(reviewed.review),
+    ...toJsonRefusals(reviewed),
+  })
+  await reviewed.draft.discard()
+  terminal.say(`${path} is refused. Nothing was recorded and nothing was sent.`)
+  return EXIT.refused
+}
+
+async function showKnown(ledger: Ledger, batchId: BatchId, sha256: string, terminal: Terminal): Promise<void> {
+  const batch = await ledger.batch(batchId)
+  if (batch === null) return
+  const { INVALID: invalid = 0, DUPLICATE: duplicate = 0 } = batch.counts
+  const accepted = batch.rows - invalid - duplicate
+  const totals = batch.totals.filter(({ state }) => state !== 'INVALID' && state !== 'DUPLICATE')
+  terminal.object({
+    batch: batchId,
+    file_sha256: sha256,
+    rows: batch.rows,
+    accepted,
+    duplicate,
+    invalid,
+    totals: toJsonTotals(totals),
+  })
+}
+
+async function sayNext(app: App, batchId: BatchId, terminal: Terminal): Promise<void> {
+  const worker = await workerNow(app)
+  terminal.say(
+    worker === null
+      ? 'No worker is running, so nothing moves yet. Start one: tranche worker'
+      : 'The running worker does the rest.',
+  )
+  terminal.say(`Follow it: tranche status ${batchId} --watch`)
+}

@@ -1,0 +1,109 @@
+// What goes to a person and what goes to a program: data on stdout, messages and progress on stderr.
+
+import { styleText } from 'node:util'
+import { Fault, type FaultCode } from '../domain/fault.ts'
+import { type Currency, formatAmount } from '../domain/money.ts'
+import type { Total } from '../domain/ports.ts'
+
+export interface Terminal {
+  readonly json: boolean
+  /** stderr is a screen: it may be redrawn. */
+  readonly isScreen: boolean
+  /** A line of data; nothing with `--json`. */
+  data(line: string): void
+  /** An object for a program, on a line of its own; nothing without `--json`. */
+  object(value: object): void
+  /** A message for a person, on stderr. */
+  say(line: string): void
+  strong(text: string): string
+  /** Draws over the last line on a screen; `null` takes it away. */
+  redraw(line: string | null): void
+}
+
+export function openTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
+  const isScreen = stderr.isTTY === true && process.env.TERM !== 'dumb'
+  let drawn = false
+  function clear(): void {
+    if (drawn) stderr.write('\r\u001b[K')
+    drawn = false
+  }
+  return {
+    json,
+    isScreen,
+    data(line) {
+      clear()
+      if (!json) stdout.write(`${line}\n`)
+    },
+    object(value) {
+      if (json) stdout.write(`${JSON.stringify(value)}\n`)
+    },
+    say(line) {
+      clear()
+      stderr.write(`${line}\n`)
+    },
+    strong: (text) => styleText('bold', text, { stream: stdout }),
+    redraw(line) {
+      if (!isScreen) return
+      clear()
+      if (line === null) return
+      stderr.write(line.slice(0, Math.max(20, (stderr.columns ?? 80) - 1)))
+      drawn = true
+    },
+  }
+}
+
+/** Precedence is kept by whoever finds several. */
+export const EXIT = {
+  approved: 0,
+  failure: 1,
+  usage: 2,
+  notAllApproved: 3,
+  inDoubt: 5,
+  stopped: 6,
+  refused: 7,
+  interrupted: 130,
+} as const
+
+const EXIT_OF_FAULT = {
+  usage: EXIT.usage,
+  config: EXIT.usage,
+  unavailable: EXIT.usage,
+  refused: EXIT.refused,
+  stopped: EXIT.stopped,
+  full: EXIT.failure,
+  storage: EXIT.failure,
+  interrupted: EXIT.interrupted,
+} as const satisfies Record<FaultCode, number>
+
+export function exitCodeOfError(error: unknown): number {
+  return error instanceof Fault ? EXIT_OF_FAULT[error.code] : EXIT.failure
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+export function amountText(amountMinor: bigint, currency: Currency | ''): string {
+  return currency === '' ? '' : formatAmount({ amountMinor, currency })
+}
+
+/** Totals as the contract writes them: amounts are strings. */
+export function toJsonTotals(totals: readonly Total[]): object[] {
+  return totals.map(({ operation, currency, count, amountMinor }) => ({
+    operation,
+    currency,
+    count,
+    amount: amountText(amountMinor, currency),
+  }))
+}
+
+/** Columns of text, each as wide as its widest cell; `right` names the columns that are numbers. */
+export function toTable(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (right.includes(i) ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number)))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,131 @@
+// tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
+
+import { type App, openRedis, openWork, takeWorkerLock } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
+import { countIn, endingOf, exitCodeOf } from '../domain/progress.ts'
+import { countsOf } from './follow.ts'
+import { sayEnding } from './outcome-report.ts'
+import { openInterruption } from './signals.ts'
+import { openRecordAloud } from './submit.ts'
+import { EXIT, plural, type Terminal } from './terminal.ts'
+
+export interface WorkerArguments {
+  readonly untilIdle?: boolean
+}
+
+const LOOK_EVERY_MS = 500
+
+export async function worker(app: App, given: WorkerArguments, terminal: Terminal): Promise<number> {
+  if (app.config.merchants.size === 0) {
+    throw new Fault(
+      'config',
+      'No merchant is configured, so nothing could be sent: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD, or TRANCHE_CONFIG.',
+    )
+  }
+  const ledger = await openRecordAloud(app, terminal)
+  const touched = new Set<BatchId>()
+  const interruption = openInterruption(terminal, async () => sum(await ledger.batches(), 'SENDING'))
+  try {
+    const lock = await takeWorkerLock(app, 'worker')
+    if (lock.kind === 'held') throw heldFault(lock.heldBy)
+    try {
+      await workUntil(app, ledger, interruption.signal, given.untilIdle === true, touched, terminal)
+    } finally {
+      lock.release()
+    }
+    return await leave(ledger, touched, given.untilIdle === true && !interruption.signal.aborted, app, terminal)
+  } finally {
+    interruption.close()
+    await ledger.close()
+  }
+}
+
+function heldFault(holder: { pid: number; host: string; command: string } | null): Fault {
+  const who =
+    holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host} (tranche ${holder.command})`
+  return new Fault(
+    'stopped',
+    `${who} works off this ledger already; two would send everything twice. Nothing was started. Stop that one first, or let it work.`,
+  )
+}
+
+async function workUntil(
+  app: App,
+  ledger: Ledger,
+  signal: AbortSignal,
+  untilIdle: boolean,
+  touched: Set<BatchId>,
+  terminal: Terminal,
+): Promise<void> {
+  const redis = await openRedis(app)
+  try {
+    const work = await openWork(app, ledger, redis.address, {
+      only: null,
+      onSettled: (row) => void touched.add(row.batchId),
+    })
+    const where = 'path' in redis.address ? `private Redis at ${redis.address.path}` : 'the Redis of TRANCHE_REDIS_URL'
+    terminal.say(
+      `Working off ${app.paths.ledger}; messages are taken from the queue tranche-intake on ${where}. Ctrl-C or SIGTERM ends it gracefully.`,
+    )
+    terminal.object({ event: 'working', ledger: app.paths.ledger })
+    try {
+      while (!signal.aborted && !(untilIdle && (await isIdle(ledger, app))))
+        await app.clock.sleep(LOOK_EVERY_MS, signal)
+    } finally {
+      await work.stop()
+    }
+  } finally {
+    await redis.close()
+  }
+}
+
+/** Nothing can move within a minute without a person. */
+async function isIdle(ledger: Ledger, app: App): Promise<boolean> {
+  const open = (await ledger.batches()).filter((batch) => isOpen(batch))
+  return open.every((batch) => endingOf(batch, app.clock.nowMs()) !== null)
+}
+
+function isOpen(batch: BatchView): boolean {
+  return countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0
+}
+
+function sum(batches: readonly BatchView[], state: 'SENDING' | 'IN_DOUBT'): number {
+  return batches.reduce((total, batch) => total + countIn(batch, state), 0)
+}
+
+/** Until idle: lists what is left, and the worst of what was worked on is the exit code. By signal: a graceful end is 0. */
+async function leave(
+  ledger: Ledger,
+  touched: ReadonlySet<BatchId>,
+  byItself: boolean,
+  app: App,
+  terminal: Terminal,
+): Promise<number> {
+  if (!byItself) {
+    terminal.say('Stopped. Every answer that came is recorded; what was not sent stays due.')
+    terminal.object({ event: 'result', exit: EXIT.approved })
+    return EXIT.approved
+  }
+  let worst: number = EXIT.approved
+  for (const batch of await ledger.batches()) {
+    const ending = endingOf(batch, app.clock.nowMs())
+    if (ending === null || !(touched.has(batch.batchId) || isOpen(batch))) continue
+    const code = exitCodeOf(batch, ending)
+    worst = Math.max(worst, code)
+    terminal.data(`${batch.batchId}  ${batch.fileName ?? 'messages'}: ${said(batch)}`)
+    terminal.object({ event: 'batch', batch: batch.batchId, counts: countsOf(batch), exit: code })
+    sayEnding(batch, ending, terminal)
+  }
+  terminal.say(
+    touched.size === 0 ? 'Nothing was due.' : `${plural(touched.size, 'batch was', 'batches were')} worked on.`,
+  )
+  terminal.object({ event: 'result', exit: worst })
+  return worst
+}
+
+function said(batch: BatchView): string {
+  return Object.entries(countsOf(batch))
+    .map(([status, count]) => `${count} ${status.toLowerCase().replace('_', ' ')}`)
+    .join(', ')
+}

@@ -1,0 +1,475 @@
+// Environment and TRANCHE_CONFIG → one frozen Config, or one fault that names every mistake at once.
+// Nothing falls back in silence: a setting that is there is understood or refused, an empty one included.
+
+import { readFileSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { inspect } from 'node:util'
+import type { z } from 'zod'
+import { Fault } from './domain/fault.ts'
+import { type Currency, parseCurrency } from './domain/money.ts'
+import type { Connection } from './domain/outcome.ts'
+
+/** A text that prints as `[secret]` wherever it is printed by accident. */
+export class Secret {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  reveal(): string {
+    return this.#text
+  }
+
+  toString(): string {
+    return '[secret]'
+  }
+
+  toJSON(): string {
+    return '[secret]'
+  }
+
+  [inspect.custom](): string {
+    return '[secret]'
+  }
+}
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+const CONNECTIONS = ['fresh', 'warm'] as const satisfies readonly Connection[]
+const REFUND_PARAMETERS = ['transaction_type', 'request_action'] as const
+const DECIMALS = ['.', ','] as const
+
+export interface Merchant {
+  readonly name: string
+  /** Base address, without a slash at its end. */
+  readonly url: string
+  readonly username: string
+  readonly password: Secret
+  /** null: no limit of ours. */
+  readonly ratePerSecond: number | null
+  readonly inFlightMax: number
+  readonly timeoutMs: number
+  readonly connections: Connection
+  /** HTTP codes of which the gateway's operator has said, in writing, that nothing was executed. */
+  readonly notExecutedStatus: readonly number[]
+  /** `request_action`: the earlier interface, in which a refund is called CCCREDIT. */
+  readonly refundParameter: (typeof REFUND_PARAMETERS)[number]
+  /** Of rows that name none. */
+  readonly currency: Currency | null
+  /** How this merchant's files write decimals; null: each file tells. */
+  readonly decimal: (typeof DECIMALS)[number] | null
+  readonly lookalikeDays: number
+}
+
+export interface Config {
+  readonly dataDir: string
+  readonly redisUrl: Secret | null
+  readonly redisPrefix: string
+  readonly doubtRestMs: number
+  readonly logLevel: LogLevel | null
+  /** By name. Empty where none is configured: commands that only read need none. */
+  readonly merchants: ReadonlyMap<string, Merchant>
+}
+
+/** Limits that hold wherever the setting is made. */
+const IN_FLIGHT = { min: 1, max: 1000 }
+const TIMEOUT_MS = { min: 1000, max: 600_000 }
+const DOUBT_REST_MS = { min: 0, max: 7 * 24 * 3600 * 1000 }
+const LOOKALIKE_DAYS = { min: 0, max: 366 }
+
+/** The name of the merchant that the environment describes, and of the one meant where none is named. */
+export const DEFAULT_MERCHANT = 'default'
+
+export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promise<Config> {
+  const mistakes: string[] = []
+  const settings = openSettings(env, (name, problem) => mistakes.push(`${name} ${problem}`))
+  const traffic = trafficFrom(settings)
+  const own = ownMerchant(settings, traffic)
+  const config: Omit<Config, 'merchants'> = {
+    dataDir: dataDirFrom(settings, env, homeDir),
+    redisUrl: redisUrlFrom(settings),
+    redisPrefix: redisPrefixFrom(settings),
+    doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', 900_000, DOUBT_REST_MS),
+    logLevel: settings.choice('TRANCHE_LOG_LEVEL', LOG_LEVELS, null),
+  }
+  const path = settings.text('TRANCHE_CONFIG')
+  const taken = OWN_SETTINGS.flat().some(settings.has)
+  const listed = path === undefined ? [] : await listedMerchants(resolve(path), traffic, taken, settings.note)
+  const merchants = byName(own === null ? listed : [own, ...listed], settings.note)
+  if (mistakes.length > 0) {
+    const lines = mistakes.map((mistake) => `\n  ${mistake}`).join('')
+    throw new Fault('config', `The configuration is wrong; nothing was started and nothing was sent:${lines}`)
+  }
+  return Object.freeze({ ...config, merchants })
+}
+
+export function merchantOf(config: Config, name: string): Merchant {
+  const merchant = config.merchants.get(name)
+  if (merchant !== undefined) return merchant
+  const names = [...config.merchants.keys()]
+  if (names.length === 0) {
+    throw new Fault(
+      'config',
+      'No merchant is configured: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD ' +
+        '(the last two also as …_FILE), or TRANCHE_CONFIG.',
+    )
+  }
+  throw new Fault(
+    'config',
+    `There is no merchant "${name}"; configured: ${names.join(', ')}. Name one with --merchant.`,
+  )
+}
+
+// ───────────────────────────────────────────────────────────── Reading the environment
+
+/** Notes a mistake under the name of the setting that is wrong. */
+type Note = (name: string, problem: string) => void
+
+interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+/** Readers of single settings. Each notes what is wrong and goes on, so that all mistakes are found in one go. */
+interface Settings {
+  readonly note: Note
+  /** Whether it is there, be it right or wrong. */
+  has(name: string): boolean
+  text(name: string): string | undefined
+  /** From NAME or from the file that NAME_FILE names. */
+  secret(name: string): string | undefined
+  whole(name: string, otherwise: number, range: Range): number
+  choice<T extends string, U>(name: string, choices: readonly T[], otherwise: U): T | U
+}
+
+function openSettings(env: NodeJS.ProcessEnv, note: Note): Settings {
+  const text = (name: string) => {
+    const value = env[name]
+    if (value?.trim() !== '') return value
+    note(name, 'is empty: give it a value or take it away')
+    return undefined
+  }
+  return {
+    note,
+    has: (name) => env[name] !== undefined,
+    text,
+    secret(name) {
+      const fileName = `${name}_FILE`
+      if (env[name] !== undefined && env[fileName] !== undefined) {
+        note(name, `and ${fileName} are both set: keep one`)
+        return undefined
+      }
+      const path = text(fileName)
+      return path === undefined ? text(name) : readSecretFile(path, (what) => note(fileName, what))
+    },
+    whole(name, otherwise, { min, max }) {
+      const value = text(name)?.trim()
+      if (value === undefined) return otherwise
+      const number = /^\d{1,12}$/.test(value) ? Number(value) : Number.NaN
+      if (number >= min && number <= max) return number
+      note(name, `must be a whole number from ${min} to ${max}, not "${value}"`)
+      return otherwise
+    },
+    choice<T extends string, U>(name: string, choices: readonly T[], otherwise: U) {
+      const value = text(name)?.trim()
+      if (value === undefined) return otherwise
+      const chosen = choices.find((choice) => choice === value)
+      if (chosen === undefined) note(name, `must be one of ${choices.join(', ')}, not "${value}"`)
+      return chosen ?? otherwise
+    },
+  }
+}
+
+/** One line, without the line end that every editor adds. */
+function readSecretFile(path: string, complain: (problem: string) => void): string | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    complain(`names ${path}, which cannot be read (${codeOf(error)})`)
+    return undefined
+  }
+  if (text.trim() === '') complain(`names ${path}, which is empty`)
+  else if (/[\r\n]/.test(text)) complain(`names ${path}, which holds more than one line`)
+  else return text
+  return undefined
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}
+
+/** Where the record lives. Never relative: a clerk and a cron entry in different directories must share one memory. */
+function dataDirFrom(settings: Settings, env: NodeJS.ProcessEnv, homeDir: string): string {
+  const given = settings.text('TRANCHE_DATA_DIR')
+  const stateHome = env.XDG_STATE_HOME
+  const [name, path] =
+    given !== undefined
+      ? (['TRANCHE_DATA_DIR', given] as const)
+      : stateHome !== undefined && stateHome !== ''
+        ? (['XDG_STATE_HOME', join(stateHome, 'tranche')] as const)
+        : (['TRANCHE_DATA_DIR', join(homeDir, '.local', 'state', 'tranche')] as const)
+  if (!isAbsolute(path)) settings.note(name, `must be an absolute path; "${path}" depends on where the command is run`)
+  return resolve(path)
+}
+
+function redisUrlFrom(settings: Settings): Secret | null {
+  const url = settings.secret('TRANCHE_REDIS_URL')?.trim()
+  if (url === undefined) return null
+  const protocol = URL.canParse(url) ? new URL(url).protocol : ''
+  // The value is not repeated: it may hold a password.
+  if (!['redis:', 'rediss:'].includes(protocol) && !isAbsolute(url)) {
+    settings.note('TRANCHE_REDIS_URL', 'must begin with redis:// or rediss://, or be the absolute path of a socket')
+  }
+  return new Secret(url)
+}
+
+/** BullMQ's own default prefix: what plain BullMQ producers add to the intake queue is then found. */
+function redisPrefixFrom(settings: Settings): string {
+  const prefix = settings.text('TRANCHE_REDIS_PREFIX') ?? 'bull'
+  if (!/^[\x21-\x7e]{1,100}$/.test(prefix)) {
+    settings.note('TRANCHE_REDIS_PREFIX', 'must be 1 to 100 ASCII characters without blanks')
+  }
+  return prefix
+}
+
+// ───────────────────────────────────────────────────────────── Merchants
+
+type Traffic = Pick<Merchant, 'ratePerSecond' | 'inFlightMax' | 'timeoutMs' | 'connections'>
+
+/** Of the environment's merchant; also of every listed one that does not say otherwise, lest a limit set be no limit. */
+function trafficFrom(settings: Settings): Traffic {
+  return {
+    ratePerSecond: rateFrom(settings),
+    inFlightMax: settings.whole('TRANCHE_IN_FLIGHT', 32, IN_FLIGHT),
+    timeoutMs: settings.whole('TRANCHE_TIMEOUT_MS', 60_000, TIMEOUT_MS),
+    connections: settings.choice('TRANCHE_CONNECTIONS', CONNECTIONS, 'fresh'),
+  }
+}
+
+function rateFrom(settings: Settings): number | null {
+  const value = settings.text('TRANCHE_RATE')?.trim()
+  if (value === undefined) return null
+  const rate = /^\d{1,6}(\.\d{1,6})?$/.test(value) ? Number(value) : 0
+  if (rate === 0) settings.note('TRANCHE_RATE', `must be requests per second, such as 10 or 0.5, not "${value}"`)
+  return rate
+}
+
+/** Each with the other name that it may stand under. */
+const OWN_SETTINGS = [
+  ['TRANCHE_GATEWAY_URL'],
+  ['TRANCHE_GATEWAY_USERNAME', 'TRANCHE_GATEWAY_USERNAME_FILE'],
+  ['TRANCHE_GATEWAY_PASSWORD', 'TRANCHE_GATEWAY_PASSWORD_FILE'],
+] as const
+
+/** The environment's merchant: all three settings or none. */
+function ownMerchant(settings: Settings, traffic: Traffic): Merchant | null {
+  if (!OWN_SETTINGS.flat().some(settings.has)) return null
+  for (const [name, fileName] of OWN_SETTINGS) {
+    if (settings.has(name) || (fileName !== undefined && settings.has(fileName))) continue
+    settings.note(name, fileName === undefined ? 'is missing' : `is missing (or ${fileName})`)
+  }
+  const [[urlName], [usernameName], [passwordName]] = OWN_SETTINGS
+  const address = settings.text(urlName)
+  const url = address === undefined ? undefined : parseAddress(address, (what) => settings.note(urlName, what))
+  const username = settings.secret(usernameName)
+  const password = settings.secret(passwordName)
+  if (url === undefined || username === undefined || password === undefined) return null
+  const names = { name: DEFAULT_MERCHANT, url, username, password: new Secret(password) }
+  return Object.freeze({ ...names, ...traffic, ...HABITS })
+}
+
+/** What a merchant is like where nothing else is said. */
+const HABITS: Omit<Merchant, keyof Traffic | 'name' | 'url' | 'username' | 'password'> = {
+  notExecutedStatus: Object.freeze([]),
+  refundParameter: 'transaction_type',
+  currency: null,
+  decimal: null,
+  lookalikeDays: 20,
+}
+
+/** The gateway's base address in one spelling, so that one account is not taken for two. */
+function parseAddress(text: string, complain: (problem: string) => void): string | undefined {
+  const problem = addressProblem(text.trim())
+  if (problem !== null) {
+    complain(problem)
+    return undefined
+  }
+  const url = new URL(text.trim())
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+function addressProblem(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:\/\//i.test(text)) return 'must be an absolute address such as https://gateway.example'
+  if (url.username !== '' || url.password !== '') return 'must not hold a username or password'
+  if (/[?#]/.test(text)) return 'must not have a query (?) or a fragment (#)'
+  if (url.pathname.includes('/api/transaction/api')) return 'must be the base address, without /api/transaction/api'
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return 'must begin with https://: over plain http the password would travel in clear'
+  }
+  return null
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+/** References and limits belong to the account (URL and username): it must not have two names. */
+function byName(merchants: readonly Merchant[], note: Note): ReadonlyMap<string, Merchant> {
+  const named = new Map<string, Merchant>()
+  const accounts = new Map<string, string>()
+  for (const merchant of merchants) {
+    const { name, url, username } = merchant
+    const account = JSON.stringify([url, username])
+    const otherName = accounts.get(account)
+    if (otherName !== undefined) {
+      note('TRANCHE_CONFIG', `merchants.${name}: has the URL and username of "${otherName}"; an account has one name`)
+    }
+    named.set(name, merchant)
+    accounts.set(account, name)
+  }
+  return named
+}
+
+// ───────────────────────────────────────────────────────────── TRANCHE_CONFIG
+
+const MERCHANT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+
+/** Paths in the file are relative to the file, wherever the command is run. */
+async function listedMerchants(path: string, traffic: Traffic, taken: boolean, note: Note): Promise<Merchant[]> {
+  const complain = (problem: string) => note('TRANCHE_CONFIG', problem)
+  const entries = await readEntries(path, complain)
+  if (entries.length === 0) return []
+  const schema = await entrySchema(dirname(path))
+  return entries.flatMap(([name, content]) => {
+    const problems = [...nameProblems(name, taken), ...usernameProblems(content)]
+    const read = schema.safeParse(content)
+    if (!read.success) problems.push(...read.error.issues.flatMap(issueProblems))
+    for (const problem of problems) complain(`merchants.${name}${problem}`)
+    return read.success ? [fromEntry(name, read.data, traffic)] : []
+  })
+}
+
+/** The merchants as written, by name. `yaml` is loaded here, where it is needed: start-up time counts. */
+async function readEntries(path: string, complain: (problem: string) => void): Promise<[string, unknown][]> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    complain(`names ${path}, which cannot be read (${codeOf(error)})`)
+    return []
+  }
+  const { LineCounter, parseDocument } = await import('yaml')
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter, prettyErrors: false })
+  // Codes and places only: a message may quote the line, and the line may hold what should not be there.
+  for (const { code, pos } of [...document.errors, ...document.warnings]) {
+    complain(`(${path}) line ${lineCounter.linePos(pos[0]).line}: is not the YAML expected (${code})`)
+  }
+  if (document.errors.length > 0) return []
+  const content = orUndefined(() => document.toJS({ maxAliasCount: 100 }))
+  if (!isRecord(content) || !isRecord(content.merchants) || Object.keys(content.merchants).length === 0) {
+    complain(`(${path}) must have "merchants:" with at least one merchant under it`)
+    return []
+  }
+  for (const key of Object.keys(content)) if (key !== 'merchants') complain(`(${path}) ${key}: is not a known setting`)
+  return Object.entries(content.merchants)
+}
+
+/** An alias that leads nowhere, or to too much, throws. */
+function orUndefined(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function nameProblems(name: string, taken: boolean): string[] {
+  if (!MERCHANT_NAME.test(name)) return [': a name is 1 to 64 letters, digits, - and _']
+  return taken && name === DEFAULT_MERCHANT ? [': the environment (TRANCHE_GATEWAY_…) has a merchant of this name'] : []
+}
+
+/** Apart from the schema, which never comes to a rule over two fields where another field is wrong. */
+function usernameProblems(content: unknown): string[] {
+  if (!isRecord(content)) return []
+  const given = ['username', 'username_file'].filter((name) => content[name] !== undefined)
+  if (given.length === 0) return ['.username: is missing (or username_file)']
+  return given.length === 2 ? ['.username: and username_file are both set: keep one'] : []
+}
+
+/** Each field checks itself, so that all mistakes of an entry are found in one go. `zod` is loaded here, as needed. */
+async function entrySchema(directory: string) {
+  const { z } = await import('zod')
+  const read = <T>(parse: (text: string, complain: (problem: string) => void) => T | undefined) =>
+    z.string().transform((text, context): T => {
+      const parsed = parse(text, (problem) => context.addIssue({ code: 'custom', message: problem }))
+      return parsed === undefined ? z.NEVER : parsed
+    })
+  const whole = ({ min, max }: Range) => z.int().min(min).max(max).optional()
+  const secretFile = read((path, complain) => readSecretFile(resolve(directory, path), complain))
+  return z.strictObject({
+    url: read(parseAddress),
+    username: z.string().regex(/\S/).optional(),
+    username_file: secretFile.optional(),
+    password_file: secretFile,
+    rate: z.number().positive().max(999_999).optional(),
+    in_flight: whole(IN_FLIGHT),
+    timeout_ms: whole(TIMEOUT_MS),
+    connections: z.enum(CONNECTIONS).optional(),
+    // Nobody can put it in writing that a success or a redirection was not executed.
+    not_executed_status: z.array(z.int().min(400).max(599)).optional(),
+    refund_parameter: z.enum(REFUND_PARAMETERS).optional(),
+    currency: read(parseListedCurrency).optional(),
+    decimal: z.enum(DECIMALS).optional(),
+    lookalike_days: whole(LOOKALIKE_DAYS),
+  })
+}
+
+type Entry = z.infer<Awaited<ReturnType<typeof entrySchema>>>
+
+function parseListedCurrency(text: string, complain: (problem: string) => void): Currency | undefined {
+  const currency = parseCurrency(text)
+  if (currency === undefined) complain('is not a currency of ISO 4217')
+  return currency
+}
+
+function fromEntry(name: string, entry: Entry, traffic: Traffic): Merchant {
+  return Object.freeze({
+    name,
+    url: entry.url,
+    // One of the two is there, or `usernameProblems` has said so.
+    username: entry.username ?? entry.username_file ?? '',
+    password: new Secret(entry.password_file),
+    ratePerSecond: entry.rate ?? traffic.ratePerSecond,
+    inFlightMax: entry.in_flight ?? traffic.inFlightMax,
+    timeoutMs: entry.timeout_ms ?? traffic.timeoutMs,
+    connections: entry.connections ?? traffic.connections,
+    notExecutedStatus: Object.freeze(entry.not_executed_status ?? HABITS.notExecutedStatus),
+    refundParameter: entry.refund_parameter ?? HABITS.refundParameter,
+    currency: entry.currency ?? HABITS.currency,
+    decimal: entry.decimal ?? HABITS.decimal,
+    lookalikeDays: entry.lookalike_days ?? HABITS.lookalikeDays,
+  })
+}
+
+/** No value is repeated: it may be a password in the wrong place. */
+function issueProblems(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.map((part) => `.${String(part)}`).join('')
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) =>
+      key === 'password'
+        ? '.password: no password stands in this file; write password_file: with the path of a file that holds it'
+        : `${path}.${key}: is not a known setting`,
+    )
+  }
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [`${path}: is missing`]
+  return [`${path}: ${issue.message}`]
+}

@@ -1,0 +1,96 @@
+// What a batch's record means for whoever waits for it: its state, whether it can still move by itself, its exit code.
+
+import type { BatchView } from './ports.ts'
+import type { State } from './states.ts'
+
+export type BatchState = 'running' | 'waiting' | 'paused' | 'stopped' | 'needs_attention' | 'done' | 'cancelled'
+
+export interface Standing {
+  readonly state: BatchState
+  /** Why nothing moves, and what to do; null where there is nothing to say. */
+  readonly reason: string | null
+}
+
+/** A row that becomes due within this time is worth waiting for. */
+const SOON_MS = 60_000
+
+/** `workerRuns`: whether somebody holds the worker lock. */
+export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean): Standing {
+  const ready = countIn(batch, 'READY')
+  const sending = countIn(batch, 'SENDING')
+  if (ready + sending === 0) return endedStanding(batch)
+  if (batch.hold === 'cancelled') return { state: 'running', reason: 'being cancelled' }
+  if (batch.hold === 'paused') return { state: 'paused', reason: batch.holdReason }
+  if (batch.accountStopped !== null) {
+    return {
+      state: 'stopped',
+      reason: `${batch.accountStopped}. Correct it, then: tranche resume --merchant ${batch.merchant} --reason TEXT`,
+    }
+  }
+  if (sending > 0) return { state: 'running', reason: null }
+  if (batch.nextDueAtMs === null) {
+    return { state: 'waiting', reason: `${ready} rows wait behind rows of the same order that are in doubt or held` }
+  }
+  if (batch.nextDueAtMs > nowMs + SOON_MS)
+    return { state: 'waiting', reason: `the next row is due at ${isoOf(batch.nextDueAtMs)}` }
+  if (!workerRuns) return { state: 'waiting', reason: 'no worker is running. Start one: tranche worker' }
+  return { state: 'running', reason: null }
+}
+
+function endedStanding(batch: BatchView): Standing {
+  const inDoubt = countIn(batch, 'IN_DOUBT')
+  if (inDoubt > 0) {
+    return {
+      state: 'needs_attention',
+      reason: `${inDoubt} ${inDoubt === 1 ? 'row is' : 'rows are'} in doubt: look them up at the gateway (tranche in-doubt list)`,
+    }
+  }
+  return batch.hold === 'cancelled' ? { state: 'cancelled', reason: batch.holdReason } : { state: 'done', reason: null }
+}
+
+/** Why a batch moves no further by itself; null while it does. */
+export type Ending =
+  | { readonly kind: 'finished' }
+  /** Everything that is left is due later. */
+  | { readonly kind: 'later'; readonly nextDueAtMs: number }
+  /** A person must act first. */
+  | { readonly kind: 'stuck'; readonly reason: string }
+
+export function endingOf(batch: BatchView, nowMs: number): Ending | null {
+  const { state, reason } = standingOf(batch, nowMs, true)
+  switch (state) {
+    case 'done':
+    case 'cancelled':
+    case 'needs_attention':
+      return { kind: 'finished' }
+    case 'paused':
+    case 'stopped':
+      // Open requests are awaited: their answers belong in the results.
+      return countIn(batch, 'SENDING') > 0 ? null : { kind: 'stuck', reason: reason ?? state }
+    case 'waiting':
+      return batch.nextDueAtMs === null
+        ? { kind: 'stuck', reason: reason ?? state }
+        : { kind: 'later', nextDueAtMs: batch.nextDueAtMs }
+    case 'running':
+      return null
+  }
+}
+
+/** 6 cannot go on · 5 in doubt · 3 some not approved, or approved with a warning about money · 0 all approved. */
+export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 5 | 6 {
+  const either = (...states: State[]) =>
+    states.some((state) => countIn(batch, state) + (batch.duplicateOf[state] ?? 0) > 0)
+  const openElsewhere = (batch.duplicateOf.READY ?? 0) + (batch.duplicateOf.SENDING ?? 0) > 0
+  if (ending.kind === 'stuck' || openElsewhere) return 6
+  if (either('IN_DOUBT')) return 5
+  if (either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || batch.moneyWarnings > 0) return 3
+  return 0
+}
+
+export function countIn(batch: Pick<BatchView, 'counts'>, state: State): number {
+  return batch.counts[state] ?? 0
+}
+
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

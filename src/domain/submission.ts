@@ -1,0 +1,75 @@
+// What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
+
+import { formatAmount, type Money } from './money.ts'
+import type { AccountId, BatchId, Draft, DraftReview, DraftRow, RetryStatus } from './ports.ts'
+
+/** A surveyed file. Every reading of its rows is of the same bytes, or it fails. */
+export interface InstructionFile {
+  readonly name: string
+  readonly sha256: string
+  readonly columns: readonly string[]
+  readonly fedBack: boolean
+  rows(): AsyncIterable<readonly DraftRow[]>
+}
+
+export interface SubmitRequest {
+  readonly accountId: AccountId
+  readonly runKey: string | null
+  /** What of the command line decides the meaning of the file, as text to compare. */
+  readonly reading: string
+  readonly sandbox: boolean
+  readonly retry: readonly RetryStatus[]
+  readonly lookalikeDays: number
+  readonly allowLookalikes: number
+  readonly skipInvalid: boolean
+  readonly expectCount: number | null
+  readonly expectTotals: readonly Money[]
+  readonly nowMs: number
+}
+
+/** Why a file is refused although it can be read. */
+export type Refusal =
+  | { readonly kind: 'bad-rows'; readonly rows: number }
+  | { readonly kind: 'lookalikes'; readonly found: number; readonly allowed: number }
+  | { readonly kind: 'count'; readonly expected: number; readonly found: number }
+  | { readonly kind: 'total'; readonly expected: string; readonly found: string }
+
+/** A file read to its end. The draft is open: record it or discard it. */
+export interface Reviewed {
+  readonly draft: Draft
+  readonly review: DraftReview
+  readonly refusals: readonly Refusal[]
+}
+
+export function refusalsOf(review: DraftReview, request: SubmitRequest): Refusal[] {
+  const refusals: Refusal[] = []
+  if (review.invalid > 0 && !request.skipInvalid) refusals.push({ kind: 'bad-rows', rows: review.invalid })
+  if (review.lookalikes !== request.allowLookalikes && review.lookalikes > 0) {
+    refusals.push({ kind: 'lookalikes', found: review.lookalikes, allowed: request.allowLookalikes })
+  }
+  if (request.expectCount !== null && request.expectCount !== review.rows) {
+    refusals.push({ kind: 'count', expected: request.expectCount, found: review.rows })
+  }
+  for (const expected of request.expectTotals) {
+    const found = sumOf(review, expected)
+    if (found.amountMinor !== expected.amountMinor) {
+      refusals.push({ kind: 'total', expected: written(expected), found: written(found) })
+    }
+  }
+  return refusals
+}
+
+function sumOf(review: DraftReview, { currency }: Money): Money {
+  const amounts = review.totalsRead.filter((total) => total.currency === currency).map((total) => total.amountMinor)
+  return { amountMinor: amounts.reduce((sum, amount) => sum + amount, 0n), currency }
+}
+
+function written(money: Money): string {
+  return `${money.currency}=${formatAmount(money)}`
+}
+
+export type Submitted =
+  | { readonly kind: 'recorded'; readonly batchId: BatchId; readonly review: DraftReview }
+  /** The same file was submitted before and is not finished: it is that batch. */
+  | { readonly kind: 'known'; readonly batchId: BatchId }
+  | { readonly kind: 'refused'; readonly reviewed: Reviewed }

@@ -1,0 +1,64 @@
+// From the body of an answer to its fields, each as the digits or text received: no id and no amount is ever a number here.
+
+import type { Answer } from '../domain/outcome.ts'
+
+/** What ties an answer to its request or settles it. Never altered, not even where it looks like a card number. */
+const EXACT: ReadonlySet<string> = new Set([
+  'REQUEST_ACTION',
+  'TRANS_STATUS_NAME',
+  'TRANS_VALUE',
+  'TRANS_REQUEST_ID',
+  'TRANS_RECORD_ID',
+  'TRANS_ORDER_ID',
+  'XTL_ORDER_ID',
+  'TRANS_CUR',
+  'CUSTOMER_VAULT_ID',
+])
+
+/**
+ * The top-level fields of a JSON object; null for anything else. Absent, null and nested values are left out. All other
+ * text ends in histories and results, so it passes `scrub`. An object that names a field twice says two things at once
+ * and JSON.parse would silently take the last: it is not an answer.
+ */
+export function parseAnswer(body: string, scrub: (text: string) => string): Answer | null {
+  const json = body.startsWith('\uFEFF') ? body.slice(1) : body
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(json, asWritten)
+  } catch {
+    return null
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
+  const members = Object.entries(parsed)
+  if (countMembers(json) !== members.length) return null
+  const fields: [string, string][] = []
+  for (const [name, value] of members) {
+    if (typeof value === 'string') fields.push([name, EXACT.has(name) ? value : scrub(value)])
+    else if (typeof value === 'boolean') fields.push([name, String(value)])
+  }
+  // Not by assignment: a field named __proto__ must stay a field.
+  return Object.fromEntries(fields)
+}
+
+/** JSON.parse hands the source text of primitives to its reviver; TypeScript's declaration does not know it yet. */
+function asWritten(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? context?.source : value
+}
+
+/** How many members the outermost object names, repeated names included. The text is valid JSON. */
+function countMembers(json: string): number {
+  let members = 0
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < json.length; i++) {
+    const char = json[i]
+    if (inString) {
+      if (char === '\\') i++
+      else if (char === '"') inString = false
+    } else if (char === '"') inString = true
+    else if (char === '{' || char === '[') depth++
+    else if (char === '}' || char === ']') depth--
+    else if (char === ':' && depth === 1) members++
+  }
+  return members
+}

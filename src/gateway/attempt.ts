@@ -1,0 +1,185 @@
+// One attempt to send, as undici's handler of one request. What is known of the socket becomes exactly one outcome.
+
+import { type Dispatcher, errors } from 'undici'
+import type { Connection, Outcome, UnsentWhy } from '../domain/outcome.ts'
+import type { Clock, Fence } from '../domain/ports.ts'
+import { parseAnswer } from './answer.ts'
+import { afterPoll, noConnectionWithin } from './connect.ts'
+import { parseRetryAfter } from './retry-after.ts'
+
+/** What all attempts of one gateway share. */
+export interface Road {
+  readonly clock: Clock
+  readonly timeoutMs: number
+  readonly connectLimitMs: number
+  readonly connection: Connection
+  /** `host:port`, for people. */
+  readonly address: string
+  /** One line, without card numbers and credentials. */
+  readonly scrub: (text: string) => string
+  /** Attempts without an outcome yet. */
+  readonly open: Set<Attempt>
+}
+
+const TEXT_LIMIT_CHARS = 2_000
+
+const HELD_BACK = {
+  fence: 'held back before the first byte: its time to send had passed',
+  pace: 'held back before the first byte: the rate of this second is used up',
+} as const
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+type State =
+  /** No byte has left: for a connection, for a place in the pool. */
+  | 'waiting'
+  /** Bytes may have left: only an answer or its absence can end it. */
+  | 'started'
+  | 'settled'
+
+export class Attempt implements Dispatcher.DispatchHandler {
+  readonly outcome: Promise<Outcome>
+  readonly #road: Road
+  readonly #fence: Fence
+  readonly #abandon: AbortSignal
+  readonly #resolve: (outcome: Outcome) => void
+  readonly #onAbandon = () => this.abandon()
+  readonly #chunks: Buffer[] = []
+  #state: State = 'waiting'
+  #timer: NodeJS.Timeout
+  #sentAtMs = 0
+  #httpStatus: number | null = null
+  #retryAfter: string | string[] | undefined
+
+  constructor(road: Road, fence: Fence, abandon: AbortSignal) {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    this.outcome = promise
+    this.#resolve = resolve
+    this.#road = road
+    this.#fence = fence
+    this.#abandon = abandon
+    road.open.add(this)
+    // Beyond the connector's own limit this also ends attempts whose connections die as soon as they stand.
+    this.#timer = setTimeout(() => afterPoll(() => this.#onNoConnection()), road.connectLimitMs)
+    if (abandon.aborted) this.abandon()
+    else abandon.addEventListener('abort', this.#onAbandon)
+  }
+
+  get isWaiting(): boolean {
+    return this.#state === 'waiting'
+  }
+
+  /** Gives up an attempt that has not started; its connection, should it come, carries no byte. */
+  abandon(): void {
+    if (this.isWaiting) this.#settleUnsent('abandoned', 'given up before it was sent: work is being stopped')
+  }
+
+  /** undici calls this synchronously before it writes; aborting here leaves no byte. Everything rests on that. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Not waiting: it was given up while it was connecting, or undici is about to send it a second time.
+    const refusal = this.isWaiting ? this.#askFence() : null
+    if (refusal !== null && this.isWaiting) this.#settleUnsent(refusal.why, refusal.detail)
+    // Looked at behind the fence, which may run code that abandons this very attempt.
+    if (this.isWaiting) this.#start(controller)
+    else controller.abort(new Error('held back'))
+  }
+
+  onResponseStart(_controller: unknown, httpStatus: number, headers: Headers): void {
+    // 102 and 103 say that an answer will come, not what it is.
+    if (httpStatus < 200) return
+    this.#httpStatus = httpStatus
+    this.#retryAfter = headers['retry-after']
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#chunks.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    const { clock, scrub, connection } = this.#road
+    const answeredAtMs = clock.nowMs()
+    const body = Buffer.concat(this.#chunks).toString('utf8')
+    this.#settle({
+      kind: 'answered',
+      sentAtMs: this.#sentAtMs,
+      answeredAtMs,
+      httpStatus: this.#httpStatus as number,
+      retryAfterMs: parseRetryAfter(this.#retryAfter, answeredAtMs),
+      answer: parseAnswer(body, scrub),
+      text: scrub(body).slice(0, TEXT_LIMIT_CHARS).toWellFormed(),
+      connection,
+    })
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    if (this.#state === 'started') this.#settleLost(lossWords(error))
+    else if (this.#state === 'waiting') {
+      const closed = error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError
+      this.#settleUnsent(closed ? 'abandoned' : 'connect', closed ? 'the gateway client is closed' : error.message)
+    }
+  }
+
+  #askFence(): { readonly why: UnsentWhy; readonly detail: string } | null {
+    try {
+      const why = this.#fence()
+      return why === null ? null : { why, detail: HELD_BACK[why] }
+    } catch (error) {
+      return { why: 'fence', detail: `held back before the first byte: ${(error as Error).message}` }
+    }
+  }
+
+  #start(controller: Dispatcher.DispatchController): void {
+    const { clock, timeoutMs } = this.#road
+    this.#state = 'started'
+    this.#sentAtMs = clock.nowMs()
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => afterPoll(() => this.#onDeadline(controller)), timeoutMs)
+  }
+
+  #onDeadline(controller: Dispatcher.DispatchController): void {
+    if (this.#state !== 'started') return
+    this.#settleLost(`no complete answer within ${this.#road.timeoutMs / 1000} s`)
+    controller.abort(new Error('deadline'))
+  }
+
+  #onNoConnection(): void {
+    const { address, connectLimitMs } = this.#road
+    if (this.isWaiting) this.#settleUnsent('connect', noConnectionWithin(address, connectLimitMs))
+  }
+
+  #settleUnsent(why: UnsentWhy, detail: string): void {
+    this.#settle({ kind: 'unsent', why, detail: this.#road.scrub(detail) })
+  }
+
+  #settleLost(detail: string): void {
+    const { scrub } = this.#road
+    this.#settle({ kind: 'lost', sentAtMs: this.#sentAtMs, httpStatus: this.#httpStatus, detail: scrub(detail) })
+  }
+
+  #settle(outcome: Outcome): void {
+    this.#state = 'settled'
+    clearTimeout(this.#timer)
+    this.#abandon.removeEventListener('abort', this.#onAbandon)
+    this.#road.open.delete(this)
+    this.#resolve(outcome)
+  }
+}
+
+function lossWords(error: Error & { code?: string }): string {
+  if (error instanceof errors.HTTPParserError) return 'what came back is not HTTP'
+  switch (error.code) {
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'the connection was reset before a complete answer came'
+    case 'UND_ERR_SOCKET':
+      return 'the connection was closed before a complete answer came'
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      return 'the answer ended before its announced length'
+    case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
+      return 'the answer is longer than 256 KiB'
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return 'the header of the answer is too long'
+    default:
+      return `no complete answer: ${error.message}`
+  }
+}

@@ -1,0 +1,117 @@
+// The port `Gateway` over undici's pool. One request is one attempt: it is never sent again, followed or retried here.
+
+import { type Dispatcher, Pool } from 'undici'
+import { Fault } from '../domain/fault.ts'
+import type { Clock, Gateway } from '../domain/ports.ts'
+import { Attempt, type Road } from './attempt.ts'
+import { openConnector } from './connect.ts'
+import { type RefundParameter, toForm } from './form.ts'
+import { scrubOf } from './scrub.ts'
+
+export interface GatewayOptions {
+  /** The base address; may have a path in front of the gateway's own. */
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  /** One deadline over headers and body, from the first byte sent. */
+  readonly timeoutMs: number
+  readonly connections: 'fresh' | 'warm'
+  /** The most requests that are ever open at once; as many connections are kept at most. */
+  readonly inFlightMax: number
+  readonly refundParameter: RefundParameter
+  readonly clock: Clock
+}
+
+/** Shorter than any send-by of a claim, so that a claim does not pass its time while it waits for a connection. */
+const CONNECT_LIMIT_MS = 5_000
+const ANSWER_LIMIT_BYTES = 256 * 1024
+
+const HEADERS = [
+  'content-type',
+  'application/x-www-form-urlencoded',
+  'cache-control',
+  'no-cache',
+  'user-agent',
+  'tranche',
+]
+
+export function openGateway(options: GatewayOptions): Gateway {
+  const base = parseBase(options.url)
+  const path = `${base.pathname.replace(/\/+$/, '')}/api/transaction/api`
+  const connector = openConnector(base, CONNECT_LIMIT_MS)
+  const pool = new Pool(base.origin, {
+    connect: connector.connect,
+    connections: options.inFlightMax,
+    // 0 closes the connection behind every answer; 1 keeps it and still sends one request at a time.
+    pipelining: options.connections === 'fresh' ? 0 : 1,
+    // undici sends POSTs again over HTTP/2.
+    allowH2: false,
+    // Our own deadline rules: undici's time-outs may fire early, and know nothing of a blocked event loop.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: ANSWER_LIMIT_BYTES,
+  })
+  const road: Road = {
+    clock: options.clock,
+    timeoutMs: options.timeoutMs,
+    connectLimitMs: CONNECT_LIMIT_MS,
+    // The first request on a kept-alive socket counts as warm too: the stricter reading.
+    connection: options.connections,
+    address: connector.address,
+    scrub: scrubOf([options.username, options.password]),
+    open: new Set(),
+  }
+
+  let isClosing = false
+
+  return {
+    send(instruction, fence, abandon) {
+      const attempt = new Attempt(road, fence, abandon)
+      if (isClosing) attempt.abandon()
+      if (!attempt.isWaiting) return attempt.outcome
+      try {
+        const body = toForm(instruction, options, options.refundParameter)
+        pool.dispatch(requestOf(path, body), attempt)
+      } catch (error) {
+        attempt.onResponseError(null, error as Error)
+      }
+      return attempt.outcome
+    },
+    reach() {
+      return reach(base, connector.connect)
+    },
+    /** What has not started is given up, what has started is awaited. */
+    async close() {
+      isClosing = true
+      for (const attempt of road.open) attempt.abandon()
+      await Promise.all(Array.from(road.open, (attempt) => attempt.outcome))
+      connector.close()
+      await pool.destroy()
+    },
+  }
+}
+
+function requestOf(path: string, body: string): Dispatcher.DispatchOptions {
+  return { method: 'POST', path, body, headers: HEADERS }
+}
+
+function parseBase(url: string): URL {
+  const base = URL.parse(url)
+  if (base === null || !/^https?:$/.test(base.protocol)) {
+    throw new Fault('config', 'the gateway address is not an http or https address; nothing was sent')
+  }
+  return base
+}
+
+type Connect = ReturnType<typeof openConnector>['connect']
+
+function reach(base: URL, connect: Connect): Promise<string | null> {
+  return new Promise((resolve) => {
+    connect({ hostname: base.hostname, protocol: base.protocol, port: base.port }, (error, socket) => {
+      if (socket === null) return resolve(error.message)
+      // The other side may still reset it; nobody asks any more.
+      socket.on('error', () => {}).destroy()
+      resolve(null)
+    })
+  })
+}

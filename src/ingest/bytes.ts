@@ -1,0 +1,104 @@
+// The bytes of an open file, read by position so that one descriptor can be read any number of times, and their text.
+
+import type { Hash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { Fault } from '../domain/fault.ts'
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+
+const CHUNK_BYTES = 64 * 1024
+
+/** The text is not of the encoding it was taken for. */
+export class NotText extends Error {}
+
+/** The first bytes of the file, enough for the encoding, a `sep=` line and the header. */
+export async function readHead(file: FileHandle): Promise<Buffer> {
+  const head = Buffer.alloc(CHUNK_BYTES)
+  let length = 0
+  while (length < CHUNK_BYTES) {
+    const bytesRead = await readAt(file, head, length, length)
+    if (bytesRead === 0) break
+    length += bytesRead
+  }
+  return head.subarray(0, length)
+}
+
+/**
+ * The whole text, decoded strictly, without its byte order mark. Every byte goes into the hash; it is complete once the
+ * text has been read to its end. Throws NotText at the first chunk that is not of the encoding.
+ */
+export async function* readText(file: FileHandle, encoding: Encoding, hash: Hash): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true })
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  for (let position = 0; ; ) {
+    const bytesRead = await readAt(file, chunk, 0, position)
+    if (bytesRead === 0) break
+    position += bytesRead
+    const bytes = chunk.subarray(0, bytesRead)
+    hash.update(bytes)
+    const text = decode(decoder, bytes, encoding)
+    if (text !== '') yield text
+  }
+  const rest = decode(decoder, undefined, encoding)
+  if (rest !== '') yield rest
+}
+
+async function readAt(file: FileHandle, into: Buffer, offset: number, position: number): Promise<number> {
+  try {
+    return (await file.read(into, offset, into.length - offset, position)).bytesRead
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
+    throw new Fault('refused', `The file cannot be read (${code}); nothing was recorded, nothing was sent.`, {
+      cause: error,
+    })
+  }
+}
+
+// Code points that Windows-1252 leaves undefined, and NUL, which no text has: the file is something else.
+const NOT_1252 = /[\0\x81\x8d\x8f\x90\x9d]/
+
+function decode(decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array | undefined, encoding: Encoding): string {
+  let text: string
+  try {
+    text = bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
+  } catch (error) {
+    throw new NotText(encoding, { cause: error })
+  }
+  if (encoding === 'windows-1252' ? NOT_1252.test(text) : text.includes('\0')) throw new NotText(encoding)
+  return text
+}
+
+/** What the first bytes say. `certain` is a byte order mark or a NUL pattern; without one, UTF-8 is only the first try. */
+export function sniffEncoding(head: Uint8Array): { encoding: Encoding; certain: boolean } {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return { encoding: 'utf-8', certain: true }
+  if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', certain: true }
+  if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be', certain: true }
+  return sniffNuls(head.subarray(0, 256)) ?? { encoding: 'utf-8', certain: false }
+}
+
+/** UTF-16 without a mark: column names are mostly ASCII, so that every other byte of the header is NUL. */
+function sniffNuls(head: Uint8Array): { encoding: Encoding; certain: true } | undefined {
+  let even = 0
+  let odd = 0
+  head.forEach((byte, i) => {
+    if (byte === 0 && i % 2 === 0) even++
+    if (byte === 0 && i % 2 === 1) odd++
+  })
+  const many = head.length / 16
+  if (odd > many && odd > 4 * even) return { encoding: 'utf-16le', certain: true }
+  if (even > many && even > 4 * odd) return { encoding: 'utf-16be', certain: true }
+  return undefined
+}
+
+const BINARY_STARTS: ReadonlyArray<readonly [string, string]> = [
+  ['504b0304', 'an Excel workbook or a zip archive'],
+  ['d0cf11e0', 'an old Excel workbook'],
+  ['25504446', 'a PDF'],
+  ['1f8b', 'a gzip archive'],
+]
+
+/** Files that people send by mistake under the name of a CSV; null: none of them. */
+export function sniffBinary(head: Uint8Array): string | null {
+  const start = Buffer.from(head.subarray(0, 4)).toString('hex')
+  return BINARY_STARTS.find(([magic]) => start.startsWith(magic))?.[1] ?? null
+}

@@ -1,0 +1,29 @@
+// Card data in a record that is not meant for it: refuses the whole file. The finding names the place, never the value.
+
+import { holdsPan } from '../domain/pan.ts'
+import type { Header } from './header.ts'
+import { refuse, type StructuralFault } from './problem.ts'
+import type { CsvRecord } from './records.ts'
+
+export function findCardData(header: Header, record: CsvRecord, rowNo: number): StructuralFault | null {
+  const at = (i: number) => ({ rowNo, line: record.line, column: header.written[i] ?? '' })
+  const filled = header.cards.find((i) => record.cells[i]?.trim() !== '')
+  if (filled !== undefined) {
+    return refuse(
+      {
+        problem: 'holds card data, which never travels through this program',
+        remedy: 'use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty',
+      },
+      at(filled),
+    )
+  }
+  const pan = record.cells.findIndex(holdsPan)
+  if (pan === -1) return null
+  return refuse(
+    {
+      problem: 'holds a card number',
+      remedy: 'remove it from the file, and from wherever the file came from; use customer_vault_id for stored cards',
+    },
+    at(pan),
+  )
+}

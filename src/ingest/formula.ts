@@ -1,0 +1,7 @@
+// Ids and references that a spreadsheet would run as a formula. They are refused, not guarded: nobody means them.
+
+const FORMULA_START = /^[=+\-@\t\r\n\0＝＋－＠]/u
+
+export function startsLikeFormula(text: string): boolean {
+  return FORMULA_START.test(text)
+}

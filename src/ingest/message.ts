@@ -1,0 +1,137 @@
+// Messages of other services: the job `instruction` of the queue tranche-intake, its published schema and its reading.
+
+import * as z from 'zod'
+import { assert } from '../domain/fault.ts'
+import { DETAIL_FIELDS, type Instruction, OPERATIONS } from '../domain/instruction.ts'
+import { holdsPan, maskPans } from '../domain/pan.ts'
+import { type Field, isCardColumn } from './columns.ts'
+import { instruct } from './instruct.ts'
+import { isProblem } from './problem.ts'
+import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './reference.ts'
+
+const text = (description: string) => z.string().describe(description)
+const details = Object.fromEntries(DETAIL_FIELDS.map((field) => [field, z.string().max(255).optional()])) as Record<
+  (typeof DETAIL_FIELDS)[number],
+  z.ZodOptional<z.ZodString>
+>
+
+const SCHEMA = z
+  .strictObject({
+    schema_version: z.literal(1),
+    merchant: text('Name of the merchant in the configuration.').min(1).default('default'),
+    reference: text('Yours: unique for the account for ever. The same reference again is never executed again.')
+      .min(1)
+      .max(MAX_REFERENCE_CHARACTERS),
+    run_key: text('Put before the reference with a "/", for what recurs under the same references.')
+      .regex(/^[^/]+$/)
+      .optional(),
+    transaction_type: z
+      .enum(OPERATIONS)
+      .describe('CAPTURE is a sale, CAUTH captures an authorization; REFUND, CANCEL and CAUTH name an order.'),
+    amount: text('Plain decimal in units of the currency, never a JSON number.')
+      .regex(/^\d+(\.\d+)?$/)
+      .optional(),
+    request_currency: text('ISO 4217; needed with every amount. For REFUND and CANCEL it is declared, not sent.')
+      .regex(/^[A-Z]{3}$/)
+      .optional(),
+    request_ref_po_id: text('The order id (TRANS_ORDER_ID) of the earlier transaction, as text.')
+      .regex(/^\d+$/)
+      .optional(),
+    customer_vault_id: text('The stored card, as text.').regex(/^\d+$/).optional(),
+    save_card_on_file: z.literal('Y').optional(),
+    xtl_order_id: text('Your order id at the gateway; derived from the reference where absent.')
+      .regex(/^[A-Za-z0-9]{1,32}$/)
+      .optional(),
+    ...details,
+    execute_at: text('ISO 8601 with an offset: the earliest moment to send.').optional(),
+    allow_lookalike: z
+      .boolean()
+      .default(false)
+      .describe('Take it although an instruction with the same content stands under another reference.'),
+  })
+  .meta({
+    title: 'Tranche instruction',
+    description: 'The data of a job `instruction` in the queue tranche-intake. Card data is never part of it.',
+  })
+
+export type MessageRead =
+  | {
+      readonly kind: 'message'
+      readonly merchant: string
+      readonly instruction: Instruction
+      readonly runKey: string | null
+      readonly allowLookalike: boolean
+      /** The message as received: names and values. */
+      readonly cells: Readonly<Record<string, string>>
+    }
+  | {
+      readonly kind: 'refused'
+      /** In words for the producer; no card number is in them. */
+      readonly reasons: readonly string[]
+      /** Card data is in it: whoever keeps the message overwrites it. */
+      readonly holdsPan: boolean
+    }
+
+/** `accountKeyOf` gives the identity of a merchant's account; null for a merchant that nobody configured. */
+export function parseMessage(value: unknown, accountKeyOf: (merchant: string) => string | null): MessageRead {
+  if (holdsCardData(value)) {
+    return refused(['holds card data, which never travels through this program: use customer_vault_id'], true)
+  }
+  const checked = SCHEMA.safeParse(value)
+  if (!checked.success) return refused(checked.error.issues.map(toReason))
+  const message = checked.data
+  const accountKey = accountKeyOf(message.merchant)
+  const reasons = accountKey === null ? ['merchant: is not in the configuration'] : []
+  const runKey = message.run_key === undefined ? null : parseRunKey(message.run_key)
+  if (isProblem(runKey)) reasons.push(`run_key: ${runKey.problem}; ${runKey.remedy}`)
+  const given = parseReference(message.reference)
+  const own = given === '' ? { problem: 'is empty', remedy: 'write the reference' } : given
+  const reference = isProblem(own) || isProblem(runKey) ? own : withRunKey(own, runKey)
+  const cellOf = (field: Field) => message[field] ?? ''
+  const reading = { operation: null, currency: null, decimal: '.', accountKey: accountKey ?? '' } as const
+  const read = instruct(cellOf, reference, reading)
+  if (read.kind === 'faults')
+    reasons.push(...read.faults.map((fault) => `${fault.field}: ${fault.problem}; ${fault.remedy}`))
+  if (read.kind === 'faults' || reasons.length > 0) return refused(reasons)
+  assert(!isProblem(runKey), 'a wrong run key is a reason')
+  return {
+    kind: 'message',
+    merchant: message.merchant,
+    instruction: read.instruction,
+    runKey,
+    allowLookalike: message.allow_lookalike,
+    cells: Object.fromEntries(Object.entries(value as object).map(([name, cell]) => [name, String(cell)])),
+  }
+}
+
+/** The published form of the schema, as `docs/schemas/instruction.schema.json` has it. */
+export function instructionMessageJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(SCHEMA, { io: 'input' }) as Record<string, unknown>
+}
+
+function refused(reasons: readonly string[], holdsCard = false): MessageRead {
+  return { kind: 'refused', reasons: reasons.map(maskPans), holdsPan: holdsCard }
+}
+
+function toReason(issue: z.core.$ZodIssue): string {
+  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
+}
+
+/** A card number anywhere, as text or as a number, or any value under a name that is meant for card data. */
+function holdsCardData(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+      return holdsPan(value)
+    case 'number':
+    case 'bigint':
+      return holdsPan(String(value))
+    case 'object':
+      if (value === null) return false
+      return Object.entries(value).some(
+        ([name, inner]) =>
+          holdsPan(name) || (isCardColumn(name) && inner !== null && inner !== '') || holdsCardData(inner),
+      )
+    default:
+      return false
+  }
+}

@@ -1,0 +1,44 @@
+// What can be wrong with a cell, a row or a whole file, as values. None of them ever carries a card number.
+
+import { maskPans } from '../domain/pan.ts'
+
+/** One thing wrong with one value, and what the person can do about it. */
+export interface Problem {
+  readonly problem: string
+  readonly remedy: string
+}
+
+/** Why a whole file is refused. Holds no cell value: it may be shown and logged. */
+export interface StructuralFault extends Problem {
+  readonly kind: 'refused'
+  /** Data row, from 1; null where no row is to blame. */
+  readonly rowNo: number | null
+  /** Line where that row begins, from 1. */
+  readonly line: number | null
+  /** Column as the file names it. */
+  readonly column: string | null
+}
+
+export function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'problem' in value
+}
+
+export function refuse(
+  problem: Problem,
+  at: { rowNo?: number; line?: number | null; column?: string } = {},
+): StructuralFault {
+  const { rowNo = null, line = null, column = null } = at
+  return { kind: 'refused', rowNo, line, column: column === null ? null : shown(column), ...problem }
+}
+
+/** The longest part of a cell that is quoted back to a person. */
+const SHOWN_CHARACTERS = 60
+
+/** A cell as it may be shown: masked first, then cut; control characters become their pictures, so that no terminal obeys them. */
+export function shown(cell: string): string {
+  const visible = maskPans(cell).replace(/\p{Cc}/gu, (control) => {
+    const code = control.charCodeAt(0)
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\ufffd'
+  })
+  return visible.length <= SHOWN_CHARACTERS ? visible : [...visible].slice(0, SHOWN_CHARACTERS).join('')
+}

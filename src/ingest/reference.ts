@@ -1,0 +1,53 @@
+// References: what makes a row the same row for ever. Given by the file, else derived from it; the run key goes in front.
+
+import { startsLikeFormula } from './formula.ts'
+import { FORMULA_LIKE } from './identifier.ts'
+import type { Problem } from './problem.ts'
+
+export const MAX_REFERENCE_CHARACTERS = 200
+const MAX_RUN_KEY_CHARACTERS = 64
+
+// Invisible characters too: two references that look the same to a person must not be two.
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** Trimmed and NFC. A reference read back from results has its run key in front already and may be longer by that. */
+export function parseReference(text: string, from: 'file' | 'results' = 'file'): string | Problem {
+  const reference = text.trim().normalize('NFC')
+  const longest = MAX_REFERENCE_CHARACTERS + (from === 'results' ? MAX_RUN_KEY_CHARACTERS + 1 : 0)
+  if (startsLikeFormula(reference)) return FORMULA_LIKE
+  if (UNSEEN.test(reference)) {
+    return { problem: 'has control or invisible characters in it', remedy: 'type the reference again' }
+  }
+  if (reference.length > longest) {
+    return { problem: `is longer than ${longest} characters`, remedy: 'shorten it' }
+  }
+  // Two damaged references could be one, and one damaged reference is none that anybody can look up.
+  if (/^\d+(?:[.,]\d+)?E\+\d+$/i.test(reference)) {
+    return {
+      problem: 'was turned into a rounded number by a spreadsheet',
+      remedy: 'format the column as Text in the spreadsheet, fill it again from the source, and export the file again',
+    }
+  }
+  return reference
+}
+
+export function parseRunKey(text: string): string | Problem {
+  const key = text.trim().normalize('NFC')
+  const remedy = 'use something like 2026-12'
+  if (key === '') return { problem: 'is empty', remedy }
+  if (key.includes('/')) return { problem: 'has a "/" in it, which ends the key inside a reference', remedy }
+  if (key.length > MAX_RUN_KEY_CHARACTERS) {
+    return { problem: `is longer than ${MAX_RUN_KEY_CHARACTERS} characters`, remedy }
+  }
+  const parsed = parseReference(key)
+  return typeof parsed === 'string' ? key : { ...parsed, remedy }
+}
+
+/** For a row without a reference: the same bytes always give the same ones. */
+export function derivedReference(sha256: string, rowNo: number): string {
+  return `${sha256.slice(0, 16)}-${rowNo}`
+}
+
+export function withRunKey(reference: string, runKey: string | null): string {
+  return runKey === null ? reference : `${runKey}/${reference}`
+}

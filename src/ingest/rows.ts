@@ -1,0 +1,119 @@
+// The second reading of a file: its rows as instructions or faults, a few hundred at a time.
+
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { Fault } from '../domain/fault.ts'
+import { unguardCell } from '../domain/guard.ts'
+import type { DraftRow, RowFault } from '../domain/ports.ts'
+import type { Field } from './columns.ts'
+import type { Header } from './header.ts'
+import { type FieldFault, instruct, type Reading } from './instruct.ts'
+import { isProblem, type Problem, shown } from './problem.ts'
+import { type CsvRecord, readRecords } from './records.ts'
+import { derivedReference, parseReference, withRunKey } from './reference.ts'
+import { findStructuralFault, type ReadingOptions, runKeyOf, type Survey } from './survey.ts'
+
+const ROWS_AT_ONCE = 500
+
+/**
+ * Every row of the surveyed file, in file order. Throws a fault at the latest after the last row when the bytes are not
+ * those of the survey: whatever was made of the rows until then must be thrown away.
+ */
+export async function* readRows(
+  file: FileHandle,
+  survey: Survey,
+  options: ReadingOptions,
+): AsyncGenerator<readonly DraftRow[]> {
+  const toRow = rowReader(survey, options)
+  const hash = createHash('sha256')
+  let chunk: DraftRow[] = []
+  let rowNo = -1
+  for await (const read of readRecords(file, survey, hash)) {
+    if (read.kind !== 'record') throw changed()
+    rowNo += 1
+    if (rowNo === 0) continue // the header, which the survey has
+    if (findStructuralFault(survey.header, read, rowNo) !== null) throw changed()
+    chunk.push(toRow(read, rowNo))
+    if (chunk.length < ROWS_AT_ONCE) continue
+    yield chunk
+    chunk = []
+  }
+  if (hash.digest('hex') !== survey.sha256) throw changed()
+  if (chunk.length > 0) yield chunk
+}
+
+function changed(): Fault {
+  return new Fault(
+    'refused',
+    'The file changed while it was read, so that nobody knows what was checked; nothing was recorded, nothing was sent. Run it again when the file is complete.',
+  )
+}
+
+function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord, rowNo: number) => DraftRow {
+  const { header, sha256, decimal } = survey
+  const runKey = runKeyOf(options)
+  const reading: Reading = {
+    operation: options.operation ?? null,
+    currency: options.currency ?? null,
+    decimal,
+    accountKey: options.accountKey,
+  }
+  return (record, rowNo) => {
+    const cells = header.results === null ? record.cells : record.cells.map(unguardCell)
+    const cellOf = (field: Field) => cells[header.fields[field] ?? -1] ?? ''
+    const derived = withRunKey(derivedReference(sha256, rowNo), runKey)
+    const given = givenReference(header, cells, cellOf, runKey)
+    const reference = given ?? derived
+    const read = instruct(cellOf, reference, reading)
+    return {
+      rowNo,
+      line: record.line,
+      cells: header.carried.map((i) => cells[i] ?? ''),
+      reference: isProblem(reference) ? derived : reference,
+      instruction: read.kind === 'instruction' ? read.instruction : null,
+      faults: read.kind === 'faults' ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo)) : [],
+      cameFrom: cameFrom(header, cells),
+    }
+  }
+}
+
+/** null: the row names none. */
+function givenReference(
+  header: Header,
+  cells: readonly string[],
+  cellOf: (field: Field) => string,
+  runKey: string | null,
+): string | Problem | null {
+  const fedBack = header.results === null ? '' : (cells[header.results.reference] ?? '')
+  if (fedBack.trim() !== '') return parseReference(fedBack, 'results')
+  const text = cellOf('reference')
+  if (text.trim() === '') return null
+  const parsed = parseReference(text)
+  return isProblem(parsed) ? parsed : withRunKey(parsed, runKey)
+}
+
+function cameFrom({ results }: Header, cells: readonly string[]): DraftRow['cameFrom'] {
+  if (results === null || results.batch === null || results.row === null) return null
+  const batchId = cells[results.batch]?.trim() ?? ''
+  const row = cells[results.row]?.trim() ?? ''
+  return batchId !== '' && /^[1-9]\d{0,9}$/.test(row) ? { batchId, rowNo: Number(row) } : null
+}
+
+/** Names the column as the file does, and quotes the cell as it stands there. */
+function toRowFault(
+  { field, problem, remedy }: FieldFault,
+  header: Header,
+  record: CsvRecord,
+  rowNo: number,
+): RowFault {
+  const place = field === 'reference' && header.results !== null ? header.results.reference : header.fields[field]
+  const cell = place === undefined ? undefined : record.cells[place]
+  return {
+    rowNo,
+    line: record.line,
+    column: place === undefined ? field : (header.written[place] ?? field).trim(),
+    value: cell === undefined || cell === '' ? null : shown(cell),
+    problem,
+    remedy,
+  }
+}

@@ -1,0 +1,353 @@
+// Reading the record and steering batches: status, results, history, doubts, pause, resume, cancel.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../domain/fault.ts'
+import type { Operation } from '../domain/instruction.ts'
+import type { Currency } from '../domain/money.ts'
+import type {
+  AccountId,
+  Actor,
+  BatchId,
+  BatchReading,
+  BatchTotal,
+  BatchView,
+  BookLedger,
+  DoubtRow,
+  HistoryMove,
+  Hold,
+  ReconciliationRow,
+} from '../domain/ports.ts'
+import type { State } from '../domain/states.ts'
+import type { Committer } from './commit.ts'
+import { byOf } from './draft.ts'
+import { type FactColumns, fromColumns, type InstructionColumns, IS_BLOCKED, toFacts } from './rows.ts'
+import { cancelRows, type RecordMove } from './work.ts'
+
+export interface BookParts {
+  /** Opens another connection to the same ledger, for a read transaction that outlives other work. */
+  readonly openReader: () => DatabaseSync
+  readonly record: RecordMove
+}
+
+export function openBook(db: DatabaseSync, committer: Committer, parts: BookParts): BookLedger {
+  const written = db.prepare('UPDATE batch SET results_path = ?, results_version = ? WHERE id = ?')
+  return {
+    async batches() {
+      const ids = db.prepare("SELECT id FROM batch WHERE stage = 'open' ORDER BY created_at DESC, rowid DESC").all()
+      return (ids as Array<{ id: string }>).map(({ id }) => viewOf(db, id as BatchId))
+    },
+    async batch(idOrPrefix) {
+      const id = findBatch(db, idOrPrefix)
+      return id === null ? null : viewOf(db, id)
+    },
+    openReading: async (batchId, nowMs) => openReading(parts.openReader(), batchId, nowMs),
+    async resultsWritten(batchId, path, version) {
+      await committer.write(() => void written.run(path, version, batchId), { kind: 'faulting' })
+    },
+    history: async (reference) => historyOf(db, reference),
+    doubts: async () => doubtsIn(db),
+    async accounts() {
+      return db
+        .prepare('SELECT id AS accountId, name, url, username, stopped_reason AS stopped FROM account ORDER BY id')
+        .all() as unknown as Awaited<ReturnType<BookLedger['accounts']>>
+    },
+    async resumes(accountId) {
+      const found = db.prepare('SELECT resumes FROM account WHERE id = ?').get(Number(accountId))
+      return (found as { resumes: number } | undefined)?.resumes ?? 0
+    },
+    ...openSteering(db, committer, parts.record),
+  }
+}
+
+function findBatch(db: DatabaseSync, idOrPrefix: string): BatchId | null {
+  const exact = db.prepare("SELECT id FROM batch WHERE id = ? AND stage = 'open'").get(idOrPrefix)
+  if (exact !== undefined) return idOrPrefix as BatchId
+  const found = db
+    .prepare("SELECT id FROM batch WHERE stage = 'open' AND substr(id, 1, length(?1)) = ?1 LIMIT 2")
+    .all(idOrPrefix) as Array<{ id: string }>
+  if (idOrPrefix !== '' && found.length === 2) {
+    throw new Fault('usage', `More than one batch begins with "${idOrPrefix}". Write a few more characters of its id.`)
+  }
+  return idOrPrefix === '' ? null : ((found[0]?.id ?? null) as BatchId | null)
+}
+
+interface BatchColumns {
+  source: 'file' | 'queue'
+  account_id: number
+  merchant: string
+  file_name: string | null
+  file_sha256: string | null
+  run_key: string | null
+  sandbox: number
+  created_at: number
+  created_by: string
+  hold: Hold
+  hold_reason: string | null
+  stopped_reason: string | null
+  rows: number
+  version: number
+  columns: string
+  results_path: string | null
+  results_version: number | null
+}
+
+function columnsOf(db: DatabaseSync, batchId: BatchId): BatchColumns {
+  return db
+    .prepare(
+      'SELECT b.*, a.name AS merchant, a.stopped_reason FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
+    )
+    .get(batchId) as unknown as BatchColumns
+}
+
+function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
+  const batch = columnsOf(db, batchId)
+  const totals = totalsOf(db, batchId)
+  const counts: Partial<Record<State, number>> = {}
+  for (const { state, count } of totals) counts[state] = (counts[state] ?? 0) + count
+  const number = (sql: string) => (db.prepare(sql).get(batchId) as { n: number | null }).n
+  return {
+    batchId,
+    source: batch.source,
+    accountId: batch.account_id as AccountId,
+    merchant: batch.merchant,
+    fileName: batch.file_name,
+    fileSha256: batch.file_sha256,
+    runKey: batch.run_key,
+    sandbox: batch.sandbox === 1,
+    createdAtMs: batch.created_at,
+    createdBy: batch.created_by,
+    hold: batch.hold,
+    holdReason: batch.hold_reason,
+    accountStopped: batch.stopped_reason,
+    rows: batch.rows,
+    counts,
+    totals,
+    moneyWarnings: number('SELECT count(*) AS n FROM instruction WHERE batch_id = ? AND money_warning = 1') ?? 0,
+    duplicateOf: counts.DUPLICATE === undefined ? {} : duplicatesOf(db, batchId),
+    nextDueAtMs: counts.READY === undefined ? null : nextDueIn(db, batchId),
+    blocked: counts.READY === undefined || !anythingBlocks(db) ? 0 : blockedIn(db, batchId),
+    resultsPath: batch.results_path,
+    resultsStale: batch.results_path !== null && batch.version !== batch.results_version,
+  }
+}
+
+function totalsOf(db: DatabaseSync, batchId: BatchId): BatchTotal[] {
+  const statement = db.prepare(
+    'SELECT operation, currency, state, count, amount_minor AS amountMinor FROM tally WHERE batch_id = ? AND count > 0',
+  )
+  statement.setReadBigInts(true)
+  return statement.all(batchId).map((row) => ({
+    operation: row.operation as Operation | '',
+    currency: row.currency as Currency | '',
+    state: row.state as State,
+    count: Number(row.count),
+    amountMinor: row.amountMinor as bigint,
+  }))
+}
+
+function duplicatesOf(db: DatabaseSync, batchId: BatchId): Partial<Record<State, number>> {
+  const rows = db
+    .prepare(`
+      SELECT o.state, count(*) AS count FROM instruction d JOIN instruction o ON o.id = d.duplicate_of
+      WHERE d.batch_id = ? AND d.state = 'DUPLICATE' GROUP BY o.state`)
+    .all(batchId) as Array<{ state: State; count: number }>
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+/** Nearly always false, and then a status need not look at every waiting row. */
+function anythingBlocks(db: DatabaseSync): boolean {
+  const found = db
+    .prepare(`
+      SELECT EXISTS (SELECT 1 FROM instruction WHERE state = 'IN_DOUBT')
+        OR EXISTS (SELECT 1 FROM batch WHERE hold = 'paused') AS n`)
+    .get()
+  return (found as { n: number }).n === 1
+}
+
+/** Counted no further than a screen needs. */
+function blockedIn(db: DatabaseSync, batchId: BatchId): number {
+  const found = db
+    .prepare(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM instruction i WHERE i.batch_id = ? AND i.state = 'READY' AND ${IS_BLOCKED} LIMIT 10000)`,
+    )
+    .get(batchId)
+  return (found as { n: number }).n
+}
+
+function nextDueIn(db: DatabaseSync, batchId: BatchId): number | null {
+  const found = db
+    .prepare(
+      `SELECT i.due_at AS n FROM instruction i WHERE i.batch_id = ? AND i.state = 'READY' AND NOT ${IS_BLOCKED} ORDER BY i.due_at LIMIT 1`,
+    )
+    .get(batchId)
+  return (found as { n: number } | undefined)?.n ?? null
+}
+
+function openReading(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
+  db.exec('BEGIN')
+  const batch = viewOf(db, batchId) // the first read fixes the moment that all later ones see
+  const { columns, version } = columnsOf(db, batchId)
+  return {
+    atMs: nowMs,
+    version,
+    batch,
+    columns: JSON.parse(columns) as string[],
+    rows: () => rowsOf(db, batchId),
+    close: async () => db.close(),
+  }
+}
+
+interface ReadColumns extends FactColumns {
+  rowNo: number
+  line: number
+  cells: string
+  reference: string
+  state: State
+  operation: Operation | null
+  amount_minor: number | null
+  currency: Currency | null
+  reason: string | null
+  warning: string | null
+  attempt: number
+  sent_at: number | null
+  completed_at: number | null
+  firstBatch: string | null
+  firstRow: number | null
+  firstState: State | null
+}
+
+function* rowsOf(db: DatabaseSync, batchId: BatchId): Iterable<ReconciliationRow> {
+  const rows = db.prepare(`
+    SELECT i.row_no AS rowNo, i.line, i.cells, i.reference, i.state, i.operation, i.amount_minor, i.currency, i.reason,
+      i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount, i.answered_currency, i.answered_vault_id,
+      i.answered_xtl_order_id, i.warning, i.attempt, i.sent_at, i.completed_at,
+      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState
+    FROM instruction i LEFT JOIN instruction o ON o.id = i.duplicate_of
+    WHERE i.batch_id = ? ORDER BY i.row_no`)
+  for (const found of rows.iterate(batchId)) {
+    const row = found as unknown as ReadColumns
+    const first =
+      row.firstBatch === null
+        ? null
+        : `the same instruction is row ${row.firstRow} of batch ${row.firstBatch}: ${row.firstState === 'READY' || row.firstState === 'SENDING' ? 'PENDING' : row.firstState}; not sent again`
+    yield {
+      rowNo: row.rowNo,
+      line: row.line,
+      cells: JSON.parse(row.cells) as string[],
+      reference: row.reference,
+      state: row.state,
+      operation: row.operation,
+      amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
+      currency: row.currency,
+      reason: first ?? row.reason,
+      facts: toFacts(row),
+      warning: row.warning,
+      attempts: row.attempt,
+      sentAtMs: row.sent_at,
+      completedAtMs: row.completed_at,
+    }
+  }
+}
+
+function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
+  const arrivals = db
+    .prepare(`
+      SELECT i.batch_id AS batchId, i.row_no AS rowNo, 0 AS attempt, NULL AS "from",
+        CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.state ELSE 'READY' END AS "to",
+        'recorded' AS cause, b.created_at AS atMs, b.created_by AS "by", NULL AS httpStatus, NULL AS answerText,
+        CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.reason END AS reason, i.id AS rowId
+      FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.reference = ? AND b.stage = 'open' ORDER BY i.id`)
+    .all(reference) as unknown as Array<HistoryMove & { rowId: number }>
+  const moves = db.prepare(`
+    SELECT attempt, from_state AS "from", to_state AS "to", cause, at AS atMs, by, http_status AS httpStatus,
+      answer AS answerText, reason
+    FROM move WHERE row_id = ? ORDER BY id`)
+  return arrivals.flatMap(({ rowId, ...arrival }) => {
+    const { batchId, rowNo } = arrival
+    const later = moves.all(rowId) as unknown as Array<Omit<HistoryMove, 'batchId' | 'rowNo'>>
+    return [arrival, ...later.map((move) => ({ batchId, rowNo, ...move }))]
+  })
+}
+
+function doubtsIn(db: DatabaseSync): DoubtRow[] {
+  const rows = db
+    .prepare(`
+      SELECT i.batch_id AS batchId, i.row_no AS rowNo, a.name AS merchant, i.attempt, i.sent_at AS sentAtMs,
+        i.claimed_at AS claimedAtMs, i.reason, i.reference, i.operation, i.amount_minor, i.currency, i.order_id, i.order_key,
+        i.vault_id, i.xtl_order_id, i.save_card, i.details, i.execute_at, i.content, i.lookalike
+      FROM instruction i JOIN account a ON a.id = i.account_id
+      WHERE i.state = 'IN_DOUBT' ORDER BY i.id`)
+    .all() as unknown as Array<Omit<DoubtRow, 'instruction'> & InstructionColumns>
+  return rows.map((row) => ({
+    batchId: row.batchId,
+    rowNo: row.rowNo,
+    merchant: row.merchant,
+    attempt: row.attempt,
+    sentAtMs: row.sentAtMs,
+    claimedAtMs: row.claimedAtMs,
+    reason: row.reason,
+    instruction: fromColumns(row),
+  }))
+}
+
+function openSteering(
+  db: DatabaseSync,
+  committer: Committer,
+  record: RecordMove,
+): Pick<BookLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount'> {
+  const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
+  const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
+  const holdOf = db.prepare('SELECT hold, account_id FROM batch WHERE id = ?')
+  const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0 WHERE id = ?')
+  const unstop = db.prepare('UPDATE account SET stopped_reason = NULL WHERE id = ?')
+
+  function steer(batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number): Promise<Fault | null> {
+    return committer.write(
+      () => {
+        const now = holdOf.get(batchId) as { hold: Hold; account_id: number }
+        if (now.hold === 'cancelled' && to !== 'cancelled') {
+          return new Fault(
+            'usage',
+            `Batch ${batchId} was cancelled; that cannot be undone. Submit its results with --retry cancelled.`,
+          )
+        }
+        hold.run(to, to === 'none' ? null : reason, batchId)
+        if (to === 'none') restart.run(now.account_id)
+        act.run(
+          nowMs,
+          byOf(actor),
+          to === 'none' ? 'resume' : to === 'paused' ? 'pause' : 'cancel',
+          batchId,
+          now.account_id,
+          reason,
+        )
+        return null
+      },
+      { kind: 'faulting' },
+    )
+  }
+
+  async function steerOrThrow(...args: Parameters<typeof steer>): Promise<void> {
+    const fault = await steer(...args)
+    if (fault !== null) throw fault
+  }
+
+  return {
+    pause: (batchId, reason, actor, nowMs) => steerOrThrow(batchId, 'paused', reason, actor, nowMs),
+    resume: (batchId, reason, actor, nowMs) => steerOrThrow(batchId, 'none', reason, actor, nowMs),
+    async cancel(batchId, reason, actor, nowMs) {
+      await steerOrThrow(batchId, 'cancelled', reason, actor, nowMs)
+      await cancelRows(db, committer, record, batchId, nowMs)
+    },
+    async resumeAccount(accountId, reason, actor, nowMs) {
+      await committer.write(
+        () => {
+          unstop.run(Number(accountId))
+          restart.run(Number(accountId))
+          act.run(nowMs, byOf(actor), 'resume-account', null, Number(accountId), reason)
+        },
+        { kind: 'faulting' },
+      )
+    },
+  }
+}

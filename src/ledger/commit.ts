@@ -1,0 +1,155 @@
+// Group commit: writes that arrive together share one transaction, and nobody is told before its COMMIT has returned.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../domain/fault.ts'
+
+/** The most writes in one transaction: it then stays far below the 50 ms that others may be made to wait. */
+const WRITES_PER_COMMIT = 256
+const BUSY_PAUSE_MS = 4
+const FULL_PAUSE_MS = 250
+
+export interface Committer {
+  /**
+   * Runs `work` in a transaction shared with its neighbours and resolves after the commit. `work` must not throw but for
+   * SQLite's own errors. Another process's lock is waited out.
+   * - `refusable`: when the commit cannot be written, resolves with what `refused` answers. For claims.
+   * - `kept`: tried again until it is written. For settlements.
+   * - `faulting`: rejects with a Fault. For people's commands.
+   */
+  write<T>(work: () => T, mode: Mode<T>): Promise<T>
+  /** Runs at the end of every transaction, inside it. */
+  beforeCommit(run: () => void): void
+  /** Runs when a transaction was rolled back. */
+  afterRollback(run: () => void): void
+  /** Resolves when nothing is left to write. */
+  drained(): Promise<void>
+}
+
+export type Mode<T> =
+  | { readonly kind: 'refusable'; readonly refused: (why: 'full' | 'busy') => T; readonly giveUp: () => boolean }
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'faulting' }
+
+interface Entry {
+  readonly run: () => void
+  readonly committed: () => void
+  /** True when the entry has been answered and must not be tried again. */
+  readonly notWritten: (why: 'full' | 'busy') => boolean
+}
+
+/**
+ * `die` is called for errors after which nothing this process believes can be trusted (I/O errors, corruption, a bug in a
+ * write): the caller ends the process. What was claimed and not answered then turns IN_DOUBT at the next start.
+ */
+export function openCommitter(db: DatabaseSync, die: (error: unknown) => never): Committer {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const endings: Array<() => void> = []
+  const rollbacks: Array<() => void> = []
+  let waiting: Entry[] = []
+  let scheduled = false
+  let idle: Array<() => void> = []
+
+  function schedule(pauseMs: number): void {
+    if (scheduled) return
+    scheduled = true
+    if (pauseMs === 0) setImmediate(flush)
+    else setTimeout(flush, pauseMs)
+  }
+
+  function flush(): void {
+    scheduled = false
+    const entries = waiting.slice(0, WRITES_PER_COMMIT)
+    waiting = waiting.slice(WRITES_PER_COMMIT)
+    const why = entries.length === 0 ? null : transact(entries)
+    if (why === null) {
+      for (const entry of entries) entry.committed()
+    } else {
+      waiting = [...entries.filter((entry) => !entry.notWritten(why)), ...waiting]
+    }
+    if (waiting.length > 0) schedule(why === null ? 0 : why === 'busy' ? BUSY_PAUSE_MS : FULL_PAUSE_MS)
+    else {
+      const told = idle
+      idle = []
+      for (const tell of told) tell()
+    }
+  }
+
+  /** null: committed. Otherwise nothing of it is in the ledger. */
+  function transact(entries: readonly Entry[]): 'full' | 'busy' | null {
+    try {
+      begin.run()
+      for (const entry of entries) entry.run()
+      for (const end of endings) end()
+      commit.run()
+      return null
+    } catch (error) {
+      rollBack()
+      const why = whyNotWritten(error)
+      return why ?? die(error)
+    }
+  }
+
+  function rollBack(): void {
+    try {
+      if (db.isTransaction) db.exec('ROLLBACK')
+    } catch (error) {
+      die(error)
+    }
+    for (const run of rollbacks) run()
+  }
+
+  return {
+    write<T>(work: () => T, mode: Mode<T>): Promise<T> {
+      return new Promise<T>((resolve, reject) => {
+        let result: T
+        waiting.push({
+          run: () => {
+            result = work()
+          },
+          committed: () => resolve(result),
+          notWritten: (why) => {
+            switch (mode.kind) {
+              case 'kept':
+                return false
+              case 'refusable':
+                if (why === 'busy' && !mode.giveUp()) return false
+                resolve(mode.refused(why))
+                return true
+              case 'faulting':
+                if (why === 'busy') return false
+                reject(fullFault())
+                return true
+            }
+          },
+        })
+        schedule(0)
+      })
+    },
+    beforeCommit: (run) => void endings.push(run),
+    afterRollback: (run) => void rollbacks.push(run),
+    drained: () =>
+      waiting.length === 0 && !scheduled ? Promise.resolve() : new Promise((resolve) => idle.push(resolve)),
+  }
+}
+
+// Primary result codes of SQLite, the low byte of the extended ones.
+const SQLITE_BUSY = 5
+const SQLITE_LOCKED = 6
+const SQLITE_FULL = 13
+
+/** What can be waited out; null for everything else. */
+export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null
+  if (code === SQLITE_BUSY || code === SQLITE_LOCKED) return 'busy'
+  if (code === SQLITE_FULL) return 'full'
+  return null
+}
+
+export function fullFault(cause?: unknown): Fault {
+  return new Fault(
+    'full',
+    'The disk of the data directory is full. Nothing of this was recorded and nothing of it was sent. Free some space and run it again.',
+    { cause },
+  )
+}

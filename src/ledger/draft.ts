@@ -1,0 +1,434 @@
+// A file on its way in: gathered in temporary tables of this connection, checked against the record, then copied into it.
+
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { assert, Fault } from '../domain/fault.ts'
+import type {
+  Actor,
+  BatchId,
+  Draft,
+  DraftHeader,
+  DraftReview,
+  DraftRow,
+  Lookalike,
+  RowFault,
+  Total,
+} from '../domain/ports.ts'
+import type { State } from '../domain/states.ts'
+import type { Committer } from './commit.ts'
+import { toColumns } from './rows.ts'
+
+const ROWS_PER_COPY = 500
+const DAY_MS = 86_400_000
+const LOOKALIKE_DAYS = 30
+const SQLITE_CONSTRAINT = 19
+
+/** Columns that a draft row and a recorded row share, in one order. */
+const SHARED = `row_no, line, cells, state, reference, holds_reference, run_key, operation, amount_minor, currency, order_id,
+  order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at, attempt, ever_in_doubt,
+  completed_at, reason, duplicate_of, supersedes`
+
+const TABLES = `
+  DROP TABLE IF EXISTS temp.draft_row;
+  DROP TABLE IF EXISTS temp.draft_fault;
+  CREATE TEMP TABLE draft_row (
+    row_no INTEGER PRIMARY KEY, line INTEGER, cells TEXT, state TEXT, reference TEXT, holds_reference INTEGER, run_key TEXT,
+    operation TEXT, amount_minor INTEGER, currency TEXT, order_id TEXT, order_key TEXT, vault_id TEXT, xtl_order_id TEXT,
+    save_card INTEGER, details TEXT, execute_at INTEGER, content TEXT, lookalike TEXT, due_at INTEGER, attempt INTEGER,
+    ever_in_doubt INTEGER NOT NULL DEFAULT 0, completed_at INTEGER, reason TEXT, duplicate_of INTEGER, supersedes INTEGER,
+    came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER);
+  CREATE TEMP TABLE draft_fault (row_no INTEGER, line INTEGER, column_name TEXT, value TEXT, problem TEXT, remedy TEXT);`
+
+export interface DraftEnds {
+  /** Makes the id of the new batch. */
+  readonly newBatchId: (nowMs: number) => BatchId
+  /** Lets the next submit begin. */
+  readonly release: () => void
+}
+
+export function openDraftOn(db: DatabaseSync, committer: Committer, header: DraftHeader, ends: DraftEnds): Draft {
+  db.exec(TABLES)
+  const adding = openAdding(db, header)
+  let open = true
+
+  function close(): void {
+    if (!open) return
+    open = false
+    db.exec('DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault')
+    ends.release()
+  }
+
+  return {
+    async add(rows) {
+      assert(open, 'a row was added to a closed draft')
+      // Only temporary tables are written: this transaction takes no lock that anyone else could feel.
+      db.exec('BEGIN')
+      try {
+        for (const row of rows) adding(row)
+        db.exec('COMMIT')
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK')
+        throw error
+      }
+    },
+    review: async () => review(db, header),
+    faults: () =>
+      db
+        .prepare(
+          `SELECT row_no AS rowNo, line, column_name AS "column", value, problem, remedy FROM temp.draft_fault ORDER BY row_no, rowid`,
+        )
+        .iterate() as Iterable<unknown> as Iterable<RowFault>,
+    lookalikes: () => lookalikesOf(db),
+    async record(actor) {
+      assert(open, 'a closed draft was recorded')
+      try {
+        return await copy(db, committer, header, actor, ends.newBatchId(header.nowMs))
+      } finally {
+        close()
+      }
+    },
+    discard: async () => close(),
+  }
+}
+
+function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => void {
+  const insertRow = db.prepare(`
+    INSERT INTO temp.draft_row (row_no, line, cells, state, reference, holds_reference, run_key, operation, amount_minor, currency,
+      order_id, order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at, attempt, came_batch, came_row)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`)
+  const insertFault = db.prepare('INSERT INTO temp.draft_fault VALUES (?, ?, ?, ?, ?, ?)')
+  return (row) => {
+    const asked = row.instruction === null ? null : toColumns(row.instruction)
+    const holds = row.faults.length === 0 ? 1 : 0
+    insertRow.run(
+      row.rowNo,
+      row.line,
+      JSON.stringify(row.cells),
+      holds === 1 ? 'READY' : 'INVALID',
+      row.reference,
+      holds,
+      header.runKey,
+      asked?.operation ?? null,
+      asked?.amount_minor ?? null,
+      asked?.currency ?? null,
+      asked?.order_id ?? null,
+      asked?.order_key ?? null,
+      asked?.vault_id ?? null,
+      asked?.xtl_order_id ?? null,
+      asked?.save_card ?? 0,
+      asked?.details ?? null,
+      asked?.execute_at ?? null,
+      asked?.content ?? null,
+      asked?.lookalike ?? null,
+      asked?.execute_at ?? header.nowMs,
+      row.cameFrom?.batchId ?? null,
+      row.cameFrom?.rowNo ?? null,
+    )
+    for (const { rowNo, line, column, value, problem, remedy } of row.faults) {
+      insertFault.run(rowNo, line, column, value, problem, remedy)
+    }
+  }
+}
+
+function review(db: DatabaseSync, header: DraftHeader): DraftReview {
+  db.exec('CREATE INDEX IF NOT EXISTS temp.draft_reference ON draft_row (reference)')
+  db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
+  if (header.fedBack) refuseStrangers(db)
+  refuseRepeats(db)
+  meetRecorded(db, header)
+  if (header.fedBack) meetInvalid(db, header)
+  refuseFaulty(db)
+  const lookalikes = findLookalikes(db, header)
+  const count = (state: State) =>
+    (db.prepare('SELECT count(*) AS n FROM temp.draft_row WHERE state = ?').get(state) as { n: number }).n
+  const accepted = count('READY')
+  const duplicate = count('DUPLICATE')
+  const invalid = count('INVALID')
+  return {
+    rows: accepted + duplicate + invalid,
+    accepted,
+    duplicate,
+    invalid,
+    lookalikes,
+    totals: totalsOf(db, "state = 'READY'"),
+    totalsRead: totalsOf(db, 'operation IS NOT NULL'),
+  }
+}
+
+/** Results of another ledger say nothing about this one. */
+function refuseStrangers(db: DatabaseSync): void {
+  const stranger = db
+    .prepare(`
+      SELECT line, came_batch AS batch FROM temp.draft_row
+      WHERE came_batch IS NOT NULL AND came_batch NOT IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY row_no LIMIT 1`)
+    .get() as { line: number; batch: string } | undefined
+  if (stranger === undefined) return
+  throw new Fault(
+    'refused',
+    `Line ${stranger.line} comes from batch ${stranger.batch}, which this ledger does not know. Nothing was recorded and nothing was sent. ` +
+      'Feed the results back to the ledger that wrote them (TRANCHE_DATA_DIR).',
+  )
+}
+
+function refuseRepeats(db: DatabaseSync): void {
+  db.exec(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'reference', d.reference, 'the reference stands in more than one row of this file (line ' ||
+      (SELECT min(o.line) FROM temp.draft_row o WHERE o.reference = d.reference AND o.row_no <> d.row_no) || ')',
+      'give every row a reference of its own, or take the row out if it was entered twice'
+    FROM temp.draft_row d
+    WHERE d.reference IN (SELECT reference FROM temp.draft_row GROUP BY reference HAVING count(*) > 1)`)
+}
+
+/** A reference that is recorded already is the same instruction again, or an error. */
+function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
+  const account = Number(header.accountId)
+  db.prepare(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'reference', d.reference,
+      'the reference is recorded with other content (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
+      'use a new reference for a new instruction; a changed instruction is a new one'
+    FROM temp.draft_row d JOIN instruction i ON i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
+    WHERE d.state = 'READY' AND d.content <> i.content`).run(account)
+  const retry = header.retry.filter((status) => status !== 'INVALID')
+  const names = retry.map(() => '?').join(', ')
+  db.prepare(`
+    UPDATE temp.draft_row AS d SET supersedes = i.id, attempt = i.attempt, ever_in_doubt = i.ever_in_doubt
+    FROM instruction i
+    WHERE d.state = 'READY' AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
+      AND d.content = i.content AND i.money_warning = 0 AND i.state IN (${names})`).run(account, ...retry)
+  db.prepare(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'reference', d.reference, 'it may have been executed after all: ' || i.warning,
+      'look it up at the gateway; take the row out, or give it a new reference if it is to be executed once more'
+    FROM temp.draft_row d JOIN instruction i ON i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
+    WHERE d.state = 'READY' AND d.content = i.content AND i.money_warning = 1 AND i.state IN (${names})`).run(
+    account,
+    ...retry,
+  )
+  db.prepare(`
+    UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?
+    FROM instruction i
+    WHERE d.state = 'READY' AND d.supersedes IS NULL AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
+      AND d.content = i.content`).run(header.nowMs, account)
+}
+
+/** Rows of fed-back results that took no reference the first time: INVALID ones run if that was asked for, and only then. */
+function meetInvalid(db: DatabaseSync, header: DraftHeader): void {
+  if (!header.retry.includes('INVALID')) {
+    db.prepare(`
+      UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?
+      FROM instruction i
+      WHERE d.state IN ('READY', 'INVALID') AND d.supersedes IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID'`).run(
+      header.nowMs,
+    )
+    db.exec(
+      "DELETE FROM temp.draft_fault WHERE row_no IN (SELECT row_no FROM temp.draft_row WHERE state = 'DUPLICATE')",
+    )
+  }
+  db.exec(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'result_reference', d.reference, 'the line is not a result of this ledger',
+      'put new instructions into a file of their own: a results file repeats or retries, it adds nothing'
+    FROM temp.draft_row d
+    WHERE d.state = 'READY' AND d.supersedes IS NULL AND NOT EXISTS (
+      SELECT 1 FROM instruction i WHERE i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID')`)
+}
+
+function refuseFaulty(db: DatabaseSync): void {
+  db.exec(`
+    UPDATE temp.draft_row AS d SET state = 'INVALID', holds_reference = 0, duplicate_of = NULL, supersedes = NULL,
+      reason = (SELECT group_concat(coalesce(f.column_name || ': ', '') || f.problem, '; ') FROM temp.draft_fault f WHERE f.row_no = d.row_no)
+    WHERE d.row_no IN (SELECT row_no FROM temp.draft_fault)`)
+}
+
+/** Marks accepted rows that look like an earlier row of the file or a recorded one under another reference; counts them. */
+function findLookalikes(db: DatabaseSync, header: DraftHeader): number {
+  const { nowMs, lookalikeDays, accountId } = header
+  db.exec(`
+    UPDATE temp.draft_row AS d SET like_row = (
+      SELECT min(o.row_no) FROM temp.draft_row o WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY')
+    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`)
+  db.prepare(`
+    UPDATE temp.draft_row AS d SET like_recorded = (${RECORDED_LOOKALIKE})
+    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`).run(
+    Number(accountId),
+    nowMs - lookalikeDays * DAY_MS,
+    nowMs - LOOKALIKE_DAYS * DAY_MS,
+  )
+  const found = db
+    .prepare('SELECT count(*) AS n FROM temp.draft_row WHERE like_row IS NOT NULL OR like_recorded IS NOT NULL')
+    .get()
+  return (found as { n: number }).n
+}
+
+/** Parameters: account, earliest moment between different run keys, earliest moment otherwise. `d` is the row asked about. */
+export const RECORDED_LOOKALIKE = `
+  SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
+  WHERE i.account_id = ? AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
+    AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') AND b.stage = 'open'
+    AND coalesce(i.sent_at, b.created_at) >=
+      CASE WHEN i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key THEN ? ELSE ? END`
+
+function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
+  const rows = db.prepare(`
+    SELECT d.row_no AS rowNo, d.line, d.reference, i.batch_id AS batchId, coalesce(o.row_no, i.row_no) AS likeRowNo,
+      coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState
+    FROM temp.draft_row d
+    LEFT JOIN temp.draft_row o ON o.row_no = d.like_row
+    LEFT JOIN instruction i ON i.id = d.like_recorded AND o.row_no IS NULL
+    WHERE d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL ORDER BY d.row_no`)
+  for (const found of rows.iterate()) {
+    const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState } = found as unknown as {
+      rowNo: number
+      line: number
+      reference: string
+      batchId: string | null
+      likeRowNo: number
+      likeReference: string
+      likeState: State | null
+    }
+    yield { rowNo, line, reference, like: { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState } }
+  }
+}
+
+function totalsOf(db: DatabaseSync, where: string): Total[] {
+  const statement = db.prepare(`
+    SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, count(*) AS count,
+      coalesce(sum(amount_minor), 0) AS amountMinor
+    FROM temp.draft_row WHERE ${where} GROUP BY 1, 2 ORDER BY 1, 2`)
+  statement.setReadBigInts(true)
+  const rows = statement.all() as unknown as Array<Omit<Total, 'count'> & { count: bigint }>
+  return rows.map((row) => ({ ...row, count: Number(row.count) }))
+}
+
+async function copy(
+  db: DatabaseSync,
+  committer: Committer,
+  header: DraftHeader,
+  actor: Actor,
+  batchId: BatchId,
+): Promise<BatchId> {
+  const { n: rows } = db.prepare('SELECT count(*) AS n FROM temp.draft_row').get() as { n: number }
+  try {
+    await insertBatch(db, committer, header, actor, batchId, rows)
+    const copyRows = db.prepare(`
+      INSERT INTO instruction (batch_id, account_id, ${SHARED})
+      SELECT ?, ?, ${SHARED.replace('holds_reference', 'holds_reference AND supersedes IS NULL')}
+      FROM temp.draft_row WHERE row_no > ? ORDER BY row_no LIMIT ${ROWS_PER_COPY}`)
+    const lastOf = db.prepare('SELECT max(row_no) AS last FROM instruction WHERE batch_id = ?')
+    for (let last = 0, left = rows; left > 0; left -= ROWS_PER_COPY) {
+      const from = last
+      const copied = await committer.write(
+        () =>
+          unlessTaken(() => copyRows.run(batchId, Number(header.accountId), from)) &&
+          (lastOf.get(batchId) as { last: number }),
+        { kind: 'faulting' },
+      )
+      if (copied === null) throw takenFault()
+      last = copied.last
+    }
+    await makeVisible(db, committer, batchId)
+    return batchId
+  } catch (error) {
+    await deleteDrafts(db, committer).catch(() => {}) // what is left of it is invisible, and the next submit deletes it
+    throw error
+  }
+}
+
+/** null: a message took one of the references after the review. The statement undid itself; its neighbours stand. */
+function unlessTaken<T>(run: () => T): T | null {
+  try {
+    return run()
+  } catch (error) {
+    const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null
+    if (code === SQLITE_CONSTRAINT) return null
+    throw error
+  }
+}
+
+function takenFault(): Fault {
+  return new Fault(
+    'refused',
+    'A message with a reference of this file arrived while the file was read. Nothing was recorded and nothing was sent. Run it again: the row will be reported as what it is.',
+  )
+}
+
+async function insertBatch(
+  db: DatabaseSync,
+  committer: Committer,
+  header: DraftHeader,
+  actor: Actor,
+  batchId: BatchId,
+  rows: number,
+): Promise<void> {
+  const insert = db.prepare(`
+    INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at, created_by, rows)
+    VALUES (?, ?, 'file', 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const values: SQLInputValue[] = [
+    batchId,
+    Number(header.accountId),
+    header.fileName,
+    header.fileSha256,
+    header.runKey,
+    header.reading,
+    JSON.stringify(header.columns),
+    header.sandbox ? 1 : 0,
+    header.nowMs,
+    byOf(actor),
+    rows,
+  ]
+  await committer.write(() => void insert.run(...values), { kind: 'faulting' })
+}
+
+/** The one moment in which the batch comes into being: references change hands, counts appear, rows may be claimed. */
+async function makeVisible(db: DatabaseSync, committer: Committer, batchId: BatchId): Promise<void> {
+  const tallies = db.prepare(`
+      SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, state, count(*) AS count,
+        coalesce(sum(amount_minor), 0) AS amount
+      FROM temp.draft_row GROUP BY 1, 2, 3`)
+  tallies.setReadBigInts(true)
+  const counted = tallies.all() as Array<{
+    operation: string
+    currency: string
+    state: string
+    count: bigint
+    amount: bigint
+  }>
+  const retried = db
+    .prepare('SELECT row_no AS rowNo, supersedes FROM temp.draft_row WHERE supersedes IS NOT NULL')
+    .all()
+  const insertTally = db.prepare('INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?)')
+  const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ? AND holds_reference = 1')
+  const takeOver = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE batch_id = ? AND row_no = ?')
+  const open = db.prepare("UPDATE batch SET stage = 'open' WHERE id = ?")
+  await committer.write(
+    () => {
+      for (const { rowNo, supersedes } of retried as Array<{ rowNo: number; supersedes: number }>) {
+        assert(letGo.run(supersedes).changes === 1, 'a row to be retried had lost its reference')
+        takeOver.run(batchId, rowNo)
+      }
+      for (const { operation, currency, state, count, amount } of counted) {
+        insertTally.run(batchId, operation, currency, state, count, amount)
+      }
+      open.run(batchId)
+    },
+    { kind: 'faulting' },
+  )
+}
+
+/** Deletes what a dead submit left, in short transactions. Only while no other submit is under way. */
+export async function deleteDrafts(db: DatabaseSync, committer: Committer): Promise<void> {
+  const drafts = db.prepare("SELECT id FROM batch WHERE stage = 'draft'").all() as Array<{ id: string }>
+  const rows = db.prepare(
+    `DELETE FROM instruction WHERE id IN (SELECT id FROM instruction WHERE batch_id = ? LIMIT ${ROWS_PER_COPY})`,
+  )
+  const batch = db.prepare("DELETE FROM batch WHERE id = ? AND stage = 'draft'")
+  for (const { id } of drafts) {
+    while ((await committer.write(() => Number(rows.run(id).changes), { kind: 'faulting' })) > 0);
+    await committer.write(() => void batch.run(id), { kind: 'faulting' })
+  }
+}
+
+export function byOf(actor: Actor): string {
+  return actor.as === null ? actor.user : `${actor.as} (${actor.user})`
+}

@@ -1,0 +1,198 @@
+// Accounts, submits one at a time, and messages of other services.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../domain/fault.ts'
+import { MESSAGE_FIELDS } from '../domain/instruction.ts'
+import type { AccountId, BatchId, IntakeAnswer, IntakeLedger, IntakeMessage } from '../domain/ports.ts'
+import type { State } from '../domain/states.ts'
+import type { Committer } from './commit.ts'
+import { deleteDrafts, openDraftOn, RECORDED_LOOKALIKE } from './draft.ts'
+import { type InstructionColumns, toColumns } from './rows.ts'
+import type { Tally } from './tally.ts'
+
+const DAY_MS = 86_400_000
+
+export interface IntakeParts {
+  readonly newBatchId: (nowMs: number) => BatchId
+  /** The kernel lock that lets one submit at a time into the ledger; resolves to what frees it. */
+  readonly lockSubmit: () => Promise<() => void>
+}
+
+export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally, parts: IntakeParts): IntakeLedger {
+  const recording = openRecording(db, tally, parts)
+  const refuse = db.prepare('INSERT INTO refusal VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
+
+  return {
+    account: (name, url, username, nowMs) =>
+      committer
+        .write(() => accountOf(db, name, url, username, nowMs), { kind: 'faulting' })
+        .then((found) => {
+          if (found instanceof Fault) throw found
+          return found
+        }),
+
+    async openDraft(header) {
+      const release = await parts.lockSubmit()
+      try {
+        await deleteDrafts(db, committer)
+        return openDraftOn(db, committer, header, { newBatchId: parts.newBatchId, release })
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+
+    async findUnfinished({ accountId, fileSha256, runKey }) {
+      const found = db
+        .prepare(`
+          SELECT id, reading FROM batch b
+          WHERE file_sha256 = ? AND account_id = ? AND run_key IS ? AND stage = 'open'
+            AND (results_path IS NULL OR EXISTS (
+              SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT')))
+          ORDER BY created_at DESC, rowid DESC LIMIT 1`)
+        .get(fileSha256, Number(accountId), runKey) as { id: string; reading: string } | undefined
+      return found === undefined ? null : { batchId: found.id as BatchId, reading: found.reading }
+    },
+
+    async recordMessage(message) {
+      for (;;) {
+        const answer = await committer.write(() => recording(message), { kind: 'faulting' })
+        if (answer !== 'held-by-draft') return answer
+        // Neither free nor taken: wait for the submit to end. A draft that is still there then belongs to a dead one.
+        const release = await parts.lockSubmit()
+        await deleteDrafts(db, committer).finally(release)
+      }
+    },
+
+    async recordRefusal({ sourceId, accountName, reasons, text, nowMs }) {
+      await committer.write(() => void refuse.run(sourceId, accountName, JSON.stringify(reasons), text, nowMs), {
+        kind: 'faulting',
+      })
+    },
+  }
+}
+
+function accountOf(db: DatabaseSync, name: string, url: string, username: string, nowMs: number): AccountId | Fault {
+  const known = db.prepare('SELECT id, name, url, username FROM account WHERE name = ? OR (url = ? AND username = ?)')
+  const rows = known.all(name, url, username) as Array<{ id: number; name: string; url: string; username: string }>
+  const same = rows.find((row) => row.url === url && row.username === username)
+  if (same !== undefined && same.name === name) return same.id as AccountId
+  if (same !== undefined) {
+    return new Fault(
+      'config',
+      `The gateway account of merchant "${name}" is known to this ledger as "${same.name}". A second name would let one reference be sent twice. Nothing was sent. Use the name "${same.name}".`,
+    )
+  }
+  if (rows[0] !== undefined) {
+    return new Fault(
+      'config',
+      `Merchant "${name}" was ${rows[0].username} at ${rows[0].url} in this ledger and is ${username} at ${url} now. What was sent to one gateway account says nothing about another. Nothing was sent. Give the new account a name of its own, or use another TRANCHE_DATA_DIR.`,
+    )
+  }
+  const insert = db.prepare('INSERT INTO account (name, url, username, created_at) VALUES (?, ?, ?, ?)')
+  return Number(insert.run(name, url, username, nowMs).lastInsertRowid) as AccountId
+}
+
+interface Recorded {
+  id: number
+  batch_id: string
+  row_no: number
+  state: State
+  content: string
+  stage: 'draft' | 'open'
+}
+
+function openRecording(
+  db: DatabaseSync,
+  tally: Tally,
+  parts: IntakeParts,
+): (message: IntakeMessage) => IntakeAnswer | 'held-by-draft' {
+  const byReference = db.prepare(`
+    SELECT i.id, i.batch_id, i.row_no, i.state, i.content, b.stage FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.account_id = ? AND i.reference = ? AND i.holds_reference = 1`)
+  const likeRow = db.prepare(`
+    SELECT i.batch_id, i.row_no, i.reference, i.state FROM instruction i
+    WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (SELECT ? AS lookalike, ? AS reference, ? AS run_key) d)`)
+  const dayBatch = db.prepare("SELECT id FROM batch WHERE account_id = ? AND source = 'queue' AND source_day = ?")
+  const insertBatch = db.prepare(`
+    INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows)
+    VALUES (?, ?, 'queue', ?, 'open', '', ?, 0, ?, 'messages', 0)`)
+  const nextRow = db.prepare('UPDATE batch SET rows = rows + 1 WHERE id = ? RETURNING rows')
+  const insertRow = db.prepare(`
+    INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, reference, holds_reference, run_key, operation,
+      amount_minor, currency, order_id, order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at)
+    VALUES (?, ?, ?, ?, ?, 'READY', ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+
+  function batchOfDay(accountId: AccountId, nowMs: number): BatchId {
+    const day = new Date(nowMs).toISOString().slice(0, 10)
+    const found = dayBatch.get(Number(accountId), day) as { id: string } | undefined
+    if (found !== undefined) return found.id as BatchId
+    const batchId = parts.newBatchId(nowMs)
+    insertBatch.run(batchId, Number(accountId), day, JSON.stringify(MESSAGE_FIELDS), nowMs)
+    return batchId
+  }
+
+  /** Why the message looks like an instruction that is already here; null when it does not. */
+  function likeness(message: IntakeMessage, row: InstructionColumns): string | null {
+    if (message.allowLookalike || row.lookalike === null) return null
+    const { nowMs, lookalikeDays, accountId, runKey } = message
+    const found = likeRow.get(
+      Number(accountId),
+      nowMs - lookalikeDays * DAY_MS,
+      nowMs - 30 * DAY_MS,
+      row.lookalike,
+      row.reference,
+      runKey,
+    ) as { batch_id: string; row_no: number; reference: string; state: string } | undefined
+    if (found === undefined) return null
+    return `it looks like ${found.reference} (row ${found.row_no} of batch ${found.batch_id}, ${found.state}): same operation, amount and target. Set allow_lookalike to true if it is a second one`
+  }
+
+  return (message) => {
+    const row = toColumns(message.instruction)
+    const known = byReference.get(Number(message.accountId), row.reference) as unknown as Recorded | undefined
+    if (known !== undefined) {
+      if (known.stage === 'draft') return 'held-by-draft'
+      if (known.content !== row.content) {
+        return {
+          kind: 'refused',
+          reason: `the reference is recorded with other content (row ${known.row_no} of batch ${known.batch_id}, ${known.state})`,
+        }
+      }
+      return { kind: 'duplicate', batchId: known.batch_id as BatchId, rowNo: known.row_no, state: known.state }
+    }
+    const like = likeness(message, row)
+    if (like !== null) return { kind: 'refused', reason: like }
+    const batchId = batchOfDay(message.accountId, message.nowMs)
+    const { rows: rowNo } = nextRow.get(batchId) as { rows: number }
+    const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
+    insertRow.run(
+      batchId,
+      Number(message.accountId),
+      rowNo,
+      rowNo,
+      cells,
+      row.reference,
+      message.runKey,
+      row.operation,
+      row.amount_minor,
+      row.currency,
+      row.order_id,
+      row.order_key,
+      row.vault_id,
+      row.xtl_order_id,
+      row.save_card,
+      row.details,
+      row.execute_at,
+      row.content,
+      row.lookalike,
+      row.execute_at ?? message.nowMs,
+    )
+    tally.moved(
+      { batch_id: batchId, operation: row.operation, currency: row.currency, amount_minor: row.amount_minor },
+      null,
+      'READY',
+    )
+    return { kind: 'accepted', batchId, rowNo, state: 'READY' }
+  }
+}

@@ -1,0 +1,134 @@
+// Opens the ledger: one SQLite file, private to its owner, durable at every commit.
+
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../domain/fault.ts'
+import type { BatchId, Ledger } from '../domain/ports.ts'
+import { openBook } from './book.ts'
+import { openCommitter, whyNotWritten } from './commit.ts'
+import { openIntake } from './intake.ts'
+import { takeLock } from './lock.ts'
+import { migrate } from './schema.ts'
+import { openTally } from './tally.ts'
+import { openMoves, openWork } from './work.ts'
+
+export interface LedgerOptions {
+  /** The file; null: a ledger in memory, for looking at a file where no ledger is yet. */
+  readonly path: string | null
+  /** The lock file that lets one submit at a time in; null with a ledger in memory. */
+  readonly submitLockPath: string | null
+  /** Ends the process after an error that leaves nothing to trust. */
+  readonly die: (error: unknown) => never
+}
+
+/** How long a command waits for the submit before it. */
+const SUBMIT_WAIT_MS = 600_000
+const OPEN_WAIT_MS = 2_000
+
+export function openLedger(options: LedgerOptions): Ledger {
+  const { db, ledgerId } = openFile(options.path)
+  const committer = openCommitter(db, options.die)
+  const tally = openTally(db)
+  committer.beforeCommit(tally.flush)
+  committer.afterRollback(tally.forget)
+  return {
+    ledgerId,
+    ...openWork(db, committer, tally),
+    ...openIntake(db, committer, tally, { newBatchId, lockSubmit: () => lockSubmit(options.submitLockPath) }),
+    ...openBook(db, committer, {
+      record: openMoves(db, tally),
+      openReader: () => {
+        if (options.path === null) throw new Error('bug: a ledger in memory has no second reader')
+        return new DatabaseSync(options.path, { readOnly: true, timeout: OPEN_WAIT_MS })
+      },
+    }),
+    async close() {
+      await committer.drained()
+      db.close()
+    },
+  }
+}
+
+function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
+  if (path === null) {
+    const db = new DatabaseSync(':memory:')
+    migrate(db)
+    return { db, ledgerId: ledgerIdOf(db) }
+  }
+  const isNew = !existsSync(path)
+  const mask = process.umask(0o077)
+  try {
+    const db = new DatabaseSync(path, { timeout: OPEN_WAIT_MS })
+    if (isNew) chmodSync(path, 0o600)
+    // FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF')
+    migrate(db)
+    const ledgerId = ledgerIdOf(db)
+    // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
+    db.exec('PRAGMA busy_timeout = 0')
+    return { db, ledgerId }
+  } catch (error) {
+    throw openFault(path, error)
+  } finally {
+    process.umask(mask)
+  }
+}
+
+function openFault(path: string, error: unknown): Fault {
+  if (error instanceof Fault) return error
+  const why = whyNotWritten(error)
+  if (why === 'full') {
+    return new Fault('full', `The disk of ${path} is full. Nothing was sent. Free some space and run it again.`, {
+      cause: error,
+    })
+  }
+  if (why === 'busy') {
+    return new Fault(
+      'storage',
+      `The ledger ${path} is locked by another program. Nothing was sent. Try again in a moment.`,
+      { cause: error },
+    )
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return new Fault(
+    'storage',
+    `The ledger ${path} cannot be opened (${message}). Nothing was sent. Check the file, its directory and their owner.`,
+    {
+      cause: error,
+    },
+  )
+}
+
+function ledgerIdOf(db: DatabaseSync): string {
+  const read = db.prepare("SELECT value FROM meta WHERE key = 'ledger_id'")
+  const known = read.get() as { value: string } | undefined
+  if (known !== undefined) return known.value
+  db.prepare("INSERT INTO meta VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING").run(randomBytes(8).toString('hex'))
+  return (read.get() as { value: string }).value
+}
+
+/** Date and five letters or digits without look-alikes: short to read out, and never all digits. */
+function newBatchId(nowMs: number): BatchId {
+  const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
+  const random = [...randomBytes(5)].map((byte) => letters[byte % letters.length]).join('')
+  return `${new Date(nowMs).toISOString().slice(2, 10).replaceAll('-', '')}-${random}` as BatchId
+}
+
+async function lockSubmit(path: string | null): Promise<() => void> {
+  if (path === null) return () => {}
+  const holder = { pid: process.pid, host: hostname(), command: 'submit', startedAtMs: Date.now() }
+  const until = Date.now() + SUBMIT_WAIT_MS
+  for (;;) {
+    const lock = takeLock(path, holder, 0)
+    if (lock.kind === 'taken') return () => lock.release()
+    if (Date.now() > until) {
+      throw new Fault(
+        'stopped',
+        'Another submit into this ledger is still under way. Nothing of this was recorded or sent. Run it again when the other has ended.',
+      )
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}

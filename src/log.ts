@@ -1,0 +1,103 @@
+// The log: pino to stderr, one JSON object per line. No card number and no credential gets past the finished line.
+
+import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino'
+import { maskPans } from './domain/pan.ts'
+
+export type Log = Logger
+
+export interface LogRequest {
+  /** One of pino's levels, or `silent`. */
+  readonly level: string
+  /** Texts that must never be written, such as the gateway password. Shorter ones than four characters are let be. */
+  readonly secrets?: readonly string[]
+  /** Default: stderr, written synchronously, so that the last line before an exit is not lost. */
+  readonly destination?: DestinationStream
+}
+
+export function openLog(request: LogRequest): Log {
+  const scrub = openScrub(request.secrets ?? [])
+  return pino(
+    {
+      level: request.level,
+      base: { pid: process.pid },
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { log: withPlainErrors },
+      // Pino's own would take the plain errors apart again.
+      serializers: { err: (value) => (value instanceof Error ? toPlainError(value, CAUSES_MAX) : value) },
+      hooks: { streamWrite: scrub },
+    },
+    request.destination ?? destination({ fd: 2, sync: true }),
+  )
+}
+
+/** Causes deeper than this are a loop or of no use to a reader. */
+const CAUSES_MAX = 8
+
+interface PlainError {
+  readonly type: string
+  readonly code?: unknown
+  readonly message: string
+  readonly stack?: string | undefined
+  readonly cause?: unknown
+}
+
+/** An Error has no enumerable fields: without this, one under any key but `err` would be logged as `{}`. */
+function withPlainErrors(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [
+      key,
+      value instanceof Error ? toPlainError(value, CAUSES_MAX) : value,
+    ]),
+  )
+}
+
+function toPlainError(error: Error, causesLeft: number): PlainError {
+  const { cause, message, stack } = error
+  return {
+    type: error.name,
+    ...('code' in error ? { code: error.code } : {}),
+    message,
+    stack,
+    ...(cause === undefined || causesLeft === 0 ? {} : { cause: toPlainCause(cause, causesLeft - 1) }),
+  }
+}
+
+function toPlainCause(cause: unknown, causesLeft: number): unknown {
+  return cause instanceof Error ? toPlainError(cause, causesLeft) : cause
+}
+
+const SECRET_MIN_LENGTH = 4
+
+/** A JSON string, or a run of anything else. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[^"]+/g
+const NUMBER = /-?\d[\d.eE+-]*/g
+
+/**
+ * A scrub of finished lines. Strings are looked at as they read, not as JSON writes them (`\u00004111…` hides a card
+ * number from a search of the line), and each is put back as a whole string, so that the line stays JSON.
+ */
+function openScrub(secrets: readonly string[]): (line: string) => string {
+  const words = secretWords(secrets)
+  const scrubText = (text: string) => maskPans(words.reduce((rest, word) => rest.replaceAll(word, '[secret]'), text))
+  const scrubRest = (text: string) =>
+    maskPans(text).replace(NUMBER, (number) => (words.includes(number) ? '"[secret]"' : number))
+  const scrubString = (token: string) => {
+    const text: string = JSON.parse(token)
+    const scrubbed = scrubText(text)
+    return scrubbed === text ? token : JSON.stringify(scrubbed)
+  }
+  return (line) => line.replace(TOKEN, (token) => (token.startsWith('"') ? scrubString(token) : scrubRest(token)))
+}
+
+/** As given and as a form writes it; the longest first, lest a part of one be replaced and the rest be left standing. */
+function secretWords(secrets: readonly string[]): string[] {
+  const forms = secrets
+    .filter((secret) => secret.length >= SECRET_MIN_LENGTH)
+    .flatMap((secret) => [
+      secret,
+      JSON.stringify(secret).slice(1, -1),
+      encodeURIComponent(secret),
+      new URLSearchParams([['', secret]]).toString().slice(1),
+    ])
+  return [...new Set(forms)].sort((a, b) => b.length - a.length)
+}

@@ -1,0 +1,190 @@
+// Works off one slice: each due row goes way open → place → send time → claim → send → verdict → settle.
+
+import type { Outcome } from '../domain/outcome.ts'
+import type {
+  AccountId,
+  Clock,
+  DueRow,
+  Gateway,
+  RowId,
+  Settled,
+  Settlement,
+  Slice,
+  WorkLedger,
+} from '../domain/ports.ts'
+import { signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
+import { fenceOf, type Gate, openSendBy } from './gate.ts'
+
+/** What is needed to send for one account. */
+export interface Road {
+  readonly gateway: Gateway
+  readonly gate: Gate
+  readonly timeoutMs: number
+  readonly notExecutedStatus: readonly number[]
+}
+
+export interface SliceParts {
+  readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'settle' | 'stopAccount'>
+  readonly clock: Clock
+  /** undefined: no configured merchant has this account; its rows stay READY. */
+  readonly roadOf: (accountId: AccountId) => Road | undefined
+  /** Rows that some slice of this process has in hand. */
+  readonly inHand: Set<RowId>
+  readonly onSettled: (row: DueRow, verdict: Verdict, settled: Settled) => void
+}
+
+/** Batches take turns: after this long a slice starts nothing more, and the rows it did not get to stay as they were. */
+const TURN_MS = 2_000
+/** The answer-by of a claim lies this far behind the deadline of its request. */
+const ANSWER_MARGIN_MS = 5_000
+/** How long a row that was answered 403 waits, times its refusals so far. */
+const FORBIDDEN_WAIT_MS = 10_000
+
+/** Resolves to the number of rows that were claimed. Never waits for what is not due; never sends after `stop`. */
+export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortSignal): Promise<number> {
+  const { ledger, clock, inHand } = parts
+  const due = await ledger.dueRows(slice.batchId, clock.nowMs(), slice.rows, inHand)
+  const rows = due.filter((row) => !inHand.has(row.rowId)) // another slice may have taken some while this one waited
+  for (const row of rows) inHand.add(row.rowId)
+  const over = new AbortController()
+  const turn = AbortSignal.any([stop, over.signal])
+  const timer = setTimeout(() => over.abort(), TURN_MS)
+  try {
+    const claimed = await Promise.all(
+      rows.map((row) => executeRow(row, parts, turn, stop).finally(() => inHand.delete(row.rowId))),
+    )
+    return claimed.filter(Boolean).length
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Resolves to whether the row was claimed. */
+async function executeRow(row: DueRow, parts: SliceParts, turn: AbortSignal, stop: AbortSignal): Promise<boolean> {
+  const road = parts.roadOf(row.accountId)
+  if (road === undefined || turn.aborted || !road.gate.isOpen()) return false
+  const place = await road.gate.place(turn)
+  if (place === null) return false
+  try {
+    const slot = await road.gate.slot(turn)
+    return slot !== null && (await claimAndSend(row, road, slot, parts, stop))
+  } finally {
+    place.free()
+  }
+}
+
+async function claimAndSend(
+  row: DueRow,
+  road: Road,
+  slot: { isPast(): boolean },
+  { ledger, clock, onSettled }: SliceParts,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const sendBy = openSendBy(clock)
+  const claim = await ledger.claim({
+    rowId: row.rowId,
+    attempt: row.attempt,
+    nowMs: clock.nowMs(),
+    sendByMs: sendBy.sendByMs,
+    answerByMs: sendBy.sendByMs + road.timeoutMs + ANSWER_MARGIN_MS,
+  })
+  if (claim.kind !== 'claimed') return false
+  // A slow commit may have used the send time up. The claim stands; only the moment is another.
+  if (slot.isPast()) await road.gate.slot(stop)
+
+  const outcome = await road.gateway.send(row.instruction, fenceOf(sendBy, road.gate), stop)
+  const verdict = verdictOn(outcome, {
+    instruction: row.instruction,
+    everInDoubt: row.everInDoubt,
+    notExecutedStatus: road.notExecutedStatus,
+  })
+  road.gate.heard(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null)
+  const { settlement, stops } = settlementOf(row, claim.attempt, outcome, verdict, road.gate, clock.nowMs())
+  const settled = await ledger.settle(settlement)
+  if (stops !== null) await ledger.stopAccount(row.accountId, stops, clock.nowMs())
+  onSettled(row, verdict, settled)
+  return true
+}
+
+interface Written {
+  readonly settlement: Settlement
+  /** Why the whole account stops; null where it goes on. */
+  readonly stops: string | null
+}
+
+/** One clause per verdict: what it writes, and whether it stops the account. */
+function settlementOf(
+  row: DueRow,
+  attempt: number,
+  outcome: Outcome,
+  verdict: Verdict,
+  gate: Gate,
+  atMs: number,
+): Written {
+  const seen = { ...seenIn(outcome), rowId: row.rowId, attempt, atMs, dueAtMs: atMs }
+  const write = (settlement: Settlement, stops: string | null = null): Written => ({ settlement, stops })
+  switch (verdict.kind) {
+    case 'approved': {
+      gate.refusals.passed()
+      const { facts, warnings } = verdict
+      const warnsOfMoney = warnings.some(({ aboutMoney }) => aboutMoney)
+      const warning = textOf(warnings)
+      return write({ ...seen, to: 'APPROVED', cause: 'answer', reason: null, facts, warning, warnsOfMoney })
+    }
+    case 'declined': {
+      gate.refusals.passed()
+      const { facts, reason, warnings } = verdict
+      return write({ ...seen, to: 'DECLINED', cause: 'answer', reason, facts, warning: textOf(warnings) })
+    }
+    case 'failed':
+      gate.refusals.passed()
+      return write({ ...seen, to: 'FAILED', cause: 'answer', reason: verdict.reason })
+    case 'in-doubt':
+      return write({ ...seen, to: 'IN_DOUBT', cause: 'doubt', reason: verdict.reason, facts: verdict.facts })
+    case 'unsent': {
+      const dueAtMs = atMs + gate.restLeftMs()
+      return write({ ...seen, to: 'READY', cause: 'unsent', reason: verdict.reason, dueAtMs })
+    }
+    case 'stop-account':
+      return write({ ...seen, to: 'READY', cause: 'unsent', reason: verdict.reason }, verdict.reason)
+    case 'forbidden':
+      return writeForbidden(row, { ...seen, reason: verdict.reason, forbidden: true }, gate, write)
+  }
+}
+
+function writeForbidden(
+  row: DueRow,
+  seen: Omit<Settlement, 'to' | 'cause'> & { readonly reason: string },
+  gate: Gate,
+  write: (settlement: Settlement, stops?: string | null) => Written,
+): Written {
+  const count = row.forbiddenCount + 1
+  const { reason, atMs } = seen
+  switch (gate.refusals.judge(row.rowId, count)) {
+    case 'wait':
+      return write({ ...seen, to: 'READY', cause: 'unsent', dueAtMs: atMs + count * FORBIDDEN_WAIT_MS })
+    case 'give-up-row':
+      return write({ ...seen, to: 'FAILED', cause: 'answer', reason: `${reason}, ${count} times while others passed` })
+    case 'stop-account':
+      return write({ ...seen, to: 'READY', cause: 'unsent' }, `${reason}, and nothing else passes`)
+  }
+}
+
+/** What the attempt showed, whatever it means. */
+function seenIn(
+  outcome: Outcome,
+): Omit<Settlement, 'rowId' | 'attempt' | 'to' | 'cause' | 'atMs' | 'dueAtMs' | 'reason'> {
+  const nothing = { facts: null, warning: null, warnsOfMoney: false, forbidden: false }
+  switch (outcome.kind) {
+    case 'unsent':
+      return { ...nothing, sentAtMs: null, httpStatus: null, answerText: null }
+    case 'lost':
+      return { ...nothing, sentAtMs: outcome.sentAtMs, httpStatus: outcome.httpStatus, answerText: null }
+    case 'answered':
+      return { ...nothing, sentAtMs: outcome.sentAtMs, httpStatus: outcome.httpStatus, answerText: outcome.text }
+  }
+}
+
+function textOf(warnings: readonly { readonly text: string }[]): string | null {
+  return warnings.length === 0 ? null : warnings.map(({ text }) => text).join('; ')
+}

@@ -1,0 +1,75 @@
+// From a file to a recorded batch: read to its last row, checked, and only then recorded; or refused whole.
+
+import { Fault } from '../domain/fault.ts'
+import type { Actor, BatchId, IntakeLedger } from '../domain/ports.ts'
+import {
+  type InstructionFile,
+  type Reviewed,
+  refusalsOf,
+  type SubmitRequest,
+  type Submitted,
+} from '../domain/submission.ts'
+
+export async function reviewFile(
+  file: InstructionFile,
+  request: SubmitRequest,
+  ledger: Pick<IntakeLedger, 'openDraft'>,
+): Promise<Reviewed> {
+  if (request.retry.length > 0 && !file.fedBack) {
+    throw new Fault(
+      'usage',
+      '--retry takes a results file: this file has no result_reference column. Nothing was recorded and nothing was sent.',
+    )
+  }
+  const draft = await ledger.openDraft({
+    accountId: request.accountId,
+    fileName: file.name,
+    fileSha256: file.sha256,
+    runKey: request.runKey,
+    columns: file.columns,
+    reading: request.reading,
+    sandbox: request.sandbox,
+    fedBack: file.fedBack,
+    retry: request.retry,
+    lookalikeDays: request.lookalikeDays,
+    nowMs: request.nowMs,
+  })
+  try {
+    for await (const rows of file.rows()) await draft.add(rows)
+    const review = await draft.review()
+    return { draft, review, refusals: refusalsOf(review, request) }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
+
+/** A refused draft is left open for its faults to be shown: discard it. */
+export async function submitFile(
+  file: InstructionFile,
+  request: SubmitRequest,
+  actor: Actor,
+  ledger: IntakeLedger,
+): Promise<Submitted> {
+  const known = await ledger.findUnfinished({
+    accountId: request.accountId,
+    fileSha256: file.sha256,
+    runKey: request.runKey,
+  })
+  if (known !== null && request.retry.length === 0) {
+    if (known.reading !== request.reading) throw otherReading(known.batchId, known.reading, request.reading)
+    return { kind: 'known', batchId: known.batchId }
+  }
+  const reviewed = await reviewFile(file, request, ledger)
+  if (reviewed.refusals.length > 0) return { kind: 'refused', reviewed }
+  return { kind: 'recorded', batchId: await reviewed.draft.record(actor), review: reviewed.review }
+}
+
+function otherReading(batchId: BatchId, before: string, now: string): Fault {
+  const said = (reading: string) => (reading === '' ? 'no such options' : reading)
+  return new Fault(
+    'usage',
+    `This file is batch ${batchId} already, read with ${said(before)}; now it is to be read with ${said(now)}. ` +
+      'Nothing was recorded and nothing was sent. Use the same options to go on with that batch, or cancel it first.',
+  )
+}

@@ -1,0 +1,82 @@
+// Connections to Redis: by URL, or by the socket of the private one.
+
+import { Redis } from 'ioredis'
+import { Fault } from '../domain/fault.ts'
+
+export type RedisAddress = { readonly url: string } | { readonly path: string }
+
+/** The part of ioredis's options that is used here, in the form that BullMQ's types take as well. */
+export interface Connecting {
+  readonly path?: string
+  readonly host?: string
+  readonly port?: number
+  readonly db?: number
+  readonly username?: string
+  readonly password?: string
+  readonly tls?: object
+  readonly enableOfflineQueue?: boolean
+  readonly maxRetriesPerRequest?: number | null
+  readonly retryStrategy: (times: number) => number
+}
+
+/** For blocking reads: waits for Redis as long as it takes. */
+export function toWorkerOptions(address: RedisAddress): Connecting {
+  return { ...toOptions(address), maxRetriesPerRequest: null }
+}
+
+/** For handing out: fails at once while Redis is away, because what is due stays due and is offered again. */
+export function toProducerOptions(address: RedisAddress): Connecting {
+  return { ...toOptions(address), enableOfflineQueue: false, maxRetriesPerRequest: 1 }
+}
+
+function toOptions(address: RedisAddress): Connecting {
+  const retryStrategy = (times: number) => Math.min(50 * times, 1_000)
+  if ('path' in address) return { path: address.path, retryStrategy }
+  const url = new URL(address.url)
+  const database = url.pathname.length > 1 ? Number(url.pathname.slice(1)) : 0
+  return {
+    host: url.hostname,
+    port: url.port === '' ? 6379 : Number(url.port),
+    db: database,
+    ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
+    ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
+    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
+    retryStrategy,
+  }
+}
+
+/** Asks Redis once whether it is there and fit. Faults with one sentence that says what to do. */
+export async function assertReachable(
+  address: RedisAddress,
+  withinMs = 5_000,
+): Promise<{ version: string; evicts: boolean }> {
+  const redis = new Redis({
+    ...toOptions(address),
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: withinMs,
+  })
+  redis.on('error', () => {}) // the rejected connect says it
+  try {
+    await redis.connect()
+    const about = await redis.info()
+    const version = /^redis_version:(.+)$/m.exec(about)?.[1]?.trim() ?? 'unknown'
+    const policy = /^maxmemory_policy:(.+)$/m.exec(about)?.[1]?.trim() ?? 'noeviction'
+    return { version, evicts: policy !== 'noeviction' }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new Fault(
+      'unavailable',
+      `Redis at ${nameOf(address)} cannot be used (${message}). Nothing was sent. Start it, or correct TRANCHE_REDIS_URL, or unset it to use a private one.`,
+      { cause: error },
+    )
+  } finally {
+    redis.disconnect()
+  }
+}
+
+export function nameOf(address: RedisAddress): string {
+  if ('path' in address) return address.path
+  const url = new URL(address.url)
+  return `${url.hostname}:${url.port === '' ? 6379 : url.port}`
+}

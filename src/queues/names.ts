@@ -1,0 +1,15 @@
+// Every name this program has in Redis.
+
+/** Other services put messages here; the name is part of the contract with them. */
+export const INTAKE_QUEUE = 'tranche-intake'
+export const INTAKE_JOB = 'instruction'
+
+/** Slices belong to one ledger: two installations on one Redis never take each other's work. */
+export function slicesQueue(ledgerId: string): string {
+  return `tranche-slices-${ledgerId}`
+}
+
+/** Remembers which ledger takes the messages of this Redis and prefix. */
+export function intakeOwnerKey(prefix: string): string {
+  return `${prefix}:${INTAKE_QUEUE}:ledger`
+}

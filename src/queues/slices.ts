@@ -1,0 +1,79 @@
+// Hands out slices through BullMQ. A slice never waits, is never delayed and never retried; losing one costs a tick.
+
+import { Queue, Worker } from 'bullmq'
+import type { BatchId, Dispatch, Log, Slice } from '../domain/ports.ts'
+import { type RedisAddress, toProducerOptions, toWorkerOptions } from './connection.ts'
+import { slicesQueue } from './names.ts'
+
+export interface SlicesOptions {
+  readonly address: RedisAddress
+  readonly prefix: string
+  readonly ledgerId: string
+  /** Slices that run at the same time. */
+  readonly concurrency: number
+  /** Resolves to the rows worked on. Must not reject: what it throws is logged and forgotten. */
+  readonly work: (slice: Slice, stop: AbortSignal) => Promise<number>
+  readonly log: Log
+}
+
+/** The holder of the worker lock only: it empties the queue first, because what is in it is a dead worker's. */
+export async function openSlices({
+  address,
+  prefix,
+  ledgerId,
+  concurrency,
+  work,
+  log,
+}: SlicesOptions): Promise<Dispatch> {
+  const name = slicesQueue(ledgerId)
+  const queue = new Queue<Slice, number, 'slice'>(name, { prefix, connection: toProducerOptions(address) })
+  queue.on('error', () => {}) // the tick says it once; ioredis would say it at every try
+  await queue.waitUntilReady()
+  await queue.obliterate({ force: true })
+
+  const stop = new AbortController()
+  const worker = new Worker<Slice, number, 'slice'>(name, (job) => work(job.data, stop.signal), {
+    prefix,
+    connection: toWorkerOptions(address),
+    concurrency,
+    // A slice that ran twice would find its rows claimed; one that is thought lost must not be put aside as failed.
+    maxStalledCount: 1_000_000,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+  })
+  worker.on('error', (error) => log.debug({ err: error }, 'slices: connection'))
+
+  return {
+    async offer(slice, places) {
+      // The id is the place: a place that is taken makes the add a no-op.
+      await queue.addBulk(
+        Array.from({ length: places }, (_, place) => ({
+          name: 'slice' as const,
+          data: slice,
+          opts: { jobId: `${slice.batchId}-${place}`, removeOnComplete: true, removeOnFail: true },
+        })),
+      )
+    },
+    onFreed(listener) {
+      worker.on('completed', (job, rows) => listener(job.data.batchId as BatchId, rows))
+      worker.on('failed', (job, error) => {
+        log.error({ err: error, batch: job?.data.batchId }, 'a slice broke off; its rows stay as the ledger has them')
+      })
+    },
+    async close(withinMs) {
+      stop.abort()
+      // Closing waits for running slices, and for ever when Redis is away: it must end by itself.
+      await within(withinMs, worker.close())
+      await within(1_000, queue.close())
+    },
+  }
+}
+
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([done.catch(() => {}), timeout])
+  clearTimeout(timer)
+}

@@ -1,0 +1,87 @@
+// One recorded row → one line of the reconciliation: the cells as they came, then what became of them.
+
+import { assert } from '../domain/fault.ts'
+import { guardCell } from '../domain/guard.ts'
+import { maskPans } from '../domain/pan.ts'
+import type { BatchReading, BatchView, ReconciliationRow } from '../domain/ports.ts'
+import { resultStatusOf } from '../domain/states.ts'
+
+export const RESULT_COLUMNS = [
+  'result_status',
+  'result_reason',
+  'result_transaction_id',
+  'result_order_id',
+  'result_record_id',
+  'result_amount',
+  'result_currency',
+  'result_vault_id',
+  'result_xtl_order_id',
+  'result_warning',
+  'result_attempts',
+  'result_sent_at',
+  'result_completed_at',
+  'result_row',
+  'result_reference',
+  'result_batch',
+] as const
+
+/** What stands under `result_batch`. Results of the sandbox must never pass for real ones. */
+export function batchMarkOf(batch: Pick<BatchView, 'batchId' | 'sandbox'>): string {
+  return batch.sandbox ? `SANDBOX-${batch.batchId}` : batch.batchId
+}
+
+/** The shape of one batch's reconciliation. */
+export interface Layout {
+  readonly columns: readonly string[]
+  /** Places of the input's columns that are carried over. */
+  readonly carried: readonly number[]
+  readonly batchMark: string
+}
+
+/** Our own columns in the input are of an earlier reconciliation; both would make a header that nobody can read back. */
+export function layoutOf(reading: Pick<BatchReading, 'columns' | 'batch'>): Layout {
+  const ours: readonly string[] = RESULT_COLUMNS
+  const carried = [...reading.columns.keys()].filter(
+    (i) => !ours.includes((reading.columns[i] as string).trim().toLowerCase()),
+  )
+  return { columns: reading.columns, carried, batchMark: batchMarkOf(reading.batch) }
+}
+
+export function toHeaderCells(layout: Layout): string[] {
+  return [...layout.carried.map((i) => guardCell(layout.columns[i] as string)), ...RESULT_COLUMNS]
+}
+
+export function toResultCells(row: ReconciliationRow, layout: Layout): string[] {
+  assert(row.cells.length <= layout.columns.length, `row ${row.rowNo} has no more cells than the header has columns`)
+  const status = resultStatusOf(row.state)
+  const result: Record<(typeof RESULT_COLUMNS)[number], string> = {
+    result_status: status,
+    result_reason: oneLine(row.reason),
+    result_transaction_id: row.facts.transactionId ?? '',
+    result_order_id: row.facts.orderId ?? '',
+    result_record_id: row.facts.recordId ?? '',
+    result_amount: row.facts.amount ?? '',
+    result_currency: row.facts.currency ?? '',
+    result_vault_id: row.facts.vaultId ?? '',
+    result_xtl_order_id: row.facts.xtlOrderId ?? '',
+    result_warning: oneLine(row.warning),
+    result_attempts: String(row.attempts),
+    result_sent_at: toTimestamp(row.sentAtMs),
+    result_completed_at: status === 'PENDING' ? '' : toTimestamp(row.completedAtMs),
+    result_row: String(row.rowNo),
+    result_reference: row.reference ?? '',
+    result_batch: layout.batchMark,
+  }
+  const carried = layout.carried.map((i) => row.cells[i] ?? '')
+  return [...carried, ...RESULT_COLUMNS.map((name) => result[name])].map(guardCell)
+}
+
+/** UTC, ISO 8601. */
+export function toTimestamp(atMs: number | null): string {
+  return atMs === null ? '' : new Date(atMs).toISOString()
+}
+
+/** The gateway's words: whatever is in them, they stay on one line and carry no card number. */
+function oneLine(text: string | null): string {
+  return maskPans((text ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim())
+}

@@ -1,0 +1,179 @@
+// The summary beside the reconciliation: counts and amounts, added up from the very rows that were written.
+
+import { OPERATIONS, type Operation } from '../domain/instruction.ts'
+import { type Currency, formatAmount } from '../domain/money.ts'
+import type { ReconciliationRow } from '../domain/ports.ts'
+import { type ResultStatus, resultStatusOf, STATES } from '../domain/states.ts'
+import { toTimestamp } from './cells.ts'
+
+/** Rows of one operation, currency and status whose answers speak of one currency. */
+export interface SummaryLine {
+  /** Empty for rows that could not be read as an instruction. */
+  readonly operation: Operation | ''
+  /** Of the amount asked for; empty where there is none. */
+  readonly currency: Currency | ''
+  readonly status: ResultStatus
+  readonly count: number
+  readonly requestedAmount: string
+  /** As the gateway wrote it; empty where it named none, `???` where that is not a currency code. */
+  readonly answeredCurrency: string
+  /** How many of the rows have an answered amount that could be added up. */
+  readonly answeredCount: number
+  /** Their exact sum, with as many decimals as the gateway wrote. */
+  readonly answeredAmount: string
+}
+
+export const SUMMARY_COLUMNS = [
+  'summary_batch',
+  'summary_read_at',
+  'operation',
+  'currency',
+  'status',
+  'count',
+  'requested_amount',
+  'answered_currency',
+  'answered_count',
+  'answered_amount',
+] as const
+
+export interface Tally {
+  add(row: ReconciliationRow): void
+  lines(): SummaryLine[]
+}
+
+interface Sum {
+  readonly operation: Operation | ''
+  readonly currency: Currency | ''
+  readonly status: ResultStatus
+  readonly answeredCurrency: string
+  count: number
+  requestedMinor: bigint
+  answeredCount: number
+  answered: Decimal
+}
+
+/** Holds one sum per line of the summary, never a row. */
+export function openTally(): Tally {
+  const sums = new Map<string, Sum>()
+  return {
+    add(row) {
+      const sum = sumFor(sums, row)
+      sum.count += 1
+      sum.requestedMinor += sum.currency === '' ? 0n : (row.amountMinor ?? 0n)
+      const answered = parseDecimal(row.facts.amount)
+      if (answered === null) return
+      sum.answeredCount += 1
+      sum.answered = plus(sum.answered, answered)
+    },
+    lines: () => [...sums.values()].sort(inReadingOrder).map(toLine),
+  }
+}
+
+function sumFor(sums: Map<string, Sum>, row: ReconciliationRow): Sum {
+  const operation = row.operation ?? ''
+  const currency = row.amountMinor === null ? '' : (row.currency ?? '')
+  const status = resultStatusOf(row.state)
+  const answeredCurrency = answeredCurrencyOf(row.facts.currency)
+  const key = [operation, currency, status, answeredCurrency].join('|')
+  const known = sums.get(key)
+  if (known !== undefined) return known
+  const opened: Sum = {
+    operation,
+    currency,
+    status,
+    answeredCurrency,
+    count: 0,
+    requestedMinor: 0n,
+    answeredCount: 0,
+    answered: { digits: 0n, decimals: 0 },
+  }
+  sums.set(key, opened)
+  return opened
+}
+
+/** Whatever else a gateway may put there shares one line, so that the number of lines stays bounded. */
+function answeredCurrencyOf(text: string | null): string {
+  const code = (text ?? '').trim().toUpperCase()
+  return code === '' || /^[A-Z]{3}$/.test(code) ? code : '???'
+}
+
+/** The summary's records under its header, the total of all rows last. It ties out to the rows of the input. */
+export function toSummaryRecords(lines: readonly SummaryLine[], batchMark: string, readAtMs: number): string[][] {
+  const rows = lines.reduce((sum, line) => sum + line.count, 0)
+  const answered = lines.reduce((sum, line) => sum + line.answeredCount, 0)
+  const front = [batchMark, toTimestamp(readAtMs)]
+  return [
+    ...lines.map((line) => [
+      ...front,
+      line.operation,
+      line.currency,
+      line.status,
+      String(line.count),
+      line.requestedAmount,
+      line.answeredCurrency,
+      String(line.answeredCount),
+      line.answeredAmount,
+    ]),
+    [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), ''],
+  ]
+}
+
+function toLine(sum: Sum): SummaryLine {
+  const { operation, currency, status, count, answeredCurrency, answeredCount } = sum
+  const requestedAmount = currency === '' ? '' : formatAmount({ amountMinor: sum.requestedMinor, currency })
+  const answeredAmount = answeredCount === 0 ? '' : formatDecimal(sum.answered)
+  return { operation, currency, status, count, requestedAmount, answeredCurrency, answeredCount, answeredAmount }
+}
+
+function inReadingOrder(a: Sum, b: Sum): number {
+  return (
+    operationPlace(a.operation) - operationPlace(b.operation) ||
+    compareText(a.currency, b.currency) ||
+    statusPlace(a.status) - statusPlace(b.status) ||
+    compareText(a.answeredCurrency, b.answeredCurrency)
+  )
+}
+
+function operationPlace(operation: Operation | ''): number {
+  return operation === '' ? OPERATIONS.length : OPERATIONS.indexOf(operation)
+}
+
+function statusPlace(status: ResultStatus): number {
+  return status === 'PENDING' ? STATES.length : STATES.indexOf(status)
+}
+
+/** By code unit: the order of the lines must not depend on the machine's language. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** `digits` over ten to the power of `decimals`. */
+interface Decimal {
+  readonly digits: bigint
+  readonly decimals: number
+}
+
+/** Longer numbers than any amount has are not added up: an answer must not be able to fill the memory. */
+const ANSWERED_AMOUNT = /^(-?\d{1,30})(?:\.(\d{1,30}))?$/
+
+function parseDecimal(text: string | null): Decimal | null {
+  const match = ANSWERED_AMOUNT.exec(text?.trim() ?? '')
+  if (match === null) return null
+  const decimals = match[2] ?? ''
+  return { digits: BigInt(`${match[1]}${decimals}`), decimals: decimals.length }
+}
+
+function plus(a: Decimal, b: Decimal): Decimal {
+  const decimals = Math.max(a.decimals, b.decimals)
+  return { digits: scaled(a, decimals) + scaled(b, decimals), decimals }
+}
+
+function scaled(value: Decimal, decimals: number): bigint {
+  return value.digits * 10n ** BigInt(decimals - value.decimals)
+}
+
+function formatDecimal({ digits, decimals }: Decimal): string {
+  const sign = digits < 0n ? '-' : ''
+  const text = (digits < 0n ? -digits : digits).toString().padStart(decimals + 1, '0')
+  return decimals === 0 ? sign + text : `${sign}${text.slice(0, -decimals)}.${text.slice(-decimals)}`
+}

@@ -1,0 +1,303 @@
+// The sandbox's own truth: orders, vault and balances, and what each operation does to them. No I/O: time comes from
+// outside. Nothing here knows how the client reads an answer.
+
+import type { Operation } from '../domain/instruction.ts'
+import { type Currency, formatAmount, type Money, parseAmount, sameAmount } from '../domain/money.ts'
+import type { GatewayAnswer } from './answer.ts'
+
+/** What is kept of a card. The number and the security code end in `form.ts`. */
+export interface Card {
+  readonly bin: string
+  readonly lastFour: string
+  /** MM/YYYY */
+  readonly expiry: string
+}
+
+export type CardSource =
+  | { readonly kind: 'card'; readonly card: Card }
+  | { readonly kind: 'vault'; readonly vaultId: string }
+
+interface Asked {
+  /** As sent; null only for a CANCEL without one. */
+  readonly amount: string | null
+  readonly xtlOrderId: string | null
+}
+
+interface SaleRequest extends Asked {
+  readonly operation: 'CAPTURE' | 'AUTH'
+  readonly money: Money
+  readonly source: CardSource
+  readonly saveCard: boolean
+}
+
+interface CaptureRequest extends Asked {
+  readonly operation: 'CAUTH'
+  readonly money: Money
+  readonly orderId: string
+}
+
+/** Neither names a currency: the amount is in the order's. */
+interface ReturnRequest extends Asked {
+  readonly operation: 'REFUND' | 'CANCEL'
+  readonly orderId: string
+}
+
+/** A well-formed request. Ids are digits without leading zeros. */
+export type TransactionRequest = SaleRequest | CaptureRequest | ReturnRequest
+
+export interface Order {
+  readonly orderId: string
+  readonly currency: Currency
+  /** Reserved on the card while authorized, charged from the capture on. */
+  readonly takenMinor: bigint
+  readonly refundedMinor: bigint
+  readonly voidedMinor: bigint
+  /** null: authorized, not captured. */
+  readonly capturedAtMs: number | null
+  /** Its whole remaining balance was cancelled. */
+  readonly voided: boolean
+  readonly vaultId: string | null
+  readonly xtlOrderId: string | null
+}
+
+export type OrderState = 'authorized' | 'pending settlement' | 'settled' | 'voided'
+
+export interface Book {
+  readonly orders: Map<string, Order>
+  /** null: a card that was prepared, of which nothing but its id is known. */
+  readonly vault: Map<string, Card | null>
+  readonly settleAfterMs: number
+  lastId: number
+}
+
+export interface Execution {
+  readonly answer: GatewayAnswer
+  readonly operation: Operation
+  readonly orderId: string
+  /** null where the order's currency is not known, or nothing was named and nothing could be cancelled. */
+  readonly money: Money | null
+  readonly vaultId: string | null
+  readonly xtlOrderId: string | null
+}
+
+/** Ids continue from the time of opening, so that a sandbox started anew does not give out an id of the one before. */
+export function openBook(settleAfterMs: number, nowMs: number): Book {
+  // Fifteen digits that begin with 17 to 29 until the year 2065: no card number looks like that.
+  return { orders: new Map(), vault: new Map(), settleAfterMs, lastId: Math.max(0, Math.trunc(nowMs)) * 100 }
+}
+
+export function execute(book: Book, request: TransactionRequest, nowMs: number): Execution {
+  switch (request.operation) {
+    case 'CAPTURE':
+    case 'AUTH':
+      return executeSale(book, request, nowMs)
+    case 'CAUTH':
+    case 'REFUND':
+    case 'CANCEL':
+      return executeOnOrder(book, request, nowMs)
+  }
+}
+
+// ───────────────────────────────────────────────────────────── Sale and authorization
+
+function executeSale(book: Book, request: SaleRequest, nowMs: number): Execution {
+  const { operation, money, xtlOrderId } = request
+  const transactionId = freshId(book)
+  const recordId = freshId(book)
+  const orderId = freshId(book)
+  const advice = refusalOfSale(book, request)
+  const vaultId = advice === null ? vaultIdFor(book, request) : null
+  if (advice === null) {
+    book.orders.set(orderId, {
+      orderId,
+      currency: money.currency,
+      takenMinor: money.amountMinor,
+      refundedMinor: 0n,
+      voidedMinor: 0n,
+      capturedAtMs: operation === 'CAPTURE' ? nowMs : null,
+      voided: false,
+      vaultId,
+      xtlOrderId,
+    })
+  }
+  const answer: GatewayAnswer = {
+    action: operation,
+    status: advice === null ? 'APPROVED' : 'DECLINED',
+    value: formatAmount(money),
+    transactionId,
+    recordId,
+    orderId,
+    xtlOrderId,
+    currency: money.currency,
+    savedVaultId: request.saveCard ? vaultId : null,
+    advice,
+  }
+  const namedVaultId = request.source.kind === 'vault' ? request.source.vaultId : vaultId
+  return { answer, operation, orderId, money, vaultId: namedVaultId, xtlOrderId }
+}
+
+function refusalOfSale(book: Book, request: SaleRequest): string | null {
+  const { source, money } = request
+  if (source.kind === 'vault' && !book.vault.has(source.vaultId)) {
+    return `Customer vault id ${source.vaultId} is not known`
+  }
+  return isProcessorDecline(money) ? PROCESSOR_DECLINE : null
+}
+
+/** The vault id the order belongs to; a card that is to be kept gets one. */
+function vaultIdFor(book: Book, request: SaleRequest): string | null {
+  if (request.source.kind === 'vault') return request.source.vaultId
+  if (!request.saveCard) return null
+  const vaultId = freshId(book)
+  book.vault.set(vaultId, request.source.card)
+  return vaultId
+}
+
+// ───────────────────────────────────────────────────────────── Operations on an earlier order
+
+type OnOrder = CaptureRequest | ReturnRequest
+
+type Decision =
+  | { readonly kind: 'approved'; readonly order: Order; readonly money: Money }
+  | { readonly kind: 'declined'; readonly money: Money | null; readonly advice: string }
+
+const NOT_OPEN = 'Only an open authorization can be captured.'
+const NOT_PENDING = 'Only transactions pending settlement can be voided.'
+
+/** What an operation is told in each state of the order; null: it goes ahead, as far as the balance allows. */
+const REFUSALS = {
+  CAUTH: { authorized: null, 'pending settlement': NOT_OPEN, settled: NOT_OPEN, voided: NOT_OPEN },
+  REFUND: {
+    authorized: 'Only a sale can be refunded, and this authorization was not captured.',
+    'pending settlement': null,
+    settled: null,
+    voided: 'A voided transaction cannot be refunded.',
+  },
+  CANCEL: { authorized: null, 'pending settlement': null, settled: NOT_PENDING, voided: NOT_PENDING },
+} as const satisfies Record<OnOrder['operation'], Record<OrderState, string | null>>
+
+export function stateOf(order: Order, nowMs: number, settleAfterMs: number): OrderState {
+  if (order.voided) return 'voided'
+  if (order.capturedAtMs === null) return 'authorized'
+  return nowMs - order.capturedAtMs >= settleAfterMs ? 'settled' : 'pending settlement'
+}
+
+/** What can still be captured, refunded or cancelled. */
+export function balanceMinorOf(order: Order): bigint {
+  return order.takenMinor - order.refundedMinor - order.voidedMinor
+}
+
+function executeOnOrder(book: Book, request: OnOrder, nowMs: number): Execution {
+  const { operation, orderId, xtlOrderId } = request
+  const transactionId = freshId(book)
+  const order = book.orders.get(orderId)
+  const decision = decideOnOrder(book, order, request, transactionId, nowMs)
+  if (decision.kind === 'approved') book.orders.set(orderId, decision.order)
+  const approved = decision.kind === 'approved'
+  // A capture alone says its own currency; what it asked for stays true where the order is in another.
+  const money = decision.money ?? (request.operation === 'CAUTH' ? request.money : null)
+  const answer: GatewayAnswer = {
+    action: operation === 'CAUTH' ? 'CAPTURE' : operation,
+    status: approved ? 'APPROVED' : 'DECLINED',
+    value: money === null ? request.amount : formatAmount(money),
+    transactionId,
+    recordId: recordIdFor(book, request, approved),
+    orderId,
+    xtlOrderId,
+    currency: money?.currency ?? order?.currency ?? null,
+    savedVaultId: null,
+    advice: approved ? null : decision.advice,
+  }
+  return { answer, operation, orderId, money, vaultId: order?.vaultId ?? null, xtlOrderId }
+}
+
+/** A tracking id for a capture; for refund and cancel documented as the order id, and absent from a declined refund. */
+function recordIdFor(book: Book, request: OnOrder, approved: boolean): string | null {
+  if (request.operation === 'CAUTH') return freshId(book)
+  return approved || request.operation === 'CANCEL' ? request.orderId : null
+}
+
+function decideOnOrder(
+  book: Book,
+  order: Order | undefined,
+  request: OnOrder,
+  transactionId: string,
+  nowMs: number,
+): Decision {
+  if (order === undefined) return declined(null, `Order id ${request.orderId} is not known`)
+  const money = moneyOf(order, request)
+  if (typeof money === 'string') return declined(null, money)
+  const refusal = REFUSALS[request.operation][stateOf(order, nowMs, book.settleAfterMs)]
+  if (refusal !== null) return declined(money, `${refusal} Ref id ${transactionId}`)
+  if (request.amount !== null && isProcessorDecline(money)) return declined(money, PROCESSOR_DECLINE)
+  const balanceMinor = balanceMinorOf(order)
+  if (money.amountMinor > balanceMinor || balanceMinor === 0n) {
+    return declined(money, overdrawn(request.operation, { amountMinor: balanceMinor, currency: order.currency }, money))
+  }
+  return { kind: 'approved', order: moved(order, request, money, nowMs), money }
+}
+
+/** The amount in the order's currency, or why it is none. A CANCEL without an amount means the whole balance. */
+function moneyOf(order: Order, request: OnOrder): Money | string {
+  const { currency } = order
+  if (request.operation === 'CAUTH') {
+    return request.money.currency === currency ? request.money : `The authorization is in ${currency}`
+  }
+  if (request.amount === null) return { amountMinor: balanceMinorOf(order), currency }
+  const money = parseAmount(request.amount, currency)
+  return typeof money === 'string' ? `The amount is not an amount in ${currency}` : money
+}
+
+function moved(order: Order, request: OnOrder, money: Money, nowMs: number): Order {
+  switch (request.operation) {
+    case 'CAUTH':
+      // The rest of the authorization is released: from here on only what was captured counts.
+      return { ...order, takenMinor: money.amountMinor, voidedMinor: 0n, capturedAtMs: nowMs }
+    case 'REFUND':
+      return { ...order, refundedMinor: order.refundedMinor + money.amountMinor }
+    case 'CANCEL':
+      return {
+        ...order,
+        voidedMinor: order.voidedMinor + money.amountMinor,
+        voided: money.amountMinor === balanceMinorOf(order),
+      }
+  }
+}
+
+function overdrawn(operation: OnOrder['operation'], balance: Money, asked: Money): string {
+  const amounts = `Order balance: ${inWords(balance)}, requested amount: ${inWords(asked)}`
+  switch (operation) {
+    case 'CAUTH':
+      return `The capture is greater than the authorization. ${amounts}`
+    case 'REFUND':
+      return `The refund is greater than the balance of the order. ${amounts}`
+    case 'CANCEL':
+      return `The cancellation is greater than the balance of the order. ${amounts}`
+  }
+}
+
+function declined(money: Money | null, advice: string): Decision {
+  return { kind: 'declined', money, advice }
+}
+
+// ───────────────────────────────────────────────────────────── Shared by all operations
+
+const PROCESSOR_DECLINE = 'Declined by the processor'
+
+/** The amount that the test environment of the gateway always declines. */
+export const DECLINED_AMOUNT = '5.02'
+
+function isProcessorDecline(money: Money): boolean {
+  return sameAmount(DECLINED_AMOUNT, money)
+}
+
+function inWords(money: Money): string {
+  return `${formatAmount(money)} ${money.currency}`
+}
+
+/** Ids of all kinds come from one sequence: none is ever right by accident where another kind was meant. */
+function freshId(book: Book): string {
+  do book.lastId += 1
+  while (book.orders.has(String(book.lastId)) || book.vault.has(String(book.lastId)))
+  return String(book.lastId)
+}

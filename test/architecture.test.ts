@@ -1,0 +1,79 @@
+// Who may import whom. A folder knows `domain` and itself; `app.ts` alone knows them all.
+
+import { globSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const ROOMS = ['domain', 'ingest', 'queues', 'processors', 'gateway', 'ledger', 'results', 'sandbox', 'commands']
+const TOP = ['cli.ts', 'app.ts', 'config.ts', 'log.ts', 'index.ts']
+const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
+  'cli.ts': ['domain', 'commands', 'app.ts', 'config.ts', 'log.ts'],
+  'app.ts': [...ROOMS.filter((room) => room !== 'commands'), 'config.ts', 'log.ts'],
+  'config.ts': ['domain'],
+  'log.ts': ['domain'],
+  'index.ts': ['domain', 'queues', 'ingest'],
+}
+
+/** Static, dynamic, side-effect and type imports, and re-exports. Something that cannot be read is returned as it stands. */
+function importsIn(source: string): string[] {
+  const statement = /^[ \t]*(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*['"]([^'"]+)['"]/gm
+  const call = /\b(?:import|require)\(\s*(?:['"`]([^'"`$]+)['"`]\s*[,)]|([^)]*))/g
+  const statements = [...source.matchAll(statement)].map(([, name]) => name as string)
+  const calls = [...source.matchAll(call)].map(([, name, computed]) => name ?? `computed: ${computed}`)
+  return [...statements, ...calls]
+}
+
+/** null: allowed; else why not. `file` and the answer are relative to src. */
+function offence(file: string, imported: string): string | null {
+  const room = roomOf(file)
+  if (![...ROOMS, ...TOP].includes(room)) return `${file} is in no known room`
+  if (imported.startsWith('computed: ')) return `${file} imports what cannot be read here: ${imported}`
+  if (!imported.startsWith('.')) {
+    if (room === 'domain') return `domain is pure, and ${file} imports ${imported}`
+    const redis = /^(bullmq|ioredis)(\/|$)/.test(imported)
+    return redis && room !== 'queues' ? `only queues speaks to Redis, and ${file} imports ${imported}` : null
+  }
+  const target = roomOf(posix.join(posix.dirname(file), imported))
+  const known = TOP_MAY_KNOW[room] ?? [
+    room,
+    'domain',
+    ...(room === 'commands' ? ['app.ts', 'config.ts', 'log.ts'] : []),
+  ]
+  return known.includes(target) ? null : `${file} imports ${imported}`
+}
+
+function roomOf(file: string): string {
+  return file.split('/')[0] as string
+}
+
+describe('the rooms', () => {
+  test('know domain and themselves only', () => {
+    const files = globSync('**/*.ts', { cwd: 'src' })
+    expect(files).toContain('domain/ports.ts')
+    const offences = files.flatMap((file) =>
+      importsIn(readFileSync(`src/${file}`, 'utf8')).map((imported) => offence(file, imported)),
+    )
+    expect(offences.filter((why) => why !== null)).toEqual([])
+  })
+
+  test.each([
+    ['ledger/a.ts', "import { a } from '../gateway/b.ts'"],
+    ['ledger/a.ts', "import type { a } from '../queues/b.ts'"],
+    ['ledger/a.ts', "import {\n  a,\n} from '../results/b.ts'"],
+    ['ledger/a.ts', "export { a } from '../app.ts'"],
+    ['ledger/a.ts', "const b = await import('../ingest/b.ts')"],
+    ['ledger/a.ts', 'const b = await import(name)'],
+    ['ledger/deep/a.ts', "import '../../sandbox/b.ts'"],
+    ['commands/run.ts', "import { a } from '../ledger/a.ts'"],
+    ['config.ts', "import { a } from './app.ts'"],
+    ['processors/a.ts', "import { Queue } from 'bullmq'"],
+    ['app.ts', "import { Redis } from 'ioredis/built/index.js'"],
+    ['domain/a.ts', "import { readFileSync } from 'node:fs'"],
+    ['domain/a.ts', "import { a } from '../ledger/a.ts'"],
+    ['domain/a.ts', "import { a } from '../../test/a.ts'"],
+    ['shared/a.ts', "import { a } from './b.ts'"],
+    ['tools.ts', "import 'node:fs'"],
+  ])('%s may not say %s', (file, source) => {
+    expect(importsIn(source).map((imported) => offence(file, imported))).toEqual([expect.any(String)])
+  })
+})

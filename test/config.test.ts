@@ -1,0 +1,393 @@
+// What the environment and TRANCHE_CONFIG mean, and that every mistake in them is named at once.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { format, inspect } from 'node:util'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig, merchantOf } from '../src/config.ts'
+import { Fault } from '../src/domain/fault.ts'
+
+const HOME = '/home/clerk'
+const GATEWAY = {
+  TRANCHE_GATEWAY_URL: 'https://gateway.example/base/',
+  TRANCHE_GATEWAY_USERNAME: 'shop-1',
+  TRANCHE_GATEWAY_PASSWORD: 'open sesame',
+}
+
+let dir: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'tranche-config-'))
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+function file(name: string, text: string): string {
+  const path = join(dir, name)
+  writeFileSync(path, text)
+  return path
+}
+
+/** The lines of the fault, one per mistake. */
+async function mistakesOf(env: NodeJS.ProcessEnv, homeDir = HOME): Promise<string[]> {
+  const error = await loadConfig(env, homeDir).then(
+    () => expect.unreachable('the configuration was taken'),
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(Fault)
+  expect(error).toMatchObject({ code: 'config' })
+  const [, ...lines] = (error as Fault).message.split('\n')
+  return lines.map((line) => line.trim())
+}
+
+describe('the environment', () => {
+  test('an empty environment gives the defaults and no merchant', async () => {
+    const config = await loadConfig({}, HOME)
+    expect(config).toEqual({
+      dataDir: '/home/clerk/.local/state/tranche',
+      redisUrl: null,
+      redisPrefix: 'bull',
+      doubtRestMs: 900_000,
+      logLevel: null,
+      merchants: new Map(),
+    })
+    expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  test('a gateway address, username and password make the default merchant', async () => {
+    const config = await loadConfig(GATEWAY, HOME)
+    const merchant = merchantOf(config, 'default')
+    expect(merchant).toMatchObject({
+      name: 'default',
+      url: 'https://gateway.example/base',
+      username: 'shop-1',
+      ratePerSecond: null,
+      inFlightMax: 32,
+      timeoutMs: 60_000,
+      connections: 'fresh',
+      notExecutedStatus: [],
+      refundParameter: 'transaction_type',
+      currency: null,
+      decimal: null,
+      lookalikeDays: 20,
+    })
+    expect(merchant.password.reveal()).toBe('open sesame')
+    expect(Object.isFrozen(merchant)).toBe(true)
+  })
+
+  test('every setting is taken from its variable', async () => {
+    const config = await loadConfig(
+      {
+        ...GATEWAY,
+        TRANCHE_DATA_DIR: '/var/lib/tranche',
+        TRANCHE_REDIS_URL: 'redis://:secret@redis.example:6379/2',
+        TRANCHE_REDIS_PREFIX: '{shop}',
+        TRANCHE_RATE: '2.5',
+        TRANCHE_IN_FLIGHT: '8',
+        TRANCHE_TIMEOUT_MS: '30000',
+        TRANCHE_CONNECTIONS: 'warm',
+        TRANCHE_DOUBT_REST_MS: '60000',
+        TRANCHE_LOG_LEVEL: 'debug',
+      },
+      HOME,
+    )
+    expect(config).toMatchObject({
+      dataDir: '/var/lib/tranche',
+      redisPrefix: '{shop}',
+      doubtRestMs: 60_000,
+      logLevel: 'debug',
+    })
+    expect(config.redisUrl?.reveal()).toBe('redis://:secret@redis.example:6379/2')
+    expect(merchantOf(config, 'default')).toMatchObject({
+      ratePerSecond: 2.5,
+      inFlightMax: 8,
+      timeoutMs: 30_000,
+      connections: 'warm',
+    })
+  })
+
+  test('secrets are read from the files that _FILE names, without the line end', async () => {
+    const config = await loadConfig(
+      {
+        TRANCHE_GATEWAY_URL: 'https://gateway.example',
+        TRANCHE_GATEWAY_USERNAME_FILE: file('username', 'shop-1\n'),
+        TRANCHE_GATEWAY_PASSWORD_FILE: file('password', ' with blanks \r\n'),
+        TRANCHE_REDIS_URL_FILE: file('redis', 'rediss://redis.example\n'),
+      },
+      HOME,
+    )
+    expect(merchantOf(config, 'default').username).toBe('shop-1')
+    expect(merchantOf(config, 'default').password.reveal()).toBe(' with blanks ')
+    expect(config.redisUrl?.reveal()).toBe('rediss://redis.example')
+  })
+
+  test('the record lives under XDG_STATE_HOME where that is set, and an empty one is as none', async () => {
+    expect(await loadConfig({ XDG_STATE_HOME: '/srv/state' }, HOME)).toMatchObject({ dataDir: '/srv/state/tranche' })
+    expect(await loadConfig({ XDG_STATE_HOME: '' }, HOME)).toMatchObject({
+      dataDir: '/home/clerk/.local/state/tranche',
+    })
+  })
+
+  test('every mistake is reported at once, by the name of its variable', async () => {
+    const mistakes = await mistakesOf({
+      TRANCHE_GATEWAY_URL: 'gateway.example',
+      TRANCHE_GATEWAY_USERNAME: 'shop-1',
+      TRANCHE_GATEWAY_USERNAME_FILE: '/run/secrets/username',
+      TRANCHE_GATEWAY_PASSWORD_FILE: join(dir, 'nowhere'),
+      TRANCHE_REDIS_URL: 'http://redis.example',
+      TRANCHE_REDIS_PREFIX: 'two words',
+      TRANCHE_DATA_DIR: 'state',
+      TRANCHE_RATE: '0',
+      TRANCHE_IN_FLIGHT: '1001',
+      TRANCHE_TIMEOUT_MS: '60s',
+      TRANCHE_CONNECTIONS: 'lukewarm',
+      TRANCHE_DOUBT_REST_MS: '-1',
+      TRANCHE_LOG_LEVEL: '',
+      TRANCHE_CONFIG: join(dir, 'nowhere.yaml'),
+    })
+    expect(new Set(mistakes.map((line) => line.split(' ')[0]))).toEqual(
+      new Set([
+        'TRANCHE_CONFIG',
+        'TRANCHE_CONNECTIONS',
+        'TRANCHE_DATA_DIR',
+        'TRANCHE_DOUBT_REST_MS',
+        'TRANCHE_GATEWAY_PASSWORD_FILE',
+        'TRANCHE_GATEWAY_URL',
+        'TRANCHE_GATEWAY_USERNAME',
+        'TRANCHE_IN_FLIGHT',
+        'TRANCHE_LOG_LEVEL',
+        'TRANCHE_RATE',
+        'TRANCHE_REDIS_PREFIX',
+        'TRANCHE_REDIS_URL',
+        'TRANCHE_TIMEOUT_MS',
+      ]),
+    )
+    expect(mistakes).toHaveLength(13)
+    expect(mistakes).toContain('TRANCHE_IN_FLIGHT must be a whole number from 1 to 1000, not "1001"')
+    expect(mistakes).toContain(
+      `TRANCHE_GATEWAY_PASSWORD_FILE names ${join(dir, 'nowhere')}, which cannot be read (ENOENT)`,
+    )
+  })
+
+  test('a merchant that is described in part names what is missing', async () => {
+    expect(await mistakesOf({ TRANCHE_GATEWAY_USERNAME: 'shop-1' })).toEqual([
+      'TRANCHE_GATEWAY_URL is missing',
+      'TRANCHE_GATEWAY_PASSWORD is missing (or TRANCHE_GATEWAY_PASSWORD_FILE)',
+    ])
+  })
+
+  test.each([
+    ['empty', '', 'which is empty'],
+    ['two-lines', 'one\ntwo\n', 'which holds more than one line'],
+  ])('a secret file that is %s is a mistake', async (name, text, said) => {
+    const path = file(name, text)
+    const { TRANCHE_GATEWAY_PASSWORD: _, ...rest } = GATEWAY
+    expect(await mistakesOf({ ...rest, TRANCHE_GATEWAY_PASSWORD_FILE: path })).toEqual([
+      `TRANCHE_GATEWAY_PASSWORD_FILE names ${path}, ${said}`,
+    ])
+  })
+
+  test('a relative home leaves no place for the record', async () => {
+    expect(await mistakesOf({}, '')).toEqual([expect.stringContaining('TRANCHE_DATA_DIR must be an absolute path')])
+    expect(await mistakesOf({ XDG_STATE_HOME: 'state' })).toEqual([expect.stringMatching(/^XDG_STATE_HOME must be/)])
+  })
+
+  test.each(['0', '0.0', '-1', '1e3', 'ten', '.5', '5.', '1,5', 'Infinity'])('the rate %s is refused', async (rate) => {
+    expect(await mistakesOf({ TRANCHE_RATE: rate })).toEqual([expect.stringMatching(/^TRANCHE_RATE /)])
+  })
+})
+
+describe('the gateway address', () => {
+  const urlOf = async (url: string) =>
+    merchantOf(await loadConfig({ ...GATEWAY, TRANCHE_GATEWAY_URL: url }, HOME), 'default').url
+
+  test.each([
+    ['https://gateway.example/', 'https://gateway.example'],
+    ['HTTPS://Gateway.Example:443//', 'https://gateway.example'],
+    ['https://gateway.example/shop/', 'https://gateway.example/shop'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ['http://localhost:8080/', 'http://localhost:8080'],
+    ['http://[::1]:8080', 'http://[::1]:8080'],
+  ])('%s is read as %s', async (written, read) => {
+    expect(await urlOf(written)).toBe(read)
+  })
+
+  test.each([
+    ['http://gateway.example', 'https'],
+    ['http://localhost.gateway.example', 'https'],
+    ['http://10.0.0.1', 'https'],
+    ['ftp://gateway.example', 'absolute'],
+    ['https:gateway.example', 'absolute'],
+    ['/api', 'absolute'],
+    ['https://u:hush@gateway.example', 'username or password'],
+    ['https://gateway.example/?', 'query'],
+    ['https://gateway.example/#', 'fragment'],
+    ['https://gateway.example/api/transaction/api', 'base address'],
+  ])('%s is refused', async (url, said) => {
+    const mistakes = await mistakesOf({ ...GATEWAY, TRANCHE_GATEWAY_URL: url })
+    expect(mistakes).toEqual([expect.stringMatching(new RegExp(`^TRANCHE_GATEWAY_URL .*${said}`))])
+    expect(mistakes.join()).not.toContain('hush')
+  })
+})
+
+describe('TRANCHE_CONFIG', () => {
+  test('lists merchants, with paths relative to the file and the limits of the environment where it sets none', async () => {
+    file('acme.password', 'hush\n')
+    file('beta.username', 'beta\n')
+    const path = file(
+      'tranche.yaml',
+      `merchants:
+  acme:
+    url: https://gateway.example/
+    username: acme
+    password_file: acme.password
+    rate: 0.5
+    in_flight: 4
+    timeout_ms: 5000
+    connections: warm
+    not_executed_status: [503]
+    refund_parameter: request_action
+    currency: eur
+    decimal: ","
+    lookalike_days: 7
+  beta:
+    url: https://gateway.example
+    username_file: beta.username
+    password_file: ${join(dir, 'acme.password')}
+`,
+    )
+    const config = await loadConfig({ ...GATEWAY, TRANCHE_CONFIG: path, TRANCHE_RATE: '10' }, HOME)
+    expect([...config.merchants.keys()]).toEqual(['default', 'acme', 'beta'])
+    expect(merchantOf(config, 'acme')).toMatchObject({
+      url: 'https://gateway.example',
+      username: 'acme',
+      ratePerSecond: 0.5,
+      inFlightMax: 4,
+      timeoutMs: 5000,
+      connections: 'warm',
+      notExecutedStatus: [503],
+      refundParameter: 'request_action',
+      currency: 'EUR',
+      decimal: ',',
+      lookalikeDays: 7,
+    })
+    expect(merchantOf(config, 'acme').password.reveal()).toBe('hush')
+    expect(merchantOf(config, 'beta')).toMatchObject({ username: 'beta', ratePerSecond: 10, lookalikeDays: 20 })
+  })
+
+  test('every mistake in it is reported at once with those of the environment', async () => {
+    const path = file(
+      'wrong.yaml',
+      `shops: {}
+merchants:
+  default:
+    url: http://gateway.example
+    username: one
+    password: hush
+    rate:
+  "no blanks":
+    url: https://gateway.example
+    username: two
+    username_file: two
+    password_file: nowhere
+    not_executed_status: [200]
+    currency: XYZ
+    timeout: 5
+`,
+    )
+    const mistakes = await mistakesOf({ ...GATEWAY, TRANCHE_CONFIG: path, TRANCHE_IN_FLIGHT: '0' })
+    const named = mistakes.map((line) => /^(\S+(?: \(\S+\) \w+| merchants[^:]*)?)/.exec(line)?.[1])
+    expect(new Set(named)).toEqual(
+      new Set([
+        `TRANCHE_CONFIG (${path}) shops`,
+        'TRANCHE_CONFIG merchants.default',
+        'TRANCHE_CONFIG merchants.default.password',
+        'TRANCHE_CONFIG merchants.default.password_file',
+        'TRANCHE_CONFIG merchants.default.rate',
+        'TRANCHE_CONFIG merchants.default.url',
+        'TRANCHE_CONFIG merchants.no blanks',
+        'TRANCHE_CONFIG merchants.no blanks.currency',
+        'TRANCHE_CONFIG merchants.no blanks.not_executed_status.0',
+        'TRANCHE_CONFIG merchants.no blanks.password_file',
+        'TRANCHE_CONFIG merchants.no blanks.timeout',
+        'TRANCHE_CONFIG merchants.no blanks.username',
+        'TRANCHE_CONFIG merchants.no blanks.username_file',
+        'TRANCHE_IN_FLIGHT',
+      ]),
+    )
+    expect(mistakes).toHaveLength(14)
+    expect(mistakes.join()).toContain('write password_file: with the path')
+    expect(mistakes.join()).not.toContain('hush')
+  })
+
+  test('one account under two names is refused', async () => {
+    file('any.password', 'hush')
+    const path = file(
+      'twice.yaml',
+      'merchants: {again: {url: "https://GATEWAY.example/base", username: shop-1, password_file: any.password}}',
+    )
+    expect(await mistakesOf({ ...GATEWAY, TRANCHE_CONFIG: path })).toEqual([
+      expect.stringContaining('merchants.again: has the URL and username of "default"'),
+    ])
+  })
+
+  test.each([
+    ['merchants: [', 'line 1'],
+    ['merchants: {a: {}, a: {}}', 'DUPLICATE_KEY'],
+    ['merchants: {}', 'at least one merchant'],
+    ['- merchants', 'at least one merchant'],
+    ['merchants: *nowhere', 'TRANCHE_CONFIG'],
+    ['', 'at least one merchant'],
+  ])('%j is refused', async (text, said) => {
+    expect((await mistakesOf({ TRANCHE_CONFIG: file('broken.yaml', text) })).join()).toContain(said)
+  })
+})
+
+describe('merchantOf', () => {
+  test('an unknown name is answered with the known ones', async () => {
+    const config = await loadConfig(GATEWAY, HOME)
+    expect(() => merchantOf(config, 'acme')).toThrow(/"acme"; configured: default/)
+  })
+
+  test('where none is configured, it says which variables to set', async () => {
+    const config = await loadConfig({}, HOME)
+    expect(() => merchantOf(config, 'default')).toThrow(
+      /TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD/,
+    )
+  })
+})
+
+test('a secret is not printed by accident', async () => {
+  const config = await loadConfig({ ...GATEWAY, TRANCHE_REDIS_URL: 'redis://:knock@redis.example' }, HOME)
+  const merchant = merchantOf(config, 'default')
+  const printed = [
+    JSON.stringify(merchant),
+    JSON.stringify(config),
+    inspect(config, { depth: null, showHidden: true }),
+    format('%s %o %j', merchant.password, merchant, merchant),
+    `${merchant.password}`,
+  ].join()
+  expect(printed).toContain('[secret]')
+  expect(printed).not.toMatch(/open sesame|knock/)
+})
+
+test('whatever the variables hold, the answer is a configuration or a fault', async () => {
+  const names = [
+    ...Object.keys(GATEWAY),
+    'TRANCHE_REDIS_URL',
+    'TRANCHE_DATA_DIR',
+    'TRANCHE_RATE',
+    'TRANCHE_IN_FLIGHT',
+    'TRANCHE_TIMEOUT_MS',
+    'TRANCHE_CONNECTIONS',
+  ]
+  const values = fc.oneof(fc.string(), fc.webUrl(), fc.nat().map(String), fc.constantFrom('warm', 'fresh', '/srv'))
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.constantFrom(...names), values), async (env) => {
+      const result = await loadConfig(env, HOME).catch((error: unknown) => error)
+      if (result instanceof Fault) expect(result.code).toBe('config')
+      else expect(result).toMatchObject({ redisPrefix: 'bull' })
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,106 @@
+// The guard against formula injection: what it touches, what it never touches, and that it can be undone.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { guardCell, unguardCell } from '../../src/domain/guard.ts'
+
+/** Texts that are likely to begin dangerously. */
+const cells = fc
+  .tuple(
+    fc.string({ unit: fc.constantFrom("'", ' ', '\t', '\r', '\n', '\0', '\u00A0', '\uFEFF', '\u200B'), maxLength: 3 }),
+    fc.constantFrom('', '=', '+', '-', '@', '＝', '＋', '－', '＠'),
+    fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('1', '12.50', '1+1', '')),
+  )
+  .map((parts) => parts.join(''))
+
+describe('a cell that a spreadsheet could run gets one apostrophe', () => {
+  test.each([
+    '=1+1',
+    '+SUM(A1)',
+    '-A1',
+    '@A1',
+    '\t=1',
+    '\rx',
+    '\nx',
+    '\0x',
+    '＝1',
+    '＋1',
+    '－1',
+    '＠x',
+    '  =1',
+    '\u00A0=1',
+    '\uFEFF=1',
+    '-',
+    '+1-2',
+    '-1e5',
+    '-5 EUR',
+    '＋12',
+  ])('%j', (cell) => {
+    expect(guardCell(cell)).toBe(`'${cell}`)
+  })
+})
+
+describe('a cell that no spreadsheet runs is left as it is', () => {
+  test.each(['', ' ', 'x', 'a=b', "O'Neil", "'t Hooft", '12.50', 'ord-1', '1=1', '#=1'])('%j', (cell) => {
+    expect(guardCell(cell)).toBe(cell)
+  })
+})
+
+describe('a plain number is never altered, whatever its sign', () => {
+  test.each([
+    '-12.50',
+    '+12.50',
+    '-1,234.50',
+    '-1.234,50',
+    '-.5',
+    '-5.',
+    "-1'234.50",
+    '-1 234,50',
+    ' -12.50 ',
+    '+41446681800',
+  ])('%j', (cell) => {
+    expect(guardCell(cell)).toBe(cell)
+  })
+
+  test('of any size', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('', '+', '-'),
+        fc.bigInt({ min: 0n }),
+        fc.constantFrom('', '.', ','),
+        fc.nat(),
+        (sign, whole, separator, decimals) => {
+          const number = `${sign}${whole}${separator === '' ? '' : `${separator}${decimals}`}`
+          expect(guardCell(number)).toBe(number)
+        },
+      ),
+    )
+  })
+})
+
+test('a guarded cell begins with nothing dangerous, unless it is a plain number', () => {
+  fc.assert(
+    fc.property(cells, (cell) => {
+      const guarded = guardCell(cell)
+      const looksLikeNumber = /^[ \u00A0]*[+-][\d.,' \u00A0]+$/.test(guarded)
+      expect(looksLikeNumber || !/^[\s\0\uFEFF\u200B]*[=+\-@＝＋－＠]|^[\t\r\n\0]/.test(guarded)).toBe(true)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('the guard adds at most one apostrophe, and taking it away gives the cell back', () => {
+  fc.assert(
+    fc.property(cells, (cell) => {
+      expect([cell, `'${cell}`]).toContain(guardCell(cell))
+      expect(unguardCell(guardCell(cell))).toBe(cell)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a cell that looks guarded already gets its own apostrophe, so that none is lost on the way back', () => {
+  expect(guardCell("'=1")).toBe("''=1")
+  expect(unguardCell("''=1")).toBe("'=1")
+  expect(unguardCell("'tis")).toBe("'tis")
+})

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import type { Currency } from '../../src/domain/money.ts'
+import { sniffLayout } from '../../src/ingest/delimiter.ts'
+import { carriedColumns, type Header, parseHeader } from '../../src/ingest/header.ts'
+
+const REFUND = { operation: 'REFUND', currency: 'EUR' as Currency } as const
+
+function header(line: string, needs: Parameters<typeof parseHeader>[2] = {}): Header {
+  const parsed = parseHeader(line.split(';'), 1, needs)
+  if ('kind' in parsed) throw new Error(parsed.problem)
+  return parsed
+}
+
+function refusal(line: string, needs: Parameters<typeof parseHeader>[2] = {}) {
+  const parsed = parseHeader(line.split(';'), 1, needs)
+  if (!('kind' in parsed)) throw new Error('not refused')
+  return parsed
+}
+
+describe('columns', () => {
+  test('are found in any letter case and order', () => {
+    const { fields, mapped } = header('AMOUNT;note;Transaction_Type; Request_Ref_Po_Id ')
+    expect(fields).toEqual({ amount: 0, transaction_type: 2, request_ref_po_id: 3 })
+    expect(mapped).toEqual([])
+  })
+
+  test('are found under other names, and the mapping is shown', () => {
+    const { fields, mapped } = header('Order ID;orderType;e-mail;vaultId;Währung;operation;bill.addr.zip')
+    expect(fields).toEqual({
+      request_ref_po_id: 0,
+      cust_email: 2,
+      customer_vault_id: 3,
+      request_currency: 4,
+      transaction_type: 5,
+      bill_addr_zip: 6,
+    })
+    expect(mapped).toContainEqual({ written: 'Order ID', field: 'request_ref_po_id' })
+    expect(mapped).toContainEqual({ written: 'Währung', field: 'request_currency' })
+  })
+
+  test('of which two mean one field refuse the file and are both named', () => {
+    expect(refusal('type;request_ref_po_id;Order ID').problem).toBe(
+      'the columns "request_ref_po_id" and "Order ID" both mean request_ref_po_id',
+    )
+    expect(refusal('type;currency;ccy').problem).toBe('the columns "currency" and "ccy" both mean request_currency')
+  })
+
+  test('of one name refuse the file, known or not', () => {
+    expect(refusal('type;amount;Amount').problem).toBe('the columns "amount" and "Amount" have the same name')
+    expect(refusal('type;note;note').problem).toBe('the columns "note" and "note" have the same name')
+  })
+
+  test('without a name may be many and are carried through', () => {
+    expect(carriedColumns(header('type;;note;;'))).toEqual(['type', '', 'note', '', ''])
+  })
+
+  test('that every row needs and that are missing refuse the file, with what was found and what may be meant', () => {
+    const fault = refusal('order_id;ammount;note', REFUND)
+    expect(fault.problem).toBe('the file has no column amount; its first line has "order_id", "ammount", "note"')
+    expect(fault.remedy).toBe('is "ammount" meant? Name it amount')
+    expect(refusal('order_id;amount').remedy).toContain('--operation')
+    expect(refusal('order_id;amount', { operation: 'REFUND' }).remedy).toContain('--currency')
+    expect(refusal('vault_id;note', { operation: 'CAPTURE', currency: 'EUR' as Currency }).problem).toContain('amount')
+  })
+
+  test('that only some rows need may be missing', () => {
+    expect(header('type;order_id').fields).toEqual({ transaction_type: 0, request_ref_po_id: 1 })
+    expect(header('order_id', { operation: 'CANCEL' }).fields).toEqual({ request_ref_po_id: 0 })
+  })
+
+  test('for card data are known under their many names', () => {
+    expect(header('type;pmt_numb;Card Number;CVV2;exp date;expiry_note').cards).toEqual([1, 2, 3, 4])
+  })
+
+  test('a card number among the names refuses the file and is not shown', () => {
+    const fault = refusal('type;4111111111111111')
+    expect(JSON.stringify(fault)).not.toContain('4111')
+  })
+})
+
+describe('results fed back', () => {
+  test('keep the columns of their input only', () => {
+    const found = header('note;type;result_status;result_batch;Result_Row;result_reference')
+    expect(carriedColumns(found)).toEqual(['note', 'type'])
+    expect(found.results).toEqual({ reference: 5, batch: 3, row: 4 })
+  })
+
+  test('without their references are refused: they would be sent as new', () => {
+    expect(refusal('type;result_status').problem).toContain('no column result_reference')
+  })
+})
+
+describe('the delimiter', () => {
+  test.each([
+    ['type;amount', ';'],
+    ['type,amount', ','],
+    ['type\tamount', '\t'],
+    ['type|amount', '|'],
+    ['type;"net, gross, tax, fee";amount', ';'],
+    ['type,amount;order_id;vault_id', ';'],
+    ['type;amount, net, gross, all of it;order_id', ';'],
+    ['\r\n;;;\r\ntype,amount\r\n1;2;3;4', ','],
+    ['"type\n1;2;3",amount', ','],
+    ['order_id\r\n12', ','],
+    ['größe;name\r\n', ';'],
+  ])('of %j is %j', (head, delimiter) => {
+    expect(sniffLayout(head)).toEqual({ delimiter, sepLineLength: 0 })
+  })
+
+  test('is what a sep= line says', () => {
+    expect(sniffLayout('sep=;\r\ntype,amount')).toEqual({ delimiter: ';', sepLineLength: 7 })
+    expect(sniffLayout('SEP=\t\ntype,amount')).toEqual({ delimiter: '\t', sepLineLength: 6 })
+    expect(sniffLayout('"sep=,"\rtype,amount')).toEqual({ delimiter: ',', sepLineLength: 8 })
+    expect(sniffLayout('sep=#\ntype#amount')).toBeNull()
+  })
+})

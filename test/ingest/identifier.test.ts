@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseGatewayId, parseXtlOrderId } from '../../src/ingest/identifier.ts'
+import { parseMoment } from '../../src/ingest/moment.ts'
+import { isProblem } from '../../src/ingest/problem.ts'
+import { parseReference, parseRunKey } from '../../src/ingest/reference.ts'
+import { toXtlOrderId } from '../../src/ingest/xtl.ts'
+
+const problemOf = (parsed: unknown) => (isProblem(parsed) ? parsed.problem : parsed)
+
+describe('ids of the gateway', () => {
+  test('are kept as written', () => {
+    expect(parseGatewayId('000123')).toBe('000123')
+    expect(parseGatewayId('1234567890123456')).toBe('1234567890123456')
+    expect(parseGatewayId('100000000000000')).toBe('100000000000000')
+  })
+
+  test.each([
+    ['1.23457E+12', 'was turned into a rounded number by a spreadsheet'],
+    ['1,23457E12', 'was turned into a rounded number by a spreadsheet'],
+    ['123.0', 'was turned into a decimal number by a spreadsheet'],
+    ['1234567890123450', 'has only zeros after its 15th digit, as when a spreadsheet cut it off'],
+    ['12345678901234500000', 'has only zeros after its 15th digit, as when a spreadsheet cut it off'],
+    ['12a', 'is not digits only'],
+    ["'123", 'is not digits only'],
+    ['=123', 'begins with a character that a spreadsheet takes for a formula, or with a control character'],
+    ['-123', 'begins with a character that a spreadsheet takes for a formula, or with a control character'],
+    ['000', 'is zero, which is no id'],
+    ['1'.repeat(41), 'has more than 40 digits'],
+  ])('%s: %s', (text, problem) => {
+    expect(problemOf(parseGatewayId(text))).toBe(problem)
+  })
+
+  test('a damaged one says how to mend the column', () => {
+    const damaged = parseGatewayId('1.23457E+12')
+    expect(isProblem(damaged) && damaged.remedy).toContain('format the column as Text')
+  })
+})
+
+test('a merchant order id is letters and digits', () => {
+  expect(parseXtlOrderId('Inv42')).toBe('Inv42')
+  for (const wrong of ['INV-42', 'a'.repeat(33), '=A1', 'ä']) expect(isProblem(parseXtlOrderId(wrong))).toBe(true)
+})
+
+describe('references', () => {
+  test('are trimmed and NFC', () => {
+    expect(parseReference('  Cafe\u0301 7 ')).toBe('Caf\u00e9 7')
+  })
+
+  test.each(['=1+1', '+4', '-4', '@x', 'a\u0000b', 'a\nb', 'a\u200bb', 'x'.repeat(201), '1.23457E+12'])(
+    '%j is refused',
+    (text) => {
+      expect(isProblem(parseReference(text))).toBe(true)
+    },
+  )
+
+  test('a code like 5E10 is a reference, not a rounded number', () => {
+    expect(parseReference('5E10')).toBe('5E10')
+  })
+
+  test.each(['', '  ', '2026/12', '=x', 'a\nb', 'k'.repeat(65)])('the run key %j is refused', (text) => {
+    expect(isProblem(parseRunKey(text))).toBe(true)
+  })
+
+  test('a run key is trimmed and NFC', () => {
+    expect(parseRunKey(' 2026-12 ')).toBe('2026-12')
+  })
+})
+
+describe('the order id that travels', () => {
+  test('is the reference where the gateway takes it, else derived', () => {
+    expect(toXtlOrderId('account', 'Inv42')).toBe('Inv42')
+    expect(toXtlOrderId('account', '2026-12/Inv42')).toMatch(/^T[A-Z2-7]{19}$/)
+  })
+
+  test('is always 1 to 32 letters and digits, the same for the same account and reference, another for another', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ minLength: 1, unit: 'binary' }), (account, reference) => {
+        const id = toXtlOrderId(account, reference)
+        expect(id).toMatch(/^[A-Za-z0-9]{1,32}$/)
+        expect(toXtlOrderId(account, reference)).toBe(id)
+        if (id !== reference) expect(toXtlOrderId(`${account}x`, reference)).not.toBe(id)
+      }),
+    )
+  })
+})
+
+describe('execute_at', () => {
+  test.each([
+    ['2026-12-01T09:00:00+01:00', '2026-12-01T08:00:00.000Z'],
+    ['2026-12-01 09:00Z', '2026-12-01T09:00:00.000Z'],
+    ['2028-02-29T23:59:59.1239-00:30', '2028-03-01T00:29:59.123Z'],
+  ])('%s is %s', (text, moment) => {
+    expect(parseMoment(text)).toBe(Date.parse(moment))
+  })
+
+  test('a time without an offset is refused with an example', () => {
+    const parsed = parseMoment('2026-12-01T09:00:00')
+    expect(isProblem(parsed) && parsed.remedy).toContain('+01:00')
+  })
+
+  test.each([
+    '2026-02-29T09:00:00Z',
+    '2026-13-01T09:00:00Z',
+    '2026-04-31T09:00:00Z',
+    '2026-12-01T24:00:00Z',
+    '2026-12-01T09:60:00Z',
+    '2026-12-01T09:00:60Z',
+    '2026-12-01T09:00:00+15:00',
+    '2026-12-01T09:00:00+01:75',
+    '2026-12-01',
+    '01.12.2026 09:00',
+    'tomorrow',
+  ])('%s is refused', (text) => {
+    expect(isProblem(parseMoment(text))).toBe(true)
+  })
+
+  test('any moment written with any offset reads back', () => {
+    const year2000 = Date.UTC(2000, 0, 1)
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 3e12 }), fc.integer({ min: -840, max: 840 }), (sinceMs, offsetMinutes) => {
+        const atMs = year2000 + sinceMs
+        const pad = (n: number) => String(n).padStart(2, '0')
+        const size = Math.abs(offsetMinutes)
+        const offset = `${offsetMinutes < 0 ? '-' : '+'}${pad(Math.floor(size / 60))}:${pad(size % 60)}`
+        const local = new Date(atMs + offsetMinutes * 60_000).toISOString().replace('Z', offset)
+        expect(parseMoment(local)).toBe(atMs)
+      }),
+    )
+  })
+})

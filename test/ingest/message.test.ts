@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { parseMessage } from '../../src/ingest/message.ts'
+
+const CAPTURE = {
+  schema_version: 1,
+  reference: 'order-77',
+  transaction_type: 'CAUTH',
+  amount: '12.30',
+  request_currency: 'EUR',
+  request_ref_po_id: '123',
+}
+
+const parse = (value: unknown) =>
+  parseMessage(value, (merchant) => (merchant === 'unknown' ? null : `key of ${merchant}`))
+
+function reasonsOf(value: unknown): readonly string[] {
+  const read = parse(value)
+  return read.kind === 'refused' ? read.reasons : []
+}
+
+describe('a message', () => {
+  test('is an instruction for the merchant that it names, else for the default one', () => {
+    expect(parse(CAPTURE)).toMatchObject({
+      kind: 'message',
+      merchant: 'default',
+      runKey: null,
+      allowLookalike: false,
+      cells: { schema_version: '1', reference: 'order-77', amount: '12.30' },
+      instruction: { reference: 'order-77', operation: 'CAUTH', money: { amountMinor: 1230n }, orderId: '123' },
+    })
+    expect(parse({ ...CAPTURE, merchant: 'shop' })).toMatchObject({ merchant: 'shop' })
+  })
+
+  test('has its run key before its reference', () => {
+    expect(parse({ ...CAPTURE, run_key: '2026-12' })).toMatchObject({
+      runKey: '2026-12',
+      instruction: { reference: '2026-12/order-77' },
+    })
+  })
+
+  test('derives the order id from the account of its merchant', () => {
+    const xtl = (merchant: string) => {
+      const read = parse({ ...CAPTURE, merchant })
+      return read.kind === 'message' ? read.instruction.xtlOrderId : null
+    }
+    expect(xtl('a')).toMatch(/^T[A-Z2-7]{19}$/)
+    expect(xtl('a')).not.toBe(xtl('b'))
+  })
+})
+
+describe('a message is refused', () => {
+  test.each<[string, unknown, RegExp]>([
+    ['that is no object', 'refund it', /object/],
+    ['that is null', null, /object/],
+    ['of another version', { ...CAPTURE, schema_version: 2 }, /^schema_version/],
+    ['without a reference', { ...CAPTURE, reference: undefined }, /^reference/],
+    ['with an empty reference', { ...CAPTURE, reference: '  ' }, /^reference: is empty/],
+    ['with an empty reference and a run key', { ...CAPTURE, reference: '  ', run_key: 'k' }, /^reference: is empty/],
+    ['with an unseen character in its reference', { ...CAPTURE, reference: 'a\u200bb' }, /^reference/],
+    ['with a wrong run key', { ...CAPTURE, run_key: ' ' }, /^run_key: is empty/],
+    ['with a slash in its run key', { ...CAPTURE, run_key: 'a/b' }, /^run_key/],
+    ['with a word that only files may use', { ...CAPTURE, transaction_type: 'capture' }, /^transaction_type/],
+    ['with an amount as a number', { ...CAPTURE, amount: 12.3 }, /^amount/],
+    ['with thousands parted', { ...CAPTURE, amount: '1,234.50' }, /^amount/],
+    ['with an amount of zero', { ...CAPTURE, amount: '0.00' }, /^amount: is zero/],
+    ['with an amount without a currency', { ...CAPTURE, request_currency: undefined }, /^request_currency/],
+    ['with an order as a number', { ...CAPTURE, request_ref_po_id: 123 }, /^request_ref_po_id/],
+    ['without its order', { ...CAPTURE, request_ref_po_id: undefined }, /^request_ref_po_id: is empty/],
+    ['with a field that is not known', { ...CAPTURE, amonut: '1' }, /amonut/],
+    ['for a merchant that is not configured', { ...CAPTURE, merchant: 'unknown' }, /^merchant/],
+  ])('%s', (_, value, reason) => {
+    expect(reasonsOf(value).join('\n')).toMatch(reason)
+  })
+
+  test('with all its reasons', () => {
+    expect(
+      reasonsOf({ ...CAPTURE, amount: '1.234', request_ref_po_id: '1234567890123400', run_key: '=' }),
+    ).toHaveLength(3)
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['in a field', { cust_fname: 'card 4111 1111 1111 1111' }],
+    ['as a number', { request_ref_po_id: 4111111111111111 }],
+    ['deep inside', { extra: [{ deep: '4111111111111111' }] }],
+    ['as a name', { '4111111111111111': '' }],
+    ['as a security code', { pmt_key: '123' }],
+    ['as a security code inside another object', { card: { cvv: 123 } }],
+  ])('when card data is in it %s; it says so and repeats nothing of it', (_, part) => {
+    const read = parse({ ...CAPTURE, ...part })
+    expect(read).toMatchObject({ kind: 'refused', holdsPan: true })
+    expect(JSON.stringify(read)).not.toMatch(/1111|123/)
+  })
+
+  test('without saying that card data is in it where there is none', () => {
+    expect(parse({ ...CAPTURE, amount: '0' })).toMatchObject({ kind: 'refused', holdsPan: false })
+  })
+})

@@ -1,0 +1,78 @@
+// A batch reading in memory: the port, filled by hand.
+
+import type { Operation } from '../../src/domain/instruction.ts'
+import type { Currency } from '../../src/domain/money.ts'
+import type { AccountId, BatchId, BatchReading, BatchView, ReconciliationRow } from '../../src/domain/ports.ts'
+
+export const AT_MS = Date.UTC(2026, 0, 31, 12, 0, 0)
+
+export function readingOf(
+  columns: readonly string[],
+  rows: Iterable<ReconciliationRow> & { readonly length: number },
+  batch: Partial<BatchView> = {},
+): BatchReading {
+  return {
+    atMs: AT_MS,
+    version: 1,
+    batch: { ...BATCH, rows: rows.length, ...batch },
+    columns,
+    rows: () => rows,
+    close: async () => {},
+  }
+}
+
+export function rowOf(row: Partial<ReconciliationRow> = {}): ReconciliationRow {
+  const rowNo = row.rowNo ?? 1
+  return {
+    rowNo,
+    line: rowNo + 1,
+    cells: [],
+    reference: `r-${rowNo}`,
+    state: 'READY',
+    operation: 'REFUND' satisfies Operation,
+    amountMinor: 1230n,
+    currency: 'EUR' as Currency,
+    reason: null,
+    facts: NO_FACTS,
+    warning: null,
+    attempts: 0,
+    sentAtMs: null,
+    completedAtMs: null,
+    ...row,
+  }
+}
+
+export const NO_FACTS: ReconciliationRow['facts'] = {
+  transactionId: null,
+  orderId: null,
+  recordId: null,
+  amount: null,
+  currency: null,
+  vaultId: null,
+  xtlOrderId: null,
+}
+
+const BATCH: BatchView = {
+  batchId: 'b-7' as BatchId,
+  source: 'file',
+  accountId: 1 as AccountId,
+  merchant: 'default',
+  fileName: 'refunds.csv',
+  fileSha256: null,
+  runKey: null,
+  sandbox: false,
+  createdAtMs: AT_MS,
+  createdBy: 'clerk@till',
+  hold: 'none',
+  holdReason: null,
+  accountStopped: null,
+  rows: 0,
+  counts: {},
+  totals: [],
+  moneyWarnings: 0,
+  duplicateOf: {},
+  nextDueAtMs: null,
+  blocked: 0,
+  resultsPath: null,
+  resultsStale: false,
+}

@@ -1,0 +1,119 @@
+// Which requests a fault rule strikes, and how often.
+
+import { describe, expect, it } from 'vitest'
+import { parseCurrency } from '../../src/domain/money.ts'
+import {
+  addRule,
+  clearRules,
+  FAULT_KINDS,
+  type FaultMatch,
+  type FaultRule,
+  openFaultBoard,
+  RULES_MAX,
+  refuses,
+  strikeOn,
+  TRIGGER_AMOUNTS,
+  triggerLines,
+} from '../../src/sandbox/faults.ts'
+import type { TransactionRequest } from '../../src/sandbox/orders.ts'
+
+const currency = parseCurrency('EUR')
+if (currency === undefined) throw new Error('EUR is missing')
+
+const REFUND: TransactionRequest = { operation: 'REFUND', amount: '5.1', orderId: '77', xtlOrderId: null }
+const SALE: TransactionRequest = {
+  operation: 'CAPTURE',
+  amount: '9.00',
+  money: { amountMinor: 900n, currency },
+  source: { kind: 'vault', vaultId: '55' },
+  saveCard: false,
+  xtlOrderId: 'X1',
+}
+
+function boardWith(...rules: FaultRule[]) {
+  const board = openFaultBoard(false)
+  for (const rule of rules) addRule(board, rule)
+  return board
+}
+
+function pattern(rule: Pick<FaultRule, 'times' | 'every'>, requests: number): string {
+  const board = boardWith({ kind: '429', match: { any: true }, ...rule })
+  return Array.from({ length: requests }, () => (strikeOn(board, SALE) === null ? '.' : 'x')).join('')
+}
+
+describe('what a rule matches', () => {
+  const table: ReadonlyArray<readonly [FaultMatch, 'refund' | 'sale' | 'both' | 'none']> = [
+    [{ any: true }, 'both'],
+    [{ operation: 'REFUND' }, 'refund'],
+    [{ orderId: '77' }, 'refund'],
+    [{ orderId: '78' }, 'none'],
+    [{ vaultId: '55' }, 'sale'],
+    [{ xtlOrderId: 'X1' }, 'sale'],
+    [{ amount: '5.10' }, 'refund'],
+    [{ amount: '5.1000', orderId: '77', operation: 'REFUND' }, 'refund'],
+    [{ amount: '9', orderId: '77' }, 'none'],
+  ]
+  it.each(table)('%o strikes: %s', (match, struck) => {
+    const hits = (request: TransactionRequest) => strikeOn(boardWith({ kind: 'html', match }), request) !== null
+    expect({ refund: hits(REFUND), sale: hits(SALE) }).toEqual({
+      refund: struck === 'refund' || struck === 'both',
+      sale: struck === 'sale' || struck === 'both',
+    })
+  })
+
+  it('the first rule that strikes wins, and a used-up one gives way to the next', () => {
+    const board = boardWith({ kind: 'html', match: { any: true }, times: 1 }, { kind: '403', match: { orderId: '77' } })
+    expect([1, 2].map(() => strikeOn(board, REFUND)?.kind)).toEqual(['html', '403'])
+  })
+
+  it('a rule that matches nothing, a refusal that would have to read, and a rule too many are not taken', () => {
+    expect(() => boardWith({ kind: 'html', match: {} })).toThrow('must match something')
+    expect(() => boardWith({ kind: 'refuse', match: { orderId: '1' } })).toThrow('before anything is read')
+    const rules = Array.from({ length: RULES_MAX }, (): FaultRule => ({ kind: 'html', match: { any: true } }))
+    expect(() => boardWith(...rules, { kind: 'html', match: { any: true } })).toThrow('the most there may be')
+  })
+})
+
+describe('how often a rule strikes', () => {
+  it('for ever, unless told otherwise', () => expect(pattern({}, 4)).toBe('xxxx'))
+  it('so many times', () => expect(pattern({ times: 2 }, 5)).toBe('xx...'))
+  it('each nth time', () => expect(pattern({ every: 3 }, 7)).toBe('..x..x.'))
+  it('each nth time, so many times', () => expect(pattern({ every: 2, times: 2 }, 7)).toBe('.x.x...'))
+
+  it('refusals are asked for connections only, and cleared with the rest', () => {
+    const board = boardWith({ kind: 'refuse', match: { any: true } })
+    expect(strikeOn(board, SALE)).toBeNull()
+    expect(refuses(board)).toBe(true)
+    clearRules(board)
+    expect(refuses(board)).toBe(false)
+  })
+})
+
+describe('trigger amounts', () => {
+  it('mean nothing unless they are switched on', () => {
+    const request = { ...REFUND, amount: '5.03' } as TransactionRequest
+    expect(strikeOn(openFaultBoard(false), request)).toBeNull()
+    expect(strikeOn(openFaultBoard(true), request)?.kind).toBe('reset-after')
+  })
+
+  it.each(Object.entries(TRIGGER_AMOUNTS))('%s does what it says', (amount, { kind, says }) => {
+    expect(strikeOn(openFaultBoard(true), { ...REFUND, amount } as TransactionRequest)?.kind).toBe(kind)
+    if (says.startsWith('executed')) expect(FAULT_KINDS[kind].executes).toBe(true)
+    if (says.startsWith('not executed')) expect(FAULT_KINDS[kind].executes).toBe(false)
+  })
+
+  it('5.05 strikes every request once, each for itself', () => {
+    const board = openFaultBoard(true)
+    const kinds = ['77', '78', '77', '78'].map((orderId) => {
+      const request: TransactionRequest = { operation: 'REFUND', amount: '5.05', orderId, xtlOrderId: null }
+      return strikeOn(board, request)?.kind ?? null
+    })
+    expect(kinds).toEqual(['429', '429', null, null])
+  })
+
+  it('are listed one to a line, the documented decline first', () => {
+    const lines = triggerLines()
+    expect(lines[0]).toBe('5.02  declined by the processor')
+    expect(lines).toHaveLength(Object.keys(TRIGGER_AMOUNTS).length + 1)
+  })
+})

@@ -1,0 +1,14 @@
+// The cost of a test is in its file's suffix; `npx vitest run .integration` and the like pick one kind.
+
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+})
