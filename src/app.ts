@@ -137,6 +137,23 @@ export function accountKeyOf(merchant: Merchant): string {
   return createHash('sha256').update(`${merchant.url}\n${merchant.username}`).digest('hex')
 }
 
+/** Stands in where no merchant is configured and none is needed: a file can be checked before there is an account. */
+export const NO_MERCHANT: Merchant = {
+  name: 'default',
+  url: '',
+  username: '',
+  password: new Secret(''),
+  ratePerSecond: null,
+  inFlightMax: 1,
+  timeoutMs: 60_000,
+  connections: 'fresh',
+  notExecutedStatus: [],
+  refundParameter: 'transaction_type',
+  currency: null,
+  decimal: null,
+  lookalikeDays: 20,
+}
+
 // ───────────────────────────────────────────────────────────── A file
 
 export interface FileOptions {

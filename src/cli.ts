@@ -13,8 +13,17 @@ interface GlobalOptions {
   readonly as?: string
 }
 
-/** Runs one command and leaves its exit code in `process.exitCode`. */
-export async function main(argv: readonly string[]): Promise<void> {
+/** Runs one command and ends the process with its exit code: a connection that will not close keeps nobody waiting. */
+export async function main(argv: readonly string[]): Promise<never> {
+  process.exitCode = EXIT.approved
+  await runCommand(argv)
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))),
+  )
+  process.exit()
+}
+
+async function runCommand(argv: readonly string[]): Promise<void> {
   // `tranche status | head` ends our reader early; that is its right.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.failure))
   const program = toProgram()

@@ -15,7 +15,8 @@ export function parseOperation(text: string): Operation | undefined {
   const word = text.trim()
   if ((OPERATIONS as readonly string[]).includes(word)) return word as Operation
   if (word === 'capture') return 'CAUTH'
-  return WORDS[word.toLowerCase()]
+  const name = word.toLowerCase()
+  return Object.hasOwn(WORDS, name) ? WORDS[name] : undefined
 }
 
 const WORDS: Readonly<Record<string, Operation>> = {

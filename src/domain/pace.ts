@@ -39,5 +39,7 @@ export function isPast(pace: Pace, slotAtMs: number, nowMs: number): boolean {
 export function mayLeave(pace: Pace, startsMs: readonly number[], nowMs: number): boolean {
   const allowed = Math.max(1, Math.floor(pace.perSecond))
   const oldest = startsMs.at(-allowed)
-  return oldest === undefined || nowMs - oldest >= 1000
+  // Below one a second, one start must be a whole interval away from the next.
+  const spanMs = Math.max(1000, 1000 / pace.perSecond)
+  return oldest === undefined || nowMs - oldest >= spanMs
 }

@@ -21,30 +21,57 @@ const RANGES: ReadonlyArray<readonly [from: number, to: number, lengths: readonl
   [670000, 679999, [13, 14, 15, 16, 17, 18, 19]], // Maestro
 ]
 
-const CANDIDATE = /(?<![\d.])\d(?:[ -]?\d){12,18}(?!\d)/g
+/** Digits with single spaces or dashes between them: a card number may stand anywhere in such a run. */
+const RUN = /\d(?:[ -]?\d){12,}/g
+const LONGEST = 19
+const SHORTEST = 13
 
 /** Whether the text holds something that is a card number by range, length and check digit. */
 export function holdsPan(text: string): boolean {
-  if (text.length < 13) return false
-  for (const match of text.matchAll(CANDIDATE)) if (isPan(digitsOf(match[0]))) return true
+  if (text.length < SHORTEST) return false
+  for (const run of text.matchAll(RUN)) if (findPan(text, run.index, run[0]) !== null) return true
   return false
 }
 
 /**
- * The text with every card number cut down to its first six and last four digits. The number of characters stays, and
- * only digits are put in, so that a JSON line with an unquoted number stays JSON.
+ * The text with every card number cut down to its first six and last four digits, in one piece. Only digits are put in,
+ * so that a JSON line with an unquoted number stays JSON.
  */
 export function maskPans(text: string): string {
-  if (text.length < 13) return text
-  return text.replace(CANDIDATE, (found) => {
-    if (!isPan(digitsOf(found))) return found
-    const digits = digitsOf(found)
-    return digits.slice(0, 6) + '0'.repeat(digits.length - 10) + digits.slice(-4)
-  })
+  if (text.length < SHORTEST) return text
+  return text.replace(RUN, (run, at: number) => maskRun(text, at, run))
 }
 
-function digitsOf(text: string): string {
-  return text.replace(/[ -]/g, '')
+function maskRun(text: string, at: number, run: string): string {
+  const found = findPan(text, at, run)
+  if (found === null) return run
+  const digits = run.slice(found.from, found.to).replace(/[ -]/g, '')
+  const masked = digits.slice(0, 6) + '0'.repeat(digits.length - 10) + digits.slice(-4)
+  const rest = run.slice(found.to)
+  return run.slice(0, found.from) + masked + maskRun(text, at + found.to, rest)
+}
+
+/**
+ * The first card number in a run of digits. Written in one piece it must be a piece of its own: an id of twenty digits
+ * has a "card number" somewhere in it far too often. Written in groups it may begin and end at any group.
+ */
+function findPan(text: string, at: number, run: string): { from: number; to: number } | null {
+  const starts = [...run.matchAll(/(?<!\d)\d/g)].map((match) => match.index)
+  const ends = [...run.matchAll(/\d(?!\d)/g)].map((match) => match.index + 1)
+  for (const from of starts) {
+    if (from === 0 && isFraction(text, at)) continue
+    for (const to of ends.toReversed()) {
+      const digits = run.slice(from, to).replace(/[ -]/g, '')
+      if (digits.length < SHORTEST || digits.length > LONGEST) continue
+      if (isPan(digits)) return { from, to }
+    }
+  }
+  return null
+}
+
+/** The decimals of a number such as `0.4111111111111111` are no card number. */
+function isFraction(text: string, at: number): boolean {
+  return text[at - 1] === '.' && /\d/.test(text[at - 2] ?? '')
 }
 
 function isPan(digits: string): boolean {

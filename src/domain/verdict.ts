@@ -94,10 +94,11 @@ function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judg
 
   const echo = echoOf(answer, judging.instruction)
   if (echo.kind === 'wrong') return doubt(`the answer belongs to another request: ${echo.what}`)
-  if (status === 'APPROVED' && echo.kind === 'absent' && outcome.connection === 'warm') {
-    return doubt('APPROVED over a kept-alive connection, without anything that ties the answer to this request')
+  // A kept-alive connection can deliver the late answer of another request: here the echo is all that ties them.
+  if (echo.kind === 'absent' && outcome.connection === 'warm') {
+    return doubt(`${status} over a kept-alive connection, without anything that ties the answer to this request`)
   }
-  const warnings: Warning[] = echo.kind === 'absent' ? [{ text: echo.what, aboutMoney: false }] : []
+  const warnings: Warning[] = echo.what === null ? [] : [{ text: echo.what, aboutMoney: false }]
 
   if (status === 'DECLINED') {
     const reason = declineReasonOf(answer)
@@ -124,8 +125,13 @@ function verdictOnCode(outcome: Answered, judging: Judging): Verdict {
     return { kind: 'stop-account', reason: `${cause} (HTTP ${httpStatus}${said})` }
   }
   if (httpStatus === 403) return { kind: 'forbidden', reason: `the gateway refused this request (HTTP 403${said})` }
-  if (REFUSED_AS_WRONG.includes(httpStatus))
-    return { kind: 'failed', reason: `refused as wrong (HTTP ${httpStatus}${said})` }
+  if (REFUSED_AS_WRONG.includes(httpStatus)) {
+    const reason = `refused as wrong (HTTP ${httpStatus}${said})`
+    // Certain of this attempt only: the earlier one may be what was executed.
+    if (judging.everInDoubt)
+      return { kind: 'in-doubt', reason: `${reason}, but an earlier attempt was in doubt`, facts: null }
+    return { kind: 'failed', reason }
+  }
   const why = httpStatus >= 200 && httpStatus <= 299 ? 'not the answer promised' : 'an answer that proves nothing'
   return { kind: 'in-doubt', reason: `${why} (HTTP ${httpStatus}${said}); it may have been executed`, facts: null }
 }
@@ -146,7 +152,10 @@ export function signalOf(verdict: Verdict): Signal {
   }
 }
 
-export type Echo = { readonly kind: 'true' } | { readonly kind: 'absent' | 'wrong'; readonly what: string }
+/** `what` says what is missing or wrong; an echo can be true and still lack something. */
+export type Echo =
+  | { readonly kind: 'true'; readonly what: string | null }
+  | { readonly kind: 'absent' | 'wrong'; readonly what: string }
 
 /** Which REQUEST_ACTION answers the operation. CCCREDIT is the refund of the earlier interface variant. */
 const ACTIONS: Readonly<Record<Operation, readonly string[]>> = {
@@ -174,7 +183,7 @@ export function echoOf(answer: Answer, sent: Pick<Instruction, 'operation' | 'or
     return { kind: 'absent', what: `the answer does not repeat ${byOrder ? 'the order id' : 'XTL_ORDER_ID'}` }
   }
   if (answered.some((id) => plainId(id) === plainId(asked))) {
-    return action === null ? { kind: 'absent', what: 'the answer does not repeat REQUEST_ACTION' } : { kind: 'true' }
+    return { kind: 'true', what: action === null ? 'the answer does not repeat REQUEST_ACTION' : null }
   }
   return { kind: 'wrong', what: `${names.join('/')} is ${answered.join('/')}, ${asked} was sent` }
 }

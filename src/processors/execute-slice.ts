@@ -163,8 +163,18 @@ function writeForbidden(
   switch (gate.refusals.judge(row.rowId, count)) {
     case 'wait':
       return write({ ...seen, to: 'READY', cause: 'unsent', dueAtMs: atMs + count * FORBIDDEN_WAIT_MS })
-    case 'give-up-row':
-      return write({ ...seen, to: 'FAILED', cause: 'answer', reason: `${reason}, ${count} times while others passed` })
+    case 'give-up-row': {
+      const given = `${reason}, ${count} times while others passed`
+      // Certain of these attempts only: an earlier one may be what was executed.
+      if (row.everInDoubt)
+        return write({
+          ...seen,
+          to: 'IN_DOUBT',
+          cause: 'doubt',
+          reason: `${given}, but an earlier attempt was in doubt`,
+        })
+      return write({ ...seen, to: 'FAILED', cause: 'answer', reason: given })
+    }
     case 'stop-account':
       return write({ ...seen, to: 'READY', cause: 'unsent' }, `${reason}, and nothing else passes`)
   }

@@ -46,7 +46,7 @@ describe('the word for an operation', () => {
     expect(parseOperation(word)).toBeUndefined()
   })
 
-  test.fails.each(['constructor', '__proto__'])('%j means nothing, though every object has one', (word) => {
+  test.each(['constructor', '__proto__'])('%j means nothing, though every object has one', (word) => {
     expect(parseOperation(word)).toBeUndefined()
   })
 })

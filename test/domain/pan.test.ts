@@ -61,9 +61,8 @@ describe('known test numbers', () => {
     }
   })
 
-  // The candidate swallows digits that stand beside the card number and then fails as a whole.
   describe('beside other digits', () => {
-    test.fails.each([
+    test.each([
       '4111111111111111 123',
       '4111111111111111 12/28',
       '4111 1111 1111 1111 12/2028',
@@ -73,7 +72,7 @@ describe('known test numbers', () => {
       expect(holdsPan(text)).toBe(true)
     })
 
-    test.fails('a card number behind a full stop is one', () => {
+    test('a card number behind a full stop is one', () => {
       expect(holdsPan('Card No.4111111111111111')).toBe(true)
     })
   })

@@ -1,0 +1,268 @@
+// Reading and steering: what a person is told about a batch, and what a person can order.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, Ledger } from '../../src/domain/ports.ts'
+import {
+  CLERK,
+  claim,
+  claimNamed,
+  dueIn,
+  factsWith,
+  faultyRow,
+  type LedgerPlace,
+  NOW,
+  openAccount,
+  refund,
+  rowOf,
+  rowsIn,
+  settle,
+  statesIn,
+  submit,
+  work,
+} from '../fixtures/ledgers.ts'
+
+export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
+  let place: LedgerPlace
+  let ledger: Ledger
+  let accountId: AccountId
+
+  beforeEach(async () => {
+    place = await newPlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(() => place.remove())
+
+  const view = async (batchId: string) => {
+    const found = await ledger.batch(batchId)
+    if (found === null) throw new Error(`no batch ${batchId}`)
+    return found
+  }
+
+  describe('a batch', () => {
+    test('is found by its id or by a beginning that fits it alone', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      expect((await ledger.batch(first))?.batchId).toBe(first)
+      expect((await ledger.batch(first.slice(0, 4)))?.batchId).toBe(first)
+      expect(await ledger.batch('%')).toBeNull()
+      expect(await ledger.batch('')).toBeNull()
+      await submit(ledger, accountId, [refund('B')])
+      await expect(ledger.batch(first.slice(0, 4))).rejects.toMatchObject({ code: 'usage' })
+      expect((await ledger.batch(first))?.batchId).toBe(first)
+    })
+
+    test('tells counts and amounts per operation, currency and state', async () => {
+      const batchId = await submit(ledger, accountId, [
+        rowOf(1, refund('A', { amountMinor: 100n })),
+        rowOf(2, refund('B', { amountMinor: 20n })),
+        rowOf(3, refund('C', { operation: 'CANCEL', money: null })),
+        faultyRow(4, 'bad'),
+      ])
+      await work(ledger, batchId, 'A', 'APPROVED')
+      const { totals, counts } = await view(batchId)
+      expect(counts).toEqual({ APPROVED: 1, READY: 2, INVALID: 1 })
+      expect(new Set(totals)).toEqual(
+        new Set([
+          { operation: 'REFUND', currency: 'EUR', state: 'APPROVED', count: 1, amountMinor: 100n },
+          { operation: 'REFUND', currency: 'EUR', state: 'READY', count: 1, amountMinor: 20n },
+          { operation: 'CANCEL', currency: '', state: 'READY', count: 1, amountMinor: 0n },
+          { operation: '', currency: '', state: 'INVALID', count: 1, amountMinor: 0n },
+        ]),
+      )
+    })
+
+    test('tells when its next row is due', async () => {
+      const batchId = await submit(ledger, accountId, [
+        refund('A', { executeAtMs: NOW + 900 }),
+        refund('B', { executeAtMs: NOW + 400 }),
+      ])
+      expect((await view(batchId)).nextDueAtMs).toBe(NOW + 400)
+      await settle(ledger, await claimNamed(ledger, batchId, 'B', NOW + 400), 'APPROVED')
+      expect((await view(batchId)).nextDueAtMs).toBe(NOW + 900)
+      await settle(ledger, await claimNamed(ledger, batchId, 'A', NOW + 900), 'APPROVED')
+      expect((await view(batchId)).nextDueAtMs).toBeNull()
+    })
+
+    test('tells how many rows wait behind a row that no machine will move', async () => {
+      const X = { orderId: '5' }
+      const batchId = await submit(ledger, accountId, [refund('A', X), refund('B', { ...X, amountMinor: 2n })])
+      expect(await view(batchId)).toMatchObject({ blocked: 0, nextDueAtMs: NOW })
+      const a = await work(ledger, batchId, 'A', 'IN_DOUBT')
+      expect(await view(batchId)).toMatchObject({ blocked: 1, nextDueAtMs: null })
+      await settle(ledger, a, 'APPROVED')
+      expect(await view(batchId)).toMatchObject({ blocked: 0, nextDueAtMs: NOW })
+    })
+
+    test('tells of rows that wait behind a paused batch, but not behind its rows that are due later anyway', async () => {
+      const soon = Date.now() + 3_600_000
+      const paused = await submit(ledger, accountId, [refund('A', { orderId: '5' }), refund('B', { orderId: '6', executeAtMs: soon })])
+      await ledger.pause(paused, 'wait', CLERK, NOW)
+      const batchId = await submit(ledger, accountId, [
+        refund('C', { orderId: '5', amountMinor: 2n }),
+        refund('D', { orderId: '6', amountMinor: 2n }),
+      ])
+      expect(await view(batchId)).toMatchObject({ blocked: 1, nextDueAtMs: NOW })
+      expect((await dueIn(ledger, batchId)).map((row) => row.instruction.reference)).toEqual(['D'])
+      await work(ledger, batchId, 'D', 'APPROVED')
+      expect(await view(batchId)).toMatchObject({ blocked: 1, nextDueAtMs: null })
+    })
+
+    test('tells where the rows stand that its duplicates repeat, as of now', async () => {
+      const first = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
+      const second = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])
+      await work(ledger, first, 'A', 'APPROVED')
+      await work(ledger, first, 'B', 'IN_DOUBT')
+      expect(await view(second)).toMatchObject({ counts: { DUPLICATE: 3, READY: 1 }, duplicateOf: { APPROVED: 1, IN_DOUBT: 1, READY: 1 } })
+      expect((await rowsIn(ledger, second)).map(({ reason }) => reason)).toEqual([
+        `the same instruction is row 1 of batch ${first}: APPROVED; not sent again`,
+        `the same instruction is row 2 of batch ${first}: IN_DOUBT; not sent again`,
+        `the same instruction is row 3 of batch ${first}: PENDING; not sent again`,
+        null,
+      ])
+    })
+
+    test('knows its results as stale as soon as a row changes, and as fresh when they are written again', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+      expect(await view(batchId)).toMatchObject({ resultsPath: null, resultsStale: false })
+      const reading = await ledger.openReading(batchId, NOW)
+      const row = await work(ledger, batchId, 'A', 'IN_DOUBT') // while the results are being written
+      await reading.close()
+      await ledger.resultsWritten(batchId, '/out.csv', reading.version)
+      expect(await view(batchId)).toMatchObject({ resultsPath: '/out.csv', resultsStale: true })
+
+      const again = await ledger.openReading(batchId, NOW)
+      await again.close()
+      await ledger.resultsWritten(batchId, '/out.csv', again.version)
+      expect((await view(batchId)).resultsStale).toBe(false)
+      await settle(ledger, row, 'APPROVED')
+      expect((await view(batchId)).resultsStale).toBe(true)
+    })
+  })
+
+  describe('a reading', () => {
+    test('is of one moment, whatever is settled meanwhile', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+      const reading = await ledger.openReading(batchId, NOW)
+      await work(ledger, batchId, 'A', 'APPROVED')
+      await ledger.cancel(batchId, 'stop', CLERK, NOW)
+      expect([...reading.rows()].map(({ state }) => state)).toEqual(['READY', 'READY'])
+      expect(reading.batch).toMatchObject({ counts: { READY: 2 }, hold: 'none' })
+      await reading.close()
+      expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'CANCELLED'])
+    })
+  })
+
+  describe('steering', () => {
+    test('cancel makes READY rows CANCELLED with the reason, and leaves what is under way or over', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])
+      await claimNamed(ledger, batchId, 'A')
+      await work(ledger, batchId, 'B', 'APPROVED')
+      await work(ledger, batchId, 'C', 'IN_DOUBT')
+      await ledger.cancel(batchId, 'wrong file', CLERK, NOW + 1)
+      expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'APPROVED', 'IN_DOUBT', 'CANCELLED'])
+      expect((await rowsIn(ledger, batchId))[3]).toMatchObject({ reason: 'cancelled: wrong file', completedAtMs: NOW + 1 })
+    })
+
+    test('what a cancel left is finished later', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await ledger.cancel(batchId, 'stop', CLERK, NOW)
+      await settle(ledger, row, 'READY') // not sent after all
+      expect(await ledger.finishCancelling(NOW)).toBe(1)
+      expect(await statesIn(ledger, batchId)).toEqual(['CANCELLED'])
+      expect(await ledger.finishCancelling(NOW)).toBe(0)
+    })
+
+    test('a cancel goes through more rows than fit one step', async () => {
+      const batchId = await submit(
+        ledger,
+        accountId,
+        Array.from({ length: 1_050 }, (_, i) => refund(`R-${i}`)),
+      )
+      await ledger.cancel(batchId, 'stop', CLERK, NOW)
+      expect((await view(batchId)).counts).toEqual({ CANCELLED: 1_050 })
+    })
+
+    test('a cancelled batch can be neither paused nor resumed', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await ledger.cancel(batchId, 'stop', CLERK, NOW)
+      await expect(ledger.resume(batchId, 'go', CLERK, NOW)).rejects.toMatchObject({ code: 'usage' })
+      await expect(ledger.pause(batchId, 'wait', CLERK, NOW)).rejects.toMatchObject({ code: 'usage' })
+      expect((await view(batchId)).hold).toBe('cancelled')
+    })
+
+    test('an open request of a paused batch is settled as it was answered', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await claimNamed(ledger, batchId, 'A')
+      await ledger.pause(batchId, 'wait', CLERK, NOW)
+      expect(await settle(ledger, row, 'APPROVED')).toMatchObject({ state: 'APPROVED' })
+    })
+
+    test('every resume is counted for its account', async () => {
+      const second = await openAccount(ledger, 'second')
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      expect(await ledger.resumes(accountId)).toBe(0)
+      await ledger.pause(batchId, 'wait', CLERK, NOW)
+      expect(await ledger.resumes(accountId)).toBe(0)
+      await place.open().resume(batchId, 'go', CLERK, NOW)
+      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
+      expect([await ledger.resumes(accountId), await ledger.resumes(second)]).toEqual([2, 0])
+    })
+
+    test('a stop keeps its first reason and is told with the account', async () => {
+      await ledger.stopAccount(accountId, 'wrong password', NOW)
+      await ledger.stopAccount(accountId, 'wrong again', NOW)
+      expect(await ledger.accounts()).toMatchObject([{ accountId, name: 'default', username: 'merchant', stopped: 'wrong password' }])
+    })
+  })
+
+  describe('the history of a reference', () => {
+    test('tells every move, who made it and what was answered, over all rows that had the reference', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, first, 'A', 'FAILED', { httpStatus: 400, answerText: 'no', reason: 'refused as wrong' })
+      const second = await submit(ledger, accountId, [rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })], {
+        fedBack: true,
+        retry: ['FAILED'],
+      })
+      await ledger.cancel(second, 'never mind', CLERK, NOW)
+      expect((await ledger.history('A')).map((move) => [move.batchId, move.from, move.to, move.cause, move.attempt])).toEqual([
+        [first, null, 'READY', 'recorded', 0],
+        [first, 'READY', 'SENDING', 'claim', 1],
+        [first, 'SENDING', 'FAILED', 'answer', 1],
+        [second, null, 'READY', 'recorded', 0],
+        [second, 'READY', 'CANCELLED', 'cancel', 1],
+      ])
+      expect((await ledger.history('A'))[2]).toMatchObject({ httpStatus: 400, answerText: 'no', reason: 'refused as wrong', by: 'worker' })
+    })
+
+    test('of an unknown reference is empty', async () => {
+      expect(await ledger.history('nobody')).toEqual([])
+    })
+  })
+
+  describe('the list of doubts', () => {
+    test('holds what a person needs to look each one up, and nothing that is settled', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+      await work(ledger, batchId, 'A', 'IN_DOUBT', { reason: 'no answer', facts: factsWith('9') })
+      await work(ledger, batchId, 'B', 'DECLINED')
+      expect(await ledger.doubts()).toEqual([
+        {
+          ...{ batchId, rowNo: 1, merchant: 'default', attempt: 1, sentAtMs: NOW + 100, claimedAtMs: NOW },
+          ...{ reason: 'no answer', instruction: refund('A') },
+        },
+      ])
+    })
+  })
+
+  test('what one connection has closed another finds', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A')])
+    const row = await claimNamed(ledger, batchId, 'A')
+    const settling = settle(ledger, row, 'APPROVED')
+    await ledger.close() // what is under way is written first
+    expect(await settling).toMatchObject({ state: 'APPROVED' })
+    const next = place.open()
+    expect(next.ledgerId).toBe(ledger.ledgerId)
+    expect(await statesIn(next, batchId)).toEqual(['APPROVED'])
+    expect(await claim(next, { rowId: row.rowId, attempt: 1 })).toEqual({ kind: 'not-free' })
+  })
+}

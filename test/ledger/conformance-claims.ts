@@ -1,0 +1,281 @@
+// Claiming: who may send, and that nobody is told before it is written.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, Ledger } from '../../src/domain/ports.ts'
+import {
+  CLERK,
+  claim,
+  claimed,
+  claimNamed,
+  dueIn,
+  dueRow,
+  headerOf,
+  type LedgerPlace,
+  messageOf,
+  NOW,
+  openAccount,
+  refund,
+  review,
+  settle,
+  settlementOf,
+  statesIn,
+  submit,
+  work,
+} from '../fixtures/ledgers.ts'
+
+const NOT_FREE = { kind: 'not-free' }
+
+export function describeClaims(newPlace: () => Promise<LedgerPlace>): void {
+  let place: LedgerPlace
+  let ledger: Ledger
+  let accountId: AccountId
+
+  beforeEach(async () => {
+    place = await newPlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(() => place.remove())
+
+  describe('a claim', () => {
+    test('makes the row SENDING, one attempt further, and has been written when it resolves', async () => {
+      const other = place.open()
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      expect(await claim(ledger, await dueRow(ledger, batchId, 'A'))).toEqual({ kind: 'claimed', attempt: 1 })
+      expect(await statesIn(other, batchId)).toEqual(['SENDING'])
+      expect(await other.history('A')).toMatchObject([
+        { to: 'READY', cause: 'recorded' },
+        { from: 'READY', to: 'SENDING', cause: 'claim', attempt: 1 },
+      ])
+    })
+
+    test('of many at once: each is written when it resolves, none before it is asked for', async () => {
+      const other = place.open()
+      const rows = Array.from({ length: 300 }, (_, i) => refund(`R-${i}`))
+      const batchId = await submit(ledger, accountId, rows)
+      const seenAtResolve: Array<string | undefined> = []
+      await Promise.all(
+        (await dueIn(ledger, batchId)).map(async (row) => {
+          await claimed(ledger, row)
+          const { instruction, rowNo } = row
+          if (rowNo % 50 === 0) seenAtResolve.push((await other.history(instruction.reference)).at(-1)?.to)
+        }),
+      )
+      expect(seenAtResolve).toEqual(Array.from({ length: 6 }, () => 'SENDING'))
+      expect((await other.batch(batchId))?.counts).toEqual({ SENDING: 300 })
+    })
+
+    test('of one row by several, on several connections, is won by one', async () => {
+      const connections = [ledger, place.open(), place.open()]
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await dueRow(ledger, batchId, 'A')
+      const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => claim(connections[i % 3] as Ledger, row)))
+      expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1)
+      expect(answers.filter(({ kind }) => kind === 'not-free')).toHaveLength(11)
+    })
+
+    test('that is refused leaves its neighbours in the same commit alone', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
+      const [a, b, c] = await dueIn(ledger, batchId)
+      if (!a || !b || !c) throw new Error('three rows are due')
+      const answers = await Promise.all([claim(ledger, a), claim(ledger, { ...b, attempt: 7 }), claim(ledger, c), claim(ledger, a)])
+      expect(answers.map(({ kind }) => kind)).toEqual(['claimed', 'not-free', 'claimed', 'not-free'])
+      expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'READY', 'SENDING'])
+    })
+
+    test('with the attempt number of an earlier look is refused', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await dueRow(ledger, batchId, 'A')
+      await settle(ledger, await claimed(ledger, row), 'READY')
+      expect(await claim(ledger, row)).toEqual(NOT_FREE)
+      expect(await claim(ledger, await dueRow(ledger, batchId, 'A'))).toEqual({ kind: 'claimed', attempt: 2 })
+    })
+
+    test('of a row that is not due is refused until it is', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A', { executeAtMs: NOW + 500 })])
+      expect(await dueIn(ledger, batchId, NOW + 499)).toEqual([])
+      const row = await dueRow(ledger, batchId, 'A', NOW + 500)
+      expect(await claim(ledger, row, NOW + 499)).toEqual(NOT_FREE)
+      expect(await claim(ledger, row, NOW + 500)).toMatchObject({ kind: 'claimed' })
+    })
+
+    test('after "not executed" waits for the due time that was given', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, batchId, 'A', 'READY', { dueAtMs: NOW + 9_000 })
+      expect(await ledger.workable(NOW + 8_999, 10)).toEqual([])
+      const row = await dueRow(ledger, batchId, 'A', NOW + 9_000)
+      expect(await claim(ledger, row, NOW + 8_999)).toEqual(NOT_FREE)
+    })
+
+    test.each(['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT'] as const)('of a row that is %s is refused', async (state) => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await work(ledger, batchId, 'A', state)
+      for (const attempt of [0, 1, 2]) expect(await claim(ledger, { ...row, attempt }, NOW + 1e9)).toEqual(NOT_FREE)
+      expect(await dueIn(ledger, batchId, NOW + 1e9)).toEqual([])
+    })
+
+    test('in a paused batch is refused until it is resumed', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await dueRow(ledger, batchId, 'A')
+      await place.open().pause(batchId, 'wait', CLERK, NOW)
+      expect(await claim(ledger, row)).toEqual(NOT_FREE)
+      expect(await ledger.workable(NOW, 10)).toEqual([])
+      await ledger.resume(batchId, 'go', CLERK, NOW)
+      expect(await claim(ledger, row)).toMatchObject({ kind: 'claimed' })
+    })
+
+    test('in a cancelled batch is refused, even for a row that the cancel has not reached yet', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await dueRow(ledger, batchId, 'A')
+      const cancelling = ledger.cancel(batchId, 'stop', CLERK, NOW)
+      const claiming = claim(ledger, row) // in the commit of the hold, before the rows are cancelled
+      expect(await claiming).toEqual(NOT_FREE)
+      await cancelling
+      expect(await statesIn(ledger, batchId)).toEqual(['CANCELLED'])
+    })
+
+    test('of a stopped account is refused until the account is resumed; other accounts go on', async () => {
+      const second = await openAccount(ledger, 'second')
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const others = await submit(ledger, second, [refund('A')])
+      const row = await dueRow(ledger, batchId, 'A')
+      await ledger.stopAccount(accountId, 'wrong password', NOW)
+      expect(await claim(ledger, row)).toEqual(NOT_FREE)
+      expect(await ledger.workable(NOW, 10)).toMatchObject([{ batchId: others }])
+      expect(await claim(ledger, await dueRow(ledger, others, 'A'))).toMatchObject({ kind: 'claimed' })
+      expect((await ledger.batch(batchId))?.accountStopped).toBe('wrong password')
+      await ledger.resumeAccount(accountId, 'mended', CLERK, NOW)
+      expect(await claim(ledger, row)).toMatchObject({ kind: 'claimed' })
+    })
+  })
+
+  describe('rows of one order', () => {
+    const X = { orderId: '4711' }
+
+    test('go one at a time, in file order, whatever leading zeros they are written with', async () => {
+      const batchId = await submit(ledger, accountId, [
+        refund('A', X),
+        refund('B', { orderId: '004711', amountMinor: 5n }),
+        refund('C', { orderId: '4712' }),
+      ])
+      expect((await dueIn(ledger, batchId)).map((row) => row.instruction.reference)).toEqual(['A', 'C'])
+      const a = await claimNamed(ledger, batchId, 'A')
+      expect((await dueIn(ledger, batchId)).map((row) => row.instruction.reference)).toEqual(['C'])
+      await settle(ledger, a, 'APPROVED')
+      expect((await dueIn(ledger, batchId)).map((row) => row.instruction.reference)).toEqual(['B', 'C'])
+    })
+
+    /** Row B of the order, seen while the row before it was not due yet; that row has become due since. */
+    async function behindOneThatBecameDue() {
+      const batchId = await submit(ledger, accountId, [
+        refund('A', { ...X, executeAtMs: NOW + 1_000 }),
+        refund('B', { ...X, amountMinor: 5n }),
+      ])
+      return { batchId, b: await dueRow(ledger, batchId, 'B') }
+    }
+
+    test('are not held up by an earlier one whose time to send has not come', async () => {
+      const { b } = await behindOneThatBecameDue()
+      expect(await claim(ledger, b, NOW + 999)).toMatchObject({ kind: 'claimed' })
+    })
+
+    test('the claim itself asks again: an earlier one that became due since refuses it', async () => {
+      const { batchId, b } = await behindOneThatBecameDue()
+      expect(await claim(ledger, b, NOW + 1_000)).toEqual(NOT_FREE)
+      const a = await claimNamed(ledger, batchId, 'A', NOW + 1_000)
+      expect(await claim(ledger, b, NOW + 1_000)).toEqual(NOT_FREE)
+      await settle(ledger, a, 'IN_DOUBT')
+      expect(await claim(ledger, b, NOW + 1_000)).toEqual(NOT_FREE)
+      await settle(ledger, a, 'APPROVED')
+      expect(await claim(ledger, b, NOW + 1_000)).toMatchObject({ kind: 'claimed' })
+    })
+
+    test('an earlier one that was unsent still comes first, even when it must wait', async () => {
+      const { batchId, b } = await behindOneThatBecameDue()
+      await settle(ledger, await claimNamed(ledger, batchId, 'A', NOW + 1_000), 'READY', { dueAtMs: NOW + 60_000 })
+      expect(await claim(ledger, b, NOW + 2_000)).toEqual(NOT_FREE)
+    })
+
+    test.each(['SENDING', 'IN_DOUBT'] as const)(
+      'an earlier one that becomes due while a later one is %s waits for it',
+      async (state) => {
+        const { batchId, b } = await behindOneThatBecameDue()
+        const later = await claimed(ledger, b)
+        const a = { rowId: (b.rowId - 1) as typeof b.rowId, attempt: 0 } // never seen as due: rows are numbered as they arrive
+        if (state === 'IN_DOUBT') await settle(ledger, later, 'IN_DOUBT')
+        expect(await dueIn(ledger, batchId, NOW + 1_000)).toEqual([])
+        expect(await claim(ledger, a, NOW + 1_000)).toEqual(NOT_FREE)
+        await settle(ledger, later, 'APPROVED')
+        expect(await claim(ledger, await dueRow(ledger, batchId, 'A', NOW + 1_000), NOW + 1_000)).toMatchObject({ kind: 'claimed' })
+      },
+    )
+
+    test('a file recorded around a message that is being sent waits for that message', async () => {
+      const rows = Array.from({ length: 600 }, (_, i) => refund(`R-${i}`, i === 0 ? X : {}))
+      const { draft } = await review(ledger, headerOf(accountId), rows)
+      const recording = draft.record(CLERK)
+      const arriving = ledger.recordMessage(messageOf(accountId, refund('M', { ...X, amountMinor: 5n })))
+      const message = await arriving
+      if (message.kind !== 'accepted') throw new Error(message.kind)
+      const sending = await claimNamed(ledger, message.batchId, 'M')
+      const batchId = await recording
+      const due = () => dueIn(ledger, batchId).then((found) => found.some((row) => row.instruction.reference === 'R-0'))
+      expect(await due()).toBe(false)
+      await settle(ledger, sending, 'APPROVED')
+      expect(await due()).toBe(true)
+    })
+
+    test('in another batch come after the earlier batch', async () => {
+      const first = await submit(ledger, accountId, [refund('A', X)])
+      const second = await submit(ledger, accountId, [refund('B', { ...X, amountMinor: 5n })])
+      expect(await dueIn(ledger, second)).toEqual([])
+      await work(ledger, first, 'A', 'DECLINED')
+      expect(await dueIn(ledger, second)).toHaveLength(1)
+    })
+
+    test('of another account are another order', async () => {
+      await submit(ledger, accountId, [refund('A', X)])
+      const others = await submit(ledger, await openAccount(ledger, 'second'), [refund('B', X)])
+      expect(await claim(ledger, await dueRow(ledger, others, 'B'))).toMatchObject({ kind: 'claimed' })
+    })
+  })
+
+  describe('handing out', () => {
+    test('due rows come by due time and then file order, without those in hand, no more than asked', async () => {
+      const batchId = await submit(ledger, accountId, [
+        refund('A', { executeAtMs: NOW - 5 }),
+        refund('B', { executeAtMs: NOW - 9 }),
+        refund('C', { executeAtMs: NOW - 5 }),
+        refund('D', { executeAtMs: NOW + 1 }),
+      ])
+      const all = await ledger.dueRows(batchId, NOW, 10, new Set())
+      expect(all.map((row) => row.instruction.reference)).toEqual(['B', 'A', 'C'])
+      const rest = await ledger.dueRows(batchId, NOW, 1, new Set([all[0]!.rowId]))
+      expect(rest.map((row) => row.instruction.reference)).toEqual(['A'])
+    })
+
+    test('workable batches come longest waiting first, counted no further than asked', async () => {
+      const second = await submit(ledger, accountId, [refund('B'), refund('C'), refund('D')], { nowMs: NOW })
+      const first = await submit(ledger, accountId, [refund('A')], { nowMs: NOW - 1 })
+      expect(await ledger.workable(NOW, 2)).toEqual([
+        { batchId: first, accountId, due: 1 },
+        { batchId: second, accountId, due: 2 },
+      ])
+      expect(await ledger.workable(NOW, 2, second)).toMatchObject([{ batchId: second }])
+      await work(ledger, first, 'A', 'APPROVED')
+      expect(await ledger.workable(NOW, 2)).toMatchObject([{ batchId: second }])
+    })
+
+    test('a row carries how often it was refused and whether it was ever in doubt', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+      await work(ledger, batchId, 'A', 'READY', { forbidden: true })
+      await work(ledger, batchId, 'A', 'READY', { forbidden: true })
+      const doubted = await work(ledger, batchId, 'B', 'IN_DOUBT')
+      await ledger.settle(settlementOf(doubted, 'READY'))
+      expect(await dueIn(ledger, batchId)).toMatchObject([
+        { forbiddenCount: 2, everInDoubt: false, attempt: 2 },
+        { forbiddenCount: 0, everInDoubt: true, attempt: 1 },
+      ])
+    })
+  })
+}

@@ -1,0 +1,114 @@
+// Messages of other services: known by their reference, recorded before anyone is told.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, Ledger } from '../../src/domain/ports.ts'
+import { DAY_MS, dueRow, type LedgerPlace, messageOf, NOW, openAccount, refund, rowsIn, sale, submit, work } from '../fixtures/ledgers.ts'
+
+export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
+  let place: LedgerPlace
+  let ledger: Ledger
+  let accountId: AccountId
+
+  beforeEach(async () => {
+    place = await newPlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(() => place.remove())
+
+  describe('a message', () => {
+    test('is in the record, due, when its promise resolves', async () => {
+      const other = place.open()
+      const answer = await ledger.recordMessage(messageOf(accountId, refund('A')))
+      if (answer.kind !== 'accepted') throw new Error(answer.kind)
+      expect(await other.batch(answer.batchId)).toMatchObject({ source: 'queue', rows: 1, counts: { READY: 1 } })
+      expect(await dueRow(other, answer.batchId, 'A')).toMatchObject({ rowNo: answer.rowNo, instruction: refund('A') })
+    })
+
+    test('recorded again is the same row and tells where it stands, on any day', async () => {
+      const first = await ledger.recordMessage(messageOf(accountId, refund('A')))
+      if (first.kind !== 'accepted') throw new Error(first.kind)
+      await work(ledger, first.batchId, 'A', 'DECLINED')
+      const again = await place.open().recordMessage(messageOf(accountId, refund('A'), { nowMs: NOW + 3 * DAY_MS }))
+      expect(again).toEqual({ ...first, kind: 'duplicate', state: 'DECLINED' })
+      expect(await rowsIn(ledger, first.batchId)).toHaveLength(1)
+    })
+
+    test('handed in many times at once is taken once', async () => {
+      const other = place.open()
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? ledger : other).recordMessage(messageOf(accountId, refund('A')))),
+      )
+      expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(1)
+      expect(answers.filter(({ kind }) => kind === 'duplicate')).toHaveLength(19)
+    })
+
+    test('with a recorded reference and other content is refused, whoever recorded it', async () => {
+      await submit(ledger, accountId, [refund('file')])
+      await ledger.recordMessage(messageOf(accountId, refund('message')))
+      for (const reference of ['file', 'message']) {
+        const answer = await ledger.recordMessage(messageOf(accountId, refund(reference, { amountMinor: 1n })))
+        expect(answer).toMatchObject({ kind: 'refused', reason: expect.stringContaining('recorded with other content') })
+      }
+    })
+
+    test('that repeats a row of a file is a duplicate of it', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      expect(await ledger.recordMessage(messageOf(accountId, refund('A')))).toEqual({
+        kind: 'duplicate',
+        batchId,
+        rowNo: 1,
+        state: 'READY',
+      })
+    })
+
+    test('joins the batch of its day and account', async () => {
+      const second = await openAccount(ledger, 'second')
+      const batchOf = async (reference: string, account: AccountId, nowMs: number) => {
+        const answer = await ledger.recordMessage(messageOf(account, refund(reference), { nowMs }))
+        if (answer.kind !== 'accepted') throw new Error(answer.kind)
+        return [answer.batchId, answer.rowNo]
+      }
+      const [today, firstRow] = await batchOf('A', accountId, NOW)
+      expect(firstRow).toBe(1)
+      expect(await batchOf('B', accountId, NOW + 1)).toEqual([today, 2])
+      expect((await batchOf('C', accountId, NOW + DAY_MS))[0]).not.toBe(today)
+      expect((await batchOf('D', second, NOW))[0]).not.toBe(today)
+    })
+
+    test('that looks like another row is refused until it says that it is a second one', async () => {
+      await submit(ledger, accountId, [sale('A', '7')])
+      const answer = await ledger.recordMessage(messageOf(accountId, sale('B', '007')))
+      expect(answer).toMatchObject({ kind: 'refused', reason: expect.stringContaining('it looks like A') })
+      expect(await ledger.recordMessage(messageOf(accountId, sale('B', '007'), { allowLookalike: true }))).toMatchObject({ kind: 'accepted' })
+    })
+
+    test('of another run key is measured by the shorter window', async () => {
+      await ledger.recordMessage(messageOf(accountId, sale('A', '7'), { runKey: 'nov' }))
+      const at = (days: number, runKey: string | null) =>
+        ledger.recordMessage(messageOf(accountId, sale('B', '7'), { runKey, nowMs: NOW + days * DAY_MS })).then(({ kind }) => kind)
+      expect(await at(25, 'nov')).toBe('refused')
+      expect(await at(25, null)).toBe('refused')
+      expect(await at(20, 'dec')).toBe('refused')
+      expect(await at(25, 'dec')).toBe('accepted')
+    })
+
+    test('is held back by no draft that is only being read', async () => {
+      const draft = await place.open().openDraft({
+        ...{ accountId, fileName: 'f', fileSha256: 'cc', runKey: null, columns: [], reading: '', sandbox: false },
+        ...{ fedBack: false, retry: [], lookalikeDays: 20, nowMs: NOW },
+      })
+      expect(await ledger.recordMessage(messageOf(accountId, refund('A')))).toMatchObject({ kind: 'accepted' })
+      await draft.discard()
+    })
+  })
+
+  describe('refusals', () => {
+    test('are kept once per source, and saying one again is no error', async () => {
+      const refusal = { sourceId: 'queue/1', accountName: 'default', reasons: ['no amount'], text: '{}', nowMs: NOW }
+      await ledger.recordRefusal(refusal)
+      await place.open().recordRefusal({ ...refusal, reasons: ['something else'], nowMs: NOW + 1 })
+      await ledger.recordRefusal({ ...refusal, sourceId: 'queue/2' })
+    })
+  })
+}

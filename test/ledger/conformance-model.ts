@@ -1,0 +1,314 @@
+// Any sequence of operations against a small model of the states: no move outside the table, no row lost, every sum true.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AccountId, BatchId, Hold, Ledger, RowId, Settlement } from '../../src/domain/ports.ts'
+import { canMove, type Cause, type State } from '../../src/domain/states.ts'
+import {
+  CLERK,
+  claim,
+  dueIn,
+  factsWith,
+  faultyRow,
+  type LedgerPlace,
+  messageOf,
+  NOW,
+  openAccount,
+  refund,
+  rowOf,
+  rowsIn,
+  settle,
+  submit,
+} from '../fixtures/ledgers.ts'
+
+type Step =
+  | { readonly do: 'submit'; readonly references: readonly number[]; readonly faulty: boolean }
+  | { readonly do: 'message'; readonly reference: number; readonly dayMs: number }
+  | { readonly do: 'claim'; readonly pick: number; readonly stale: boolean }
+  | { readonly do: 'settle'; readonly pick: number; readonly to: Settlement['to']; readonly transaction: number | null; readonly money: boolean }
+  | { readonly do: 'pause' | 'resume' | 'cancel'; readonly pick: number }
+  | { readonly do: 'sweep' | 'finish-cancelling' | 'stop-account' | 'resume-account' | 'reopen' }
+
+const REFERENCES = 14
+const pick = fc.nat(50)
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('submit' as const), references: fc.uniqueArray(fc.nat(REFERENCES - 1), { maxLength: 5 }), faulty: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('message' as const), reference: fc.nat(REFERENCES - 1), dayMs: fc.constantFrom(0, 86_400_000) }) },
+  { weight: 9, arbitrary: fc.record({ do: fc.constant('claim' as const), pick, stale: fc.boolean() }) },
+  {
+    weight: 9,
+    arbitrary: fc.record({
+      ...{ do: fc.constant('settle' as const), pick, to: fc.constantFrom<Settlement['to']>('APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'READY') },
+      ...{ transaction: fc.option(fc.integer({ min: 1, max: 6 })), money: fc.boolean() },
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('pause' as const, 'resume' as const, 'resume' as const, 'cancel' as const), pick }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('sweep' as const, 'finish-cancelling' as const, 'stop-account' as const, 'resume-account' as const, 'reopen' as const) }) },
+)
+
+/** What a reference asks for follows from its number: some share an order, every amount is its own. */
+const instructionOf = (n: number) =>
+  refund(`R-${n}`, { amountMinor: BigInt(2 ** n), orderId: n % 3 === 0 ? '70' : n % 3 === 1 ? `0${n}` : `8${n}` })
+
+interface ModelRow {
+  readonly n: number
+  readonly batch: ModelBatch
+  /** Order of arrival. */
+  readonly at: number
+  state: State
+  attempt: number
+  transaction: number | null
+  rowId: RowId | null
+}
+
+interface ModelBatch {
+  readonly batchId: BatchId
+  readonly rows: ModelRow[]
+  readonly others: Array<'INVALID' | 'DUPLICATE'>
+  hold: Hold
+  moneyWarned: boolean
+}
+
+class Model {
+  readonly batches: ModelBatch[] = []
+  readonly rows = new Map<number, ModelRow>()
+  stopped = false
+  doubts = 0
+
+  batch(batchId: BatchId): ModelBatch {
+    const known = this.batches.find((batch) => batch.batchId === batchId)
+    if (known !== undefined) return known
+    const batch: ModelBatch = { batchId, rows: [], others: [], hold: 'none', moneyWarned: false }
+    this.batches.push(batch)
+    return batch
+  }
+
+  arrive(batch: ModelBatch, n: number): void {
+    const row: ModelRow = { n, batch, at: this.rows.size, state: 'READY', attempt: 0, transaction: null, rowId: null }
+    this.rows.set(n, row)
+    batch.rows.push(row)
+  }
+
+  isFree(row: ModelRow): boolean {
+    if (row.state !== 'READY') return false
+    const ofOrder = [...this.rows.values()].filter((other) => other !== row && orderOf(other.n) === orderOf(row.n))
+    return !ofOrder.some(({ state, at }) => state === 'SENDING' || state === 'IN_DOUBT' || (state === 'READY' && at < row.at))
+  }
+
+  mayClaim(row: ModelRow, attempt: number): boolean {
+    return this.isFree(row) && row.attempt === attempt && row.batch.hold === 'none' && !this.stopped
+  }
+
+  settle(row: ModelRow, attempt: number, to: Settlement['to'], transaction: number | null, money: boolean): State {
+    if (row.attempt !== attempt) return row.state
+    const answered = to === 'APPROVED' || to === 'DECLINED'
+    const seen = answered && transaction !== null && [...this.rows.values()].some((other) => other !== row && other.transaction === transaction)
+    if (row.state === 'SENDING') {
+      const landed = seen ? 'IN_DOUBT' : to === 'READY' && row.batch.hold === 'cancelled' ? 'CANCELLED' : to
+      this.land(row, landed, transaction)
+      if (landed === 'IN_DOUBT') this.countDoubt()
+      else if (landed === 'APPROVED' && money) this.warnOfMoney(row.batch)
+    } else if (row.state === 'IN_DOUBT' && (to === 'READY' || (answered && !seen))) {
+      this.land(row, to, transaction)
+      if (to === 'APPROVED' && money) this.warnOfMoney(row.batch)
+    } else if (row.state === 'READY' && answered && !seen) {
+      this.land(row, to, transaction)
+      if (to === 'APPROVED' && money) this.warnOfMoney(row.batch)
+    }
+    return row.state
+  }
+
+  private land(row: ModelRow, to: State, transaction: number | null): void {
+    row.state = to
+    row.transaction = to === 'APPROVED' || to === 'DECLINED' ? transaction : null
+  }
+
+  private countDoubt(): void {
+    this.doubts += 1
+    if (this.doubts < 10) return
+    for (const batch of this.batches) if (batch.hold === 'none') batch.hold = 'paused'
+  }
+
+  private warnOfMoney(batch: ModelBatch): void {
+    if (batch.hold !== 'none' || batch.moneyWarned) return
+    batch.moneyWarned = true
+    batch.hold = 'paused'
+  }
+}
+
+const orderOf = (n: number) => instructionOf(n).orderId?.replace(/^0+/, '')
+
+class Run {
+  readonly model = new Model()
+  readonly attempts: Array<{ row: ModelRow; attempt: number }> = []
+  ledger: Ledger
+  readonly place: LedgerPlace
+  readonly accountId: AccountId
+
+  constructor(place: LedgerPlace, ledger: Ledger, accountId: AccountId) {
+    this.place = place
+    this.ledger = ledger
+    this.accountId = accountId
+  }
+
+  async take(step: Step): Promise<void> {
+    const { model, ledger } = this
+    switch (step.do) {
+      case 'submit':
+        return this.submit(step.references, step.faulty)
+      case 'message':
+        return this.message(step.reference, step.dayMs)
+      case 'claim':
+        return this.claim(step.pick, step.stale)
+      case 'settle':
+        return this.settle(step)
+      case 'pause':
+      case 'resume':
+      case 'cancel':
+        return this.steer(step.do, step.pick)
+      case 'sweep':
+        await ledger.sweep(NOW)
+        for (const row of model.rows.values()) if (row.state === 'SENDING') row.state = 'IN_DOUBT'
+        return
+      case 'finish-cancelling':
+        await ledger.finishCancelling(NOW)
+        for (const row of model.rows.values()) if (row.state === 'READY' && row.batch.hold === 'cancelled') row.state = 'CANCELLED'
+        return
+      case 'stop-account':
+        await ledger.stopAccount(this.accountId, 'stop', NOW)
+        model.stopped = true
+        return
+      case 'resume-account':
+        await ledger.resumeAccount(this.accountId, 'go', CLERK, NOW)
+        model.stopped = false
+        model.doubts = 0
+        return
+      case 'reopen':
+        await ledger.close()
+        this.ledger = this.place.open()
+        return
+    }
+  }
+
+  private async submit(references: readonly number[], faulty: boolean): Promise<void> {
+    const rows = references.map((n, i) => rowOf(i + 1, instructionOf(n)))
+    const batchId = await submit(this.ledger, this.accountId, faulty ? [...rows, faultyRow(rows.length + 1, 'bad')] : rows)
+    const batch = this.model.batch(batchId)
+    for (const n of references) {
+      if (this.model.rows.has(n)) batch.others.push('DUPLICATE')
+      else this.model.arrive(batch, n)
+    }
+    if (faulty) batch.others.push('INVALID')
+  }
+
+  private async message(n: number, dayMs: number): Promise<void> {
+    const message = messageOf(this.accountId, instructionOf(n), { allowLookalike: true, nowMs: NOW + dayMs })
+    const answer = await this.ledger.recordMessage(message)
+    const known = this.model.rows.get(n)
+    if (known === undefined) {
+      if (answer.kind !== 'accepted') throw new Error(`a new message was ${answer.kind}`)
+      this.model.arrive(this.model.batch(answer.batchId), n)
+    } else expect(answer).toMatchObject({ kind: 'duplicate', batchId: known.batch.batchId, state: known.state })
+  }
+
+  private async claim(at: number, stale: boolean): Promise<void> {
+    const { model } = this
+    for (const batch of model.batches) {
+      const due = await dueIn(this.ledger, batch.batchId, NOW + 1e9)
+      const names = due.map((row) => row.instruction.reference).sort()
+      expect(names).toEqual(batch.rows.filter((row) => model.isFree(row)).map(({ n }) => `R-${n}`).sort())
+      for (const found of due) model.rows.get(Number(found.instruction.reference.slice(2)))!.rowId = found.rowId
+    }
+    const known = [...model.rows.values()].filter((row) => row.rowId !== null)
+    const row = known[at % known.length]
+    if (row?.rowId == null) return
+    const attempt = stale && row.attempt > 0 ? row.attempt - 1 : row.attempt
+    const may = model.mayClaim(row, attempt)
+    const answer = await claim(this.ledger, { rowId: row.rowId, attempt }, NOW + 1e9)
+    expect(answer).toEqual(may ? { kind: 'claimed', attempt: attempt + 1 } : { kind: 'not-free' })
+    if (!may) return
+    row.state = 'SENDING'
+    row.attempt += 1
+    this.attempts.push({ row, attempt: row.attempt })
+  }
+
+  private async settle({ pick: at, to, transaction, money }: Extract<Step, { do: 'settle' }>): Promise<void> {
+    const made = this.attempts[at % this.attempts.length]
+    if (made?.row.rowId == null) return
+    const facts = transaction === null ? null : factsWith(String(transaction))
+    const over = { facts, warnsOfMoney: money && to === 'APPROVED', warning: money ? 'odd' : null }
+    const { state } = await settle(this.ledger, { rowId: made.row.rowId, attempt: made.attempt }, to, over)
+    expect(state).toBe(this.model.settle(made.row, made.attempt, to, transaction, money))
+  }
+
+  private async steer(how: 'pause' | 'resume' | 'cancel', at: number): Promise<void> {
+    const batch = this.model.batches[at % this.model.batches.length]
+    if (batch === undefined) return
+    const ordered = this.ledger[how](batch.batchId, 'because', CLERK, NOW)
+    if (batch.hold === 'cancelled' && how !== 'cancel') return expect(ordered).rejects.toMatchObject({ code: 'usage' })
+    await ordered
+    batch.hold = how === 'pause' ? 'paused' : how === 'resume' ? 'none' : 'cancelled'
+    if (how === 'resume') this.model.doubts = 0
+    if (how === 'cancel') for (const row of batch.rows) if (row.state === 'READY') row.state = 'CANCELLED'
+  }
+
+  /** Every row stands where the model says, and counts and sums are those of the rows. */
+  async check(): Promise<void> {
+    expect((await this.ledger.batches()).length).toBe(this.model.batches.length)
+    for (const { batchId, rows, others, hold } of this.model.batches) {
+      const view = await this.ledger.batch(batchId)
+      const recorded = await rowsIn(this.ledger, batchId)
+      expect(view).toMatchObject({ hold, rows: rows.length + others.length })
+      expect(recorded.map(({ rowNo }) => rowNo)).toEqual(recorded.map((_, i) => i + 1))
+      const said = recorded.map(({ reference, state }) => (state === 'INVALID' || state === 'DUPLICATE' ? state : `${reference} ${state}`))
+      expect(said.sort()).toEqual([...rows.map(({ n, state }) => `R-${n} ${state}`), ...others].sort())
+
+      const totals = new Map<string, { count: number; amountMinor: bigint }>()
+      for (const { operation, currency, state, amountMinor } of recorded) {
+        const key = `${operation ?? ''} ${currency ?? ''} ${state}`
+        const total = totals.get(key) ?? { count: 0, amountMinor: 0n }
+        totals.set(key, { count: total.count + 1, amountMinor: total.amountMinor + (amountMinor ?? 0n) })
+      }
+      const told = view?.totals.map(({ operation, currency, state, count, amountMinor }) => [`${operation} ${currency} ${state}`, { count, amountMinor }] as const)
+      expect(new Map(told)).toEqual(totals)
+    }
+  }
+
+  /** The moves of each row follow one another, are all in the table and end where the row stands. */
+  async checkHistories(): Promise<void> {
+    for (const { n, state, batch } of this.model.rows.values()) {
+      const moves = (await this.ledger.history(`R-${n}`)).filter(({ batchId }) => batchId === batch.batchId)
+      let at: State | null = null
+      for (const { from, to, cause } of moves) {
+        expect(from).toBe(at)
+        if (from !== null && !canMove(from, to, cause as Cause)) throw new Error(`${from} → ${to} by ${cause} is no move`)
+        at = to
+      }
+      expect(at).toBe(state)
+    }
+  }
+}
+
+export function describeModel(newPlace: () => Promise<LedgerPlace>): void {
+  describe('after any sequence of operations', () => {
+    test('every row stands in one place, every sum is that of the rows, and no move is outside the table', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 60, size: 'max' }), async (sequence) => {
+          const place = await newPlace()
+          try {
+            const ledger = place.open()
+            const run = new Run(place, ledger, await openAccount(ledger))
+            for (const step of sequence) {
+              await run.take(step)
+              await run.check()
+            }
+            await run.checkHistories()
+          } finally {
+            await place.remove()
+          }
+        }),
+        { numRuns: 40 },
+      )
+    }, 120_000)
+  })
+}

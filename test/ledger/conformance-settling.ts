@@ -1,0 +1,312 @@
+// Settling: where an answer moves a row, what a late one does, and when the machine stops itself.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, BatchId, Ledger } from '../../src/domain/ports.ts'
+import {
+  CLERK,
+  claim,
+  claimNamed,
+  dueIn,
+  dueRow,
+  factsWith,
+  type LedgerPlace,
+  NOW,
+  openAccount,
+  refund,
+  rowIn,
+  settle,
+  statesIn,
+  submit,
+  work,
+} from '../fixtures/ledgers.ts'
+
+export function describeSettling(newPlace: () => Promise<LedgerPlace>): void {
+  let place: LedgerPlace
+  let ledger: Ledger
+  let accountId: AccountId
+
+  beforeEach(async () => {
+    place = await newPlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(() => place.remove())
+
+  const batchOf = (...references: string[]) => submit(ledger, accountId, references.map((reference) => refund(reference)))
+  const doubt = (batchId: BatchId, reference: string) => work(ledger, batchId, reference, 'IN_DOUBT')
+
+  describe('a settlement', () => {
+    test('keeps everything the answer said, and has been written when it resolves', async () => {
+      const other = place.open()
+      const batchId = await batchOf('A')
+      const facts = factsWith('18446744073709551617', {
+        ...{ orderId: '0012', recordId: '9007199254740993', amount: '10.0000', currency: 'EUR', vaultId: '5', xtlOrderId: 'x' },
+      })
+      const row = await claimNamed(ledger, batchId, 'A')
+      const over = { facts, warning: 'odd', reason: null, answerText: '{"a":1}', sentAtMs: NOW + 7, atMs: NOW + 9, httpStatus: 201 }
+      expect(await settle(ledger, row, 'APPROVED', over)).toEqual({ state: 'APPROVED', paused: null })
+      expect(await rowIn(other, batchId, 'A')).toMatchObject({
+        ...{ state: 'APPROVED', facts, warning: 'odd', reason: null, attempts: 1, sentAtMs: NOW + 7, completedAtMs: NOW + 9 },
+      })
+      expect((await other.history('A')).at(-1)).toMatchObject({
+        ...{ from: 'SENDING', to: 'APPROVED', cause: 'answer', attempt: 1, httpStatus: 201, answerText: '{"a":1}', atMs: NOW + 9 },
+      })
+    })
+
+    test.each([
+      ['APPROVED', 'APPROVED', 'answer'],
+      ['DECLINED', 'DECLINED', 'answer'],
+      ['FAILED', 'FAILED', 'answer'],
+      ['IN_DOUBT', 'IN_DOUBT', 'doubt'],
+      ['READY', 'READY', 'unsent'],
+    ] as const)('moves a claimed row to %s', async (to, state, cause) => {
+      const batchId = await batchOf('A')
+      const row = await claimNamed(ledger, batchId, 'A')
+      expect(await settle(ledger, row, to)).toMatchObject({ state })
+      expect((await ledger.batch(batchId))?.counts).toEqual({ [state]: 1 })
+      expect((await ledger.history('A')).at(-1)).toMatchObject({ to: state, cause })
+    })
+
+    test('without anything sent makes the row CANCELLED in a batch that was cancelled meanwhile', async () => {
+      const batchId = await batchOf('A', 'B')
+      const [a, b] = [await claimNamed(ledger, batchId, 'A'), await claimNamed(ledger, batchId, 'B')]
+      await ledger.cancel(batchId, 'enough', CLERK, NOW)
+      expect(await settle(ledger, a, 'READY')).toMatchObject({ state: 'CANCELLED' })
+      expect(await settle(ledger, b, 'APPROVED')).toMatchObject({ state: 'APPROVED' }) // what has happened has happened
+      expect(await statesIn(ledger, batchId)).toEqual(['CANCELLED', 'APPROVED'])
+    })
+
+    test('of an attempt that is not the latest changes nothing', async () => {
+      const batchId = await batchOf('A')
+      const first = await work(ledger, batchId, 'A', 'READY')
+      const second = await claimNamed(ledger, batchId, 'A')
+      for (const to of ['READY', 'FAILED', 'IN_DOUBT'] as const) {
+        expect(await settle(ledger, first, to)).toEqual({ state: 'SENDING', paused: null })
+      }
+      expect(await rowIn(ledger, batchId, 'A')).toMatchObject({ state: 'SENDING', warning: null, attempts: 2 })
+      expect(await settle(ledger, second, 'DECLINED')).toMatchObject({ state: 'DECLINED' })
+    })
+
+    test('said twice changes nothing the second time', async () => {
+      const batchId = await batchOf('A')
+      const row = await work(ledger, batchId, 'A', 'READY')
+      await settle(ledger, row, 'READY', { dueAtMs: NOW + 1e9 })
+      expect(await dueIn(ledger, batchId)).toHaveLength(1)
+    })
+  })
+
+  describe('a true answer that comes late', () => {
+    test.each(['APPROVED', 'DECLINED'] as const)('settles a row in doubt as %s', async (to) => {
+      const batchId = await batchOf('A')
+      const row = await doubt(batchId, 'A')
+      expect(await settle(ledger, row, to, { facts: factsWith('501') })).toMatchObject({ state: to })
+      expect(await rowIn(ledger, batchId, 'A')).toMatchObject({ state: to, facts: { transactionId: '501' } })
+      expect((await ledger.history('A')).at(-1)).toMatchObject({ from: 'IN_DOUBT', to, cause: 'late-answer' })
+    })
+
+    test.each(['APPROVED', 'DECLINED'] as const)('settles a row that waits to be sent again as %s', async (to) => {
+      const batchId = await batchOf('A')
+      const row = await doubt(batchId, 'A')
+      await settle(ledger, row, 'READY')
+      const seen = await dueRow(ledger, batchId, 'A')
+      expect(await settle(ledger, row, to)).toMatchObject({ state: to })
+      expect(await claim(ledger, seen)).toEqual({ kind: 'not-free' })
+    })
+
+    test('is kept as a warning about money when the row is being sent again, and that attempt does not wipe it out', async () => {
+      const batchId = await batchOf('A')
+      const first = await doubt(batchId, 'A')
+      await settle(ledger, first, 'READY')
+      const second = await claimNamed(ledger, batchId, 'A')
+      expect(await settle(ledger, first, 'APPROVED', { facts: factsWith('501') })).toMatchObject({ state: 'SENDING' })
+      expect(await settle(ledger, second, 'APPROVED', { facts: factsWith('502'), warning: 'another' })).toMatchObject({ state: 'APPROVED' })
+      const { warning, facts } = await rowIn(ledger, batchId, 'A')
+      expect(warning).toMatch(/attempt 1 was answered APPROVED \(transaction id 501\) after the row had moved on; another/)
+      expect(facts.transactionId).toBe('502')
+      expect((await ledger.batch(batchId))?.moneyWarnings).toBe(1)
+    })
+
+    test('is kept as a warning on a row that is final, whose state stays', async () => {
+      const batchId = await batchOf('A')
+      const row = await work(ledger, batchId, 'A', 'FAILED')
+      const { version } = await ledger.openReading(batchId, NOW).then(async (reading) => {
+        await reading.close()
+        return reading
+      })
+      await ledger.resultsWritten(batchId, '/out.csv', version)
+      expect(await settle(ledger, row, 'DECLINED', { facts: factsWith('501') })).toMatchObject({ state: 'FAILED' })
+      expect((await rowIn(ledger, batchId, 'A')).warning).toContain('attempt 1 was answered DECLINED (transaction id 501)')
+      expect(await ledger.batch(batchId)).toMatchObject({ resultsStale: true, moneyWarnings: 0, counts: { FAILED: 1 } })
+      await settle(ledger, row, 'APPROVED', { facts: factsWith('502') })
+      expect((await ledger.batch(batchId))?.moneyWarnings).toBe(1)
+    })
+
+    test('proof that nothing was sent makes a row in doubt READY, and nothing else', async () => {
+      const batchId = await batchOf('A', 'B')
+      const a = await doubt(batchId, 'A')
+      const b = await work(ledger, batchId, 'B', 'DECLINED')
+      expect(await settle(ledger, a, 'READY')).toMatchObject({ state: 'READY' })
+      expect((await ledger.history('A')).at(-1)).toMatchObject({ cause: 'proof' })
+      expect(await settle(ledger, b, 'READY')).toMatchObject({ state: 'DECLINED' })
+    })
+  })
+
+  describe('a transaction id', () => {
+    test('settles one row only: the second row that sees it is in doubt', async () => {
+      const batchId = await batchOf('A', 'B')
+      const [a, b] = [await claimNamed(ledger, batchId, 'A'), await claimNamed(ledger, batchId, 'B')]
+      // In one commit, as two answers read from one socket would arrive.
+      const [first, second] = await Promise.all([
+        settle(ledger, a, 'APPROVED', { facts: factsWith('501') }),
+        settle(ledger, b, 'APPROVED', { facts: factsWith('501') }),
+      ])
+      expect([first.state, second.state]).toEqual(['APPROVED', 'IN_DOUBT'])
+      expect(await rowIn(ledger, batchId, 'B')).toMatchObject({
+        reason: expect.stringContaining('transaction id 501, which already settled another row'),
+      })
+      // What it was really answered may still come.
+      expect(await settle(ledger, b, 'DECLINED', { facts: factsWith('502') })).toMatchObject({ state: 'DECLINED' })
+    })
+
+    test('of another row does not settle a row in doubt either', async () => {
+      const batchId = await batchOf('A', 'B')
+      await work(ledger, batchId, 'A', 'DECLINED', { facts: factsWith('501') })
+      const b = await doubt(batchId, 'B')
+      expect(await settle(ledger, b, 'APPROVED', { facts: factsWith('501') })).toMatchObject({ state: 'IN_DOUBT' })
+      expect((await rowIn(ledger, batchId, 'B')).warning).toContain('transaction id 501')
+    })
+
+    test('of a row in doubt stays free for the row it belongs to', async () => {
+      const batchId = await batchOf('A', 'B')
+      await work(ledger, batchId, 'A', 'IN_DOUBT', { facts: factsWith('501') })
+      await work(ledger, batchId, 'B', 'APPROVED', { facts: factsWith('501') })
+      expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT', 'APPROVED'])
+    })
+
+    test('of another account, zero or absent says nothing', async () => {
+      const others = await submit(ledger, await openAccount(ledger, 'second'), [refund('A')])
+      await work(ledger, others, 'A', 'APPROVED', { facts: factsWith('501') })
+      const batchId = await batchOf('A', 'B', 'C', 'D', 'E')
+      await work(ledger, batchId, 'A', 'APPROVED', { facts: factsWith('501') })
+      await work(ledger, batchId, 'B', 'DECLINED', { facts: factsWith('0') })
+      await work(ledger, batchId, 'C', 'DECLINED', { facts: factsWith('0') })
+      await work(ledger, batchId, 'D', 'APPROVED')
+      await work(ledger, batchId, 'E', 'APPROVED')
+      expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'DECLINED', 'DECLINED', 'APPROVED', 'APPROVED'])
+    })
+  })
+
+  describe('ten new doubts', () => {
+    const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `R-${from + i}`)
+    const holds = async () => Object.fromEntries((await ledger.batches()).map(({ batchId, hold }) => [batchId, hold]))
+
+    async function doubtAll(batchId: BatchId, references: readonly string[]): Promise<Array<string | null>> {
+      const said = []
+      for (const reference of references) {
+        const row = await claimNamed(ledger, batchId, reference)
+        said.push((await settle(ledger, row, 'IN_DOUBT')).paused)
+      }
+      return said
+    }
+
+    test('over all batches of the account pause them all, and no other account', async () => {
+      const first = await batchOf(...names(0, 8))
+      const second = await batchOf(...names(8, 16))
+      const other = await submit(ledger, await openAccount(ledger, 'second'), [refund('A')])
+      expect(await doubtAll(first, names(0, 5))).toEqual(Array(5).fill(null))
+      expect(await doubtAll(second, names(8, 12))).toEqual(Array(4).fill(null))
+      expect(await holds()).toEqual({ [first]: 'none', [second]: 'none', [other]: 'none' })
+      const [said] = await doubtAll(second, names(12, 13))
+      expect(said).toContain('10 rows came into doubt')
+      expect(await holds()).toEqual({ [first]: 'paused', [second]: 'paused', [other]: 'none' })
+      expect((await ledger.batch(first))?.holdReason).toBe(said)
+    })
+
+    test('are counted anew after a resume, and after the start of a worker', async () => {
+      const batchId = await batchOf(...names(0, 40))
+      await doubtAll(batchId, names(0, 9))
+      await ledger.resume(batchId, 'looked at them', CLERK, NOW)
+      await doubtAll(batchId, names(9, 18))
+      await ledger.forgetDoubts()
+      await doubtAll(batchId, names(18, 27))
+      await ledger.resumeAccount(accountId, 'looked', CLERK, NOW)
+      await doubtAll(batchId, names(27, 36))
+      expect((await ledger.batch(batchId))?.hold).toBe('none')
+      await doubtAll(batchId, names(36, 37))
+      expect((await ledger.batch(batchId))?.hold).toBe('paused')
+    })
+
+    test('do not include those that a crash left', async () => {
+      const batchId = await batchOf(...names(0, 30))
+      for (const reference of names(0, 20)) await claimNamed(ledger, batchId, reference)
+      expect(await ledger.sweep(NOW)).toBe(20)
+      await doubtAll(batchId, names(20, 29))
+      expect((await ledger.batch(batchId))?.hold).toBe('none')
+    })
+
+    test('leave a cancelled batch cancelled', async () => {
+      const cancelled = await batchOf('gone')
+      await ledger.cancel(cancelled, 'no', CLERK, NOW)
+      const batchId = await batchOf(...names(0, 10))
+      await doubtAll(batchId, names(0, 10))
+      expect(await holds()).toEqual({ [cancelled]: 'cancelled', [batchId]: 'paused' })
+    })
+  })
+
+  describe('a warning about money', () => {
+    const money = { warning: 'the gateway answered the currency USD', warnsOfMoney: true }
+
+    test('pauses its batch the first time, and only then', async () => {
+      const batchId = await batchOf('A', 'B', 'C')
+      const other = await batchOf('D')
+      const a = await claimNamed(ledger, batchId, 'A')
+      expect((await settle(ledger, a, 'APPROVED', money)).paused).toContain('the currency USD')
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 1 })
+      expect((await ledger.batch(other))?.hold).toBe('none')
+      await ledger.resume(batchId, 'it is right so', CLERK, NOW)
+      const b = await claimNamed(ledger, batchId, 'B')
+      expect(await settle(ledger, b, 'APPROVED', money)).toEqual({ state: 'APPROVED', paused: null })
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'none', moneyWarnings: 2 })
+    })
+
+    test('of another kind pauses nothing', async () => {
+      const batchId = await batchOf('A')
+      const row = await claimNamed(ledger, batchId, 'A')
+      expect(await settle(ledger, row, 'APPROVED', { warning: 'no echo' })).toEqual({ state: 'APPROVED', paused: null })
+      expect((await ledger.batch(batchId))?.moneyWarnings).toBe(0)
+    })
+  })
+
+  describe('the sweep', () => {
+    test('puts every row that was being sent in doubt, and no other row', async () => {
+      const batchId = await batchOf('A', 'B', 'C', 'D', 'E')
+      await claimNamed(ledger, batchId, 'A')
+      await work(ledger, batchId, 'B', 'APPROVED')
+      await work(ledger, batchId, 'C', 'READY')
+      await claimNamed(ledger, batchId, 'D')
+      const next = place.open()
+      expect(await next.sweep(NOW + 5_000)).toBe(2)
+      expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT', 'APPROVED', 'READY', 'IN_DOUBT', 'READY'])
+      expect(await next.sweep(NOW + 5_000)).toBe(0)
+      expect((await next.history('A')).at(-1)).toMatchObject({ from: 'SENDING', to: 'IN_DOUBT', cause: 'sweep' })
+    })
+
+    test('marks the row as ever in doubt, and names the attempt that may have left, not one before it', async () => {
+      const batchId = await batchOf('A')
+      await work(ledger, batchId, 'A', 'READY', { sentAtMs: NOW + 10, httpStatus: 429 })
+      const second = await claimNamed(ledger, batchId, 'A', NOW + 600_000)
+      await ledger.sweep(NOW + 700_000)
+      expect(await ledger.doubts()).toMatchObject([{ attempt: 2, sentAtMs: NOW + 600_000, claimedAtMs: NOW + 600_000 }])
+      await settle(ledger, second, 'READY')
+      expect(await dueRow(ledger, batchId, 'A')).toMatchObject({ everInDoubt: true })
+    })
+
+    test('goes through more rows than fit one step', async () => {
+      const batchId = await batchOf(...Array.from({ length: 1_050 }, (_, i) => `R-${i}`))
+      const rows = await ledger.dueRows(batchId, NOW, 2_000, new Set())
+      await Promise.all(rows.map((row) => claim(ledger, row)))
+      expect(await ledger.sweep(NOW)).toBe(1_050)
+      expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: 1_050 })
+    })
+  })
+}

@@ -1,0 +1,22 @@
+// What every ledger must do, whatever it is stored in: one suite, held against each adapter.
+
+import { describe } from 'vitest'
+import type { LedgerPlace } from '../fixtures/ledgers.ts'
+import { describeBook } from './conformance-book.ts'
+import { describeClaims } from './conformance-claims.ts'
+import { describeDrafts } from './conformance-drafts.ts'
+import { describeMessages } from './conformance-messages.ts'
+import { describeModel } from './conformance-model.ts'
+import { describeSettling } from './conformance-settling.ts'
+
+/** `place` makes an empty place for each test; every opening of it is another connection to the same record. */
+export function describeLedger(name: string, place: () => Promise<LedgerPlace>): void {
+  describe(name, () => {
+    describeDrafts(place)
+    describeMessages(place)
+    describeClaims(place)
+    describeSettling(place)
+    describeBook(place)
+    describeModel(place)
+  })
+}
