@@ -1,13 +1,15 @@
 // tranche check FILE: reads and validates all of it; records and sends nothing.
 
-import { type App, accountOf, openInstructionFile, openRecordToRead, reviewFile } from '../app.ts'
+import { type App, accountOf, NO_MERCHANT, openInstructionFile, openRecordToRead, reviewFile } from '../app.ts'
 import type { AccountId } from '../domain/ports.ts'
-import { type FileArguments, type FileRequest, parseFileArguments } from './file-arguments.ts'
+import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
 import { sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
 export async function check(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
-  const request = parseFileArguments(app, given)
+  const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
+  const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
+  if (anonymous) terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
   const ledger = await openRecordToRead(app)
@@ -47,6 +49,7 @@ async function knownAccount(
   ledger: Awaited<ReturnType<typeof openRecordToRead>>,
   { merchant }: FileRequest,
 ): Promise<AccountId> {
+  if (merchant === NO_MERCHANT) return 0 as AccountId
   const accounts = await ledger.accounts()
   const known = accounts.find(
     ({ name, url, username }) => name === merchant.name || (url === merchant.url && username === merchant.username),

@@ -136,6 +136,7 @@ function review(db: DatabaseSync, header: DraftHeader): DraftReview {
   refuseRepeats(db)
   meetRecorded(db, header)
   if (header.fedBack) meetInvalid(db, header)
+  refuseExecuted(db, header)
   refuseFaulty(db)
   const lookalikes = findLookalikes(db, header)
   const count = (state: State) =>
@@ -197,15 +198,6 @@ function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
     WHERE d.state = 'READY' AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
       AND d.content = i.content AND i.money_warning = 0 AND i.state IN (${names})`).run(account, ...retry)
   db.prepare(`
-    INSERT INTO temp.draft_fault
-    SELECT d.row_no, d.line, 'reference', d.reference, 'it may have been executed after all: ' || i.warning,
-      'look it up at the gateway; take the row out, or give it a new reference if it is to be executed once more'
-    FROM temp.draft_row d JOIN instruction i ON i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
-    WHERE d.state = 'READY' AND d.content = i.content AND i.money_warning = 1 AND i.state IN (${names})`).run(
-    account,
-    ...retry,
-  )
-  db.prepare(`
     UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?
     FROM instruction i
     WHERE d.state = 'READY' AND d.supersedes IS NULL AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
@@ -232,6 +224,16 @@ function meetInvalid(db: DatabaseSync, header: DraftHeader): void {
     FROM temp.draft_row d
     WHERE d.state = 'READY' AND d.supersedes IS NULL AND NOT EXISTS (
       SELECT 1 FROM instruction i WHERE i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID')`)
+}
+
+/** A row that was to run again, but of which a late answer said that it was executed. */
+function refuseExecuted(db: DatabaseSync, { retry }: DraftHeader): void {
+  db.prepare(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'result_reference', d.reference, 'it may have been executed after all: ' || i.warning,
+      'look it up at the gateway; take the row out, or give it a new reference if it is to be executed once more'
+    FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
+    WHERE d.state = 'DUPLICATE' AND i.money_warning = 1 AND i.state IN (${retry.map(() => '?').join(', ')})`).run(...retry)
 }
 
 function refuseFaulty(db: DatabaseSync): void {

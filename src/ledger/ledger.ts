@@ -63,7 +63,7 @@ function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
     const db = new DatabaseSync(path, { timeout: OPEN_WAIT_MS })
     if (isNew) chmodSync(path, 0o600)
     // FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim.
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF')
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF')
     migrate(db)
     const ledgerId = ledgerIdOf(db)
     // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.

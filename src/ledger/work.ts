@@ -35,6 +35,8 @@ interface OpenRow extends Counted {
   readonly warning: string | null
 }
 
+type ClaimedRow = Counted & { readonly id: number }
+
 type LedgerPart = Pick<
   WorkLedger,
   'sweep' | 'forgetDoubts' | 'finishCancelling' | 'workable' | 'dueRows' | 'claim' | 'settle' | 'stopAccount'
@@ -49,7 +51,8 @@ export function openWork(db: DatabaseSync, committer: Committer, tally: Tally): 
       AND EXISTS (
         SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
         WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL)
-      AND ${ORDER_IS_FREE}`)
+      AND ${ORDER_IS_FREE}
+    RETURNING id, batch_id, operation, currency, amount_minor`)
 
   const rowById = db.prepare(`
     SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold
@@ -62,9 +65,8 @@ export function openWork(db: DatabaseSync, committer: Committer, tally: Tally): 
       const { rowId, attempt, nowMs, sendByMs, answerByMs } = claim
       return committer.write<ClaimAnswer>(
         () => {
-          const { changes } = claimRow.run(nowMs, sendByMs, answerByMs, rowId, attempt, nowMs, nowMs)
-          if (changes === 0) return { kind: 'not-free' }
-          const row = rowById.get(rowId) as unknown as OpenRow
+          const row = claimRow.get(nowMs, sendByMs, answerByMs, rowId, attempt, nowMs, nowMs) as ClaimedRow | undefined
+          if (row === undefined) return { kind: 'not-free' }
           record({ ...row, state: 'READY' }, 'SENDING', 'claim', { attempt: attempt + 1, atMs: nowMs })
           return { kind: 'claimed', attempt: attempt + 1 }
         },

@@ -400,3 +400,36 @@ describe('whatever outcome is fed', () => {
     )
   })
 })
+
+describe('what would be sent again or reported wrongly', () => {
+  const sent = { operation: 'CAPTURE', money: null, orderId: null, xtlOrderId: 'X1' } as const
+  const answered = (httpStatus: number, answer: Record<string, string> | null, connection: 'fresh' | 'warm'): Outcome => ({
+    kind: 'answered',
+    sentAtMs: 1,
+    answeredAtMs: 2,
+    httpStatus,
+    retryAfterMs: null,
+    answer,
+    text: '',
+    connection,
+  })
+
+  test.each(['APPROVED', 'DECLINED'])('%s without an echo over a kept-alive connection is in doubt', (status) => {
+    const outcome = answered(200, { TRANS_STATUS_NAME: status, REQUEST_ACTION: 'CAPTURE' }, 'warm')
+    expect(verdictOn(outcome, { instruction: sent, everInDoubt: false, notExecutedStatus: [] }).kind).toBe('in-doubt')
+  })
+
+  test('APPROVED over a kept-alive connection with our id and no REQUEST_ACTION stands, with a warning', () => {
+    const outcome = answered(200, { TRANS_STATUS_NAME: 'APPROVED', XTL_ORDER_ID: 'X1' }, 'warm')
+    expect(verdictOn(outcome, { instruction: sent, everInDoubt: false, notExecutedStatus: [] })).toMatchObject({
+      kind: 'approved',
+      warnings: [{ aboutMoney: false }],
+    })
+  })
+
+  test('a refusal as wrong after an earlier doubt is in doubt: it is certain of the later attempt only', () => {
+    const judging = { instruction: sent, notExecutedStatus: [] }
+    expect(verdictOn(answered(400, null, 'fresh'), { ...judging, everInDoubt: false }).kind).toBe('failed')
+    expect(verdictOn(answered(400, null, 'fresh'), { ...judging, everInDoubt: true }).kind).toBe('in-doubt')
+  })
+})

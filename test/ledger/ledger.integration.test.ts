@@ -1,6 +1,153 @@
 // The SQLite ledger: the suite that every ledger must pass, and what only a file can show.
 
-import { sqlitePlace } from '../fixtures/ledgers.ts'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, Ledger } from '../../src/domain/ports.ts'
+import { type Child, startChild } from '../fixtures/children.ts'
+import {
+  claim,
+  claimed,
+  dueIn,
+  dueRow,
+  messageOf,
+  openAccount,
+  refund,
+  settle,
+  type SqlitePlace,
+  sqlitePlace,
+  statesIn,
+  submit,
+} from '../fixtures/ledgers.ts'
 import { describeLedger } from './conformance.ts'
 
 describeLedger('a ledger in a SQLite file', sqlitePlace)
+
+describe('a SQLite file', () => {
+  let place: SqlitePlace
+  let ledger: Ledger
+  let accountId: AccountId
+  let children: Child[]
+
+  beforeEach(async () => {
+    children = []
+    place = await sqlitePlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(async () => {
+    for (const child of children) await child.kill()
+    await place.remove()
+  })
+
+  /** Reads the file as it is on the disk, past the ledger's own connection. */
+  function readFile<T>(sql: string): T {
+    const db = new DatabaseSync(place.path, { readOnly: true })
+    try {
+      return db.prepare(sql).get() as T
+    } finally {
+      db.close()
+    }
+  }
+
+  async function holdWriteLock(): Promise<Child> {
+    const holder = startChild('child-lock-holder.ts', place.path)
+    children.push(holder)
+    expect(await holder.said(/held/)).toBe('held')
+    return holder
+  }
+
+  test('is its owner’s alone', async () => {
+    for (const file of [place.path, `${place.path}-wal`, `${place.path}-shm`]) {
+      expect((await stat(file)).mode & 0o077).toBe(0)
+    }
+  })
+
+  test('of a newer program is refused and not touched', async () => {
+    await ledger.close()
+    const db = new DatabaseSync(place.path)
+    db.exec('PRAGMA user_version = 999')
+    db.close()
+    expect(() => place.open()).toThrow(expect.objectContaining({ name: 'Fault', code: 'config' }))
+    expect(readFile('PRAGMA user_version')).toEqual({ user_version: 999 })
+  })
+
+  test('that is none is refused with its path', async () => {
+    const path = join(place.dir, 'no-such-directory', 'ledger.db')
+    const { openLedger } = await import('../../src/ledger/ledger.ts')
+    const opening = () => openLedger({ path, submitLockPath: null, die: (error) => { throw error } })
+    expect(opening).toThrow(expect.objectContaining({ code: 'storage', message: expect.stringContaining(path) }))
+  })
+
+  test('that several processes make at the same moment is one ledger', async () => {
+    await ledger.close()
+    for (let round = 0; round < 4; round++) {
+      const fresh = await sqlitePlace()
+      const openers = Array.from({ length: 5 }, () => startChild('child-opener.ts', fresh.dir))
+      children.push(...openers)
+      for (const opener of openers) await opener.said(/waiting/)
+      for (const opener of openers) opener.tell('now')
+      const codes = await Promise.all(openers.map((opener) => opener.ended()))
+      expect(codes).toEqual([0, 0, 0, 0, 0])
+      expect(new Set(openers.map(({ lines }) => lines.at(-1))).size).toBe(1)
+      expect(openers[0]?.lines.at(-1)).toMatch(/^opened [0-9a-f]{16}$/)
+      await fresh.remove()
+    }
+  })
+
+  test('shares one commit among writes that arrive together', async () => {
+    const rows = Array.from({ length: 200 }, (_, i) => refund(`R-${i}`))
+    const batchId = await submit(ledger, accountId, rows)
+    const due = await dueIn(ledger, batchId)
+    const version = () => readFile<{ version: number }>(`SELECT version FROM batch WHERE id = '${batchId}'`).version
+    const before = version()
+    const attempts = await Promise.all(due.slice(0, 100).map((row) => claimed(ledger, row)))
+    expect(version() - before).toBe(1) // once per commit that touched the batch
+    await Promise.all([
+      ...attempts.map((row) => settle(ledger, row, 'APPROVED')),
+      ...due.slice(100).map((row) => claimed(ledger, row)),
+    ])
+    expect(version() - before).toBe(2)
+  })
+
+  test('that another process is writing to is waited for without holding up anything else', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+    const [a, b] = [await dueRow(ledger, batchId, 'A'), await dueRow(ledger, batchId, 'B')]
+    const sending = await claimed(ledger, a)
+    const holder = await holdWriteLock()
+
+    const answered: string[] = []
+    const nowMs = Date.now()
+    const writing = Promise.all([
+      claim(ledger, b, nowMs).then(({ kind }) => answered.push(kind)),
+      settle(ledger, sending, 'APPROVED').then(({ state }) => answered.push(state)),
+      ledger.recordMessage(messageOf(accountId, refund('M'))).then(({ kind }) => answered.push(kind)),
+    ])
+    const before = performance.eventLoopUtilization()
+    for (let i = 0; i < 40; i++) await pause(10)
+    // A thread that waits inside SQLite is never idle.
+    expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.8)
+    expect(answered).toEqual([])
+    expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'READY'])
+
+    holder.tell('release')
+    await writing
+    expect(answered.sort()).toEqual(['APPROVED', 'accepted', 'claimed'])
+    expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'SENDING'])
+  })
+
+  test('that stays locked beyond a claim’s send-by refuses the claim and keeps the settlement', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+    const [a, b] = [await dueRow(ledger, batchId, 'A'), await dueRow(ledger, batchId, 'B')]
+    const sending = await claimed(ledger, a)
+    const holder = await holdWriteLock()
+    const settling = settle(ledger, sending, 'DECLINED')
+    expect(await claim(ledger, b, Date.now() - 60_000)).toEqual({ kind: 'not-written', why: 'busy' })
+    holder.tell('release')
+    expect(await settling).toMatchObject({ state: 'DECLINED' })
+    expect(await statesIn(ledger, batchId)).toEqual(['DECLINED', 'READY'])
+  })
+})

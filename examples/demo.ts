@@ -1,0 +1,315 @@
+// The main job end to end, on the built-in sandbox gateway: a thousand instructions go in, a reconciliation comes out.
+// It runs the commands that a person would run and shows them. No money moves and nothing outside one directory is kept.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { styleText } from 'node:util'
+import { parse } from 'csv-parse/sync'
+import { stringify } from 'csv-stringify/sync'
+
+const TRANCHE = fileURLToPath(new URL('../bin/tranche.js', import.meta.url))
+const FILE = 'instructions.csv'
+const RESULTS = 'instructions.results.csv'
+
+// ───────────────────────────────────────────────────────────── What is sent
+
+interface Row {
+  readonly reference: string
+  readonly transaction_type: 'CAPTURE' | 'AUTH' | 'CAUTH' | 'REFUND' | 'CANCEL'
+  readonly amount: string
+  readonly request_currency: string
+  readonly request_ref_po_id: string
+  readonly customer_vault_id: string
+  /** Unknown to Tranche: carried through to the results. */
+  readonly note: string
+}
+
+/** In the order of the file, turn by turn. */
+const TURNS = ['REFUND', 'CAPTURE', 'CAUTH', 'REFUND', 'CANCEL', 'REFUND', 'AUTH', 'CAPTURE'] as const
+const ROWS = 1000
+
+/** Rows that do not go well, by their place in the file. The amounts 5.02, 5.03 and 5.10 mean trouble to the sandbox. */
+const TROUBLE: Readonly<
+  Record<number, { readonly amount?: string; readonly orderId?: string; readonly note: string }>
+> = {
+  2: { amount: '5.02', note: 'the processor declines this amount' },
+  4: { orderId: '999000004', note: 'no such order' },
+  9: { orderId: '700000009', note: 'the gateway calls this request wrong' },
+  10: { amount: '5.02', note: 'the processor declines this amount' },
+  14: { amount: '5.03', note: 'the line breaks after the request' },
+  20: { orderId: '999000020', note: 'no such order' },
+  33: { amount: '900.00', note: 'more than was paid' },
+  62: { amount: '5.10', note: 'the line breaks after the request' },
+  409: { amount: '900.00', note: 'more than was paid' },
+  642: { amount: '5.02', note: 'the processor declines this amount' },
+}
+
+function toRow(number: number): Row {
+  const operation = TURNS[(number - 1) % TURNS.length] as Row['transaction_type']
+  const trouble = TROUBLE[number]
+  const sells = operation === 'CAPTURE' || operation === 'AUTH'
+  const euros = 10 + ((number * 37) % 90)
+  return {
+    reference: `DEMO${String(number).padStart(4, '0')}`,
+    transaction_type: operation,
+    amount: trouble?.amount ?? `${euros}.${String((number * 13) % 100).padStart(2, '0')}`,
+    request_currency: 'EUR',
+    request_ref_po_id: sells ? '' : (trouble?.orderId ?? String(700_000_000 + number)),
+    customer_vault_id: sells ? String(40_000 + number) : '',
+    note: trouble?.note ?? '',
+  }
+}
+
+/** The orders and stored cards that the file names, but for the order ids that begin with 999. */
+function toPreparation(rows: readonly Row[]): object {
+  const states = { REFUND: 'settled', CAUTH: 'authorized', CANCEL: 'pending settlement' } as const
+  return {
+    orders: rows.flatMap(({ transaction_type: operation, request_ref_po_id: orderId }) =>
+      operation === 'CAPTURE' || operation === 'AUTH' || orderId.startsWith('999')
+        ? []
+        : [{ orderId, state: states[operation], amount: '100.00', currency: 'EUR' }],
+    ),
+    vault: rows.flatMap(({ customer_vault_id: vaultId }) => (vaultId === '' ? [] : [{ vaultId }])),
+  }
+}
+
+// ───────────────────────────────────────────────────────────── Commands
+
+const children = new Set<ChildProcess>()
+
+/** Settings of the person who runs the demo must not reach a real gateway or a real ledger. Their Redis may be used. */
+function environment(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('TRANCHE_') || name.startsWith('TRANCHE_REDIS_'),
+  )
+  return { ...Object.fromEntries(kept), ...settings }
+}
+
+function start(args: readonly string[], directory: string, env: NodeJS.ProcessEnv, output: 'inherit' | 'pipe') {
+  const child = spawn(process.execPath, [TRANCHE, ...args], { cwd: directory, env, stdio: ['ignore', output, output] })
+  children.add(child)
+  child.once('close', () => children.delete(child))
+  return child
+}
+
+function ended(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+}
+
+interface Gateway {
+  readonly url: string
+  readonly child: ChildProcess
+}
+
+async function openGateway(directory: string): Promise<Gateway> {
+  const child = start(['sandbox', '--port', '0', '--latency', '25', '--json'], directory, environment({}), 'pipe')
+  child.stderr?.resume()
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
+  for await (const line of lines) {
+    const { event, url } = JSON.parse(line) as { event: string; url: string }
+    if (event === 'listening') return { url, child }
+  }
+  throw new Error('the sandbox gateway did not start')
+}
+
+/** The sandbox's own routes, which no real gateway has: what exists, what goes wrong, what was really executed. */
+async function ask(gateway: Gateway, path: string, body?: object): Promise<readonly Record<string, unknown>[]> {
+  const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  const answer = await fetch(`${gateway.url}/_sandbox/${path}`, request)
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`the sandbox refused ${path}: ${text}`)
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
+
+// ───────────────────────────────────────────────────────────── The story
+
+function say(text = ''): void {
+  console.log(text)
+}
+
+function chapter(title: string): void {
+  say(`\n${styleText(['bold'], `── ${title}`)}\n`)
+}
+
+async function main(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'tranche-demo-'))
+  const rows = Array.from({ length: ROWS }, (_, i) => toRow(i + 1))
+  writeFileSync(join(directory, FILE), stringify([...rows], { header: true }))
+  const gateway = await openGateway(directory)
+  await ask(gateway, 'prepare', toPreparation(rows))
+  await ask(gateway, 'faults', { kind: '400', match: { orderId: '700000009' } })
+  await ask(gateway, 'faults', { kind: '429', match: { operation: 'REFUND' }, every: 75, times: 4, retryAfterS: 1 })
+
+  say('Everything here happens on a sandbox gateway on this machine. No money moves.')
+  say(`Working directory: ${directory}`)
+  say(`"tranche" below is ${TRANCHE}`)
+  const tranche = openCommands(directory, gateway)
+
+  chapter(`1. Look first: ${ROWS} instructions of all five operations`)
+  await tranche(['check', FILE], 0)
+
+  chapter('2. Execute them, while the gateway now and then says "too many requests"')
+  await tranche(['run', FILE, '--out', RESULTS], 5)
+  const results = readResults(join(directory, RESULTS))
+  explainRun(results)
+
+  chapter('3. The reconciliation: one line for every line that came in')
+  showLines(results)
+
+  chapter('4. Two rows are in doubt, on purpose')
+  await tranche(['in-doubt', 'list'], 0)
+  await explainDoubt(gateway, rows)
+
+  chapter('5. The same command again, as when cron fires twice')
+  const before = await receivedBy(gateway)
+  await tranche(['run', FILE, '--out', RESULTS], 5)
+  say(`\nRequests that reached the gateway meanwhile: ${(await receivedBy(gateway)) - before}.`)
+
+  chapter('6. Ask the gateway what it really did')
+  await compare(gateway, results)
+  sayNext(directory)
+}
+
+function openCommands(directory: string, gateway: Gateway) {
+  const env = environment({
+    TRANCHE_GATEWAY_URL: gateway.url,
+    TRANCHE_GATEWAY_USERNAME: 'sandbox',
+    TRANCHE_GATEWAY_PASSWORD: 'sandbox',
+    TRANCHE_DATA_DIR: join(directory, 'ledger'),
+  })
+  return async (args: readonly string[], expected: number): Promise<void> => {
+    say(styleText('cyan', `$ tranche ${args.join(' ')}`))
+    const code = await ended(start(args, directory, env, 'inherit'))
+    if (code === 130) throw new Interrupted()
+    if (code !== expected) throw new Error(`tranche ${args[0]} ended with ${code}, and ${expected} was expected`)
+  }
+}
+
+async function receivedBy(gateway: Gateway): Promise<number> {
+  const [counts] = await ask(gateway, 'counts')
+  return Number(counts?.received)
+}
+
+class Interrupted extends Error {}
+
+type Result = Readonly<Record<string, string>>
+
+function readResults(path: string): readonly Result[] {
+  return parse(readFileSync(path), { columns: true, bom: true }) as Result[]
+}
+
+function explainRun(results: readonly Result[]): void {
+  const again = results.filter(({ result_attempts: attempts }) => Number(attempts) > 1).length
+  say('\nExit code 5: all is settled but for the rows in doubt, which need a person.')
+  say(
+    `${again} rows were answered "too many requests" (HTTP 429), which proves that nothing was executed: they were sent again.`,
+  )
+}
+
+/** Five of the columns, of the first rows and of the first row of every other kind. */
+function showLines(results: readonly Result[]): void {
+  const kinds = new Set<string>()
+  const shown = results.filter((result, i) => {
+    const kind = `${result.result_status} ${result.note}`
+    const isNew = !kinds.has(kind)
+    kinds.add(kind)
+    return i < 5 || isNew
+  })
+  const cells = shown.map((result) => [
+    result.reference ?? '',
+    result.transaction_type ?? '',
+    result.amount ?? '',
+    result.result_status ?? '',
+    result.result_reason ?? '',
+  ])
+  const table = [['reference', 'transaction_type', 'amount', 'result_status', 'result_reason'], ...cells]
+  const widths = [0, 1, 2, 3].map((i) => Math.max(...table.map((line) => (line[i] as string).length)))
+  for (const line of table) {
+    const [reason, ...front] = line.toReversed()
+    const padded = front.toReversed().map((cell, i) => cell.padEnd(widths[i] as number))
+    say(`  ${padded.join('  ')}  ${cut(reason ?? '', 62)}`.trimEnd())
+  }
+  say(`  … ${results.length} rows and ${Object.keys(results[0] ?? {}).length} columns in ${RESULTS}`)
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+}
+
+/** From outside the two look the same; only the sandbox can tell. */
+async function explainDoubt(gateway: Gateway, rows: readonly Row[]): Promise<void> {
+  const executed = new Set((await ask(gateway, 'log')).map((entry) => `${entry.operation} ${entry.orderId}`))
+  const isExecuted = (row: Row) => executed.has(`${row.transaction_type} ${row.request_ref_po_id}`)
+  say('\nBoth requests left, and the connection broke before an answer came. The sandbox can say what became of them:')
+  for (const row of rows.filter(({ amount }) => amount === '5.03' || amount === '5.10')) {
+    say(`  ${row.reference}  ${isExecuted(row) ? 'was executed' : 'was not executed'}`)
+  }
+  say(
+    'The gateway itself has no such query. Sending both again would have paid one of them twice; giving both up would',
+  )
+  say('have lost the other. Tranche does neither: it says what it does not know, and a person looks it up.')
+}
+
+async function compare(gateway: Gateway, results: readonly Result[]): Promise<void> {
+  const approvals = (await ask(gateway, 'log')).filter(({ status }) => status === 'APPROVED')
+  const told = new Map<string, number>()
+  for (const { result_status: status, result_transaction_id: id = '' } of results) {
+    if (status === 'APPROVED') told.set(id, (told.get(id) ?? 0) + 1)
+  }
+  const targets = new Set(approvals.map(({ operation, orderId }) => `${operation} ${orderId}`))
+  const untold = approvals.filter(({ transactionId }) => !told.has(String(transactionId))).length
+  const invented = [...told.keys()].filter((id) => !approvals.some(({ transactionId }) => transactionId === id)).length
+  say(`  executed and approved by the gateway     ${approvals.length}`)
+  say(`  APPROVED in the reconciliation           ${told.size}`)
+  say(`  executed, but in doubt here              ${untold}`)
+  say(`  executed twice                           ${approvals.length - targets.size}`)
+  say(`  reported as approved, but not executed   ${invented}`)
+  if (untold !== 1 || invented !== 0 || targets.size !== approvals.length) throw new Error('the record is wrong')
+}
+
+function sayNext(directory: string): void {
+  chapter('What to look at next')
+  say(`  ${join(directory, RESULTS)}`)
+  say(`  ${join(directory, RESULTS.replace(/\.csv$/, '.summary.csv'))}`)
+  say(`  export TRANCHE_DATA_DIR=${join(directory, 'ledger')}      the record of this demo; then:`)
+  say(`  ${TRANCHE} status`)
+  say(`  ${TRANCHE} history DEMO0014      every move of one instruction`)
+  say('  README.md: your own file with --sandbox, then your own account')
+  say(`  rm -r ${directory}      when you have seen enough`)
+}
+
+/** Waits until every child has ended: the sandbox is not left behind, and `run` has taken its Redis down itself. */
+async function endChildren(): Promise<void> {
+  await Promise.all(
+    Array.from(children, (child) => {
+      const end = ended(child)
+      child.kill('SIGTERM')
+      return end
+    }),
+  )
+}
+
+// Ctrl-C reaches the commands as well; their end is awaited, so that nothing is left running.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => void endChildren())
+
+try {
+  await main()
+} catch (error) {
+  const interrupted = error instanceof Interrupted
+  const message = error instanceof Error ? error.message : String(error)
+  console.error(interrupted ? '\nThe demo was interrupted.' : `\nThe demo did not go as it should: ${message}`)
+  process.exitCode = interrupted ? 130 : 1
+} finally {
+  await endChildren()
+}

@@ -1,0 +1,20 @@
+// Another service hands in one instruction with plain BullMQ and waits until it is in the ledger (not until it is sent).
+// Run with: TRANCHE_REDIS_URL=redis://… node examples/enqueue.ts, while a worker runs on the same Redis.
+
+import { Queue, QueueEvents } from 'bullmq'
+
+const connection = { url: process.env.TRANCHE_REDIS_URL ?? 'redis://127.0.0.1:6379' }
+const queue = new Queue('tranche-intake', { connection })
+const events = new QueueEvents('tranche-intake', { connection })
+
+const job = await queue.add('instruction', {
+  schema_version: 1,
+  reference: process.argv[2] ?? 'CAP-1001',
+  transaction_type: 'CAUTH',
+  amount: '12.30',
+  request_currency: 'EUR',
+  request_ref_po_id: '700000001',
+})
+console.log(await job.waitUntilFinished(events))
+
+await Promise.all([events.close(), queue.close()])

@@ -1,0 +1,103 @@
+// The same file once more: after an interruption, after its end, and month after month.
+
+import { existsSync } from 'node:fs'
+import { afterEach, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+test('an interrupted run ends with 130 and no results; the same command again finishes, each row executed once', async () => {
+  office = await openOffice({ latencyMs: 40, env: { TRANCHE_IN_FLIGHT: '5' } })
+  const rows = refunds(100)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const first = office.start('run', input, '--out', out, '--json')
+  await until('the run is under way', () => office.sandbox.log().length >= 25, first)
+  first.kill('SIGINT')
+  const interrupted = await first.ended
+  expect(interrupted.code, interrupted.stderr).toBe(130)
+  expect(interrupted.last).toMatchObject({ event: 'result', state: 'interrupted', exit: 130 })
+  expect(interrupted.stderr).toContain('Run the same command again to go on.')
+  expect(existsSync(out)).toBe(false)
+  const sent = office.sandbox.received()
+  expect(sent).toBeLessThan(100)
+
+  const again = await office.tranche('run', input, '--out', out, '--json')
+  expect(again.code, again.stderr).toBe(0)
+  expect(again.last.batch).toBe(interrupted.last.batch)
+  expect(countsIn(out)).toEqual({ APPROVED: 100 })
+  expect(office.sandbox.received()).toBe(100)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a finished file run again sends nothing: its rows are duplicates that point at the first, and count as those', async () => {
+  office = await openOffice()
+  const rows = [...refunds(3), refundRow(4, { amount: '5.02' })]
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const [first, second] = [office.path('first.csv'), office.path('second.csv')]
+  const ran = await office.tranche('run', input, '--out', first, '--json')
+  expect(ran.code, ran.stderr).toBe(3)
+  const onceMore = await office.tranche('run', input, '--out', first, '--json') // cron fired twice
+  expect(onceMore.code, onceMore.stderr).toBe(3)
+  expect(onceMore.last.batch).toBe(ran.last.batch)
+
+  const again = await office.tranche('run', input, '--out', second, '--json')
+  expect(again.code, again.stderr).toBe(3)
+  expect(again.last.batch).not.toBe(ran.last.batch)
+  expect(countsIn(second)).toEqual({ DUPLICATE: 4 })
+  for (const { result_row: row, result_reason: reason } of readCsv(second)) {
+    expect(reason).toContain(ran.last.batch)
+    expect(reason).toMatch(new RegExp(`row ${row}\\b`))
+    expect(reason).toContain(row === '4' ? 'DECLINED' : 'APPROVED')
+  }
+  expect(office.sandbox.received()).toBe(4)
+  expect(compareBooks(booksOf(office, { input, out: first }, { input, out: second }))).toEqual([])
+})
+
+test('a recorded reference with other content is refused, and the first one stays as it was', async () => {
+  office = await openOffice()
+  const rows = refunds(2)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  expect((await office.tranche('run', input, '--out', office.path('a.csv'))).code).toBe(0)
+  const other = await office.put('other.csv', toCsv([refundRow(1, { amount: '99.00' })]))
+  const refused = await office.tranche('run', other, '--out', office.path('b.csv'))
+  expect(refused.code).toBe(7)
+  expect(refused.stderr).toContain('the reference is recorded with other content')
+  expect(recordedIn(office)).toHaveLength(2)
+  expect(office.sandbox.received()).toBe(2)
+})
+
+test('a roster under a run key charges each stored card once a month, however often it is run', async () => {
+  office = await openOffice()
+  const cards = ['501', '502', '503']
+  office.sandbox.prepare({ vault: cards.map((vaultId) => ({ vaultId })) })
+  const roster = `reference,amount,request_currency,customer_vault_id\n${cards.map((card) => `sub-${card},9.90,EUR,${card}`).join('\n')}\n`
+  const input = await office.put('subscribers.csv', roster)
+  const charge = (month: string, out: string, ...more: string[]) =>
+    office.tranche('run', input, '--operation', 'CAPTURE', '--run-key', month, '--out', office.path(out), '--json', ...more)
+  const charged = () => office.sandbox.log().map((entry) => entry.vaultId).toSorted()
+
+  expect((await charge('2026-12', 'december.csv')).code).toBe(0)
+  expect((await charge('2026-12', 'december.csv')).code).toBe(0)
+  const elsewhere = await charge('2026-12', 'december-again.csv')
+  expect(elsewhere.code, elsewhere.stderr).toBe(0)
+  expect(countsIn(office.path('december-again.csv'))).toEqual({ DUPLICATE: 3 })
+  expect(charged()).toEqual(cards)
+  expect(recordedIn(office).map((row) => row.reference)).toContain('2026-12/sub-501')
+
+  // A month later this passes; on the same day another key looks like a slip of the pen.
+  const mistyped = await charge('2027-12', 'mistyped.csv')
+  expect(mistyped.code).toBe(7)
+  expect(mistyped.stderr).toContain('--allow-lookalikes 3')
+  expect(charged()).toEqual(cards)
+  expect((await charge('2027-01', 'january.csv', '--allow-lookalikes', '3')).code).toBe(0)
+  expect(charged()).toEqual(cards.flatMap((card) => [card, card]))
+  const reports = ['december.csv', 'december-again.csv', 'january.csv'].map((name) => ({ input, out: office.path(name) }))
+  expect(compareBooks(booksOf(office, ...reports))).toEqual([])
+})

@@ -1,0 +1,70 @@
+// Rows with a time of their own, and the rate at which rows leave.
+
+import { afterEach, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { preparationFor, refundRow, refunds, saleRow, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+test('a row leaves at its time and not before; a run waits for it, and leaves what is due in an hour', async () => {
+  office = await openOffice()
+  const soonMs = Date.now() + 3_000
+  const rows = [
+    saleRow(1),
+    saleRow(2, { execute_at: new Date(soonMs).toISOString() }),
+    saleRow(3, { execute_at: new Date(soonMs + 3_600_000).toISOString() }),
+  ]
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const ran = await office.tranche('run', input, '--out', out, '--json')
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.last).toMatchObject({ ending: 'later', counts: { APPROVED: 2, PENDING: 1 } })
+  expect(ran.stderr).toContain('1 row is due later')
+  const [first, second] = office.sandbox.log()
+  expect(first).toMatchObject({ xtlOrderId: 'X1' })
+  expect(second).toMatchObject({ xtlOrderId: 'X2' })
+  expect(second!.atMs).toBeGreaterThanOrEqual(soonMs)
+  expect(countsIn(out)).toEqual({ APPROVED: 2, PENDING: 1 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('what came due while nobody worked is sent by the next worker', async () => {
+  office = await openOffice()
+  const dueMs = Date.now() + 2_000
+  const rows = [refundRow(1, { execute_at: new Date(dueMs).toISOString() })]
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const { batch } = (await office.tranche('submit', input, '--json')).last
+  expect(recordedIn(office)).toMatchObject([{ state: 'READY' }])
+  await until('its time has passed', () => Date.now() > dueMs)
+  const worked = await office.tranche('worker', '--until-idle')
+  expect(worked.code, worked.stderr).toBe(0)
+  const out = office.path('out.csv')
+  await office.tranche('results', batch as string, '--out', out)
+  expect(countsIn(out)).toEqual({ APPROVED: 1 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('no second holds more requests than the rate allows', async () => {
+  const rate = 20
+  office = await openOffice({ env: { TRANCHE_RATE: String(rate) } })
+  const rows = refunds(60)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  const left = recordedIn(office).map((row) => row.sent_at as number)
+  expect(fullestSecond(left)).toBeLessThanOrEqual(rate)
+  // Where they arrive, whatever stalls this process for a moment bunches them: two intervals are allowed for that.
+  expect(fullestSecond(office.sandbox.log().map((entry) => entry.atMs))).toBeLessThanOrEqual(rate + 2)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+/** The most moments that any window of one second holds; every such window begins at one of them. */
+function fullestSecond(momentsMs: readonly number[]): number {
+  return Math.max(...momentsMs.map((from) => momentsMs.filter((at) => at >= from && at < from + 1_000).length))
+}

@@ -1,0 +1,141 @@
+// Submitting, working and watching as three processes, and what people decide while rows are on their way.
+
+import { afterEach, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { type FileRow, orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+async function submitted(rows: readonly FileRow[]): Promise<{ input: string; batch: string }> {
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const said = await office.tranche('submit', input, '--json')
+  expect(said.code, said.stderr).toBe(0)
+  return { input, batch: said.last.batch as string }
+}
+
+async function reconciled(batch: string): Promise<string> {
+  const out = office.path('out.csv')
+  const written = await office.tranche('results', batch, '--out', out)
+  expect(written.code, written.stderr).toBe(0)
+  return out
+}
+
+test('a worker told to end lets open requests finish, none is in doubt, and the next worker does the rest', async () => {
+  office = await openOffice({ latencyMs: 60, env: { TRANCHE_IN_FLIGHT: '6' } })
+  const { input, batch } = await submitted(refunds(120))
+  const watching = office.start('status', batch, '--watch', '--json')
+  const first = await office.worker()
+  await until('the batch is under way', () => office.sandbox.log().length >= 30, first)
+  first.kill('SIGTERM')
+  const ended = await first.ended
+  expect(ended.code, ended.stderr).toBe(0)
+  expect(ended.stderr).toContain('Every answer that came is recorded')
+  const sent = office.sandbox.received()
+  expect(sent).toBeLessThan(120)
+  expect(recordedIn(office).filter((row) => row.state === 'APPROVED')).toHaveLength(sent)
+  expect(recordedIn(office).filter((row) => row.state === 'READY')).toHaveLength(120 - sent)
+
+  const second = await office.worker()
+  const watched = await watching.ended
+  expect(watched.code, watched.stderr).toBe(0)
+  expect(watched.last).toMatchObject({ batch, state: 'done', counts: { APPROVED: 120 } })
+  const out = await reconciled(batch)
+  expect(countsIn(out)).toEqual({ APPROVED: 120 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  second.kill('SIGTERM')
+  expect((await second.ended).code).toBe(0)
+})
+
+test('a second worker on one ledger is turned away with 6 and the name of the first; a run follows the first one', async () => {
+  office = await openOffice()
+  const first = await office.worker()
+  const second = await office.tranche('worker')
+  expect(second.code).toBe(6)
+  expect(second.stderr).toContain(`Process ${first.pid} on `)
+  expect(second.stderr).toContain('(tranche worker)')
+
+  const rows = refunds(6)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stderr).toContain('Another process is working')
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  expect((await office.tranche('down')).code).toBe(6)
+})
+
+test('a run takes over the batch when the worker it follows dies', async () => {
+  office = await openOffice({ latencyMs: 40, env: { TRANCHE_IN_FLIGHT: '4' } })
+  const rows = refunds(60)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const worker = await office.worker()
+  const running = office.start('run', input, '--out', out)
+  await until('the batch is under way', () => office.sandbox.log().length >= 15, worker)
+  worker.kill('SIGTERM')
+  const ran = await running.ended
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(countsIn(out)).toEqual({ APPROVED: 60 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a paused batch sends nothing more until it is resumed; a cancelled one gives up what was not sent', async () => {
+  office = await openOffice({ latencyMs: 50, env: { TRANCHE_IN_FLIGHT: '3' } })
+  const { input, batch } = await submitted(refunds(90))
+  const worker = await office.worker()
+  await until('the batch is under way', () => office.sandbox.log().length >= 10, worker)
+
+  const paused = await office.tranche('pause', batch, '--reason', 'asked by the bank', '--as', 'ann', '--json')
+  expect(paused.code, paused.stderr).toBe(0)
+  expect(paused.last).toMatchObject({ batch, hold: 'paused' })
+  await until('open requests are answered', () => recordedIn(office).every((row) => row.state !== 'SENDING'), worker)
+  const sent = office.sandbox.received()
+  const status = (await office.tranche('status', batch, '--json')).last
+  expect(status).toMatchObject({ state: 'paused', reason: 'asked by the bank' })
+  expect(status.counts).toEqual({ APPROVED: sent, PENDING: 90 - sent })
+  expect(office.sandbox.received()).toBe(sent)
+
+  expect((await office.tranche('resume', batch, '--reason', 'the bank agrees')).code).toBe(0)
+  await until('the batch goes on', () => office.sandbox.log().length >= sent + 10, worker)
+  const cancelled = await office.tranche('cancel', batch, '--reason', 'wrong month', '--json')
+  expect(cancelled.code, cancelled.stderr).toBe(0)
+  await until('nothing is open', () => recordedIn(office).every(({ state }) => !['SENDING', 'READY'].includes(state)), worker)
+
+  const out = await reconciled(batch)
+  const executed = office.sandbox.log().length
+  expect(countsIn(out)).toEqual({ APPROVED: executed, CANCELLED: 90 - executed })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  expect((await office.tranche('status', batch, '--json')).last).toMatchObject({ state: 'cancelled', reason: 'wrong month' })
+  const last = (await office.tranche('history', 'R-90')).stdout
+  expect(last).toMatch(/READY → CANCELLED {2}\(cancel/)
+  expect(last).toContain('wrong month')
+})
+
+test('a row in doubt stands in the worklist with all that is needed to look it up, and holds back later rows of its order', async () => {
+  office = await openOffice()
+  const doubted = orderOf(3)
+  const later = { ...refunds(1, 3)[0]!, reference: 'R-3-again', amount: '7.77' }
+  const rows = [...refunds(5), later]
+  office.sandbox.addFault({ kind: 'reset-after', match: { orderId: doubted }, times: 1 })
+  const { input, batch } = await submitted(rows)
+  const worked = await office.tranche('worker', '--until-idle')
+  expect(worked.code, worked.stderr).toBe(6) // one row waits behind the doubt
+  const listed = (await office.tranche('in-doubt', 'list', '--json')).last
+  expect(listed.in_doubt).toMatchObject([
+    { reference: 'R-3', operation: 'REFUND', amount: '3.01', currency: 'EUR', order_id: doubted, attempt: 1, batch, row: 3 },
+  ])
+  const list = office.path('doubts.csv')
+  expect((await office.tranche('in-doubt', 'list', '--out', list)).code).toBe(0)
+  expect((await office.tranche('in-doubt', 'list', '--out', list)).code).toBe(2) // no list is written over
+  const moves = (await office.tranche('history', 'R-3', '--json')).last.moves
+  expect(moves.map((move: { to: string }) => move.to)).toEqual(expect.arrayContaining(['SENDING', 'IN_DOUBT']))
+  expect((await office.tranche('status', batch)).stdout).toContain('1 row waits behind a row of the same order')
+  const out = await reconciled(batch)
+  expect(countsIn(out)).toEqual({ APPROVED: 4, IN_DOUBT: 1, PENDING: 1 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
