@@ -9,7 +9,8 @@ import { EXIT, type Terminal } from './terminal.ts'
 export async function check(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
   const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
-  if (anonymous) terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
+  if (anonymous)
+    terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
   const ledger = await openRecordToRead(app)

@@ -93,7 +93,7 @@ async function runOn(
 }
 
 async function sendingIn(ledger: Ledger): Promise<number> {
-  const batches = await ledger.batches()
+  const batches = await ledger.batches('open')
   return batches.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
 }
 
@@ -172,8 +172,8 @@ async function record(
 
 /** The worker's place, if it is free: lock, Redis, then work. Opened before anything is recorded. */
 interface Shop {
-  /** False: somebody else has it, and works the batch off. */
-  tryToOpen(): Promise<boolean>
+  /** null: it is ours. Otherwise who has it. */
+  tryToOpen(): Promise<string | null>
   start(batchId: BatchId): Promise<void>
   stopWork(): Promise<void>
   close(): Promise<void>
@@ -189,12 +189,12 @@ function openShop(app: App, ledger: Ledger): Shop {
   }
   return {
     async tryToOpen() {
-      if (lock !== null) return true
+      if (lock !== null) return null
       const taken = await takeWorkerLock(app, 'run')
-      if (taken.kind === 'held') return false
+      if (taken.kind === 'held') return taken.heldBy?.command ?? 'worker'
       lock = taken
       redis = await openRedis(app)
-      return true
+      return null
     },
     async start(batchId) {
       if (redis !== null && work === null) work = await openWork(app, ledger, redis.address, { only: batchId })
@@ -216,17 +216,23 @@ async function workOff(
   terminal: Terminal,
   until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null },
 ): Promise<Followed | null> {
-  const mine = await shop.tryToOpen()
-  if (!mine) terminal.say(`Another process is working; it does this batch too. Following batch ${batchId}.`)
-  if (mine) await shop.start(batchId)
+  const holder = await shop.tryToOpen()
+  if (holder === null) await shop.start(batchId)
+  else terminal.say(followingText(batchId, holder))
   const step = async () => {
     // Whoever worked may end before the batch does: then it is ours.
-    if (await shop.tryToOpen()) await shop.start(batchId)
+    if ((await shop.tryToOpen()) === null) await shop.start(batchId)
   }
   const followed = await follow(app, ledger, batchId, terminal, { ...until, step })
   await shop.stopWork()
   // Answers that came while work was stopping belong in the results.
   return followed === null ? null : { ...followed, batch: await viewOf(ledger, batchId) }
+}
+
+function followingText(batchId: BatchId, holder: string): string {
+  return holder === 'run'
+    ? `Another run is working on this ledger. Batch ${batchId} is recorded and begins when that one ends.`
+    : `A worker is running and does this batch too. Following batch ${batchId}.`
 }
 
 /** `90s`, `15m`, `2h`; plain digits are seconds. */

@@ -64,10 +64,10 @@ async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<nu
   return EXIT.approved
 }
 
-async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal): Promise<number> {
+async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal, also: object = {}): Promise<number> {
   const batch = await findBatch(ledger, id)
   const standing = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
-  terminal.object(toJson(batch, standing))
+  terminal.object({ ...also, ...toJson(batch, standing) })
   for (const line of describe(batch, standing, terminal)) terminal.data(line)
   return EXIT.approved
 }
@@ -136,6 +136,6 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): 
     await app.clock.sleep(WATCH_EVERY_MS, stop.signal)
   }
   progress.end()
-  const code = await showOne(app, ledger, id, terminal)
-  return stop.signal.aborted ? EXIT.interrupted : code
+  await showOne(app, ledger, id, terminal, { event: 'result' })
+  return stop.signal.aborted ? EXIT.interrupted : EXIT.approved
 }

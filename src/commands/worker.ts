@@ -25,7 +25,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
   }
   const ledger = await openRecordAloud(app, terminal)
   const touched = new Set<BatchId>()
-  const interruption = openInterruption(terminal, async () => sum(await ledger.batches(), 'SENDING'))
+  const interruption = openInterruption(terminal, async () => sum(await ledger.batches('open'), 'SENDING'))
   try {
     const lock = await takeWorkerLock(app, 'worker')
     if (lock.kind === 'held') throw heldFault(lock.heldBy)
@@ -82,15 +82,20 @@ async function workUntil(
 
 /** Nothing can move within a minute without a person. */
 async function isIdle(ledger: Ledger, app: App): Promise<boolean> {
-  const open = (await ledger.batches()).filter((batch) => isOpen(batch))
-  return open.every((batch) => endingOf(batch, app.clock.nowMs()) !== null)
+  const open = await ledger.batches('open')
+  return open.every((batch) => !isServed(app, batch) || endingOf(batch, app.clock.nowMs()) !== null)
+}
+
+/** Rows of a merchant that is not configured here move nowhere. */
+function isServed(app: App, batch: BatchView): boolean {
+  return app.config.merchants.has(batch.merchant)
 }
 
 function isOpen(batch: BatchView): boolean {
   return countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0
 }
 
-function sum(batches: readonly BatchView[], state: 'SENDING' | 'IN_DOUBT'): number {
+function sum(batches: readonly BatchView[], state: 'SENDING'): number {
   return batches.reduce((total, batch) => total + countIn(batch, state), 0)
 }
 
@@ -109,7 +114,9 @@ async function leave(
   }
   let worst: number = EXIT.approved
   for (const batch of await ledger.batches()) {
-    const ending = endingOf(batch, app.clock.nowMs())
+    const ending = isServed(app, batch)
+      ? endingOf(batch, app.clock.nowMs())
+      : ({ kind: 'stuck', reason: `merchant ${batch.merchant} is not configured here` } as const)
     if (ending === null || !(touched.has(batch.batchId) || isOpen(batch))) continue
     const code = exitCodeOf(batch, ending)
     worst = Math.max(worst, code)

@@ -391,7 +391,8 @@ export interface DoubtRow {
 }
 
 export interface BookLedger {
-  batches(): Promise<readonly BatchView[]>
+  /** Latest first; `open`: only those with a row that is not settled. */
+  batches(only?: 'open'): Promise<readonly BatchView[]>
   /** By id or a beginning of one that fits a single batch; null where none fits. */
   batch(idOrPrefix: string): Promise<BatchView | null>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>

@@ -32,8 +32,14 @@ export interface BookParts {
 export function openBook(db: DatabaseSync, committer: Committer, parts: BookParts): BookLedger {
   const written = db.prepare('UPDATE batch SET results_path = ?, results_version = ? WHERE id = ?')
   return {
-    async batches() {
-      const ids = db.prepare("SELECT id FROM batch WHERE stage = 'open' ORDER BY created_at DESC, rowid DESC").all()
+    async batches(only) {
+      const narrowed =
+        only === 'open'
+          ? "AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING') AND count > 0)"
+          : ''
+      const ids = db
+        .prepare(`SELECT id FROM batch WHERE stage = 'open' ${narrowed} ORDER BY created_at DESC, rowid DESC`)
+        .all()
       return (ids as Array<{ id: string }>).map(({ id }) => viewOf(db, id as BatchId))
     },
     async batch(idOrPrefix) {

@@ -233,7 +233,9 @@ function refuseExecuted(db: DatabaseSync, { retry }: DraftHeader): void {
     SELECT d.row_no, d.line, 'result_reference', d.reference, 'it may have been executed after all: ' || i.warning,
       'look it up at the gateway; take the row out, or give it a new reference if it is to be executed once more'
     FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
-    WHERE d.state = 'DUPLICATE' AND i.money_warning = 1 AND i.state IN (${retry.map(() => '?').join(', ')})`).run(...retry)
+    WHERE d.state = 'DUPLICATE' AND i.money_warning = 1 AND i.state IN (${retry.map(() => '?').join(', ')})`).run(
+    ...retry,
+  )
 }
 
 function refuseFaulty(db: DatabaseSync): void {

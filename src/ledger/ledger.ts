@@ -63,9 +63,13 @@ function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
     const db = new DatabaseSync(path, { timeout: OPEN_WAIT_MS })
     if (isNew) chmodSync(path, 0o600)
     // FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim.
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF')
-    migrate(db)
-    const ledgerId = ledgerIdOf(db)
+    const ledgerId = patiently(() => {
+      db.exec(
+        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF',
+      )
+      migrate(db)
+      return ledgerIdOf(db)
+    })
     // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
     db.exec('PRAGMA busy_timeout = 0')
     return { db, ledgerId }
@@ -73,6 +77,19 @@ function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
     throw openFault(path, error)
   } finally {
     process.umask(mask)
+  }
+}
+
+/** Of processes that make the ledger at the same moment SQLite refuses some at once, whatever the time-out says. */
+function patiently<T>(run: () => T): T {
+  const untilMs = Date.now() + OPEN_WAIT_MS
+  for (;;) {
+    try {
+      return run()
+    } catch (error) {
+      if (whyNotWritten(error) !== 'busy' || Date.now() > untilMs) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
   }
 }
 

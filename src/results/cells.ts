@@ -26,8 +26,10 @@ export const RESULT_COLUMNS = [
 ] as const
 
 /** What stands under `result_batch`. Results of the sandbox must never pass for real ones. */
+export const SANDBOX_MARK = 'SANDBOX-'
+
 export function batchMarkOf(batch: Pick<BatchView, 'batchId' | 'sandbox'>): string {
-  return batch.sandbox ? `SANDBOX-${batch.batchId}` : batch.batchId
+  return batch.sandbox ? `${SANDBOX_MARK}${batch.batchId}` : batch.batchId
 }
 
 /** The shape of one batch's reconciliation. */

@@ -71,7 +71,14 @@ test('a file with bad rows is refused whole: every one is named, nothing is reco
   expect(existsSync(out)).toBe(false)
   const asJson = await office.tranche('run', input, '--out', out, '--json')
   expect(asJson.code).toBe(7)
-  expect(asJson.last).toMatchObject({ event: 'result', ok: false, faults: [{ row: 6, line: 7 }, { row: 7, line: 8 }] })
+  expect(asJson.last).toMatchObject({
+    event: 'result',
+    ok: false,
+    faults: [
+      { row: 6, line: 7 },
+      { row: 7, line: 8 },
+    ],
+  })
 
   const skipped = await office.tranche('run', input, '--out', out, '--skip-invalid')
   expect(skipped.code, skipped.stderr).toBe(3)

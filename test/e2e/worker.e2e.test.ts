@@ -68,7 +68,7 @@ test('a second worker on one ledger is turned away with 6 and the name of the fi
   expect((await office.tranche('down')).code).toBe(6)
 })
 
-test('a run takes over the batch when the worker it follows dies', async () => {
+test('a run takes over the batch when the worker it follows ends', async () => {
   office = await openOffice({ latencyMs: 40, env: { TRANCHE_IN_FLIGHT: '4' } })
   const rows = refunds(60)
   office.sandbox.prepare(preparationFor(rows))
@@ -104,13 +104,20 @@ test('a paused batch sends nothing more until it is resumed; a cancelled one giv
   await until('the batch goes on', () => office.sandbox.log().length >= sent + 10, worker)
   const cancelled = await office.tranche('cancel', batch, '--reason', 'wrong month', '--json')
   expect(cancelled.code, cancelled.stderr).toBe(0)
-  await until('nothing is open', () => recordedIn(office).every(({ state }) => !['SENDING', 'READY'].includes(state)), worker)
+  await until(
+    'nothing is open',
+    () => recordedIn(office).every(({ state }) => !['SENDING', 'READY'].includes(state)),
+    worker,
+  )
 
   const out = await reconciled(batch)
   const executed = office.sandbox.log().length
   expect(countsIn(out)).toEqual({ APPROVED: executed, CANCELLED: 90 - executed })
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
-  expect((await office.tranche('status', batch, '--json')).last).toMatchObject({ state: 'cancelled', reason: 'wrong month' })
+  expect((await office.tranche('status', batch, '--json')).last).toMatchObject({
+    state: 'cancelled',
+    reason: 'wrong month',
+  })
   const last = (await office.tranche('history', 'R-90')).stdout
   expect(last).toMatch(/READY → CANCELLED {2}\(cancel/)
   expect(last).toContain('wrong month')
@@ -127,7 +134,16 @@ test('a row in doubt stands in the worklist with all that is needed to look it u
   expect(worked.code, worked.stderr).toBe(6) // one row waits behind the doubt
   const listed = (await office.tranche('in-doubt', 'list', '--json')).last
   expect(listed.in_doubt).toMatchObject([
-    { reference: 'R-3', operation: 'REFUND', amount: '3.01', currency: 'EUR', order_id: doubted, attempt: 1, batch, row: 3 },
+    {
+      reference: 'R-3',
+      operation: 'REFUND',
+      amount: '3.01',
+      currency: 'EUR',
+      order_id: doubted,
+      attempt: 1,
+      batch,
+      row: 3,
+    },
   ])
   const list = office.path('doubts.csv')
   expect((await office.tranche('in-doubt', 'list', '--out', list)).code).toBe(0)

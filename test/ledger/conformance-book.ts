@@ -95,7 +95,10 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
 
     test('tells of rows that wait behind a paused batch, but not behind its rows that are due later anyway', async () => {
       const soon = Date.now() + 3_600_000
-      const paused = await submit(ledger, accountId, [refund('A', { orderId: '5' }), refund('B', { orderId: '6', executeAtMs: soon })])
+      const paused = await submit(ledger, accountId, [
+        refund('A', { orderId: '5' }),
+        refund('B', { orderId: '6', executeAtMs: soon }),
+      ])
       await ledger.pause(paused, 'wait', CLERK, NOW)
       const batchId = await submit(ledger, accountId, [
         refund('C', { orderId: '5', amountMinor: 2n }),
@@ -112,7 +115,10 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       const second = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])
       await work(ledger, first, 'A', 'APPROVED')
       await work(ledger, first, 'B', 'IN_DOUBT')
-      expect(await view(second)).toMatchObject({ counts: { DUPLICATE: 3, READY: 1 }, duplicateOf: { APPROVED: 1, IN_DOUBT: 1, READY: 1 } })
+      expect(await view(second)).toMatchObject({
+        counts: { DUPLICATE: 3, READY: 1 },
+        duplicateOf: { APPROVED: 1, IN_DOUBT: 1, READY: 1 },
+      })
       expect((await rowsIn(ledger, second)).map(({ reason }) => reason)).toEqual([
         `the same instruction is row 1 of batch ${first}: APPROVED; not sent again`,
         `the same instruction is row 2 of batch ${first}: IN_DOUBT; not sent again`,
@@ -160,7 +166,10 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       await work(ledger, batchId, 'C', 'IN_DOUBT')
       await ledger.cancel(batchId, 'wrong file', CLERK, NOW + 1)
       expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'APPROVED', 'IN_DOUBT', 'CANCELLED'])
-      expect((await rowsIn(ledger, batchId))[3]).toMatchObject({ reason: 'cancelled: wrong file', completedAtMs: NOW + 1 })
+      expect((await rowsIn(ledger, batchId))[3]).toMatchObject({
+        reason: 'cancelled: wrong file',
+        completedAtMs: NOW + 1,
+      })
     })
 
     test('what a cancel left is finished later', async () => {
@@ -212,7 +221,9 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
     test('a stop keeps its first reason and is told with the account', async () => {
       await ledger.stopAccount(accountId, 'wrong password', NOW)
       await ledger.stopAccount(accountId, 'wrong again', NOW)
-      expect(await ledger.accounts()).toMatchObject([{ accountId, name: 'default', username: 'merchant', stopped: 'wrong password' }])
+      expect(await ledger.accounts()).toMatchObject([
+        { accountId, name: 'default', username: 'merchant', stopped: 'wrong password' },
+      ])
     })
   })
 
@@ -220,19 +231,31 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
     test('tells every move, who made it and what was answered, over all rows that had the reference', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       await work(ledger, first, 'A', 'FAILED', { httpStatus: 400, answerText: 'no', reason: 'refused as wrong' })
-      const second = await submit(ledger, accountId, [rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })], {
-        fedBack: true,
-        retry: ['FAILED'],
-      })
+      const second = await submit(
+        ledger,
+        accountId,
+        [rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })],
+        {
+          fedBack: true,
+          retry: ['FAILED'],
+        },
+      )
       await ledger.cancel(second, 'never mind', CLERK, NOW)
-      expect((await ledger.history('A')).map((move) => [move.batchId, move.from, move.to, move.cause, move.attempt])).toEqual([
+      expect(
+        (await ledger.history('A')).map((move) => [move.batchId, move.from, move.to, move.cause, move.attempt]),
+      ).toEqual([
         [first, null, 'READY', 'recorded', 0],
         [first, 'READY', 'SENDING', 'claim', 1],
         [first, 'SENDING', 'FAILED', 'answer', 1],
         [second, null, 'READY', 'recorded', 0],
         [second, 'READY', 'CANCELLED', 'cancel', 1],
       ])
-      expect((await ledger.history('A'))[2]).toMatchObject({ httpStatus: 400, answerText: 'no', reason: 'refused as wrong', by: 'worker' })
+      expect((await ledger.history('A'))[2]).toMatchObject({
+        httpStatus: 400,
+        answerText: 'no',
+        reason: 'refused as wrong',
+        by: 'worker',
+      })
     })
 
     test('of an unknown reference is empty', async () => {

@@ -78,7 +78,12 @@ export function describeClaims(newPlace: () => Promise<LedgerPlace>): void {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
       const [a, b, c] = await dueIn(ledger, batchId)
       if (!a || !b || !c) throw new Error('three rows are due')
-      const answers = await Promise.all([claim(ledger, a), claim(ledger, { ...b, attempt: 7 }), claim(ledger, c), claim(ledger, a)])
+      const answers = await Promise.all([
+        claim(ledger, a),
+        claim(ledger, { ...b, attempt: 7 }),
+        claim(ledger, c),
+        claim(ledger, a),
+      ])
       expect(answers.map(({ kind }) => kind)).toEqual(['claimed', 'not-free', 'claimed', 'not-free'])
       expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'READY', 'SENDING'])
     })
@@ -107,12 +112,15 @@ export function describeClaims(newPlace: () => Promise<LedgerPlace>): void {
       expect(await claim(ledger, row, NOW + 8_999)).toEqual(NOT_FREE)
     })
 
-    test.each(['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT'] as const)('of a row that is %s is refused', async (state) => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      const row = await work(ledger, batchId, 'A', state)
-      for (const attempt of [0, 1, 2]) expect(await claim(ledger, { ...row, attempt }, NOW + 1e9)).toEqual(NOT_FREE)
-      expect(await dueIn(ledger, batchId, NOW + 1e9)).toEqual([])
-    })
+    test.each(['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT'] as const)(
+      'of a row that is %s is refused',
+      async (state) => {
+        const batchId = await submit(ledger, accountId, [refund('A')])
+        const row = await work(ledger, batchId, 'A', state)
+        for (const attempt of [0, 1, 2]) expect(await claim(ledger, { ...row, attempt }, NOW + 1e9)).toEqual(NOT_FREE)
+        expect(await dueIn(ledger, batchId, NOW + 1e9)).toEqual([])
+      },
+    )
 
     test('in a paused batch is refused until it is resumed', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
@@ -206,7 +214,9 @@ export function describeClaims(newPlace: () => Promise<LedgerPlace>): void {
         expect(await dueIn(ledger, batchId, NOW + 1_000)).toEqual([])
         expect(await claim(ledger, a, NOW + 1_000)).toEqual(NOT_FREE)
         await settle(ledger, later, 'APPROVED')
-        expect(await claim(ledger, await dueRow(ledger, batchId, 'A', NOW + 1_000), NOW + 1_000)).toMatchObject({ kind: 'claimed' })
+        expect(await claim(ledger, await dueRow(ledger, batchId, 'A', NOW + 1_000), NOW + 1_000)).toMatchObject({
+          kind: 'claimed',
+        })
       },
     )
 

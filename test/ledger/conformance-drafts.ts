@@ -62,7 +62,12 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       ])
       expect(recorded.at(-1)?.reason).toContain('amount: not an amount')
       const view = await ledger.batch(batchId)
-      expect(view).toMatchObject({ rows: 1_204, counts: { READY: 1_203, INVALID: 1 }, createdBy: 'clerk@desk', hold: 'none' })
+      expect(view).toMatchObject({
+        rows: 1_204,
+        counts: { READY: 1_203, INVALID: 1 },
+        createdBy: 'clerk@desk',
+        hold: 'none',
+      })
       expect((await dueIn(ledger, batchId)).length).toBe(1_000)
     })
 
@@ -179,7 +184,14 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       const rows = Array.from({ length: 700 }, (_, i) => refund(`R-${i}`))
       const { draft } = await review(ledger, headerOf(accountId), rows)
       const taken = await ledger.recordMessage({
-        ...{ accountId, instruction: refund('R-650'), runKey: null, allowLookalike: true, lookalikeDays: 20, cells: {} },
+        ...{
+          accountId,
+          instruction: refund('R-650'),
+          runKey: null,
+          allowLookalike: true,
+          lookalikeDays: 20,
+          cells: {},
+        },
         nowMs: NOW,
       })
       expect(taken.kind).toBe('accepted')
@@ -284,7 +296,11 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
     test('cannot add an instruction', async () => {
       const first = await finished()
       const { review: reviewed, faults } = await check(
-        [...from(first), rowOf(6, refund('new')), rowOf(7, refund('guess'), { cameFrom: { batchId: first, rowNo: 1 } })],
+        [
+          ...from(first),
+          rowOf(6, refund('new')),
+          rowOf(7, refund('guess'), { cameFrom: { batchId: first, rowNo: 1 } }),
+        ],
         fed('FAILED', 'CANCELLED'),
       )
       expect(reviewed).toMatchObject({ accepted: 2, invalid: 2 })
@@ -296,7 +312,9 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
 
     test('of a batch that the ledger does not know are refused', async () => {
       await finished()
-      await expect(review(ledger, headerOf(accountId, fed()), from('260101-abcde'))).rejects.toMatchObject({ code: 'refused' })
+      await expect(review(ledger, headerOf(accountId, fed()), from('260101-abcde'))).rejects.toMatchObject({
+        code: 'refused',
+      })
     })
 
     test('do not let a doubt be forgotten: the new attempt knows that an earlier one was in doubt', async () => {
@@ -304,7 +322,12 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       const attempt = await work(ledger, first, 'A', 'IN_DOUBT')
       await settle(ledger, attempt, 'READY') // its owner proves that nothing was sent
       await work(ledger, first, 'A', 'FAILED')
-      const second = await submit(ledger, accountId, [rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })], fed('FAILED'))
+      const second = await submit(
+        ledger,
+        accountId,
+        [rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })],
+        fed('FAILED'),
+      )
       expect(await dueRow(ledger, second, 'A')).toMatchObject({ attempt: 2, everInDoubt: true })
     })
 
@@ -322,7 +345,8 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
   })
 
   describe('look-alikes', () => {
-    const count = async (rows: readonly Instruction[], over: Partial<DraftHeader> = {}) => (await check(rows, over)).review.lookalikes
+    const count = async (rows: readonly Instruction[], over: Partial<DraftHeader> = {}) =>
+      (await check(rows, over)).review.lookalikes
 
     test('within a file: later rows with the same operation, amount and order under another reference', async () => {
       const rows = [
@@ -348,7 +372,11 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
     test('a row that cannot be accepted counts on neither side', async () => {
       await submit(ledger, accountId, [refund('A', { orderId: '55' })])
       const faulty = rowOf(2, refund('X', { orderId: '55' }), { faults: faultyRow(2, 'X').faults })
-      const { review: reviewed } = await check([rowOf(1, refund('A', { orderId: '55' })), faulty, rowOf(3, refund('Y', { orderId: '56' }))])
+      const { review: reviewed } = await check([
+        rowOf(1, refund('A', { orderId: '55' })),
+        faulty,
+        rowOf(3, refund('Y', { orderId: '56' })),
+      ])
       expect(reviewed).toMatchObject({ duplicate: 1, invalid: 1, accepted: 1, lookalikes: 0 })
     })
 
@@ -412,16 +440,19 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       expect(await find()).toBeNull()
     })
 
-    test.each(['READY', 'SENDING', 'IN_DOUBT'] as const)('are the batch with a row %s, results or not', async (state) => {
-      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
-      await work(ledger, batchId, 'B', 'APPROVED')
-      if (state !== 'READY') {
-        const row = await claimed(ledger, await dueRow(ledger, batchId, 'A'))
-        if (state === 'IN_DOUBT') await settle(ledger, row, 'IN_DOUBT')
-      }
-      await ledger.resultsWritten(batchId, '/out.csv', 1)
-      expect(await find()).toMatchObject({ batchId })
-    })
+    test.each(['READY', 'SENDING', 'IN_DOUBT'] as const)(
+      'are the batch with a row %s, results or not',
+      async (state) => {
+        const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+        await work(ledger, batchId, 'B', 'APPROVED')
+        if (state !== 'READY') {
+          const row = await claimed(ledger, await dueRow(ledger, batchId, 'A'))
+          if (state === 'IN_DOUBT') await settle(ledger, row, 'IN_DOUBT')
+        }
+        await ledger.resultsWritten(batchId, '/out.csv', 1)
+        expect(await find()).toMatchObject({ batchId })
+      },
+    )
 
     test('under another run key, of another account or other bytes are another batch', async () => {
       await submit(ledger, accountId, [refund('A')], { runKey: '2026-11' })
@@ -439,12 +470,18 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
     })
 
     test('take no second name', async () => {
-      await expect(ledger.account('alias', 'https://default.gateway.example', 'merchant', NOW)).rejects.toMatchObject({ code: 'config' })
+      await expect(ledger.account('alias', 'https://default.gateway.example', 'merchant', NOW)).rejects.toMatchObject({
+        code: 'config',
+      })
     })
 
     test('do not change their address or user', async () => {
-      await expect(ledger.account('default', 'https://default.gateway.example', 'someone', NOW)).rejects.toMatchObject({ code: 'config' })
-      await expect(ledger.account('default', 'https://elsewhere.example', 'merchant', NOW)).rejects.toMatchObject({ code: 'config' })
+      await expect(ledger.account('default', 'https://default.gateway.example', 'someone', NOW)).rejects.toMatchObject({
+        code: 'config',
+      })
+      await expect(ledger.account('default', 'https://elsewhere.example', 'merchant', NOW)).rejects.toMatchObject({
+        code: 'config',
+      })
     })
   })
 }

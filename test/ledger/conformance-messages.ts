@@ -2,7 +2,19 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AccountId, Ledger } from '../../src/domain/ports.ts'
-import { DAY_MS, dueRow, type LedgerPlace, messageOf, NOW, openAccount, refund, rowsIn, sale, submit, work } from '../fixtures/ledgers.ts'
+import {
+  DAY_MS,
+  dueRow,
+  type LedgerPlace,
+  messageOf,
+  NOW,
+  openAccount,
+  refund,
+  rowsIn,
+  sale,
+  submit,
+  work,
+} from '../fixtures/ledgers.ts'
 
 export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
   let place: LedgerPlace
@@ -37,7 +49,9 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
     test('handed in many times at once is taken once', async () => {
       const other = place.open()
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? ledger : other).recordMessage(messageOf(accountId, refund('A')))),
+        Array.from({ length: 20 }, (_, i) =>
+          (i % 2 === 0 ? ledger : other).recordMessage(messageOf(accountId, refund('A'))),
+        ),
       )
       expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(1)
       expect(answers.filter(({ kind }) => kind === 'duplicate')).toHaveLength(19)
@@ -48,7 +62,10 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
       await ledger.recordMessage(messageOf(accountId, refund('message')))
       for (const reference of ['file', 'message']) {
         const answer = await ledger.recordMessage(messageOf(accountId, refund(reference, { amountMinor: 1n })))
-        expect(answer).toMatchObject({ kind: 'refused', reason: expect.stringContaining('recorded with other content') })
+        expect(answer).toMatchObject({
+          kind: 'refused',
+          reason: expect.stringContaining('recorded with other content'),
+        })
       }
     })
 
@@ -80,13 +97,17 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
       await submit(ledger, accountId, [sale('A', '7')])
       const answer = await ledger.recordMessage(messageOf(accountId, sale('B', '007')))
       expect(answer).toMatchObject({ kind: 'refused', reason: expect.stringContaining('it looks like A') })
-      expect(await ledger.recordMessage(messageOf(accountId, sale('B', '007'), { allowLookalike: true }))).toMatchObject({ kind: 'accepted' })
+      expect(
+        await ledger.recordMessage(messageOf(accountId, sale('B', '007'), { allowLookalike: true })),
+      ).toMatchObject({ kind: 'accepted' })
     })
 
     test('of another run key is measured by the shorter window', async () => {
       await ledger.recordMessage(messageOf(accountId, sale('A', '7'), { runKey: 'nov' }))
       const at = (days: number, runKey: string | null) =>
-        ledger.recordMessage(messageOf(accountId, sale('B', '7'), { runKey, nowMs: NOW + days * DAY_MS })).then(({ kind }) => kind)
+        ledger
+          .recordMessage(messageOf(accountId, sale('B', '7'), { runKey, nowMs: NOW + days * DAY_MS }))
+          .then(({ kind }) => kind)
       expect(await at(25, 'nov')).toBe('refused')
       expect(await at(25, null)).toBe('refused')
       expect(await at(20, 'dec')).toBe('refused')

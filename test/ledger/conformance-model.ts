@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccountId, BatchId, Hold, Ledger, RowId, Settlement } from '../../src/domain/ports.ts'
-import { canMove, type Cause, type State } from '../../src/domain/states.ts'
+import { type Cause, canMove, type State } from '../../src/domain/states.ts'
 import {
   CLERK,
   claim,
@@ -25,25 +25,66 @@ type Step =
   | { readonly do: 'submit'; readonly references: readonly number[]; readonly faulty: boolean }
   | { readonly do: 'message'; readonly reference: number; readonly dayMs: number }
   | { readonly do: 'claim'; readonly pick: number; readonly stale: boolean }
-  | { readonly do: 'settle'; readonly pick: number; readonly to: Settlement['to']; readonly transaction: number | null; readonly money: boolean }
+  | {
+      readonly do: 'settle'
+      readonly pick: number
+      readonly to: Settlement['to']
+      readonly transaction: number | null
+      readonly money: boolean
+    }
   | { readonly do: 'pause' | 'resume' | 'cancel'; readonly pick: number }
   | { readonly do: 'sweep' | 'finish-cancelling' | 'stop-account' | 'resume-account' | 'reopen' }
 
 const REFERENCES = 14
 const pick = fc.nat(50)
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('submit' as const), references: fc.uniqueArray(fc.nat(REFERENCES - 1), { maxLength: 5 }), faulty: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('message' as const), reference: fc.nat(REFERENCES - 1), dayMs: fc.constantFrom(0, 86_400_000) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('submit' as const),
+      references: fc.uniqueArray(fc.nat(REFERENCES - 1), { maxLength: 5 }),
+      faulty: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('message' as const),
+      reference: fc.nat(REFERENCES - 1),
+      dayMs: fc.constantFrom(0, 86_400_000),
+    }),
+  },
   { weight: 9, arbitrary: fc.record({ do: fc.constant('claim' as const), pick, stale: fc.boolean() }) },
   {
     weight: 9,
     arbitrary: fc.record({
-      ...{ do: fc.constant('settle' as const), pick, to: fc.constantFrom<Settlement['to']>('APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'READY') },
+      ...{
+        do: fc.constant('settle' as const),
+        pick,
+        to: fc.constantFrom<Settlement['to']>('APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'READY'),
+      },
       ...{ transaction: fc.option(fc.integer({ min: 1, max: 6 })), money: fc.boolean() },
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('pause' as const, 'resume' as const, 'resume' as const, 'cancel' as const), pick }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('sweep' as const, 'finish-cancelling' as const, 'stop-account' as const, 'resume-account' as const, 'reopen' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('pause' as const, 'resume' as const, 'resume' as const, 'cancel' as const),
+      pick,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'sweep' as const,
+        'finish-cancelling' as const,
+        'stop-account' as const,
+        'resume-account' as const,
+        'reopen' as const,
+      ),
+    }),
+  },
 )
 
 /** What a reference asks for follows from its number: some share an order, every amount is its own. */
@@ -92,7 +133,9 @@ class Model {
   isFree(row: ModelRow): boolean {
     if (row.state !== 'READY') return false
     const ofOrder = [...this.rows.values()].filter((other) => other !== row && orderOf(other.n) === orderOf(row.n))
-    return !ofOrder.some(({ state, at }) => state === 'SENDING' || state === 'IN_DOUBT' || (state === 'READY' && at < row.at))
+    return !ofOrder.some(
+      ({ state, at }) => state === 'SENDING' || state === 'IN_DOUBT' || (state === 'READY' && at < row.at),
+    )
   }
 
   mayClaim(row: ModelRow, attempt: number): boolean {
@@ -102,7 +145,10 @@ class Model {
   settle(row: ModelRow, attempt: number, to: Settlement['to'], transaction: number | null, money: boolean): State {
     if (row.attempt !== attempt) return row.state
     const answered = to === 'APPROVED' || to === 'DECLINED'
-    const seen = answered && transaction !== null && [...this.rows.values()].some((other) => other !== row && other.transaction === transaction)
+    const seen =
+      answered &&
+      transaction !== null &&
+      [...this.rows.values()].some((other) => other !== row && other.transaction === transaction)
     if (row.state === 'SENDING') {
       const landed = seen ? 'IN_DOUBT' : to === 'READY' && row.batch.hold === 'cancelled' ? 'CANCELLED' : to
       this.land(row, landed, transaction)
@@ -172,7 +218,8 @@ class Run {
         return
       case 'finish-cancelling':
         await ledger.finishCancelling(NOW)
-        for (const row of model.rows.values()) if (row.state === 'READY' && row.batch.hold === 'cancelled') row.state = 'CANCELLED'
+        for (const row of model.rows.values())
+          if (row.state === 'READY' && row.batch.hold === 'cancelled') row.state = 'CANCELLED'
         return
       case 'stop-account':
         await ledger.stopAccount(this.accountId, 'stop', NOW)
@@ -192,7 +239,11 @@ class Run {
 
   private async submit(references: readonly number[], faulty: boolean): Promise<void> {
     const rows = references.map((n, i) => rowOf(i + 1, instructionOf(n)))
-    const batchId = await submit(this.ledger, this.accountId, faulty ? [...rows, faultyRow(rows.length + 1, 'bad')] : rows)
+    const batchId = await submit(
+      this.ledger,
+      this.accountId,
+      faulty ? [...rows, faultyRow(rows.length + 1, 'bad')] : rows,
+    )
     const batch = this.model.batch(batchId)
     for (const n of references) {
       if (this.model.rows.has(n)) batch.others.push('DUPLICATE')
@@ -216,7 +267,12 @@ class Run {
     for (const batch of model.batches) {
       const due = await dueIn(this.ledger, batch.batchId, NOW + 1e9)
       const names = due.map((row) => row.instruction.reference).sort()
-      expect(names).toEqual(batch.rows.filter((row) => model.isFree(row)).map(({ n }) => `R-${n}`).sort())
+      expect(names).toEqual(
+        batch.rows
+          .filter((row) => model.isFree(row))
+          .map(({ n }) => `R-${n}`)
+          .sort(),
+      )
       for (const found of due) model.rows.get(Number(found.instruction.reference.slice(2)))!.rowId = found.rowId
     }
     const known = [...model.rows.values()].filter((row) => row.rowId !== null)
@@ -260,7 +316,9 @@ class Run {
       const recorded = await rowsIn(this.ledger, batchId)
       expect(view).toMatchObject({ hold, rows: rows.length + others.length })
       expect(recorded.map(({ rowNo }) => rowNo)).toEqual(recorded.map((_, i) => i + 1))
-      const said = recorded.map(({ reference, state }) => (state === 'INVALID' || state === 'DUPLICATE' ? state : `${reference} ${state}`))
+      const said = recorded.map(({ reference, state }) =>
+        state === 'INVALID' || state === 'DUPLICATE' ? state : `${reference} ${state}`,
+      )
       expect(said.sort()).toEqual([...rows.map(({ n, state }) => `R-${n} ${state}`), ...others].sort())
 
       const totals = new Map<string, { count: number; amountMinor: bigint }>()
@@ -269,7 +327,10 @@ class Run {
         const total = totals.get(key) ?? { count: 0, amountMinor: 0n }
         totals.set(key, { count: total.count + 1, amountMinor: total.amountMinor + (amountMinor ?? 0n) })
       }
-      const told = view?.totals.map(({ operation, currency, state, count, amountMinor }) => [`${operation} ${currency} ${state}`, { count, amountMinor }] as const)
+      const told = view?.totals.map(
+        ({ operation, currency, state, count, amountMinor }) =>
+          [`${operation} ${currency} ${state}`, { count, amountMinor }] as const,
+      )
       expect(new Map(told)).toEqual(totals)
     }
   }
@@ -281,7 +342,8 @@ class Run {
       let at: State | null = null
       for (const { from, to, cause } of moves) {
         expect(from).toBe(at)
-        if (from !== null && !canMove(from, to, cause as Cause)) throw new Error(`${from} → ${to} by ${cause} is no move`)
+        if (from !== null && !canMove(from, to, cause as Cause))
+          throw new Error(`${from} → ${to} by ${cause} is no move`)
         at = to
       }
       expect(at).toBe(state)

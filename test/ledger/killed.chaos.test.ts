@@ -5,7 +5,17 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AccountId, BatchId, Ledger } from '../../src/domain/ports.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
-import { headerOf, messageOf, openAccount, refund, reviewOnly, rowsIn, type SqlitePlace, sqlitePlace, submit } from '../fixtures/ledgers.ts'
+import {
+  headerOf,
+  messageOf,
+  openAccount,
+  refund,
+  reviewOnly,
+  rowsIn,
+  type SqlitePlace,
+  sqlitePlace,
+  submit,
+} from '../fixtures/ledgers.ts'
 
 const ROUNDS = 30
 
@@ -80,7 +90,9 @@ describe('a submit killed while it records', () => {
     children.push(submitter)
     await submitter.said(/^recording/)
     const db = new DatabaseSync(place.path, { readOnly: true })
-    const begun = db.prepare("SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = 'draft'")
+    const begun = db.prepare(
+      "SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = 'draft'",
+    )
     while (Number(begun.get()?.n) === 0 && !submitter.lines.some((line) => line.startsWith('recorded'))) await turn()
     db.close()
     await submitter.kill()
@@ -101,7 +113,10 @@ describe('a submit killed while it records', () => {
     expect(await ledger.batches()).toEqual([])
     expect(await ledger.history('K-0')).toEqual([])
     expect(await ledger.findUnfinished(headerOf(accountId))).toBeNull()
-    const { review } = await reviewOnly(ledger, headerOf(accountId), [refund('K-0', { amountMinor: 5n }), refund('K-1')])
+    const { review } = await reviewOnly(ledger, headerOf(accountId), [
+      refund('K-0', { amountMinor: 5n }),
+      refund('K-1'),
+    ])
     expect(review).toMatchObject({ accepted: 2, lookalikes: 0 })
     expect(held()).toBe(0)
   })
@@ -109,7 +124,10 @@ describe('a submit killed while it records', () => {
   test('does not hold a message up for ever that has one of its references', async () => {
     await killedWhileRecording('K')
     expect(held()).toBeGreaterThan(0)
-    expect(await ledger.recordMessage(messageOf(accountId, refund('K-0')))).toMatchObject({ kind: 'accepted', state: 'READY' })
+    expect(await ledger.recordMessage(messageOf(accountId, refund('K-0')))).toMatchObject({
+      kind: 'accepted',
+      state: 'READY',
+    })
     expect(held()).toBe(1)
   })
 })
@@ -119,7 +137,9 @@ describe('a submit that is recording', () => {
     const submitter = startChild('child-submitter.ts', place.dir, String(accountId), '6000', 'K')
     children.push(submitter)
     const db = new DatabaseSync(place.path, { readOnly: true })
-    const begun = db.prepare("SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = 'draft'")
+    const begun = db.prepare(
+      "SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = 'draft'",
+    )
     while (Number(begun.get()?.n) === 0) await turn()
     db.close()
     const answer = await ledger.recordMessage(messageOf(accountId, refund('K-0')))

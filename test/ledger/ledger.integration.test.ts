@@ -16,8 +16,8 @@ import {
   messageOf,
   openAccount,
   refund,
-  settle,
   type SqlitePlace,
+  settle,
   sqlitePlace,
   statesIn,
   submit,
@@ -78,7 +78,14 @@ describe('a SQLite file', () => {
   test('that is none is refused with its path', async () => {
     const path = join(place.dir, 'no-such-directory', 'ledger.db')
     const { openLedger } = await import('../../src/ledger/ledger.ts')
-    const opening = () => openLedger({ path, submitLockPath: null, die: (error) => { throw error } })
+    const opening = () =>
+      openLedger({
+        path,
+        submitLockPath: null,
+        die: (error) => {
+          throw error
+        },
+      })
     expect(opening).toThrow(expect.objectContaining({ code: 'storage', message: expect.stringContaining(path) }))
   })
 

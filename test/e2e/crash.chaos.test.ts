@@ -1,0 +1,130 @@
+// Processes that die in mid-batch: whatever is lost with them, no row is executed twice and none goes missing.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { Redis } from 'ioredis'
+import { afterEach, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+test('killed eight times in mid-batch: only what was being sent is in doubt, nothing twice, all accounted for', {
+  timeout: 120_000,
+}, async () => {
+  const rounds = 8
+  office = await openOffice({ latencyMs: 25, env: { TRANCHE_IN_FLIGHT: '8' } })
+  const { rows, preparation } = mixedFile(260)
+  office.sandbox.prepare(preparation)
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const { batch } = (await office.tranche('submit', input, '--json')).last
+  const sending = new Set<string>()
+  for (let round = 1; round <= rounds; round += 1) {
+    // Each round breaks off elsewhere, the first as soon as anything has left.
+    const enough = office.sandbox.received() + ((round * 7) % 24) + 1
+    const command = round % 2 === 0 ? ['worker'] : ['run', input, '--out', out]
+    const running = office.start(...command)
+    await until('the batch is under way', () => office.sandbox.received() >= enough, running)
+    running.kill('SIGKILL')
+    expect((await running.ended).code).toBeNull()
+    // The worker before this one can have left rows that this one found: those are in doubt already.
+    for (const row of recordedIn(office)) if (row.state === 'SENDING') sending.add(row.reference)
+    expect(compareBooks(booksOf(office))).toEqual([])
+  }
+  const last = await office.tranche('run', input, '--out', out, '--json')
+  expect([5, 6], last.stderr).toContain(last.code) // 6: a row waits behind one of its order that is in doubt
+  expect(last.last.batch).toBe(batch)
+  const inDoubt = recordedIn(office).filter((row) => row.state === 'IN_DOUBT')
+  expect(new Set(inDoubt.map((row) => row.reference))).toEqual(sending)
+  expect(sending.size).toBeGreaterThan(0)
+  const waiting = recordedIn(office).filter((row) => row.state === 'READY')
+  const doubtedOrders = new Set(inDoubt.map((row) => row.order_key))
+  expect(waiting.filter((row) => !doubtedOrders.has(row.order_key))).toEqual([])
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a worker killed between its rows leaves no doubt at all', async () => {
+  office = await openOffice({ env: { TRANCHE_RATE: '10', TRANCHE_IN_FLIGHT: '1' } })
+  const rows = refunds(12)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  expect((await office.tranche('submit', input)).code).toBe(0)
+  const running = office.start('run', input, '--out', out)
+  const between = () => {
+    const states = recordedIn(office).map((row) => row.state)
+    return states.filter((state) => state === 'APPROVED').length >= 3 && !states.includes('SENDING')
+  }
+  await until('three rows are settled', between, running)
+  running.kill('SIGSTOP') // stands still, so that what is seen now is what the kill will find
+  const calm = recordedIn(office).every((row) => row.state !== 'SENDING')
+  running.kill('SIGKILL')
+  await running.ended
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(calm ? 0 : 5)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a submit killed while it records leaves nothing that counts, and the same file is recorded whole afterwards', async () => {
+  office = await openOffice()
+  const rows = refunds(30_000).map((row, i) => ({ ...row, request_ref_po_id: String(80_000_000 + i) }))
+  const input = await office.put('in.csv', toCsv(rows))
+  const first = office.start('submit', input)
+  await until('rows are being copied', () => isBegun() && countRows('draft') > 0, first)
+  first.kill('SIGKILL')
+  await first.ended
+  expect(countRows('draft')).toBeGreaterThan(0) // it was in the middle
+  expect((await office.tranche('status', '--json')).last).toEqual({ batches: [] })
+  const again = await office.tranche('submit', input, '--json')
+  expect(again.code, again.stderr).toBe(0)
+  expect(again.last).toMatchObject({ rows: 30_000, accepted: 30_000, duplicate: 0 })
+  expect([countRows('draft'), countRows('open')]).toEqual([0, 30_000])
+})
+
+function isBegun(): boolean {
+  return (
+    existsSync(office.ledgerPath) && query(office, "SELECT 1 FROM sqlite_master WHERE name = 'instruction'").length > 0
+  )
+}
+
+function countRows(stage: 'draft' | 'open'): number {
+  const sql = `SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = '${stage}'`
+  return query<{ n: number }>(office, sql)[0]?.n ?? 0
+}
+
+test('a Redis emptied in mid-batch, and killed in mid-batch, costs nothing', { timeout: 90_000 }, async () => {
+  office = await openOffice({ latencyMs: 15, env: { TRANCHE_IN_FLIGHT: '6' } })
+  const rows = refunds(500)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const running = office.start('run', input, '--out', out, '--json')
+  await until('the batch is under way', () => office.sandbox.log().length >= 40, running)
+  for (const enough of [80, 120]) {
+    await flush()
+    await until('the batch goes on', () => office.sandbox.log().length >= enough, running)
+  }
+  process.kill(redisPid(), 'SIGKILL')
+  await until('the batch goes on', () => office.sandbox.log().length >= 300, running)
+  process.kill(redisPid(), 'SIGKILL')
+  const ran = await running.ended
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(countsIn(out)).toEqual({ APPROVED: 500 })
+  expect(office.sandbox.received()).toBe(500)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+async function flush(): Promise<void> {
+  const redis = new Redis({ path: office.redisSocket })
+  try {
+    await redis.flushall()
+  } finally {
+    redis.disconnect()
+  }
+}
+
+function redisPid(): number {
+  return Number(readFileSync(`${office.dataDir}/redis.pid`, 'utf8'))
+}

@@ -1,0 +1,177 @@
+// A gateway that misbehaves in every way it can during one run: each row gets the verdict that is due to it.
+
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import type { FaultKind } from '../../src/sandbox/faults.ts'
+import { booksOf, compareBooks, countsIn, query, readCsv, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+async function prepared(count: number): Promise<{ input: string; out: string }> {
+  const rows = refunds(count)
+  office.sandbox.prepare(preparationFor(rows))
+  return { input: await office.put('in.csv', toCsv(rows)), out: office.path('out.csv') }
+}
+
+/** What each fault must end as, and how often the gateway executes the row meanwhile. */
+const FAULTS: readonly { kind: FaultKind; becomes: string; executed: 0 | 1 }[] = [
+  { kind: 'reset-after', becomes: 'IN_DOUBT', executed: 1 },
+  { kind: 'hang-after', becomes: 'IN_DOUBT', executed: 1 },
+  { kind: '503-after', becomes: 'IN_DOUBT', executed: 1 },
+  { kind: 'cut-body', becomes: 'IN_DOUBT', executed: 1 },
+  { kind: 'wrong-echo', becomes: 'IN_DOUBT', executed: 1 },
+  { kind: 'html', becomes: 'IN_DOUBT', executed: 1 },
+  { kind: 'reset-before', becomes: 'IN_DOUBT', executed: 0 },
+  { kind: '503-before', becomes: 'IN_DOUBT', executed: 0 },
+  { kind: '400', becomes: 'FAILED', executed: 0 },
+  { kind: '403', becomes: 'APPROVED', executed: 1 }, // once; then it passes
+  { kind: '429', becomes: 'APPROVED', executed: 1 },
+  { kind: 'slow', becomes: 'APPROVED', executed: 1 },
+]
+
+test('every fault of a gateway ends as the table of verdicts says, and the books agree', {
+  timeout: 90_000,
+}, async () => {
+  office = await openOffice({ env: { TRANCHE_TIMEOUT_MS: '1500' } })
+  const { input, out } = await prepared(60)
+  const struck = new Map(FAULTS.map((fault, i) => [orderOf(4 + i * 4), fault]))
+  for (const [orderId, { kind }] of struck) {
+    const once = kind === '403' || kind === '429' ? { times: 1 } : {}
+    office.sandbox.addFault({ kind, match: { orderId }, latencyMs: 300, ...once })
+  }
+
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(5)
+  expect(ran.stderr).toContain('8 rows are IN DOUBT')
+  for (const line of readCsv(out)) {
+    const orderId = line.request_ref_po_id as string
+    const { kind = 'none', becomes = 'APPROVED', executed = 1 } = struck.get(orderId) ?? {}
+    expect([kind, line.result_status]).toEqual([kind, becomes])
+    expect([kind, office.sandbox.log().filter((entry) => entry.orderId === orderId).length]).toEqual([kind, executed])
+    expect([kind, line.result_reason === '']).toEqual([kind, becomes === 'APPROVED'])
+  }
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  // Nothing of it is ever sent again by itself.
+  office.sandbox.clearFaults()
+  const received = office.sandbox.received()
+  expect((await office.tranche('run', input, '--out', out)).code).toBe(5)
+  expect(office.sandbox.received()).toBe(received)
+})
+
+test('an approval of another amount pauses the batch; resumed, it goes on and ends with 3', async () => {
+  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
+  const { input, out } = await prepared(20)
+  office.sandbox.addFault({ kind: 'other-amount', match: { orderId: orderOf(5) } })
+  office.sandbox.addFault({ kind: 'other-amount', match: { orderId: orderOf(9) } })
+  const paused = await office.tranche('run', input, '--out', out, '--json')
+  expect(paused.code, paused.stderr).toBe(6)
+  expect(paused.last.reason).toContain('the gateway answered the amount 6.01')
+  expect(countsIn(out)).toEqual({ APPROVED: 5, PENDING: 15 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  const batch = paused.last.batch as string
+  expect((await office.tranche('resume', batch, '--reason', 'looked at it')).code).toBe(0)
+  const ran = await office.tranche('run', input, '--out', out, '--json')
+  expect(ran.code, ran.stderr).toBe(3)
+  expect(ran.stderr).toContain('2 approved rows differ from what was asked')
+  expect(countsIn(out)).toEqual({ APPROVED: 20 })
+  expect(
+    readCsv(out)
+      .filter((line) => line.result_warning !== '')
+      .map((line) => line.reference),
+  ).toEqual(['R-5', 'R-9'])
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('ten doubts pause everything of the account until a person has looked; then the rest goes on', {
+  timeout: 60_000,
+}, async () => {
+  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '4' } })
+  const { input, out } = await prepared(50)
+  office.sandbox.addFault({ kind: 'reset-after', match: { any: true }, every: 2, times: 12 })
+  const paused = await office.tranche('run', input, '--out', out, '--json')
+  expect(paused.code, paused.stderr).toBe(6)
+  expect(paused.last.reason).toContain('10 rows came into doubt')
+  const inDoubt = recordedIn(office).filter((row) => row.state === 'IN_DOUBT').length
+  expect(inDoubt).toBeGreaterThanOrEqual(10) // what was open at the tenth may have added to it
+  expect(inDoubt).toBeLessThanOrEqual(12)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+
+  office.sandbox.clearFaults()
+  const batch = paused.last.batch as string
+  expect((await office.tranche('resume', batch, '--reason', 'the gateway is well again')).code).toBe(0)
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(5)
+  expect(countsIn(out)).toEqual({ APPROVED: 50 - inDoubt, IN_DOUBT: inDoubt })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('connections that close as soon as they stand prove nothing: at most their own rows are in doubt', {
+  timeout: 60_000,
+}, async () => {
+  office = await openOffice()
+  const { input, out } = await prepared(30)
+  office.sandbox.addFault({ kind: 'refuse', match: { any: true }, times: 4 })
+  const ran = await office.tranche('run', input, '--out', out)
+  const inDoubt = recordedIn(office).filter((row) => row.state === 'IN_DOUBT').length
+  expect(inDoubt).toBeLessThanOrEqual(4)
+  expect(ran.code, ran.stderr).toBe(inDoubt === 0 ? 0 : 5)
+  expect(office.sandbox.log()).toHaveLength(30 - inDoubt)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a gateway that cannot be reached for a while delays a run and costs nothing', { timeout: 60_000 }, async () => {
+  office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '1' } })
+  const door = await openDoor(office.sandbox.port)
+  const { input, out } = await prepared(30)
+  const running = office.startWith({ TRANCHE_GATEWAY_URL: `http://127.0.0.1:${door.port}` }, 'run', input, '--out', out)
+  try {
+    await until('the batch is under way', () => office.sandbox.log().length >= 5, running)
+    await door.shut()
+    const triedInVain = () => query(office, "SELECT id FROM move WHERE cause = 'unsent'").length >= 3
+    await until('three rows found the door shut', triedInVain, running)
+    await door.open()
+    const ran = await running.ended
+    expect(ran.code, ran.stderr).toBe(0)
+  } finally {
+    await door.shut()
+  }
+  expect(countsIn(out)).toEqual({ APPROVED: 30 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  const [tried] = query<{ reason: string }>(office, "SELECT reason FROM move WHERE cause = 'unsent'")
+  expect(tried?.reason).toContain('connection refused')
+})
+
+interface Door {
+  readonly port: number
+  /** Lets those inside finish; nobody else comes in. */
+  shut(): Promise<void>
+  open(): Promise<void>
+}
+
+/** In front of the gateway, always on the same port. */
+async function openDoor(gatewayPort: number): Promise<Door> {
+  let port = 0
+  let server: Server | null = null
+  const open = async () => {
+    server = createServer((inner) => {
+      const outer = connect({ host: '127.0.0.1', port: gatewayPort })
+      inner.on('error', () => outer.destroy())
+      outer.on('error', () => inner.destroy())
+      inner.pipe(outer)
+      outer.pipe(inner)
+    })
+    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve))
+    port = (server.address() as AddressInfo).port
+  }
+  await open()
+  return {
+    get port() {
+      return port
+    },
+    open,
+    shut: () => new Promise((resolve) => (server?.listening === true ? server.close(() => resolve()) : resolve())),
+  }
+}

@@ -1,0 +1,195 @@
+// Instructions that other services put into the queue with plain BullMQ.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { type AddressInfo, createServer } from 'node:net'
+import { type Job, Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import { afterEach, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { orderOf } from '../fixtures/files.ts'
+
+let office: Office
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+  await office.close()
+})
+
+/** As another service would: a connection to the Redis that the worker names, and the name of the queue. */
+function openQueue(connection: { path: string } | { port: number }): Queue {
+  const queue = new Queue('tranche-intake', { connection })
+  queue.on('error', () => {})
+  closing.push(() => queue.close())
+  return queue
+}
+
+function message(n: number, over: object = {}) {
+  return {
+    schema_version: 1,
+    reference: `msg-${n}`,
+    transaction_type: 'REFUND',
+    amount: `${n}.50`,
+    request_currency: 'EUR',
+    request_ref_po_id: orderOf(n),
+    ...over,
+  }
+}
+
+function prepareOrders(count: number): void {
+  const orders = Array.from({ length: count }, (_, i) => orderOf(i + 1))
+  office.sandbox.prepare({
+    orders: orders.map((orderId) => ({ orderId, state: 'settled', amount: '5000.00', currency: 'EUR' })),
+  })
+}
+
+async function over(queue: Queue, job: Job): Promise<Job> {
+  await until('the job is over', async () => ['completed', 'failed'].includes(await job.getState()))
+  return (await queue.getJob(job.id as string)) as Job
+}
+
+test('a message is executed and reported; again it is a duplicate; under other content or wrong it fails with the reason', async () => {
+  office = await openOffice()
+  prepareOrders(3)
+  const worker = await office.worker()
+  const queue = openQueue({ path: office.redisSocket })
+  const send = async (data: object) => over(queue, await queue.add('instruction', data))
+
+  const taken = await send(message(1))
+  expect(taken.failedReason).toBeUndefined()
+  expect(taken.returnvalue).toMatchObject({ status: 'accepted', row: 1 })
+  const { batch } = taken.returnvalue as { batch: string }
+  await until('it is executed', () => recordedIn(office)[0]?.state === 'APPROVED', worker)
+
+  expect((await send(message(1))).returnvalue).toMatchObject({ status: 'duplicate', batch, row: 1, state: 'APPROVED' })
+  expect((await send(message(1, { amount: '2.50' }))).failedReason).toMatch(/^refused: .*other content/)
+  expect((await send(message(2, { amount: 2.5 }))).failedReason).toMatch(/^refused: .*amount/)
+  expect((await over(queue, await queue.add('instructions', message(3)))).failedReason).toContain('is not known here')
+  expect(await queue.getJobCountByTypes('waiting', 'active', 'delayed')).toBe(0)
+
+  expect(office.sandbox.log()).toMatchObject([{ orderId: orderOf(1), amountMinor: '150', status: 'APPROVED' }])
+  expect((await office.tranche('status', batch, '--json')).last).toMatchObject({
+    source: 'queue',
+    counts: { APPROVED: 1 },
+  })
+  const out = office.path('out.csv')
+  await office.tranche('results', batch, '--out', out)
+  expect(countsIn(out)).toEqual({ APPROVED: 1 })
+  expect(compareBooks(booksOf(office, { input: null, out }))).toEqual([])
+  expect(query(office, 'SELECT * FROM refusal')).toHaveLength(2)
+})
+
+test('a message with a card number fails, and the number is left neither in Redis nor in the ledger', async () => {
+  office = await openOffice()
+  const worker = await office.worker()
+  const queue = openQueue({ path: office.redisSocket })
+  const card = '4111111111111111'
+  const failed = await over(queue, await queue.add('instruction', message(1, { bill_addr: `card ${card}` })))
+  expect(failed.failedReason).toMatch(/^refused: holds card data/)
+  expect(failed.data).toEqual({ withheld: 'the message held a card number and was overwritten' })
+  const held = await allOfRedis()
+  expect(held).toContain('withheld')
+  expect(held).not.toContain(card)
+  expect(JSON.stringify(query(office, 'SELECT * FROM refusal'))).toContain('withheld')
+  expect(JSON.stringify(query(office, 'SELECT * FROM refusal'))).not.toContain(card)
+  worker.kill('SIGTERM')
+  expect((await worker.ended).stderr).not.toContain(card)
+  expect(recordedIn(office)).toEqual([])
+  expect(office.sandbox.received()).toBe(0)
+})
+
+test('messages that come while workers end and begin are neither lost nor doubled', { timeout: 60_000 }, async () => {
+  const { port } = await openRedisServer()
+  office = await openOffice({ latencyMs: 20, env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })
+  prepareOrders(60)
+  const queue = openQueue({ port })
+  const first = await office.worker()
+  const jobs: Job[] = []
+  const sendUpTo = async (last: number) => {
+    while (jobs.length < last) jobs.push(await queue.add('instruction', message(jobs.length + 1)))
+  }
+  await sendUpTo(30)
+  await until('some are executed', () => office.sandbox.log().length >= 5, first)
+  first.kill('SIGTERM')
+  await sendUpTo(45) // as the worker goes, and after it has gone
+  expect((await first.ended).code).toBe(0)
+  const second = await office.worker()
+  await sendUpTo(60)
+  await until(
+    'all are settled',
+    () => recordedIn(office).filter(({ state }) => state === 'APPROVED').length === 60,
+    second,
+  )
+  for (const job of jobs) expect(await (await over(queue, job)).isCompleted()).toBe(true)
+  expect(new Set(office.sandbox.log().map((entry) => entry.orderId)).size).toBe(60)
+  expect(office.sandbox.received()).toBe(60)
+  expect(compareBooks(booksOf(office))).toEqual([])
+})
+
+test('messages that were being taken when the worker was killed are taken once', { timeout: 120_000 }, async () => {
+  const { port } = await openRedisServer()
+  office = await openOffice({ env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })
+  prepareOrders(200)
+  const queue = openQueue({ port })
+  const jobs = await queue.addBulk(
+    Array.from({ length: 200 }, (_, i) => ({ name: 'instruction', data: message(i + 1) })),
+  )
+  const first = await office.worker()
+  await until('some are recorded', () => recordedIn(office).length >= 20, first)
+  first.kill('SIGKILL')
+  await first.ended
+  expect(await queue.getActiveCount()).toBeGreaterThan(0)
+  const second = await office.worker()
+  // BullMQ gives up on a dead taker after half a minute to a minute.
+  for (const job of jobs) await until('the job is over', () => job.isCompleted(), second, 90_000)
+  await until(
+    'nothing is open',
+    () => recordedIn(office).every(({ state }) => !['READY', 'SENDING'].includes(state)),
+    second,
+  )
+  expect(recordedIn(office)).toHaveLength(200)
+  expect(new Set(recordedIn(office).map((row) => row.reference)).size).toBe(200)
+  expect(compareBooks(booksOf(office))).toEqual([])
+})
+
+/** Every value of every hash, which is where BullMQ keeps what a job carries, and every other key's dump. */
+async function allOfRedis(): Promise<string> {
+  const redis = new Redis({ path: office.redisSocket })
+  try {
+    const keys = await redis.keys('*')
+    const held = keys.map(async (key) =>
+      (await redis.type(key)) === 'hash' ? JSON.stringify(await redis.hgetall(key)) : String(await redis.dump(key)),
+    )
+    return (await Promise.all(held)).join('\n')
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** A Redis that outlives the workers. */
+async function openRedisServer(): Promise<{ port: number }> {
+  const port = await freePort()
+  const server: ChildProcess = spawn(
+    'redis-server',
+    ['--port', String(port), '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'],
+    { stdio: 'ignore' },
+  )
+  closing.push(
+    () =>
+      new Promise((resolve) => {
+        server.once('exit', resolve)
+        server.kill('SIGKILL')
+      }),
+  )
+  return { port }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,414 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Instruction } from '../../src/domain/instruction.ts'
+import type { Answer, Outcome } from '../../src/domain/outcome.ts'
+import type { AccountId, BatchId, ClaimAnswer, Gateway, Ledger, RowId, Settled } from '../../src/domain/ports.ts'
+import { openLedger } from '../../src/ledger/ledger.ts'
+import { executeSlice, type Road, type SliceParts } from '../../src/processors/execute-slice.ts'
+import { type Gate, openGate } from '../../src/processors/gate.ts'
+import { idle, ManualClock } from '../fixtures/clock.ts'
+import { CLERK, claimed, dueIn, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
+
+type Reply = (instruction: Instruction) => Outcome | Promise<Outcome>
+
+/** A gateway as the port describes it, which answers by a script and remembers what it was sent. */
+class ScriptedGateway implements Gateway {
+  readonly sent: Array<{ reference: string; atMs: number }> = []
+  reply: Reply = (instruction) => approved(instruction)
+  readonly #clock: ManualClock
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock
+  }
+
+  async send(instruction: Instruction, fence: () => 'fence' | 'pace' | null, abandon: AbortSignal): Promise<Outcome> {
+    if (abandon.aborted) return { kind: 'unsent', why: 'abandoned', detail: 'told to stop' }
+    const why = fence()
+    if (why !== null) return { kind: 'unsent', why, detail: `held back by the ${why}` }
+    this.sent.push({ reference: instruction.reference, atMs: this.#clock.monotonicMs() })
+    return this.reply(instruction)
+  }
+
+  async reach(): Promise<null> {
+    return null
+  }
+
+  async close(): Promise<void> {}
+}
+
+const answered = (
+  httpStatus: number,
+  answer: Answer | null,
+  over: Partial<Extract<Outcome, { kind: 'answered' }>> = {},
+): Outcome => ({
+  ...{
+    kind: 'answered',
+    sentAtMs: NOW + 1,
+    answeredAtMs: NOW + 2,
+    httpStatus,
+    retryAfterMs: null,
+    answer,
+    text: `${httpStatus}`,
+  },
+  ...{ connection: 'fresh' },
+  ...over,
+})
+
+const refundAnswer = ({ reference, orderId }: Instruction, over: Answer = {}): Answer => ({
+  ...{ REQUEST_ACTION: 'REFUND', TRANS_STATUS_NAME: 'APPROVED', TRANS_REQUEST_ID: `7${orderId}${reference.length}` },
+  ...{ TRANS_ORDER_ID: orderId ?? '', TRANS_VALUE: '10.0000', TRANS_CUR: 'EUR' },
+  ...over,
+})
+const approved = (instruction: Instruction, over: Answer = {}) => answered(200, refundAnswer(instruction, over))
+const declined = (instruction: Instruction) =>
+  answered(200, refundAnswer(instruction, { TRANS_STATUS_NAME: 'DECLINED', API_ADVICE: 'no balance' }))
+const forbidden = () => answered(403, null)
+const unreachable = (): Outcome => ({ kind: 'unsent', why: 'connect', detail: 'connection refused' })
+const lost = (): Outcome => ({ kind: 'lost', sentAtMs: NOW + 1, httpStatus: null, detail: 'no answer in time' })
+
+let clock: ManualClock
+let ledger: Ledger
+let accountId: AccountId
+let gateway: ScriptedGateway
+let gate: Gate
+let settledAs: string[]
+let parts: SliceParts
+let stop: AbortController
+
+beforeEach(async () => {
+  clock = new ManualClock(NOW)
+  ledger = openLedger({
+    path: null,
+    submitLockPath: null,
+    die: (error) => {
+      throw error
+    },
+  })
+  accountId = await openAccount(ledger)
+  gateway = new ScriptedGateway(clock)
+  settledAs = []
+  stop = new AbortController()
+  withGate(openGate({ inFlightMax: 8, ratePerSecond: null, clock }))
+  return () => ledger.close()
+})
+
+function withGate(newGate: Gate): void {
+  gate = newGate
+  const road: Road = { gateway, gate, timeoutMs: 60_000, notExecutedStatus: [503] }
+  parts = {
+    ...{ ledger, clock, roadOf: (id) => (id === accountId ? road : undefined), inHand: new Set<RowId>() },
+    onSettled: (row, _verdict, { state }: Settled) => void settledAs.push(`${row.instruction.reference} ${state}`),
+  }
+}
+
+const openWindow = () => {
+  for (let i = 0; i < 3; i++) gate.heard('true-answer', null)
+}
+
+const run = (batchId: BatchId, over: Partial<SliceParts> = {}) =>
+  clock.until(executeSlice({ batchId, rows: 100 }, { ...parts, ...over }, stop.signal))
+
+const batchOf = (...references: string[]) =>
+  submit(
+    ledger,
+    accountId,
+    references.map((reference) => refund(reference)),
+  )
+const countsOf = async (batchId: BatchId) => (await ledger.batch(batchId))?.counts
+const lastMove = async (reference: string) => (await ledger.history(reference)).at(-1)
+
+/** The ledger with a claim that does something first or afterwards. */
+const withClaim = (claim: (next: () => Promise<ClaimAnswer>) => Promise<ClaimAnswer>): Partial<SliceParts> => ({
+  ledger: { ...ledger, claim: (asked) => claim(() => ledger.claim(asked)) },
+})
+
+describe('what was seen becomes where the row stands', () => {
+  const cases: ReadonlyArray<readonly [string, Reply, string, string]> = [
+    ['an approval', (i) => approved(i), 'APPROVED', 'answer'],
+    ['a decline', declined, 'DECLINED', 'answer'],
+    ['a request refused as wrong', () => answered(400, null), 'FAILED', 'answer'],
+    ['no answer', lost, 'IN_DOUBT', 'doubt'],
+    ['a server error', () => answered(500, null), 'IN_DOUBT', 'doubt'],
+    ['an answer to another request', (i) => approved(i, { TRANS_ORDER_ID: '1' }), 'IN_DOUBT', 'doubt'],
+    ['a status nobody knows', (i) => approved(i, { TRANS_STATUS_NAME: 'MAYBE' }), 'IN_DOUBT', 'doubt'],
+    ['no connection', unreachable, 'READY', 'unsent'],
+    ['too many requests', () => answered(429, null), 'READY', 'unsent'],
+    ['a code that the merchant knows as not executed', () => answered(503, null), 'READY', 'unsent'],
+    ['a first refusal', forbidden, 'READY', 'unsent'],
+    ['wrong credentials', () => answered(401, null), 'READY', 'unsent'],
+  ]
+
+  test.each(cases)('%s', async (_what, reply, state, cause) => {
+    const batchId = await batchOf('A')
+    gateway.reply = reply
+    expect(await run(batchId)).toBe(1)
+    expect(await lastMove('A')).toMatchObject({ from: 'SENDING', to: state, cause, attempt: 1 })
+    expect(settledAs).toEqual([`A ${state}`])
+  })
+
+  test('every row of a slice is sent once and settled', async () => {
+    const batchId = await batchOf(...Array.from({ length: 100 }, (_, i) => `R-${i}`))
+    expect(await run(batchId)).toBe(100)
+    expect(await countsOf(batchId)).toEqual({ APPROVED: 100 })
+    expect(new Set(gateway.sent.map(({ reference }) => reference)).size).toBe(100)
+    expect(gateway.sent).toHaveLength(100)
+    expect(parts.inHand.size).toBe(0)
+  })
+
+  test('a decline of a row that was ever in doubt is in doubt again', async () => {
+    const batchId = await batchOf('A')
+    const first = await claimed(ledger, await dueRow(ledger, batchId, 'A'))
+    await settle(ledger, first, 'IN_DOUBT')
+    await settle(ledger, first, 'READY')
+    gateway.reply = declined
+    await run(batchId)
+    expect(await lastMove('A')).toMatchObject({
+      to: 'IN_DOUBT',
+      attempt: 2,
+      reason: expect.stringContaining('no balance'),
+    })
+  })
+
+  test('the first answer with another currency pauses the batch before the next row', async () => {
+    const batchId = await batchOf('A', 'B', 'C')
+    gateway.reply = (i) => approved(i, { TRANS_CUR: 'USD' })
+    await run(batchId)
+    expect(gateway.sent).toHaveLength(1)
+    expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', counts: { APPROVED: 1, READY: 2 } })
+  })
+})
+
+describe('before the first byte', () => {
+  test('the claim stands in the ledger', async () => {
+    const batchId = await batchOf('A')
+    let seen: unknown
+    gateway.reply = async (instruction) => {
+      seen = await lastMove('A')
+      return approved(instruction)
+    }
+    await run(batchId)
+    expect(seen).toMatchObject({ to: 'SENDING', cause: 'claim', attempt: 1 })
+  })
+
+  test.each([
+    { kind: 'not-free' },
+    { kind: 'not-written', why: 'full' },
+    { kind: 'not-written', why: 'busy' },
+  ] as const)('a claim that is not granted ($kind) sends nothing', async (refused) => {
+    const batchId = await batchOf('A', 'B')
+    expect(
+      await run(
+        batchId,
+        withClaim(async () => refused),
+      ),
+    ).toBe(0)
+    expect(gateway.sent).toEqual([])
+    expect(await countsOf(batchId)).toEqual({ READY: 2 })
+  })
+
+  const lateness: ReadonlyArray<readonly [string, (clock: ManualClock) => void]> = [
+    ['took longer than its send-by', (late) => late.jump(15_001)],
+    ['returned after the machine was suspended', (late) => late.setWall(15_001)],
+    ['returned after the wall clock was set back', (late) => late.setWall(-1)],
+    ['took longer while the wall clock stood', (late) => late.jumpMonotonic(15_001)],
+  ]
+
+  test.each(lateness)('a claim that %s sends nothing, and the row is READY', async (_what, beLate) => {
+    const batchId = await batchOf('A')
+    const late = withClaim(async (next) => {
+      const answer = await next()
+      beLate(clock)
+      return answer
+    })
+    expect(await run(batchId, late)).toBe(1)
+    expect(gateway.sent).toEqual([])
+    expect(await lastMove('A')).toMatchObject({ from: 'SENDING', to: 'READY', cause: 'unsent' })
+  })
+
+  test('the answer-by of the claim lies behind the deadline of the request', async () => {
+    const batchId = await batchOf('A')
+    const claims: Array<{ nowMs: number; sendByMs: number; answerByMs: number }> = []
+    const claim: Ledger['claim'] = (asked) => {
+      claims.push(asked)
+      return ledger.claim(asked)
+    }
+    await run(batchId, { ledger: { ...ledger, claim } })
+    const [asked] = claims
+    expect(asked?.sendByMs).toBe(NOW + 15_000)
+    expect((asked?.answerByMs ?? 0) - (asked?.sendByMs ?? 0)).toBeGreaterThanOrEqual(60_000 + 5_000)
+  })
+
+  test('a send time that the claim used up is given up for another', async () => {
+    withGate(openGate({ inFlightMax: 8, ratePerSecond: 10, clock }))
+    openWindow()
+    const batchId = await batchOf(...Array.from({ length: 8 }, (_, i) => `R-${i}`))
+    let first = true
+    const slowFirst = withClaim(async (next) => {
+      if (first) {
+        first = false
+        await clock.sleep(455)
+      }
+      return next()
+    })
+    expect(await run(batchId, slowFirst)).toBe(8)
+    const times = gateway.sent.map(({ atMs }) => atMs)
+    for (const [i, atMs] of times.slice(1).entries()) expect(atMs - (times[i] as number)).toBeGreaterThan(95)
+  })
+})
+
+describe('rows in hand', () => {
+  test('of one slice are not taken by another', async () => {
+    openWindow()
+    const batchId = await batchOf('A', 'B', 'C')
+    const release = Promise.withResolvers<void>()
+    gateway.reply = async (instruction) => {
+      await release.promise
+      return approved(instruction)
+    }
+    const first = executeSlice({ batchId, rows: 2 }, parts, stop.signal)
+    await idle()
+    const second = executeSlice({ batchId, rows: 100 }, parts, stop.signal)
+    await idle()
+    expect(gateway.sent.map(({ reference }) => reference)).toEqual(['A', 'B', 'C'])
+    release.resolve()
+    expect(await Promise.all([first, second])).toEqual([2, 1])
+  })
+
+  test('of slices that start in the same instant are asked of the ledger once', async () => {
+    openWindow()
+    const batchId = await batchOf(...Array.from({ length: 20 }, (_, i) => `R-${i}`))
+    let claims = 0
+    const counted = {
+      ...parts,
+      ...withClaim((next) => {
+        claims += 1
+        return next()
+      }),
+    }
+    const slices = [1, 2, 3, 4].map(() => executeSlice({ batchId, rows: 100 }, counted, stop.signal))
+    const worked = await clock.until(Promise.all(slices))
+    expect(worked.reduce((sum, rows) => sum + rows)).toBe(20)
+    expect(claims).toBe(20)
+    expect(gateway.sent).toHaveLength(20)
+  })
+
+  test('are let go of when nothing could be done with them', async () => {
+    const batchId = await batchOf('A')
+    gate.heard('throttled', 60_000)
+    expect(await run(batchId)).toBe(0)
+    expect([gateway.sent.length, parts.inHand.size]).toEqual([0, 0])
+  })
+})
+
+describe('the way', () => {
+  test('to an account that nobody configured is closed', async () => {
+    const others = await openAccount(ledger, 'second')
+    const batchId = await submit(ledger, others, [refund('A')])
+    expect(await run(batchId)).toBe(0)
+    expect(await countsOf(batchId)).toEqual({ READY: 1 })
+  })
+
+  test('rests after three failures to connect; the rows wait for the end of the rest, in whole milliseconds', async () => {
+    const batchId = await batchOf('A', 'B', 'C', 'D')
+    gateway.reply = unreachable
+    expect(await run(batchId)).toBe(3)
+    expect(gateway.sent.map(({ reference }) => reference)).toEqual(['A', 'B', 'C'])
+    expect(gate.isOpen()).toBe(false)
+    const waiting = await dueIn(ledger, batchId, NOW)
+    expect(waiting.map((row) => row.instruction.reference)).toEqual(['A', 'B', 'D']) // C met the rest
+    expect(await dueIn(ledger, batchId, NOW + 999)).toHaveLength(3)
+    expect(await dueIn(ledger, batchId, NOW + 1_000)).toHaveLength(4)
+  })
+
+  test('after Retry-After nothing is sent before its end', async () => {
+    const batchId = await batchOf('A', 'B')
+    gateway.reply = () => answered(429, null, { retryAfterMs: 30_000 })
+    await run(batchId)
+    expect(gateway.sent).toHaveLength(1)
+    expect(await run(batchId)).toBe(0)
+    await clock.advance(30_000)
+    gateway.reply = (i) => approved(i)
+    expect(await run(batchId)).toBe(2)
+  })
+
+  test('with wrong credentials stops the account: the rows stay READY and nothing more is sent', async () => {
+    const batchId = await batchOf('A', 'B', 'C', 'D', 'E', 'F', 'G', 'H')
+    gateway.reply = () => answered(401, null)
+    await run(batchId)
+    const tried = gateway.sent.length
+    expect(tried).toBeLessThan(8)
+    expect(await ledger.batch(batchId)).toMatchObject({
+      ...{ counts: { READY: 8 }, accountStopped: expect.stringContaining('refuses the username or password') },
+    })
+    await run(batchId)
+    expect(gateway.sent).toHaveLength(tried)
+    await ledger.resumeAccount(accountId, 'mended', CLERK, NOW)
+    gateway.reply = (i) => approved(i)
+    await run(batchId)
+    expect(await countsOf(batchId)).toEqual({ APPROVED: 8 })
+  })
+
+  test('three different rows refused in a row stop the account; no row is given up', async () => {
+    const batchId = await batchOf('A', 'B', 'C', 'D')
+    gateway.reply = forbidden
+    await run(batchId)
+    expect(await ledger.batch(batchId)).toMatchObject({
+      ...{ counts: { READY: 4 }, accountStopped: expect.stringContaining('nothing else passes') },
+    })
+  })
+
+  test('one row refused three times while others pass is FAILED; it waits longer each time', async () => {
+    const batchId = await batchOf('A', 'B', 'C', 'D')
+    gateway.reply = (instruction) => (instruction.reference === 'A' ? forbidden() : approved(instruction))
+    await run(batchId)
+    expect(await countsOf(batchId)).toEqual({ READY: 1, APPROVED: 3 })
+    for (const waitMs of [10_000, 20_000]) {
+      await clock.advance(waitMs - 1)
+      expect(await run(batchId)).toBe(0)
+      await clock.advance(1)
+      expect(await run(batchId)).toBe(1)
+    }
+    expect(await countsOf(batchId)).toEqual({ FAILED: 1, APPROVED: 3 })
+    expect(await lastMove('A')).toMatchObject({
+      to: 'FAILED',
+      reason: expect.stringContaining('3 times while others passed'),
+    })
+    expect((await ledger.batch(batchId))?.accountStopped).toBeNull()
+  })
+})
+
+describe('stopping', () => {
+  test('before a slice begins sends nothing', async () => {
+    const batchId = await batchOf('A')
+    stop.abort()
+    expect(await run(batchId)).toBe(0)
+    expect(gateway.sent).toEqual([])
+  })
+
+  test('awaits the open request and settles it; rows that waited for their place stay READY', async () => {
+    const batchId = await batchOf('A', 'B', 'C')
+    const release = Promise.withResolvers<void>()
+    gateway.reply = async (instruction) => {
+      await release.promise
+      return approved(instruction)
+    }
+    const slice = executeSlice({ batchId, rows: 100 }, parts, stop.signal)
+    await idle()
+    stop.abort()
+    await idle()
+    release.resolve()
+    expect(await slice).toBe(1)
+    expect(await countsOf(batchId)).toEqual({ APPROVED: 1, READY: 2 })
+  })
+
+  test('between claim and first byte leaves the row READY', async () => {
+    const batchId = await batchOf('A')
+    const stopped = withClaim(async (next) => {
+      const answer = await next()
+      stop.abort()
+      return answer
+    })
+    await run(batchId, stopped)
+    expect(gateway.sent).toEqual([])
+    expect(await lastMove('A')).toMatchObject({ to: 'READY', cause: 'unsent' })
+  })
+})

@@ -1,0 +1,328 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { RowId } from '../../src/domain/ports.ts'
+import { fenceOf, type Gate, openGate, openSendBy, type Place, type Slot } from '../../src/processors/gate.ts'
+import { idle, ManualClock } from '../fixtures/clock.ts'
+
+const NOW = Date.UTC(2026, 4, 4, 9)
+const FOREVER = new AbortController().signal
+
+let clock: ManualClock
+beforeEach(() => {
+  clock = new ManualClock(NOW)
+})
+
+const gateOf = (inFlightMax = 8, ratePerSecond: number | null = null): Gate =>
+  openGate({ inFlightMax, ratePerSecond, clock })
+
+/** Asks for so many places and tells which were given, in the order of asking. */
+async function ask(gate: Gate, count: number, turn = FOREVER): Promise<Array<Place | null | undefined>> {
+  const got: Array<Place | null | undefined> = Array(count).fill(undefined)
+  for (let i = 0; i < count; i++) void gate.place(turn).then((place) => (got[i] = place))
+  await idle()
+  return got
+}
+
+const given = (places: ReadonlyArray<Place | null | undefined>) => places.filter((place) => place != null).length
+
+describe('the window', () => {
+  test('opens with one place and doubles with every true answer, up to the most allowed', async () => {
+    const gate = gateOf(6)
+    for (const size of [1, 2, 4, 6, 6]) {
+      const turn = new AbortController()
+      const places = await ask(gate, 10, turn.signal)
+      expect(given(places)).toBe(size)
+      turn.abort()
+      for (const place of places) place?.free()
+      gate.heard('true-answer', null)
+    }
+  })
+
+  test('gives places in the order in which they were asked for', async () => {
+    const gate = gateOf()
+    const [first, ...others] = await ask(gate, 1)
+    const waiting = await ask(gate, 3)
+    expect([others, waiting]).toEqual([[], [undefined, undefined, undefined]])
+    first?.free()
+    await idle()
+    expect(waiting.map((place) => place != null)).toEqual([true, false, false])
+  })
+
+  test('a place freed twice is free once', async () => {
+    const gate = gateOf()
+    const [first] = await ask(gate, 1)
+    const waiting = await ask(gate, 3)
+    first?.free()
+    first?.free()
+    await idle()
+    expect(given(waiting)).toBe(1)
+  })
+
+  test('falls to one with trouble: no more start until the open ones have ended', async () => {
+    const gate = gateOf()
+    for (let i = 0; i < 2; i++) gate.heard('true-answer', null)
+    const open = await ask(gate, 4)
+    expect(given(open)).toBe(4)
+    gate.heard('trouble', null)
+    const waiting = await ask(gate, 2)
+    for (const [i, place] of open.entries()) {
+      expect(given(waiting), `${i} ended`).toBe(0)
+      place?.free()
+      await idle()
+    }
+    expect(given(waiting)).toBe(1)
+  })
+
+  test('whoever stops waiting takes no place with it', async () => {
+    const gate = gateOf()
+    const [open] = await ask(gate, 1)
+    const leaving = new AbortController()
+    const left = await ask(gate, 2, leaving.signal)
+    const staying = await ask(gate, 1)
+    leaving.abort()
+    await idle()
+    expect(left).toEqual([null, null])
+    open?.free()
+    await idle()
+    expect(given(staying)).toBe(1)
+  })
+
+  test('a turn that is over gets none, even where one is free', async () => {
+    const gate = gateOf()
+    expect(await gate.place(AbortSignal.abort())).toBeNull()
+    expect(given(await ask(gate, 1))).toBe(1)
+  })
+})
+
+describe('a rest', () => {
+  const trouble = (gate: Gate, times = 3) => {
+    for (let i = 0; i < times; i++) gate.heard('trouble', null)
+  }
+
+  test('begins with the third trouble in a row and sends everyone away who waits', async () => {
+    const gate = gateOf()
+    const open = await ask(gate, 1)
+    const waiting = await ask(gate, 2)
+    trouble(gate, 2)
+    await idle()
+    expect([gate.isOpen(), ...waiting]).toEqual([true, undefined, undefined])
+    trouble(gate, 1)
+    await idle()
+    expect([gate.isOpen(), ...waiting]).toEqual([false, null, null])
+    expect(await gate.place(FOREVER)).toBeNull()
+    open[0]?.free()
+  })
+
+  test('is over after its time, and its length is told in whole milliseconds that cover it', async () => {
+    const gate = gateOf()
+    trouble(gate)
+    await clock.advance(333.4)
+    expect(gate.restLeftMs()).toBe(667)
+    await clock.advance(gate.restLeftMs())
+    expect([gate.isOpen(), gate.restLeftMs()]).toEqual([true, 0])
+    expect(given(await ask(gate, 3))).toBe(1)
+  })
+
+  test('lasts as long as the gateway asked, where that is longer', () => {
+    const gate = gateOf()
+    gate.heard('throttled', 60_000)
+    expect(gate.restLeftMs()).toBe(60_000)
+    gate.heard('throttled', 1_000)
+    expect(gate.restLeftMs()).toBe(60_000)
+  })
+
+  test('ends with a true answer', () => {
+    const gate = gateOf()
+    trouble(gate)
+    gate.heard('true-answer', null)
+    expect(gate.isOpen()).toBe(true)
+  })
+
+  test('ends when a person says go on, with one place and nothing held against anyone', async () => {
+    const gate = gateOf()
+    const row = (n: number) => n as RowId
+    gate.refusals.judge(row(1), 1)
+    gate.refusals.judge(row(2), 1)
+    gate.heard('true-answer', null)
+    gate.heard('throttled', 600_000)
+    gate.reset()
+    expect(gate.isOpen()).toBe(true)
+    expect(given(await ask(gate, 5))).toBe(1)
+    expect(gate.refusals.judge(row(3), 1)).toBe('wait')
+  })
+})
+
+describe('send times', () => {
+  /** Asks for slots and notes when each came, in milliseconds from now. */
+  function askSlots(gate: Gate, count: number, turn = FOREVER): Array<number | null | undefined> {
+    const from = clock.monotonicMs()
+    const times: Array<number | null | undefined> = Array(count).fill(undefined)
+    for (let i = 0; i < count; i++) {
+      void gate.slot(turn).then((slot) => {
+        times[i] = slot === null ? null : Math.round(clock.monotonicMs() - from)
+      })
+    }
+    return times
+  }
+
+  test('come at once where no rate is set', async () => {
+    const gate = gateOf(8, null)
+    expect((await gate.slot(FOREVER))?.isPast()).toBe(false)
+    expect(gate.leave()).toBeNull()
+  })
+
+  test('begin a second after the start and come one interval apart', async () => {
+    const gate = gateOf(8, 10)
+    const times = askSlots(gate, 4)
+    await clock.advance(5_000)
+    expect(times).toEqual([1_000, 1_102, 1_204, 1_306])
+  })
+
+  test('that were not used are not caught up on', async () => {
+    const gate = gateOf(8, 10)
+    await clock.advance(60_000)
+    const times = askSlots(gate, 3)
+    await clock.advance(1_000)
+    expect(times).toEqual([0, 102, 204])
+  })
+
+  test('are not wasted on whoever leaves the queue', async () => {
+    const gate = gateOf(8, 10)
+    const leaving = new AbortController()
+    const before = askSlots(gate, 1)
+    const left = askSlots(gate, 3, leaving.signal)
+    const after = askSlots(gate, 1)
+    await clock.advance(1_000)
+    leaving.abort()
+    await clock.advance(1_000)
+    expect([before, left, after]).toEqual([[1_000], [null, null, null], [1_102]])
+  })
+
+  test('are not taken by a turn that is over', async () => {
+    const gate = gateOf(8, 10)
+    expect(await gate.slot(AbortSignal.abort())).toBeNull()
+    const times = askSlots(gate, 1)
+    await clock.advance(2_000)
+    expect(times).toEqual([1_000])
+  })
+
+  test('are past after more than one interval', async () => {
+    const gate = gateOf(8, 10)
+    const slot = (await clock.until(gate.slot(FOREVER))) as Slot
+    clock.jump(101)
+    expect(slot.isPast()).toBe(false)
+    clock.jump(2)
+    expect(slot.isPast()).toBe(true)
+  })
+
+  test('at the wire no second sees more than the rate, whoever ignores the slots', () => {
+    const gate = gateOf(8, 3)
+    const left = []
+    for (let ms = 0; ms < 3_000; ms += 100) {
+      left.push(gate.leave())
+      clock.jump(100)
+    }
+    expect(left.filter((why) => why === null)).toHaveLength(9)
+    expect(left.slice(0, 10)).toEqual([null, null, null, ...Array(7).fill('pace')])
+  })
+
+  test('whatever the lateness, no window of one second sees more starts than the rate; without it the rate is used', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 60 }),
+        fc.array(fc.constantFrom(0, 0, 0, 1, 3, 9, 40, 700), { minLength: 1, maxLength: 40 }),
+        async (rate, latenesses) => {
+          clock = new ManualClock(NOW)
+          const gate = gateOf(32, rate)
+          const starts: number[] = []
+          const asked = rate * 4
+          for (let i = 0; i < asked; i++) {
+            const slot = await clock.until(gate.slot(FOREVER))
+            clock.jump(latenesses[i % latenesses.length] as number)
+            if (slot?.isPast() !== true && gate.leave() === null) starts.push(clock.monotonicMs())
+          }
+          for (const [i, start] of starts.entries()) {
+            expect(starts.slice(i).filter((other) => other - start < 1_000).length).toBeLessThanOrEqual(rate)
+          }
+          if (latenesses.every((lateness) => lateness === 0)) expect(starts.length).toBe(asked)
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+})
+
+describe('refusals (403)', () => {
+  const row = (n: number) => n as RowId
+
+  test('of one row let it wait', () => {
+    expect(gateOf().refusals.judge(row(1), 1)).toBe('wait')
+  })
+
+  test('of three different rows in a row stop the account', () => {
+    const { refusals } = gateOf()
+    expect([1, 2, 3].map((n) => refusals.judge(row(n), 1))).toEqual(['wait', 'wait', 'stop-account'])
+  })
+
+  test('of the same row again are one row', () => {
+    const { refusals } = gateOf()
+    expect([refusals.judge(row(1), 1), refusals.judge(row(1), 2), refusals.judge(row(2), 1)]).toEqual([
+      'wait',
+      'wait',
+      'wait',
+    ])
+  })
+
+  test('are not in a row when anything passes between them', () => {
+    const { refusals } = gateOf()
+    refusals.judge(row(1), 1)
+    refusals.judge(row(2), 1)
+    refusals.passed()
+    expect(refusals.judge(row(3), 1)).toBe('wait')
+  })
+
+  test('give a row up at the third, where others pass', () => {
+    const { refusals } = gateOf()
+    refusals.passed()
+    expect([1, 2, 3].map((count) => refusals.judge(row(1), count))).toEqual(['wait', 'wait', 'give-up-row'])
+  })
+
+  test('give no row up where nothing has passed', () => {
+    expect(gateOf().refusals.judge(row(1), 3)).toBe('stop-account')
+  })
+})
+
+describe('the fence', () => {
+  test('is open for fifteen seconds from the moment before the claim', () => {
+    const sendBy = openSendBy(clock)
+    expect(sendBy.sendByMs).toBe(NOW + 15_000)
+    clock.jump(15_000)
+    expect(sendBy.isOver()).toBe(false)
+    clock.jump(1)
+    expect(sendBy.isOver()).toBe(true)
+  })
+
+  test('closes when either clock says so: a suspended machine stops the one, a person may set the other', () => {
+    const suspended = openSendBy(clock)
+    clock.setWall(15_001)
+    expect(suspended.isOver()).toBe(true)
+    const set = openSendBy(clock)
+    clock.jumpMonotonic(15_001)
+    expect(set.isOver()).toBe(true)
+  })
+
+  test('closes when the wall clock ran backwards', () => {
+    const sendBy = openSendBy(clock)
+    clock.setWall(-1)
+    expect(sendBy.isOver()).toBe(true)
+  })
+
+  test('counts a start against the rate only where it lets it go', () => {
+    const gate = gateOf(8, 1)
+    const late = openSendBy(clock)
+    clock.jump(15_001)
+    expect(fenceOf(late, gate)()).toBe('fence')
+    const sendBy = openSendBy(clock)
+    expect([fenceOf(sendBy, gate)(), fenceOf(sendBy, gate)()]).toEqual([null, 'pace'])
+  })
+})

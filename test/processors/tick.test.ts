@@ -1,0 +1,230 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, BatchId, Dispatch, Gateway, Ledger, Log, Slice } from '../../src/domain/ports.ts'
+import { openLedger } from '../../src/ledger/ledger.ts'
+import type { Road } from '../../src/processors/execute-slice.ts'
+import { type Gate, openGate } from '../../src/processors/gate.ts'
+import { openTick, ROWS_PER_SLICE, type Tick, type TickParts } from '../../src/processors/tick.ts'
+import { idle, ManualClock } from '../fixtures/clock.ts'
+import { CLERK, claimNamed, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
+
+const BEAT_MS = 250
+
+/** Keeps what was offered. */
+class Offers implements Pick<Dispatch, 'offer' | 'onFreed'> {
+  made: Array<readonly [BatchId, number]> = []
+  away = false as boolean
+  freed: (batchId: BatchId, rows: number) => void = () => {}
+
+  async offer({ batchId, rows }: Slice, places: number): Promise<void> {
+    if (this.away) throw new Error('connection is closed')
+    expect(rows).toBe(ROWS_PER_SLICE)
+    this.made.push([batchId, places])
+  }
+
+  onFreed(listener: (batchId: BatchId, rows: number) => void): void {
+    this.freed = listener
+  }
+
+  taken(): Array<readonly [BatchId, number]> {
+    const { made } = this
+    this.made = []
+    return made
+  }
+}
+
+const noGateway: Gateway = {
+  send: () => Promise.reject(new Error('the tick sends nothing')),
+  reach: async () => null,
+  close: async () => {},
+}
+
+let clock: ManualClock
+let ledger: Ledger
+let accountId: AccountId
+let offers: Offers
+let gate: Gate
+let said: string[]
+let tick: Tick | undefined
+
+beforeEach(async () => {
+  clock = new ManualClock(NOW)
+  ledger = openLedger({
+    path: null,
+    submitLockPath: null,
+    die: (error) => {
+      throw error
+    },
+  })
+  accountId = await openAccount(ledger)
+  offers = new Offers()
+  gate = openGate({ inFlightMax: 8, ratePerSecond: null, clock })
+  said = []
+  return async () => {
+    await tick?.stop()
+    await ledger.close()
+  }
+})
+
+async function start(over: Partial<TickParts> = {}): Promise<void> {
+  const say = (_details: object, message: string) => void said.push(message)
+  const log: Log = { debug: say, info: say, warn: say, error: say }
+  const road: Road = { gateway: noGateway, gate, timeoutMs: 60_000, notExecutedStatus: [] }
+  tick = openTick({ ledger, dispatch: offers, roads: new Map([[accountId, road]]), clock, log, only: null, ...over })
+  await idle()
+}
+
+const batchOf = (word: string, rows: number, over: Parameters<typeof refund>[1] = {}) =>
+  submit(
+    ledger,
+    accountId,
+    Array.from({ length: rows }, (_, i) => refund(`${word}-${i}`, over)),
+  )
+
+describe('what is due', () => {
+  test('is offered at every beat, in as many places as it fills, four at most', async () => {
+    const one = await batchOf('A', 1)
+    const two = await batchOf('B', 101)
+    const many = await batchOf('C', 700)
+    await start()
+    const expected = new Map([
+      [one, 1],
+      [two, 2],
+      [many, 4],
+    ])
+    expect(new Map(offers.taken())).toEqual(expected)
+    await clock.advance(BEAT_MS - 1)
+    expect(offers.taken()).toEqual([])
+    await clock.advance(1)
+    expect(new Map(offers.taken())).toEqual(expected)
+  })
+
+  test('later is offered when its time has come', async () => {
+    const batchId = await batchOf('A', 1, { executeAtMs: NOW + 1_000 })
+    await start()
+    await clock.advance(999)
+    expect(offers.taken()).toEqual([])
+    await clock.advance(BEAT_MS)
+    expect(offers.taken()).toEqual([[batchId, 1]])
+  })
+
+  test('in a batch that is held, or of a stopped account, is not offered until it is resumed', async () => {
+    const batchId = await batchOf('A', 1)
+    await ledger.pause(batchId, 'wait', CLERK, NOW)
+    await start()
+    await ledger.resume(batchId, 'go', CLERK, NOW)
+    await ledger.stopAccount(accountId, 'wrong password', NOW)
+    await clock.advance(BEAT_MS)
+    expect(offers.taken()).toEqual([])
+    await ledger.resumeAccount(accountId, 'mended', CLERK, NOW)
+    await clock.advance(BEAT_MS)
+    expect(offers.taken()).toEqual([[batchId, 1]])
+  })
+
+  test('of an account without a road is not offered', async () => {
+    await submit(ledger, await openAccount(ledger, 'second'), [refund('A')])
+    await start()
+    expect(offers.taken()).toEqual([])
+  })
+
+  test('in other batches is left alone where one batch was asked for', async () => {
+    await batchOf('A', 1)
+    const only = await batchOf('B', 1)
+    await start({ only })
+    expect(offers.taken()).toEqual([[only, 1]])
+  })
+})
+
+describe('a place that was freed', () => {
+  test('after some work is filled at once, for its own batch', async () => {
+    const batchId = await batchOf('A', 1)
+    await batchOf('B', 1)
+    await start()
+    offers.taken()
+    offers.freed(batchId, 100)
+    await idle()
+    expect(offers.taken()).toEqual([[batchId, 1]])
+  })
+
+  test('without work waits for the next beat', async () => {
+    const batchId = await batchOf('A', 1)
+    await start()
+    offers.taken()
+    offers.freed(batchId, 0)
+    await idle()
+    expect(offers.taken()).toEqual([])
+  })
+
+  test('after the stop stays empty', async () => {
+    const batchId = await batchOf('A', 1)
+    await start()
+    offers.taken()
+    await tick?.stop()
+    offers.freed(batchId, 100)
+    await clock.advance(10 * BEAT_MS)
+    expect(offers.taken()).toEqual([])
+  })
+})
+
+describe('a rest', () => {
+  test('is respected: nothing of the account is offered before its end', async () => {
+    const batchId = await batchOf('A', 1)
+    gate.heard('throttled', 2_000)
+    await start()
+    offers.freed(batchId, 1)
+    await clock.advance(1_999)
+    expect(offers.taken()).toEqual([])
+    await clock.advance(BEAT_MS)
+    expect(offers.taken()).toEqual([[batchId, 1]])
+  })
+
+  test('ends at the next beat when a person resumed the batch or the account', async () => {
+    const batchId = await batchOf('A', 1)
+    await start()
+    for (const resume of [
+      () => ledger.resume(batchId, 'go', CLERK, NOW),
+      () => ledger.resumeAccount(accountId, 'go', CLERK, NOW),
+    ]) {
+      gate.heard('throttled', 600_000)
+      offers.taken()
+      await clock.advance(BEAT_MS)
+      expect([gate.isOpen(), offers.taken()]).toEqual([false, []])
+      await resume()
+      await clock.advance(BEAT_MS)
+      expect([gate.isOpen(), offers.taken()]).toEqual([true, [[batchId, 1]]])
+    }
+  })
+
+  test('is not ended by resumes of before the start', async () => {
+    const batchId = await batchOf('A', 1)
+    await ledger.resume(batchId, 'go', CLERK, NOW)
+    gate.heard('throttled', 600_000)
+    await start()
+    await clock.advance(BEAT_MS)
+    expect(gate.isOpen()).toBe(false)
+  })
+})
+
+test('what a cancel left is finished by the next beat', async () => {
+  const batchId = await batchOf('A', 1)
+  const row = await claimNamed(ledger, batchId, 'A-0')
+  await settle(ledger, row, 'IN_DOUBT')
+  await ledger.cancel(batchId, 'stop', CLERK, NOW)
+  await settle(ledger, row, 'READY')
+  await start()
+  expect((await ledger.batch(batchId))?.counts).toEqual({ CANCELLED: 1 })
+  expect(offers.taken()).toEqual([])
+})
+
+test('while nothing can be handed out it says so once, goes on trying, and says when it works again', async () => {
+  const batchId = await batchOf('A', 1)
+  offers.away = true
+  await start()
+  await clock.advance(5 * BEAT_MS)
+  expect(said).toEqual(['no work could be handed out; trying again'])
+  offers.freed(batchId, 1) // must not end the process either
+  await idle()
+  offers.away = false
+  await clock.advance(BEAT_MS)
+  expect(said).toEqual(['no work could be handed out; trying again', 'work is being handed out again'])
+  expect(offers.taken()).toEqual([[batchId, 1]])
+})
