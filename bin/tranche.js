@@ -15,6 +15,9 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 if (major > 24 || (major === 24 && minor >= 12)) {
   module.enableCompileCache()
   // A checkout runs its source, never a build that has grown old; a published package has no source.
+  // Started by the other Node: when that one is gone, however it went, this one ends gracefully.
+  process.channel?.unref()
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   const { main } = await import(existsSync(source) ? source.href : built.href)
   await main(process.argv.slice(2))
 } else if (existsSync(ownNode)) {
@@ -29,7 +32,9 @@ if (major > 24 || (major === 24 && minor >= 12)) {
 
 /** Stays until the other Node has ended: leaving earlier would hide that requests are still open. */
 function runWith(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
   // A terminal sends Ctrl-C to both; passing it on would make it the second one, which means "leave at once".
   process.on('SIGINT', () => {})
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

@@ -35,7 +35,9 @@ async function runCommand(argv: readonly string[]): Promise<void> {
 }
 
 function reportError(error: unknown, json: boolean): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.approved : EXIT.usage // commander has spoken
+  // Commander has spoken already. Asking for help, or naming no command, is no mistake.
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
   const terminal = openTerminal(json, process.stdout, process.stderr)
   const message = error instanceof Error ? error.message : String(error)
@@ -59,7 +61,7 @@ function toProgram(): Command {
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
   /** Opens what every command needs, runs it, keeps its exit code. */
-  async function act(action: Action, logLevel = 'warn'): Promise<void> {
+  async function act(action: Action, logLevel = 'error'): Promise<void> {
     const { json = false, as = null } = program.opts<{ json?: boolean; as?: string }>()
     const { openApp } = await import('./app.ts')
     const app = await openApp({ env: process.env, as, logLevel })
@@ -79,7 +81,6 @@ function toProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(add --help for the options)')
     .addHelpText('after', PROGRAM_HELP)
-    .action(() => program.help({ error: false }))
 
   addFileCommands(program, act)
   addBatchCommands(program, act)
@@ -112,14 +113,16 @@ function withFileOptions(command: Command): Command {
       '--expect-total <CUR=AMOUNT>',
       'refuse the file unless it adds up to this; may be given per currency',
       collect,
-      [],
     )
     .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when they are meant')
-    .option('--lookalike-days <days>', 'how far back look-alikes of another run key count (default 20)')
+    .option(
+      '--lookalike-days <days>',
+      'how far back look-alikes of another run key count (default 20, or the merchant’s)',
+    )
     .option('--retry <statuses>', 'with a results file: which of failed,cancelled,invalid run again')
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }
 
@@ -145,7 +148,7 @@ function addFileCommands(program: Command, act: Act): void {
         'tranche run refunds.csv --out refunds.results.csv',
         'tranche run subscribers.csv --operation CAPTURE --run-key 2026-12 --out 2026-12.results.csv',
         'tranche run refunds.csv --out try.csv --sandbox',
-        'tranche run refunds.results.csv --retry failed --out again.results.csv',
+        'tranche run refunds.results.csv --operation REFUND --retry failed --out again.results.csv',
       ),
     )
     .action((file: string, options: RunArguments) =>

@@ -34,7 +34,7 @@ export async function check(app: App, path: string, given: FileArguments, termin
     await reviewed.draft.discard()
     terminal.say(
       ok
-        ? `Nothing was recorded and nothing was sent. Next: tranche run ${path} --out ${path.replace(/\.csv$/i, '')}.results.csv`
+        ? `Nothing was recorded and nothing was sent.${reviewed.review.accepted === 0 ? '' : ` Next, with the same options: tranche run ${path} --out ${path.replace(/\.csv$/i, '')}.results.csv`}`
         : 'The file would be refused as it is. Nothing was recorded and nothing was sent.',
     )
     return ok ? EXIT.approved : EXIT.refused

@@ -66,11 +66,13 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
     case 'stuck':
       terminal.say(`${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}.`)
       if (batch.hold === 'paused')
-        terminal.say(`To go on: tranche resume ${batch.batchId} --reason TEXT, then run the same command again.`)
+        terminal.say(
+          `Find out why at the gateway. To go on: tranche resume ${batch.batchId} --reason TEXT, then run the same command again.`,
+        )
       break
     case 'later':
       terminal.say(
-        `${plural(ready, 'row is', 'rows are')} due later, the next at ${isoOf(ending.nextDueAtMs)}. A worker sends them then; so does this command, run again.`,
+        `${plural(ready, 'row is', 'rows are')} due later, the next at ${isoOf(ending.nextDueAtMs)}.${batch.sandbox ? '' : ' A worker sends them then; so does this command, run again.'}`,
       )
       break
     case 'finished':
@@ -78,7 +80,7 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
   }
   if (inDoubt > 0) {
     terminal.say(
-      `${plural(inDoubt, 'row is', 'rows are')} IN DOUBT: the gateway may have executed ${inDoubt === 1 ? 'it' : 'them'}. Nothing sends ${inDoubt === 1 ? 'it' : 'them'} again. Look them up at the gateway: tranche in-doubt list`,
+      `${plural(inDoubt, 'row is', 'rows are')} IN DOUBT: the gateway may have executed ${inDoubt === 1 ? 'it' : 'them'}. Nothing sends ${inDoubt === 1 ? 'it' : 'them'} again. ${batch.sandbox ? 'In earnest a person would now look them up at the gateway.' : 'Look them up at the gateway: tranche in-doubt list'}`,
     )
   }
   if (batch.moneyWarnings > 0)

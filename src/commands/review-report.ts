@@ -68,7 +68,7 @@ function refusalLine(refusal: Refusal): string {
     case 'bad-rows':
       return `${plural(refusal.rows, 'row')} cannot be sent as written. Correct the file, or leave them out with --skip-invalid.`
     case 'lookalikes':
-      return `${plural(refusal.found, 'row looks', 'rows look')} like an instruction that is already there. If that is right, add --allow-lookalikes ${refusal.found}.`
+      return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. If they are meant, add --allow-lookalikes ${refusal.found}.`
     case 'count':
       return `The file has ${plural(refusal.found, 'row')}, ${refusal.expected} were expected (--expect-count).`
     case 'total':

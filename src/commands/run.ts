@@ -41,7 +41,7 @@ export async function run(app: App, path: string, given: RunArguments, terminal:
   const giveUpAfterMs = given.giveUpAfter === undefined ? null : parseDurationMs(given.giveUpAfter)
   if (given.sandbox !== true)
     return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given), terminal, false)
-  const rehearsal = await openRehearsal(app, app.actor.as, 'warn')
+  const rehearsal = await openRehearsal(app, app.actor.as, 'error')
   try {
     terminal.say('SANDBOX: a private gateway and a throw-away ledger; no money moves and nothing is remembered.')
     const request = requestFor(rehearsal.app, rehearsal.merchant, given)

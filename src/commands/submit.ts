@@ -30,7 +30,11 @@ export async function submit(app: App, path: string, given: FileArguments, termi
         terminal.object({ batch: submitted.batchId, file_sha256: sha256, ...toJsonReview(submitted.review) })
     }
     terminal.data(submitted.batchId)
-    await sayNext(app, submitted.batchId, terminal)
+    if (submitted.kind === 'recorded' && submitted.review.accepted === 0) {
+      terminal.say(
+        `Every row is recorded already or bad: nothing of it is to be sent. Its results: tranche results ${submitted.batchId} --out FILE`,
+      )
+    } else await sayNext(app, submitted.batchId, terminal)
     return EXIT.approved
   } finally {
     await opened.close()

@@ -60,6 +60,8 @@ async function workUntil(
 ): Promise<void> {
   const redis = await openRedis(app)
   try {
+    // What a dead worker was sending comes into doubt as work opens: the exit code must tell of it.
+    for (const batch of await ledger.batches()) if (countIn(batch, 'SENDING') > 0) touched.add(batch.batchId)
     const work = await openWork(app, ledger, redis.address, {
       only: null,
       onSettled: (row) => void touched.add(row.batchId),

@@ -27,9 +27,16 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean)
       reason: `${batch.accountStopped}. Correct it, then: tranche resume --merchant ${batch.merchant} --reason TEXT`,
     }
   }
+  if (sending > 0 && !workerRuns) {
+    const cost = `${sending} ${sending === 1 ? 'row was' : 'rows were'} being sent when the last one ended and will be in doubt`
+    return { state: 'waiting', reason: `no worker is running; ${cost}. Start one: tranche worker` }
+  }
   if (sending > 0) return { state: 'running', reason: null }
   if (batch.nextDueAtMs === null) {
-    return { state: 'waiting', reason: `${ready} rows wait behind rows of the same order that are in doubt or held` }
+    return {
+      state: 'waiting',
+      reason: `${ready} ${ready === 1 ? 'row waits' : 'rows wait'} behind an earlier row of the same order that is in doubt or held`,
+    }
   }
   if (batch.nextDueAtMs > nowMs + SOON_MS)
     return { state: 'waiting', reason: `the next row is due at ${isoOf(batch.nextDueAtMs)}` }

@@ -31,8 +31,9 @@ export function toProducerOptions(address: RedisAddress): Connecting {
 
 function toOptions(address: RedisAddress): Connecting {
   const retryStrategy = (times: number) => Math.min(50 * times, 1_000)
-  if ('path' in address) return { path: address.path, retryStrategy }
-  const url = new URL(address.url)
+  const path = socketOf(address)
+  if (path !== null) return { path, retryStrategy }
+  const url = new URL((address as { url: string }).url)
   const database = url.pathname.length > 1 ? Number(url.pathname.slice(1)) : 0
   return {
     host: url.hostname,
@@ -75,8 +76,16 @@ export async function assertReachable(
   }
 }
 
-export function nameOf(address: RedisAddress): string {
+/** A Unix socket may be given as a path or as `unix:///path`; null: it is a host and port. */
+function socketOf(address: RedisAddress): string | null {
   if ('path' in address) return address.path
-  const url = new URL(address.url)
+  if (address.url.startsWith('/')) return address.url
+  return address.url.startsWith('unix://') ? address.url.slice('unix://'.length) : null
+}
+
+export function nameOf(address: RedisAddress): string {
+  const path = socketOf(address)
+  if (path !== null) return path
+  const url = new URL((address as { url: string }).url)
   return `${url.hostname}:${url.port === '' ? 6379 : url.port}`
 }

@@ -144,6 +144,23 @@ test('a gateway that cannot be reached for a while delays a run and costs nothin
   expect(tried?.reason).toContain('connection refused')
 })
 
+test('a run that is to give up leaves the rest PENDING and ends with 6; later it goes on', async () => {
+  office = await openOffice()
+  const { input, out } = await prepared(4)
+  const door = await openDoor(office.sandbox.port)
+  const env = { TRANCHE_GATEWAY_URL: `http://127.0.0.1:${door.port}` }
+  await door.shut()
+  const given = await office.trancheWith(env, 'run', input, '--out', out, '--give-up-after', '1s', '--json')
+  expect(given.code, given.stderr).toBe(6)
+  expect(given.last.reason).toContain('--give-up-after')
+  expect(countsIn(out)).toEqual({ PENDING: 4 })
+  await door.open()
+  const ran = await office.trancheWith(env, 'run', input, '--out', out)
+  await door.shut()
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
 interface Door {
   readonly port: number
   /** Lets those inside finish; nobody else comes in. */

@@ -116,3 +116,27 @@ test('results of an unfinished batch say PENDING, and status names them as stale
   expect((await office.tranche('status', batch, '--json')).last).toMatchObject({ results_stale: false })
   expect(compareBooks(booksOf(office, { input, out: early }))).toEqual([])
 })
+
+test('a check names what a run would do, and neither records nor sends; a rehearsal leaves the real ledger alone', async () => {
+  office = await openOffice()
+  const rows = refunds(7)
+  const input = await office.put('in.csv', toCsv(rows))
+  const checked = await office.tranche('check', input, '--expect-count', '7', '--expect-total', 'EUR=28.07', '--json')
+  expect(checked.code, checked.stderr).toBe(0)
+  expect(checked.last).toMatchObject({
+    ok: true,
+    rows: 7,
+    totals: [{ operation: 'REFUND', currency: 'EUR', amount: '28.07' }],
+  })
+  const unexpected = await office.tranche('check', input, '--expect-total', 'EUR=28.08')
+  expect(unexpected.code).toBe(7)
+  expect(unexpected.stdout).toContain('The file adds up to EUR=28.07, EUR=28.08 was expected')
+
+  const rehearsed = await office.tranche('run', input, '--out', office.path('try.csv'), '--sandbox')
+  expect(rehearsed.code, rehearsed.stderr).toBe(0)
+  const lines = readCsv(office.path('try.SANDBOX.csv'))
+  expect(lines.map((line) => line.result_status)).toEqual(rows.map(() => 'APPROVED'))
+  expect(lines.every((line) => line.result_batch?.startsWith('SANDBOX-'))).toBe(true)
+  expect(existsSync(office.ledgerPath)).toBe(false)
+  expect(office.sandbox.received()).toBe(0)
+})
