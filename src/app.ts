@@ -277,6 +277,7 @@ export interface WorkOptions extends WorkEvents {
 /** How long to wait, beyond the deadline of a request, for its answer to be recorded. */
 const STOP_MARGIN_MS = 5_000
 const SLICES_AT_ONCE = 8
+const REDIS_GOODBYE_MS = 2_000
 
 export type { WorkerLock }
 
@@ -331,7 +332,7 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
   if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
   await ledger.forgetDoubts()
 
-  const roads = await openRoads(app, ledger)
+  const roads = await openRoads(app, ledger, options.only)
   const inHand = new Set<RowId>()
   const parts = {
     ledger,
@@ -344,21 +345,32 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
       options.onSettled?.(row, verdict, settled)
     },
   }
-  const address = { address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log }
+  // One switch for everything: from the moment it is thrown nothing new is sent, whatever else takes its time.
+  const sending = new AbortController()
+  const slicesRunning = new Set<Promise<number>>()
   const dispatch = await openSlices({
-    ...address,
+    address: redis,
+    prefix: config.redisPrefix,
+    ledgerId: ledger.ledgerId,
+    log,
     concurrency: SLICES_AT_ONCE,
-    work: (slice, stop) => executeSlice(slice, parts, stop),
+    work: (slice) => {
+      const running = executeSlice(slice, parts, sending.signal)
+      slicesRunning.add(running)
+      return running.finally(() => slicesRunning.delete(running))
+    },
   })
   const intake = options.only === null ? await openIntake(app, ledger, roads, redis) : null
   const tick = openTick({ ledger, dispatch, roads, clock, log, only: options.only })
   return {
     redis,
     async stop() {
-      await tick.stop()
-      await intake?.close(STOP_MARGIN_MS)
-      const longest = Math.max(0, ...[...roads.values()].map((road) => road.timeoutMs))
-      await dispatch.close(longest + STOP_MARGIN_MS)
+      sending.abort()
+      const longestMs = Math.max(0, ...[...roads.values()].map((road) => road.timeoutMs)) + STOP_MARGIN_MS
+      await Promise.race([Promise.allSettled(slicesRunning), clock.sleep(longestMs)])
+      // What is left speaks to Redis, which may be frozen: none of it may keep a person waiting.
+      await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])
+      await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
       await Promise.all([...roads.values()].map((road) => road.gateway.close()))
     },
   }
@@ -368,13 +380,16 @@ interface MerchantRoad extends Road {
   readonly merchant: Merchant
 }
 
-async function openRoads(app: App, ledger: Ledger): Promise<Map<AccountId, MerchantRoad>> {
+/** For one batch only its own merchant's: what is wrong with another is no reason to keep this one waiting. */
+async function openRoads(app: App, ledger: Ledger, only: BatchId | null): Promise<Map<AccountId, MerchantRoad>> {
   const [{ openGateway }, { openGate }] = await Promise.all([
     import('./gateway/client.ts'),
     import('./processors/gate.ts'),
   ])
   const roads = new Map<AccountId, MerchantRoad>()
+  const wanted = only === null ? null : ((await ledger.batch(only))?.merchant ?? null)
   for (const merchant of app.config.merchants.values()) {
+    if (wanted !== null && merchant.name !== wanted) continue
     const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus } = merchant
     roads.set(await accountOf(ledger, merchant, app.clock), {
       gateway: openGateway({ ...merchant, password: merchant.password.reveal(), clock: app.clock }),
@@ -411,7 +426,7 @@ async function openIntake(
     prefix: config.redisPrefix,
     ledgerId: ledger.ledgerId,
     log,
-    take: (payload, sourceId) => takeMessage(payload, sourceId, parts),
+    take: (jobName, payload, sourceId) => takeMessage(jobName, payload, sourceId, parts),
   })
 }
 
@@ -441,9 +456,12 @@ export async function reachGateway(app: App, merchant: Merchant): Promise<string
   return `${merchant.url} accepts connections (credentials are not tried: there is no request that moves nothing)`
 }
 
+export function hasDataDir(app: App): boolean {
+  return statSync(app.config.dataDir, { throwIfNoEntry: false }) !== undefined
+}
+
 /** Whether there was one. The caller has made sure that nobody holds the worker lock. */
 export async function stopPrivateRedis(app: App): Promise<boolean> {
-  if (statSync(app.config.dataDir, { throwIfNoEntry: false }) === undefined) return false
   const { stopLeftBehind } = await import('./queues/private-redis.ts')
   return stopLeftBehind(app.config.dataDir)
 }

@@ -24,8 +24,8 @@ export async function main(argv: readonly string[]): Promise<never> {
 }
 
 async function runCommand(argv: readonly string[]): Promise<void> {
-  // `tranche status | head` ends our reader early; that is its right.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.failure))
+  // Whoever read our output may leave. That must not end work that has requests open: only the writing ends.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const program = toProgram()
   try {
     await program.parseAsync(argv, { from: 'user' })

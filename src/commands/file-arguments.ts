@@ -3,8 +3,8 @@
 import type { App, FileOptions } from '../app.ts'
 import { type Merchant, merchantOf } from '../config.ts'
 import { Fault } from '../domain/fault.ts'
-import { type Operation, parseOperation } from '../domain/instruction.ts'
-import { type Currency, type Money, parseAmount, parseCurrency } from '../domain/money.ts'
+import { parseOperation } from '../domain/instruction.ts'
+import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
 import type { AccountId, RetryStatus } from '../domain/ports.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
 
@@ -66,7 +66,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
       accountId,
       sandbox,
       runKey: options.runKey?.trim().normalize('NFC') ?? null,
-      reading: readingOf(options),
+      reading: readingOf(options, checks.retry),
       nowMs: app.clock.nowMs(),
       ...checks,
     }),
@@ -113,19 +113,12 @@ function parseRetry(text: string | undefined): readonly RetryStatus[] {
 }
 
 /** What decides the meaning of the file: the same bytes read differently are another batch. */
-function readingOf({
-  operation,
-  currency,
-  decimal,
-}: {
-  operation: Operation | undefined
-  currency: Currency | undefined
-  decimal: string | undefined
-}): string {
+function readingOf({ operation, currency, decimal }: FileOptions, retry: readonly RetryStatus[]): string {
   return [
     operation === undefined ? '' : `--operation ${operation}`,
     currency === undefined ? '' : `--currency ${currency}`,
     decimal === undefined ? '' : `--decimal ${decimal}`,
+    retry.length === 0 ? '' : `--retry ${retry.toSorted().join(',').toLowerCase()}`,
   ]
     .filter((part) => part !== '')
     .join(' ')

@@ -14,13 +14,20 @@ export interface Followed {
   readonly ending: Ending
 }
 
-/** `step` runs between looks; null: the signal aborted first. `giveUpAfterMs` counts from the last row that was settled. */
+/**
+ * Null: the signal aborted first. `giveUpAfterMs` counts from the last row that was settled. `step` runs between looks and
+ * says whether nobody works off any other batch meanwhile.
+ */
 export async function follow(
   app: App,
   ledger: Ledger,
   batchId: BatchId,
   terminal: Terminal,
-  until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null; readonly step?: () => Promise<void> },
+  until: {
+    readonly signal: AbortSignal
+    readonly giveUpAfterMs: number | null
+    readonly step: () => Promise<boolean>
+  },
 ): Promise<Followed | null> {
   const progress = openProgress(app, terminal)
   let settledBefore = -1
@@ -45,7 +52,15 @@ export async function follow(
       const seconds = Math.round(until.giveUpAfterMs / 1000)
       return { batch, ending: { kind: 'stuck', reason: `no row was settled for ${seconds} s (--give-up-after)` } }
     }
-    await until.step?.()
+    const alone = await until.step()
+    if (alone && countIn(batch, 'SENDING') === 0) {
+      const other = await ledger.waitsFor(batchId, app.clock.nowMs())
+      if (other !== null) {
+        progress.end()
+        const reason = `they wait for earlier rows of the same orders in batch ${other}, which this run does not work off. Finish that one first (tranche worker --until-idle), or cancel it`
+        return { batch, ending: { kind: 'stuck', reason } }
+      }
+    }
     await app.clock.sleep(LOOK_EVERY_MS, until.signal)
   }
   progress.end()

@@ -20,7 +20,7 @@ import {
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import { countIn, exitCodeOf } from '../domain/progress.ts'
-import type { SubmitRequest } from '../domain/submission.ts'
+import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
 import { showStructuralFault } from './check.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
 import { type Followed, follow, viewOf } from './follow.ts'
@@ -115,13 +115,11 @@ async function findSame(
   request: SubmitRequest,
   out: { readonly out: string; readonly inputPath: string; readonly sandbox: boolean },
 ): Promise<BatchId | null> {
-  if (request.retry.length === 0) {
-    const { accountId, runKey } = request
-    const known = await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey })
-    if (known !== null) {
-      await checkOut({ ...out, batchId: known.batchId })
-      return known.reading === request.reading ? known.batchId : null // submitting says what differs
-    }
+  const { accountId, runKey } = request
+  const known = knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
+  if (known !== null) {
+    await checkOut({ ...out, batchId: known })
+    return known
   }
   try {
     await checkOut({ ...out, batchId: null })
@@ -221,7 +219,9 @@ async function workOff(
   else terminal.say(followingText(batchId, holder))
   const step = async () => {
     // Whoever worked may end before the batch does: then it is ours.
-    if ((await shop.tryToOpen()) === null) await shop.start(batchId)
+    const mine = (await shop.tryToOpen()) === null
+    if (mine) await shop.start(batchId)
+    return mine
   }
   const followed = await follow(app, ledger, batchId, terminal, { ...until, step })
   await shop.stopWork()

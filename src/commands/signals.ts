@@ -3,6 +3,9 @@
 import type { Terminal } from './terminal.ts'
 import { plural } from './terminal.ts'
 
+/** A closed terminal (SIGHUP) leaves requests open as well. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 export interface Interruption {
   readonly signal: AbortSignal
   /** Stops listening. */
@@ -33,13 +36,11 @@ export function openInterruption(terminal: Terminal, openRequests: () => Promise
     terminal.say(`Left at once. ${cost}`)
     process.exit(130)
   }
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
+  for (const name of SIGNALS) process.on(name, onSignal)
   return {
     signal: controller.signal,
     close() {
-      process.off('SIGINT', onSignal)
-      process.off('SIGTERM', onSignal)
+      for (const name of SIGNALS) process.off(name, onSignal)
     },
   }
 }

@@ -125,7 +125,7 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): 
   process.once('SIGTERM', () => stop.abort())
   const progress = openProgress(app, terminal)
   let said: string | null = null
-  while (!stop.signal.aborted) {
+  while (!stop.signal.aborted && !terminal.readerLeft()) {
     const batch = await findBatch(ledger, id)
     const { state, reason } = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
     const saying = reason === null ? null : `${state.replace('_', ' ')}: ${reason}`

@@ -30,6 +30,12 @@ export async function steer(
     if (id === undefined)
       throw new Fault('usage', `Name the batch: tranche ${what} BATCH --reason TEXT. Nothing was changed.`)
     const before = await findBatch(ledger, id)
+    if (what === 'cancel' && countIn(before, 'READY') + countIn(before, 'SENDING') === 0) {
+      throw new Fault(
+        'usage',
+        `Batch ${before.batchId} has nothing left to cancel: every row is settled. Nothing was changed.`,
+      )
+    }
     await ledger[what](before.batchId, given.reason, app.actor, app.clock.nowMs())
     const after = await findBatch(ledger, before.batchId)
     terminal.object({

@@ -9,6 +9,8 @@ export interface Terminal {
   readonly json: boolean
   /** stderr is a screen: it may be redrawn. */
   readonly isScreen: boolean
+  /** Whoever read stdout has gone: nobody sees what is shown. */
+  readerLeft(): boolean
   /** A line of data; nothing with `--json`. */
   data(line: string): void
   /** An object for a program, on a line of its own; nothing without `--json`. */
@@ -30,6 +32,7 @@ export function openTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: 
   return {
     json,
     isScreen,
+    readerLeft: () => stdout.destroyed,
     data(line) {
       clear()
       if (!json) stdout.write(`${line}\n`)

@@ -34,7 +34,8 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
     } finally {
       lock.release()
     }
-    return await leave(ledger, touched, given.untilIdle === true && !interruption.signal.aborted, app, terminal)
+    const end = interruption.signal.aborted ? 'signal' : 'idle'
+    return await leave(ledger, touched, given.untilIdle === true, end, app, terminal)
   } finally {
     interruption.close()
     await ledger.close()
@@ -101,18 +102,21 @@ function sum(batches: readonly BatchView[], state: 'SENDING'): number {
   return batches.reduce((total, batch) => total + countIn(batch, state), 0)
 }
 
-/** Until idle: lists what is left, and the worst of what was worked on is the exit code. By signal: a graceful end is 0. */
+/** Until idle: lists what is left, and the worst of what was worked on is the exit code. */
 async function leave(
   ledger: Ledger,
   touched: ReadonlySet<BatchId>,
-  byItself: boolean,
+  untilIdle: boolean,
+  end: 'idle' | 'signal',
   app: App,
   terminal: Terminal,
 ): Promise<number> {
-  if (!byItself) {
+  if (end === 'signal') {
     terminal.say('Stopped. Every answer that came is recorded; what was not sent stays due.')
-    terminal.object({ event: 'result', exit: EXIT.approved })
-    return EXIT.approved
+    // A service that is asked to stop has done its work; one that was to work until idle has not.
+    const exit = untilIdle ? EXIT.interrupted : EXIT.approved
+    terminal.object({ event: 'result', exit })
+    return exit
   }
   let worst: number = EXIT.approved
   for (const batch of await ledger.batches()) {

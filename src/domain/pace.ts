@@ -12,9 +12,13 @@ export interface Pace {
   readonly nextAtMs: number
 }
 
-/** A dead predecessor may have used the second before this one up, so the first slot is a whole second away. */
+/**
+ * A dead predecessor may have used the second before this one up, so the first slot is a whole second away. A fraction
+ * above one is cut off: no second may hold more than two and a half, so none may hold three.
+ */
 export function openPace(perSecond: number, nowMs: number): Pace {
-  return { perSecond, intervalMs: (1000 / perSecond) * MARGIN, nextAtMs: nowMs + 1000 }
+  const kept = perSecond > 1 ? Math.floor(perSecond) : perSecond
+  return { perSecond: kept, intervalMs: (1000 / kept) * MARGIN, nextAtMs: nowMs + 1000 }
 }
 
 /**

@@ -123,6 +123,8 @@ export interface Settlement {
   readonly dueAtMs: number
   /** The row was answered 403. */
   readonly forbidden: boolean
+  /** Until when the gateway asked the whole account to wait; null where it did not. */
+  readonly askedToWaitUntilMs: number | null
 }
 
 export interface Settled {
@@ -276,15 +278,21 @@ export type IntakeAnswer =
     }
   | { readonly kind: 'refused'; readonly reason: string }
 
+/** A batch of the same bytes, account and run key that is not over. */
+export interface UnfinishedBatch {
+  readonly batchId: BatchId
+  readonly reading: string
+  /** It was cancelled and nothing of it is open: only its results were never written. */
+  readonly givenUp: boolean
+}
+
 export interface IntakeLedger {
   /** The account of this address and user; made on first use. A second name for a known account is a fault. */
   account(name: string, url: string, username: string, nowMs: number): Promise<AccountId>
   /** One submit at a time: deletes what a dead one left, then begins. Faults with `stopped` while another is under way. */
   openDraft(header: DraftHeader): Promise<Draft>
   /** The batch of the same bytes, account and run key that is unfinished or whose results were never written. */
-  findUnfinished(
-    header: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>,
-  ): Promise<{ batchId: BatchId; reading: string } | null>
+  findUnfinished(header: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>): Promise<UnfinishedBatch | null>
   /** Into the day's queue batch of the account. Idempotent by account and reference. Durable when it resolves. */
   recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
   /** Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. */
@@ -320,11 +328,15 @@ export interface BatchView {
   readonly hold: Hold
   readonly holdReason: string | null
   readonly accountStopped: string | null
+  /** Until when the gateway asked this account to wait; null where it did not. */
+  readonly accountWaitsUntilMs: number | null
   readonly rows: number
   readonly counts: Readonly<Partial<Record<State, number>>>
   readonly totals: readonly BatchTotal[]
   /** APPROVED rows with a warning about money. */
   readonly moneyWarnings: number
+  /** DUPLICATE rows that point at such a row. */
+  readonly duplicateMoneyWarnings: number
   /** For DUPLICATE rows: how many point at a row of each state now. */
   readonly duplicateOf: Readonly<Partial<Record<State, number>>>
   /** Earliest due time of a READY row that nothing but time holds back; null where there is none. */
@@ -398,6 +410,11 @@ export interface BookLedger {
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
   resultsWritten(batchId: BatchId, path: string, version: number): Promise<void>
   history(reference: string): Promise<readonly HistoryMove[]>
+  /**
+   * The batch for whose earlier rows of the same orders all due rows of this one wait; null where one could be sent now
+   * or none is due.
+   */
+  waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
   doubts(): Promise<readonly DoubtRow[]>
   accounts(): Promise<
     readonly { accountId: AccountId; name: string; url: string; username: string; stopped: string | null }[]

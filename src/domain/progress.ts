@@ -22,24 +22,28 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean)
   if (batch.hold === 'cancelled') return { state: 'running', reason: 'being cancelled' }
   if (batch.hold === 'paused') return { state: 'paused', reason: batch.holdReason }
   if (batch.accountStopped !== null) {
-    return {
-      state: 'stopped',
-      reason: `${batch.accountStopped}. Correct it, then: tranche resume --merchant ${batch.merchant} --reason TEXT`,
-    }
+    const mend = `Correct it, then: tranche resume --merchant ${batch.merchant} --reason TEXT`
+    return { state: 'stopped', reason: `${batch.accountStopped}. ${mend}` }
   }
-  if (sending > 0 && !workerRuns) {
+  if (!workerRuns && sending > 0) {
     const cost = `${sending} ${sending === 1 ? 'row was' : 'rows were'} being sent when the last one ended and will be in doubt`
     return { state: 'waiting', reason: `no worker is running; ${cost}. Start one: tranche worker` }
   }
   if (sending > 0) return { state: 'running', reason: null }
-  if (batch.nextDueAtMs === null) {
-    return {
-      state: 'waiting',
-      reason: `${ready} ${ready === 1 ? 'row waits' : 'rows wait'} behind an earlier row of the same order that is in doubt or held`,
-    }
+  return readyStanding(batch, ready, nowMs, workerRuns)
+}
+
+/** Nothing is open; what holds the rows that are due? */
+function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRuns: boolean): Standing {
+  const { nextDueAtMs, accountWaitsUntilMs } = batch
+  if (nextDueAtMs === null) {
+    const rows = `${ready} ${ready === 1 ? 'row waits' : 'rows wait'}`
+    return { state: 'waiting', reason: `${rows} behind an earlier row of the same order that is in doubt or held` }
   }
-  if (batch.nextDueAtMs > nowMs + SOON_MS)
-    return { state: 'waiting', reason: `the next row is due at ${isoOf(batch.nextDueAtMs)}` }
+  if (accountWaitsUntilMs !== null && accountWaitsUntilMs > nowMs + SOON_MS) {
+    return { state: 'waiting', reason: `the gateway asked to wait until ${isoOf(accountWaitsUntilMs)}` }
+  }
+  if (nextDueAtMs > nowMs + SOON_MS) return { state: 'waiting', reason: `the next row is due at ${isoOf(nextDueAtMs)}` }
   if (!workerRuns) return { state: 'waiting', reason: 'no worker is running. Start one: tranche worker' }
   return { state: 'running', reason: null }
 }
@@ -52,7 +56,9 @@ function endedStanding(batch: BatchView): Standing {
       reason: `${inDoubt} ${inDoubt === 1 ? 'row is' : 'rows are'} in doubt: look them up at the gateway (tranche in-doubt list)`,
     }
   }
-  return batch.hold === 'cancelled' ? { state: 'cancelled', reason: batch.holdReason } : { state: 'done', reason: null }
+  return batch.hold === 'cancelled' && countIn(batch, 'CANCELLED') > 0
+    ? { state: 'cancelled', reason: batch.holdReason }
+    : { state: 'done', reason: null }
 }
 
 /** Why a batch moves no further by itself; null while it does. */
@@ -75,7 +81,7 @@ export function endingOf(batch: BatchView, nowMs: number): Ending | null {
       // Open requests are awaited: their answers belong in the results.
       return countIn(batch, 'SENDING') > 0 ? null : { kind: 'stuck', reason: reason ?? state }
     case 'waiting':
-      return batch.nextDueAtMs === null
+      return batch.nextDueAtMs === null || (batch.accountWaitsUntilMs ?? 0) > nowMs
         ? { kind: 'stuck', reason: reason ?? state }
         : { kind: 'later', nextDueAtMs: batch.nextDueAtMs }
     case 'running':
@@ -90,7 +96,8 @@ export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 5 | 6 {
   const openElsewhere = (batch.duplicateOf.READY ?? 0) + (batch.duplicateOf.SENDING ?? 0) > 0
   if (ending.kind === 'stuck' || openElsewhere) return 6
   if (either('IN_DOUBT')) return 5
-  if (either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || batch.moneyWarnings > 0) return 3
+  if (either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || batch.moneyWarnings + batch.duplicateMoneyWarnings > 0)
+    return 3
   return 0
 }
 

@@ -1,7 +1,8 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
+import { Fault } from './fault.ts'
 import { formatAmount, type Money } from './money.ts'
-import type { AccountId, BatchId, Draft, DraftReview, DraftRow, RetryStatus } from './ports.ts'
+import type { AccountId, BatchId, Draft, DraftReview, DraftRow, RetryStatus, UnfinishedBatch } from './ports.ts'
 
 /** A surveyed file. Every reading of its rows is of the same bytes, or it fails. */
 export interface InstructionFile {
@@ -73,3 +74,19 @@ export type Submitted =
   /** The same file was submitted before and is not finished: it is that batch. */
   | { readonly kind: 'known'; readonly batchId: BatchId }
   | { readonly kind: 'refused'; readonly reviewed: Reviewed }
+
+/**
+ * Which batch this file is already, of those that are not over; null: it is new. Throws where the same bytes would now be
+ * read as something else. Another `--retry` is another order; a batch that was given up stands in nobody's way.
+ */
+export function knownBatch(known: UnfinishedBatch | null, request: SubmitRequest): BatchId | null {
+  if (known === null) return null
+  if (known.reading === request.reading) return known.batchId
+  if (request.retry.length > 0 || known.givenUp) return null
+  const said = (reading: string) => (reading === '' ? 'no such options' : reading)
+  throw new Fault(
+    'usage',
+    `This file is batch ${known.batchId} already, read with ${said(known.reading)}; now it is to be read with ${said(request.reading)}. ` +
+      'Nothing was recorded and nothing was sent. Use the same options to go on with that batch, or cancel it first.',
+  )
+}

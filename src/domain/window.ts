@@ -15,12 +15,25 @@ export interface Window {
   /** Length of the latest rest; 0 when there has been none since the last true answer. */
   readonly restMs: number
   readonly restUntilMs: number
+  /** Until when the gateway asked to wait. An answer to a request that was open before does not take that back. */
+  readonly askedUntilMs: number
 }
 
-export const OPENING_WINDOW: Window = { size: 1, troubles: 0, restMs: 0, restUntilMs: Number.NEGATIVE_INFINITY }
+export const OPENING_WINDOW: Window = {
+  size: 1,
+  troubles: 0,
+  restMs: 0,
+  restUntilMs: Number.NEGATIVE_INFINITY,
+  askedUntilMs: Number.NEGATIVE_INFINITY,
+}
 
 export function isResting(window: Window, nowMs: number): boolean {
-  return nowMs < window.restUntilMs
+  return nowMs < restEndMs(window)
+}
+
+/** The later of our own rest and what the gateway asked for. */
+export function restEndMs(window: Window): number {
+  return Math.max(window.restUntilMs, window.askedUntilMs)
 }
 
 /** `retryAfterMs` is what the gateway asked for, from now; the later of it and our own rest wins. */
@@ -33,7 +46,7 @@ export function afterSignal(
     case 'none':
       return window
     case 'true-answer':
-      return { ...OPENING_WINDOW, size: Math.min(at.inFlightMax, window.size * 2) }
+      return { ...OPENING_WINDOW, size: Math.min(at.inFlightMax, window.size * 2), askedUntilMs: window.askedUntilMs }
     case 'trouble':
       return rested(
         { ...window, size: 1, troubles: window.troubles + 1 },
@@ -50,9 +63,10 @@ function rested(
   at: { readonly nowMs: number; readonly retryAfterMs: number | null },
   needsRest: boolean,
 ): Window {
-  const asked = at.retryAfterMs === null ? Number.NEGATIVE_INFINITY : at.nowMs + at.retryAfterMs
+  const askedUntilMs =
+    at.retryAfterMs === null ? window.askedUntilMs : Math.max(window.askedUntilMs, at.nowMs + at.retryAfterMs)
   // Requests that were already open when the rest began fail one after the other: they are one trouble, not many.
-  if (!needsRest || isResting(window, at.nowMs)) return { ...window, restUntilMs: Math.max(window.restUntilMs, asked) }
+  if (!needsRest || isResting(window, at.nowMs)) return { ...window, askedUntilMs }
   const restMs = Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, window.restMs * 2))
-  return { ...window, restMs, restUntilMs: Math.max(at.nowMs + restMs, asked) }
+  return { ...window, restMs, restUntilMs: at.nowMs + restMs, askedUntilMs }
 }

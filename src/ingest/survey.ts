@@ -124,7 +124,8 @@ async function surveyAs(
   if (header === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
   const decimal = amounts.decide(options.decimal)
   if (decimal !== null && typeof decimal === 'object') return decimal
-  return toSurvey({ sha256: hash.digest('hex'), encoding, layout, header, decimal, rows })
+  const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null
+  return toSurvey({ sha256: hash.digest('hex'), encoding, layout, header, decimal, rows }, leaning)
 }
 
 /** What makes a record no row of its file. Asked again in the second reading. */
@@ -141,18 +142,21 @@ export function findStructuralFault(header: Header, record: CsvRecord, rowNo: nu
   )
 }
 
-function toSurvey(found: {
-  sha256: string
-  encoding: Encoding
-  layout: Layout
-  header: Header
-  decimal: DecimalSign | null
-  rows: number
-}): Survey {
+function toSurvey(
+  found: {
+    sha256: string
+    encoding: Encoding
+    layout: Layout
+    header: Header
+    decimal: DecimalSign | null
+    rows: number
+  },
+  leaning: string | null,
+): Survey {
   const { layout, ...rest } = found
-  const warnings =
-    found.encoding === 'windows-1252'
-      ? ['The file is not UTF-8 and was read as Windows-1252: look at a name with an accent before you go on.']
-      : []
+  const warnings = leaning === null ? [] : [leaning]
+  if (found.encoding === 'windows-1252') {
+    warnings.push('The file is not UTF-8 and was read as Windows-1252: look at a name with an accent before you go on.')
+  }
   return { kind: 'survey', ...layout, ...rest, fedBack: found.header.results !== null, warnings }
 }

@@ -20,7 +20,7 @@ import type {
 import type { State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
 import { byOf } from './draft.ts'
-import { type FactColumns, fromColumns, type InstructionColumns, IS_BLOCKED, toFacts } from './rows.ts'
+import { type FactColumns, fromColumns, type InstructionColumns, IS_BLOCKED, ORDER_IS_FREE, toFacts } from './rows.ts'
 import { cancelRows, type RecordMove } from './work.ts'
 
 export interface BookParts {
@@ -51,6 +51,7 @@ export function openBook(db: DatabaseSync, committer: Committer, parts: BookPart
       await committer.write(() => void written.run(path, version, batchId), { kind: 'faulting' })
     },
     history: async (reference) => historyOf(db, reference),
+    waitsFor: async (batchId, nowMs) => waitsFor(db, batchId, nowMs),
     doubts: async () => doubtsIn(db),
     async accounts() {
       return db
@@ -90,6 +91,7 @@ interface BatchColumns {
   hold: Hold
   hold_reason: string | null
   stopped_reason: string | null
+  wait_until: number | null
   rows: number
   version: number
   columns: string
@@ -100,7 +102,7 @@ interface BatchColumns {
 function columnsOf(db: DatabaseSync, batchId: BatchId): BatchColumns {
   return db
     .prepare(
-      'SELECT b.*, a.name AS merchant, a.stopped_reason FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
+      'SELECT b.*, a.name AS merchant, a.stopped_reason, a.wait_until FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
     )
     .get(batchId) as unknown as BatchColumns
 }
@@ -125,10 +127,12 @@ function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     hold: batch.hold,
     holdReason: batch.hold_reason,
     accountStopped: batch.stopped_reason,
+    accountWaitsUntilMs: batch.wait_until,
     rows: batch.rows,
     counts,
     totals,
     moneyWarnings: number('SELECT count(*) AS n FROM instruction WHERE batch_id = ? AND money_warning = 1') ?? 0,
+    duplicateMoneyWarnings: counts.DUPLICATE === undefined ? 0 : duplicateMoneyWarningsIn(db, batchId),
     duplicateOf: counts.DUPLICATE === undefined ? {} : duplicatesOf(db, batchId),
     nextDueAtMs: counts.READY === undefined ? null : nextDueIn(db, batchId),
     blocked: counts.READY === undefined || !anythingBlocks(db) ? 0 : blockedIn(db, batchId),
@@ -149,6 +153,15 @@ function totalsOf(db: DatabaseSync, batchId: BatchId): BatchTotal[] {
     count: Number(row.count),
     amountMinor: row.amountMinor as bigint,
   }))
+}
+
+function duplicateMoneyWarningsIn(db: DatabaseSync, batchId: BatchId): number {
+  const found = db
+    .prepare(`
+      SELECT count(*) AS n FROM instruction d JOIN instruction o ON o.id = d.duplicate_of
+      WHERE d.batch_id = ? AND d.state = 'DUPLICATE' AND o.money_warning = 1`)
+    .get(batchId)
+  return (found as { n: number }).n
 }
 
 function duplicatesOf(db: DatabaseSync, batchId: BatchId): Partial<Record<State, number>> {
@@ -187,6 +200,21 @@ function nextDueIn(db: DatabaseSync, batchId: BatchId): number | null {
     )
     .get(batchId)
   return (found as { n: number } | undefined)?.n ?? null
+}
+
+function waitsFor(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchId | null {
+  const due = `FROM instruction i WHERE i.batch_id = ? AND i.state = 'READY' AND i.due_at <= ?`
+  const free = db.prepare(`SELECT 1 ${due} AND ${ORDER_IS_FREE} LIMIT 1`).get(batchId, nowMs, nowMs)
+  if (free !== undefined) return null
+  const found = db
+    .prepare(`
+      SELECT (
+        SELECT e.batch_id FROM instruction e
+        WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id < i.id AND e.order_key IS NOT NULL
+          AND e.state IN ('READY', 'SENDING', 'IN_DOUBT') AND e.batch_id <> i.batch_id LIMIT 1) AS other
+      ${due} ORDER BY i.due_at LIMIT 1`)
+    .get(batchId, nowMs) as { other: string | null } | undefined
+  return (found?.other ?? null) as BatchId | null
 }
 
 function openReading(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
@@ -304,7 +332,7 @@ function openSteering(
   const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
   const holdOf = db.prepare('SELECT hold, account_id FROM batch WHERE id = ?')
-  const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0 WHERE id = ?')
+  const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0, wait_until = NULL WHERE id = ?')
   const unstop = db.prepare('UPDATE account SET stopped_reason = NULL WHERE id = ?')
 
   function steer(batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number): Promise<Fault | null> {

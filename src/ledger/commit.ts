@@ -137,12 +137,15 @@ export function openCommitter(db: DatabaseSync, die: (error: unknown) => never):
 const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
 const SQLITE_FULL = 13
+/** Extended: the index of the write-ahead log could not grow. That file knows no other word for a full disk. */
+const SQLITE_IOERR_SHMSIZE = 4874
 
 /** What can be waited out; null for everything else. */
 export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null
+  const extended = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
+  const code = extended & 0xff
   if (code === SQLITE_BUSY || code === SQLITE_LOCKED) return 'busy'
-  if (code === SQLITE_FULL) return 'full'
+  if (code === SQLITE_FULL || extended === SQLITE_IOERR_SHMSIZE) return 'full'
   return null
 }
 

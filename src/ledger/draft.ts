@@ -48,6 +48,7 @@ export interface DraftEnds {
 export function openDraftOn(db: DatabaseSync, committer: Committer, header: DraftHeader, ends: DraftEnds): Draft {
   db.exec(TABLES)
   const adding = openAdding(db, header)
+  const seen: SeenUpTo = { id: Number.MAX_SAFE_INTEGER }
   let open = true
 
   function close(): void {
@@ -70,7 +71,7 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
         throw error
       }
     },
-    review: async () => review(db, header),
+    review: async () => review(db, header, seen),
     faults: () =>
       db
         .prepare(
@@ -81,7 +82,7 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
     async record(actor) {
       assert(open, 'a closed draft was recorded')
       try {
-        return await copy(db, committer, header, actor, ends.newBatchId(header.nowMs))
+        return await copy(db, committer, header, actor, ends.newBatchId(header.nowMs), seen)
       } finally {
         close()
       }
@@ -129,7 +130,11 @@ function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => v
   }
 }
 
-function review(db: DatabaseSync, header: DraftHeader): DraftReview {
+/** The last row recorded when the draft was reviewed: what comes after it has not been compared yet. */
+type SeenUpTo = { id: number }
+
+function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): DraftReview {
+  seen.id = (db.prepare('SELECT coalesce(max(id), 0) AS id FROM instruction').get() as unknown as SeenUpTo).id
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_reference ON draft_row (reference)')
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
   if (header.fedBack) refuseStrangers(db)
@@ -311,6 +316,7 @@ async function copy(
   header: DraftHeader,
   actor: Actor,
   batchId: BatchId,
+  seen: SeenUpTo,
 ): Promise<BatchId> {
   const { n: rows } = db.prepare('SELECT count(*) AS n FROM temp.draft_row').get() as { n: number }
   try {
@@ -331,7 +337,7 @@ async function copy(
       if (copied === null) throw takenFault()
       last = copied.last
     }
-    await makeVisible(db, committer, batchId)
+    if (!(await makeVisible(db, committer, header, batchId, seen))) throw takenFault()
     return batchId
   } catch (error) {
     await deleteDrafts(db, committer).catch(() => {}) // what is left of it is invisible, and the next submit deletes it
@@ -353,7 +359,7 @@ function unlessTaken<T>(run: () => T): T | null {
 function takenFault(): Fault {
   return new Fault(
     'refused',
-    'A message with a reference of this file arrived while the file was read. Nothing was recorded and nothing was sent. Run it again: the row will be reported as what it is.',
+    'A message that repeats a row of this file, or looks like one, arrived while the file was read. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
   )
 }
 
@@ -385,7 +391,13 @@ async function insertBatch(
 }
 
 /** The one moment in which the batch comes into being: references change hands, counts appear, rows may be claimed. */
-async function makeVisible(db: DatabaseSync, committer: Committer, batchId: BatchId): Promise<void> {
+async function makeVisible(
+  db: DatabaseSync,
+  committer: Committer,
+  header: DraftHeader,
+  batchId: BatchId,
+  seen: SeenUpTo,
+): Promise<boolean> {
   const tallies = db.prepare(`
       SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, state, count(*) AS count,
         coalesce(sum(amount_minor), 0) AS amount
@@ -405,8 +417,14 @@ async function makeVisible(db: DatabaseSync, committer: Committer, batchId: Batc
   const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ? AND holds_reference = 1')
   const takeOver = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE batch_id = ? AND row_no = ?')
   const open = db.prepare("UPDATE batch SET stage = 'open' WHERE id = ?")
-  await committer.write(
+  const newcomer = db.prepare(`
+    SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN temp.draft_row d ON d.lookalike = i.lookalike
+    WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')
+      AND i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY' LIMIT 1`)
+  return committer.write(
     () => {
+      // A message that arrived after the review may look like a row of this file: nobody was asked about that.
+      if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false
       for (const { rowNo, supersedes } of retried as Array<{ rowNo: number; supersedes: number }>) {
         assert(letGo.run(supersedes).changes === 1, 'a row to be retried had lost its reference')
         takeOver.run(batchId, rowNo)
@@ -415,6 +433,7 @@ async function makeVisible(db: DatabaseSync, committer: Committer, batchId: Batc
         insertTally.run(batchId, operation, currency, state, count, amount)
       }
       open.run(batchId)
+      return true
     },
     { kind: 'faulting' },
   )

@@ -3,7 +3,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import { MESSAGE_FIELDS } from '../domain/instruction.ts'
-import type { AccountId, BatchId, IntakeAnswer, IntakeLedger, IntakeMessage } from '../domain/ports.ts'
+import type {
+  AccountId,
+  BatchId,
+  DraftHeader,
+  IntakeAnswer,
+  IntakeLedger,
+  IntakeMessage,
+  UnfinishedBatch,
+} from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
 import { deleteDrafts, openDraftOn, RECORDED_LOOKALIKE } from './draft.ts'
@@ -42,17 +50,7 @@ export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally,
       }
     },
 
-    async findUnfinished({ accountId, fileSha256, runKey }) {
-      const found = db
-        .prepare(`
-          SELECT id, reading FROM batch b
-          WHERE file_sha256 = ? AND account_id = ? AND run_key IS ? AND stage = 'open'
-            AND (results_path IS NULL OR EXISTS (
-              SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT')))
-          ORDER BY created_at DESC, rowid DESC LIMIT 1`)
-        .get(fileSha256, Number(accountId), runKey) as { id: string; reading: string } | undefined
-      return found === undefined ? null : { batchId: found.id as BatchId, reading: found.reading }
-    },
+    findUnfinished: async (header) => findUnfinished(db, header),
 
     async recordMessage(message) {
       for (;;) {
@@ -70,6 +68,23 @@ export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally,
       })
     },
   }
+}
+
+function findUnfinished(
+  db: DatabaseSync,
+  { accountId, fileSha256, runKey }: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>,
+): UnfinishedBatch | null {
+  const isOpen = `EXISTS (
+    SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT'))`
+  const found = db
+    .prepare(`
+      SELECT id, reading, hold = 'cancelled' AND NOT ${isOpen} AS givenUp FROM batch b
+      WHERE file_sha256 = ? AND account_id = ? AND run_key IS ? AND stage = 'open'
+        AND (results_path IS NULL OR ${isOpen})
+      ORDER BY created_at DESC, rowid DESC LIMIT 1`)
+    .get(fileSha256, Number(accountId), runKey) as { id: string; reading: string; givenUp: number } | undefined
+  if (found === undefined) return null
+  return { batchId: found.id as BatchId, reading: found.reading, givenUp: found.givenUp === 1 }
 }
 
 function accountOf(db: DatabaseSync, name: string, url: string, username: string, nowMs: number): AccountId | Fault {
@@ -113,7 +128,9 @@ function openRecording(
   const likeRow = db.prepare(`
     SELECT i.batch_id, i.row_no, i.reference, i.state FROM instruction i
     WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (SELECT ? AS lookalike, ? AS reference, ? AS run_key) d)`)
-  const dayBatch = db.prepare("SELECT id FROM batch WHERE account_id = ? AND source = 'queue' AND source_day = ?")
+  const dayBatch = db.prepare(
+    "SELECT id FROM batch WHERE account_id = ? AND source = 'queue' AND source_day = ? AND hold <> 'cancelled'",
+  )
   const insertBatch = db.prepare(`
     INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows)
     VALUES (?, ?, 'queue', ?, 'open', '', ?, 0, ?, 'messages', 0)`)

@@ -15,6 +15,7 @@ const MIGRATIONS: readonly string[] = [
     username TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     stopped_reason TEXT,
+    wait_until INTEGER, -- the gateway asked to wait until then
     new_doubts INTEGER NOT NULL DEFAULT 0, -- since the start of the worker or the last resume
     resumes INTEGER NOT NULL DEFAULT 0,
     UNIQUE (url, username)
@@ -43,7 +44,7 @@ const MIGRATIONS: readonly string[] = [
     results_version INTEGER
   ) STRICT;
   CREATE INDEX batch_file ON batch (file_sha256, account_id);
-  CREATE UNIQUE INDEX batch_queue_day ON batch (account_id, source_day) WHERE source = 'queue';
+  CREATE UNIQUE INDEX batch_queue_day ON batch (account_id, source_day) WHERE source = 'queue' AND hold <> 'cancelled';
 
   -- One line per row that came in. Amounts are minor units; times are epoch milliseconds.
   CREATE TABLE instruction (

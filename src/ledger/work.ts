@@ -94,13 +94,16 @@ export function openWork(db: DatabaseSync, committer: Committer, tally: Tally): 
         SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold
         FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.state = 'SENDING' LIMIT ${ROWS_PER_STEP}`)
       const doubt = db.prepare(`
-        UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = claimed_at,
-          reason = ? WHERE id = ?`)
-      const reason = 'the process that was sending it ended before the answer was recorded; it may have been executed'
+        UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL,
+          reason = ? || strftime('%Y-%m-%dT%H:%M:%fZ', claimed_at / 1000.0, 'unixepoch') || ?
+        WHERE id = ? RETURNING reason`)
+      // Whether and when a first byte left is what nobody knows: the claim is all there is.
+      const before = 'the process that claimed it at '
+      const after = ' ended before the answer was recorded; it may have been executed'
       return stepwise(committer, () => {
         const rows = sending.all() as unknown as OpenRow[]
         for (const row of rows) {
-          doubt.run(nowMs, reason, row.id)
+          const { reason } = doubt.get(nowMs, before, after, row.id) as { reason: string }
           record(row, 'IN_DOUBT', 'sweep', { attempt: row.attempt, atMs: nowMs, reason })
         }
         return rows.length
@@ -212,6 +215,7 @@ function openSettling(
     WHERE id = ?`)
   const warn = db.prepare('UPDATE instruction SET warning = ?, money_warning = max(money_warning, ?) WHERE id = ?')
   const sameTransaction = db.prepare('SELECT id FROM instruction WHERE account_id = ? AND transaction_id = ?')
+  const askToWait = db.prepare('UPDATE account SET wait_until = max(coalesce(wait_until, 0), ?) WHERE id = ?')
   const countDoubt = db.prepare('UPDATE account SET new_doubts = new_doubts + 1 WHERE id = ? RETURNING new_doubts')
   const pauseAccount = db.prepare(
     "UPDATE batch SET hold = 'paused', hold_reason = ? WHERE account_id = ? AND stage = 'open' AND hold = 'none'",
@@ -252,6 +256,7 @@ function openSettling(
     const to = doubt !== null && row.state === 'SENDING' ? 'IN_DOUBT' : step.to
     if (doubt !== null && row.state !== 'SENDING') return keepLateAnswer(row, settlement)
     const cause = to === 'IN_DOUBT' ? 'doubt' : step.cause
+    if (settlement.askedToWaitUntilMs !== null) askToWait.run(settlement.askedToWaitUntilMs, row.account_id)
     const reason = doubt ?? settlement.reason
     writeRow(row, to, reason, settlement)
     const { attempt, atMs, httpStatus, answerText: answer } = settlement
@@ -324,7 +329,8 @@ function openDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRows'>
       (SELECT count(*) FROM (SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= ?1 LIMIT ?2)) AS due
     FROM batch b JOIN account a ON a.id = b.account_id
     WHERE b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)
-      AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL AND (?3 IS NULL OR b.id = ?3)
+      AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL
+      AND coalesce(a.wait_until, 0) <= ?1 AND (?3 IS NULL OR b.id = ?3)
     ORDER BY b.created_at, b.id`)
   const rows = db.prepare(`
     SELECT i.id, i.batch_id, i.account_id, i.row_no, i.attempt, i.ever_in_doubt, i.forbidden_count, i.reference, i.operation,

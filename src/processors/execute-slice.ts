@@ -100,8 +100,9 @@ async function claimAndSend(
   })
   road.gate.heard(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null)
   const { settlement, stops } = settlementOf(row, claim.attempt, outcome, verdict, road.gate, clock.nowMs())
-  const settled = await ledger.settle(settlement)
-  if (stops !== null) await ledger.stopAccount(row.accountId, stops, clock.nowMs())
+  // The stop goes first, into the same commit: the row must not be claimed again in between.
+  const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs())
+  const [settled] = await Promise.all([ledger.settle(settlement), stopping])
   onSettled(row, verdict, settled)
   return true
 }
@@ -142,8 +143,16 @@ function settlementOf(
     case 'in-doubt':
       return write({ ...seen, to: 'IN_DOUBT', cause: 'doubt', reason: verdict.reason, facts: verdict.facts })
     case 'unsent': {
-      const dueAtMs = atMs + gate.restLeftMs()
-      return write({ ...seen, to: 'READY', cause: 'unsent', reason: verdict.reason, dueAtMs })
+      const { reason, retryAfterMs } = verdict
+      const askedToWaitUntilMs = retryAfterMs === null ? null : atMs + retryAfterMs
+      return write({
+        ...seen,
+        to: 'READY',
+        cause: 'unsent',
+        reason,
+        dueAtMs: atMs + gate.restLeftMs(),
+        askedToWaitUntilMs,
+      })
     }
     case 'stop-account':
       return write({ ...seen, to: 'READY', cause: 'unsent', reason: verdict.reason }, verdict.reason)
@@ -184,7 +193,7 @@ function writeForbidden(
 function seenIn(
   outcome: Outcome,
 ): Omit<Settlement, 'rowId' | 'attempt' | 'to' | 'cause' | 'atMs' | 'dueAtMs' | 'reason'> {
-  const nothing = { facts: null, warning: null, warnsOfMoney: false, forbidden: false }
+  const nothing = { facts: null, warning: null, warnsOfMoney: false, forbidden: false, askedToWaitUntilMs: null }
   switch (outcome.kind) {
     case 'unsent':
       return { ...nothing, sentAtMs: null, httpStatus: null, answerText: null }

@@ -3,7 +3,7 @@
 import { bookSlot, isPast, mayLeave, openPace, type Pace } from '../domain/pace.ts'
 import type { Clock, Fence, RowId } from '../domain/ports.ts'
 import type { Signal } from '../domain/verdict.ts'
-import { afterSignal, isResting, OPENING_WINDOW, type Window } from '../domain/window.ts'
+import { afterSignal, isResting, OPENING_WINDOW, restEndMs, type Window } from '../domain/window.ts'
 
 export interface GateOptions {
   readonly inFlightMax: number
@@ -92,7 +92,7 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
 
   return {
     isOpen: () => !isResting(window, clock.monotonicMs()),
-    restLeftMs: () => Math.max(0, Math.ceil(window.restUntilMs - clock.monotonicMs())),
+    restLeftMs: () => Math.max(0, Math.ceil(restEndMs(window) - clock.monotonicMs())),
     place(turn) {
       if (turn.aborted) return Promise.resolve(null)
       return new Promise((resolve) => {

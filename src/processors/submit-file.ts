@@ -1,9 +1,10 @@
 // From a file to a recorded batch: read to its last row, checked, and only then recorded; or refused whole.
 
 import { Fault } from '../domain/fault.ts'
-import type { Actor, BatchId, IntakeLedger } from '../domain/ports.ts'
+import type { Actor, IntakeLedger } from '../domain/ports.ts'
 import {
   type InstructionFile,
+  knownBatch,
   type Reviewed,
   refusalsOf,
   type SubmitRequest,
@@ -51,25 +52,18 @@ export async function submitFile(
   actor: Actor,
   ledger: IntakeLedger,
 ): Promise<Submitted> {
-  const known = await ledger.findUnfinished({
-    accountId: request.accountId,
-    fileSha256: file.sha256,
-    runKey: request.runKey,
-  })
-  if (known !== null && request.retry.length === 0) {
-    if (known.reading !== request.reading) throw otherReading(known.batchId, known.reading, request.reading)
-    return { kind: 'known', batchId: known.batchId }
-  }
+  const { accountId, runKey } = request
+  const findKnown = async () =>
+    knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
+  const known = await findKnown()
+  if (known !== null) return { kind: 'known', batchId: known }
   const reviewed = await reviewFile(file, request, ledger)
+  // Only now no other submit is under way: one of the same file may have ended in the meantime.
+  const recordedMeanwhile = await findKnown()
+  if (recordedMeanwhile !== null) {
+    await reviewed.draft.discard()
+    return { kind: 'known', batchId: recordedMeanwhile }
+  }
   if (reviewed.refusals.length > 0) return { kind: 'refused', reviewed }
   return { kind: 'recorded', batchId: await reviewed.draft.record(actor), review: reviewed.review }
-}
-
-function otherReading(batchId: BatchId, before: string, now: string): Fault {
-  const said = (reading: string) => (reading === '' ? 'no such options' : reading)
-  return new Fault(
-    'usage',
-    `This file is batch ${batchId} already, read with ${said(before)}; now it is to be read with ${said(now)}. ` +
-      'Nothing was recorded and nothing was sent. Use the same options to go on with that batch, or cancel it first.',
-  )
 }

@@ -34,9 +34,17 @@ export type Taken =
   | Exclude<IntakeAnswer, { kind: 'refused' }>
   | { readonly kind: 'refused'; readonly reasons: readonly string[]; readonly holdsPan: boolean }
 
+/** The name of the one kind of job that is taken. */
+const MESSAGE_JOB = 'instruction'
+
 /** `sourceId` names the message for ever: a refusal is kept once under it. */
-export async function takeMessage(payload: unknown, sourceId: string, parts: MessageParts): Promise<Taken> {
-  const taken = await tryToTake(payload, parts)
+export async function takeMessage(
+  jobName: string,
+  payload: unknown,
+  sourceId: string,
+  parts: MessageParts,
+): Promise<Taken> {
+  const taken = jobName === MESSAGE_JOB ? await tryToTake(payload, parts) : unknownJob(jobName, payload, parts)
   if (taken.kind === 'refused') {
     const { reasons, holdsPan } = taken
     const text = holdsPan ? 'withheld: it held card data' : String(JSON.stringify(payload)).slice(0, 4_000)
@@ -64,6 +72,13 @@ async function tryToTake(payload: unknown, { ledger, clock, accountOf, parse }: 
     nowMs,
   })
   return answer.kind === 'refused' ? { ...answer, reasons: [answer.reason], holdsPan: false } : answer
+}
+
+/** The card check is made all the same: what cannot be understood must not stay lying about with a card number in it. */
+function unknownJob(jobName: string, payload: unknown, { parse }: MessageParts): Taken {
+  const parsed = parse(payload, () => null)
+  const holdsPan = parsed.kind === 'refused' && parsed.holdsPan
+  return { kind: 'refused', reasons: [`the job "${jobName}" is not known here: name it "${MESSAGE_JOB}"`], holdsPan }
 }
 
 function merchantNamedIn(payload: unknown): string {

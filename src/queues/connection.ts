@@ -15,6 +15,8 @@ export interface Connecting {
   readonly password?: string
   readonly tls?: object
   readonly enableOfflineQueue?: boolean
+  /** A frozen Redis keeps its connections: without this a command would wait for ever. */
+  readonly commandTimeout?: number
   readonly maxRetriesPerRequest?: number | null
   readonly retryStrategy: (times: number) => number
 }
@@ -26,7 +28,7 @@ export function toWorkerOptions(address: RedisAddress): Connecting {
 
 /** For handing out: fails at once while Redis is away, because what is due stays due and is offered again. */
 export function toProducerOptions(address: RedisAddress): Connecting {
-  return { ...toOptions(address), enableOfflineQueue: false, maxRetriesPerRequest: 1 }
+  return { ...toOptions(address), enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 5_000 }
 }
 
 function toOptions(address: RedisAddress): Connecting {

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { Fault } from '../domain/fault.ts'
 import type { Log } from '../domain/ports.ts'
 import { type RedisAddress, toWorkerOptions } from './connection.ts'
-import { INTAKE_JOB, INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
+import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
 
 /** What became of a message, as the job's result. */
 export type IntakeResult =
@@ -21,12 +21,13 @@ export interface IntakeOptions {
   readonly address: RedisAddress
   readonly prefix: string
   readonly ledgerId: string
-  readonly take: (payload: unknown, sourceId: string) => Promise<IntakeResult>
+  readonly take: (jobName: string, payload: unknown, sourceId: string) => Promise<IntakeResult>
   readonly log: Log
 }
 
 /** How long a message waits that could not be recorded just now. */
 const LATER_MS = 5_000
+const TAKEN_FOR_DEAD_MS = 10_000
 
 export interface Intake {
   close(withinMs: number): Promise<void>
@@ -35,12 +36,20 @@ export interface Intake {
 /** null: the intake of this Redis belongs to another ledger, and its messages are left alone. */
 export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | null> {
   const { address, prefix, log } = options
-  if (!(await ownsIntake(options))) return null
-  const worker = new Worker(INTAKE_QUEUE, (job, token) => takeJob(job, token, options), {
+  const ownership = openOwnership(options)
+  if (!(await ownership.holds())) {
+    ownership.close()
+    log.warn({}, `the queue ${INTAKE_QUEUE} belongs to another ledger: its messages are left alone`)
+    return null
+  }
+  const worker = new Worker(INTAKE_QUEUE, (job, token) => takeJob(job, token, ownership, options), {
     prefix,
     connection: toWorkerOptions(address),
     concurrency: 8,
-    maxStalledCount: 1_000_000, // taking a message twice is harmless: it is known by its reference
+    // Taking a message twice is harmless, it is known by its reference: so one whose taker died is soon taken again.
+    lockDuration: TAKEN_FOR_DEAD_MS,
+    stalledInterval: TAKEN_FOR_DEAD_MS,
+    maxStalledCount: 1_000_000,
   })
   worker.on('error', (error) => log.debug({ err: error }, 'intake: connection'))
   return {
@@ -49,44 +58,53 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
         worker.close().catch(() => {}),
         new Promise((resolve) => setTimeout(resolve, withinMs).unref()),
       ])
+      ownership.close()
     },
   }
 }
 
-async function ownsIntake({ address, prefix, ledgerId, log }: IntakeOptions): Promise<boolean> {
+interface Ownership {
+  /** Asked before every message: an emptied Redis has forgotten whose the queue is, and another may have come first. */
+  holds(): Promise<boolean>
+  close(): void
+}
+
+function openOwnership({ address, prefix, ledgerId }: IntakeOptions): Ownership {
   const redis = new Redis(toWorkerOptions(address))
-  redis.on('error', () => {})
-  try {
-    const key = intakeOwnerKey(prefix)
-    await redis.setnx(key, ledgerId)
-    const owner = await redis.get(key)
-    if (owner === ledgerId) return true
-    log.warn(
-      { owner, ledger: ledgerId },
-      `the queue ${INTAKE_QUEUE} belongs to another ledger: its messages are left alone`,
-    )
-    return false
-  } finally {
-    redis.disconnect()
+  redis.on('error', () => {}) // the worker's connection says it
+  const key = intakeOwnerKey(prefix)
+  return {
+    async holds() {
+      await redis.setnx(key, ledgerId)
+      return (await redis.get(key)) === ledgerId
+    },
+    close: () => redis.disconnect(),
   }
 }
 
-async function takeJob(job: Job, token: string | undefined, { take, log }: IntakeOptions): Promise<object> {
-  if (job.name !== INTAKE_JOB)
-    throw new UnrecoverableError(`job "${job.name}" is not known here; send jobs named "${INTAKE_JOB}"`)
-  let taken: IntakeResult
-  try {
-    taken = await take(job.data, `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`)
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    // Our own trouble (a full disk) must not fail somebody's message: it stays in the queue.
-    log.error({ err: error, job: job.id }, 'a message could not be recorded; it stays in the queue')
+async function takeJob(
+  job: Job,
+  token: string | undefined,
+  ownership: Ownership,
+  { take, log }: IntakeOptions,
+): Promise<object> {
+  const putBack = async (why: string, error?: unknown): Promise<never> => {
+    log.error({ err: error, job: job.id }, why)
     await job.moveToDelayed(Date.now() + LATER_MS, token)
     throw new DelayedError()
+  }
+  if (!(await ownership.holds())) return putBack('the queue belongs to another ledger now: a message was put back')
+  let taken: IntakeResult
+  try {
+    taken = await take(job.name, job.data, `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    // Our own trouble (a full disk) must not fail somebody's message.
+    return putBack('a message could not be recorded; it stays in the queue', error)
   }
   if (taken.kind !== 'refused') {
     return { status: taken.kind, batch: taken.batchId, row: taken.rowNo, state: taken.state }
   }
-  if (taken.holdsPan) await job.updateData({ withheld: 'the message held a card number and was overwritten' })
+  if (taken.holdsPan) await job.updateData({ withheld: 'the message held card data and was overwritten' })
   throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
 }

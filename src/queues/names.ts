@@ -2,7 +2,6 @@
 
 /** Other services put messages here; the name is part of the contract with them. */
 export const INTAKE_QUEUE = 'tranche-intake'
-export const INTAKE_JOB = 'instruction'
 
 /** Slices belong to one ledger: two installations on one Redis never take each other's work. */
 export function slicesQueue(ledgerId: string): string {

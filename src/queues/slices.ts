@@ -12,7 +12,7 @@ export interface SlicesOptions {
   /** Slices that run at the same time. */
   readonly concurrency: number
   /** Resolves to the rows worked on. Must not reject: what it throws is logged and forgotten. */
-  readonly work: (slice: Slice, stop: AbortSignal) => Promise<number>
+  readonly work: (slice: Slice) => Promise<number>
   readonly log: Log
 }
 
@@ -31,8 +31,7 @@ export async function openSlices({
   await queue.waitUntilReady()
   await queue.obliterate({ force: true })
 
-  const stop = new AbortController()
-  const worker = new Worker<Slice, number, 'slice'>(name, (job) => work(job.data, stop.signal), {
+  const worker = new Worker<Slice, number, 'slice'>(name, (job) => work(job.data), {
     prefix,
     connection: toWorkerOptions(address),
     concurrency,
@@ -61,7 +60,6 @@ export async function openSlices({
       })
     },
     async close(withinMs) {
-      stop.abort()
       // Closing waits for running slices, and for ever when Redis is away: it must end by itself.
       await within(withinMs, worker.close())
       await within(1_000, queue.close())

@@ -403,7 +403,11 @@ describe('whatever outcome is fed', () => {
 
 describe('what would be sent again or reported wrongly', () => {
   const sent = { operation: 'CAPTURE', money: null, orderId: null, xtlOrderId: 'X1' } as const
-  const answered = (httpStatus: number, answer: Record<string, string> | null, connection: 'fresh' | 'warm'): Outcome => ({
+  const answered = (
+    httpStatus: number,
+    answer: Record<string, string> | null,
+    connection: 'fresh' | 'warm',
+  ): Outcome => ({
     kind: 'answered',
     sentAtMs: 1,
     answeredAtMs: 2,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Signal } from '../../src/domain/verdict.ts'
-import { afterSignal, isResting, OPENING_WINDOW, type Window } from '../../src/domain/window.ts'
+import { afterSignal, isResting, OPENING_WINDOW, restEndMs, type Window } from '../../src/domain/window.ts'
 
 const IN_FLIGHT_MAX = 32
 
@@ -88,13 +88,13 @@ describe('throttling', () => {
     [7_000, 7_000],
     [null, 1_000],
   ])('of Retry-After %s and the rest the later wins', (retryAfterMs, restUntilMs) => {
-    expect(told(OPENING_WINDOW, 'throttled', 0, retryAfterMs).restUntilMs).toBe(restUntilMs)
+    expect(restEndMs(told(OPENING_WINDOW, 'throttled', 0, retryAfterMs))).toBe(restUntilMs)
   })
 
   test('a later Retry-After prolongs a rest that has begun, an earlier one does not shorten it', () => {
     const window = told(OPENING_WINDOW, 'throttled', 0, 7_000)
-    expect(told(window, 'throttled', 1_000, 9_000).restUntilMs).toBe(10_000)
-    expect(told(window, 'throttled', 1_000, 2_000).restUntilMs).toBe(7_000)
+    expect(restEndMs(told(window, 'throttled', 1_000, 9_000))).toBe(10_000)
+    expect(restEndMs(told(window, 'throttled', 1_000, 2_000))).toBe(7_000)
   })
 })
 
@@ -126,4 +126,12 @@ test('whatever comes, the size stays within one and the most, and a rest of our 
       }
     }),
   )
+})
+
+test('a true answer ends our own rest, and not the wait that the gateway asked for', () => {
+  const asked = told(resting(0), 'throttled', 0, 60_000)
+  const after = told(asked, 'true-answer', 10)
+  expect(after.restUntilMs).toBe(OPENING_WINDOW.restUntilMs)
+  expect(isResting(after, 59_999)).toBe(true)
+  expect(isResting(after, 60_000)).toBe(false)
 })

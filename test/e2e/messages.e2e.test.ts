@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { type Job, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
+import { findRedisServer } from '../../src/queues/private-redis.ts'
 import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf } from '../fixtures/files.ts'
@@ -76,7 +77,7 @@ test('a message is executed and reported; again it is a duplicate; under other c
   await office.tranche('results', batch, '--out', out)
   expect(countsIn(out)).toEqual({ APPROVED: 1 })
   expect(compareBooks(booksOf(office, { input: null, out }))).toEqual([])
-  expect(query(office, 'SELECT * FROM refusal')).toHaveLength(2)
+  expect(query(office, 'SELECT * FROM refusal')).toHaveLength(3)
 })
 
 test('a message with a card number fails, and the number is left neither in Redis nor in the ledger', async () => {
@@ -86,7 +87,7 @@ test('a message with a card number fails, and the number is left neither in Redi
   const card = '4111111111111111'
   const failed = await over(queue, await queue.add('instruction', message(1, { bill_addr: `card ${card}` })))
   expect(failed.failedReason).toMatch(/^refused: holds card data/)
-  expect(failed.data).toEqual({ withheld: 'the message held a card number and was overwritten' })
+  expect(failed.data).toEqual({ withheld: 'the message held card data and was overwritten' })
   const held = await allOfRedis()
   expect(held).toContain('withheld')
   expect(held).not.toContain(card)
@@ -170,7 +171,7 @@ async function allOfRedis(): Promise<string> {
 async function openRedisServer(): Promise<{ port: number }> {
   const port = await freePort()
   const server: ChildProcess = spawn(
-    'redis-server',
+    findRedisServer(),
     ['--port', String(port), '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'],
     { stdio: 'ignore' },
   )

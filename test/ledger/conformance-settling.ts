@@ -334,12 +334,12 @@ export function describeSettling(newPlace: () => Promise<LedgerPlace>): void {
       expect((await next.history('A')).at(-1)).toMatchObject({ from: 'SENDING', to: 'IN_DOUBT', cause: 'sweep' })
     })
 
-    test('marks the row as ever in doubt, and names the attempt that may have left, not one before it', async () => {
+    test('marks the row as ever in doubt; when it left nobody knows, so the claim stands in for it', async () => {
       const batchId = await batchOf('A')
       await work(ledger, batchId, 'A', 'READY', { sentAtMs: NOW + 10, httpStatus: 429 })
       const second = await claimNamed(ledger, batchId, 'A', NOW + 600_000)
       await ledger.sweep(NOW + 700_000)
-      expect(await ledger.doubts()).toMatchObject([{ attempt: 2, sentAtMs: NOW + 600_000, claimedAtMs: NOW + 600_000 }])
+      expect(await ledger.doubts()).toMatchObject([{ attempt: 2, sentAtMs: null, claimedAtMs: NOW + 600_000 }])
       await settle(ledger, second, 'READY')
       expect(await dueRow(ledger, batchId, 'A')).toMatchObject({ everInDoubt: true })
     })

@@ -53,8 +53,8 @@ describe('a SQLite file', () => {
     }
   }
 
-  async function holdWriteLock(): Promise<Child> {
-    const holder = startChild('child-lock-holder.ts', place.path)
+  async function holdWriteLock(path = place.path): Promise<Child> {
+    const holder = startChild('child-lock-holder.ts', path)
     children.push(holder)
     expect(await holder.said(/held/)).toBe('held')
     return holder
@@ -91,7 +91,7 @@ describe('a SQLite file', () => {
 
   test('that several processes make at the same moment is one ledger', async () => {
     await ledger.close()
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 2; round++) {
       const fresh = await sqlitePlace()
       const openers = Array.from({ length: 5 }, () => startChild('child-opener.ts', fresh.dir))
       children.push(...openers)
@@ -103,6 +103,20 @@ describe('a SQLite file', () => {
       expect(openers[0]?.lines.at(-1)).toMatch(/^opened [0-9a-f]{16}$/)
       await fresh.remove()
     }
+  })
+
+  test('that another process is just making is waited for, where SQLite itself would give up at once', async () => {
+    const fresh = await sqlitePlace()
+    const holder = await holdWriteLock(fresh.path)
+    const opener = startChild('child-opener.ts', fresh.dir)
+    children.push(opener)
+    await opener.said(/waiting/)
+    opener.tell('now')
+    await opener.said(/opening/)
+    await Promise.race([opener.ended(), pause(200)]) // time enough to give up in
+    holder.tell('release')
+    expect(await opener.said(/opened/)).toMatch(/^opened [0-9a-f]{16}$/)
+    await fresh.remove()
   })
 
   test('shares one commit among writes that arrive together', async () => {

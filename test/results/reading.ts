@@ -66,6 +66,8 @@ const BATCH: BatchView = {
   hold: 'none',
   holdReason: null,
   accountStopped: null,
+  accountWaitsUntilMs: null,
+  duplicateMoneyWarnings: 0,
   rows: 0,
   counts: {},
   totals: [],

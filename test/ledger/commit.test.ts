@@ -1,0 +1,137 @@
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Committer, openCommitter } from '../../src/ledger/commit.ts'
+
+let db: DatabaseSync
+let committer: Committer
+let ends: string[]
+
+beforeEach(() => {
+  db = new DatabaseSync(':memory:')
+  db.exec('CREATE TABLE note (text TEXT NOT NULL, room BLOB)')
+  ends = []
+  committer = openCommitter(db, (error) => {
+    throw error
+  })
+  committer.beforeCommit(() => void ends.push('commit'))
+  committer.afterRollback(() => void ends.push('rollback'))
+  return () => db.close()
+})
+
+const ROOM_BYTES = 100_000
+const KEPT = { kind: 'kept' } as const
+const FAULTING = { kind: 'faulting' } as const
+const CLAIM = { kind: 'refusable', refused: (why: 'full' | 'busy') => `refused: ${why}`, giveUp: () => false } as const
+
+function note(text: string, roomBytes = 0): string {
+  db.prepare('INSERT INTO note VALUES (?, zeroblob(?))').run(text, roomBytes)
+  return `wrote ${text}`
+}
+
+const notes = () =>
+  db
+    .prepare('SELECT text FROM note ORDER BY rowid')
+    .all()
+    .map(({ text }) => text)
+
+/** As a disk that holds what it holds and a few pages more. */
+function fill(): void {
+  const { page_count: pages } = db.prepare('PRAGMA page_count').get() as { page_count: number }
+  db.exec(`PRAGMA max_page_count = ${pages + 4}`)
+}
+const free = () => db.exec('PRAGMA max_page_count = 1000000')
+
+/** What a promise has come to so far. */
+function watch(promise: Promise<unknown>): () => unknown {
+  let seen: unknown = 'pending'
+  promise.then(
+    (value) => (seen = value),
+    (error) => (seen = error),
+  )
+  return () => seen
+}
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < 10; i++) await turn()
+}
+
+test('writes that arrive together share one commit', async () => {
+  const written = await Promise.all(['a', 'b', 'c'].map((text) => committer.write(() => note(text), KEPT)))
+  expect(written).toEqual(['wrote a', 'wrote b', 'wrote c'])
+  expect([notes(), ends]).toEqual([['a', 'b', 'c'], ['commit']])
+})
+
+test('more than fit one commit are written in their order', async () => {
+  const texts = Array.from({ length: 600 }, (_, i) => String(i))
+  await Promise.all(texts.map((text) => committer.write(() => note(text), CLAIM)))
+  expect(notes()).toEqual(texts)
+  expect(ends).toEqual(['commit', 'commit', 'commit'])
+})
+
+describe('when a commit cannot be written for want of space', () => {
+  test('a claim in it is refused, though its own write went well: nothing of it is in the ledger', async () => {
+    fill()
+    const claim = committer.write(() => note('claim'), CLAIM)
+    const large = watch(committer.write(() => note('large', ROOM_BYTES), KEPT))
+    expect(await claim).toBe('refused: full')
+    expect([notes(), large(), ends]).toEqual([[], 'pending', ['rollback']])
+    free()
+    await committer.drained()
+    expect(notes()).toEqual(['large'])
+  })
+
+  test('a settlement in it is kept, and written once when there is space again', async () => {
+    fill()
+    const settlements = [
+      watch(committer.write(() => note('small'), KEPT)),
+      watch(committer.write(() => note('large', ROOM_BYTES), KEPT)),
+    ]
+    await turns()
+    expect([settlements.map((seen) => seen()), notes()]).toEqual([['pending', 'pending'], []])
+    free()
+    await committer.drained()
+    expect([settlements.map((seen) => seen()), notes()]).toEqual([
+      ['wrote small', 'wrote large'],
+      ['small', 'large'],
+    ])
+  })
+
+  test('a person’s command is refused with a fault', async () => {
+    fill()
+    await expect(committer.write(() => note('large', ROOM_BYTES), FAULTING)).rejects.toMatchObject({
+      name: 'Fault',
+      code: 'full',
+    })
+    expect(notes()).toEqual([])
+  })
+
+  test('what comes later is written as soon as it fits', async () => {
+    fill()
+    expect(await committer.write(() => note('large', ROOM_BYTES), CLAIM)).toBe('refused: full')
+    expect(await committer.write(() => note('small'), CLAIM)).toBe('wrote small')
+  })
+})
+
+test('an error that cannot be waited out ends the process before anyone in the commit is told', async () => {
+  const claim = watch(committer.write(() => note('claim'), CLAIM))
+  const wrong = watch(
+    committer.write(() => {
+      throw new Error('bug: no such move')
+    }, KEPT),
+  )
+  expect(await deathOf()).toMatchObject({ message: 'bug: no such move' })
+  expect([claim(), wrong(), notes()]).toEqual(['pending', 'pending', []])
+})
+
+/** What would have ended the process. */
+function deathOf(): Promise<unknown> {
+  const others = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException')
+  return new Promise((resolve) => {
+    process.once('uncaughtException', (error) => {
+      for (const other of others) process.on('uncaughtException', other)
+      resolve(error)
+    })
+  })
+}
