@@ -64,7 +64,7 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
   const inDoubt = countIn(batch, 'IN_DOUBT')
   switch (ending.kind) {
     case 'stuck':
-      terminal.say(`${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}.`)
+      terminal.say(`${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}`)
       if (batch.hold === 'paused')
         terminal.say(
           `Find out why at the gateway. To go on: tranche resume ${batch.batchId} --reason TEXT, then run the same command again.`,
@@ -78,13 +78,17 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
     case 'finished':
       break
   }
-  if (inDoubt > 0) {
-    terminal.say(
-      `${plural(inDoubt, 'row is', 'rows are')} IN DOUBT: the gateway may have executed ${inDoubt === 1 ? 'it' : 'them'}. Nothing sends ${inDoubt === 1 ? 'it' : 'them'} again. ${batch.sandbox ? 'In earnest a person would now look them up at the gateway.' : 'Look them up at the gateway: tranche in-doubt list'}`,
-    )
-  }
+  if (inDoubt > 0) terminal.say(doubtText(inDoubt, batch.sandbox))
   if (batch.moneyWarnings > 0)
     terminal.say(
       `${plural(batch.moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
     )
+}
+
+function doubtText(inDoubt: number, sandbox: boolean): string {
+  const them = inDoubt === 1 ? 'it' : 'them'
+  const next = sandbox
+    ? `In earnest a person would now look ${them} up at the gateway.`
+    : `Look ${them} up at the gateway: tranche in-doubt list`
+  return `${plural(inDoubt, 'row is', 'rows are')} IN DOUBT: the gateway may have executed ${them}. Nothing sends ${them} again. ${next}`
 }

@@ -111,7 +111,8 @@ function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judg
 
 function verdictOnCode(outcome: Answered, judging: Judging): Verdict {
   const { httpStatus, retryAfterMs } = outcome
-  const said = outcome.text === '' ? '' : `: ${outcome.text}`
+  const words = present(outcome.answer?.ERROR_MESSAGE) ?? outcome.text
+  const said = words === '' ? '' : `: ${words}`
   if (httpStatus === 429 || judging.notExecutedStatus.includes(httpStatus)) {
     return {
       kind: 'unsent',

@@ -33,6 +33,7 @@ interface OpenRow extends Counted {
   readonly attempt: number
   readonly hold: string
   readonly warning: string | null
+  readonly row_no?: number
 }
 
 type ClaimedRow = Counted & { readonly id: number }
@@ -55,7 +56,7 @@ export function openWork(db: DatabaseSync, committer: Committer, tally: Tally): 
     RETURNING id, batch_id, operation, currency, amount_minor`)
 
   const rowById = db.prepare(`
-    SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold
+    SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no
     FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.id = ?`)
 
   const settling = openSettling(db, tally, record)
@@ -300,7 +301,7 @@ function openSettling(
       return reason
     }
     if (to !== 'APPROVED' || !warnsOfMoney) return null
-    const reason = `${warning ?? 'the answer differs from what was asked'}: the file may be wrong about every row like it`
+    const reason = `row ${row.row_no}: ${warning ?? 'the answer differs from what was asked'}; the file may be wrong about every row like it`
     if (pauseBatch.run(reason, row.batch_id).changes === 0) return null
     act.run(atMs, MACHINE, 'pause', row.batch_id, row.account_id, reason)
     return reason

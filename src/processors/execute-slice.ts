@@ -13,7 +13,8 @@ import type {
   WorkLedger,
 } from '../domain/ports.ts'
 import { signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
-import { fenceOf, type Gate, openSendBy } from './gate.ts'
+import type { Gate } from './gate.ts'
+import { fenceOf, openSendBy } from './send-by.ts'
 
 /** What is needed to send for one account. */
 export interface Road {

@@ -1,9 +1,10 @@
 // The way to one account: how many requests may be open, when the next may leave, and whether the account is worth asking.
 
-import { bookSlot, isPast, mayLeave, openPace, type Pace } from '../domain/pace.ts'
-import type { Clock, Fence, RowId } from '../domain/ports.ts'
+import type { Clock } from '../domain/ports.ts'
 import type { Signal } from '../domain/verdict.ts'
 import { afterSignal, isResting, OPENING_WINDOW, restEndMs, type Window } from '../domain/window.ts'
+import { openPacer, type Slot } from './pacer.ts'
+import { openRefusals, type Refusals } from './refusals.ts'
 
 export interface GateOptions {
   readonly inFlightMax: number
@@ -35,27 +36,15 @@ export interface Place {
   free(): void
 }
 
-export interface Slot {
-  /** Whether the send time has passed so far that it must be given up for another. */
-  isPast(): boolean
-}
-
-/** Who was answered 403 since anything last passed. */
-export interface Refusals {
-  /** What a 403 for this row, its `count`th, means. */
-  judge(rowId: RowId, count: number): 'wait' | 'give-up-row' | 'stop-account'
-  passed(): void
-}
-
-interface Waiter<T> {
+interface Waiter {
   readonly turn: AbortSignal
-  readonly resolve: (got: T | null) => void
+  readonly resolve: (got: Place | null) => void
 }
 
 export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Gate {
   let window: Window = OPENING_WINDOW
   let open = 0
-  let waiters: Waiter<Place>[] = []
+  let waiters: Waiter[] = []
   const pacer = ratePerSecond === null ? null : openPacer(ratePerSecond, clock)
   let refusals = openRefusals()
 
@@ -126,112 +115,3 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
 }
 
 const ALWAYS: Slot = { isPast: () => false }
-
-interface Pacer {
-  slot(turn: AbortSignal): Promise<Slot | null>
-  leave(): 'pace' | null
-}
-
-/** One dispenser: slots are booked one at a time at the head of the queue, so that whoever leaves it wastes none. */
-function openPacer(ratePerSecond: number, clock: Clock): Pacer {
-  let pace: Pace = openPace(ratePerSecond, clock.monotonicMs())
-  const starts: number[] = []
-  const waiters: Waiter<Slot>[] = []
-  let dispensing = false
-
-  async function dispense(): Promise<void> {
-    if (dispensing) return
-    dispensing = true
-    while (waiters.length > 0) {
-      const waitMs = pace.nextAtMs - clock.monotonicMs()
-      if (waitMs > 0) await clock.sleep(waitMs)
-      const next = waiters.shift()
-      if (next === undefined) break
-      if (next.turn.aborted) {
-        next.resolve(null)
-        continue
-      }
-      const booked = bookSlot(pace, clock.monotonicMs())
-      pace = booked.pace
-      next.resolve({ isPast: () => isPast(pace, booked.slotAtMs, clock.monotonicMs()) })
-    }
-    dispensing = false
-  }
-
-  return {
-    slot(turn) {
-      if (turn.aborted) return Promise.resolve(null)
-      return new Promise((resolve) => {
-        const leave = () => {
-          const at = waiters.indexOf(waiter)
-          if (at >= 0) waiters.splice(at, 1)
-          resolve(null)
-        }
-        const waiter: Waiter<Slot> = {
-          turn,
-          resolve(slot) {
-            turn.removeEventListener('abort', leave) // a turn may outlive many slots
-            resolve(slot)
-          },
-        }
-        turn.addEventListener('abort', leave, { once: true })
-        waiters.push(waiter)
-        void dispense()
-      })
-    },
-    leave() {
-      const nowMs = clock.monotonicMs()
-      if (!mayLeave(pace, starts, nowMs)) return 'pace'
-      starts.push(nowMs)
-      if (starts.length > Math.max(1, Math.floor(pace.perSecond))) starts.shift()
-      return null
-    },
-  }
-}
-
-const ROWS_BEFORE_STOP = 3
-const REFUSALS_BEFORE_GIVING_UP = 3
-
-function openRefusals(): Refusals {
-  const sinceLastPass = new Set<RowId>()
-  let anyPassed = false
-  return {
-    judge(rowId, count) {
-      sinceLastPass.add(rowId)
-      if (sinceLastPass.size >= ROWS_BEFORE_STOP) return 'stop-account'
-      if (count < REFUSALS_BEFORE_GIVING_UP) return 'wait'
-      return anyPassed ? 'give-up-row' : 'stop-account'
-    },
-    passed() {
-      anyPassed = true
-      sinceLastPass.clear()
-    },
-  }
-}
-
-export interface SendBy {
-  readonly sendByMs: number
-  /** Whether it is too late to send: by either clock, or because the wall clock ran backwards. */
-  isOver(): boolean
-}
-
-/** How long a claim may wait for its first byte. */
-const SEND_WITHIN_MS = 15_000
-
-/** Counted from the moment before the claim is handed to the ledger. */
-export function openSendBy(clock: Clock): SendBy {
-  const wallMs = clock.nowMs()
-  const monotonicMs = clock.monotonicMs()
-  return {
-    sendByMs: wallMs + SEND_WITHIN_MS,
-    isOver() {
-      const nowMs = clock.nowMs()
-      // Monotonic time stands still while a machine is suspended; the wall clock can be set. Either one is enough.
-      return nowMs < wallMs || nowMs - wallMs > SEND_WITHIN_MS || clock.monotonicMs() - monotonicMs > SEND_WITHIN_MS
-    },
-  }
-}
-
-export function fenceOf(sendBy: SendBy, gate: Gate): Fence {
-  return () => (sendBy.isOver() ? 'fence' : gate.leave())
-}

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { RowId } from '../../src/domain/ports.ts'
-import { fenceOf, type Gate, openGate, openSendBy, type Place, type Slot } from '../../src/processors/gate.ts'
+import { type Gate, openGate, type Place } from '../../src/processors/gate.ts'
+import type { Slot } from '../../src/processors/pacer.ts'
+import { fenceOf, openSendBy } from '../../src/processors/send-by.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 
 const NOW = Date.UTC(2026, 4, 4, 9)

@@ -1,0 +1,30 @@
+// What a 403 means: this row waits, this row is given up, or the account is stopped.
+
+import type { RowId } from '../domain/ports.ts'
+
+/** Who was answered 403 since anything last passed. */
+export interface Refusals {
+  /** What a 403 for this row, its `count`th, means. */
+  judge(rowId: RowId, count: number): 'wait' | 'give-up-row' | 'stop-account'
+  passed(): void
+}
+
+const ROWS_BEFORE_STOP = 3
+const REFUSALS_BEFORE_GIVING_UP = 3
+
+export function openRefusals(): Refusals {
+  const sinceLastPass = new Set<RowId>()
+  let anyPassed = false
+  return {
+    judge(rowId, count) {
+      sinceLastPass.add(rowId)
+      if (sinceLastPass.size >= ROWS_BEFORE_STOP) return 'stop-account'
+      if (count < REFUSALS_BEFORE_GIVING_UP) return 'wait'
+      return anyPassed ? 'give-up-row' : 'stop-account'
+    },
+    passed() {
+      anyPassed = true
+      sinceLastPass.clear()
+    },
+  }
+}
