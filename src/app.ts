@@ -133,7 +133,7 @@ export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Pro
 }
 
 /** The same for ever, whatever the merchant is called: what is derived from it must not change. */
-export function accountKeyOf(merchant: Merchant): string {
+function accountKeyOf(merchant: Merchant): string {
   return createHash('sha256').update(`${merchant.url}\n${merchant.username}`).digest('hex')
 }
 

@@ -1,7 +1,7 @@
 // The options that check, submit and run share: what the file means, what may be in it, what is expected of it.
 
 import type { App, FileOptions } from '../app.ts'
-import { type Merchant, merchantOf } from '../config.ts'
+import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../config.ts'
 import { Fault } from '../domain/fault.ts'
 import { parseOperation } from '../domain/instruction.ts'
 import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
@@ -35,9 +35,9 @@ export function parseFileArguments(app: App, given: FileArguments): FileRequest 
 }
 
 /** With one merchant configured there is no question which is meant. */
-export function defaultName(app: App): string {
+function defaultName(app: App): string {
   const names = [...app.config.merchants.keys()]
-  return names.length === 1 ? (names[0] as string) : 'default'
+  return names.length === 1 ? (names[0] as string) : DEFAULT_MERCHANT
 }
 
 export function requestFor(app: App, merchant: Merchant, given: FileArguments): FileRequest {

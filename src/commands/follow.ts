@@ -130,7 +130,7 @@ function lineOf(batch: BatchView, settled: number, perSecond: number | null): st
   return [`${settled} of ${batch.rows}`, ...said, ...speed, ...time].join(' · ')
 }
 
-export function durationText(seconds: number): string {
+function durationText(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   if (seconds < 5400) return `${Math.ceil(seconds / 60)} min`
   return `${(seconds / 3600).toFixed(1)} h`

@@ -54,7 +54,7 @@ function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: st
   if (more > 0) write(`… and ${plural(more, 'more look-alike')}`)
 }
 
-export function faultLine({ line, column, value, problem, remedy }: RowFault): string {
+function faultLine({ line, column, value, problem, remedy }: RowFault): string {
   const where = column === null ? `line ${line}` : `line ${line}, ${column}`
   return `${where}${value === null ? '' : ` "${value}"`}: ${problem}. ${capital(remedy)}.`
 }

@@ -149,7 +149,7 @@ export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
   return null
 }
 
-export function fullFault(cause?: unknown): Fault {
+function fullFault(cause?: unknown): Fault {
   return new Fault(
     'full',
     'The disk of the data directory is full. Nothing of this was recorded and nothing of it was sent. Free some space and run it again.',
