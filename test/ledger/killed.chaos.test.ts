@@ -51,7 +51,7 @@ describe('a worker killed between claim and settlement', () => {
       children.push(worker)
       const last = 1 + ((round * 7) % 23)
       await worker.said(/^claimed/)
-      while (worker.lines.length < last) await turn()
+      while (worker.lines.length < last && !worker.over) await turn()
       await worker.kill()
 
       const before = await statesOf(batchId)
@@ -93,7 +93,7 @@ describe('a submit killed while it records', () => {
     const begun = db.prepare(
       "SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = 'draft'",
     )
-    while (Number(begun.get()?.n) === 0 && !submitter.lines.some((line) => line.startsWith('recorded'))) await turn()
+    while (Number(begun.get()?.n) === 0 && !submitter.over) await turn()
     db.close()
     await submitter.kill()
     expect(submitter.lines).toEqual(['recording'])
@@ -140,7 +140,7 @@ describe('a submit that is recording', () => {
     const begun = db.prepare(
       "SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = 'draft'",
     )
-    while (Number(begun.get()?.n) === 0) await turn()
+    while (Number(begun.get()?.n) === 0 && !submitter.over) await turn()
     db.close()
     const answer = await ledger.recordMessage(messageOf(accountId, refund('K-0')))
     const batchId = (await submitter.said(/^recorded/))?.split(' ')[1]
