@@ -14,7 +14,7 @@ import type {
   Total,
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
-import type { Committer } from './commit.ts'
+import { type Committer, whyNotWritten } from './commit.ts'
 import { toColumns } from './rows.ts'
 
 const ROWS_PER_COPY = 500
@@ -68,10 +68,16 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
         db.exec('COMMIT')
       } catch (error) {
         if (db.isTransaction) db.exec('ROLLBACK')
-        throw error
+        throw toDraftFault(error)
       }
     },
-    review: async () => review(db, header, seen),
+    async review() {
+      try {
+        return review(db, header, seen)
+      } catch (error) {
+        throw toDraftFault(error)
+      }
+    },
     faults: () =>
       db
         .prepare(
@@ -89,6 +95,16 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
     },
     discard: async () => close(),
   }
+}
+
+/** Temporary tables live in the temporary directory, which may be another disk than the ledger's. */
+function toDraftFault(error: unknown): unknown {
+  if (whyNotWritten(error) !== 'full') return error
+  return new Fault(
+    'full',
+    'The disk of temporary files is full (SQLITE_TMPDIR, TMPDIR, /var/tmp or /tmp). Nothing was recorded and nothing was sent. Free some space and run it again.',
+    { cause: error },
+  )
 }
 
 function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => void {

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../domain/ports.ts'
 import type { Signal } from '../domain/verdict.ts'
-import { afterSignal, isResting, OPENING_WINDOW, restEndMs, type Window } from '../domain/window.ts'
+import { afterSignal, isResting, OPENING_WINDOW, type Window } from '../domain/window.ts'
 import { openPacer, type Slot } from './pacer.ts'
 import { openRefusals, type Refusals } from './refusals.ts'
 
@@ -16,7 +16,7 @@ export interface GateOptions {
 export interface Gate {
   /** False during a rest: nothing of the account starts. */
   isOpen(): boolean
-  /** Whole milliseconds until the rest is over; 0 when there is none. */
+  /** Whole milliseconds until our own rest is over; 0 when there is none. What the gateway asked for holds the account, not a row. */
   restLeftMs(): number
   /** A place among the open requests; null when the turn ended or a rest began before one was free. */
   place(turn: AbortSignal): Promise<Place | null>
@@ -81,7 +81,7 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
 
   return {
     isOpen: () => !isResting(window, clock.monotonicMs()),
-    restLeftMs: () => Math.max(0, Math.ceil(restEndMs(window) - clock.monotonicMs())),
+    restLeftMs: () => Math.max(0, Math.ceil(window.restUntilMs - clock.monotonicMs())),
     place(turn) {
       if (turn.aborted) return Promise.resolve(null)
       return new Promise((resolve) => {
