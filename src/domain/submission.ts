@@ -87,6 +87,6 @@ export function knownBatch(known: UnfinishedBatch | null, request: SubmitRequest
   throw new Fault(
     'usage',
     `This file is batch ${known.batchId} already, read with ${said(known.reading)}; now it is to be read with ${said(request.reading)}. ` +
-      'Nothing was recorded and nothing was sent. Use the same options to go on with that batch, or cancel it first.',
+      'Nothing was recorded and nothing was sent. Use the same options to go on with that batch. To send it as read now, cancel that batch and give the rows references of their own, or a --run-key.',
   )
 }

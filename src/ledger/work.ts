@@ -33,7 +33,7 @@ interface OpenRow extends Counted {
   readonly attempt: number
   readonly hold: string
   readonly warning: string | null
-  readonly row_no?: number
+  readonly row_no: number
 }
 
 type ClaimedRow = Counted & { readonly id: number }
@@ -92,7 +92,7 @@ export function openWork(db: DatabaseSync, committer: Committer, tally: Tally): 
 
     async sweep(nowMs) {
       const sending = db.prepare(`
-        SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold
+        SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no
         FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.state = 'SENDING' LIMIT ${ROWS_PER_STEP}`)
       const doubt = db.prepare(`
         UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL,
@@ -151,7 +151,7 @@ export function cancelRows(
   nowMs: number,
 ): Promise<number> {
   const ready = db.prepare(`
-    SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, b.hold_reason AS why
+    SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no, b.hold_reason AS why
     FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.batch_id = ? AND i.state = 'READY' AND b.hold = 'cancelled' LIMIT ${ROWS_PER_STEP}`)
   const cancel = db.prepare(

@@ -2,6 +2,7 @@
 
 import { describe } from 'vitest'
 import type { LedgerPlace } from '../fixtures/ledgers.ts'
+import { describeArrivals } from './conformance-arrivals.ts'
 import { describeBook } from './conformance-book.ts'
 import { describeClaims } from './conformance-claims.ts'
 import { describeDrafts } from './conformance-drafts.ts'
@@ -14,6 +15,7 @@ export function describeLedger(name: string, place: () => Promise<LedgerPlace>):
   describe(name, () => {
     describeDrafts(place)
     describeMessages(place)
+    describeArrivals(place)
     describeClaims(place)
     describeSettling(place)
     describeBook(place)

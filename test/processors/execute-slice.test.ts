@@ -6,7 +6,7 @@ import { openLedger } from '../../src/ledger/ledger.ts'
 import { executeSlice, type Road, type SliceParts } from '../../src/processors/execute-slice.ts'
 import { type Gate, openGate } from '../../src/processors/gate.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
-import { CLERK, claimed, dueIn, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
+import { CLERK, claim, claimed, dueIn, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
 
 type Reply = (instruction: Instruction) => Outcome | Promise<Outcome>
 
@@ -330,6 +330,44 @@ describe('the way', () => {
     expect(await run(batchId)).toBe(2)
   })
 
+  test('after Retry-After stays closed although other open requests are answered meanwhile', async () => {
+    openWindow()
+    const batchId = await batchOf('A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I')
+    const release = Promise.withResolvers<void>()
+    gateway.reply = async (instruction) => {
+      if (instruction.reference === 'A') return answered(429, null, { retryAfterMs: 30_000 })
+      await release.promise
+      return approved(instruction)
+    }
+    const slice = executeSlice({ batchId, rows: 100 }, parts, stop.signal)
+    await idle()
+    expect(gateway.sent).toHaveLength(8)
+    release.resolve()
+    expect(await slice).toBe(8)
+    expect(gate.isOpen()).toBe(false)
+    expect(await run(batchId)).toBe(0)
+    expect(gateway.sent).toHaveLength(8)
+    // Whoever works next knows of it from the ledger, a process of its own as well.
+    expect((await ledger.batch(batchId))?.accountWaitsUntilMs).toBe(NOW + 30_000)
+    expect(await ledger.workable(NOW + 29_999, 10)).toEqual([])
+    await clock.advance(30_000)
+    gateway.reply = (i) => approved(i)
+    expect(await run(batchId)).toBe(2)
+  })
+
+  test('after Retry-After and a resume goes on at once, with the row that was told to wait as well', async () => {
+    const batchId = await batchOf('A', 'B')
+    gateway.reply = () => answered(429, null, { retryAfterMs: 3_600_000 })
+    await run(batchId)
+    await clock.advance(1_000) // our own rest
+    expect(await run(batchId)).toBe(0)
+    await ledger.resume(batchId, 'they raised the limit', CLERK, clock.nowMs())
+    gate.reset() // as the tick does when it sees the resume
+    gateway.reply = (i) => approved(i)
+    expect(await run(batchId)).toBe(2)
+    expect(await countsOf(batchId)).toEqual({ APPROVED: 2 })
+  })
+
   test('with wrong credentials stops the account: the rows stay READY and nothing more is sent', async () => {
     const batchId = await batchOf('A', 'B', 'C', 'D', 'E', 'F', 'G', 'H')
     gateway.reply = () => answered(401, null)
@@ -345,6 +383,22 @@ describe('the way', () => {
     gateway.reply = (i) => approved(i)
     await run(batchId)
     expect(await countsOf(batchId)).toEqual({ APPROVED: 8 })
+  })
+
+  test('with wrong credentials is closed before the row that found out can be claimed again', async () => {
+    const batchId = await batchOf('A', 'B')
+    gateway.reply = () => answered(401, null)
+    const competing: string[] = []
+    const settle: Ledger['settle'] = async (settlement) => {
+      const { rowId, attempt } = settlement
+      const settled = await ledger.settle(settlement)
+      for (const row of [{ rowId, attempt }, await dueRow(ledger, batchId, 'B')])
+        competing.push((await claim(ledger, row)).kind)
+      return settled
+    }
+    await run(batchId, { ledger: { ...ledger, settle } })
+    expect(competing).toEqual(['not-free', 'not-free'])
+    expect(gateway.sent).toHaveLength(1)
   })
 
   test('three different rows refused in a row stop the account; no row is given up', async () => {

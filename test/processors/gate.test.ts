@@ -125,12 +125,15 @@ describe('a rest', () => {
     expect(given(await ask(gate, 3))).toBe(1)
   })
 
-  test('lasts as long as the gateway asked, where that is longer', () => {
+  test('lasts as long as the gateway asked, where that is longer, and tells rows of its own part only', async () => {
     const gate = gateOf()
     gate.heard('throttled', 60_000)
-    expect(gate.restLeftMs()).toBe(60_000)
-    gate.heard('throttled', 1_000)
-    expect(gate.restLeftMs()).toBe(60_000)
+    expect(gate.restLeftMs()).toBe(1_000)
+    gate.heard('throttled', 2_000)
+    await clock.advance(59_999)
+    expect([gate.isOpen(), gate.restLeftMs()]).toEqual([false, 0])
+    await clock.advance(1)
+    expect(gate.isOpen()).toBe(true)
   })
 
   test('ends with a true answer', () => {
@@ -250,6 +253,41 @@ describe('send times', () => {
         },
       ),
       { numRuns: 25 },
+    )
+  })
+
+  test('of a rate of 2.5 let two a second leave, and hold none back at the wire', async () => {
+    const gate = gateOf(8, 2.5)
+    const left = []
+    for (let i = 0; i < 8; i++) {
+      await clock.until(gate.slot(FOREVER))
+      left.push([gate.leave(), Math.round(clock.monotonicMs() - 5_000.375)])
+    }
+    expect(left).toEqual([1000, 1510, 2020, 2530, 3040, 3550, 4060, 4570].map((atMs) => [null, atMs]))
+  })
+
+  test('of any rate, whole or not, are enough: whoever keeps them is never held back at the wire', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.double({ min: 0.1, max: 80, noNaN: true }),
+        fc.array(fc.constantFrom(0, 0, 1, 3, 4), { minLength: 1, maxLength: 10 }),
+        async (rate, latenesses) => {
+          clock = new ManualClock(NOW)
+          const gate = gateOf(32, rate)
+          const starts: number[] = []
+          for (let i = 0; i < 20; i++) {
+            await clock.until(gate.slot(FOREVER))
+            expect(gate.leave()).toBeNull()
+            starts.push(clock.monotonicMs())
+            clock.jump(latenesses[i % latenesses.length] as number)
+          }
+          for (const from of starts) {
+            const within = starts.filter((at) => at >= from && at < from + 1_000).length
+            expect(within).toBeLessThanOrEqual(Math.max(1, rate))
+          }
+        },
+      ),
+      { numRuns: 50 },
     )
   })
 })

@@ -277,6 +277,30 @@ describe('checkOut before any work', () => {
     await expect(checkOut({ ...request, out, batchId: 'b-7' as BatchId })).resolves.toMatchObject({ path: out })
   })
 
+  test('lets one rehearsal write over another, and neither over a record', async () => {
+    const rehearse = (id: string, over: { out?: string } = {}) =>
+      writeResults(
+        { ...REFUNDS, batch: { ...REFUNDS.batch, batchId: id as BatchId, sandbox: true } },
+        { out, inputPath: null, bom: false, ...over },
+      )
+    const rehearsal = { ...request, out, sandbox: true }
+    const { path } = await rehearse('b-1')
+    expect(path).toBe(join(dir, 'refunds.results.SANDBOX.csv'))
+    await expect(checkOut(rehearsal)).resolves.toMatchObject({ path })
+    await rehearse('b-2')
+    expect(await text(path)).toContain('SANDBOX-b-2')
+
+    await writeFile(path, RESULTS) // somebody moved a record there
+    await expect(checkOut(rehearsal)).rejects.toMatchObject({ code: 'usage' })
+    await expect(rehearse('b-3')).rejects.toMatchObject({ code: 'usage' })
+    expect(await text(path)).toBe(RESULTS)
+  })
+
+  test('lets no record write over a rehearsal', async () => {
+    await writeFile(out, RESULTS.replaceAll('b-7', 'SANDBOX-b-7'))
+    await expect(checkOut({ ...request, out, batchId: 'b-7' as BatchId })).rejects.toMatchObject({ code: 'usage' })
+  })
+
   test.each([
     ['a directory that is not there', 'nowhere/out.csv', 'the directory does not exist'],
     ['a file in the place of the directory', 'file/out.csv', 'the directory does not exist'],

@@ -1,0 +1,148 @@
+// Processes side by side on one ledger, or one Redis: nothing is done twice, and nobody waits for what never comes.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { type Job, Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import { afterEach, expect, test } from 'vitest'
+import { findRedisServer } from '../../src/queues/private-redis.ts'
+import { booksOf, compareBooks, countsIn, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
+import { orderOf, preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+async function open(options: Parameters<typeof openOffice>[0] = {}): Promise<Office> {
+  const office = await openOffice(options)
+  closing.push(() => office.close())
+  return office
+}
+
+test('a run whose row waits behind a batch that nobody works off ends with 6 and names that batch', async () => {
+  const office = await open()
+  const [early, late] = [refundRow(1), refundRow(1, { reference: 'R-1-again', amount: '7.77' })]
+  office.sandbox.prepare(preparationFor([early, late]))
+  const [a, b] = [await office.put('a.csv', toCsv([early])), await office.put('b.csv', toCsv([late]))]
+  const out = office.path('b.results.csv')
+  const { batch } = (await office.tranche('submit', a, '--json')).last
+
+  const waiting = await office.tranche('run', b, '--out', out, '--json')
+  expect(waiting.code, waiting.stderr).toBe(6)
+  expect(waiting.last).toMatchObject({ ending: 'stuck', counts: { PENDING: 1 } })
+  expect(waiting.last.reason).toContain(`in batch ${batch}, which this run does not work off`)
+  expect(countsIn(out)).toEqual({ PENDING: 1 })
+  expect(office.sandbox.received()).toBe(0)
+
+  const worked = await office.tranche('worker', '--until-idle') // the lock is free again
+  expect(worked.code, worked.stderr).toBe(0)
+  expect(office.sandbox.log().map((entry) => entry.amountMinor)).toEqual(['101', '777'])
+  const ran = await office.tranche('run', b, '--out', out, '--json')
+  expect([ran.code, ran.last.batch], ran.stderr).toEqual([0, waiting.last.batch])
+  expect(countsIn(out)).toEqual({ APPROVED: 1 })
+  expect(compareBooks(booksOf(office, { input: b, out }))).toEqual([])
+})
+
+test('two runs of one file at once are one batch: each row is executed once, and the results are the real ones', async () => {
+  const office = await open({ latencyMs: 20 })
+  const rows = refunds(40)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const running = () => office.tranche('run', input, '--out', out, '--json')
+  const both = await Promise.all([running(), running()])
+  expect(
+    both.map((ran) => ran.code),
+    both.map((ran) => ran.stderr).join('\n'),
+  ).toEqual([0, 0])
+  expect(new Set(both.map((ran) => ran.last.batch)).size).toBe(1)
+  expect(countsIn(out)).toEqual({ APPROVED: 40 })
+
+  const third = await running()
+  expect([third.code, third.last.batch], third.stderr).toEqual([0, both[0]?.last.batch])
+  expect(countsIn(out)).toEqual({ APPROVED: 40 })
+  expect([office.sandbox.received(), recordedIn(office).length]).toEqual([40, 40])
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('of two ledgers on one Redis one takes the messages; after it was emptied, one again, and never both', {
+  timeout: 60_000,
+}, async () => {
+  const first = await open()
+  const socket = await openRedisServer(first.path('shared.sock'))
+  const env = { TRANCHE_REDIS_URL: socket } // the path of a socket will do
+  const second = await open()
+  const orders = Array.from({ length: 9 }, (_, i) => orderOf(i + 1))
+  for (const { sandbox } of [first, second])
+    sandbox.prepare({
+      orders: orders.map((orderId) => ({ orderId, state: 'settled', amount: '5000.00', currency: 'EUR' })),
+    })
+  const queue = openQueue(socket)
+  const hand = (n: number) => queue.add('instruction', message(n))
+  const over = (jobs: readonly Job[], by: Running) =>
+    until(
+      'the messages are taken',
+      async () => !(await Promise.all(jobs.map((job) => job.isCompleted()))).includes(false),
+      by,
+    )
+
+  const [owner, other] = [await first.worker(env), await second.worker(env)]
+  await over(await Promise.all([1, 2, 3].map(hand)), owner)
+  await until('all are settled', () => approvedIn(first) === 3, owner)
+  other.kill('SIGTERM')
+  expect((await other.ended).stderr).toContain('belongs to another ledger: its messages are left alone')
+  expect(recordedIn(second)).toEqual([])
+
+  // Who comes first now is not who was first before.
+  const redis = new Redis({ path: socket })
+  await redis.flushall()
+  redis.disconnect()
+  const successor = await second.worker(env)
+  const jobs = await Promise.all([4, 5, 6, 7, 8, 9].map(hand))
+  await until('the successor has one', () => approvedIn(second) > 0, successor)
+  owner.kill('SIGTERM')
+  expect((await owner.ended).code).toBe(0)
+  await over(jobs, successor)
+  await until('all are settled', () => approvedIn(second) === 6, successor)
+
+  const executed = [first, second].map(({ sandbox }) => sandbox.log().map((entry) => entry.orderId))
+  expect(executed.map((ids) => ids.toSorted())).toEqual([orders.slice(0, 3), orders.slice(3)])
+  for (const office of [first, second]) expect(compareBooks(booksOf(office))).toEqual([])
+})
+
+function approvedIn(office: Office): number {
+  return recordedIn(office).filter(({ state }) => state === 'APPROVED').length
+}
+
+function message(n: number) {
+  return {
+    ...{ schema_version: 1, reference: `msg-${n}`, transaction_type: 'REFUND' },
+    ...{ amount: `${n}.50`, request_currency: 'EUR', request_ref_po_id: orderOf(n) },
+  }
+}
+
+function openQueue(path: string): Queue {
+  const queue = new Queue('tranche-intake', { connection: { path } })
+  queue.on('error', () => {})
+  closing.push(() => queue.close())
+  return queue
+}
+
+/** A Redis of somebody else's, on a socket alone. Resolves to its path when it listens. */
+async function openRedisServer(path: string): Promise<string> {
+  const server: ChildProcess = spawn(
+    findRedisServer(),
+    ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'],
+    { stdio: 'ignore' },
+  )
+  const gone = once(server, 'exit')
+  closing.push(() => {
+    server.kill('SIGKILL')
+    return gone
+  })
+  await until('Redis listens', () => existsSync(path))
+  return path
+}

@@ -1,0 +1,44 @@
+// One file handed in more than once at the same moment: it is one batch, whoever comes first.
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { AccountId } from '../../src/domain/ports.ts'
+import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
+import { submitFile } from '../../src/processors/submit-file.ts'
+import { CLERK, type LedgerPlace, NOW, openAccount, refund, rowOf, sqlitePlace } from '../fixtures/ledgers.ts'
+
+let place: LedgerPlace
+let accountId: AccountId
+beforeEach(async () => {
+  place = await sqlitePlace()
+  accountId = await openAccount(place.open())
+})
+afterEach(() => place.remove())
+
+const fileOf = (sha256: string): InstructionFile => ({
+  ...{ name: 'refunds.csv', sha256, columns: ['reference'], fedBack: false },
+  async *rows() {
+    for (const n of [1, 2, 3]) yield [rowOf(n, refund(`R-${n}`))]
+  },
+})
+
+const request = (): SubmitRequest => ({
+  ...{ accountId, runKey: null, reading: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
+  ...{ skipInvalid: false, expectCount: null, expectTotals: [], nowMs: NOW },
+})
+
+test('of submits that all found the file unknown one records it, and the others answer with its batch', async () => {
+  const file = fileOf('ab'.repeat(32))
+  const submitted = await Promise.all([1, 2, 3].map(() => submitFile(file, request(), CLERK, place.open())))
+  expect(submitted.map(({ kind }) => kind).toSorted()).toEqual(['known', 'known', 'recorded'])
+  const batches = await place.open().batches()
+  expect(batches).toMatchObject([{ rows: 3, counts: { READY: 3 } }])
+  for (const one of submitted) expect(one).toMatchObject({ batchId: batches[0]?.batchId })
+})
+
+test('other bytes with the same rows, at the same moment, are a batch of their own that sends nothing', async () => {
+  const files = [fileOf('ab'.repeat(32)), fileOf('cd'.repeat(32))]
+  const submitted = await Promise.all(files.map((file) => submitFile(file, request(), CLERK, place.open())))
+  expect(submitted.map(({ kind }) => kind)).toEqual(['recorded', 'recorded'])
+  const counts = (await place.open().batches()).map((batch) => batch.counts)
+  expect(counts).toEqual(expect.arrayContaining([{ READY: 3 }, { DUPLICATE: 3 }]))
+})
