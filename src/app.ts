@@ -221,7 +221,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
 
 export async function reviewFile(file: InstructionFile, request: SubmitRequest, ledger: Ledger): Promise<Reviewed> {
   const { reviewFile: review } = await import('./processors/submit-file.ts')
-  return review(file, request, ledger)
+  return review(file, request, ledger, true)
 }
 
 export async function submitFile(

@@ -206,6 +206,8 @@ export interface DraftHeader {
   /** Window between rows of different run keys; 30 days otherwise. */
   readonly lookalikeDays: number
   readonly nowMs: number
+  /** The draft will not be recorded: nobody else's submit is waited for, and nothing in the ledger is touched. */
+  readonly lookOnly?: boolean
 }
 
 export interface Total {

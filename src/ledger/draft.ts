@@ -87,6 +87,7 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
     lookalikes: () => lookalikesOf(db),
     async record(actor) {
       assert(open, 'a closed draft was recorded')
+      assert(header.lookOnly !== true, 'a draft that was only to be looked at was recorded')
       try {
         return await copy(db, committer, header, actor, ends.newBatchId(header.nowMs), seen)
       } finally {
@@ -201,6 +202,9 @@ function refuseRepeats(db: DatabaseSync): void {
     WHERE d.reference IN (SELECT reference FROM temp.draft_row GROUP BY reference HAVING count(*) > 1)`)
 }
 
+/** A look at a file takes no lock, so that another submit may be under way: what it has not finished is not there yet. */
+const IS_VISIBLE = "EXISTS (SELECT 1 FROM batch v WHERE v.id = i.batch_id AND v.stage = 'open')"
+
 /** A reference that is recorded already is the same instruction again, or an error. */
 function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
   const account = Number(header.accountId)
@@ -209,19 +213,19 @@ function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
     SELECT d.row_no, d.line, 'reference', d.reference,
       'the reference is recorded with other content (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
       'use a new reference for a new instruction; a changed instruction is a new one'
-    FROM temp.draft_row d JOIN instruction i ON i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
+    FROM temp.draft_row d JOIN instruction i ON i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
     WHERE d.state = 'READY' AND d.content <> i.content`).run(account)
   const retry = header.retry.filter((status) => status !== 'INVALID')
   const names = retry.map(() => '?').join(', ')
   db.prepare(`
     UPDATE temp.draft_row AS d SET supersedes = i.id, attempt = i.attempt, ever_in_doubt = i.ever_in_doubt
     FROM instruction i
-    WHERE d.state = 'READY' AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
+    WHERE d.state = 'READY' AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
       AND d.content = i.content AND i.money_warning = 0 AND i.state IN (${names})`).run(account, ...retry)
   db.prepare(`
     UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?
     FROM instruction i
-    WHERE d.state = 'READY' AND d.supersedes IS NULL AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
+    WHERE d.state = 'READY' AND d.supersedes IS NULL AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
       AND d.content = i.content`).run(header.nowMs, account)
 }
 

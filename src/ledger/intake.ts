@@ -40,6 +40,8 @@ export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally,
         }),
 
     async openDraft(header) {
+      if (header.lookOnly === true)
+        return openDraftOn(db, committer, header, { newBatchId: parts.newBatchId, release: () => {} })
       const release = await parts.lockSubmit()
       try {
         await deleteDrafts(db, committer)

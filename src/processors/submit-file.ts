@@ -15,6 +15,7 @@ export async function reviewFile(
   file: InstructionFile,
   request: SubmitRequest,
   ledger: Pick<IntakeLedger, 'openDraft'>,
+  lookOnly = false,
 ): Promise<Reviewed> {
   if (request.retry.length > 0 && !file.fedBack) {
     throw new Fault(
@@ -34,6 +35,7 @@ export async function reviewFile(
     retry: request.retry,
     lookalikeDays: request.lookalikeDays,
     nowMs: request.nowMs,
+    lookOnly,
   })
   try {
     for await (const rows of file.rows()) await draft.add(rows)

@@ -42,7 +42,9 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
     log.warn({}, `the queue ${INTAKE_QUEUE} belongs to another ledger: its messages are left alone`)
     return null
   }
-  const worker = new Worker(INTAKE_QUEUE, (job, token) => takeJob(job, token, ownership, options), {
+  // Without it two workers of two ledgers would hand one message to and fro.
+  const giveUp = () => void worker.pause(true).catch(() => {})
+  const worker = new Worker(INTAKE_QUEUE, (job, token) => takeJob(job, token, ownership, giveUp, options), {
     prefix,
     connection: toWorkerOptions(address),
     concurrency: 8,
@@ -86,6 +88,7 @@ async function takeJob(
   job: Job,
   token: string | undefined,
   ownership: Ownership,
+  giveUp: () => void,
   { take, log }: IntakeOptions,
 ): Promise<object> {
   const putBack = async (why: string, error?: unknown): Promise<never> => {
@@ -93,7 +96,10 @@ async function takeJob(
     await job.moveToDelayed(Date.now() + LATER_MS, token)
     throw new DelayedError()
   }
-  if (!(await ownership.holds())) return putBack('the queue belongs to another ledger now: a message was put back')
+  if (!(await ownership.holds())) {
+    giveUp()
+    return putBack('the queue belongs to another ledger now: the message was put back, and no more are taken here')
+  }
   let taken: IntakeResult
   try {
     taken = await take(job.name, job.data, `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`)

@@ -116,6 +116,17 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       expect((await check([refund('A', { amountMinor: 5n })])).review.accepted).toBe(1)
     })
 
+    test('that is only looked at waits for nobody, sees nothing of another draft, and cannot be recorded', async () => {
+      const other = place.open()
+      const { draft: first } = await review(ledger, headerOf(accountId), [refund('A')])
+      const looked = await review(other, headerOf(accountId, { lookOnly: true }), [refund('A', { amountMinor: 5n })])
+      expect(looked.review).toMatchObject({ accepted: 1, duplicate: 0, invalid: 0 })
+      await expect(looked.draft.record(CLERK)).rejects.toThrow('only to be looked at')
+      await first.record(CLERK)
+      const again = await review(other, headerOf(accountId, { lookOnly: true }), [refund('A', { amountMinor: 5n })])
+      expect(again.review).toMatchObject({ accepted: 0, invalid: 1 })
+    })
+
     test('waits for the one before it, on any connection', async () => {
       const other = place.open()
       const first = await ledger.openDraft(headerOf(accountId))
