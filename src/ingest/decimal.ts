@@ -35,19 +35,25 @@ const REMEDY = 'write all amounts of the file in one way, or say which sign it i
 /** Keeps the first line of each kind only, however long the file is. */
 export class DecimalEvidence {
   readonly #firstLine: Record<DecimalSign, number | null> = { '.': null, ',': null }
-  #firstAmbiguous: { readonly text: string; readonly line: number } | null = null
+  /** By the sign that stands in it. */
+  readonly #firstAmbiguous: Record<DecimalSign, { readonly text: string; readonly line: number } | null> = {
+    '.': null,
+    ',': null,
+  }
 
   see(amount: string, line: number): void {
     const sign = signShownBy(amount.trim())
     if (sign === '.' || sign === ',') this.#firstLine[sign] ??= line
-    else if (sign === 'ambiguous') this.#firstAmbiguous ??= { text: amount.trim(), line }
+    else if (sign === 'ambiguous')
+      this.#firstAmbiguous[amount.includes('.') ? '.' : ','] ??= { text: amount.trim(), line }
   }
 
-  /** In words, where an amount that could be read two ways is read by what another line shows; null where none is. */
+  /** In words, where an amount of the form 1.234 is read as whole thousands by what another line shows; else null. */
   leaning(decided: DecimalSign | null): string | null {
-    const line = decided === null ? null : this.#firstLine[decided]
-    const amount = this.#firstAmbiguous
-    if (decided === null || line === null || amount === null) return null
+    if (decided === null) return null
+    const line = this.#firstLine[decided]
+    const amount = this.#firstAmbiguous[decided === '.' ? ',' : '.']
+    if (line === null || amount === null) return null
     return `"${amount.text}" in line ${amount.line} is read as ${readUnder(amount.text, decided)}, because line ${line} shows that ${decided === '.' ? 'a point' : 'a comma'} parts the decimals. If that is wrong, say --decimal.`
   }
 
