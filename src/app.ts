@@ -264,7 +264,6 @@ export interface WorkEvents {
 }
 
 export interface Work {
-  readonly redis: RedisAddress
   /** Nothing new starts; open requests are awaited as long as they may take. */
   stop(): Promise<void>
 }
@@ -363,7 +362,6 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
   const intake = options.only === null ? await openIntake(app, ledger, roads, redis) : null
   const tick = openTick({ ledger, dispatch, roads, clock, log, only: options.only })
   return {
-    redis,
     async stop() {
       sending.abort()
       const longestMs = Math.max(0, ...[...roads.values()].map((road) => road.timeoutMs)) + STOP_MARGIN_MS

@@ -67,17 +67,17 @@ async function runOn(
   if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
   const ledger = sandbox ? (await openRecord(app)).ledger : await openRecordAloud(app, terminal)
   const interruption = openInterruption(terminal, () => sendingIn(ledger))
-  const shop = openShop(app, ledger)
+  const own = openOwnWork(app, ledger)
   try {
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false }
     const same = await findSame(ledger, opened, toSubmit, { ...results, sandbox })
-    await shop.tryToOpen()
+    await own.tryToOpen()
     sayHow(opened, terminal)
     const batchId = same ?? (await record(app, ledger, opened, toSubmit, path, terminal))
     if (batchId === null) return EXIT.refused
     terminal.object({ event: 'submitted', batch: batchId })
-    const followed = await workOff(app, ledger, shop, batchId, terminal, { signal: interruption.signal, giveUpAfterMs })
+    const followed = await workOff(app, ledger, own, batchId, terminal, { signal: interruption.signal, giveUpAfterMs })
     if (followed === null) return sayInterrupted(batchId, terminal)
     const written = await writeBatchResults(app, ledger, batchId, results)
     const { batch, ending } = followed
@@ -85,7 +85,7 @@ async function runOn(
     sayEnding(batch, ending, terminal)
     return exitCodeOf(batch, ending)
   } finally {
-    await shop.close()
+    await own.close()
     interruption.close()
     await opened.close()
     await ledger.close()
@@ -169,7 +169,7 @@ async function record(
 }
 
 /** The worker's place, if it is free: lock, Redis, then work. Opened before anything is recorded. */
-interface Shop {
+interface OwnWork {
   /** null: it is ours. Otherwise who has it. */
   tryToOpen(): Promise<string | null>
   start(batchId: BatchId): Promise<void>
@@ -177,7 +177,7 @@ interface Shop {
   close(): Promise<void>
 }
 
-function openShop(app: App, ledger: Ledger): Shop {
+function openOwnWork(app: App, ledger: Ledger): OwnWork {
   let lock: WorkerLock | null = null
   let redis: Awaited<ReturnType<typeof openRedis>> | null = null
   let work: Work | null = null
@@ -209,22 +209,22 @@ function openShop(app: App, ledger: Ledger): Shop {
 async function workOff(
   app: App,
   ledger: Ledger,
-  shop: Shop,
+  own: OwnWork,
   batchId: BatchId,
   terminal: Terminal,
   until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null },
 ): Promise<Followed | null> {
-  const holder = await shop.tryToOpen()
-  if (holder === null) await shop.start(batchId)
+  const holder = await own.tryToOpen()
+  if (holder === null) await own.start(batchId)
   else terminal.say(followingText(batchId, holder))
   const step = async () => {
     // Whoever worked may end before the batch does: then it is ours.
-    const mine = (await shop.tryToOpen()) === null
-    if (mine) await shop.start(batchId)
+    const mine = (await own.tryToOpen()) === null
+    if (mine) await own.start(batchId)
     return mine
   }
   const followed = await follow(app, ledger, batchId, terminal, { ...until, step })
-  await shop.stopWork()
+  await own.stopWork()
   // Answers that came while work was stopping belong in the results.
   return followed === null ? null : { ...followed, batch: await viewOf(ledger, batchId) }
 }

@@ -6,6 +6,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Log } from '../domain/ports.ts'
 import { type RedisAddress, toWorkerOptions } from './connection.ts'
 import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
+import { within } from './within.ts'
 
 /** What became of a message, as the job's result. */
 export type IntakeResult =
@@ -56,10 +57,7 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
   worker.on('error', (error) => log.debug({ err: error }, 'intake: connection'))
   return {
     async close(withinMs) {
-      await Promise.race([
-        worker.close().catch(() => {}),
-        new Promise((resolve) => setTimeout(resolve, withinMs).unref()),
-      ])
+      await within(withinMs, worker.close())
       ownership.close()
     },
   }

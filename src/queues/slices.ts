@@ -4,6 +4,7 @@ import { Queue, Worker } from 'bullmq'
 import type { BatchId, Dispatch, Log, Slice } from '../domain/ports.ts'
 import { type RedisAddress, toProducerOptions, toWorkerOptions } from './connection.ts'
 import { slicesQueue } from './names.ts'
+import { within } from './within.ts'
 
 export interface SlicesOptions {
   readonly address: RedisAddress
@@ -65,13 +66,4 @@ export async function openSlices({
       await within(1_000, queue.close())
     },
   }
-}
-
-async function within(ms: number, done: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([done.catch(() => {}), timeout])
-  clearTimeout(timer)
 }
