@@ -25,6 +25,20 @@ export interface Committer {
   drained(): Promise<void>
 }
 
+/** When the queue of writes is looked at, and what time it is. A simulation brings its own. */
+export interface Timing {
+  nowMs(): number
+  /** Runs it when whatever is under way now has handed in its writes. */
+  soon(run: () => void): void
+  later(run: () => void, afterMs: number): void
+}
+
+export const SYSTEM_TIMING: Timing = {
+  nowMs: () => Date.now(),
+  soon: (run) => void setImmediate(run),
+  later: (run, afterMs) => void setTimeout(run, afterMs),
+}
+
 export type Mode<T> =
   | { readonly kind: 'refusable'; readonly refused: (why: 'full' | 'busy') => T; readonly giveUp: () => boolean }
   | { readonly kind: 'kept' }
@@ -41,7 +55,11 @@ interface Entry {
  * `die` is called for errors after which nothing this process believes can be trusted (I/O errors, corruption, a bug in a
  * write): the caller ends the process. What was claimed and not answered then turns IN_DOUBT at the next start.
  */
-export function openCommitter(db: DatabaseSync, die: (error: unknown) => never): Committer {
+export function openCommitter(
+  db: DatabaseSync,
+  die: (error: unknown) => never,
+  timing: Timing = SYSTEM_TIMING,
+): Committer {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const endings: Array<() => void> = []
@@ -53,8 +71,8 @@ export function openCommitter(db: DatabaseSync, die: (error: unknown) => never):
   function schedule(pauseMs: number): void {
     if (scheduled) return
     scheduled = true
-    if (pauseMs === 0) setImmediate(flush)
-    else setTimeout(flush, pauseMs)
+    if (pauseMs === 0) timing.soon(flush)
+    else timing.later(flush, pauseMs)
   }
 
   function flush(): void {

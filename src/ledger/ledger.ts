@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import { openBook } from './book.ts'
-import { openCommitter, whyNotWritten } from './commit.ts'
+import { openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
 import { openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { migrate } from './schema.ts'
@@ -21,6 +21,8 @@ export interface LedgerOptions {
   readonly submitLockPath: string | null
   /** Ends the process after an error that leaves nothing to trust. */
   readonly die: (error: unknown) => never
+  /** Absent: the system's. */
+  readonly timing?: Timing
 }
 
 /** How long a command waits for the submit before it. */
@@ -29,13 +31,14 @@ const OPEN_WAIT_MS = 2_000
 
 export function openLedger(options: LedgerOptions): Ledger {
   const { db, ledgerId } = openFile(options.path)
-  const committer = openCommitter(db, options.die)
+  const timing = options.timing ?? SYSTEM_TIMING
+  const committer = openCommitter(db, options.die, timing)
   const tally = openTally(db)
   committer.beforeCommit(tally.flush)
   committer.afterRollback(tally.forget)
   return {
     ledgerId,
-    ...openWork(db, committer, tally),
+    ...openWork(db, committer, tally, timing),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit: () => lockSubmit(options.submitLockPath) }),
     ...openBook(db, committer, {
       record: openMoves(db, tally),

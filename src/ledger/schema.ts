@@ -154,6 +154,21 @@ const MIGRATIONS: readonly string[] = [
     at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE account ADD COLUMN rate REAL; -- requests per second, as a person turned the dial; null: as configured
+  ALTER TABLE account ADD COLUMN condition TEXT; -- JSON: what the worker last said of the way to this account
+
+  -- Of the rows due first only so many are claimed until a person has looked: those up to this one.
+  ALTER TABLE batch ADD COLUMN canary_rows INTEGER; -- how many were asked for; null: no canary, or resumed since
+  ALTER TABLE batch ADD COLUMN canary_execute_at INTEGER;
+  ALTER TABLE batch ADD COLUMN canary_row_no INTEGER;
+  ALTER TABLE batch ADD COLUMN max_declined INTEGER; -- per cent of the last 100 answered rows; null: no limit
+  ALTER TABLE batch ADD COLUMN recent_answers TEXT NOT NULL DEFAULT ''; -- of those, oldest first: A or D
+  ALTER TABLE batch ADD COLUMN late_answers INTEGER NOT NULL DEFAULT 0; -- that no person has looked at yet
+  ALTER TABLE batch ADD COLUMN results_move INTEGER; -- the newest move when the results were written
+
+  ALTER TABLE instruction ADD COLUMN noted_at INTEGER; -- when a late answer was noted beside the row's state
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

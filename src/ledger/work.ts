@@ -15,7 +15,7 @@ import type {
   WorkLedger,
 } from '../domain/ports.ts'
 import { type Cause, canMove, isFinal, type State } from '../domain/states.ts'
-import type { Committer } from './commit.ts'
+import type { Committer, Timing } from './commit.ts'
 import { fromColumns, type InstructionColumns, ORDER_IS_FREE } from './rows.ts'
 import type { Counted, Tally } from './tally.ts'
 
@@ -43,7 +43,7 @@ type LedgerPart = Pick<
   'sweep' | 'forgetDoubts' | 'finishCancelling' | 'workable' | 'dueRows' | 'claim' | 'settle' | 'stopAccount'
 >
 
-export function openWork(db: DatabaseSync, committer: Committer, tally: Tally): LedgerPart {
+export function openWork(db: DatabaseSync, committer: Committer, tally: Tally, timing: Timing): LedgerPart {
   const record = openMoves(db, tally)
 
   const claimRow = db.prepare(`
@@ -74,7 +74,7 @@ export function openWork(db: DatabaseSync, committer: Committer, tally: Tally): 
         {
           kind: 'refusable',
           refused: (why) => ({ kind: 'not-written', why }),
-          giveUp: () => Date.now() > sendByMs,
+          giveUp: () => timing.nowMs() > sendByMs,
         },
       )
     },

@@ -49,14 +49,15 @@ export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortS
   for (const row of rows) inHand.add(row.rowId)
   const over = new AbortController()
   const turn = AbortSignal.any([stop, over.signal])
-  const timer = setTimeout(() => over.abort(), TURN_MS)
+  const ended = new AbortController()
+  void clock.sleep(TURN_MS, ended.signal).then(() => over.abort())
   try {
     const claimed = await Promise.all(
       rows.map((row) => executeRow(row, parts, turn, stop).finally(() => inHand.delete(row.rowId))),
     )
     return claimed.filter(Boolean).length
   } finally {
-    clearTimeout(timer)
+    ended.abort()
   }
 }
 
