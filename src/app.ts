@@ -11,6 +11,7 @@ import { guardCell } from './domain/guard.ts'
 import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
 import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, RowId, Settled } from './domain/ports.ts'
+import type { Finding } from './domain/resolution.ts'
 import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
@@ -360,7 +361,7 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
     },
   })
   const intake = options.only === null ? await openIntake(app, ledger, roads, redis) : null
-  const tick = openTick({ ledger, dispatch, roads, clock, log, only: options.only })
+  const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only: options.only })
   return {
     async stop() {
       sending.abort()
@@ -470,14 +471,17 @@ export interface ResultsRequest {
   readonly out: string
   readonly inputPath: string | null
   readonly bom: boolean
+  /** An extract of the rows that changed since; null or absent: the reconciliation. */
+  readonly sinceMs?: number | null
 }
 
 export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
   const { writeResults } = await import('./results/write.ts')
   const reading = await ledger.openReading(batchId, app.clock.nowMs())
   try {
-    const written = await writeResults(reading, request)
-    await ledger.resultsWritten(batchId, written.path, reading.version)
+    const sinceMs = request.sinceMs ?? null
+    const written = await writeResults(reading, { ...request, sinceMs })
+    if (sinceMs === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
     return written
   } finally {
     await reading.close()
@@ -498,6 +502,33 @@ export async function checkOut(request: {
 export async function toCsv(columns: readonly string[], records: readonly (readonly string[])[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync')
   return stringify([columns, ...records.map((record) => record.map(guardCell))], { record_delimiter: 'windows' })
+}
+
+// ───────────────────────────────────────────────────────────── Doubts
+
+export async function worklistColumns(): Promise<readonly string[]> {
+  return (await import('./ingest/worklist.ts')).WORKLIST_COLUMNS
+}
+
+/** A worklist of doubts that a person has filled in. `reason` stands in for lines without one. */
+export async function readWorklistFile(path: string, reason: string | null) {
+  const { readWorklist } = await import('./ingest/worklist.ts')
+  const handle = await openToRead(path)
+  try {
+    return await readWorklist(handle, reason)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A moment with its offset as epoch milliseconds; null: it is none. */
+export async function momentOf(text: string): Promise<number | null> {
+  const moment = (await import('./ingest/moment.ts')).parseMoment(text.trim())
+  return typeof moment === 'number' ? moment : null
+}
+
+export async function transactionIdProblem(text: string, finding: Finding) {
+  return (await import('./ingest/worklist.ts')).transactionIdProblem(text, finding)
 }
 
 // ───────────────────────────────────────────────────────────── Sandbox

@@ -4,6 +4,8 @@ import { createRequire } from 'node:module'
 import { Command, CommanderError, Option } from 'commander'
 import type { App } from './app.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
+import type { ResolveArguments } from './commands/resolve.ts'
+import type { ResultsArguments } from './commands/results.ts'
 import type { RunArguments } from './commands/run.ts'
 import { EXIT, exitCodeOfError, openTerminal, type Terminal } from './commands/terminal.ts'
 import { Fault } from './domain/fault.ts'
@@ -30,7 +32,7 @@ async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    process.exitCode = reportError(error, program.opts<GlobalOptions>().json === true)
+    process.exitCode = reportError(error, argv.includes('--json'))
   }
 }
 
@@ -62,7 +64,7 @@ function toProgram(): Command {
 
   /** Opens what every command needs, runs it, keeps its exit code. */
   async function act(action: Action, logLevel = 'error'): Promise<void> {
-    const { json = false, as = null } = program.opts<{ json?: boolean; as?: string }>()
+    const { json = false, as = null } = givenTo(program)
     const { openApp } = await import('./app.ts')
     const app = await openApp({ env: process.env, as, logLevel })
     process.exitCode = await action(app, openTerminal(json, process.stdout, process.stderr))
@@ -73,11 +75,10 @@ function toProgram(): Command {
       'Executes payment instructions in bulk against a card gateway: never twice, never lost, never misreported.',
     )
     .version(version)
-    .option(
-      '--json',
-      'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}',
-    )
-    .option('--as <name>', 'who acts, kept beside user@host in the history')
+    .option('--json', JSON_HELP)
+    .option('--as <name>', AS_HELP)
+    // In front of the command or behind it: "in-doubt resolve" has an --as of its own.
+    .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('(add --help for the options)')
     .addHelpText('after', PROGRAM_HELP)
@@ -85,8 +86,30 @@ function toProgram(): Command {
   addFileCommands(program, act)
   addBatchCommands(program, act)
   addServiceCommands(program, act)
-  for (const command of allOf(program)) command.exitOverride().showHelpAfterError('(add --help for the options)')
+  for (const command of allOf(program)) {
+    command.exitOverride().showHelpAfterError('(add --help for the options)')
+    if (command.commands.length > 0) continue
+    command.option('--json', JSON_HELP)
+    if (!command.options.some(({ long }) => long === '--as')) command.option('--as <name>', AS_HELP)
+    command.hook('preAction', (called) => void CALLED.set(program, called))
+  }
   return program
+}
+
+const JSON_HELP = 'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
+const AS_HELP = 'who acts, kept beside user@host in the history'
+
+/** Which command of a program was called. */
+const CALLED = new WeakMap<Command, Command>()
+
+/** The options that every command takes, wherever they stood. */
+function givenTo(program: Command): GlobalOptions {
+  const front = program.opts<GlobalOptions>()
+  const called = CALLED.get(program)
+  if (called === undefined) return front
+  const { json, as } = called.opts<GlobalOptions>()
+  const isOwnAs = called.name() === 'resolve'
+  return { ...front, ...(json === true ? { json } : {}), ...(as === undefined || isOwnAs ? {} : { as }) }
 }
 
 function allOf(command: Command): Command[] {
@@ -122,6 +145,16 @@ function withFileOptions(command: Command): Command {
     .option('--retry <statuses>', 'with a results file: which of failed,cancelled,invalid run again')
 }
 
+/** What makes a batch stop by itself before all of it is sent. */
+function withBrakes(command: Command): Command {
+  return command
+    .option('--canary <rows>', 'send so many rows, then pause until you have looked and resume it')
+    .option(
+      '--max-declined <percent>',
+      'pause when more than this share of the last 100 answered rows was declined or refused',
+    )
+}
+
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }
@@ -133,7 +166,7 @@ function addFileCommands(program: Command, act: Act): void {
     .action((file: string, options: FileArguments) =>
       act(async (app, terminal) => (await import('./commands/check.ts')).check(app, file, options, terminal)),
     )
-  withFileOptions(program.command('run <file>'))
+  withBrakes(withFileOptions(program.command('run <file>')))
     .description('submit it, work it off in this process, write the results; run again: resumes')
     .requiredOption('--out <results>', 'where the reconciliation CSV goes')
     .option('--bom', 'write a byte order mark, for Excel')
@@ -154,7 +187,7 @@ function addFileCommands(program: Command, act: Act): void {
     .action((file: string, options: RunArguments) =>
       act(async (app, terminal) => (await import('./commands/run.ts')).run(app, file, options, terminal)),
     )
-  withFileOptions(program.command('submit <file>'))
+  withBrakes(withFileOptions(program.command('submit <file>')))
     .description('record it and print the batch id; a worker does the rest')
     .addHelpText('after', example('tranche submit refunds.csv', 'batch=$(tranche submit refunds.csv)'))
     .action((file: string, options: FileArguments) =>
@@ -176,8 +209,15 @@ function addBatchCommands(program: Command, act: Act): void {
     .description('reconciliation CSV of a batch, finished or not (unfinished rows are PENDING)')
     .requiredOption('--out <file>', 'where it goes; a summary is written beside it')
     .option('--bom', 'write a byte order mark, for Excel')
-    .addHelpText('after', example('tranche results 261120-k7q2m --out refunds.results.csv'))
-    .action((batch: string, options: { out: string; bom?: boolean }) =>
+    .option('--since <time>', 'only rows that changed at this time or later (ISO 8601 with offset)')
+    .addHelpText(
+      'after',
+      example(
+        'tranche results 261120-k7q2m --out refunds.results.csv',
+        'tranche results 261120-k7q2m --since 2026-11-21T09:00:00Z --out since-nine.csv',
+      ),
+    )
+    .action((batch: string, options: ResultsArguments) =>
       act(async (app, terminal) => (await import('./commands/results.ts')).results(app, batch, options, terminal)),
     )
   for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
@@ -198,6 +238,21 @@ function addBatchCommands(program: Command, act: Act): void {
     .addHelpText('after', example('tranche in-doubt list', 'tranche in-doubt list --out doubts.csv'))
     .action((options: { out?: string }) =>
       act(async (app, terminal) => (await import('./commands/in-doubt.ts')).listInDoubt(app, options, terminal)),
+    )
+  inDoubt
+    .command('resolve [reference]')
+    .description('record what was found at the gateway; nothing is sent unless you say send-again')
+    .option('--as <finding>', 'what was found: approved, declined, not-executed, or send-again')
+    .option('--transaction <id>', 'the transaction at the gateway; it can settle one row only')
+    .option('--reason <text>', 'what was found and where; kept in the history')
+    .option('--attempt <n>', 'the attempt that was looked up, as the worklist shows it')
+    .option('--merchant <name>', 'where several merchants have this reference')
+    .option('--file <worklist>', 'a worklist with its column resolution filled in')
+    .addHelpText('after', RESOLVE_HELP)
+    .action((reference: string | undefined, options: ResolveArguments) =>
+      act(async (app, terminal) =>
+        (await import('./commands/resolve.ts')).resolveInDoubt(app, reference, options, terminal),
+      ),
     )
 }
 
@@ -240,7 +295,7 @@ function addServiceCommands(program: Command, act: Act): void {
     .option('--no-triggers', 'let no amount but 5.02 mean trouble')
     .addHelpText('after', example('tranche sandbox', 'tranche sandbox --port 0 --json'))
     .action(async (options: object) => {
-      const terminal = openTerminal(program.opts<GlobalOptions>().json === true, process.stdout, process.stderr)
+      const terminal = openTerminal(givenTo(program).json === true, process.stdout, process.stderr)
       process.exitCode = await (await import('./commands/sandbox.ts')).sandbox(options, terminal)
     })
   program
@@ -256,6 +311,17 @@ function addServiceCommands(program: Command, act: Act): void {
 function example(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
 }
+
+const RESOLVE_HELP = `
+not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left
+(TRANCHE_DOUBT_REST_MS, 15 minutes unless set): what is not there yet may still be executed.
+Who acts stands in front: tranche --as Ann in-doubt resolve …
+
+Examples:
+  $ tranche in-doubt resolve R-1001 --as approved --transaction 7001234 --reason "found in the portal"
+  $ tranche in-doubt resolve R-1002 --as not-executed --reason "not in the portal, not in the settlement file"
+  $ tranche in-doubt list --out doubts.csv     fill in its last three columns, then:
+  $ tranche in-doubt resolve --file doubts.csv --reason "checked by Ann on Monday"`
 
 const PROGRAM_HELP = `
 Examples:

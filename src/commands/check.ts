@@ -29,6 +29,7 @@ export async function check(app: App, path: string, given: FileArguments, termin
       file_sha256: opened.file.sha256,
       ok,
       ...toJsonReview(reviewed.review),
+      held_by_doubt: reviewed.review.heldByDoubt,
       ...toJsonRefusals(reviewed),
     })
     await reviewed.draft.discard()

@@ -21,6 +21,8 @@ export interface FileArguments {
   readonly lookalikeDays?: string
   readonly retry?: string
   readonly merchant?: string
+  readonly canary?: string
+  readonly maxDeclined?: string
 }
 
 export interface FileRequest {
@@ -58,6 +60,9 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
     lookalikeDays:
       parseOption(given.lookalikeDays, '--lookalike-days', 'a number of days', parseWhole) ?? merchant.lookalikeDays,
     retry: parseRetry(given.retry),
+    canaryRows: parseOption(given.canary, '--canary', 'a number of rows, 1 or more', parsePositive) ?? null,
+    maxDeclinedPercent:
+      parseOption(given.maxDeclined, '--max-declined', 'a share in per cent, 0 to 99', parsePercent) ?? null,
   }
   return {
     merchant,
@@ -88,6 +93,16 @@ function parseOption<T>(
 
 function parseWhole(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
+
+function parsePositive(text: string): number | undefined {
+  const number = parseWhole(text)
+  return number === 0 ? undefined : number
+}
+
+function parsePercent(text: string): number | undefined {
+  const number = parseWhole(text.replace(/\s*%$/, ''))
+  return number === undefined || number > 99 ? undefined : number
 }
 
 function parseTotal(text: string): Money {

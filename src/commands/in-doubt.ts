@@ -1,7 +1,7 @@
 // tranche in-doubt list: the worklist, with all a person needs to look each transaction up at the gateway.
 
 import { writeFile } from 'node:fs/promises'
-import { type App, openRecordToRead, toCsv } from '../app.ts'
+import { type App, openRecordToRead, toCsv, worklistColumns } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { DoubtRow } from '../domain/ports.ts'
 import { isoOf } from '../domain/progress.ts'
@@ -11,52 +11,35 @@ export interface InDoubtArguments {
   readonly out?: string
 }
 
-const COLUMNS = [
-  'reference',
-  'attempt',
-  'operation',
-  'amount',
-  'currency',
-  'order_id',
-  'vault_id',
-  'xtl_order_id',
-  'sent_at',
-  'reason',
-  'merchant',
-  'batch',
-  'row',
-] as const
-
 export async function listInDoubt(app: App, given: InDoubtArguments, terminal: Terminal): Promise<number> {
   const ledger = await openRecordToRead(app)
   try {
-    const doubts = (await ledger.doubts()).map(toRecord)
-    terminal.object({ in_doubt: doubts })
-    if (given.out !== undefined)
-      await write(
-        given.out,
-        await toCsv(
-          [...COLUMNS],
-          doubts.map((doubt) => COLUMNS.map((name) => String(doubt[name]))),
-        ),
-        terminal,
-      )
-    else for (const doubt of doubts) show(doubt, terminal)
+    const found = await ledger.doubts()
+    const doubts = found.map(toRecord)
+    const late = (await ledger.batches()).filter((batch) => batch.lateAnswers > 0)
+    terminal.object({ in_doubt: doubts.map((doubt, i) => ({ ...doubt, ...timesOf(found[i] as DoubtRow, app) })) })
+    if (given.out !== undefined) await writeWorklist(given.out, doubts, terminal)
+    else for (const [i, doubt] of doubts.entries()) show(doubt, found[i] as DoubtRow, app, terminal)
     terminal.say(
       doubts.length === 0
         ? 'No row is in doubt.'
-        : `${plural(doubts.length, 'row', 'rows')} may have been executed and will never be sent again by the machine. Look each one up at the gateway by its order id or xtl_order_id and the time it was sent.`,
+        : `${plural(doubts.length, 'row', 'rows')} may have been executed and will never be sent again by the machine. Look each one up at the gateway by its order id or xtl_order_id and the time it was sent; then say what you found: tranche in-doubt resolve --help`,
     )
+    for (const { batchId, lateAnswers } of late)
+      terminal.say(
+        `Batch ${batchId}: ${plural(lateAnswers, 'answer')} came after the row had been settled otherwise. See result_warning of its results; when you have looked: tranche resume ${batchId} --reason TEXT`,
+      )
     return EXIT.approved
   } finally {
     await ledger.close()
   }
 }
 
-type DoubtRecord = Record<(typeof COLUMNS)[number], string | number>
+type DoubtRecord = Record<string, string | number>
 
 function toRecord(doubt: DoubtRow): DoubtRecord {
   const { instruction } = doubt
+  const sentAtMs = doubt.sentAtMs ?? doubt.claimedAtMs
   return {
     reference: instruction.reference,
     attempt: doubt.attempt,
@@ -66,7 +49,7 @@ function toRecord(doubt: DoubtRow): DoubtRecord {
     order_id: instruction.orderId ?? '',
     vault_id: instruction.vaultId ?? '',
     xtl_order_id: instruction.xtlOrderId ?? '',
-    sent_at: isoOf(doubt.sentAtMs ?? doubt.claimedAtMs),
+    sent_at: sentAtMs === null ? '' : isoOf(sentAtMs),
     reason: doubt.reason ?? '',
     merchant: doubt.merchant,
     batch: doubt.batchId,
@@ -74,20 +57,38 @@ function toRecord(doubt: DoubtRow): DoubtRecord {
   }
 }
 
-function show(doubt: DoubtRecord, terminal: Terminal): void {
+/** From when on it may be called not executed, and how many rows wait for it. */
+function timesOf({ leftByMs, holdsUp }: DoubtRow, app: App): { rest_until: string; holds_up: number } {
+  return { rest_until: isoOf(leftByMs + app.config.doubtRestMs), holds_up: holdsUp }
+}
+
+function show(doubt: DoubtRecord, row: DoubtRow, app: App, terminal: Terminal): void {
   const target = [
     doubt.order_id === '' ? null : `order ${doubt.order_id}`,
     doubt.vault_id === '' ? null : `vault ${doubt.vault_id}`,
     doubt.xtl_order_id === '' ? null : `xtl_order_id ${doubt.xtl_order_id}`,
   ].filter((part) => part !== null)
+  const sent = doubt.sent_at === '' ? 'not known to be sent' : `sent ${doubt.sent_at}`
   terminal.data(`${doubt.reference}  ${doubt.operation} ${doubt.amount} ${doubt.currency}`.trimEnd())
   terminal.data(
-    `  ${target.join(', ')}; sent ${doubt.sent_at}; merchant ${doubt.merchant}; row ${doubt.row} of batch ${doubt.batch}, attempt ${doubt.attempt}`,
+    `  ${target.join(', ')}; ${sent}; merchant ${doubt.merchant}; row ${doubt.row} of batch ${doubt.batch}, attempt ${doubt.attempt}`,
   )
   terminal.data(`  ${doubt.reason}`)
+  const { rest_until: restUntil, holds_up: holdsUp } = timesOf(row, app)
+  const rests = Date.parse(restUntil) > app.clock.nowMs()
+  const notes = [
+    rests ? `it may still be executed: call it not-executed or send-again from ${restUntil} on` : null,
+    holdsUp > 0 ? `${plural(holdsUp, 'row')} of the same order ${holdsUp === 1 ? 'waits' : 'wait'} for it` : null,
+  ].filter((note) => note !== null)
+  if (notes.length > 0) terminal.data(`  ${notes.join('; ')}`)
 }
 
-async function write(path: string, text: string, terminal: Terminal): Promise<void> {
+async function writeWorklist(path: string, doubts: readonly DoubtRecord[], terminal: Terminal): Promise<void> {
+  const columns = await worklistColumns()
+  const text = await toCsv(
+    columns,
+    doubts.map((doubt) => columns.map((name) => String(doubt[name] ?? ''))),
+  )
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
@@ -99,4 +100,7 @@ async function write(path: string, text: string, terminal: Terminal): Promise<vo
     throw new Fault('usage', `${path} ${why}.`, { cause: error })
   }
   terminal.data(`Worklist: ${path}`)
+  terminal.say(
+    `Fill in resolution (approved, declined, not-executed or send-again) and resolution_reason, then: tranche in-doubt resolve --file ${path}`,
+  )
 }

@@ -30,6 +30,10 @@ export function showReview(review: DraftReview, terminal: Terminal): void {
     plural(review.lookalikes, 'look-alike'),
   ]
   terminal.data(parts.join(', '))
+  if (review.heldByDoubt > 0)
+    terminal.say(
+      `${plural(review.heldByDoubt, 'row names', 'rows name')} an order of which another row is in doubt: ${review.heldByDoubt === 1 ? 'it waits' : 'they wait'} until that one is resolved (tranche in-doubt list).`,
+    )
 }
 
 /** Every bad row; then what stands in the way as a whole. To stdout for a check, to stderr for a refusal. */
@@ -54,7 +58,7 @@ function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: st
   if (more > 0) write(`… and ${plural(more, 'more look-alike')}`)
 }
 
-function faultLine({ line, column, value, problem, remedy }: RowFault): string {
+export function faultLine({ line, column, value, problem, remedy }: RowFault): string {
   const where = column === null ? `line ${line}` : `line ${line}, ${column}`
   return `${where}${value === null ? '' : ` "${value}"`}: ${problem}. ${capital(remedy)}.`
 }

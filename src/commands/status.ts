@@ -84,7 +84,7 @@ function describe(batch: BatchView, { state, reason }: Standing, terminal: Termi
   ]
   if (batch.blocked > 0)
     lines.push(
-      `${plural(batch.blocked, 'row waits', 'rows wait')} behind a row of the same order that is in doubt or held.`,
+      `${plural(batch.blocked, 'row waits', 'rows wait')} behind a row of the same order that is in doubt or held (tranche in-doubt list).`,
     )
   if (batch.moneyWarnings > 0)
     lines.push(
@@ -95,6 +95,17 @@ function describe(batch: BatchView, { state, reason }: Standing, terminal: Termi
       `Rows changed after ${batch.resultsPath} was written. Write it anew: tranche results ${batch.batchId} --out FILE`,
     )
   return lines
+}
+
+function troubleOf({ roadCondition }: BatchView): object | null {
+  if (roadCondition === null) return null
+  const { sinceMs, why, openMost, restUntilMs } = roadCondition
+  return {
+    since: isoOf(sinceMs),
+    why,
+    open_most: openMost,
+    rest_until: restUntilMs === null ? null : isoOf(restUntilMs),
+  }
 }
 
 function toJson(batch: BatchView, { state, reason }: Standing): object {
@@ -112,6 +123,9 @@ function toJson(batch: BatchView, { state, reason }: Standing): object {
     merchant: batch.merchant,
     recorded_at: isoOf(batch.createdAtMs),
     recorded_by: batch.createdBy,
+    blocked: batch.blocked,
+    late_answers: batch.lateAnswers,
+    trouble: troubleOf(batch),
     next_due_at: batch.nextDueAtMs === null ? null : isoOf(batch.nextDueAtMs),
     results: batch.resultsPath,
     results_stale: batch.resultsStale,

@@ -3,8 +3,10 @@
 import type { Instruction, Operation } from './instruction.ts'
 import type { Currency } from './money.ts'
 import type { Outcome } from './outcome.ts'
+import type { Finding } from './resolution.ts'
 import type { Cause, State } from './states.ts'
 import type { AnswerFacts } from './verdict.ts'
+import type { RoadCondition } from './window.ts'
 
 export type BatchId = string & { readonly __brand: 'BatchId' }
 export type AccountId = number & { readonly __brand: 'AccountId' }
@@ -145,6 +147,13 @@ export interface WorkableBatch {
 export interface WorkLedger {
   /** On start, by the holder of the worker lock only: whatever is SENDING belonged to a dead process and becomes IN_DOUBT. */
   sweep(nowMs: number): Promise<number>
+  /**
+   * While working, by the holder of the worker lock only: rows past their answer-by that are in nobody's hand. None should
+   * be there; a bug between claim and settle would leave one, and its batch would never end.
+   */
+  sweepForgotten(nowMs: number, inHand: ReadonlySet<RowId>): Promise<number>
+  /** How the way to an account is, for people; null: nothing to tell. */
+  recordCondition(accountId: AccountId, condition: RoadCondition | null): Promise<void>
   /** Starts counting new doubts of every account from zero, as at each start of a worker. */
   forgetDoubts(): Promise<void>
   /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
@@ -208,6 +217,10 @@ export interface DraftHeader {
   readonly nowMs: number
   /** The draft will not be recorded: nobody else's submit is waited for, and nothing in the ledger is touched. */
   readonly lookOnly?: boolean
+  /** Only so many rows are sent before a person has looked; null: all. */
+  readonly canaryRows: number | null
+  /** Pauses the batch when more than this share of the last 100 answered rows was declined; null: never. */
+  readonly maxDeclinedPercent: number | null
 }
 
 export interface Total {
@@ -227,6 +240,8 @@ export interface DraftReview {
   readonly invalid: number
   /** Accepted rows that look like an earlier row of this file or a recorded one under another reference. */
   readonly lookalikes: number
+  /** Accepted rows whose order has a recorded row in doubt: they wait until a person has resolved it. */
+  readonly heldByDoubt: number
   /** Of the accepted rows. */
   readonly totals: readonly Total[]
   /** Over all rows that could be read as instructions, whatever becomes of them. */
@@ -332,6 +347,8 @@ export interface BatchView {
   readonly accountStopped: string | null
   /** Until when the gateway asked this account to wait; null where it did not. */
   readonly accountWaitsUntilMs: number | null
+  /** How the way to the gateway is, as the worker last said; null: nothing to tell. */
+  readonly roadCondition: RoadCondition | null
   readonly rows: number
   readonly counts: Readonly<Partial<Record<State, number>>>
   readonly totals: readonly BatchTotal[]
@@ -345,6 +362,8 @@ export interface BatchView {
   readonly nextDueAtMs: number | null
   /** READY rows that wait for an earlier row of their order which cannot move by itself (IN_DOUBT, or held). */
   readonly blocked: number
+  /** True answers that came when their rows were settled otherwise, and that nobody has looked at since. */
+  readonly lateAnswers: number
   readonly resultsPath: string | null
   /** Rows changed after the results were written. */
   readonly resultsStale: boolean
@@ -368,14 +387,23 @@ export interface ReconciliationRow {
   readonly completedAtMs: number | null
 }
 
+/** How far the record had come when it was read. */
+export interface Edition {
+  /** Changes of the batch so far. */
+  readonly version: number
+  /** The newest move of the whole ledger: the rows that duplicates point at are in other batches. */
+  readonly lastMove: number
+}
+
 /** One read transaction over a batch. Rows and totals are of the same moment. Close it. */
 export interface BatchReading {
   readonly atMs: number
-  /** Counts the changes of the batch so far; handed back to `resultsWritten`, it tells stale results from fresh ones. */
-  readonly version: number
+  /** Hand it back to `resultsWritten`: it tells stale results from fresh ones. */
+  readonly edition: Edition
   readonly batch: BatchView
   readonly columns: readonly string[]
-  rows(): Iterable<ReconciliationRow>
+  /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. */
+  rows(sinceMs?: number | undefined): Iterable<ReconciliationRow>
   close(): Promise<void>
 }
 
@@ -399,9 +427,60 @@ export interface DoubtRow {
   readonly merchant: string
   readonly attempt: number
   readonly sentAtMs: number | null
-  readonly claimedAtMs: number
+  /** null: the row was never claimed here (the ledger was restored from a copy). */
+  readonly claimedAtMs: number | null
+  /** When its request may have left at the latest; the rest of a doubt counts from here. */
+  readonly leftByMs: number
+  /** Other rows that wait for this one, because they name the same order. */
+  readonly holdsUp: number
   readonly reason: string | null
   readonly instruction: Instruction
+}
+
+/** What a person found out about a row in doubt, or orders. */
+export interface Resolution {
+  readonly reference: string
+  /** null: whichever account has the doubt. */
+  readonly merchant: string | null
+  /** The attempt that was looked up: another one is not judged. null: the one that is in doubt now. */
+  readonly attempt: number | null
+  readonly finding: Finding
+  /** As found at the gateway. It can settle one row only. */
+  readonly transactionId: string | null
+  readonly reason: string
+  /** `not-executed` and `send-again` are refused for so long after the request left. */
+  readonly restMs: number
+}
+
+export type Resolved =
+  | {
+      readonly kind: 'resolved'
+      readonly batchId: BatchId
+      readonly rowNo: number
+      readonly state: State
+      readonly hold: Hold
+    }
+  /** It stands already where the finding would move it. */
+  | { readonly kind: 'already'; readonly batchId: BatchId; readonly rowNo: number; readonly state: State }
+  | {
+      readonly kind: 'refused'
+      readonly why:
+        | 'unknown'
+        | 'ambiguous'
+        | 'not-in-doubt'
+        | 'other-attempt'
+        | 'too-early'
+        | 'transaction-taken'
+        | 'cancelled'
+      /** What it means and what to do, one sentence. */
+      readonly reason: string
+    }
+
+export interface DoubtLedger {
+  /** Every row in doubt, oldest first. */
+  doubts(): Promise<readonly DoubtRow[]>
+  /** Changes nothing unless it resolves. Durable when it resolves. */
+  resolve(resolution: Resolution, actor: Actor, nowMs: number): Promise<Resolved>
 }
 
 export interface BookLedger {
@@ -410,14 +489,13 @@ export interface BookLedger {
   /** By id or a beginning of one that fits a single batch; null where none fits. */
   batch(idOrPrefix: string): Promise<BatchView | null>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
-  resultsWritten(batchId: BatchId, path: string, version: number): Promise<void>
+  resultsWritten(batchId: BatchId, path: string, edition: Edition): Promise<void>
   history(reference: string): Promise<readonly HistoryMove[]>
   /**
    * The batch for whose earlier rows of the same orders all due rows of this one wait; null where one could be sent now
    * or none is due.
    */
   waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
-  doubts(): Promise<readonly DoubtRow[]>
   accounts(): Promise<
     readonly { accountId: AccountId; name: string; url: string; username: string; stopped: string | null }[]
   >
@@ -431,7 +509,7 @@ export interface BookLedger {
 }
 
 /** The record. Everything that matters is in it before anyone is told. */
-export interface Ledger extends WorkLedger, IntakeLedger, BookLedger {
+export interface Ledger extends WorkLedger, IntakeLedger, DoubtLedger, BookLedger {
   /** Random, made with the ledger; part of every name in Redis. */
   readonly ledgerId: string
   close(): Promise<void>

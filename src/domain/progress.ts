@@ -2,11 +2,14 @@
 
 import type { BatchView } from './ports.ts'
 import type { State } from './states.ts'
+import type { RoadCondition } from './window.ts'
 
 export type BatchState = 'running' | 'waiting' | 'paused' | 'stopped' | 'needs_attention' | 'done' | 'cancelled'
 
 export interface Standing {
   readonly state: BatchState
+  /** It waits, and goes on by itself within a minute or when the gateway answers again. */
+  readonly goesOn?: true
   /** Why nothing moves, and what to do; null where there is nothing to say. */
   readonly reason: string | null
 }
@@ -18,6 +21,7 @@ const SOON_MS = 60_000
 export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean): Standing {
   const ready = countIn(batch, 'READY')
   const sending = countIn(batch, 'SENDING')
+  const trouble = batch.roadCondition === null || !workerRuns ? null : troubleText(batch.roadCondition, nowMs)
   if (ready + sending === 0) return endedStanding(batch)
   if (batch.hold === 'cancelled') return { state: 'running', reason: 'being cancelled' }
   if (batch.hold === 'paused') return { state: 'paused', reason: batch.holdReason }
@@ -29,7 +33,7 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean)
     const cost = `${sending} ${sending === 1 ? 'row was' : 'rows were'} being sent when the last one ended and will be in doubt`
     return { state: 'waiting', reason: `no worker is running; ${cost}. Start one: tranche worker` }
   }
-  if (sending > 0) return { state: 'running', reason: null }
+  if (sending > 0) return { state: 'running', reason: trouble }
   return readyStanding(batch, ready, nowMs, workerRuns)
 }
 
@@ -45,16 +49,38 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
   }
   if (nextDueAtMs > nowMs + SOON_MS) return { state: 'waiting', reason: `the next row is due at ${isoOf(nextDueAtMs)}` }
   if (!workerRuns) return { state: 'waiting', reason: 'no worker is running. Start one: tranche worker' }
+  if (batch.roadCondition !== null) {
+    return { state: 'waiting', goesOn: true, reason: troubleText(batch.roadCondition, nowMs) }
+  }
   return { state: 'running', reason: null }
+}
+
+/** Since when, why, and what happens next. */
+function troubleText({ sinceMs, why, troubles, openMost, restUntilMs }: RoadCondition, nowMs: number): string {
+  const begun = `trouble at the gateway since ${isoOf(sinceMs)} (${why})`
+  if (troubles === 0 && restUntilMs === null) {
+    return `${begun}; it answers again, and up to ${openMost} ${openMost === 1 ? 'request is' : 'requests are'} open at a time, more with every answer`
+  }
+  const next =
+    restUntilMs === null || restUntilMs <= nowMs
+      ? 'one row at a time is tried until it answers'
+      : `nothing is sent until ${isoOf(restUntilMs)}, then one row is tried`
+  return `${begun}; ${next}. It goes on by itself`
 }
 
 function endedStanding(batch: BatchView): Standing {
   const inDoubt = countIn(batch, 'IN_DOUBT')
-  if (inDoubt > 0) {
-    return {
-      state: 'needs_attention',
-      reason: `${inDoubt} ${inDoubt === 1 ? 'row is' : 'rows are'} in doubt: look them up at the gateway (tranche in-doubt list)`,
-    }
+  const { lateAnswers, batchId } = batch
+  if (inDoubt + lateAnswers > 0) {
+    const reasons = [
+      inDoubt === 0
+        ? null
+        : `${inDoubt} ${inDoubt === 1 ? 'row is' : 'rows are'} in doubt: look ${inDoubt === 1 ? 'it' : 'them'} up at the gateway (tranche in-doubt list)`,
+      lateAnswers === 0
+        ? null
+        : `${lateAnswers} ${lateAnswers === 1 ? 'answer' : 'answers'} came after the row had been settled otherwise: see result_warning; when you have looked: tranche resume ${batchId} --reason TEXT`,
+    ]
+    return { state: 'needs_attention', reason: reasons.filter((reason) => reason !== null).join('; ') }
   }
   return batch.hold === 'cancelled' && countIn(batch, 'CANCELLED') > 0
     ? { state: 'cancelled', reason: batch.holdReason }
@@ -70,7 +96,8 @@ export type Ending =
   | { readonly kind: 'stuck'; readonly reason: string }
 
 export function endingOf(batch: BatchView, nowMs: number): Ending | null {
-  const { state, reason } = standingOf(batch, nowMs, true)
+  const { state, reason, goesOn } = standingOf(batch, nowMs, true)
+  if (goesOn === true) return null
   switch (state) {
     case 'done':
     case 'cancelled':
@@ -95,7 +122,7 @@ export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 5 | 6 {
     states.some((state) => countIn(batch, state) + (batch.duplicateOf[state] ?? 0) > 0)
   const openElsewhere = (batch.duplicateOf.READY ?? 0) + (batch.duplicateOf.SENDING ?? 0) > 0
   if (ending.kind === 'stuck' || openElsewhere) return 6
-  if (either('IN_DOUBT')) return 5
+  if (either('IN_DOUBT') || batch.lateAnswers > 0) return 5
   if (either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || batch.moneyWarnings + batch.duplicateMoneyWarnings > 0)
     return 3
   return 0

@@ -25,6 +25,8 @@ export interface SubmitRequest {
   readonly skipInvalid: boolean
   readonly expectCount: number | null
   readonly expectTotals: readonly Money[]
+  readonly canaryRows: number | null
+  readonly maxDeclinedPercent: number | null
   readonly nowMs: number
 }
 

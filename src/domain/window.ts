@@ -6,6 +6,20 @@ const REST_MIN_MS = 1_000
 const REST_MAX_MS = 15_000
 const TROUBLES_BEFORE_REST = 3
 
+/** How the way to an account is while it is in trouble, for people. Times are epoch milliseconds. */
+export interface RoadCondition {
+  /** The first trouble since the window was last wholly open. */
+  readonly sinceMs: number
+  /** What went wrong last, in words. */
+  readonly why: string
+  /** Troubles since the last true answer; 0: answers come again and the window is opening. */
+  readonly troubles: number
+  /** Requests that may be open at a time now. */
+  readonly openMost: number
+  /** Nothing is sent until then; null: no rest. */
+  readonly restUntilMs: number | null
+}
+
 /** Times are the monotonic milliseconds of whoever calls. */
 export interface Window {
   /** Requests that may be open now. */

@@ -12,16 +12,17 @@ import type {
   BatchTotal,
   BatchView,
   BookLedger,
-  DoubtRow,
   HistoryMove,
   Hold,
   ReconciliationRow,
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
+import type { RoadCondition } from '../domain/window.ts'
 import type { Committer } from './commit.ts'
 import { byOf } from './draft.ts'
-import { type FactColumns, fromColumns, type InstructionColumns, IS_BLOCKED, ORDER_IS_FREE, toFacts } from './rows.ts'
-import { cancelRows, type RecordMove } from './work.ts'
+import type { RecordMove } from './moves.ts'
+import { DOUBT_BEFORE, type FactColumns, IS_BLOCKED, ORDER_IS_FREE, toFacts, WITHIN_CANARY } from './rows.ts'
+import { cancelRows } from './work.ts'
 
 export interface BookParts {
   /** Opens another connection to the same ledger, for a read transaction that outlives other work. */
@@ -30,7 +31,7 @@ export interface BookParts {
 }
 
 export function openBook(db: DatabaseSync, committer: Committer, parts: BookParts): BookLedger {
-  const written = db.prepare('UPDATE batch SET results_path = ?, results_version = ? WHERE id = ?')
+  const written = db.prepare('UPDATE batch SET results_path = ?, results_version = ?, results_move = ? WHERE id = ?')
   return {
     async batches(only) {
       const narrowed =
@@ -47,12 +48,11 @@ export function openBook(db: DatabaseSync, committer: Committer, parts: BookPart
       return id === null ? null : viewOf(db, id)
     },
     openReading: async (batchId, nowMs) => openReading(parts.openReader(), batchId, nowMs),
-    async resultsWritten(batchId, path, version) {
-      await committer.write(() => void written.run(path, version, batchId), { kind: 'faulting' })
+    async resultsWritten(batchId, path, { version, lastMove }) {
+      await committer.write(() => void written.run(path, version, lastMove, batchId), { kind: 'faulting' })
     },
     history: async (reference) => historyOf(db, reference),
     waitsFor: async (batchId, nowMs) => waitsFor(db, batchId, nowMs),
-    doubts: async () => doubtsIn(db),
     async accounts() {
       return db
         .prepare('SELECT id AS accountId, name, url, username, stopped_reason AS stopped FROM account ORDER BY id')
@@ -92,6 +92,9 @@ interface BatchColumns {
   hold_reason: string | null
   stopped_reason: string | null
   wait_until: number | null
+  condition: string | null
+  late_answers: number
+  results_move: number | null
   rows: number
   version: number
   columns: string
@@ -102,7 +105,7 @@ interface BatchColumns {
 function columnsOf(db: DatabaseSync, batchId: BatchId): BatchColumns {
   return db
     .prepare(
-      'SELECT b.*, a.name AS merchant, a.stopped_reason, a.wait_until FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
+      'SELECT b.*, a.name AS merchant, a.stopped_reason, a.wait_until, a.condition FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
     )
     .get(batchId) as unknown as BatchColumns
 }
@@ -128,6 +131,7 @@ function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     holdReason: batch.hold_reason,
     accountStopped: batch.stopped_reason,
     accountWaitsUntilMs: batch.wait_until,
+    roadCondition: batch.condition === null ? null : (JSON.parse(batch.condition) as RoadCondition),
     rows: batch.rows,
     counts,
     totals,
@@ -136,8 +140,12 @@ function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     duplicateOf: counts.DUPLICATE === undefined ? {} : duplicatesOf(db, batchId),
     nextDueAtMs: counts.READY === undefined ? null : nextDueIn(db, batchId),
     blocked: counts.READY === undefined || !anythingBlocks(db) ? 0 : blockedIn(db, batchId),
+    lateAnswers: batch.late_answers,
     resultsPath: batch.results_path,
-    resultsStale: batch.results_path !== null && batch.version !== batch.results_version,
+    resultsStale:
+      batch.results_path !== null &&
+      (batch.version !== batch.results_version ||
+        (counts.DUPLICATE !== undefined && originalsMoved(db, batchId, batch.results_move))),
   }
 }
 
@@ -153,6 +161,17 @@ function totalsOf(db: DatabaseSync, batchId: BatchId): BatchTotal[] {
     count: Number(row.count),
     amountMinor: row.amountMinor as bigint,
   }))
+}
+
+/** Whether a row that a duplicate of this batch points at has moved since the results were written. */
+function originalsMoved(db: DatabaseSync, batchId: BatchId, lastMove: number | null): boolean {
+  if (lastMove === null) return false
+  const found = db
+    .prepare(`
+      SELECT 1 FROM instruction d JOIN move m ON m.row_id = d.duplicate_of
+      WHERE d.batch_id = ? AND d.state = 'DUPLICATE' AND m.id > ? LIMIT 1`)
+    .get(batchId, lastMove)
+  return found !== undefined
 }
 
 function duplicateMoneyWarningsIn(db: DatabaseSync, batchId: BatchId): number {
@@ -196,7 +215,8 @@ function blockedIn(db: DatabaseSync, batchId: BatchId): number {
 function nextDueIn(db: DatabaseSync, batchId: BatchId): number | null {
   const found = db
     .prepare(
-      `SELECT i.due_at AS n FROM instruction i WHERE i.batch_id = ? AND i.state = 'READY' AND NOT ${IS_BLOCKED} ORDER BY i.due_at LIMIT 1`,
+      `SELECT i.due_at AS n FROM instruction i JOIN batch b ON b.id = i.batch_id
+       WHERE i.batch_id = ? AND i.state = 'READY' AND NOT ${IS_BLOCKED} AND ${WITHIN_CANARY} ORDER BY i.due_at LIMIT 1`,
     )
     .get(batchId)
   return (found as { n: number } | undefined)?.n ?? null
@@ -221,12 +241,13 @@ function openReading(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchRe
   db.exec('BEGIN')
   const batch = viewOf(db, batchId) // the first read fixes the moment that all later ones see
   const { columns, version } = columnsOf(db, batchId)
+  const { lastMove } = db.prepare('SELECT coalesce(max(id), 0) AS lastMove FROM move').get() as { lastMove: number }
   return {
     atMs: nowMs,
-    version,
+    edition: { version, lastMove },
     batch,
     columns: JSON.parse(columns) as string[],
-    rows: () => rowsOf(db, batchId),
+    rows: (sinceMs) => rowsOf(db, batchId, sinceMs ?? null),
     close: async () => db.close(),
   }
 }
@@ -248,17 +269,23 @@ interface ReadColumns extends FactColumns {
   firstBatch: string | null
   firstRow: number | null
   firstState: State | null
+  waitsFor: string | null
 }
 
-function* rowsOf(db: DatabaseSync, batchId: BatchId): Iterable<ReconciliationRow> {
+/** Whether row `i`, or the row `o` that it repeats, changed at that moment or later. */
+const CHANGED_SINCE = `(?2 IS NULL OR b.created_at >= ?2 OR i.noted_at >= ?2 OR o.noted_at >= ?2
+  OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.at >= ?2)
+  OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = o.id AND m.at >= ?2))`
+
+function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Iterable<ReconciliationRow> {
   const rows = db.prepare(`
     SELECT i.row_no AS rowNo, i.line, i.cells, i.reference, i.state, i.operation, i.amount_minor, i.currency, i.reason,
       i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount, i.answered_currency, i.answered_vault_id,
       i.answered_xtl_order_id, i.warning, i.attempt, i.sent_at, i.completed_at,
-      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState
-    FROM instruction i LEFT JOIN instruction o ON o.id = i.duplicate_of
-    WHERE i.batch_id = ? ORDER BY i.row_no`)
-  for (const found of rows.iterate(batchId)) {
+      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState, ${DOUBT_BEFORE} AS waitsFor
+    FROM instruction i JOIN batch b ON b.id = i.batch_id LEFT JOIN instruction o ON o.id = i.duplicate_of
+    WHERE i.batch_id = ?1 AND ${CHANGED_SINCE} ORDER BY i.row_no`)
+  for (const found of rows.iterate(batchId, sinceMs)) {
     const row = found as unknown as ReadColumns
     const first =
       row.firstBatch === null
@@ -273,7 +300,7 @@ function* rowsOf(db: DatabaseSync, batchId: BatchId): Iterable<ReconciliationRow
       operation: row.operation,
       amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
       currency: row.currency,
-      reason: first ?? row.reason,
+      reason: first ?? row.waitsFor ?? row.reason,
       facts: toFacts(row),
       warning: row.warning,
       attempts: row.attempt,
@@ -303,27 +330,6 @@ function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
   })
 }
 
-function doubtsIn(db: DatabaseSync): DoubtRow[] {
-  const rows = db
-    .prepare(`
-      SELECT i.batch_id AS batchId, i.row_no AS rowNo, a.name AS merchant, i.attempt, i.sent_at AS sentAtMs,
-        i.claimed_at AS claimedAtMs, i.reason, i.reference, i.operation, i.amount_minor, i.currency, i.order_id, i.order_key,
-        i.vault_id, i.xtl_order_id, i.save_card, i.details, i.execute_at, i.content, i.lookalike
-      FROM instruction i JOIN account a ON a.id = i.account_id
-      WHERE i.state = 'IN_DOUBT' ORDER BY i.id`)
-    .all() as unknown as Array<Omit<DoubtRow, 'instruction'> & InstructionColumns>
-  return rows.map((row) => ({
-    batchId: row.batchId,
-    rowNo: row.rowNo,
-    merchant: row.merchant,
-    attempt: row.attempt,
-    sentAtMs: row.sentAtMs,
-    claimedAtMs: row.claimedAtMs,
-    reason: row.reason,
-    instruction: fromColumns(row),
-  }))
-}
-
 function openSteering(
   db: DatabaseSync,
   committer: Committer,
@@ -331,6 +337,8 @@ function openSteering(
 ): Pick<BookLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount'> {
   const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
+  // A person has looked: what called for that begins anew.
+  const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0 WHERE id = ?")
   const holdOf = db.prepare('SELECT hold, account_id FROM batch WHERE id = ?')
   const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0, wait_until = NULL WHERE id = ?')
   const unstop = db.prepare('UPDATE account SET stopped_reason = NULL WHERE id = ?')
@@ -346,7 +354,10 @@ function openSteering(
           )
         }
         hold.run(to, to === 'none' ? null : reason, batchId)
-        if (to === 'none') restart.run(now.account_id)
+        if (to === 'none') {
+          restart.run(now.account_id)
+          clear.run(batchId)
+        }
         act.run(
           nowMs,
           byOf(actor),

@@ -172,6 +172,7 @@ function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): DraftRev
     duplicate,
     invalid,
     lookalikes,
+    heldByDoubt: countHeldByDoubt(db, header),
     totals: totalsOf(db, "state = 'READY'"),
     totalsRead: totalsOf(db, 'operation IS NOT NULL'),
   }
@@ -290,6 +291,16 @@ function findLookalikes(db: DatabaseSync, header: DraftHeader): number {
   return (found as { n: number }).n
 }
 
+function countHeldByDoubt(db: DatabaseSync, { accountId }: DraftHeader): number {
+  const found = db
+    .prepare(`
+      SELECT count(*) AS n FROM temp.draft_row d WHERE d.state = 'READY' AND d.order_key IS NOT NULL AND EXISTS (
+        SELECT 1 FROM instruction i WHERE i.account_id = ? AND i.order_key = d.order_key AND i.order_key IS NOT NULL
+          AND i.state = 'IN_DOUBT')`)
+    .get(Number(accountId))
+  return (found as { n: number }).n
+}
+
 /** Parameters: account, earliest moment between different run keys, earliest moment otherwise. `d` is the row asked about. */
 export const RECORDED_LOOKALIKE = `
   SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
@@ -392,8 +403,10 @@ async function insertBatch(
   rows: number,
 ): Promise<void> {
   const insert = db.prepare(`
-    INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at, created_by, rows)
-    VALUES (?, ?, 'file', 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at, created_by, rows,
+      canary_rows, canary_execute_at, canary_row_no, max_declined)
+    VALUES (?, ?, 'file', 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const canary = canaryOf(db, header)
   const values: SQLInputValue[] = [
     batchId,
     Number(header.accountId),
@@ -406,8 +419,37 @@ async function insertBatch(
     header.nowMs,
     byOf(actor),
     rows,
+    canary?.rows ?? null,
+    canary?.executeAtMs ?? null,
+    canary?.rowNo ?? null,
+    header.maxDeclinedPercent,
   ]
   await committer.write(() => void insert.run(...values), { kind: 'faulting' })
+}
+
+interface Canary {
+  readonly rows: number
+  /** Rows with a later `execute_at` are none of it. */
+  readonly executeAtMs: number
+  /** The last row of it. */
+  readonly rowNo: number
+}
+
+/** The first rows that could be sent now; where all are due later, the first of those. null: the whole batch, or none asked for. */
+function canaryOf(db: DatabaseSync, { canaryRows, nowMs }: DraftHeader): Canary | null {
+  if (canaryRows === null) return null
+  const { n: ready } = db.prepare("SELECT count(*) AS n FROM temp.draft_row WHERE state = 'READY'").get() as {
+    n: number
+  }
+  if (ready <= canaryRows) return null
+  const first = db.prepare(`
+    SELECT count(*) AS rows, max(row_no) AS rowNo FROM (
+      SELECT row_no FROM temp.draft_row WHERE state = 'READY' AND coalesce(execute_at, 0) <= ? ORDER BY row_no LIMIT ?)`)
+  for (const executeAtMs of [nowMs, Number.MAX_SAFE_INTEGER]) {
+    const { rows, rowNo } = first.get(executeAtMs, canaryRows) as { rows: number; rowNo: number }
+    if (rows > 0) return { rows, rowNo, executeAtMs }
+  }
+  return null
 }
 
 /** The one moment in which the batch comes into being: references change hands, counts appear, rows may be claimed. */

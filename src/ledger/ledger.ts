@@ -8,11 +8,14 @@ import { Fault } from '../domain/fault.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import { openBook } from './book.ts'
 import { openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
+import { openDoubts } from './doubts.ts'
 import { openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
+import { openMoves } from './moves.ts'
 import { migrate } from './schema.ts'
+import { openSweeping } from './sweep.ts'
 import { openTally } from './tally.ts'
-import { openMoves, openWork } from './work.ts'
+import { openWork } from './work.ts'
 
 export interface LedgerOptions {
   /** The file; null: a ledger in memory, for looking at a file where no ledger is yet. */
@@ -36,12 +39,15 @@ export function openLedger(options: LedgerOptions): Ledger {
   const tally = openTally(db)
   committer.beforeCommit(tally.flush)
   committer.afterRollback(tally.forget)
+  const record = openMoves(db, tally)
   return {
     ledgerId,
-    ...openWork(db, committer, tally, timing),
+    ...openWork(db, committer, tally, { record, timing }),
+    ...openSweeping(db, committer, record),
+    ...openDoubts(db, committer, record),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit: () => lockSubmit(options.submitLockPath) }),
     ...openBook(db, committer, {
-      record: openMoves(db, tally),
+      record,
       openReader: () => {
         if (options.path === null) throw new Error('bug: a ledger in memory has no second reader')
         return new DatabaseSync(options.path, { readOnly: true, timeout: OPEN_WAIT_MS })

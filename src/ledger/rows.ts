@@ -1,5 +1,6 @@
 // Between an instruction and its row in the table.
 
+import type { DatabaseSync } from 'node:sqlite'
 import {
   contentOf,
   type DetailField,
@@ -84,6 +85,20 @@ export function toFacts(row: FactColumns): AnswerFacts {
   }
 }
 
+/** Finds the row that a transaction id has settled: it can settle one only. */
+export function sameTransactionIn(
+  db: DatabaseSync,
+): (
+  accountId: number,
+  transactionId: string,
+) => { id: number; batch_id: string; row_no: number; reference: string } | undefined {
+  const find = db.prepare(
+    'SELECT id, batch_id, row_no, reference FROM instruction WHERE account_id = ? AND transaction_id = ?',
+  )
+  return (accountId, transactionId) =>
+    find.get(accountId, transactionId) as ReturnType<ReturnType<typeof sameTransactionIn>>
+}
+
 /** Rows `e` of the order of row `i`, by the index of open orders. */
 const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id <> i.id
     AND e.order_key IS NOT NULL AND e.state IN ('READY', 'SENDING', 'IN_DOUBT')`
@@ -104,3 +119,12 @@ export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
   OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.batch_id <> i.batch_id
     AND coalesce(e.execute_at, 0) <= unixepoch('subsec') * 1000
     AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open' AND eb.hold = 'paused'))))`
+
+/** Whether row `i` of batch `b` may be claimed before a person has looked at the first few. */
+export const WITHIN_CANARY =
+  '(b.canary_rows IS NULL OR (i.row_no <= b.canary_row_no AND coalesce(i.execute_at, 0) <= b.canary_execute_at))'
+
+/** What row `i` waits for because it is in doubt and names the same order, in words; NULL: nothing. */
+export const DOUBT_BEFORE = `CASE WHEN i.state = 'READY' AND i.order_key IS NOT NULL THEN (
+  SELECT 'waits for ' || e.reference || ' (row ' || e.row_no || ' of batch ' || e.batch_id || '), which names the same order and is in doubt'
+  ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT' LIMIT 1) END`

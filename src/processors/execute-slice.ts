@@ -100,13 +100,18 @@ async function claimAndSend(
     everInDoubt: row.everInDoubt,
     notExecutedStatus: road.notExecutedStatus,
   })
-  road.gate.heard(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null)
+  road.gate.heard(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null, troubleIn(verdict))
   const { settlement, stops } = settlementOf(row, claim.attempt, outcome, verdict, road.gate, clock.nowMs())
   // The stop goes first, into the same commit: the row must not be claimed again in between.
   const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs())
   const [settled] = await Promise.all([ledger.settle(settlement), stopping])
   onSettled(row, verdict, settled)
   return true
+}
+
+/** In words, for people who ask why nothing moves. */
+function troubleIn(verdict: Verdict): string | null {
+  return verdict.kind === 'unsent' || verdict.kind === 'in-doubt' ? verdict.reason : null
 }
 
 interface Written {

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../domain/ports.ts'
 import type { Signal } from '../domain/verdict.ts'
-import { afterSignal, isResting, OPENING_WINDOW, type Window } from '../domain/window.ts'
+import { afterSignal, isResting, OPENING_WINDOW, type RoadCondition, restEndMs, type Window } from '../domain/window.ts'
 import { openPacer, type Slot } from './pacer.ts'
 import { openRefusals, type Refusals } from './refusals.ts'
 
@@ -24,8 +24,10 @@ export interface Gate {
   slot(turn: AbortSignal): Promise<Slot | null>
   /** The last look at the rate, where the first byte leaves. Counts the start if it lets it go. */
   leave(): 'pace' | null
-  /** What an attempt told about the road. */
-  heard(signal: Signal, retryAfterMs: number | null): void
+  /** What an attempt told about the road; `why` in words, where it is trouble. */
+  heard(signal: Signal, retryAfterMs: number | null, why?: string | null): void
+  /** How the road is, for people; null: nothing to tell. */
+  condition(): RoadCondition | null
   /** Whether a refusal (403) means the account or only its row. */
   readonly refusals: Refusals
   /** A person said go on: every rest ends, the window opens anew. */
@@ -47,6 +49,8 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
   let waiters: Waiter[] = []
   const pacer = ratePerSecond === null ? null : openPacer(ratePerSecond, clock)
   let refusals = openRefusals()
+  /** Since the first trouble after the window was last wholly open, and the latest one's words. */
+  let trouble: { readonly sinceMs: number; readonly why: string } | null = null
 
   function letIn(): void {
     if (isResting(window, clock.monotonicMs())) {
@@ -92,9 +96,22 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
     },
     slot: (turn) => (pacer === null ? Promise.resolve(ALWAYS) : pacer.slot(turn)),
     leave: () => pacer?.leave() ?? null,
-    heard(signal, retryAfterMs) {
+    heard(signal, retryAfterMs, why = null) {
       window = afterSignal(window, signal, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
+      if (signal === 'trouble' || signal === 'throttled') {
+        trouble = { sinceMs: trouble?.sinceMs ?? clock.nowMs(), why: why ?? 'no reason was given' }
+      } else if (window.size === inFlightMax) trouble = null
       letIn()
+    },
+    condition() {
+      if (trouble === null) return null
+      const restLeftMs = restEndMs(window) - clock.monotonicMs()
+      return {
+        ...trouble,
+        troubles: window.troubles,
+        openMost: window.size,
+        restUntilMs: restLeftMs > 0 ? Math.ceil(clock.nowMs() + restLeftMs) : null,
+      }
     },
     get refusals() {
       return refusals
@@ -102,6 +119,7 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
     reset() {
       window = OPENING_WINDOW
       refusals = openRefusals()
+      trouble = null
       letIn()
     },
   }

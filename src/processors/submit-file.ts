@@ -35,6 +35,8 @@ export async function reviewFile(
     retry: request.retry,
     lookalikeDays: request.lookalikeDays,
     nowMs: request.nowMs,
+    canaryRows: request.canaryRows,
+    maxDeclinedPercent: request.maxDeclinedPercent,
     lookOnly,
   })
   try {

@@ -1,6 +1,6 @@
 // The heartbeat of a worker: looks into the ledger for what is due and offers it as slices. The ledger is the only clock.
 
-import type { AccountId, BatchId, BookLedger, Clock, Dispatch, Log, WorkLedger } from '../domain/ports.ts'
+import type { AccountId, BatchId, BookLedger, Clock, Dispatch, Log, RowId, WorkLedger } from '../domain/ports.ts'
 import type { Road } from './execute-slice.ts'
 
 const EVERY_MS = 250
@@ -10,11 +10,14 @@ export const ROWS_PER_SLICE = 100
 const PLACES_PER_BATCH = 4
 
 export interface TickParts {
-  readonly ledger: Pick<WorkLedger, 'workable' | 'finishCancelling'> & Pick<BookLedger, 'resumes'>
+  readonly ledger: Pick<WorkLedger, 'workable' | 'finishCancelling' | 'sweepForgotten' | 'recordCondition'> &
+    Pick<BookLedger, 'resumes'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
   readonly roads: ReadonlyMap<AccountId, Road>
   readonly clock: Clock
   readonly log: Log
+  /** Rows that some slice of this process has in hand. */
+  readonly inHand: ReadonlySet<RowId>
   /** Work off this batch only. */
   readonly only: BatchId | null
 }
@@ -28,12 +31,14 @@ export function openTick(parts: TickParts): Tick {
   const { dispatch, clock, log } = parts
   const stopping = new AbortController()
   const resumesSeen = new Map<AccountId, number>()
+  const saying = openSaying(parts)
   let failing = false
 
   async function beat(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         await step(parts, resumesSeen)
+        await saying()
         if (failing) log.info({}, 'work is being handed out again')
         failing = false
       } catch (error) {
@@ -61,12 +66,32 @@ export function openTick(parts: TickParts): Tick {
 async function step(parts: TickParts, resumesSeen: Map<AccountId, number>): Promise<void> {
   const { ledger, roads, clock, only } = parts
   await ledger.finishCancelling(clock.nowMs())
+  await sweepForgotten(parts)
   for (const [accountId, road] of roads) {
     const resumes = await ledger.resumes(accountId)
     if (resumes > (resumesSeen.get(accountId) ?? resumes)) road.gate.reset()
     resumesSeen.set(accountId, resumes)
   }
   await offerDue(parts, only)
+}
+
+async function sweepForgotten({ ledger, clock, inHand, log }: TickParts): Promise<void> {
+  const forgotten = await ledger.sweepForgotten(clock.nowMs(), inHand)
+  if (forgotten > 0) log.error({ rows: forgotten }, 'rows were claimed and lost track of: they are in doubt now')
+}
+
+/** Tells the ledger how each road is whenever that has changed, so that a status can tell it without asking this process. */
+function openSaying({ ledger, roads }: TickParts): () => Promise<void> {
+  const said = new Map<AccountId, string>()
+  return async () => {
+    for (const [accountId, { gate }] of roads) {
+      const condition = gate.condition()
+      const text = JSON.stringify(condition)
+      if (said.get(accountId) === text) continue
+      await ledger.recordCondition(accountId, condition)
+      said.set(accountId, text)
+    }
+  }
 }
 
 async function offerDue({ ledger, dispatch, roads, clock }: TickParts, only: BatchId | null): Promise<void> {

@@ -14,6 +14,8 @@ export interface ResultsRequest {
   readonly inputPath: string | null
   /** A byte order mark in front, without which Excel takes UTF-8 for the machine's old code page. */
   readonly bom: boolean
+  /** Only rows that changed at this moment or later: an extract, not the reconciliation of the batch. null: all. */
+  readonly sinceMs: number | null
 }
 
 export interface WrittenResults {
@@ -38,7 +40,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
   const tally = openTally()
   const staged: string[] = []
   try {
-    const rows = await stage(path, staged, request.bom, (file) => writeRows(file, reading, tally))
+    const rows = await stage(path, staged, request.bom, (file) => writeRows(file, reading, request.sinceMs, tally))
     const summary = tally.lines()
     await stage(summaryPath, staged, request.bom, (file) => writeSummary(file, reading, summary))
     // The summary goes first: wherever new results stand, their summary stands beside them.
@@ -67,13 +69,18 @@ async function stage<T>(path: string, staged: string[], bom: boolean, fill: (fil
   }
 }
 
-/** Every row of the reading once, in input order, or no results at all. */
-async function writeRows(file: FileHandle, reading: BatchReading, tally: Tally): Promise<number> {
+/** Every row of the reading once, in input order, or no results at all; of an extract, those that changed. */
+async function writeRows(
+  file: FileHandle,
+  reading: BatchReading,
+  sinceMs: number | null,
+  tally: Tally,
+): Promise<number> {
   const layout = layoutOf(reading)
   let pending = [toHeaderCells(layout)]
   let rows = 0
   let lastRowNo = Number.NEGATIVE_INFINITY
-  for (const row of reading.rows()) {
+  for (const row of reading.rows(sinceMs ?? undefined)) {
     assert(row.rowNo > lastRowNo, `row ${row.rowNo} of ${reading.batch.batchId} comes after row ${lastRowNo}`)
     lastRowNo = row.rowNo
     rows += 1
@@ -84,7 +91,8 @@ async function writeRows(file: FileHandle, reading: BatchReading, tally: Tally):
     pending = []
   }
   await file.appendFile(stringify(pending, CSV))
-  assert(rows === reading.batch.rows, `${reading.batch.batchId} has ${reading.batch.rows} rows and ${rows} were read`)
+  const isWhole = rows === reading.batch.rows
+  assert(isWhole || sinceMs !== null, `${reading.batch.batchId} has ${reading.batch.rows} rows and ${rows} were read`)
   return rows
 }
 

@@ -133,12 +133,12 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       const reading = await ledger.openReading(batchId, NOW)
       const row = await work(ledger, batchId, 'A', 'IN_DOUBT') // while the results are being written
       await reading.close()
-      await ledger.resultsWritten(batchId, '/out.csv', reading.version)
+      await ledger.resultsWritten(batchId, '/out.csv', reading.edition)
       expect(await view(batchId)).toMatchObject({ resultsPath: '/out.csv', resultsStale: true })
 
       const again = await ledger.openReading(batchId, NOW)
       await again.close()
-      await ledger.resultsWritten(batchId, '/out.csv', again.version)
+      await ledger.resultsWritten(batchId, '/out.csv', again.edition)
       expect((await view(batchId)).resultsStale).toBe(false)
       await settle(ledger, row, 'APPROVED')
       expect((await view(batchId)).resultsStale).toBe(true)
@@ -270,7 +270,16 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       await work(ledger, batchId, 'B', 'DECLINED')
       expect(await ledger.doubts()).toEqual([
         {
-          ...{ batchId, rowNo: 1, merchant: 'default', attempt: 1, sentAtMs: NOW + 100, claimedAtMs: NOW },
+          ...{
+            batchId,
+            rowNo: 1,
+            merchant: 'default',
+            attempt: 1,
+            holdsUp: 0,
+            leftByMs: NOW + 100,
+            sentAtMs: NOW + 100,
+            claimedAtMs: NOW,
+          },
           ...{ reason: 'no answer', instruction: refund('A') },
         },
       ])

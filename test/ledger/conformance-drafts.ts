@@ -447,7 +447,7 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       const batchId = await submit(ledger, accountId, [refund('A')])
       await work(ledger, batchId, 'A', 'APPROVED')
       expect(await find()).toMatchObject({ batchId })
-      await ledger.resultsWritten(batchId, '/out.csv', 1)
+      await ledger.resultsWritten(batchId, '/out.csv', { version: 1, lastMove: 0 })
       expect(await find()).toBeNull()
     })
 
@@ -460,7 +460,7 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
           const row = await claimed(ledger, await dueRow(ledger, batchId, 'A'))
           if (state === 'IN_DOUBT') await settle(ledger, row, 'IN_DOUBT')
         }
-        await ledger.resultsWritten(batchId, '/out.csv', 1)
+        await ledger.resultsWritten(batchId, '/out.csv', { version: 1, lastMove: 0 })
         expect(await find()).toMatchObject({ batchId })
       },
     )

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccountId, BatchId, Hold, Ledger, RowId, Settlement } from '../../src/domain/ports.ts'
+import { FINDINGS, type Finding, stateOfFinding, takesTransaction } from '../../src/domain/resolution.ts'
 import { type Cause, canMove, type State } from '../../src/domain/states.ts'
 import {
   CLERK,
@@ -32,6 +33,7 @@ type Step =
       readonly transaction: number | null
       readonly money: boolean
     }
+  | { readonly do: 'resolve'; readonly pick: number; readonly finding: Finding; readonly transaction: number | null }
   | { readonly do: 'pause' | 'resume' | 'cancel'; readonly pick: number }
   | { readonly do: 'sweep' | 'finish-cancelling' | 'stop-account' | 'resume-account' | 'reopen' }
 
@@ -64,6 +66,13 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
         to: fc.constantFrom<Settlement['to']>('APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'READY'),
       },
       ...{ transaction: fc.option(fc.integer({ min: 1, max: 6 })), money: fc.boolean() },
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      ...{ do: fc.constant('resolve' as const), pick, finding: fc.constantFrom(...FINDINGS) },
+      transaction: fc.option(fc.integer({ min: 1, max: 6 })),
     }),
   },
   {
@@ -164,6 +173,19 @@ class Model {
     return row.state
   }
 
+  resolve(row: ModelRow, finding: Finding, transaction: number | null): string {
+    const to = stateOfFinding(finding)
+    if (row.state !== 'IN_DOUBT')
+      return row.state === to && (transaction === null || transaction === row.transaction)
+        ? `already ${to}`
+        : 'not-in-doubt'
+    if (finding === 'send-again' && row.batch.hold === 'cancelled') return 'cancelled'
+    const others = [...this.rows.values()].filter((other) => other !== row)
+    if (transaction !== null && others.some((other) => other.transaction === transaction)) return 'transaction-taken'
+    this.land(row, to, transaction)
+    return `resolved ${to}`
+  }
+
   private land(row: ModelRow, to: State, transaction: number | null): void {
     row.state = to
     row.transaction = to === 'APPROVED' || to === 'DECLINED' ? transaction : null
@@ -208,6 +230,8 @@ class Run {
         return this.claim(step.pick, step.stale)
       case 'settle':
         return this.settle(step)
+      case 'resolve':
+        return this.resolve(step)
       case 'pause':
       case 'resume':
       case 'cancel':
@@ -293,6 +317,18 @@ class Run {
     expect(state).toBe(this.model.settle(made.row, made.attempt, to, transaction, money))
   }
 
+  private async resolve({ pick: at, finding, transaction }: Extract<Step, { do: 'resolve' }>): Promise<void> {
+    const known = [...this.model.rows.values()]
+    const row = known[at % known.length]
+    if (row === undefined) return
+    const transactionId = transaction === null || !takesTransaction(finding) ? null : String(transaction)
+    const asked = { reference: `R-${row.n}`, merchant: null, attempt: row.attempt, finding, transactionId }
+    const answer = await this.ledger.resolve({ ...asked, reason: 'looked', restMs: 0 }, CLERK, NOW + 1e9)
+    expect(answer.kind === 'refused' ? answer.why : `${answer.kind} ${answer.state}`).toBe(
+      this.model.resolve(row, finding, transactionId === null ? null : transaction),
+    )
+  }
+
   private async steer(how: 'pause' | 'resume' | 'cancel', at: number): Promise<void> {
     const batch = this.model.batches[at % this.model.batches.length]
     if (batch === undefined) return
@@ -365,7 +401,8 @@ export function describeModel(newPlace: () => Promise<LedgerPlace>): void {
             await place.remove()
           }
         }),
-        { numRuns: 40 },
+        // Long sequences shrink for ever: what was found by then is told.
+        { numRuns: 40, interruptAfterTimeLimit: 90_000, markInterruptAsFailure: false },
       )
     }, 120_000)
   })

@@ -170,11 +170,11 @@ export function describeSettling(newPlace: () => Promise<LedgerPlace>): void {
     test('is kept as a warning on a row that is final, whose state stays', async () => {
       const batchId = await batchOf('A')
       const row = await work(ledger, batchId, 'A', 'FAILED')
-      const { version } = await ledger.openReading(batchId, NOW).then(async (reading) => {
+      const { edition } = await ledger.openReading(batchId, NOW).then(async (reading) => {
         await reading.close()
         return reading
       })
-      await ledger.resultsWritten(batchId, '/out.csv', version)
+      await ledger.resultsWritten(batchId, '/out.csv', edition)
       expect(await settle(ledger, row, 'DECLINED', { facts: factsWith('501') })).toMatchObject({ state: 'FAILED' })
       expect((await rowIn(ledger, batchId, 'A')).warning).toContain(
         'attempt 1 was answered DECLINED (transaction id 501)',

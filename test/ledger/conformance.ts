@@ -4,7 +4,9 @@ import { describe } from 'vitest'
 import type { LedgerPlace } from '../fixtures/ledgers.ts'
 import { describeArrivals } from './conformance-arrivals.ts'
 import { describeBook } from './conformance-book.ts'
+import { describeBrakes } from './conformance-brakes.ts'
 import { describeClaims } from './conformance-claims.ts'
+import { describeDoubts } from './conformance-doubts.ts'
 import { describeDrafts } from './conformance-drafts.ts'
 import { describeMessages } from './conformance-messages.ts'
 import { describeModel } from './conformance-model.ts'
@@ -18,6 +20,8 @@ export function describeLedger(name: string, place: () => Promise<LedgerPlace>):
     describeArrivals(place)
     describeClaims(place)
     describeSettling(place)
+    describeDoubts(place)
+    describeBrakes(place)
     describeBook(place)
     describeModel(place)
   })

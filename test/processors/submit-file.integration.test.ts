@@ -23,7 +23,14 @@ const fileOf = (sha256: string): InstructionFile => ({
 
 const request = (): SubmitRequest => ({
   ...{ accountId, runKey: null, reading: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
-  ...{ skipInvalid: false, expectCount: null, expectTotals: [], nowMs: NOW },
+  ...{
+    skipInvalid: false,
+    expectCount: null,
+    expectTotals: [],
+    canaryRows: null,
+    maxDeclinedPercent: null,
+    nowMs: NOW,
+  },
 })
 
 test('of submits that all found the file unknown one records it, and the others answer with its batch', async () => {

@@ -5,7 +5,7 @@ import type { Road } from '../../src/processors/execute-slice.ts'
 import { type Gate, openGate } from '../../src/processors/gate.ts'
 import { openTick, ROWS_PER_SLICE, type Tick, type TickParts } from '../../src/processors/tick.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
-import { CLERK, claimNamed, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
+import { CLERK, claimed, claimNamed, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
 
 const BEAT_MS = 250
 
@@ -69,7 +69,8 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
   const say = (_details: object, message: string) => void said.push(message)
   const log: Log = { debug: say, info: say, warn: say, error: say }
   const road: Road = { gateway: noGateway, gate, timeoutMs: 60_000, notExecutedStatus: [] }
-  tick = openTick({ ledger, dispatch: offers, roads: new Map([[accountId, road]]), clock, log, only: null, ...over })
+  const roads = new Map([[accountId, road]])
+  tick = openTick({ ledger, dispatch: offers, roads, clock, log, inHand: new Set(), only: null, ...over })
   await idle()
 }
 
@@ -227,4 +228,51 @@ test('while nothing can be handed out it says so once, goes on trying, and says 
   await clock.advance(BEAT_MS)
   expect(said).toEqual(['no work could be handed out; trying again', 'work is being handed out again'])
   expect(offers.taken()).toEqual([[batchId, 1]])
+})
+
+describe('a row that was claimed and lost track of', () => {
+  const ANSWER_BY_MS = 80_000
+
+  test('comes into doubt when its answer-by has passed, not before', async () => {
+    const batchId = await batchOf('A', 2)
+    await claimed(ledger, await dueRow(ledger, batchId, 'A-0'))
+    await start()
+    await clock.advance(ANSWER_BY_MS)
+    expect((await ledger.batch(batchId))?.counts).toEqual({ SENDING: 1, READY: 1 })
+    await clock.advance(BEAT_MS)
+    expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: 1, READY: 1 })
+    expect(said.join()).toContain('lost track of')
+  })
+
+  test('stays as it is while a slice has it in hand, however late', async () => {
+    const batchId = await batchOf('A', 1)
+    const row = await claimed(ledger, await dueRow(ledger, batchId, 'A-0'))
+    await start({ inHand: new Set([row.rowId]) })
+    await clock.advance(10 * ANSWER_BY_MS)
+    expect((await ledger.batch(batchId))?.counts).toEqual({ SENDING: 1 })
+  })
+})
+
+describe('how the road is', () => {
+  const conditionOf = async (batchId: BatchId) => (await ledger.batch(batchId))?.roadCondition
+
+  test('is told in the ledger while there is trouble, and no longer when it is over', async () => {
+    const batchId = await batchOf('A', 1)
+    await start()
+    gate.heard('trouble', null, 'connection refused')
+    await clock.advance(BEAT_MS)
+    expect(await conditionOf(batchId)).toMatchObject({ sinceMs: NOW, why: 'connection refused', openMost: 1 })
+    for (const _ of Array(4)) gate.heard('true-answer', null)
+    await clock.advance(BEAT_MS)
+    expect(await conditionOf(batchId)).toBeNull()
+  })
+
+  test('that a dead worker left is forgotten at the first beat', async () => {
+    const batchId = await batchOf('A', 1)
+    const left = { sinceMs: 1, why: 'long ago', troubles: 5, openMost: 1, restUntilMs: 2 }
+    await ledger.recordCondition(accountId, left)
+    expect(await conditionOf(batchId)).toEqual(left)
+    await start()
+    expect(await conditionOf(batchId)).toBeNull()
+  })
 })

@@ -13,7 +13,7 @@ export function readingOf(
 ): BatchReading {
   return {
     atMs: AT_MS,
-    version: 1,
+    edition: { version: 1, lastMove: 1 },
     batch: { ...BATCH, rows: rows.length, ...batch },
     columns,
     rows: () => rows,
@@ -67,6 +67,7 @@ const BATCH: BatchView = {
   holdReason: null,
   accountStopped: null,
   accountWaitsUntilMs: null,
+  roadCondition: null,
   duplicateMoneyWarnings: 0,
   rows: 0,
   counts: {},
@@ -75,6 +76,7 @@ const BATCH: BatchView = {
   duplicateOf: {},
   nextDueAtMs: null,
   blocked: 0,
+  lateAnswers: 0,
   resultsPath: null,
   resultsStale: false,
 }

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }))
 
 const write = (reading: BatchReading, options: { out?: string; inputPath?: string | null; bom?: boolean } = {}) =>
-  writeResults(reading, { out, inputPath: null, bom: false, ...options })
+  writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null, ...options })
 
 const text = (path: string) => readFile(path, 'utf8')
 
@@ -281,7 +281,7 @@ describe('checkOut before any work', () => {
     const rehearse = (id: string, over: { out?: string } = {}) =>
       writeResults(
         { ...REFUNDS, batch: { ...REFUNDS.batch, batchId: id as BatchId, sandbox: true } },
-        { out, inputPath: null, bom: false, ...over },
+        { out, inputPath: null, bom: false, sinceMs: null, ...over },
       )
     const rehearsal = { ...request, out, sandbox: true }
     const { path } = await rehearse('b-1')

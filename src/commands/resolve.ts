@@ -1,0 +1,146 @@
+// tranche in-doubt resolve: records what a person found out about rows in doubt, one by one or by worklist.
+
+import { type App, openRecordToRead, readWorklistFile, transactionIdProblem } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Ledger, Resolution, Resolved } from '../domain/ports.ts'
+import { FINDINGS, parseFinding } from '../domain/resolution.ts'
+import { resultStatusOf } from '../domain/states.ts'
+import { showStructuralFault } from './check.ts'
+import { faultLine } from './review-report.ts'
+import { EXIT, plural, type Terminal } from './terminal.ts'
+
+export interface ResolveArguments {
+  /** What was found. The name of whoever acts stands before the command: tranche --as NAME in-doubt resolve … */
+  readonly as?: string
+  readonly transaction?: string
+  readonly attempt?: string
+  readonly merchant?: string
+  readonly reason?: string
+  readonly file?: string
+}
+
+export async function resolveInDoubt(
+  app: App,
+  reference: string | undefined,
+  given: ResolveArguments,
+  terminal: Terminal,
+): Promise<number> {
+  if (given.file !== undefined) return resolveFile(app, reference, { ...given, file: given.file }, terminal)
+  const resolution = await parseResolution(app, reference, given)
+  const ledger = await openRecordToRead(app)
+  try {
+    const resolved = await ledger.resolve(resolution, app.actor, app.clock.nowMs())
+    if (resolved.kind === 'refused') {
+      throw new Fault(resolved.why === 'too-early' ? 'stopped' : 'usage', `${resolved.reason}. Nothing was changed.`)
+    }
+    terminal.object(toJson(resolution.reference, resolved))
+    terminal.say(sentenceOf(resolution.reference, resolved))
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}
+
+async function parseResolution(app: App, reference: string | undefined, given: ResolveArguments): Promise<Resolution> {
+  const usage = (problem: string) => new Fault('usage', `${problem}. Nothing was changed.`)
+  if (reference === undefined) throw usage('Name the reference, or a worklist with --file')
+  const finding = given.as === undefined ? undefined : parseFinding(given.as)
+  if (finding === undefined) throw usage(`--as: say what was found, one of ${FINDINGS.join(', ')}`)
+  const reason = given.reason?.trim() ?? ''
+  if (reason === '') throw usage('--reason: say what was found and where; it is kept in the history')
+  const attempt =
+    given.attempt === undefined ? null : /^\d{1,9}$/.test(given.attempt) ? Number(given.attempt) : Number.NaN
+  if (Number.isNaN(attempt)) throw usage(`--attempt ${given.attempt}: write the number that the worklist shows`)
+  const transactionId = given.transaction?.trim() ?? null
+  const wrong = transactionId === null ? null : await transactionIdProblem(transactionId, finding)
+  if (wrong !== null) throw usage(`--transaction ${transactionId}: ${wrong.problem}; ${wrong.remedy}`)
+  return {
+    ...{ reference: reference.trim().normalize('NFC'), merchant: given.merchant ?? null, attempt, finding },
+    ...{ transactionId, reason, restMs: app.config.doubtRestMs },
+  }
+}
+
+async function resolveFile(
+  app: App,
+  reference: string | undefined,
+  given: ResolveArguments & { readonly file: string },
+  terminal: Terminal,
+): Promise<number> {
+  if (
+    reference !== undefined ||
+    given.as !== undefined ||
+    given.transaction !== undefined ||
+    given.attempt !== undefined
+  ) {
+    throw new Fault(
+      'usage',
+      '--file holds references, findings and transactions itself; only --reason goes with it. Nothing was changed.',
+    )
+  }
+  const worklist = await readWorklistFile(given.file, given.reason?.trim() || null)
+  if (worklist.kind === 'refused') return showStructuralFault(worklist, given.file, terminal)
+  if (worklist.faults.length > 0) {
+    for (const fault of worklist.faults) terminal.say(faultLine(fault))
+    terminal.say(`${given.file} is refused. Nothing was changed.`)
+    terminal.object({ event: 'result', ok: false, faults: worklist.faults, exit: EXIT.refused })
+    return EXIT.refused
+  }
+  const ledger = await openRecordToRead(app)
+  try {
+    const refused: { reference: string; line: number; reason: string }[] = []
+    let resolved = 0
+    let already = 0
+    for (const { line, ...entry } of worklist.entries) {
+      const answer = await ledger.resolve({ ...entry, restMs: app.config.doubtRestMs }, app.actor, app.clock.nowMs())
+      terminal.object({ event: 'resolution', line, ...toJson(entry.reference, answer) })
+      if (answer.kind === 'resolved') resolved += 1
+      else if (answer.kind === 'already') already += 1
+      else refused.push({ reference: entry.reference, line, reason: answer.reason })
+    }
+    return await leave(ledger, { resolved, already, refused, open: worklist.open }, terminal)
+  } finally {
+    await ledger.close()
+  }
+}
+
+async function leave(
+  ledger: Ledger,
+  {
+    resolved,
+    already,
+    refused,
+    open,
+  }: { resolved: number; already: number; refused: readonly { line: number; reason: string }[]; open: number },
+  terminal: Terminal,
+): Promise<number> {
+  for (const { line, reason } of refused) terminal.say(`line ${line}: ${reason}.`)
+  const left = (await ledger.doubts()).length
+  const parts = [
+    `${plural(resolved, 'row')} resolved`,
+    ...(already > 0 ? [`${already} resolved so before`] : []),
+    ...(refused.length > 0 ? [`${refused.length} left as ${refused.length === 1 ? 'it was' : 'they were'}`] : []),
+    ...(open > 0 ? [`${plural(open, 'line')} without a resolution`] : []),
+  ]
+  terminal.say(
+    `${parts.join(', ')}. ${left === 0 ? 'No row is in doubt any more.' : `${plural(left, 'row is', 'rows are')} in doubt still.`}`,
+  )
+  const exit = refused.length > 0 ? EXIT.inDoubt : EXIT.approved
+  terminal.object({ event: 'result', resolved, already, refused: refused.length, open, in_doubt: left, exit })
+  return exit
+}
+
+function toJson(reference: string, resolved: Resolved): object {
+  if (resolved.kind === 'refused') return { reference, kind: 'refused', why: resolved.why, reason: resolved.reason }
+  const { kind, batchId, rowNo, state } = resolved
+  return { reference, kind, batch: batchId, row: rowNo, status: resultStatusOf(state) }
+}
+
+function sentenceOf(reference: string, resolved: Exclude<Resolved, { kind: 'refused' }>): string {
+  const { batchId, rowNo, state } = resolved
+  const row = `${reference} (row ${rowNo} of batch ${batchId})`
+  if (resolved.kind === 'already') return `${row} is ${resultStatusOf(state)} already; nothing was changed.`
+  const anew = `Results written before are stale; anew: tranche results ${batchId} --out FILE`
+  if (state !== 'READY') return `${row} is ${resultStatusOf(state)} now. ${anew}`
+  const held = resolved.hold === 'paused' ? ` Its batch is paused: tranche resume ${batchId} --reason TEXT.` : ''
+  return `${row} will be sent once more.${held} ${anew}`
+}

@@ -1,0 +1,36 @@
+// What a person says of a row in doubt, and where it moves the row. Pure.
+
+import type { State } from './states.ts'
+
+/** `approved` and `declined`: found at the gateway. `not-executed`: not found there. `send-again`: not found, and wanted. */
+export const FINDINGS = ['approved', 'declined', 'not-executed', 'send-again'] as const
+export type Finding = (typeof FINDINGS)[number]
+
+export function parseFinding(text: string): Finding | undefined {
+  const word = text
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_]+/g, '-')
+  return FINDINGS.find((finding) => finding === word)
+}
+
+const STATE_OF = {
+  approved: 'APPROVED',
+  declined: 'DECLINED',
+  'not-executed': 'FAILED',
+  'send-again': 'READY',
+} as const satisfies Record<Finding, State>
+
+export function stateOfFinding(finding: Finding): (typeof STATE_OF)[Finding] {
+  return STATE_OF[finding]
+}
+
+/** What was not found may still be executed later, so these two wait until the request has surely died. */
+export function needsRest(finding: Finding): boolean {
+  return finding === 'not-executed' || finding === 'send-again'
+}
+
+/** Only what was executed or declined has a transaction. */
+export function takesTransaction(finding: Finding): boolean {
+  return finding === 'approved' || finding === 'declined'
+}

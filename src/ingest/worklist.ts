@@ -1,0 +1,162 @@
+// A worklist of doubts that a person has filled in: which attempt of which row, what was found, and why.
+
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { unguardCell } from '../domain/guard.ts'
+import type { RowFault } from '../domain/ports.ts'
+import { FINDINGS, type Finding, parseFinding, takesTransaction } from '../domain/resolution.ts'
+import { readHead, sniffBinary, sniffEncoding } from './bytes.ts'
+import { sniffLayout } from './delimiter.ts'
+import { type Problem, refuse, type StructuralFault, shown } from './problem.ts'
+import { readRecords } from './records.ts'
+
+/** What a worklist shows, and the three columns that a person fills in. `attempt` ties what was found to what was shown. */
+export const WORKLIST_COLUMNS = [
+  'reference',
+  'attempt',
+  'operation',
+  'amount',
+  'currency',
+  'order_id',
+  'vault_id',
+  'xtl_order_id',
+  'sent_at',
+  'reason',
+  'merchant',
+  'batch',
+  'row',
+  'resolution',
+  'resolution_transaction_id',
+  'resolution_reason',
+] as const
+type Column = (typeof WORKLIST_COLUMNS)[number]
+const NEEDED = ['reference', 'attempt', 'resolution'] as const satisfies readonly Column[]
+
+export interface WorklistEntry {
+  readonly line: number
+  readonly reference: string
+  readonly attempt: number
+  /** null: the file does not say. */
+  readonly merchant: string | null
+  readonly finding: Finding
+  readonly transactionId: string | null
+  readonly reason: string
+}
+
+export interface Worklist {
+  readonly kind: 'worklist'
+  readonly entries: readonly WorklistEntry[]
+  /** Lines whose resolution is empty: not looked up yet. */
+  readonly open: number
+  readonly faults: readonly RowFault[]
+}
+
+/** More doubts than that are no work for a spreadsheet. */
+const ROWS_MOST = 100_000
+
+/** `reason` stands in for lines that give none of their own. The file is read to its end before anything is done. */
+export async function readWorklist(file: FileHandle, reason: string | null): Promise<Worklist | StructuralFault> {
+  const head = await readHead(file)
+  const binary = sniffBinary(head)
+  if (binary !== null)
+    return refuse({ problem: `the file is ${binary}, not CSV`, remedy: 'save the sheet as "CSV UTF-8"' })
+  const { encoding } = sniffEncoding(head)
+  const layout = sniffLayout(new TextDecoder(encoding).decode(head))
+  if (layout === null)
+    return refuse({ problem: 'the sep= line names no delimiter', remedy: 'use a comma or a semicolon' })
+  const found = { kind: 'worklist' as const, entries: [] as WorklistEntry[], open: 0, faults: [] as RowFault[] }
+  const seen = new Map<string, number>()
+  let places: Places | null = null
+  let rowNo = 0
+  for await (const read of readRecords(file, { ...layout, encoding }, createHash('sha256'))) {
+    if (read.kind === 'not-text')
+      return refuse({ problem: 'the file is not text', remedy: 'save the sheet as "CSV UTF-8"' })
+    if (read.kind === 'refused') return read
+    if (places === null) {
+      const header = placesIn(read.cells)
+      if ('kind' in header) return header
+      places = header
+      continue
+    }
+    rowNo += 1
+    if (rowNo > ROWS_MOST) return refuse({ problem: `the file has more than ${ROWS_MOST} rows`, remedy: 'split it' })
+    const row = parseRow(cellsBy(places, read.cells), reason)
+    if (row === null) found.open += 1
+    else if ('problem' in row) found.faults.push({ rowNo, line: read.line, ...row })
+    else {
+      const earlier = seen.get(row.reference)
+      if (earlier === undefined) found.entries.push({ line: read.line, ...row })
+      else found.faults.push({ rowNo, line: read.line, ...repeated(row.reference, earlier) })
+      seen.set(row.reference, read.line)
+    }
+  }
+  return found
+}
+
+type Places = ReadonlyMap<string, number>
+type CellFault = Pick<RowFault, 'column' | 'value' | 'problem' | 'remedy'>
+
+function placesIn(cells: readonly string[]): Places | StructuralFault {
+  const places = new Map(cells.map((cell, i) => [unguardCell(cell).trim().toLowerCase(), i]))
+  const missing = NEEDED.filter((name) => !places.has(name))
+  if (missing.length === 0) return places
+  return refuse(
+    {
+      problem: `the file has no column ${missing.join(', ')}`,
+      remedy: 'take the file that "tranche in-doubt list --out FILE" writes, and fill in its column resolution',
+    },
+    { line: 1 },
+  )
+}
+
+function cellsBy(places: Places, cells: readonly string[]): (name: Column) => string {
+  return (name) => unguardCell(cells[places.get(name) ?? -1] ?? '').trim()
+}
+
+/** null: nothing was decided about this one yet. */
+function parseRow(
+  cell: (name: Column) => string,
+  otherwise: string | null,
+): Omit<WorklistEntry, 'line'> | CellFault | null {
+  const word = cell('resolution')
+  if (word === '') return null
+  const fault = (column: Column, problem: string, remedy: string): CellFault => ({
+    ...{ column, value: shown(cell(column)), problem, remedy },
+  })
+  const finding = parseFinding(word)
+  if (finding === undefined)
+    return fault('resolution', 'it is no resolution', `write one of ${FINDINGS.join(', ')}, or leave it empty`)
+  const reference = cell('reference').normalize('NFC')
+  if (reference === '') return fault('reference', 'it is empty', 'take the line from the worklist as it was')
+  const attempt = cell('attempt')
+  if (!/^\d{1,9}$/.test(attempt))
+    return fault('attempt', 'it is no number', 'take the line from the worklist as it was')
+  const transactionId = cell('resolution_transaction_id') || null
+  const wrongId = transactionId === null ? null : transactionIdProblem(transactionId, finding)
+  if (wrongId !== null) return fault('resolution_transaction_id', wrongId.problem, wrongId.remedy)
+  const reason = cell('resolution_reason') || otherwise
+  if (reason === null)
+    return fault('resolution_reason', 'it is empty', 'say what was found and where, or give one --reason for all')
+  return { reference, attempt: Number(attempt), merchant: cell('merchant') || null, finding, transactionId, reason }
+}
+
+/** What is wrong with a transaction id that a person gives; null: nothing. */
+export function transactionIdProblem(text: string, finding: Finding): Problem | null {
+  if (!takesTransaction(finding)) {
+    return { problem: `a row that is ${finding} has no transaction`, remedy: 'leave it out, or correct the resolution' }
+  }
+  if (/^[1-9]\d{0,39}$/.test(text)) return null
+  return {
+    problem: 'it is no transaction id',
+    remedy: 'write its digits; a spreadsheet may have rounded it: format the column as text',
+  }
+}
+
+function repeated(reference: string, earlier: number): CellFault {
+  return {
+    column: 'reference',
+    value: shown(reference),
+    problem: `it stands in line ${earlier} already`,
+    remedy: 'keep one of the lines',
+  }
+}

@@ -1,0 +1,64 @@
+// A move of a row: its history and the tally are written with it, and one that the table of moves does not have is refused.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { assert } from '../domain/fault.ts'
+import { type Cause, canMove, type State } from '../domain/states.ts'
+import type { Committer } from './commit.ts'
+import type { Counted, Tally } from './tally.ts'
+
+/** Who acts when no person does. */
+export const MACHINE = 'worker'
+
+/** Rows moved in one transaction by a sweep or a cancel. */
+export const ROWS_PER_STEP = 500
+
+export interface OpenRow extends Counted {
+  readonly id: number
+  readonly account_id: number
+  readonly state: State
+  readonly attempt: number
+  readonly hold: string
+  readonly warning: string | null
+  readonly row_no: number
+}
+
+export interface SettlingRow extends OpenRow {
+  /** How many rows its batch runs first, before a person has looked; null: there is no canary. */
+  readonly canary: number | null
+  readonly max_declined: number | null
+}
+
+export type RecordMove = (
+  row: Counted & { readonly id: number; readonly state: State },
+  to: State,
+  cause: Cause,
+  details: {
+    readonly attempt: number
+    readonly atMs: number
+    readonly by?: string
+    readonly httpStatus?: number | null
+    readonly answer?: string | null
+    readonly reason?: string | null
+  },
+) => void
+
+/** Writes the history and the tally of a move, and refuses one that the table of moves does not have. */
+export function openMoves(db: DatabaseSync, tally: Tally): RecordMove {
+  const insert = db.prepare(`
+    INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  return (row, to, cause, { attempt, atMs, by = MACHINE, httpStatus = null, answer = null, reason = null }) => {
+    assert(canMove(row.state, to, cause), `no move from ${row.state} to ${to} by ${cause}`)
+    insert.run(row.id, attempt, row.state, to, cause, atMs, by, httpStatus, answer, reason)
+    tally.moved(row, row.state, to)
+  }
+}
+
+export async function stepwise(committer: Committer, step: () => number): Promise<number> {
+  let total = 0
+  for (;;) {
+    const moved = await committer.write(step, { kind: 'kept' })
+    total += moved
+    if (moved < ROWS_PER_STEP) return total
+  }
+}

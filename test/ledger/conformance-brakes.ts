@@ -1,0 +1,175 @@
+// What stops a batch by itself before all of it is sent: a canary, too many declines.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, BatchId, DraftHeader, Ledger, RowId } from '../../src/domain/ports.ts'
+import {
+  CLERK,
+  claim,
+  claimed,
+  dueIn,
+  dueRow,
+  faultyRow,
+  type LedgerPlace,
+  NOW,
+  openAccount,
+  refund,
+  rowOf,
+  settle,
+  submit,
+  work,
+} from '../fixtures/ledgers.ts'
+
+export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
+  let place: LedgerPlace
+  let ledger: Ledger
+  let accountId: AccountId
+
+  beforeEach(async () => {
+    place = await newPlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(() => place.remove())
+
+  const due = async (batchId: BatchId, nowMs = NOW) =>
+    (await dueIn(ledger, batchId, nowMs)).map((row) => row.instruction.reference)
+  const holdOf = async (batchId: BatchId) => {
+    const { hold, holdReason } = (await ledger.batch(batchId))!
+    return { hold, holdReason }
+  }
+  const references = (count: number) => Array.from({ length: count }, (_, i) => `R-${i}`)
+  const batchOf = (count: number, over: Partial<DraftHeader>) =>
+    submit(
+      ledger,
+      accountId,
+      references(count).map((reference) => refund(reference)),
+      over,
+    )
+
+  describe('a canary', () => {
+    test('lets only the first rows be claimed, and pauses the batch when they are settled, whatever became of them', async () => {
+      const batchId = await batchOf(5, { canaryRows: 2 })
+      expect(await due(batchId)).toEqual(['R-0', 'R-1'])
+      await work(ledger, batchId, 'R-0', 'APPROVED')
+      expect(await holdOf(batchId)).toEqual({ hold: 'none', holdReason: null })
+      const row = await claimed(ledger, await dueRow(ledger, batchId, 'R-1'))
+      const { paused } = await settle(ledger, row, 'IN_DOUBT')
+      expect(paused).toContain('the first 2 rows were run')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'paused', holdReason: paused })
+      await ledger.resume(batchId, 'as expected', CLERK, NOW)
+      expect(await due(batchId)).toEqual(['R-2', 'R-3', 'R-4'])
+      await work(ledger, batchId, 'R-2', 'APPROVED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
+    })
+
+    test('holds where the row is claimed, however the row was found', async () => {
+      const other = await batchOf(5, { canaryRows: null })
+      const rows = await dueIn(ledger, other)
+      const batchId = await submit(
+        ledger,
+        accountId,
+        references(5).map((reference) => refund(`S${reference}`)),
+        { canaryRows: 2 },
+      )
+      const beyond = (rows.at(-1)!.rowId + 3) as RowId
+      expect(await claim(ledger, { rowId: beyond, attempt: 0 })).toEqual({ kind: 'not-free' })
+      expect(await due(batchId)).toEqual(['SR-0', 'SR-1'])
+    })
+
+    test('goes on until its rows are settled: one that was not sent is tried again', async () => {
+      const batchId = await batchOf(3, { canaryRows: 1 })
+      await work(ledger, batchId, 'R-0', 'READY')
+      expect(await due(batchId)).toEqual(['R-0'])
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
+      await work(ledger, batchId, 'R-0', 'DECLINED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
+    })
+
+    test('is of rows that can be sent now, not of bad ones or of those due later', async () => {
+      const later = { executeAtMs: NOW + 1_000 }
+      const batchId = await submit(
+        ledger,
+        accountId,
+        [
+          faultyRow(1, 'bad'),
+          rowOf(2, refund('A', later)),
+          rowOf(3, refund('B')),
+          rowOf(4, refund('C')),
+          rowOf(5, refund('D')),
+        ],
+        { canaryRows: 2 },
+      )
+      expect(await due(batchId, NOW + 1_000)).toEqual(['B', 'C'])
+      expect(await ledger.batch(batchId)).toMatchObject({ nextDueAtMs: NOW })
+      await work(ledger, batchId, 'B', 'APPROVED')
+      await work(ledger, batchId, 'C', 'APPROVED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
+    })
+
+    test('of a batch that is due later is its first rows', async () => {
+      const later = { executeAtMs: NOW + 1_000 }
+      const batchId = await submit(ledger, accountId, [refund('A', later), refund('B', later), refund('C', later)], {
+        canaryRows: 1,
+      })
+      expect(await due(batchId, NOW + 1_000)).toEqual(['A'])
+    })
+
+    test('as large as the batch is none', async () => {
+      const batchId = await batchOf(2, { canaryRows: 2 })
+      await work(ledger, batchId, 'R-0', 'APPROVED')
+      await work(ledger, batchId, 'R-1', 'APPROVED')
+      expect(await holdOf(batchId)).toEqual({ hold: 'none', holdReason: null })
+    })
+
+    test('that ends in a batch which a person has paused says what is to be looked at as well', async () => {
+      const batchId = await batchOf(3, { canaryRows: 1 })
+      const row = await claimed(ledger, await dueRow(ledger, batchId, 'R-0'))
+      await ledger.pause(batchId, 'lunch', CLERK, NOW)
+      await settle(ledger, row, 'APPROVED')
+      const { hold, holdReason } = await holdOf(batchId)
+      expect(hold).toBe('paused')
+      expect(holdReason).toMatch(/^lunch; the first row was run/)
+    })
+
+    test('of which nothing can move leaves nothing due', async () => {
+      const X = { orderId: '5' }
+      const rows = [refund('A', X), refund('B', { ...X, amountMinor: 2n }), refund('C')]
+      const batchId = await submit(ledger, accountId, rows, { canaryRows: 2 })
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      expect(await due(batchId)).toEqual([])
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'none', nextDueAtMs: null })
+    })
+  })
+
+  describe('a limit on declines', () => {
+    test('pauses the batch at the first answer beyond it, and begins anew when it is resumed', async () => {
+      const batchId = await batchOf(12, { maxDeclinedPercent: 2 })
+      for (const reference of ['R-0', 'R-1']) await work(ledger, batchId, reference, 'DECLINED')
+      await work(ledger, batchId, 'R-2', 'APPROVED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
+      await work(ledger, batchId, 'R-3', 'FAILED')
+      expect((await holdOf(batchId)).holdReason).toContain('more than 2 % of the last 100 answered rows were declined')
+      await ledger.resume(batchId, 'it is the end of the month', CLERK, NOW)
+      for (const reference of ['R-4', 'R-5']) await work(ledger, batchId, reference, 'DECLINED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
+      await work(ledger, batchId, 'R-6', 'DECLINED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
+    })
+
+    test('counts answers only', async () => {
+      const batchId = await batchOf(5, { maxDeclinedPercent: 0 })
+      await work(ledger, batchId, 'R-0', 'IN_DOUBT')
+      await work(ledger, batchId, 'R-1', 'READY')
+      await work(ledger, batchId, 'R-1', 'APPROVED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
+      await work(ledger, batchId, 'R-2', 'DECLINED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
+    })
+
+    test('that was not asked for pauses nothing', async () => {
+      const batchId = await batchOf(5, {})
+      for (const reference of references(5)) await work(ledger, batchId, reference, 'DECLINED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'none' })
+    })
+  })
+}

@@ -1,0 +1,273 @@
+// Doubts: what a person may say of them, when, and what it moves.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, BatchId, Ledger, Resolution } from '../../src/domain/ports.ts'
+import {
+  CLERK,
+  claim,
+  claimed,
+  dueIn,
+  dueRow,
+  factsWith,
+  headerOf,
+  type LedgerPlace,
+  NOW,
+  openAccount,
+  refund,
+  review,
+  rowIn,
+  rowsIn,
+  settle,
+  statesIn,
+  submit,
+  work,
+} from '../fixtures/ledgers.ts'
+
+const REST_MS = 900_000
+const SENT_MS = NOW + 100
+const LATER = SENT_MS + REST_MS
+
+export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
+  let place: LedgerPlace
+  let ledger: Ledger
+  let accountId: AccountId
+
+  beforeEach(async () => {
+    place = await newPlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(() => place.remove())
+
+  const found = (reference: string, over: Partial<Resolution> = {}): Resolution => ({
+    ...{ reference, merchant: null, attempt: null, finding: 'approved', transactionId: null },
+    ...{ reason: 'looked it up', restMs: REST_MS, ...over },
+  })
+  const resolve = (reference: string, over: Partial<Resolution> = {}, nowMs = LATER) =>
+    ledger.resolve(found(reference, over), CLERK, nowMs)
+  const inDoubt = async (...references: string[]): Promise<BatchId> => {
+    const batchId = await submit(
+      ledger,
+      accountId,
+      references.map((reference) => refund(reference)),
+    )
+    for (const reference of references) await work(ledger, batchId, reference, 'IN_DOUBT')
+    return batchId
+  }
+
+  describe('a finding', () => {
+    test.each([
+      ['approved', 'APPROVED'],
+      ['declined', 'DECLINED'],
+      ['not-executed', 'FAILED'],
+    ] as const)('%s ends the row as %s, with who said so and why', async (finding, state) => {
+      const batchId = await inDoubt('A')
+      expect(await resolve('A', { finding })).toMatchObject({ kind: 'resolved', batchId, rowNo: 1, state })
+      expect(await rowIn(ledger, batchId, 'A')).toMatchObject({
+        state,
+        reason: `${finding} by clerk@desk: looked it up`,
+        completedAtMs: LATER,
+      })
+      const last = (await ledger.history('A')).at(-1)
+      expect(last).toMatchObject({ from: 'IN_DOUBT', to: state, cause: 'resolve', by: 'clerk@desk', attempt: 1 })
+      expect((await ledger.batch(batchId))?.counts).toEqual({ [state]: 1 })
+      expect(await ledger.doubts()).toEqual([])
+    })
+
+    test('send-again makes the row due at once, under the next attempt, and it stays one that was in doubt', async () => {
+      const batchId = await inDoubt('A')
+      expect(await resolve('A', { finding: 'send-again' })).toMatchObject({ kind: 'resolved', state: 'READY' })
+      const row = await dueRow(ledger, batchId, 'A', LATER)
+      expect(row).toMatchObject({ attempt: 1, everInDoubt: true })
+      expect(await claim(ledger, row, LATER)).toEqual({ kind: 'claimed', attempt: 2 })
+    })
+
+    test('keeps the transaction that was found', async () => {
+      const batchId = await inDoubt('A')
+      await resolve('A', { transactionId: '7001' })
+      expect((await rowIn(ledger, batchId, 'A')).facts.transactionId).toBe('7001')
+    })
+
+    test('said twice changes nothing the second time; another one is refused', async () => {
+      const batchId = await inDoubt('A')
+      await resolve('A', { transactionId: '7001' })
+      const moves = (await ledger.history('A')).length
+      expect(await resolve('A', { transactionId: '7001' })).toMatchObject({
+        kind: 'already',
+        batchId,
+        state: 'APPROVED',
+      })
+      expect(await resolve('A', { transactionId: '7002' })).toMatchObject({ kind: 'refused', why: 'not-in-doubt' })
+      expect(await resolve('A', { finding: 'declined' })).toMatchObject({ kind: 'refused', why: 'not-in-doubt' })
+      expect((await ledger.history('A')).length).toBe(moves)
+    })
+
+    test('frees the order for the rows that waited', async () => {
+      const X = { orderId: '5' }
+      const batchId = await submit(ledger, accountId, [refund('A', X), refund('B', { ...X, amountMinor: 2n })])
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      expect(await dueIn(ledger, batchId, LATER)).toEqual([])
+      expect(await ledger.doubts()).toMatchObject([{ holdsUp: 1 }])
+      await resolve('A', { finding: 'not-executed' })
+      expect((await dueIn(ledger, batchId, LATER)).map((row) => row.instruction.reference)).toEqual(['B'])
+    })
+
+    test('makes results stale that were written before it, of its batch and of batches that repeat the row', async () => {
+      const first = await inDoubt('A')
+      const second = await submit(ledger, accountId, [refund('A'), refund('B')])
+      const write = async (batchId: BatchId) => {
+        const reading = await ledger.openReading(batchId, NOW)
+        await reading.close()
+        await ledger.resultsWritten(batchId, `/${batchId}.csv`, reading.edition)
+      }
+      const stale = async () =>
+        Promise.all([first, second].map(async (batchId) => (await ledger.batch(batchId))?.resultsStale))
+      await write(first)
+      await write(second)
+      expect(await stale()).toEqual([false, false])
+      await resolve('A')
+      expect(await stale()).toEqual([true, true])
+      await write(second)
+      expect(await stale()).toEqual([true, false])
+    })
+  })
+
+  describe('a finding is refused and changes nothing', () => {
+    const nothingMoved = async (batchId: BatchId, answer: unknown, why: string) => {
+      expect(answer).toMatchObject({ kind: 'refused', why })
+      expect(new Set(await statesIn(ledger, batchId))).toEqual(new Set(['IN_DOUBT']))
+    }
+
+    test.each(['not-executed', 'send-again'] as const)(
+      'as %s until the request has surely died, though it is true at once that it was executed',
+      async (finding) => {
+        const batchId = await inDoubt('A')
+        await nothingMoved(batchId, await resolve('A', { finding }, LATER - 1), 'too-early')
+        expect(await resolve('A', { finding }, LATER)).toMatchObject({ kind: 'resolved' })
+        await inDoubt('B')
+        expect(await resolve('B', { finding: 'approved' }, SENT_MS)).toMatchObject({ kind: 'resolved' })
+      },
+    )
+
+    test('while the request of a dead process may still be under way: its send-by counts, or when it was found', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await claimed(ledger, await dueRow(ledger, batchId, 'A'))
+      await ledger.sweep(NOW + 5_000) // before its send-by: the process was dead by then
+      const at = (ms: number) => resolve('A', { finding: 'send-again' }, ms)
+      await nothingMoved(batchId, await at(NOW + 5_000 + REST_MS - 1), 'too-early')
+      expect(await at(NOW + 5_000 + REST_MS)).toMatchObject({ kind: 'resolved' })
+    })
+
+    test('when it was found a day later, the send-by alone counts', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await claimed(ledger, await dueRow(ledger, batchId, 'A'))
+      const dayLater = NOW + 86_400_000
+      await ledger.sweep(dayLater)
+      expect(await resolve('A', { finding: 'send-again' }, dayLater)).toMatchObject({ kind: 'resolved' })
+    })
+
+    test('when another attempt was looked up than the one in doubt', async () => {
+      const batchId = await inDoubt('A')
+      await nothingMoved(batchId, await resolve('A', { attempt: 2 }), 'other-attempt')
+      await resolve('A', { attempt: 1, finding: 'send-again' })
+      const again = await claimed(ledger, await dueRow(ledger, batchId, 'A', LATER), LATER)
+      await settle(ledger, again, 'IN_DOUBT', { sentAtMs: LATER })
+      await nothingMoved(batchId, await resolve('A', { attempt: 1 }, LATER + REST_MS), 'other-attempt')
+      expect(await resolve('A', { attempt: 2 }, LATER)).toMatchObject({ kind: 'resolved' })
+    })
+
+    test('when its transaction settled another row', async () => {
+      const batchId = await inDoubt('A', 'B')
+      await resolve('A', { transactionId: '7001' })
+      expect(await resolve('B', { transactionId: '7001' })).toMatchObject({ kind: 'refused', why: 'transaction-taken' })
+      expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'IN_DOUBT'])
+    })
+
+    test('as send-again in a cancelled batch', async () => {
+      const batchId = await inDoubt('A')
+      await ledger.cancel(batchId, 'wrong file', CLERK, NOW)
+      await nothingMoved(batchId, await resolve('A', { finding: 'send-again' }), 'cancelled')
+    })
+
+    test('of a reference that is not known, or known to several merchants', async () => {
+      const other = await openAccount(ledger, 'hotel')
+      const batchId = await inDoubt('A')
+      expect(await resolve('Z')).toMatchObject({ kind: 'refused', why: 'unknown' })
+      const hotels = await submit(ledger, other, [refund('A')])
+      expect(await resolve('A', { merchant: 'hotel' })).toMatchObject({ kind: 'refused', why: 'not-in-doubt' })
+      await work(ledger, hotels, 'A', 'IN_DOUBT')
+      await nothingMoved(batchId, await resolve('A'), 'ambiguous')
+      expect(await resolve('A', { merchant: 'hotel' })).toMatchObject({ kind: 'resolved', batchId: hotels })
+      expect(await resolve('A')).toMatchObject({ kind: 'resolved', batchId })
+    })
+  })
+
+  describe('an answer that comes after a person has spoken', () => {
+    test('settles a row that was to be sent again', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await resolve('A', { finding: 'send-again' })
+      expect(await settle(ledger, row, 'APPROVED', { facts: factsWith('7001') })).toMatchObject({ state: 'APPROVED' })
+      expect(await dueIn(ledger, batchId, LATER)).toEqual([])
+    })
+
+    test('stays beside a row that was ended, whose batch asks for attention until a person resumes it', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await resolve('A', { finding: 'not-executed' })
+      await settle(ledger, row, 'APPROVED', { facts: factsWith('7001') })
+      expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 1, moneyWarnings: 1, counts: { FAILED: 1 } })
+      expect((await rowIn(ledger, batchId, 'A')).warning).toContain('7001')
+      await ledger.resume(batchId, 'looked at it', CLERK, LATER)
+      expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0, moneyWarnings: 1 })
+    })
+  })
+
+  describe('what waits for a doubt', () => {
+    test('says so in its results', async () => {
+      const batchId = await submit(ledger, accountId, [
+        refund('A', { orderId: '5' }),
+        refund('B', { orderId: '005', amountMinor: 2n }),
+        refund('C', { orderId: '6' }),
+      ])
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      const reasons = (await rowsIn(ledger, batchId)).map(({ reason }) => reason)
+      expect(reasons[1]).toBe(`waits for A (row 1 of batch ${batchId}), which names the same order and is in doubt`)
+      expect(reasons[2]).toBeNull()
+    })
+
+    test('is counted when it is submitted', async () => {
+      await inDoubt('A')
+      const [doubt] = await ledger.doubts()
+      const orderId = doubt?.instruction.orderId ?? null
+      const rows = [refund('B', { orderId, amountMinor: 3n }), refund('C', { orderId: '77' })]
+      const reviewed = await review(ledger, headerOf(accountId), rows)
+      await reviewed.draft.discard()
+      expect(reviewed.review).toMatchObject({ accepted: 2, heldByDoubt: 1 })
+    })
+  })
+
+  describe('rows that changed since a moment', () => {
+    test('are those that moved, came, were noted, or repeat one that did', async () => {
+      const first = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
+      const a = await work(ledger, first, 'A', 'IN_DOUBT')
+      await work(ledger, first, 'B', 'APPROVED')
+      await resolve('A', { finding: 'not-executed' })
+      const second = await submit(ledger, accountId, [refund('A'), refund('B')], { nowMs: NOW + 1 })
+      const since = async (batchId: BatchId, sinceMs: number) => {
+        const reading = await ledger.openReading(batchId, LATER)
+        const rows = [...reading.rows(sinceMs)].map(({ reference }) => reference)
+        await reading.close()
+        return rows
+      }
+      expect(await since(first, NOW)).toEqual(['A', 'B', 'C']) // the batch came then
+      expect(await since(first, NOW + 1)).toEqual(['A', 'B'])
+      expect(await since(first, LATER)).toEqual(['A'])
+      expect(await since(second, LATER)).toEqual(['A'])
+      expect(await since(first, LATER + 1)).toEqual([])
+      await settle(ledger, a, 'APPROVED', { atMs: LATER + 5 })
+      expect(await since(first, LATER + 1)).toEqual(['A'])
+      expect(await since(second, LATER + 1)).toEqual(['A'])
+    })
+  })
+}
