@@ -2,7 +2,7 @@
 
 import type { App } from '../app.ts'
 import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
-import { countIn, type Ending, endingOf } from '../domain/progress.ts'
+import { countIn, type Ending, endingOf, standingOf } from '../domain/progress.ts'
 import { isFinal, type State } from '../domain/states.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -30,11 +30,13 @@ export async function follow(
   },
 ): Promise<Followed | null> {
   const progress = openProgress(app, terminal)
+  const trouble = openTroubleWatch(app, terminal)
   let settledBefore = -1
   let settledAtMs = app.clock.monotonicMs()
   while (!until.signal.aborted) {
     const batch = await viewOf(ledger, batchId)
     progress.show(batch)
+    trouble.look(batch)
     const ending = endingOf(batch, app.clock.nowMs())
     if (ending !== null) {
       progress.end()
@@ -65,6 +67,28 @@ export async function follow(
   }
   progress.end()
   return null
+}
+
+/** A trouble that is over before this is not worth a word. */
+const TROUBLE_WORTH_MS = 1_500
+
+/** Says once when the way to the gateway is in trouble, and once when it is over. */
+function openTroubleWatch({ clock }: App, terminal: Terminal): { look(batch: BatchView): void } {
+  let told = false
+  return {
+    look(batch) {
+      const { roadCondition } = batch
+      if (roadCondition === null) {
+        if (told) terminal.say('The gateway answers again.')
+        told = false
+      } else if (!told && roadCondition.troubles > 0 && clock.nowMs() - roadCondition.sinceMs > TROUBLE_WORTH_MS) {
+        const { state, reason } = standingOf(batch, clock.nowMs(), true)
+        if (reason === null) return
+        terminal.say(`${state === 'waiting' ? 'Waiting: ' : ''}${reason}.`)
+        told = true
+      }
+    },
+  }
 }
 
 export async function viewOf(ledger: Ledger, batchId: BatchId): Promise<BatchView> {

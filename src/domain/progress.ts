@@ -26,7 +26,7 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean)
   if (batch.hold === 'cancelled') return { state: 'running', reason: 'being cancelled' }
   if (batch.hold === 'paused') return { state: 'paused', reason: batch.holdReason }
   if (batch.accountStopped !== null) {
-    const mend = `Correct it, then: tranche resume --merchant ${batch.merchant} --reason TEXT`
+    const mend = `Nothing of it was executed. Correct it, restart a running worker, then: tranche resume --merchant ${batch.merchant} --reason TEXT`
     return { state: 'stopped', reason: `${batch.accountStopped}. ${mend}` }
   }
   if (!workerRuns && sending > 0) {

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { unguardCell } from '../domain/guard.ts'
 import type { RowFault } from '../domain/ports.ts'
 import { FINDINGS, type Finding, parseFinding, takesTransaction } from '../domain/resolution.ts'
-import { readHead, sniffBinary, sniffEncoding } from './bytes.ts'
+import { type Encoding, readHead, sniffBinary, sniffEncoding } from './bytes.ts'
 import { sniffLayout } from './delimiter.ts'
 import { type Problem, refuse, type StructuralFault, shown } from './problem.ts'
 import { readRecords } from './records.ts'
@@ -58,9 +58,21 @@ const ROWS_MOST = 100_000
 export async function readWorklist(file: FileHandle, reason: string | null): Promise<Worklist | StructuralFault> {
   const head = await readHead(file)
   const binary = sniffBinary(head)
-  if (binary !== null)
-    return refuse({ problem: `the file is ${binary}, not CSV`, remedy: 'save the sheet as "CSV UTF-8"' })
-  const { encoding } = sniffEncoding(head)
+  if (binary !== null) return refuse({ problem: `the file is ${binary}, not CSV`, remedy: SAVE_AS_CSV })
+  const { encoding, certain } = sniffEncoding(head)
+  const first = await readAs(file, head, encoding, reason)
+  const found = first === 'not-text' && !certain ? await readAs(file, head, 'windows-1252', reason) : first
+  return found === 'not-text' ? refuse({ problem: 'the file is not text', remedy: SAVE_AS_CSV }) : found
+}
+
+const SAVE_AS_CSV = 'save the sheet as "CSV UTF-8" and use that file'
+
+async function readAs(
+  file: FileHandle,
+  head: Uint8Array,
+  encoding: Encoding,
+  reason: string | null,
+): Promise<Worklist | StructuralFault | 'not-text'> {
   const layout = sniffLayout(new TextDecoder(encoding).decode(head))
   if (layout === null)
     return refuse({ problem: 'the sep= line names no delimiter', remedy: 'use a comma or a semicolon' })
@@ -69,8 +81,7 @@ export async function readWorklist(file: FileHandle, reason: string | null): Pro
   let places: Places | null = null
   let rowNo = 0
   for await (const read of readRecords(file, { ...layout, encoding }, createHash('sha256'))) {
-    if (read.kind === 'not-text')
-      return refuse({ problem: 'the file is not text', remedy: 'save the sheet as "CSV UTF-8"' })
+    if (read.kind === 'not-text') return 'not-text'
     if (read.kind === 'refused') return read
     if (places === null) {
       const header = placesIn(read.cells)
@@ -84,13 +95,14 @@ export async function readWorklist(file: FileHandle, reason: string | null): Pro
     if (row === null) found.open += 1
     else if ('problem' in row) found.faults.push({ rowNo, line: read.line, ...row })
     else {
-      const earlier = seen.get(row.reference)
+      const key = JSON.stringify([row.merchant, row.reference])
+      const earlier = seen.get(key)
       if (earlier === undefined) found.entries.push({ line: read.line, ...row })
       else found.faults.push({ rowNo, line: read.line, ...repeated(row.reference, earlier) })
-      seen.set(row.reference, read.line)
+      seen.set(key, read.line)
     }
   }
-  return found
+  return places === null ? (placesIn([]) as StructuralFault) : found
 }
 
 type Places = ReadonlyMap<string, number>

@@ -366,3 +366,34 @@ describe('the fence', () => {
     expect([fenceOf(sendBy, gate)(), fenceOf(sendBy, gate)()]).toEqual([null, 'pace'])
   })
 })
+
+describe('the condition of the road', () => {
+  test('is none until there is trouble, and tells of it from the first until the window is wholly open again', async () => {
+    const gate = openGate({ inFlightMax: 4, ratePerSecond: null, clock })
+    gate.heard('true-answer', null)
+    expect(gate.condition()).toBeNull()
+    const sinceMs = clock.nowMs()
+    gate.heard('trouble', null, 'connection refused')
+    clock.jump(5_000)
+    gate.heard('trouble', null, 'connection reset')
+    gate.heard('trouble', null, 'connection reset')
+    expect(gate.condition()).toEqual({
+      ...{ sinceMs, why: 'connection reset', troubles: 3, openMost: 1 },
+      restUntilMs: clock.nowMs() + 1_000,
+    })
+    clock.jump(1_000)
+    expect(gate.condition()).toMatchObject({ restUntilMs: null })
+    gate.heard('true-answer', null)
+    expect(gate.condition()).toMatchObject({ sinceMs, troubles: 0, openMost: 2 })
+    gate.heard('true-answer', null)
+    expect(gate.condition()).toBeNull()
+  })
+
+  test('tells until when the gateway asked to wait, and ends with a reset', () => {
+    const gate = openGate({ inFlightMax: 4, ratePerSecond: null, clock })
+    gate.heard('throttled', 30_000, 'too many requests')
+    expect(gate.condition()).toMatchObject({ why: 'too many requests', restUntilMs: clock.nowMs() + 30_000 })
+    gate.reset()
+    expect(gate.condition()).toBeNull()
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import type { AccountId, BatchId, BatchView } from '../../src/domain/ports.ts'
+import { endingOf, exitCodeOf, standingOf } from '../../src/domain/progress.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 9)
+
+const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
+  ...{ batchId: '261121-abcde' as BatchId, source: 'file', accountId: 1 as AccountId, merchant: 'shop' },
+  ...{ fileName: 'r.csv', fileSha256: null, runKey: null, sandbox: false, createdAtMs: NOW, createdBy: 'ann@desk' },
+  ...{ hold: 'none', holdReason: null, accountStopped: null, accountWaitsUntilMs: null, roadCondition: null },
+  ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
+  ...{ nextDueAtMs: NOW, blocked: 0, lateAnswers: 0, resultsPath: null, resultsStale: false },
+  ...over,
+})
+
+const outage = { sinceMs: NOW - 60_000, why: 'connection refused', troubles: 9, openMost: 1 }
+
+describe('a batch whose gateway is in trouble', () => {
+  test('waits, and says since when, why, what happens next, and that it goes on by itself', () => {
+    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: NOW + 15_000 } })
+    const { state, reason } = standingOf(batch, NOW, true)
+    expect(state).toBe('waiting')
+    expect(reason).toBe(
+      'trouble at the gateway since 2026-11-21T08:59:00.000Z (connection refused); nothing is sent until ' +
+        '2026-11-21T09:00:15.000Z, then one row is tried. It goes on by itself',
+    )
+    expect(endingOf(batch, NOW)).toBeNull()
+  })
+
+  test('tries one row when the rest is over, and tells how it opens when answers come again', () => {
+    const tried = batchOf({ roadCondition: { ...outage, restUntilMs: null } })
+    expect(standingOf(tried, NOW, true).reason).toContain('one row at a time is tried until it answers')
+    const opening = batchOf({ roadCondition: { ...outage, troubles: 0, openMost: 4, restUntilMs: null } })
+    expect(standingOf(opening, NOW, true).reason).toContain('up to 4 requests are open at a time')
+  })
+
+  test('is told for what it is when no worker runs: what the last one said says nothing about now', () => {
+    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: NOW + 15_000 } })
+    expect(standingOf(batch, NOW, false).reason).toBe('no worker is running. Start one: tranche worker')
+  })
+
+  test('that is paused or stopped says that: no answer would move it', () => {
+    const roadCondition = { ...outage, restUntilMs: null }
+    expect(standingOf(batchOf({ roadCondition, hold: 'paused', holdReason: 'lunch' }), NOW, true).state).toBe('paused')
+    expect(standingOf(batchOf({ roadCondition, accountStopped: 'no' }), NOW, true).state).toBe('stopped')
+  })
+
+  test('and of which every row is settled is over all the same', () => {
+    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: null }, counts: { APPROVED: 3 } })
+    expect(standingOf(batch, NOW, true).state).toBe('done')
+  })
+})
+
+describe('a batch in which nothing is open', () => {
+  test('and a row is in doubt needs attention, never done', () => {
+    const batch = batchOf({ counts: { APPROVED: 2, IN_DOUBT: 1 } })
+    expect(standingOf(batch, NOW, true)).toMatchObject({ state: 'needs_attention' })
+    expect(exitCodeOf(batch, { kind: 'finished' })).toBe(5)
+  })
+
+  test('and an answer came late needs attention until somebody has looked', () => {
+    const batch = batchOf({ counts: { FAILED: 3 }, lateAnswers: 1, moneyWarnings: 1 })
+    const { state, reason } = standingOf(batch, NOW, true)
+    expect(state).toBe('needs_attention')
+    expect(reason).toContain('tranche resume 261121-abcde')
+    expect(exitCodeOf(batch, { kind: 'finished' })).toBe(5)
+    expect(exitCodeOf({ ...batch, lateAnswers: 0 }, { kind: 'finished' })).toBe(3)
+  })
+})

@@ -1,0 +1,143 @@
+// What a person does with a doubt, from the first look to the reconciliation.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice } from '../fixtures/cli.ts'
+import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+beforeEach(async () => {
+  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
+})
+afterEach(() => office.close())
+
+const AT_ONCE = { TRANCHE_DOUBT_REST_MS: '0' }
+
+/** Runs five refunds: R-1 is executed and its answer lost, R-3 is lost before it is executed. */
+async function runWithDoubts(): Promise<{ input: string; out: string; batch: string }> {
+  const rows = refunds(5)
+  office.sandbox.prepare(preparationFor(rows))
+  office.sandbox.addFault({ kind: 'reset-after', match: { orderId: orderOf(1) }, times: 1 })
+  office.sandbox.addFault({ kind: 'reset-before', match: { orderId: orderOf(3) }, times: 1 })
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  const ran = await office.tranche('run', input, '--out', out, '--json')
+  expect(ran.code, ran.stderr).toBe(5)
+  expect(countsIn(out)).toEqual({ APPROVED: 3, IN_DOUBT: 2 })
+  return { input, out, batch: ran.last.batch as string }
+}
+
+const executedAs = (n: number) => office.sandbox.log().find((entry) => entry.orderId === orderOf(n))?.transactionId
+const statusOf = async (batch: string) => (await office.tranche('status', batch, '--json')).last
+
+test('what was found is recorded, what is wanted is sent once more, and the books agree', async () => {
+  const { input, out, batch } = await runWithDoubts()
+  expect(await statusOf(batch)).toMatchObject({ state: 'needs_attention', results_stale: false })
+  const { in_doubt: doubts } = (await office.tranche('in-doubt', 'list', '--json')).last
+  expect(doubts).toMatchObject([{ reference: 'R-1', attempt: 1, order_id: orderOf(1) }, { reference: 'R-3' }])
+
+  const id = executedAs(1) as string
+  const found = ['in-doubt', 'resolve', 'R-1', '--as', 'approved', '--transaction', id, '--reason', 'in the portal']
+  const approved = await office.tranche('--as', 'Ann', ...found, '--json')
+  expect(approved.code, approved.stderr).toBe(0)
+  expect(approved.last).toMatchObject({ kind: 'resolved', status: 'APPROVED', batch, row: 1 })
+  expect(await statusOf(batch)).toMatchObject({ state: 'needs_attention', results_stale: true })
+
+  const again = ['in-doubt', 'resolve', 'R-3', '--as', 'send-again', '--reason', 'not in the portal']
+  const early = await office.tranche(...again)
+  expect(early.code).toBe(6)
+  expect(early.stderr).toContain('may still be executed')
+  expect(office.sandbox.log()).toHaveLength(4)
+  expect((await office.trancheWith(AT_ONCE, ...again)).code).toBe(0)
+
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(countsIn(out)).toEqual({ APPROVED: 5 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  const history = (await office.tranche('history', 'R-1', '--json')).last
+  expect(history.moves.at(-1)).toMatchObject({ cause: 'resolve', by: expect.stringMatching(/^Ann \(/) })
+  const [line] = readCsv(out).filter(({ reference }) => reference === 'R-1')
+  expect(line).toMatchObject({ result_transaction_id: id, result_reason: expect.stringContaining('in the portal') })
+})
+
+test('a worklist is written, filled in and read back; applied twice it does nothing the second time', async () => {
+  const { out, batch } = await runWithDoubts()
+  const list = office.path('doubts.csv')
+  expect((await office.tranche('in-doubt', 'list', '--out', list)).code).toBe(0)
+  const filled = readFileSync(list, 'utf8')
+    .replace(/^(R-1,.*),,,\r$/m, `$1,approved,${executedAs(1)},portal\r`)
+    .replace(/^(R-3,.*),,,\r$/m, '$1,not-executed,,settlement file\r')
+  writeFileSync(list, filled)
+  const resolve = ['in-doubt', 'resolve', '--file', list, '--json']
+
+  const early = await office.tranche(...resolve)
+  expect(early.code).toBe(5)
+  expect(early.last).toMatchObject({ resolved: 1, refused: 1, in_doubt: 1 })
+  const done = await office.trancheWith(AT_ONCE, ...resolve)
+  expect(done.code, done.stderr).toBe(0)
+  expect(done.last).toMatchObject({ resolved: 1, already: 1, refused: 0, in_doubt: 0 })
+  expect((await office.trancheWith(AT_ONCE, ...resolve)).last).toMatchObject({ resolved: 0, already: 2 })
+  expect(await statusOf(batch)).toMatchObject({ state: 'done', results_stale: true })
+  expect((await office.tranche('results', batch, '--out', out)).code).toBe(0)
+  expect(countsIn(out)).toEqual({ APPROVED: 4, FAILED: 1 })
+  expect(compareBooks(booksOf(office, { input: office.path('in.csv'), out }))).toEqual([])
+})
+
+test('a worklist that was filled in for an attempt cannot judge the next one', async () => {
+  const { input, out } = await runWithDoubts()
+  const list = office.path('doubts.csv')
+  await office.tranche('in-doubt', 'list', '--out', list)
+  const approvesR3 = readFileSync(list, 'utf8').replace(/^(R-3,.*),,,\r$/m, '$1,not-executed,,looked on Monday\r')
+  writeFileSync(list, approvesR3)
+  await office.trancheWith(AT_ONCE, 'in-doubt', 'resolve', 'R-3', '--as', 'send-again', '--reason', 'wanted')
+  office.sandbox.addFault({ kind: 'reset-after', match: { orderId: orderOf(3) }, times: 1 })
+  expect((await office.tranche('run', input, '--out', out)).code).toBe(5)
+  const late = await office.trancheWith(AT_ONCE, 'in-doubt', 'resolve', '--file', list)
+  expect(late.code).toBe(5)
+  expect(late.stderr).toContain('in doubt about attempt 2, not about 1')
+  expect(recordedIn(office).find(({ reference }) => reference === 'R-3')?.state).toBe('IN_DOUBT')
+})
+
+test('a worklist with a mistake is refused whole', async () => {
+  await runWithDoubts()
+  const list = office.path('doubts.csv')
+  await office.tranche('in-doubt', 'list', '--out', list)
+  const filled = readFileSync(list, 'utf8')
+    .replace(/^(R-1,.*),,,\r$/m, '$1,approved,,portal\r')
+    .replace(/^(R-3,.*),,,\r$/m, '$1,perhaps,,portal\r')
+  writeFileSync(list, filled)
+  const refused = await office.tranche('in-doubt', 'resolve', '--file', list)
+  expect(refused.code).toBe(7)
+  expect(refused.stderr).toContain('line 3, resolution "perhaps"')
+  expect(recordedIn(office).filter(({ state }) => state === 'IN_DOUBT')).toHaveLength(2)
+})
+
+test.each([
+  [['R-1', '--as', 'approved'], '--reason'],
+  [['R-1', '--reason', 'x'], '--as'],
+  [['--as', 'approved', '--reason', 'x'], 'Name the reference'],
+  [['R-2', '--as', 'declined', '--reason', 'x'], 'is not in doubt'],
+  [['R-9', '--as', 'approved', '--reason', 'x'], 'no instruction "R-9"'],
+  [['R-1', '--as', 'declined', '--transaction', '12x', '--reason', 'x'], '--transaction 12x'],
+  [['R-1', '--as', 'send-again', '--transaction', '12', '--reason', 'x'], 'has no transaction'],
+  [['R-1', '--file', 'x.csv', '--reason', 'x'], '--file holds references'],
+])('resolve %j is refused and says why', async (args, why) => {
+  await runWithDoubts()
+  const refused = await office.tranche('in-doubt', 'resolve', ...args)
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why)])
+  expect(recordedIn(office).filter(({ state }) => state === 'IN_DOUBT')).toHaveLength(2)
+})
+
+test('rows that changed since a moment are an extract, which cannot take the place of the reconciliation', async () => {
+  const { out, batch } = await runWithDoubts()
+  const since = new Date(Date.now() + 1).toISOString()
+  await office.tranche('in-doubt', 'resolve', 'R-1', '--as', 'approved', '--reason', 'portal')
+  expect((await office.tranche('results', batch, '--since', since, '--out', out)).code).toBe(2)
+  const extract = office.path('since.csv')
+  const written = await office.tranche('results', batch, '--since', since, '--out', extract, '--json')
+  expect(written.code, written.stderr).toBe(0)
+  expect(readCsv(extract).map(({ result_reference }) => result_reference)).toEqual(['R-1'])
+  expect(await statusOf(batch)).toMatchObject({ results_stale: true, results: out })
+  expect((await office.tranche('results', batch, '--since', 'yesterday', '--out', extract)).code).toBe(2)
+})
