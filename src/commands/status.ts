@@ -82,7 +82,8 @@ function describe(batch: BatchView, { state, reason }: Standing, terminal: Termi
     `From ${from}, recorded ${isoOf(batch.createdAtMs)} by ${batch.createdBy}, merchant ${batch.merchant}`,
     ...totalLines(batch),
   ]
-  if (batch.blocked > 0)
+  // A batch that waits for nothing else says so in its first line.
+  if (batch.blocked > 0 && batch.nextDueAtMs !== null)
     lines.push(
       `${plural(batch.blocked, 'row waits', 'rows wait')} behind a row of the same order that is in doubt or held (tranche in-doubt list).`,
     )

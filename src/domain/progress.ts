@@ -42,7 +42,10 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
   const { nextDueAtMs, accountWaitsUntilMs } = batch
   if (nextDueAtMs === null) {
     const rows = `${ready} ${ready === 1 ? 'row waits' : 'rows wait'}`
-    return { state: 'waiting', reason: `${rows} behind an earlier row of the same order that is in doubt or held` }
+    return {
+      state: 'needs_attention',
+      reason: `${rows} behind a row of the same order that is in doubt or held (tranche in-doubt list)`,
+    }
   }
   if (accountWaitsUntilMs !== null && accountWaitsUntilMs > nowMs + SOON_MS) {
     return { state: 'waiting', reason: `the gateway asked to wait until ${isoOf(accountWaitsUntilMs)}` }
@@ -101,8 +104,9 @@ export function endingOf(batch: BatchView, nowMs: number): Ending | null {
   switch (state) {
     case 'done':
     case 'cancelled':
-    case 'needs_attention':
       return { kind: 'finished' }
+    case 'needs_attention':
+      return countIn(batch, 'READY') === 0 ? { kind: 'finished' } : { kind: 'stuck', reason: reason ?? state }
     case 'paused':
     case 'stopped':
       // Open requests are awaited: their answers belong in the results.

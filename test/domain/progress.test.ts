@@ -67,3 +67,12 @@ describe('a batch in which nothing is open', () => {
     expect(exitCodeOf({ ...batch, lateAnswers: 0 }, { kind: 'finished' })).toBe(3)
   })
 })
+
+test('a batch whose last rows wait for a doubt needs attention, and nothing of it moves without a person', () => {
+  const batch = batchOf({ counts: { APPROVED: 1, IN_DOUBT: 1, READY: 1 }, nextDueAtMs: null, blocked: 1 })
+  const { state, reason } = standingOf(batch, NOW, true)
+  expect([state, reason]).toEqual(['needs_attention', expect.stringContaining('1 row waits behind')])
+  const ending = endingOf(batch, NOW)
+  expect(ending).toMatchObject({ kind: 'stuck' })
+  expect(exitCodeOf(batch, ending!)).toBe(6)
+})

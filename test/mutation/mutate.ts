@@ -1,0 +1,71 @@
+// npm run mutate: takes each guard of the money path out, one at a time, in a copy of the project, and runs the tests that
+// must notice. A guard whose absence no test notices is no guard that can be relied on.
+//   npm run mutate                 every guard
+//   npm run mutate -- fence order  those whose name holds one of the words
+
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { GUARDS, type Guard, withoutGuard } from './guards.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** A test that waits for ever without its guard has noticed as well. */
+const TESTS_WITHIN_MS = 240_000
+
+type Verdict = 'noticed' | 'hung' | 'NOT NOTICED'
+
+function copyProject(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'tranche-mutate-'))
+  const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
+  for (const file of listed.stdout.split('\n').filter((name) => name !== '')) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true })
+    cpSync(join(ROOT, file), join(copy, file))
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+  return copy
+}
+
+function runTests(copy: string, tests: readonly string[]): { readonly passed: boolean; readonly hung: boolean } {
+  const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
+  const ran = spawnSync(process.execPath, [vitest, 'run', ...tests, '--bail=1', '--reporter=dot'], {
+    ...{ cwd: copy, env: { ...process.env, NO_COLOR: '1' }, timeout: TESTS_WITHIN_MS, killSignal: 'SIGKILL' },
+    ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+  })
+  return { passed: ran.status === 0, hung: ran.signal !== null }
+}
+
+function tryWithout(copy: string, guard: Guard): Verdict {
+  const path = join(copy, guard.file)
+  const whole = readFileSync(path, 'utf8')
+  writeFileSync(path, withoutGuard(whole, guard))
+  try {
+    const { passed, hung } = runTests(copy, guard.tests)
+    return passed ? 'NOT NOTICED' : hung ? 'hung' : 'noticed'
+  } finally {
+    writeFileSync(path, whole)
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+const words = process.argv.slice(2)
+const chosen = GUARDS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+const copy = copyProject()
+try {
+  const files = [...new Set(chosen.flatMap(({ tests }) => tests))]
+  if (!runTests(copy, files).passed) throw new Error(`with every guard in place these fail: ${files.join(', ')}`)
+  let missed = 0
+  for (const guard of chosen) {
+    const verdict = tryWithout(copy, guard)
+    if (verdict === 'NOT NOTICED') missed += 1
+    say(`${verdict.padEnd(12)} ${guard.name}  (${guard.file})`)
+  }
+  say(`${chosen.length} guards taken out, ${chosen.length - missed} noticed, ${missed} not`)
+  process.exitCode = missed === 0 ? 0 : 1
+} finally {
+  rmSync(copy, { recursive: true, force: true })
+}
