@@ -154,7 +154,7 @@ function lineOf(batch: BatchView, settled: number, perSecond: number | null): st
   return [`${settled} of ${batch.rows}`, ...said, ...speed, ...time].join(' · ')
 }
 
-function durationText(seconds: number): string {
+export function durationText(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   if (seconds < 5400) return `${Math.ceil(seconds / 60)} min`
   return `${(seconds / 3600).toFixed(1)} h`

@@ -4,7 +4,7 @@ import { type App, openRecordToRead, workerNow } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/progress.ts'
-import { countsOf, openProgress } from './follow.ts'
+import { countsOf, durationText, openProgress } from './follow.ts'
 import { toJsonBatchTotals, totalLines } from './outcome-report.ts'
 import { EXIT, plural, type Terminal, toTable } from './terminal.ts'
 
@@ -67,9 +67,33 @@ async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<nu
 async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal, also: object = {}): Promise<number> {
   const batch = await findBatch(ledger, id)
   const standing = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
-  terminal.object({ ...also, ...toJson(batch, standing) })
+  const speed = await speedOf(app, ledger, batch)
+  terminal.object({ ...also, ...toJson(batch, standing), ...speed })
   for (const line of describe(batch, standing, terminal)) terminal.data(line)
+  if (speed.rows_per_second > 0) terminal.data(speedText(speed))
   return EXIT.approved
+}
+
+const SPEED_OVER_MS = 10_000
+
+interface Speed {
+  readonly rows_per_second: number
+  /** null: nothing is left, or nothing moves. */
+  readonly seconds_left: number | null
+}
+
+/** Over the last seconds, as the record has them. */
+async function speedOf(app: App, ledger: Ledger, batch: BatchView): Promise<Speed> {
+  const left = countIn(batch, 'READY') + countIn(batch, 'SENDING')
+  if (left === 0) return { rows_per_second: 0, seconds_left: null }
+  const settled = await ledger.settledSince(batch.batchId, app.clock.nowMs() - SPEED_OVER_MS)
+  const perSecond = settled / (SPEED_OVER_MS / 1000)
+  return { rows_per_second: perSecond, seconds_left: settled === 0 ? null : Math.ceil(left / perSecond) }
+}
+
+function speedText({ rows_per_second: perSecond, seconds_left: left }: Speed): string {
+  const time = left === null ? '' : `, ${durationText(left)} left at this speed`
+  return `${perSecond.toFixed(perSecond < 10 ? 1 : 0)} rows/s over the last ${SPEED_OVER_MS / 1000} s${time}`
 }
 
 function describe(batch: BatchView, { state, reason }: Standing, terminal: Terminal): string[] {

@@ -491,6 +491,8 @@ export interface BookLedger {
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
   resultsWritten(batchId: BatchId, path: string, edition: Edition): Promise<void>
   history(reference: string): Promise<readonly HistoryMove[]>
+  /** Rows of the batch that came to an end, or into doubt, at that moment or later; of the latest moves only. */
+  settledSince(batchId: BatchId, sinceMs: number): Promise<number>
   /**
    * The batch for whose earlier rows of the same orders all due rows of this one wait; null where one could be sent now
    * or none is due.

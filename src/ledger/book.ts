@@ -52,6 +52,7 @@ export function openBook(db: DatabaseSync, committer: Committer, parts: BookPart
       await committer.write(() => void written.run(path, version, lastMove, batchId), { kind: 'faulting' })
     },
     history: async (reference) => historyOf(db, reference),
+    settledSince: async (batchId, sinceMs) => settledSince(db, batchId, sinceMs),
     waitsFor: async (batchId, nowMs) => waitsFor(db, batchId, nowMs),
     async accounts() {
       return db
@@ -328,6 +329,19 @@ function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
     const later = moves.all(rowId) as unknown as Array<Omit<HistoryMove, 'batchId' | 'rowNo'>>
     return [arrival, ...later.map((move) => ({ batchId, rowNo, ...move }))]
   })
+}
+
+/** More moves than that in the time a speed is taken over are not made. */
+const LATEST_MOVES = 50_000
+
+function settledSince(db: DatabaseSync, batchId: BatchId, sinceMs: number): number {
+  const found = db
+    .prepare(`
+      SELECT count(*) AS n FROM (SELECT row_id, to_state, at FROM move ORDER BY id DESC LIMIT ${LATEST_MOVES}) m
+      JOIN instruction i ON i.id = m.row_id
+      WHERE m.at >= ? AND i.batch_id = ? AND m.to_state NOT IN ('READY', 'SENDING')`)
+    .get(sinceMs, batchId)
+  return (found as { n: number }).n
 }
 
 function openSteering(

@@ -145,6 +145,18 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
     })
   })
 
+  test('rows that were settled since a moment are counted per batch, whatever they became', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])
+    const other = await submit(ledger, accountId, [refund('E')])
+    await work(ledger, batchId, 'A', 'APPROVED', { atMs: NOW + 10 })
+    await work(ledger, batchId, 'B', 'IN_DOUBT', { atMs: NOW + 20 })
+    await work(ledger, batchId, 'C', 'READY', { atMs: NOW + 30 })
+    await work(ledger, other, 'E', 'DECLINED', { atMs: NOW + 30 })
+    expect(await ledger.settledSince(batchId, NOW)).toBe(2)
+    expect(await ledger.settledSince(batchId, NOW + 20)).toBe(1)
+    expect(await ledger.settledSince(other, NOW + 31)).toBe(0)
+  })
+
   describe('a reading', () => {
     test('is of one moment, whatever is settled meanwhile', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
