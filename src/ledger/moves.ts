@@ -26,6 +26,7 @@ export interface SettlingRow extends OpenRow {
   /** How many rows its batch runs first, before a person has looked; null: there is no canary. */
   readonly canary: number | null
   readonly max_declined: number | null
+  readonly transaction_id: string | null
 }
 
 export type RecordMove = (

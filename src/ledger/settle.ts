@@ -96,7 +96,12 @@ export function openSettling(
   /** A true answer after the row was settled otherwise is never thrown away: the row says so from now on. */
   function keepLateAnswer(row: SettlingRow, settlement: Settlement): Settled {
     if (settlement.to !== 'APPROVED' && settlement.to !== 'DECLINED') return { state: row.state, paused: null }
-    const id = settlement.facts?.transactionId ?? 'none'
+    const transactionId = settlement.facts?.transactionId ?? null
+    // It says what the row says already: a person had found the same.
+    if (settlement.to === row.state && transactionId !== null && transactionId === row.transaction_id) {
+      return { state: row.state, paused: null }
+    }
+    const id = transactionId ?? 'none'
     const text = `attempt ${settlement.attempt} was answered ${settlement.to} (transaction id ${id}) after the row had moved on`
     // An approval that the row's own state does not tell of is money that moved beside the record.
     warn.run(joined(row.warning, text), settlement.to === 'APPROVED' ? 1 : 0, settlement.atMs, row.id)

@@ -211,6 +211,14 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       expect(await dueIn(ledger, batchId, LATER)).toEqual([])
     })
 
+    test('that says what the person had found changes nothing', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await resolve('A', { transactionId: '7001' })
+      expect(await settle(ledger, row, 'APPROVED', { facts: factsWith('7001') })).toMatchObject({ state: 'APPROVED' })
+      expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0, moneyWarnings: 0 })
+    })
+
     test('stays beside a row that was ended, whose batch asks for attention until a person resumes it', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
       const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
