@@ -57,6 +57,7 @@ type DoubtRecord = Record<(typeof COLUMNS)[number], string | number>
 
 function toRecord(doubt: DoubtRow): DoubtRecord {
   const { instruction } = doubt
+  const sentAtMs = doubt.sentAtMs ?? doubt.claimedAtMs
   return {
     reference: instruction.reference,
     attempt: doubt.attempt,
@@ -66,7 +67,7 @@ function toRecord(doubt: DoubtRow): DoubtRecord {
     order_id: instruction.orderId ?? '',
     vault_id: instruction.vaultId ?? '',
     xtl_order_id: instruction.xtlOrderId ?? '',
-    sent_at: isoOf(doubt.sentAtMs ?? doubt.claimedAtMs),
+    sent_at: sentAtMs === null ? '' : isoOf(sentAtMs),
     reason: doubt.reason ?? '',
     merchant: doubt.merchant,
     batch: doubt.batchId,
@@ -82,7 +83,7 @@ function show(doubt: DoubtRecord, terminal: Terminal): void {
   ].filter((part) => part !== null)
   terminal.data(`${doubt.reference}  ${doubt.operation} ${doubt.amount} ${doubt.currency}`.trimEnd())
   terminal.data(
-    `  ${target.join(', ')}; sent ${doubt.sent_at}; merchant ${doubt.merchant}; row ${doubt.row} of batch ${doubt.batch}, attempt ${doubt.attempt}`,
+    `  ${target.join(', ')}; ${doubt.sent_at === '' ? 'nobody knows when it was sent' : `sent ${doubt.sent_at}`}; merchant ${doubt.merchant}; row ${doubt.row} of batch ${doubt.batch}, attempt ${doubt.attempt}`,
   )
   terminal.data(`  ${doubt.reason}`)
 }

@@ -5,14 +5,18 @@ import { chmodSync, existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
-import type { BatchId, Ledger } from '../domain/ports.ts'
+import type { BatchId, CopyLedger, Ledger } from '../domain/ports.ts'
+import { openAdopting } from './adopt.ts'
+import { makeBackup } from './backup.ts'
 import { openBook } from './book.ts'
-import { openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
+import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
+import { identify } from './identity.ts'
 import { openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
+import { openPlace } from './place.ts'
 import { migrate } from './schema.ts'
 import { openTally } from './tally.ts'
-import { openMoves, openWork } from './work.ts'
+import { openMoves, openWork, type RecordMove } from './work.ts'
 
 export interface LedgerOptions {
   /** The file; null: a ledger in memory, for looking at a file where no ledger is yet. */
@@ -30,27 +34,66 @@ const SUBMIT_WAIT_MS = 600_000
 const OPEN_WAIT_MS = 2_000
 
 export function openLedger(options: LedgerOptions): Ledger {
-  const { db, ledgerId } = openFile(options.path)
+  const { path, die } = options
+  const { db, ledgerId } = openFile(path)
   const timing = options.timing ?? SYSTEM_TIMING
-  const committer = openCommitter(db, options.die, timing)
+  const inPlace = path === null ? () => {} : openPlace(db, path, ledgerId)
+  const committer = openCommitter(db, die, timing, inPlace)
   const tally = openTally(db)
   committer.beforeCommit(tally.flush)
   committer.afterRollback(tally.forget)
+  const record = openMoves(db, tally)
+  const openReader = () => {
+    if (path === null) throw new Error('bug: a ledger in memory has no second reader')
+    return new DatabaseSync(path, { readOnly: true, timeout: OPEN_WAIT_MS })
+  }
+  const work = openWork(db, committer, tally, timing)
   return {
     ledgerId,
-    ...openWork(db, committer, tally, timing),
+    ...work,
+    async workable(...asked) {
+      lookAt(inPlace, die) // the tick asks this: an idle worker notices as well
+      return work.workable(...asked)
+    },
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit: () => lockSubmit(options.submitLockPath) }),
-    ...openBook(db, committer, {
-      record: openMoves(db, tally),
-      openReader: () => {
-        if (options.path === null) throw new Error('bug: a ledger in memory has no second reader')
-        return new DatabaseSync(options.path, { readOnly: true, timeout: OPEN_WAIT_MS })
-      },
-    }),
+    ...openBook(db, committer, { record, openReader }),
+    ...openCopies(options, { db, committer, record, ledgerId, openReader }),
     async close() {
       await committer.drained()
       db.close()
     },
+  }
+}
+
+interface CopyParts {
+  readonly db: DatabaseSync
+  readonly committer: Committer
+  readonly record: RecordMove
+  readonly ledgerId: string
+  readonly openReader: () => DatabaseSync
+}
+
+function openCopies({ path, submitLockPath, die }: LedgerOptions, parts: CopyParts): CopyLedger {
+  const { db, committer, openReader, ...rest } = parts
+  if (path === null) {
+    const none = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
+    return {
+      alarm: async () => null,
+      lastRecordAtMs: async () => null,
+      ...{ renewEpoch: none, backup: none, adopt: none, moveAccount: none },
+    }
+  }
+  return {
+    ...openAdopting(db, committer, { path, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
+    backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
+  }
+}
+
+function lookAt(inPlace: () => void, die: (error: unknown) => never): void {
+  try {
+    inPlace()
+  } catch (error) {
+    die(error)
   }
 }
 
@@ -71,7 +114,9 @@ function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF',
       )
       migrate(db)
-      return ledgerIdOf(db)
+      const id = ledgerIdOf(db)
+      identify(db, path, id)
+      return id
     })
     // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
     db.exec('PRAGMA busy_timeout = 0')
