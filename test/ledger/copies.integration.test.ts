@@ -25,9 +25,11 @@ import { type Child, startChild } from '../fixtures/children.ts'
 import {
   CLERK,
   claimNamed,
+  headerOf,
   NOW,
   openAccount,
   refund,
+  review,
   rowIn,
   type SqlitePlace,
   settle,
@@ -398,6 +400,22 @@ describe('adopting', () => {
     expect(await ledger.adopt('restored', 'once more', CLERK, NOW)).toBe(rows - before)
     expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: rows })
     expect(await ledger.alarm()).toBeNull()
+  })
+
+  test('as restored waits for a submit that is under way, and brings its rows into doubt as well', async () => {
+    const [submitting, ledger] = [place.open(), place.open()]
+    const accountId = await openAccount(submitting)
+    const { draft } = await review(submitting, headerOf(accountId), [refund('A')])
+    rmSync(epochPath())
+    let adopted = false
+    const adopting = ledger.adopt('restored', 'disk failed', CLERK, NOW).then((rows) => {
+      adopted = true
+      return rows
+    })
+    for (let i = 0; i < 500 && !adopted; i++) await turn()
+    const batchId = await draft.record(CLERK)
+    expect(await adopting).toBe(1)
+    expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
   })
 
   test('tells when the newest thing in it happened, not when rows came into doubt by it', async () => {
