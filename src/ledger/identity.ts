@@ -29,9 +29,9 @@ export function identify(db: DatabaseSync, path: string, ledgerId: string): void
   if (isIdentified(db)) return
   db.exec('BEGIN IMMEDIATE')
   try {
-    const beside = readEpoch(path)
-    // The epoch of another ledger is what tells that this one took its place: it stays.
-    if (!isIdentified(db) && (beside === null || beside.ledgerId === ledgerId)) {
+    if (!isIdentified(db)) {
+      // What stands there already stays: of a crash it is the epoch of this ledger, and another's tells that it stood here.
+      const beside = readEpoch(path)
       const epoch = beside?.epoch ?? newEpoch()
       // The file before the commit: a crash between leaves a ledger that remembers nothing, and this is done again.
       if (beside === null) writeEpoch(path, { ledgerId, epoch })

@@ -10,6 +10,7 @@ import { openAdopting } from './adopt.ts'
 import { makeBackup } from './backup.ts'
 import { openBook } from './book.ts'
 import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
+import { refuseForeignLog } from './foreign-log.ts'
 import { identify } from './identity.ts'
 import { openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
@@ -104,6 +105,7 @@ function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
     return { db, ledgerId: ledgerIdOf(db) }
   }
   const isNew = !existsSync(path)
+  if (!isNew) refuseForeignLog(path)
   const mask = process.umask(0o077)
   try {
     const db = new DatabaseSync(path, { timeout: OPEN_WAIT_MS })

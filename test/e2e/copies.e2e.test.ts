@@ -1,7 +1,7 @@
 // Ledgers that were copied, moved, put back or removed: from none of them is anything sent that may have been sent before.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
@@ -188,6 +188,38 @@ test('a backup is made while a worker works, is checked, and sends nothing until
   expect(last.code, last.stderr).toBe(5)
   expect(countsIn(office.path('out.csv'))).toEqual({ APPROVED: then, IN_DOUBT: 120 - then })
   expect(office.sandbox.received()).toBe(120)
+})
+
+test('a backup over the log of a worker that was killed is not opened by any command, and both stay as they are', async () => {
+  const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
+  const { input } = await submitted(office, 60)
+  const backup = office.path('backup.db')
+  expect((await office.tranche('backup', backup)).code).toBe(0)
+  const first = await office.worker()
+  await until('the batch is under way', () => approved(office) >= 10, first)
+  first.kill('SIGKILL')
+  await first.ended
+  const sent = office.sandbox.log().length
+  const lost = office.path('lost.db')
+  copy(office.ledgerPath, lost)
+  copy(backup, office.ledgerPath)
+  const log = `${office.ledgerPath}-wal`
+  const bytes = [office.ledgerPath, log].map((path) => readFileSync(path))
+
+  for (const args of [
+    ['status'],
+    ['run', input, '--out', office.path('out.csv')],
+    ['adopt', '--moved', '--reason', 'x'],
+  ]) {
+    const refused = await office.tranche(...args)
+    expect([refused.code, refused.stderr], args[0]).toEqual([6, expect.stringContaining('they would be mixed')])
+  }
+  expect([office.ledgerPath, log].map((path) => readFileSync(path))).toEqual(bytes)
+
+  copy(lost, office.ledgerPath) // the other way out: the ledger with its log is whole again
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(5)
+  expect(office.sandbox.log().length).toBeGreaterThan(sent)
+  expect(compareBooks(booksOf(office))).toEqual([])
 })
 
 test('adopt says what it needs: one way, a reason, and a ledger', async () => {
