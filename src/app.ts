@@ -6,6 +6,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
+import { stoppedBy } from './domain/alarm.ts'
 import { Fault } from './domain/fault.ts'
 import { guardCell } from './domain/guard.ts'
 import type { Operation } from './domain/instruction.ts'
@@ -113,7 +114,7 @@ export async function openRecordToRead(app: App): Promise<Ledger> {
   return openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
 }
 
-function ledgerExists(app: App): boolean {
+export function ledgerExists(app: App): boolean {
   return statSync(app.paths.ledger, { throwIfNoEntry: false }) !== undefined
 }
 
@@ -122,7 +123,9 @@ function dieOf(app: App): (error: unknown) => never {
     app.log.error({ err: error }, 'the ledger cannot be trusted any more')
     const message = error instanceof Error ? error.message : String(error)
     process.stderr.write(
-      `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.\n`,
+      error instanceof Fault
+        ? `${message}\n`
+        : `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.\n`,
     )
     process.exit(1)
   }
@@ -279,7 +282,7 @@ const STOP_MARGIN_MS = 5_000
 const SLICES_AT_ONCE = 8
 const REDIS_GOODBYE_MS = 2_000
 
-export type { WorkerLock }
+export type { Held, WorkerLock }
 
 /** Nothing is being sent yet, so that two starters in the same instant can sort it out. */
 const SIMULTANEOUS_START_MS = 100
@@ -292,6 +295,15 @@ export async function takeWorkerLock(app: App, command: string): Promise<WorkerL
     { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() },
     SIMULTANEOUS_START_MS,
   )
+}
+
+/** The same for whoever would send: from a ledger that may be a copy nothing is. */
+export async function takeLockToSend(app: App, ledger: Ledger, command: string): Promise<WorkerLock | Held> {
+  const lock = await takeWorkerLock(app, command)
+  const alarm = lock.kind === 'taken' ? await ledger.alarm() : null
+  if (lock.kind === 'held' || alarm === null) return lock
+  lock.release()
+  throw stoppedBy(alarm, app.paths.ledger)
 }
 
 /** Who works at this moment; null: nobody. */
@@ -322,12 +334,14 @@ export async function openRedis(app: App): Promise<{ address: RedisAddress; clos
 
 /** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */
 export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, options: WorkOptions): Promise<Work> {
-  const [{ executeSlice }, { openTick }, { openSlices }] = await Promise.all([
+  const [{ executeSlice }, { openEpoch }, { openTick }, { openSlices }] = await Promise.all([
     import('./processors/execute-slice.ts'),
+    import('./processors/keep-epoch.ts'),
     import('./processors/tick.ts'),
     import('./queues/slices.ts'),
   ])
   const { config, clock, log } = app
+  await ledger.renewEpoch()
   const inDoubt = await ledger.sweep(clock.nowMs())
   if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
   await ledger.forgetDoubts()
@@ -362,6 +376,7 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
   })
   const intake = options.only === null ? await openIntake(app, ledger, roads, redis) : null
   const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only: options.only })
+  const epoch = openEpoch({ ledger, clock, log })
   return {
     async stop() {
       sending.abort()
@@ -371,6 +386,7 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
       await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])
       await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
       await Promise.all([...roads.values()].map((road) => road.gateway.close()))
+      await epoch.stop()
     },
   }
 }

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 import { Command, CommanderError, Option } from 'commander'
 import type { App } from './app.ts'
+import type { AdoptArguments } from './commands/adopt.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
 import type { ResultsArguments } from './commands/results.ts'
@@ -298,6 +299,7 @@ function addServiceCommands(program: Command, act: Act): void {
       const terminal = openTerminal(givenTo(program).json === true, process.stdout, process.stderr)
       process.exitCode = await (await import('./commands/sandbox.ts')).sandbox(options, terminal)
     })
+  addCopyCommands(program, act)
   program
     .command('doctor')
     .description('check configuration, Redis, ledger, gateway, clock; say what to fix')
@@ -306,6 +308,34 @@ function addServiceCommands(program: Command, act: Act): void {
     .command('down')
     .description('stop a private Redis left behind')
     .action(() => act(async (app, terminal) => (await import('./commands/down.ts')).down(app, terminal)))
+}
+
+function addCopyCommands(program: Command, act: Act): void {
+  program
+    .command('backup <file>')
+    .description('copy the ledger, the only supported way; a worker may go on meanwhile')
+    .addHelpText('after', example('tranche backup /backup/ledger-2026-12-01.db'))
+    .action((file: string) =>
+      act(async (app, terminal) => (await import('./commands/backup.ts')).backup(app, file, terminal)),
+    )
+  program
+    .command('adopt')
+    .description('take over a ledger that was moved or put back, or an account at a new address')
+    .option('--moved', 'this is the newest state, and no other copy will send again')
+    .option('--restored', 'an older state was put back: what is not settled in it comes into doubt')
+    .option('--merchant <name>', 'the same account, at the address or user name configured now')
+    .requiredOption('--reason <text>', 'why; kept in the history')
+    .addHelpText(
+      'after',
+      example(
+        'tranche adopt --moved --reason "new host; the old one is wiped"',
+        'tranche adopt --restored --reason "disk failed, backup of 1 December"',
+        'tranche adopt --merchant shop --reason "gateway moved to pay.example, letter of 3 May"',
+      ),
+    )
+    .action((options: AdoptArguments) =>
+      act(async (app, terminal) => (await import('./commands/adopt.ts')).adopt(app, options, terminal)),
+    )
 }
 
 function example(...lines: readonly string[]): string {

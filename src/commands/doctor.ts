@@ -1,6 +1,7 @@
 // tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
 
 import { type App, checkRedis, openRecordToRead, reachGateway, workerNow } from '../app.ts'
+import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/progress.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
@@ -49,6 +50,8 @@ function checkLedger(app: App): Promise<Finding> {
   return finding('ledger', async () => {
     const ledger = await openRecordToRead(app)
     try {
+      const alarm = await ledger.alarm()
+      if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
       const batches = await ledger.batches()
       const inDoubt = batches.reduce((sum, batch) => sum + countIn(batch, 'IN_DOUBT'), 0)
       const stopped = (await ledger.accounts()).filter((account) => account.stopped !== null)
