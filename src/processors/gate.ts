@@ -8,7 +8,7 @@ import { openRefusals, type Refusals } from './refusals.ts'
 
 export interface GateOptions {
   readonly inFlightMax: number
-  /** null: as fast as the window allows. */
+  /** As configured. null: as fast as the window allows. */
   readonly ratePerSecond: number | null
   readonly clock: Clock
 }
@@ -20,10 +20,12 @@ export interface Gate {
   restLeftMs(): number
   /** A place among the open requests; null when the turn ended or a rest began before one was free. */
   place(turn: AbortSignal): Promise<Place | null>
-  /** Waits for a send time; null when the turn ended first. */
+  /** Waits until it is time to get ready for a moment of the rate; null when the turn ended first. */
   slot(turn: AbortSignal): Promise<Slot | null>
-  /** The last look at the rate, where the first byte leaves. Counts the start if it lets it go. */
-  leave(): 'pace' | null
+  /** Waits for the moment at which the next request that is ready may leave. */
+  moment(): Promise<void>
+  /** The rate a person turned the dial to; null: as configured. Answers with the rate that holds now, null for none. */
+  turnDial(ratePerSecond: number | null): number | null
   /** What an attempt told about the road. */
   heard(signal: Signal, retryAfterMs: number | null): void
   /** Whether a refusal (403) means the account or only its row. */
@@ -45,7 +47,8 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
   let window: Window = OPENING_WINDOW
   let open = 0
   let waiters: Waiter[] = []
-  const pacer = ratePerSecond === null ? null : openPacer(ratePerSecond, clock)
+  const pacer = openPacer(ratePerSecond, clock)
+  let rateNow = ratePerSecond
   let refusals = openRefusals()
 
   function letIn(): void {
@@ -90,8 +93,14 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
         letIn()
       })
     },
-    slot: (turn) => (pacer === null ? Promise.resolve(ALWAYS) : pacer.slot(turn)),
-    leave: () => pacer?.leave() ?? null,
+    slot: pacer.slot,
+    moment: pacer.moment,
+    turnDial(dial) {
+      const wanted = dial ?? ratePerSecond
+      if (wanted !== rateNow) pacer.setRate(wanted)
+      rateNow = wanted
+      return wanted
+    },
     heard(signal, retryAfterMs) {
       window = afterSignal(window, signal, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
       letIn()
@@ -113,5 +122,3 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
     for (const waiter of ended) waiter.resolve(null)
   }
 }
-
-const ALWAYS: Slot = { isPast: () => false }
