@@ -5,8 +5,12 @@
  * second: more than a first byte is ever late behind its moment, and twice what is needed to use 98 % of the limit.
  */
 const MARGIN = 1.01
-/** How late a timer may fire and count as on time. Measured: event loops under load are 1 to 3 ms late. */
-const TIMER_LATENESS_MS = 4
+/**
+ * How much of a lateness is not passed on to the next moment: a third of an interval, but 4 ms at least, which timers are late
+ * even where nothing is the matter. On a busy machine every timer is late; if all were passed on, each would cost rate.
+ */
+const FORGIVEN = 1 / 3
+const FORGIVEN_MIN_MS = 4
 /** How near moments may come to each other, in intervals, while they catch up: faster by a ninth and never in a burst. */
 const NEAREST = 0.9
 /** Moments missed within so long, while nobody was ready, are caught up on. A longer gap is lost: quiet gives no credit. */
@@ -22,7 +26,7 @@ export interface Pace {
   readonly intervalMs: number
   /** Where the next moment belongs; behind the present while moments are being caught up on. */
   readonly dueAtMs: number
-  /** When the latest one was. */
+  /** When the latest one was, less the lateness forgiven. */
   readonly lastAtMs: number
 }
 
@@ -47,7 +51,7 @@ export function nextMoment(pace: Pace, takenMs: readonly number[]): number {
 
 /** The pace after the moment `atMs` was taken at `nowMs`. */
 export function afterMoment(pace: Pace, atMs: number, nowMs: number): Pace {
-  const lastAtMs = nowMs - atMs > TIMER_LATENESS_MS ? nowMs : atMs
+  const lastAtMs = Math.max(atMs, nowMs - Math.max(FORGIVEN * pace.intervalMs, FORGIVEN_MIN_MS))
   return { ...pace, dueAtMs: dueAt(pace, nowMs) + pace.intervalMs, lastAtMs }
 }
 

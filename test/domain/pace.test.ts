@@ -112,11 +112,17 @@ describe('moments', () => {
   })
 
   test('missed by little are caught up on, a tenth of an interval at a time', () => {
-    expect(startsOf(10, {}, { lateMs: 30 }, {}, {}, {}, {})).toEqual([1_000, 1_131, 1_222, 1_313, 1_404, 1_505])
+    expect(startsOf(10, {}, { lateMs: 60 }, {}, {}, {}, {})).toEqual([1_000, 1_161, 1_218, 1_309, 1_404, 1_505])
   })
 
-  test('are not moved by timers that are a little late', () => {
-    expect(startsOf(10, {}, { lateMs: 4 }, { lateMs: 3 }, {})).toEqual([1_000, 1_105, 1_205, 1_303])
+  test('are not moved by timers that are late by up to a third of an interval', () => {
+    expect(startsOf(10, {}, { lateMs: 33 }, { lateMs: 20 }, {})).toEqual([1_000, 1_134, 1_222, 1_303])
+  })
+
+  test('stay where they are under timers that are late by 4 ms, however short the interval', () => {
+    expect(startsOf(250, {}, { lateMs: 4 }, { lateMs: 4 }, { lateMs: 4 }, {})).toEqual([
+      1_000, 1_008, 1_012, 1_016, 1_016,
+    ])
   })
 
   test('missed by more than half a second are lost', () => {
