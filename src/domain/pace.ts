@@ -45,8 +45,12 @@ export function openPace(perSecond: number, nowMs: number): Pace {
  * `takenMs` are the latest moments that were taken, oldest first.
  */
 export function nextMoment(pace: Pace, takenMs: readonly number[]): number {
-  const fullUntilMs = (takenMs.at(-allowedIn(pace)) ?? Number.NEGATIVE_INFINITY) + spanOf(pace) + JITTER_MS
-  return Math.max(pace.dueAtMs, pace.lastAtMs + NEAREST * pace.intervalMs, fullUntilMs)
+  return Math.max(pace.dueAtMs, pace.lastAtMs + NEAREST * pace.intervalMs, fullUntil(pace, takenMs))
+}
+
+function fullUntil(pace: Pace, takenMs: readonly number[]): number {
+  const oldest = takenMs.at(-allowedIn(pace))
+  return oldest === undefined ? Number.NEGATIVE_INFINITY : oldest + spanOf(pace) + JITTER_MS
 }
 
 /** The pace after the moment `atMs` was taken at `nowMs`. */
@@ -59,8 +63,9 @@ export function afterMoment(pace: Pace, atMs: number, nowMs: number): Pace {
  * When one more request should begin to get ready, `before` others being ahead of it. Where getting ready takes longer than
  * the lead, moments fall behind where they belong, and by just as much earlier the next ones begin: the rate is used.
  */
-export function beginsAt(pace: Pace, before: number, nowMs: number): number {
-  return dueAt(pace, nowMs) + before * pace.intervalMs - Math.min(LEAD_MS, pace.intervalMs)
+export function beginsAt(pace: Pace, takenMs: readonly number[], before: number, nowMs: number): number {
+  const momentMs = Math.max(dueAt(pace, nowMs) + before * pace.intervalMs, fullUntil(pace, takenMs))
+  return momentMs - Math.min(LEAD_MS, pace.intervalMs)
 }
 
 function dueAt(pace: Pace, nowMs: number): number {

@@ -32,15 +32,18 @@ export function openPacer(ratePerSecond: number | null, clock: Clock): Pacer {
   // Kept under no rate as well: one that is set later holds for the second that is under way.
   const startsMs: number[] = []
 
+  /** By moments and by starts: a moment may have been taken by a request that left late, or not at all. */
+  const later = (timeOf: (pace: Pace, takenMs: readonly number[]) => number) =>
+    pace === null ? 0 : Math.max(timeOf(pace, momentsMs), timeOf(pace, startsMs))
+
   const entrance = openLine<Slot>(
     clock,
-    () => (pace === null ? 0 : beginsAt(pace, ready.size, clock.monotonicMs())),
+    () => later((pace, takenMs) => beginsAt(pace, takenMs, ready.size, clock.monotonicMs())),
     openSlot,
   )
   const exit = openLine<void>(
     clock,
-    // Whichever is later: a moment may have been taken by a request that left late, or not at all.
-    () => (pace === null ? 0 : Math.max(nextMoment(pace, momentsMs), nextMoment(pace, startsMs))),
+    () => later(nextMoment),
     (atMs) => {
       const nowMs = clock.monotonicMs()
       if (pace !== null) pace = afterMoment(pace, atMs, nowMs)

@@ -137,13 +137,17 @@ describe('moments', () => {
 
   test('are prepared for 25 ms before, one interval at most, each in its turn', () => {
     const pace = openPace(10, 0)
-    expect([0, 1, 2].map((before) => beginsAt(pace, before, 0))).toEqual([975, 1_076, 1_177])
-    expect(beginsAt(openPace(500, 0), 0, 0)).toBeCloseTo(998, 1)
+    expect([0, 1, 2].map((before) => beginsAt(pace, [], before, 0))).toEqual([975, 1_076, 1_177])
+    expect(beginsAt(openPace(500, 0), [], 0, 0)).toBeCloseTo(998, 1)
+  })
+
+  test('are not prepared for while their second is full', () => {
+    expect(beginsAt(openPace(0.1, 0), [500], 0, 0)).toBe(10_479)
   })
 
   test('are prepared for as much earlier as they fall behind, but not after a quiet time', () => {
     const pace = openPace(10, 0)
-    expect([1_500, 1_501].map((nowMs) => beginsAt(pace, 5, nowMs))).toEqual([1_480, 1_981])
+    expect([1_500, 1_501].map((nowMs) => beginsAt(pace, [], 5, nowMs))).toEqual([1_480, 1_981])
   })
 })
 

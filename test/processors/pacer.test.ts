@@ -198,6 +198,15 @@ describe('another rate', () => {
     expect(await clock.until(Promise.all(times(2, () => send(pacer))))).toEqual([1_104, 1_201])
   })
 
+  test('lets nobody get ready long before a moment that a slow one puts off', async () => {
+    const pacer = openPacer(null, clock)
+    await send(pacer)
+    pacer.setRate(0.1)
+    const given = whenKept([pacer.slot(FOREVER)])
+    await clock.advance(20_000)
+    expect(given).toEqual([9_979])
+  })
+
   test('judges whoever is on its way already: a slower one holds it back, where it had its moment under the old', async () => {
     const pacer = openPacer(null, clock)
     const slots = (await Promise.all(times(5, () => pacer.slot(FOREVER)))) as Slot[]
