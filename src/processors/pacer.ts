@@ -21,8 +21,8 @@ export interface Pacer {
   setRate(ratePerSecond: number | null): void
 }
 
-/** Longer than any window that is judged by the second; the last one is kept for the rates below one. */
-const REMEMBERED_MS = 2_000
+/** Longer than any window that is judged by the second. The last one of all is kept, for rates below one. */
+const REMEMBERED_MS = 1_100
 
 export function openPacer(ratePerSecond: number | null, clock: Clock): Pacer {
   let pace: Pace | null = null
@@ -46,7 +46,8 @@ export function openPacer(ratePerSecond: number | null, clock: Clock): Pacer {
     () => later(nextMoment),
     (atMs) => {
       const nowMs = clock.monotonicMs()
-      if (pace !== null) pace = afterMoment(pace, atMs, nowMs)
+      if (pace === null) return
+      pace = afterMoment(pace, atMs, nowMs)
       remember(momentsMs, nowMs)
     },
   )
