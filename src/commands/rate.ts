@@ -6,6 +6,8 @@ import type { AccountId, Ledger } from '../domain/ports.ts'
 import { openRecordAloud } from './submit.ts'
 import { EXIT, type Terminal, toTable } from './terminal.ts'
 
+const NONE_KNOWN = 'No merchant is configured here, and the ledger knows none.'
+
 /** `configured`: turned back. */
 type Turn = number | 'configured'
 
@@ -28,8 +30,9 @@ export async function rate(
 function onlyConfigured(app: App, rate: string, dials: readonly Dial[]): string {
   const [only, ...others] = app.config.merchants.keys()
   if (only !== undefined && others.length === 0) return only
-  const known = dials.length === 0 ? '' : ` (${namesOf(dials)})`
-  throw new Fault('usage', `Name the merchant${known}: tranche rate MERCHANT ${rate}. Nothing was changed.`)
+  if (dials.length === 0) throw new Fault('usage', `${NONE_KNOWN} Nothing was changed.`)
+  const name = `Name the merchant (${namesOf(dials)}): tranche rate MERCHANT ${rate}.`
+  throw new Fault('usage', `${name} Nothing was changed.`)
 }
 
 /** What is known of the rate of one merchant. */
@@ -54,7 +57,7 @@ async function dialsIn(app: App, ledger: Ledger): Promise<readonly Dial[]> {
 
 function show(dials: readonly Dial[], terminal: Terminal, json: object): number {
   terminal.object(json)
-  if (dials.length === 0) terminal.say('No merchant is configured here, and the ledger knows none.')
+  if (dials.length === 0) terminal.say(NONE_KNOWN)
   else {
     const rows = dials.map(({ merchant, perSecond, configured }) => [
       merchant,
