@@ -92,6 +92,22 @@ test('is shown for every merchant of the ledger and of the configuration, and tu
   expect(await shown()).toEqual(['merchant  dial           configured here', 'default   as configured  no limit'])
 })
 
+test('where several merchants are known, a rate needs the name of one', async () => {
+  office = await openOffice()
+  await office.put('pw', 's3cret')
+  const second = { url: office.sandbox.url, username: 'second', password_file: 'pw', rate: 7 }
+  const env = { TRANCHE_CONFIG: await office.put('c.yaml', JSON.stringify({ merchants: { second } })) }
+  const nameless = await office.trancheWith(env, 'rate', '5/s')
+  expect([nameless.code, nameless.stderr]).toEqual([2, expect.stringContaining('(default, second)')])
+  expect((await office.trancheWith(env, 'rate', 'second', '5/s')).code).toBe(0)
+  // Known from the ledger now, and not configured here.
+  expect((await office.tranche('rate')).stdout.split('\n').slice(1, -1)).toEqual([
+    'second    5/s            not configured',
+    'default   as configured  no limit',
+  ])
+  expect((await office.tranche('rate', 'second', 'configured')).code).toBe(0)
+})
+
 test('what is no rate, or no merchant, is refused with 2 and changes nothing', async () => {
   office = await openOffice()
   const refusals: ReadonlyArray<readonly [readonly string[], string]> = [
