@@ -15,8 +15,11 @@ const FORGIVEN_MIN_MS = 4
 const NEAREST = 0.9
 /** Moments missed within so long, while nobody was ready, are caught up on. A longer gap is lost: quiet gives no credit. */
 const CAUGHT_UP_MS = 500
-/** Beyond the second itself: the first byte leaves a little later behind one moment than behind another. */
-const JITTER_MS = 4
+/**
+ * Beyond the second itself, so that rounding holds nobody back. No more: where a second is full, every lateness of a timer is
+ * handed on to the second behind it, and MARGIN less this is what makes up for it.
+ */
+const CLEAR_MS = 1
 /** How long before its moment a request begins to get ready, if intervals are no shorter than that. */
 const LEAD_MS = 25
 
@@ -50,7 +53,7 @@ export function nextMoment(pace: Pace, takenMs: readonly number[]): number {
 
 function fullUntil(pace: Pace, takenMs: readonly number[]): number {
   const oldest = takenMs.at(-allowedIn(pace))
-  return oldest === undefined ? Number.NEGATIVE_INFINITY : oldest + spanOf(pace) + JITTER_MS
+  return oldest === undefined ? Number.NEGATIVE_INFINITY : oldest + spanOf(pace) + CLEAR_MS
 }
 
 /** The pace after the moment `atMs` was taken at `nowMs`. */

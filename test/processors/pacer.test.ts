@@ -194,8 +194,8 @@ describe('another rate', () => {
     await idle()
     expect(waiting).toEqual(Array(20).fill(100))
     pacer.setRate(10)
-    // What was sent under none counts: its second is full, and 4 ms more are kept clear of it.
-    expect(await clock.until(Promise.all(times(2, () => send(pacer))))).toEqual([1_104, 1_201])
+    // What was sent under none counts: its second is full, and 1 ms more is kept clear of it.
+    expect(await clock.until(Promise.all(times(2, () => send(pacer))))).toEqual([1_101, 1_201])
   })
 
   test('lets nobody get ready long before a moment that a slow one puts off', async () => {
@@ -204,7 +204,7 @@ describe('another rate', () => {
     pacer.setRate(0.1)
     const given = whenKept([pacer.slot(FOREVER)])
     await clock.advance(20_000)
-    expect(given).toEqual([9_979])
+    expect(given).toEqual([9_976])
   })
 
   test('judges whoever is on its way already: a slower one holds it back, where it had its moment under the old', async () => {
