@@ -406,9 +406,11 @@ async function openRoads(app: App, ledger: Ledger, only: BatchId | null): Promis
   for (const merchant of app.config.merchants.values()) {
     if (wanted !== null && merchant.name !== wanted) continue
     const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus } = merchant
-    roads.set(await accountOf(ledger, merchant, app.clock), {
-      gateway: openGateway({ ...merchant, password: merchant.password.reveal(), clock: app.clock }),
-      gate: openGate({ inFlightMax, ratePerSecond, clock: app.clock }),
+    const gate = openGate({ inFlightMax, ratePerSecond, clock: app.clock })
+    const { clock } = app
+    roads.set(await accountOf(ledger, merchant, clock), {
+      gateway: openGateway({ ...merchant, password: merchant.password.reveal(), moment: gate.moment, clock }),
+      gate,
       timeoutMs,
       notExecutedStatus,
       merchant,

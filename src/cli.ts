@@ -223,6 +223,16 @@ function addBatchCommands(program: Command, act: Act): void {
     )
   for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
   program
+    .command('rate [merchant] [rate]')
+    .description('show or turn the rate dial while running; it holds until it is turned back to "configured"')
+    .addHelpText(
+      'after',
+      example('tranche rate', 'tranche rate 25/s', 'tranche rate default 0.5/s', 'tranche rate default configured'),
+    )
+    .action((merchant: string | undefined, rate: string | undefined) =>
+      act(async (app, terminal) => (await import('./commands/rate.ts')).rate(app, merchant, rate, terminal)),
+    )
+  program
     .command('history <reference>')
     .description('every move of an instruction')
     .addHelpText('after', example('tranche history R-1001', 'tranche history 2026-12/sub-77'))

@@ -484,6 +484,26 @@ export interface DoubtLedger {
   resolve(resolution: Resolution, actor: Actor, nowMs: number): Promise<Resolved>
 }
 
+export interface AccountView {
+  readonly accountId: AccountId
+  /** Of the merchant. */
+  readonly name: string
+  readonly url: string
+  readonly username: string
+  readonly stopped: string | null
+  /** As a person turned the rate dial; null: as configured. */
+  readonly ratePerSecond: number | null
+}
+
+export interface Wishes {
+  /** Of the merchant. */
+  readonly name: string
+  /** Grows with every resume of the account or one of its batches: whoever rests may start again. */
+  readonly resumes: number
+  /** As a person turned the rate dial; null: as configured. */
+  readonly ratePerSecond: number | null
+}
+
 export interface BookLedger {
   /** Latest first; `open`: only those with a row that is not settled. */
   batches(only?: 'open'): Promise<readonly BatchView[]>
@@ -499,16 +519,16 @@ export interface BookLedger {
    * or none is due.
    */
   waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
-  accounts(): Promise<
-    readonly { accountId: AccountId; name: string; url: string; username: string; stopped: string | null }[]
-  >
+  accounts(): Promise<readonly AccountView[]>
   pause(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   resume(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** READY rows become CANCELLED; open requests are awaited by whoever has them. */
   cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
-  /** Grows with every resume of the account or one of its batches: whoever rests may start again. */
-  resumes(accountId: AccountId): Promise<number>
+  /** Turns the rate dial: requests per second, which hold instead of the configured rate; null: as configured. */
+  setRate(accountId: AccountId, ratePerSecond: number | null, actor: Actor, nowMs: number): Promise<void>
+  /** What people asked of the worker for this account; it looks at every tick. */
+  wishes(accountId: AccountId): Promise<Wishes>
 }
 
 // ───────────────────────────────────────────────────────────── Ledger: copies
