@@ -17,6 +17,8 @@ export interface SlicesOptions {
   readonly log: Log
 }
 
+const TAKEN_FOR_DEAD_MS = 10_000
+
 /** The holder of the worker lock only: it empties the queue first, because what is in it is a dead worker's. */
 export async function openSlices({
   address,
@@ -36,7 +38,10 @@ export async function openSlices({
     prefix,
     connection: toWorkerOptions(address),
     concurrency,
-    // A slice that ran twice would find its rows claimed; one that is thought lost must not be put aside as failed.
+    // A slice that ran twice would find its rows claimed: so one whose end was lost on the way gives its place free soon.
+    // One that is thought lost must not be put aside as failed.
+    lockDuration: TAKEN_FOR_DEAD_MS,
+    stalledInterval: TAKEN_FOR_DEAD_MS,
     maxStalledCount: 1_000_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
