@@ -45,7 +45,7 @@ test('an outage that only refuses connections leaves no row in doubt and none fa
   for (const enough of [60, 200]) {
     await until('the batch is under way', () => office.sandbox.log().length >= enough, running)
     const unsent = unsentRows()
-    running.kill('SIGSTOP') // nothing new on the wire: what is there is taken in and answered
+    await running.freeze() // nothing new on the wire: what is there is taken in and answered
     await proxy.shut()
     running.kill('SIGCONT')
     await until('rows found nobody there, time and again', () => unsentRows() >= unsent + 3, running)
