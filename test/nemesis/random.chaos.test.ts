@@ -7,13 +7,13 @@
 
 import { expect, test } from 'vitest'
 import { booksOf, compareBooks, query, readCsv, recordedIn } from '../fixtures/books.ts'
-import { until } from '../fixtures/cli.ts'
+import { type Ended, until } from '../fixtures/cli.ts'
 import { type MixedFile, mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { tell } from './figures.ts'
-import { openDice, scheduleOf } from './schedule.ts'
+import { openDice, type Step, scheduleOf } from './schedule.ts'
 import { openStage, type Stage } from './stage.ts'
 
-const { NEMESIS_SEEDS = '1,2,3,4', NEMESIS_MINUTES, NEMESIS_STEPS = '14' } = process.env
+const { NEMESIS_SEEDS = '26,60,1588,3927', NEMESIS_MINUTES, NEMESIS_STEPS = '14' } = process.env
 const SCHEDULE_WITHIN_MS = 60_000 + Number(NEMESIS_STEPS) * 5_000
 
 if (NEMESIS_MINUTES === undefined) {
@@ -33,12 +33,18 @@ if (NEMESIS_MINUTES === undefined) {
 
 async function playSchedule(seed: number): Promise<void> {
   const startedMs = Date.now()
-  await using stage = await openStage()
+  const dice = openDice(seed)
+  const files: Submitted[] = []
+  /** Mostly the service; sometimes a clerk's run of either file, which ends when that is done or stuck. */
+  const commandOf = () => {
+    const { input, out } = files[dice.below(files.length)] as Submitted
+    return dice.from(['worker'], ['worker'], ['run', input, '--out', out])
+  }
+  await using stage = await openStage(seed % 3 === 0 ? 'warm' : 'fresh', commandOf)
   const { office } = stage
-  const files = [await submit(stage, mixedFile(200), 'mixed'), await submit(stage, plainFile(100), 'refunds')]
+  files.push(await submit(stage, mixedFile(200), 'mixed'), await submit(stage, plainFile(100), 'refunds'))
 
   const steps = scheduleOf(seed, Number(NEMESIS_STEPS))
-  const dice = openDice(seed)
   for (const { rows, orMs, act } of steps) {
     await stage.ensureWorker()
     const enough = office.sandbox.log().length + rows
@@ -49,49 +55,41 @@ async function playSchedule(seed: number): Promise<void> {
   }
   await stage.calm()
   const idle = await stage.tranche('worker', '--until-idle')
+  for (const { batch, out } of files) await office.tranche('results', batch, '--out', out)
 
-  const { kills, caught, struck, left } = stage.toll()
-  const moved = (cause: string) =>
-    query<{ reference: string }>(
-      office,
-      `SELECT reference FROM move m JOIN instruction i ON i.id = row_id WHERE cause = '${cause}'`,
-    )
-  const doubts = moved('doubt').length
-  const seconds = Math.round((Date.now() - startedMs) / 1_000)
-  const about = `schedule ${seed}: ${kills} kills caught ${caught.size} rows, ${struck} strikes put ${doubts} in doubt, workers left with [${left.map(({ code }) => code)}], ${seconds} s
-  ${steps.map(({ act }) => JSON.stringify(act)).join('\n  ')}\n${reasons(stage)}\n${idle.stderr}`
+  const about = told(stage, seed, steps, startedMs, idle)
   tell(about)
-
-  expect([0, 3, 5, 6], about).toContain(idle.code)
-  expect(new Set(moved('sweep').map(({ reference }) => reference)), about).toEqual(caught)
-  expect(doubts, about).toBeLessThanOrEqual(struck)
-  expect(moveless(stage), about).toEqual([])
-  const reports = []
-  for (const { batch, input, out, statuses } of files) {
-    expect((await office.tranche('results', batch, '--out', out)).code, about).toBe(0)
-    const wrong = readCsv(out).filter(
-      ({ result_status: status }, i) => !['IN_DOUBT', 'PENDING', statuses[i]].includes(status),
-    )
-    expect(wrong, about).toEqual([])
-    reports.push({ input, out })
+  const { caught, struck } = stage.toll()
+  const found = {
+    books: compareBooks(booksOf(office, ...files)),
+    otherThanForetold: files.flatMap(otherThanForetold),
+    leftWaiting: leftWaiting(stage),
+    sweptOfNoKilledWorker: referencesMoved(stage, 'sweep').filter((reference) => !caught.has(reference)),
+    doubtsBeyondTheStrikes: Math.max(0, referencesMoved(stage, 'doubt').length - struck),
   }
-  expect(compareBooks(booksOf(office, ...reports)), about).toEqual([])
+  expect(found, about).toEqual({
+    books: [],
+    otherThanForetold: [],
+    leftWaiting: [],
+    sweptOfNoKilledWorker: [],
+    doubtsBeyondTheStrikes: 0,
+  })
+  expect([0, 3, 5, 6], about).toContain(idle.code)
 }
 
-function reasons({ office }: Stage): string {
-  const sql = "SELECT count(*) || ' × ' || reason AS line FROM move WHERE cause = 'doubt' GROUP BY reason"
-  return query<{ line: string }>(office, sql)
-    .map(({ line }) => `  ${line}`)
-    .join('\n')
+interface Submitted {
+  readonly batch: string
+  readonly input: string
+  readonly out: string
+  readonly statuses: MixedFile['statuses']
 }
 
-/** Rows that could have been sent and were not: those that wait must wait behind a doubt of their order. */
-function moveless({ office }: Stage): string[] {
-  const rows = recordedIn(office)
-  const doubted = new Set(rows.filter(({ state }) => state === 'IN_DOUBT').map((row) => row.order_key))
-  return rows
-    .filter((row) => row.state === 'SENDING' || (row.state === 'READY' && !doubted.has(row.order_key)))
-    .map(({ reference, state }) => `${reference} is ${state}`)
+async function submit({ office, tranche }: Stage, file: MixedFile, name: string): Promise<Submitted> {
+  office.sandbox.prepare(file.preparation)
+  const input = await office.put(`${name}.csv`, toCsv(file.rows))
+  const submitted = await tranche('submit', input, '--json')
+  expect(submitted.code, submitted.stderr).toBe(0)
+  return { batch: submitted.last.batch, input, out: office.path(`${name}.out.csv`), statuses: file.statuses }
 }
 
 /** Orders of their own, which no other file names. */
@@ -100,10 +98,38 @@ function plainFile(count: number): MixedFile {
   return { rows, statuses: rows.map(() => 'APPROVED'), preparation: preparationFor(rows) }
 }
 
-async function submit({ office, tranche }: Stage, { rows, statuses, preparation }: MixedFile, name: string) {
-  office.sandbox.prepare(preparation)
-  const input = await office.put(`${name}.csv`, toCsv(rows))
-  const submitted = await tranche('submit', input, '--json')
-  expect(submitted.code, submitted.stderr).toBe(0)
-  return { batch: submitted.last.batch as string, input, out: office.path(`${name}.out.csv`), statuses }
+/** Whatever happened, a row that is settled is settled as the gateway would have done in peace. */
+function otherThanForetold({ out, statuses }: Submitted): string[] {
+  return readCsv(out)
+    .map(({ reference, result_status: status = '' }, i) => ({ reference, status, foretold: statuses[i] ?? 'no row' }))
+    .filter(({ status, foretold }) => !['IN_DOUBT', 'PENDING', foretold].includes(status))
+    .map(({ reference, status, foretold }) => `${reference} is ${status}, not ${foretold}`)
+}
+
+/** A row may wait behind a doubt of its own order, and behind nothing else. */
+function leftWaiting({ office }: Stage): string[] {
+  const rows = recordedIn(office)
+  const doubted = new Set(rows.filter(({ state }) => state === 'IN_DOUBT').map((row) => row.order_key))
+  return rows
+    .filter((row) => row.state === 'SENDING' || (row.state === 'READY' && !doubted.has(row.order_key)))
+    .map(({ reference, state }) => `${reference} is ${state}`)
+}
+
+function referencesMoved({ office }: Stage, cause: 'sweep' | 'doubt'): string[] {
+  const sql = `SELECT reference FROM move m JOIN instruction i ON i.id = m.row_id WHERE cause = '${cause}'`
+  return query<{ reference: string }>(office, sql).map(({ reference }) => reference)
+}
+
+function told(stage: Stage, seed: number, steps: readonly Step[], startedMs: number, idle: Ended): string {
+  const { kills, caught, struck, left } = stage.toll()
+  const sql = "SELECT count(*) || ' × ' || reason AS line FROM move WHERE cause = 'doubt' GROUP BY reason"
+  const doubts = query<{ line: string }>(stage.office, sql).map(({ line }) => line)
+  return [
+    `schedule ${seed}: ${kills} kills caught ${caught.size} rows, ${struck} strikes put ${referencesMoved(stage, 'doubt').length} in doubt`,
+    `${stage.office.sandbox.log().length} executed, ${Math.round((Date.now() - startedMs) / 1_000)} s, workers left with [${left.map(({ code }) => code)}]`,
+    ...steps.map(({ act }) => JSON.stringify(act)),
+    ...doubts,
+    ...left.filter(({ code }) => code === 1).map(({ stderr }) => stderr),
+    idle.stderr,
+  ].join('\n  ')
 }

@@ -61,9 +61,9 @@ export function scheduleOf(seed: number, steps: number): Step[] {
 function actOf(dice: Dice): Act {
   const forMs = 200 + dice.below(1_000)
   const kind = dice.from<Act['kind']>(
-    ...(['kill-worker', 'kill-worker', 'freeze-worker', 'flush-redis', 'kill-redis', 'freeze-redis'] as const),
+    ...(['kill-worker', 'kill-worker', 'kill-worker', 'freeze-worker', 'kill-redis', 'freeze-redis'] as const),
     ...(['redis-link', 'redis-link', 'gateway-fault', 'gateway-fault', 'gateway-fault', 'gateway-fault'] as const),
-    ...(['gateway-link', 'gateway-link', 'gateway-away', 'pause'] as const),
+    ...(['gateway-link', 'gateway-link', 'gateway-away', 'flush-redis', 'pause'] as const),
   )
   switch (kind) {
     case 'kill-worker':

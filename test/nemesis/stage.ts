@@ -34,8 +34,13 @@ export interface Toll {
   readonly left: readonly Ended[]
 }
 
-export async function openStage(): Promise<Stage> {
-  const settings = { TRANCHE_IN_FLIGHT: '8', TRANCHE_TIMEOUT_MS: String(TIMEOUT_MS) }
+/** `commandOf` says by which command work is done from the next start on. */
+export async function openStage(connections: 'fresh' | 'warm', commandOf: () => readonly string[]): Promise<Stage> {
+  const settings = {
+    TRANCHE_IN_FLIGHT: '8',
+    TRANCHE_TIMEOUT_MS: String(TIMEOUT_MS),
+    TRANCHE_CONNECTIONS: connections,
+  }
   const office = await openOffice({ latencyMs: 15, env: settings })
   const redis = await openRedisServer(join(office.dir, 'r.sock'))
   const redisLink = await openProxy({ path: redis.path })
@@ -52,7 +57,7 @@ export async function openStage(): Promise<Stage> {
   let worker: Running | null = null
 
   function start(): void {
-    const started = office.startWith(env, 'worker', '--json')
+    const started = office.startWith(env, ...commandOf(), '--json')
     worker = started
     void started.ended.then((ended) => {
       if (ended.code !== null) left.push(ended)
@@ -63,7 +68,8 @@ export async function openStage(): Promise<Stage> {
   async function ensureWorker(): Promise<void> {
     if (worker === null) start()
     const started = worker
-    const works = () => worker !== started || started?.said().some((line) => line.includes('"working"')) === true
+    const works = () =>
+      worker !== started || started?.said().some((line) => /"working"|"submitted"/.test(line)) === true
     await until('the worker works', works)
   }
 
