@@ -261,6 +261,8 @@ async function openToRead(path: string): Promise<FileHandle> {
 /** What a person watching wants to hear while rows are worked off. */
 export interface WorkEvents {
   readonly onSettled?: (row: DueRow, verdict: Verdict, settled: Settled) => void
+  /** Once when no work can be handed out, and once with null when it can be again. */
+  readonly onTrouble?: (error: unknown) => void
 }
 
 export interface Work {
@@ -360,7 +362,7 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
     },
   })
   const intake = options.only === null ? await openIntake(app, ledger, roads, redis) : null
-  const tick = openTick({ ledger, dispatch, roads, clock, log, only: options.only })
+  const tick = openTick({ ledger, dispatch, roads, clock, log, only: options.only, onTrouble: options.onTrouble })
   return {
     async stop() {
       sending.abort()

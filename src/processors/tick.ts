@@ -17,6 +17,8 @@ export interface TickParts {
   readonly log: Log
   /** Work off this batch only. */
   readonly only: BatchId | null
+  /** Told once when no work can be handed out, with the reason, and once with null when it can be again. */
+  readonly onTrouble?: ((error: unknown) => void) | undefined
 }
 
 export interface Tick {
@@ -25,7 +27,7 @@ export interface Tick {
 }
 
 export function openTick(parts: TickParts): Tick {
-  const { dispatch, clock, log } = parts
+  const { dispatch, clock, log, onTrouble } = parts
   const stopping = new AbortController()
   const resumesSeen = new Map<AccountId, number>()
   let failing = false
@@ -34,11 +36,17 @@ export function openTick(parts: TickParts): Tick {
     while (!stopping.signal.aborted) {
       try {
         await step(parts, resumesSeen)
-        if (failing) log.info({}, 'work is being handed out again')
+        if (failing) {
+          log.info({}, 'work is being handed out again')
+          onTrouble?.(null)
+        }
         failing = false
       } catch (error) {
         // Redis away, mostly. What is due stays due: the next beat finds it again.
-        if (!failing) log.warn({ err: error }, 'no work could be handed out; trying again')
+        if (!failing) {
+          log.warn({ err: error }, 'no work could be handed out; trying again')
+          onTrouble?.(error)
+        }
         failing = true
       }
       await clock.sleep(EVERY_MS, stopping.signal)

@@ -37,6 +37,9 @@ test.concurrent.for<Treatment>(['lose-replies', 'lose-requests'])(
     tell(`silent Redis (${how}): all ${ROWS} rows after ${Date.now() - silentMs} ms`)
     const ran = await running.ended
     expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stderr).toMatch(
+      /No work can be handed out \(.+\)\. What was sent is recorded.+Work is handed out again/s,
+    )
     expect(countsIn(out)).toEqual({ APPROVED: ROWS })
     expect(office.sandbox.received()).toBe(ROWS)
     expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
