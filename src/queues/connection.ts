@@ -81,14 +81,36 @@ export async function assertReachable(
     const message = text.startsWith('Socket timeout')
       ? `it takes connections, but answered nothing within ${withinMs / 1000} s`
       : text
-    throw new Fault(
-      'unavailable',
-      `Redis at ${nameOf(address)} cannot be used (${message}). Nothing was sent. Start it, or correct TRANCHE_REDIS_URL, or unset it to use a private one.`,
-      { cause: error },
-    )
+    throw cannotBeUsed(address, message, error)
   } finally {
     redis.disconnect()
   }
+}
+
+const START_WITHIN_MS = 10_000
+
+/** For what a start asks, while nothing is being sent: a Redis that falls silent there is said, not waited for. */
+export async function answered<T>(address: RedisAddress, asked: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<never>((_, reject) => {
+    const why = `it took the connection, but answered nothing within ${START_WITHIN_MS / 1000} s`
+    timer = setTimeout(() => reject(new Error(why)), START_WITHIN_MS)
+  })
+  try {
+    return await Promise.race([asked, silence])
+  } catch (error) {
+    throw cannotBeUsed(address, error instanceof Error ? error.message : String(error), error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function cannotBeUsed(address: RedisAddress, why: string, cause: unknown): Fault {
+  return new Fault(
+    'unavailable',
+    `Redis at ${nameOf(address)} cannot be used (${why}). Nothing was sent. Start it, or correct TRANCHE_REDIS_URL, or unset it to use a private one.`,
+    { cause },
+  )
 }
 
 /** A Unix socket may be given as a path or as `unix:///path`; null: it is a host and port. */

@@ -2,7 +2,7 @@
 
 import { Queue, Worker } from 'bullmq'
 import type { BatchId, Dispatch, Log, Slice } from '../domain/ports.ts'
-import { type RedisAddress, toProducerOptions, toWorkerOptions } from './connection.ts'
+import { answered, type RedisAddress, toProducerOptions, toWorkerOptions } from './connection.ts'
 import { slicesQueue } from './names.ts'
 import { within } from './within.ts'
 
@@ -31,8 +31,10 @@ export async function openSlices({
   const name = slicesQueue(ledgerId)
   const queue = new Queue<Slice, number, 'slice'>(name, { prefix, connection: toProducerOptions(address) })
   queue.on('error', () => {}) // the tick says it once; ioredis would say it at every try
-  await queue.waitUntilReady()
-  await queue.obliterate({ force: true })
+  await answered(
+    address,
+    queue.waitUntilReady().then(() => queue.obliterate({ force: true })),
+  )
 
   const worker = new Worker<Slice, number, 'slice'>(name, (job) => work(job.data), {
     prefix,

@@ -65,3 +65,26 @@ test.concurrent('a Redis that takes connections and answers nothing keeps nobody
   expect(ran.code, ran.stderr).toBe(0)
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
+
+test.concurrent.for([
+  { command: 'run', falls: 'behind the first look', nth: 1 },
+  { command: 'worker', falls: 'before it says whose the messages are', nth: 4 },
+])(
+  'a Redis that falls silent $falls ends a $command that has not begun to send',
+  {
+    timeout: 60_000,
+  },
+  async ({ command, nth: silentFrom }, { expect, onTestFinished }) => {
+    const office = await openOffice()
+    onTestFinished(() => office.close())
+    await using redis = await openRedisServer(join(office.dir, 'r.sock'))
+    await using proxy = await openProxy({ path: redis.path })
+    const { input, out } = await prepared(office, 3)
+    const env = { TRANCHE_REDIS_URL: `redis://127.0.0.1:${proxy.port}` }
+    proxy.treat((nth) => (nth < silentFrom ? 'pass' : 'hang'))
+    const vain = await office.trancheWith(env, ...(command === 'run' ? ['run', input, '--out', out] : ['worker']))
+    expect(vain.code, vain.stderr).toBe(2)
+    expect(vain.stderr).toContain('Nothing was sent')
+    expect(office.sandbox.received()).toBe(0)
+  },
+)
