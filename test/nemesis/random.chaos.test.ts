@@ -8,7 +8,15 @@
 import { expect, test } from 'vitest'
 import { booksOf, compareBooks, query, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Ended, until } from '../fixtures/cli.ts'
-import { type MixedFile, mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import {
+  type FileRow,
+  type MixedFile,
+  mixedFile,
+  preparationFor,
+  refundRow,
+  refunds,
+  toCsv,
+} from '../fixtures/files.ts'
 import { tell } from './figures.ts'
 import { openDice, type Step, scheduleOf } from './schedule.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -38,15 +46,17 @@ async function playSchedule(seed: number): Promise<void> {
   /** Mostly the service; sometimes a clerk's run of either file, which ends when that is done or stuck. */
   const commandOf = () => {
     const { input, out } = files[dice.below(files.length)] as Submitted
-    return dice.from(['worker'], ['worker'], ['run', input, '--out', out])
+    return dice.from(['worker'], ['worker'], ['run', input ?? '', '--out', out])
   }
   await using stage = await openStage(seed % 3 === 0 ? 'warm' : 'fresh', commandOf)
   const { office } = stage
   files.push(await submit(stage, mixedFile(200), 'mixed'), await submit(stage, plainFile(100), 'refunds'))
 
   const steps = scheduleOf(seed, Number(NEMESIS_STEPS))
-  for (const { rows, orMs, act } of steps) {
+  office.sandbox.prepare(preparationFor(steps.map((_, n) => messageRow(n))))
+  for (const [n, { rows, orMs, act }] of steps.entries()) {
     await stage.ensureWorker()
+    stage.send({ schema_version: 1, ...messageRow(n) })
     const enough = office.sandbox.log().length + rows
     const lastMs = Date.now() + orMs
     await until('the next act is due', () => office.sandbox.log().length >= enough || Date.now() > lastMs)
@@ -54,7 +64,10 @@ async function playSchedule(seed: number): Promise<void> {
     stage.perform(act, dice)
   }
   await stage.calm()
+  await stage.deliver()
   const idle = await stage.tranche('worker', '--until-idle')
+  for (const { id } of query<{ id: string }>(office, "SELECT id FROM batch WHERE source = 'queue'"))
+    files.push({ batch: id, input: null, out: office.path(`${id}.csv`), statuses: steps.map(() => 'APPROVED') })
   for (const { batch, out } of files) await office.tranche('results', batch, '--out', out)
 
   const about = told(stage, seed, steps, startedMs, idle)
@@ -79,7 +92,8 @@ async function playSchedule(seed: number): Promise<void> {
 
 interface Submitted {
   readonly batch: string
-  readonly input: string
+  /** null: messages. */
+  readonly input: string | null
   readonly out: string
   readonly statuses: MixedFile['statuses']
 }
@@ -96,6 +110,10 @@ async function submit({ office, tranche }: Stage, file: MixedFile, name: string)
 function plainFile(count: number): MixedFile {
   const rows = refunds(count, 5_000)
   return { rows, statuses: rows.map(() => 'APPROVED'), preparation: preparationFor(rows) }
+}
+
+function messageRow(n: number): FileRow & { readonly reference: string } {
+  return refundRow(8_000 + n, { reference: `msg-${n}` })
 }
 
 /** Whatever happened, a row that is settled is settled as the gateway would have done in peace. */

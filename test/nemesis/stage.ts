@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Queue } from 'bullmq'
 import { query, recordedIn } from '../fixtures/books.ts'
 import { type Ended, type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../fixtures/proxy.ts'
@@ -16,11 +17,20 @@ export interface Stage extends AsyncDisposable {
   ensureWorker(): Promise<void>
   /** A person lets go on what is paused or stopped, and hears of it at once. */
   look(): void
+  /** Hands a message in, as another service would. It may go down with Redis. */
+  send(message: Message): void
+  /** Hands in again what is not in the ledger, as its producer would, and works until all of them are. */
+  deliver(): Promise<void>
   /** Everything begun has ended, nothing is done to anybody any more, and the worker has left. */
   calm(): Promise<void>
   /** A command in the settings of this stage. */
   tranche(...args: readonly string[]): Promise<Ended>
   toll(): Toll
+}
+
+interface Message {
+  readonly schema_version: 1
+  readonly reference: string
 }
 
 /** What the nemesis has to answer for. */
@@ -49,6 +59,9 @@ export async function openStage(connections: 'fresh' | 'warm', commandOf: () => 
     TRANCHE_REDIS_URL: `redis://127.0.0.1:${redisLink.port}`,
     TRANCHE_GATEWAY_URL: `http://127.0.0.1:${gatewayLink.port}`,
   }
+  const producer = new Queue('tranche-intake', { connection: { path: redis.path } })
+  producer.on('error', () => {})
+  const messages: Message[] = []
   const caught = new Set<string>()
   const left: Ended[] = []
   const lanes = openLanes()
@@ -56,8 +69,8 @@ export async function openStage(connections: 'fresh' | 'warm', commandOf: () => 
   let struck = 0
   let worker: Running | null = null
 
-  function start(): void {
-    const started = office.startWith(env, ...commandOf(), '--json')
+  function start(command = commandOf()): void {
+    const started = office.startWith(env, ...command, '--json')
     worker = started
     void started.ended.then((ended) => {
       if (ended.code !== null) left.push(ended)
@@ -81,6 +94,16 @@ export async function openStage(connections: 'fresh' | 'warm', commandOf: () => 
     await killed.ended
     for (const { state, reference } of recordedIn(office)) if (state === 'SENDING') caught.add(reference)
     start()
+  }
+
+  async function end(): Promise<void> {
+    worker?.kill('SIGTERM')
+    await worker?.ended
+  }
+
+  /** Under its reference: one that completed is not taken again, so it had better be in the ledger. */
+  function handIn(message: Message): void {
+    producer.add('instruction', message, { jobId: message.reference }).catch(() => {})
   }
 
   async function freeze(forMs: number): Promise<void> {
@@ -162,14 +185,29 @@ export async function openStage(connections: 'fresh' | 'warm', commandOf: () => 
     look: () => lanes.run('person', resumeAll),
     async calm() {
       await lanes.ended()
+      await end() // first: what strikes between the count and the clearing would be forgotten
       await clearFaults()
-      worker?.kill('SIGTERM')
-      await worker?.ended
       await resumeAll()
+    },
+    send(message) {
+      messages.push(message)
+      handIn(message)
+    },
+    async deliver() {
+      const missing = () => {
+        const known = new Set(recordedIn(office).map(({ reference }) => reference))
+        return messages.filter(({ reference }) => !known.has(reference))
+      }
+      for (const message of missing()) handIn(message)
+      start(['worker'])
+      // One whose taker died is taken again when its lock has run out.
+      await until('every message is in the ledger', () => missing().length === 0, worker, 60_000)
+      await end()
     },
     tranche: (...args) => office.trancheWith(env, ...args),
     toll: () => ({ kills, caught, left, struck: struck + gatewayLink.spoilt }),
     async [Symbol.asyncDispose]() {
+      await producer.close().catch(() => {})
       await office.close()
       for (const one of [redisLink, gatewayLink, redis]) await one[Symbol.asyncDispose]()
     },
