@@ -71,7 +71,7 @@ function actOf(dice: Dice): Act {
     case 'pause':
       return { kind }
     case 'freeze-worker': // often beyond the deadline of what is open
-      return { kind, forMs: forMs + dice.from(0, TIMEOUT_MS) }
+      return { kind, forMs: forMs + dice.from(0, TIMEOUT_MS, TIMEOUT_MS) }
     case 'kill-redis':
     case 'freeze-redis':
       return { kind, forMs }
