@@ -72,13 +72,14 @@ async function playSchedule(seed: number): Promise<void> {
 
   const about = told(stage, seed, steps, startedMs, idle)
   tell(about)
-  const { caught, struck } = stage.toll()
+  const { caught, struck, left } = stage.toll()
   const found = {
     books: compareBooks(booksOf(office, ...files)),
     otherThanForetold: files.flatMap(otherThanForetold),
     leftWaiting: leftWaiting(stage),
     sweptOfNoKilledWorker: referencesMoved(stage, 'sweep').filter((reference) => !caught.has(reference)),
     doubtsBeyondTheStrikes: Math.max(0, referencesMoved(stage, 'doubt').length - struck),
+    unexpectedEnds: left.filter(({ code }) => code === 1).map(({ stderr }) => stderr),
   }
   expect(found, about).toEqual({
     books: [],
@@ -86,6 +87,7 @@ async function playSchedule(seed: number): Promise<void> {
     leftWaiting: [],
     sweptOfNoKilledWorker: [],
     doubtsBeyondTheStrikes: 0,
+    unexpectedEnds: [],
   })
   expect([0, 3, 5, 6], about).toContain(idle.code)
 }
@@ -147,7 +149,6 @@ function told(stage: Stage, seed: number, steps: readonly Step[], startedMs: num
     `${stage.office.sandbox.log().length} executed, ${Math.round((Date.now() - startedMs) / 1_000)} s, workers left with [${left.map(({ code }) => code)}]`,
     ...steps.map(({ act }) => JSON.stringify(act)),
     ...doubts,
-    ...left.filter(({ code }) => code === 1).map(({ stderr }) => stderr),
     idle.stderr,
   ].join('\n  ')
 }

@@ -15,7 +15,7 @@ export interface Stage extends AsyncDisposable {
   perform(act: Act, dice: Dice): void
   /** A worker that is gone is started again, as a service manager would; resolves when it works or is gone again. */
   ensureWorker(): Promise<void>
-  /** A person lets go on what is paused or stopped, and hears of it at once. */
+  /** A person looks in and lets go on what is paused or stopped. */
   look(): void
   /** Hands a message in, as another service would. It may go down with Redis. */
   send(message: Message): void
