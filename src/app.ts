@@ -265,6 +265,8 @@ async function openToRead(path: string): Promise<FileHandle> {
 /** What a person watching wants to hear while rows are worked off. */
 export interface WorkEvents {
   readonly onSettled?: (row: DueRow, verdict: Verdict, settled: Settled) => void
+  /** Once when no work can be handed out, and once with null when it can be again. */
+  readonly onTrouble?: (error: unknown) => void
 }
 
 export interface Work {
@@ -375,7 +377,8 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
     },
   })
   const intake = options.only === null ? await openIntake(app, ledger, roads, redis) : null
-  const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only: options.only })
+  const { only, onTrouble } = options
+  const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only, onTrouble })
   const epoch = openEpoch({ ledger, clock, log })
   return {
     async stop() {
