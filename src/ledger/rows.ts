@@ -113,16 +113,24 @@ export const ORDER_IS_FREE = `(i.order_key IS NULL OR (
   AND NOT EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND coalesce(e.execute_at, 0) <= ?
     AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'))))`
 
-/** Whether row `i` stands behind a row of its order that no machine will move. */
+/** Whether row `i` of batch `b` may be claimed before a person has looked at the first few. */
+export const WITHIN_CANARY = withinCanary('i', 'b')
+
+/**
+ * Whether row `i` stands behind a row of its order that no machine will move: one in doubt, one of another batch that is
+ * paused, or one that a canary keeps back until a person has looked.
+ */
 export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
   EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT')
-  OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.batch_id <> i.batch_id
+  OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id
     AND coalesce(e.execute_at, 0) <= unixepoch('subsec') * 1000
-    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open' AND eb.hold = 'paused'))))`
+    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
+      AND ((eb.hold = 'paused' AND e.batch_id <> i.batch_id) OR NOT ${withinCanary('e', 'eb')})))))`
 
-/** Whether row `i` of batch `b` may be claimed before a person has looked at the first few. */
-export const WITHIN_CANARY =
-  '(b.canary_rows IS NULL OR (i.row_no <= b.canary_row_no AND coalesce(i.execute_at, 0) <= b.canary_execute_at))'
+function withinCanary(row: 'i' | 'e', batch: 'b' | 'eb'): string {
+  return `(${batch}.canary_rows IS NULL
+    OR (${row}.row_no <= ${batch}.canary_row_no AND coalesce(${row}.execute_at, 0) <= ${batch}.canary_execute_at))`
+}
 
 /** What row `i` waits for because it is in doubt and names the same order, in words; NULL: nothing. */
 export const DOUBT_BEFORE = `CASE WHEN i.state = 'READY' AND i.order_key IS NOT NULL THEN (
