@@ -6,10 +6,10 @@ import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
-import { openBook } from './book.ts'
+import { type BookParts, openBook } from './book.ts'
 import { openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
 import { openDoubts } from './doubts.ts'
-import { openIntake } from './intake.ts'
+import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { openMoves } from './moves.ts'
 import { migrate } from './schema.ts'
@@ -32,10 +32,33 @@ export interface LedgerOptions {
 const SUBMIT_WAIT_MS = 600_000
 const OPEN_WAIT_MS = 2_000
 
-export function openLedger(options: LedgerOptions): Ledger {
-  const { db, ledgerId } = openFile(options.path)
-  const timing = options.timing ?? SYSTEM_TIMING
-  const committer = openCommitter(db, options.die, timing)
+export function openLedger({ path, submitLockPath, die, timing = SYSTEM_TIMING }: LedgerOptions): Ledger {
+  const { db, ledgerId } = openFile(path)
+  return openLedgerOn({
+    db,
+    ledgerId,
+    die,
+    timing,
+    newBatchId,
+    lockSubmit: () => lockSubmit(submitLockPath),
+    openReader: () => {
+      if (path === null) throw new Error('bug: a ledger in memory has no second reader')
+      return new DatabaseSync(path, { readOnly: true, timeout: OPEN_WAIT_MS })
+    },
+  })
+}
+
+/** A ledger and all it takes from the world around it. A simulation brings its own. */
+export interface LedgerParts extends IntakeParts, Pick<BookParts, 'openReader'> {
+  /** Its tables are there and up to date. */
+  readonly db: DatabaseSync
+  readonly ledgerId: string
+  readonly die: (error: unknown) => never
+  readonly timing: Timing
+}
+
+export function openLedgerOn({ db, ledgerId, die, timing, newBatchId, lockSubmit, openReader }: LedgerParts): Ledger {
+  const committer = openCommitter(db, die, timing)
   const tally = openTally(db)
   committer.beforeCommit(tally.flush)
   committer.afterRollback(tally.forget)
@@ -45,14 +68,8 @@ export function openLedger(options: LedgerOptions): Ledger {
     ...openWork(db, committer, tally, { record, timing }),
     ...openSweeping(db, committer, record),
     ...openDoubts(db, committer, record),
-    ...openIntake(db, committer, tally, { newBatchId, lockSubmit: () => lockSubmit(options.submitLockPath) }),
-    ...openBook(db, committer, {
-      record,
-      openReader: () => {
-        if (options.path === null) throw new Error('bug: a ledger in memory has no second reader')
-        return new DatabaseSync(options.path, { readOnly: true, timeout: OPEN_WAIT_MS })
-      },
-    }),
+    ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
+    ...openBook(db, committer, { record, openReader }),
     async close() {
       await committer.drained()
       db.close()
