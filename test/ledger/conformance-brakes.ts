@@ -126,6 +126,20 @@ export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
       expect(await due(batchId)).toEqual(['R-2', 'R-3'])
     })
 
+    test('is not kept waiting by an earlier row of its order that became due later: that one waits for the canary', async () => {
+      const X = { orderId: '5' }
+      const rows = [
+        refund('A', { ...X, executeAtMs: NOW + 1_000 }),
+        refund('B', { ...X, amountMinor: 2n }),
+        refund('C'),
+      ]
+      const batchId = await submit(ledger, accountId, rows, { canaryRows: 1 })
+      expect(await due(batchId, NOW + 1_000)).toEqual(['B'])
+      await work(ledger, batchId, 'B', 'APPROVED')
+      await ledger.resume(batchId, 'as expected', CLERK, NOW)
+      expect(await due(batchId, NOW + 1_000)).toEqual(['C', 'A'])
+    })
+
     test('holds back whatever waits behind its other rows: of that, nothing is due by itself', async () => {
       const X = { orderId: '5' }
       const first = await submit(ledger, accountId, [refund('A'), refund('B', { ...X, amountMinor: 2n })], {

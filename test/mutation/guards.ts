@@ -394,6 +394,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a canary does not wait for a row that waits for it',
+    file: 'src/ledger/rows.ts',
+    guard: "(e.batch_id <> i.batch_id OR ${withinCanary('e', 'eb')})",
+    without: '1',
+    tests: [LEDGER],
+  },
+  {
     name: 'a canary counts among what may block a row',
     file: 'src/ledger/book.ts',
     guard: "WHERE hold = 'paused' OR canary_rows IS NOT NULL) AS n",
