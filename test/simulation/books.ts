@@ -54,7 +54,7 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
     ...executedOnce(books),
     ...rate(books),
     ...oneOfAnOrder(rows, moves),
-    ...rows.flatMap((row) => rowAgainstGateway(row, executedAs.get(row.id) ?? [], moves)),
+    ...rows.flatMap((row) => rowAgainstGateway(row, executedAs.get(row.id) ?? [], moves, books)),
     ...everythingEnded(rows),
     ...attempts(rows, moves),
     ...messages(books, rows),
@@ -123,6 +123,7 @@ function rowAgainstGateway(
   row: RecordedRow,
   executions: readonly Execution[],
   moves: readonly RecordedMove[],
+  { truth }: Books,
 ): string[] {
   const approved = executions.filter(({ status }) => status === 'APPROVED')
   const declined = executions.filter(({ status }) => status === 'DECLINED')
@@ -147,8 +148,11 @@ function rowAgainstGateway(
         ...(approved.length > 0 ? [`${name} was executed and is DECLINED`] : []),
         ...(declined.length === 0 ? [`${name} is DECLINED, and the gateway never declined it`] : []),
       ]
-    case 'FAILED':
     case 'CANCELLED':
+      // Whoever says that something was not executed, and then cancels it, is believed.
+      if (truth.misjudged.has(`${row.accountId}/${row.reference}`)) return []
+      return approved.length > 0 ? [`${name} was executed and is CANCELLED`] : []
+    case 'FAILED':
     case 'INVALID':
       return approved.length > 0 ? [`${name} was executed and is ${row.state}`] : []
     case 'DUPLICATE':

@@ -99,6 +99,7 @@ export class GatewayTruth {
   readonly #record: SimulatedRecord
   readonly #strict: boolean
   readonly #connecting = new Set<Life>()
+  readonly #acts: { readonly point: 'claimed' | 'sent'; readonly act: (life: Life) => void }[] = []
   #answers: { readonly answer: Answer; readonly accountId: AccountId; readonly atMs: number }[] = []
 
   /** `strict`: only one process sends, so that whatever leaves must stand as SENDING in the ledger. */
@@ -107,6 +108,16 @@ export class GatewayTruth {
     this.#record = record
     this.weather = weather
     this.#strict = strict
+  }
+
+  /** Does something to the next process whose request gets that far. */
+  at(point: 'claimed' | 'sent', act: (life: Life) => void): void {
+    this.#acts.push({ point, act })
+  }
+
+  #reach(point: 'claimed' | 'sent', life: Life): void {
+    const next = this.#acts.findIndex((armed) => armed.point === point)
+    if (next >= 0 && !this.calm) this.#acts.splice(next, 1)[0]?.act(life)
   }
 
   /** Whether the last request of that process waits for its connection. */
@@ -144,6 +155,10 @@ export class GatewayTruth {
     }
   }
 
+  get #latencyMs(): number {
+    return this.calm ? Math.min(20, this.weather.latencyMs) : this.weather.latencyMs
+  }
+
   #troubleNow(): Trouble | null {
     const { random } = this.#world
     if (this.calm) return null
@@ -157,6 +172,7 @@ export class GatewayTruth {
     const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
     let state: 'waiting' | 'started' | 'settled' = 'waiting'
     this.#connecting.add(life)
+    this.#reach('claimed', life)
     const settle = (with_: Outcome) => {
       if (state === 'settled') return
       state = 'settled'
@@ -168,8 +184,7 @@ export class GatewayTruth {
       if (state === 'waiting') settle({ kind: 'unsent', why, detail })
     }
     const trouble = this.#troubleNow()
-    const connectMs =
-      trouble === 'no-connection' ? CONNECT_LIMIT_MS * 2 : random.between(0.2, 1) * this.weather.latencyMs
+    const connectMs = trouble === 'no-connection' ? CONNECT_LIMIT_MS * 2 : random.between(0.2, 1) * this.#latencyMs
     world.after(CONNECT_LIMIT_MS, () => unsent('connect', 'no connection'), life, true)
     world.after(
       connectMs,
@@ -184,6 +199,7 @@ export class GatewayTruth {
         const lost = (detail: string) =>
           void (state === 'started' && settle({ kind: 'lost', sentAtMs, httpStatus: null, detail }))
         const held = this.#onFirstByte(life, accountId, instruction)
+        this.#reach('sent', life)
         // As undici's handler does it: what has arrived already is read before the deadline counts.
         world.after(
           this.weather.timeoutMs,
@@ -224,7 +240,7 @@ export class GatewayTruth {
     const world = this.#world
     const { random } = world
     const { trouble } = request
-    const onewayMs = () => random.between(0.2, 1) * this.weather.latencyMs
+    const onewayMs = () => random.between(0.2, 1) * this.#latencyMs
     if (trouble === 'reset-before') return void world.after(onewayMs(), () => lost('reset'), life)
     if (trouble === 'hangs-before') return
     const answer = (with_: Answered, afterMs: number): void => {
@@ -285,6 +301,8 @@ export class GatewayTruth {
     return executed
   }
 
+  /** Instructions of which a person said that they were to be sent again although they had been executed. */
+  readonly misjudged = new Set<string>()
   /** How often a person ordered an instruction to be sent again. */
   readonly sendAgains = new Map<string, number>()
 

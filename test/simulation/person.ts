@@ -25,6 +25,7 @@ export async function decideDoubts(
     const told = { reference, merchant, attempt, reason: 'looked up', restMs: DOUBT_REST_MS }
     // Counted before it is told: the process may die between the two.
     if (found.finding === 'send-again') truth.sendAgains.set(key, (truth.sendAgains.get(key) ?? 0) + 1)
+    if (found.finding === 'send-again' && lookUpOnly(doubt, truth).finding === 'approved') truth.misjudged.add(key)
     let resolved = await ledger.resolve({ ...told, ...found }, PERSON, life.clock.nowMs())
     if (resolved.kind === 'refused' && resolved.why === 'cancelled') {
       resolved = await ledger.resolve({ ...told, ...lookUpOnly(doubt, truth) }, PERSON, life.clock.nowMs())

@@ -5,6 +5,7 @@ import { type Currency, parseCurrency } from '../../src/domain/money.ts'
 import { TROUBLES, type Trouble, type Weather } from './gateway.ts'
 import type { Random } from './random.ts'
 import type { RedisHabits } from './redis.ts'
+import { BEGINNING_MS } from './world.ts'
 
 const EUR = parseCurrency('EUR') as Currency
 
@@ -24,14 +25,17 @@ export interface PlannedRow {
   readonly bad: boolean
 }
 
+/** At once, or when the next request is claimed or its first byte has left. */
+type Moment = 'now' | 'claimed' | 'sent'
+
 export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'submit'; readonly file: number }
   | { readonly what: 'message'; readonly account: number; readonly instruction: Instruction }
   | { readonly what: 'worker'; readonly onlyOneBatch: boolean }
-  | { readonly what: 'worker-dies'; readonly steps: number; readonly backAfterMs: number }
+  | { readonly what: 'worker-dies'; readonly when: Moment; readonly steps: number; readonly backAfterMs: number }
   | { readonly what: 'worker-stops'; readonly backAfterMs: number; readonly impatientAfterMs: number | null }
-  | { readonly what: 'worker-freezes' | 'command-freezes'; readonly forMs: number }
-  | { readonly what: 'machine-suspends'; readonly forMs: number }
+  | { readonly what: 'worker-freezes' | 'machine-suspends'; readonly when: Moment; readonly forMs: number }
+  | { readonly what: 'command-freezes'; readonly forMs: number }
   | { readonly what: 'command-dies'; readonly steps: number }
   | { readonly what: 'wall-clock'; readonly offMs: number }
   | { readonly what: 'disk-full' | 'disk-busy'; readonly forMs: number }
@@ -107,13 +111,14 @@ function drawWeather(random: Random): Weather {
 
 function drawFiles(random: Random, accounts: number): PlannedFile[] {
   const drawn: PlannedFile[] = []
-  const orders = random.pick([2, 4, 12])
+  const orders = random.pick([2, 4, 12, 1_000])
   for (let file = 0; file < random.pick([1, 1, 2, 2, 3]); file += 1) {
     const account = random.whole(0, accounts - 1)
     const runKey = random.chance(0.15) ? `key${file}` : null
     const earlier = drawn.filter((other) => other.account === account && other.runKey === runKey)
     const rows: PlannedRow[] = []
-    for (let rowNo = 1; rowNo <= random.whole(1, 12); rowNo += 1) {
+    const size = random.chance(0.05) ? random.whole(15, 40) : random.whole(1, 10)
+    for (let rowNo = 1; rowNo <= size; rowNo += 1) {
       const repeated = earlier.length > 0 && random.chance(0.2) ? random.pick(random.pick(earlier).rows) : null
       const bad = random.chance(0.03)
       const instruction = repeated?.instruction ?? drawInstruction(random, `${runKey ?? 'r'}/${file}-${rowNo}`, orders)
@@ -152,7 +157,7 @@ function drawInstruction(random: Random, reference: string, orders: number): Ins
     xtlOrderId:
       operation === 'REFUND' || operation === 'CANCEL' ? null : `X${reference.replaceAll(/[^A-Za-z0-9]/g, 'x')}`,
     details: {},
-    executeAtMs: null,
+    executeAtMs: random.chance(0.1) ? BEGINNING_MS + random.whole(0, 8_000) : null,
   }
 }
 
@@ -178,6 +183,7 @@ function drawEvents(random: Random, { endsAtMs, files, accounts, lockFails, late
   }
   const shortMs = () =>
     random.pick([random.between(10, 400), random.between(400, 3_000), random.between(15_500, 25_000)])
+  const when = () => random.pick(['now', 'claimed', 'sent'] as const)
   const backAfterMs = () => random.between(10, 800)
   const isPeaceful = random.chance(0.1)
   events.push({ atMs: random.between(0, 1_000), what: 'worker', onlyOneBatch: random.chance(0.15) })
@@ -198,6 +204,7 @@ function drawEvents(random: Random, { endsAtMs, files, accounts, lockFails, late
   add(times(0.5, 3), () => ({
     atMs: at(500),
     what: 'worker-dies',
+    when: when(),
     steps: random.whole(0, 60),
     backAfterMs: backAfterMs(),
   }))
@@ -207,9 +214,9 @@ function drawEvents(random: Random, { endsAtMs, files, accounts, lockFails, late
     backAfterMs: backAfterMs(),
     impatientAfterMs: random.chance(0.3) ? random.between(0, 500) : null,
   }))
-  add(times(0.15), () => ({ atMs: at(), what: 'worker-freezes', forMs: shortMs() }))
+  add(times(0.15), () => ({ atMs: at(), what: 'worker-freezes', when: when(), forMs: shortMs() }))
   add(times(0.1), () => ({ atMs: at(), what: 'command-freezes', forMs: shortMs() }))
-  add(times(0.1), () => ({ atMs: at(), what: 'machine-suspends', forMs: shortMs() }))
+  add(times(0.1), () => ({ atMs: at(), what: 'machine-suspends', when: when(), forMs: shortMs() }))
   add(times(0.2), () => ({ atMs: at(), what: 'command-dies', steps: random.whole(0, 8) }))
   add(times(0.15), () => ({
     atMs: at(),

@@ -33,7 +33,7 @@ export interface RunResult {
 
 /** No process may need longer to end, and no batch longer to come to rest, once all faults are over. */
 const PATIENCE_MS = 240_000
-const ROUNDS_OF_CALM = 15
+const ROUNDS_OF_CALM = 60
 /** Longer than the rest of a doubt, even by a wall clock that was set. */
 const QUIET_MS = DOUBT_REST_MS + 40_000
 
@@ -148,9 +148,14 @@ function happen(
       return office.message(event.account, event.instruction, `${event.instruction.reference} at ${event.atMs}`)
     case 'worker':
       return void office.startWorker(event)
-    case 'worker-dies':
-      worker?.life.dieIn(event.steps)
-      return back(event.backAfterMs)
+    case 'worker-dies': {
+      const dies = (life: Life) => {
+        life.dieIn(event.steps)
+        back(event.backAfterMs)
+      }
+      if (event.when !== 'now') return truth.at(event.when, dies)
+      return worker === undefined ? undefined : dies(worker.life)
+    }
     case 'worker-stops': {
       worker?.askToStop()
       if (event.impatientAfterMs !== null)
@@ -158,12 +163,14 @@ function happen(
       return back(event.backAfterMs)
     }
     case 'worker-freezes':
+      if (event.when !== 'now') return truth.at(event.when, (life) => life.freeze(event.forMs))
       return worker?.life.freeze(event.forMs)
     case 'command-freezes':
       return command?.freeze(event.forMs)
     case 'command-dies':
       return command?.dieIn(event.steps)
     case 'machine-suspends':
+      if (event.when !== 'now') return truth.at(event.when, () => world.suspend(event.forMs))
       return world.suspend(event.forMs)
     case 'wall-clock':
       return world.setWallBy(event.offMs)

@@ -7,7 +7,7 @@ import type { Timing } from '../../src/ledger/commit.ts'
 import type { Random } from './random.ts'
 
 /** Wall time at the beginning of every run. */
-const BEGINNING_MS = Date.UTC(2026, 4, 4, 9)
+export const BEGINNING_MS = Date.UTC(2026, 4, 4, 9)
 
 interface Happening {
   atMs: number
