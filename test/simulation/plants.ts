@@ -37,6 +37,21 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       },
     }),
   },
+  'the fence lets go what is late': {
+    road: (road) => ({
+      ...road,
+      gateway: {
+        ...road.gateway,
+        send: (instruction, fence, abandon) => {
+          const late = () => {
+            const why = fence()
+            return why === 'fence' ? null : why
+          }
+          return road.gateway.send(instruction, late, abandon)
+        },
+      },
+    }),
+  },
   'the last look at the rate always lets go': {
     road: (road) => ({ ...road, gate: { ...road.gate, leave: () => null, refusals: road.gate.refusals } }),
   },
