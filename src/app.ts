@@ -6,6 +6,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
+import { stoppedBy } from './domain/alarm.ts'
 import { Fault } from './domain/fault.ts'
 import { guardCell } from './domain/guard.ts'
 import type { Operation } from './domain/instruction.ts'
@@ -114,7 +115,7 @@ export async function openRecordToRead(app: App): Promise<Ledger> {
   return openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
 }
 
-function ledgerExists(app: App): boolean {
+export function ledgerExists(app: App): boolean {
   return statSync(app.paths.ledger, { throwIfNoEntry: false }) !== undefined
 }
 
@@ -123,7 +124,9 @@ function dieOf(app: App): (error: unknown) => never {
     app.log.error({ err: error }, 'the ledger cannot be trusted any more')
     const message = error instanceof Error ? error.message : String(error)
     process.stderr.write(
-      `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.\n`,
+      error instanceof Fault
+        ? `${message}\n`
+        : `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.\n`,
     )
     process.exit(1)
   }
@@ -270,7 +273,7 @@ export interface WorkOptions extends WorkEvents {
   readonly only: BatchId | null
 }
 
-export type { Work, WorkerLock }
+export type { Held, Work, WorkerLock }
 
 /** Nothing is being sent yet, so that two starters in the same instant can sort it out. */
 const SIMULTANEOUS_START_MS = 100
@@ -283,6 +286,15 @@ export async function takeWorkerLock(app: App, command: string): Promise<WorkerL
     { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() },
     SIMULTANEOUS_START_MS,
   )
+}
+
+/** The same for whoever would send: from a ledger that may be a copy nothing is. */
+export async function takeLockToSend(app: App, ledger: Ledger, command: string): Promise<WorkerLock | Held> {
+  const lock = await takeWorkerLock(app, command)
+  const alarm = lock.kind === 'taken' ? await ledger.alarm() : null
+  if (lock.kind === 'held' || alarm === null) return lock
+  lock.release()
+  throw stoppedBy(alarm, app.paths.ledger)
 }
 
 /** Who works at this moment; null: nobody. */
@@ -350,9 +362,11 @@ async function openRoads(app: App, ledger: Ledger, only: BatchId | null): Promis
   for (const merchant of app.config.merchants.values()) {
     if (wanted !== null && merchant.name !== wanted) continue
     const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus } = merchant
-    roads.set(await accountOf(ledger, merchant, app.clock), {
-      gateway: openGateway({ ...merchant, password: merchant.password.reveal(), clock: app.clock }),
-      gate: openGate({ inFlightMax, ratePerSecond, clock: app.clock }),
+    const gate = openGate({ inFlightMax, ratePerSecond, clock: app.clock })
+    const { clock } = app
+    roads.set(await accountOf(ledger, merchant, clock), {
+      gateway: openGateway({ ...merchant, password: merchant.password.reveal(), moment: gate.moment, clock }),
+      gate,
       timeoutMs,
       notExecutedStatus,
       merchant,

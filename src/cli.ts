@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 import { Command, CommanderError, Option } from 'commander'
 import type { App } from './app.ts'
+import type { AdoptArguments } from './commands/adopt.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
 import type { ResultsArguments } from './commands/results.ts'
@@ -222,6 +223,16 @@ function addBatchCommands(program: Command, act: Act): void {
     )
   for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
   program
+    .command('rate [merchant] [rate]')
+    .description('show or turn the rate dial while running; it holds until it is turned back to "configured"')
+    .addHelpText(
+      'after',
+      example('tranche rate', 'tranche rate 25/s', 'tranche rate default 0.5/s', 'tranche rate default configured'),
+    )
+    .action((merchant: string | undefined, rate: string | undefined) =>
+      act(async (app, terminal) => (await import('./commands/rate.ts')).rate(app, merchant, rate, terminal)),
+    )
+  program
     .command('history <reference>')
     .description('every move of an instruction')
     .addHelpText('after', example('tranche history R-1001', 'tranche history 2026-12/sub-77'))
@@ -298,6 +309,7 @@ function addServiceCommands(program: Command, act: Act): void {
       const terminal = openTerminal(givenTo(program).json === true, process.stdout, process.stderr)
       process.exitCode = await (await import('./commands/sandbox.ts')).sandbox(options, terminal)
     })
+  addCopyCommands(program, act)
   program
     .command('doctor')
     .description('check configuration, Redis, ledger, gateway, clock; say what to fix')
@@ -306,6 +318,34 @@ function addServiceCommands(program: Command, act: Act): void {
     .command('down')
     .description('stop a private Redis left behind')
     .action(() => act(async (app, terminal) => (await import('./commands/down.ts')).down(app, terminal)))
+}
+
+function addCopyCommands(program: Command, act: Act): void {
+  program
+    .command('backup <file>')
+    .description('copy the ledger, the only supported way; a worker may go on meanwhile')
+    .addHelpText('after', example('tranche backup /backup/ledger-2026-12-01.db'))
+    .action((file: string) =>
+      act(async (app, terminal) => (await import('./commands/backup.ts')).backup(app, file, terminal)),
+    )
+  program
+    .command('adopt')
+    .description('take over a ledger that was moved or put back, or an account at a new address')
+    .option('--moved', 'this is the newest state, and no other copy will send again')
+    .option('--restored', 'an older state was put back: what is not settled in it comes into doubt')
+    .option('--merchant <name>', 'the same account, at the address or user name configured now')
+    .requiredOption('--reason <text>', 'why; kept in the history')
+    .addHelpText(
+      'after',
+      example(
+        'tranche adopt --moved --reason "new host; the old one is wiped"',
+        'tranche adopt --restored --reason "disk failed, backup of 1 December"',
+        'tranche adopt --merchant shop --reason "gateway moved to pay.example, letter of 3 May"',
+      ),
+    )
+    .action((options: AdoptArguments) =>
+      act(async (app, terminal) => (await import('./commands/adopt.ts')).adopt(app, options, terminal)),
+    )
 }
 
 function example(...lines: readonly string[]): string {

@@ -1,6 +1,7 @@
 // tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
 
 import { type App, checkRedis, openRecordToRead, reachGateway, workerNow } from '../app.ts'
+import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/progress.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
@@ -49,13 +50,20 @@ function checkLedger(app: App): Promise<Finding> {
   return finding('ledger', async () => {
     const ledger = await openRecordToRead(app)
     try {
+      const alarm = await ledger.alarm()
+      if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
       const batches = await ledger.batches()
       const inDoubt = batches.reduce((sum, batch) => sum + countIn(batch, 'IN_DOUBT'), 0)
-      const stopped = (await ledger.accounts()).filter((account) => account.stopped !== null)
+      const accounts = await ledger.accounts()
+      const stopped = accounts.filter((account) => account.stopped !== null)
+      const turned = accounts.filter((account) => account.ratePerSecond !== null)
       const notes = [
         `${plural(batches.length, 'batch', 'batches')} in ${app.paths.ledger}`,
         ...(inDoubt > 0 ? [`${plural(inDoubt, 'row', 'rows')} in doubt (tranche in-doubt list)`] : []),
         ...stopped.map(({ name, stopped: why }) => `merchant ${name} is stopped (${why})`),
+        ...turned.map(
+          ({ name, ratePerSecond }) => `the rate dial of merchant ${name} is at ${ratePerSecond}/s (tranche rate)`,
+        ),
       ]
       return notes.join('; ')
     } finally {

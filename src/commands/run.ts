@@ -12,7 +12,7 @@ import {
   openWork,
   prepareSandbox,
   submitFile,
-  takeWorkerLock,
+  takeLockToSend,
   type Work,
   type WorkerLock,
   writeBatchResults,
@@ -188,7 +188,7 @@ function openOwnWork(app: App, ledger: Ledger): OwnWork {
   return {
     async tryToOpen() {
       if (lock !== null) return null
-      const taken = await takeWorkerLock(app, 'run')
+      const taken = await takeLockToSend(app, ledger, 'run')
       if (taken.kind === 'held') return taken.heldBy?.command ?? 'worker'
       lock = taken
       redis = await openRedis(app)

@@ -1,6 +1,7 @@
 // tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
 
 import { type App, openRecordToRead, workerNow } from '../app.ts'
+import { sayAlarm } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/progress.ts'
@@ -22,6 +23,8 @@ export async function status(
 ): Promise<number> {
   const ledger = await openRecordToRead(app)
   try {
+    const alarm = await ledger.alarm()
+    if (alarm !== null) terminal.say(sayAlarm(alarm, app.paths.ledger))
     if (id === undefined) return await showAll(app, ledger, terminal)
     return given.watch === true ? await watch(app, ledger, id, terminal) : await showOne(app, ledger, id, terminal)
   } finally {
@@ -39,7 +42,9 @@ async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<nu
   const batches = await ledger.batches()
   const working = (await workerNow(app)) !== null
   const nowMs = app.clock.nowMs()
-  terminal.object({ batches: batches.map((batch) => toJson(batch, standingOf(batch, nowMs, working))) })
+  const alarm = await ledger.alarm()
+  const alarmed = alarm === null ? {} : { ledger_alarm: alarm }
+  terminal.object({ ...alarmed, batches: batches.map((batch) => toJson(batch, standingOf(batch, nowMs, working))) })
   if (batches.length === 0) terminal.say(`No batches yet in ${app.paths.ledger}.`)
   const rows = batches.map((batch) => {
     const { state } = standingOf(batch, nowMs, working)

@@ -1,6 +1,7 @@
 // tranche pause, resume and cancel: what a person decides about a batch or an account, with the reason kept.
 
 import { type App, openRecordToRead } from '../app.ts'
+import { stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../domain/ports.ts'
 import { countIn } from '../domain/progress.ts'
@@ -30,6 +31,9 @@ export async function steer(
     if (id === undefined)
       throw new Fault('usage', `Name the batch: tranche ${what} BATCH --reason TEXT. Nothing was changed.`)
     const before = await findBatch(ledger, id)
+    const alarm = what === 'cancel' ? await ledger.alarm() : null
+    // "Cancelled" says that nothing was sent, and of an older state that was put back nobody knows.
+    if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
     if (what === 'cancel' && countIn(before, 'READY') + countIn(before, 'SENDING') === 0) {
       throw new Fault(
         'usage',

@@ -1,6 +1,7 @@
 // tranche submit FILE: records it and prints the batch id; a worker does the rest.
 
 import { type App, accountOf, openInstructionFile, openRecord, submitFile, workerNow } from '../app.ts'
+import { sayAlarm } from '../domain/alarm.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { showStructuralFault } from './check.ts'
@@ -46,6 +47,8 @@ export async function submit(app: App, path: string, given: FileArguments, termi
 export async function openRecordAloud(app: App, terminal: Terminal): Promise<Ledger> {
   const { ledger, created } = await openRecord(app)
   if (created) terminal.say(`A new ledger was made: ${app.paths.ledger}`)
+  const alarm = await ledger.alarm()
+  if (alarm !== null) terminal.say(sayAlarm(alarm, app.paths.ledger))
   return ledger
 }
 

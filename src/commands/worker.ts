@@ -1,6 +1,6 @@
 // tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
 
-import { type App, openRedis, openWork, takeWorkerLock } from '../app.ts'
+import { type App, openRedis, openWork, takeLockToSend } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
 import { countIn, endingOf, exitCodeOf } from '../domain/progress.ts'
@@ -27,7 +27,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
   const touched = new Set<BatchId>()
   const interruption = openInterruption(terminal, async () => sum(await ledger.batches('open'), 'SENDING'))
   try {
-    const lock = await takeWorkerLock(app, 'worker')
+    const lock = await takeLockToSend(app, ledger, 'worker')
     if (lock.kind === 'held') throw heldFault(lock.heldBy)
     try {
       await workUntil(app, ledger, interruption.signal, given.untilIdle === true, touched, terminal)

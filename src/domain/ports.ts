@@ -1,5 +1,6 @@
 // The contracts between the rooms. Each is written here once; an adapter keeps it, a conformance suite holds it to it.
 
+import type { Adoption, Alarm } from './alarm.ts'
 import type { Instruction, Operation } from './instruction.ts'
 import type { Currency } from './money.ts'
 import type { Outcome } from './outcome.ts'
@@ -427,7 +428,7 @@ export interface DoubtRow {
   readonly merchant: string
   readonly attempt: number
   readonly sentAtMs: number | null
-  /** null: the row was never claimed here (the ledger was restored from a copy). */
+  /** null: it may have been sent without this ledger, which is an older state that was put back. */
   readonly claimedAtMs: number | null
   /** When its request may have left at the latest; the rest of a doubt counts from here. */
   readonly leftByMs: number
@@ -483,6 +484,26 @@ export interface DoubtLedger {
   resolve(resolution: Resolution, actor: Actor, nowMs: number): Promise<Resolved>
 }
 
+export interface AccountView {
+  readonly accountId: AccountId
+  /** Of the merchant. */
+  readonly name: string
+  readonly url: string
+  readonly username: string
+  readonly stopped: string | null
+  /** As a person turned the rate dial; null: as configured. */
+  readonly ratePerSecond: number | null
+}
+
+export interface Wishes {
+  /** Of the merchant. */
+  readonly name: string
+  /** Grows with every resume of the account or one of its batches: whoever rests may start again. */
+  readonly resumes: number
+  /** As a person turned the rate dial; null: as configured. */
+  readonly ratePerSecond: number | null
+}
+
 export interface BookLedger {
   /** Latest first; `open`: only those with a row that is not settled. */
   batches(only?: 'open'): Promise<readonly BatchView[]>
@@ -498,20 +519,50 @@ export interface BookLedger {
    * or none is due.
    */
   waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
-  accounts(): Promise<
-    readonly { accountId: AccountId; name: string; url: string; username: string; stopped: string | null }[]
-  >
+  accounts(): Promise<readonly AccountView[]>
   pause(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   resume(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** READY rows become CANCELLED; open requests are awaited by whoever has them. */
   cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
-  /** Grows with every resume of the account or one of its batches: whoever rests may start again. */
-  resumes(accountId: AccountId): Promise<number>
+  /** Turns the rate dial: requests per second, which hold instead of the configured rate; null: as configured. */
+  setRate(accountId: AccountId, ratePerSecond: number | null, actor: Actor, nowMs: number): Promise<void>
+  /** What people asked of the worker for this account; it looks at every tick. */
+  wishes(accountId: AccountId): Promise<Wishes>
+}
+
+// ───────────────────────────────────────────────────────────── Ledger: copies
+
+/** What a copy holds. */
+export interface Backup {
+  readonly path: string
+  /** The moment that it shows. */
+  readonly atMs: number
+  readonly rows: number
+  readonly batches: number
+  readonly bytes: number
+}
+
+export interface CopyLedger {
+  /** null: this is the ledger that it remembers to be. Looks only. */
+  alarm(): Promise<Alarm | null>
+  /** By whoever sends: what was copied before is an older state from now on. Faults with `stopped` on an alarm. */
+  renewEpoch(): Promise<void>
+  /** A consistent copy in a file that must not exist. Holds up no writer. The copy sends nothing until it is adopted. */
+  backup(path: string, nowMs: number): Promise<Backup>
+  /**
+   * Takes this file over, by the holder of the worker lock. `restored`: what is READY or SENDING becomes IN_DOUBT first;
+   * broken off, it goes on when it is called again. Resolves to the rows that this call brought into doubt.
+   */
+  adopt(how: Adoption, reason: string, actor: Actor, nowMs: number): Promise<number>
+  /** When the newest thing in this ledger happened; null: nothing did. */
+  lastRecordAtMs(): Promise<number | null>
+  /** The account of that name has another address or user from now on. By the holder of the worker lock. */
+  moveAccount(name: string, url: string, username: string, reason: string, actor: Actor, nowMs: number): Promise<void>
 }
 
 /** The record. Everything that matters is in it before anyone is told. */
-export interface Ledger extends WorkLedger, IntakeLedger, DoubtLedger, BookLedger {
+export interface Ledger extends WorkLedger, IntakeLedger, DoubtLedger, BookLedger, CopyLedger {
   /** Random, made with the ledger; part of every name in Redis. */
   readonly ledgerId: string
   close(): Promise<void>

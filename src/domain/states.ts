@@ -13,8 +13,22 @@ export const STATES = [
 ] as const
 export type State = (typeof STATES)[number]
 
-/** Why a row moves. `late-answer`: a true answer of the named attempt that came after the row had been given up. */
-export type Cause = 'claim' | 'answer' | 'unsent' | 'doubt' | 'sweep' | 'cancel' | 'resolve' | 'proof' | 'late-answer'
+/**
+ * Why a row moves.
+ * - `late-answer`: a true answer of the named attempt that came after the row had been given up
+ * - `restore`: an older state of the ledger was put back, and the row may have been sent since
+ */
+export type Cause =
+  | 'claim'
+  | 'answer'
+  | 'unsent'
+  | 'doubt'
+  | 'sweep'
+  | 'cancel'
+  | 'resolve'
+  | 'proof'
+  | 'late-answer'
+  | 'restore'
 
 export interface Move {
   readonly from: State
@@ -41,6 +55,8 @@ export const MOVES = [
   { from: 'IN_DOUBT', to: 'DECLINED', cause: 'late-answer' },
   { from: 'READY', to: 'APPROVED', cause: 'late-answer' },
   { from: 'READY', to: 'DECLINED', cause: 'late-answer' },
+  { from: 'READY', to: 'IN_DOUBT', cause: 'restore' },
+  { from: 'SENDING', to: 'IN_DOUBT', cause: 'restore' },
 ] as const satisfies readonly Move[]
 
 export function canMove(from: State, to: State, cause: Cause): boolean {

@@ -19,6 +19,8 @@ export interface GatewayOptions {
   /** The most requests that are ever open at once; as many connections are kept at most. */
   readonly inFlightMax: number
   readonly refundParameter: RefundParameter
+  /** Awaited before a request is started, on a fresh connection once it stands: when the rate lets the next one leave. */
+  readonly moment?: () => Promise<void>
   readonly clock: Clock
 }
 
@@ -39,11 +41,13 @@ export function openGateway(options: GatewayOptions): Gateway {
   const base = parseBase(options.url)
   const path = `${base.pathname.replace(/\/+$/, '')}/api/transaction/api`
   const connector = openConnector(base, CONNECT_LIMIT_MS)
+  const isFresh = options.connections === 'fresh'
+  const moment = options.moment ?? (async () => {})
   const pool = new Pool(base.origin, {
-    connect: connector.connect,
+    connect: isFresh ? onMoment(connector.connect, moment) : connector.connect,
     connections: options.inFlightMax,
     // 0 closes the connection behind every answer; 1 keeps it and still sends one request at a time.
-    pipelining: options.connections === 'fresh' ? 0 : 1,
+    pipelining: isFresh ? 0 : 1,
     // undici sends POSTs again over HTTP/2.
     allowH2: false,
     // Our own deadline rules: undici's time-outs may fire early, and know nothing of a blocked event loop.
@@ -68,13 +72,17 @@ export function openGateway(options: GatewayOptions): Gateway {
     send(instruction, fence, abandon) {
       const attempt = new Attempt(road, fence, abandon)
       if (isClosing) attempt.abandon()
-      if (!attempt.isWaiting) return attempt.outcome
-      try {
-        const body = toForm(instruction, options, options.refundParameter)
-        pool.dispatch(requestOf(path, body), attempt)
-      } catch (error) {
-        attempt.onResponseError(null, error as Error)
+      const dispatch = () => {
+        if (!attempt.isWaiting) return
+        try {
+          const body = toForm(instruction, options, options.refundParameter)
+          pool.dispatch(requestOf(path, body), attempt)
+        } catch (error) {
+          attempt.onResponseError(null, error as Error)
+        }
       }
+      if (isFresh) dispatch()
+      else void moment().then(dispatch)
       return attempt.outcome
     },
     reach() {
@@ -104,6 +112,22 @@ function parseBase(url: string): URL {
 }
 
 type Connect = ReturnType<typeof openConnector>['connect']
+
+/**
+ * Hands a connection over at a moment of the rate. Opening one takes now longer, now shorter: were the moment before it,
+ * first bytes would leave unevenly, and some be held back because their second is full.
+ */
+function onMoment(connect: Connect, moment: () => Promise<void>): Connect {
+  return (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error !== null) return callback(error, null)
+      void moment().then(() => {
+        if (!socket.destroyed) return callback(null, socket)
+        callback(new Error('the gateway closed the connection before the request was sent'), null)
+      })
+    })
+  }
+}
 
 function reach(base: URL, connect: Connect): Promise<string | null> {
   return new Promise((resolve) => {

@@ -6,6 +6,7 @@ import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import type {
   AccountId,
+  AccountView,
   Actor,
   BatchId,
   BatchReading,
@@ -15,6 +16,7 @@ import type {
   HistoryMove,
   Hold,
   ReconciliationRow,
+  Wishes,
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import type { RoadCondition } from '../domain/window.ts'
@@ -31,6 +33,7 @@ export interface BookParts {
 }
 
 export function openBook(db: DatabaseSync, committer: Committer, parts: BookParts): BookLedger {
+  const wishesOf = db.prepare('SELECT name, resumes, rate AS ratePerSecond FROM account WHERE id = ?')
   const written = db.prepare('UPDATE batch SET results_path = ?, results_version = ?, results_move = ? WHERE id = ?')
   return {
     async batches(only) {
@@ -56,13 +59,12 @@ export function openBook(db: DatabaseSync, committer: Committer, parts: BookPart
     waitsFor: async (batchId, nowMs) => waitsFor(db, batchId, nowMs),
     async accounts() {
       return db
-        .prepare('SELECT id AS accountId, name, url, username, stopped_reason AS stopped FROM account ORDER BY id')
-        .all() as unknown as Awaited<ReturnType<BookLedger['accounts']>>
+        .prepare(
+          'SELECT id AS accountId, name, url, username, stopped_reason AS stopped, rate AS ratePerSecond FROM account ORDER BY id',
+        )
+        .all() as unknown as AccountView[]
     },
-    async resumes(accountId) {
-      const found = db.prepare('SELECT resumes FROM account WHERE id = ?').get(Number(accountId))
-      return (found as { resumes: number } | undefined)?.resumes ?? 0
-    },
+    wishes: async (accountId) => wishesOf.get(Number(accountId)) as unknown as Wishes,
     ...openSteering(db, committer, parts.record),
   }
 }
@@ -348,13 +350,14 @@ function openSteering(
   db: DatabaseSync,
   committer: Committer,
   record: RecordMove,
-): Pick<BookLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount'> {
+): Pick<BookLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> {
   const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
   // A person has looked: what called for that begins anew.
   const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0 WHERE id = ?")
   const holdOf = db.prepare('SELECT hold, account_id FROM batch WHERE id = ?')
   const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0, wait_until = NULL WHERE id = ?')
+  const turnDial = db.prepare('UPDATE account SET rate = ? WHERE id = ?')
   const unstop = db.prepare('UPDATE account SET stopped_reason = NULL WHERE id = ?')
 
   function steer(batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number): Promise<Fault | null> {
@@ -404,6 +407,16 @@ function openSteering(
           unstop.run(Number(accountId))
           restart.run(Number(accountId))
           act.run(nowMs, byOf(actor), 'resume-account', null, Number(accountId), reason)
+        },
+        { kind: 'faulting' },
+      )
+    },
+    async setRate(accountId, ratePerSecond, actor, nowMs) {
+      await committer.write(
+        () => {
+          turnDial.run(ratePerSecond, Number(accountId))
+          const to = ratePerSecond === null ? 'configured' : `${ratePerSecond}/s`
+          act.run(nowMs, byOf(actor), 'rate', null, Number(accountId), to)
         },
         { kind: 'faulting' },
       )

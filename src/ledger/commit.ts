@@ -54,11 +54,13 @@ interface Entry {
 /**
  * `die` is called for errors after which nothing this process believes can be trusted (I/O errors, corruption, a bug in a
  * write): the caller ends the process. What was claimed and not answered then turns IN_DOUBT at the next start.
+ * `inPlace` throws when what was committed is where nobody will find it.
  */
 export function openCommitter(
   db: DatabaseSync,
   die: (error: unknown) => never,
   timing: Timing = SYSTEM_TIMING,
+  inPlace: () => void = () => {},
 ): Committer {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -100,6 +102,7 @@ export function openCommitter(
       for (const entry of entries) entry.run()
       for (const end of endings) end()
       commit.run()
+      inPlace() // not before: between the look and the commit the file could go, and a claim with it
       return null
     } catch (error) {
       rollBack()

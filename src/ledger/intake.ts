@@ -103,7 +103,7 @@ function accountOf(db: DatabaseSync, name: string, url: string, username: string
   if (rows[0] !== undefined) {
     return new Fault(
       'config',
-      `Merchant "${name}" was ${rows[0].username} at ${rows[0].url} in this ledger and is ${username} at ${url} now. What was sent to one gateway account says nothing about another. Nothing was sent. Give the new account a name of its own, or use another TRANCHE_DATA_DIR.`,
+      `Merchant "${name}" was ${rows[0].username} at ${rows[0].url} in this ledger and is ${username} at ${url} now. What was sent to one gateway account says nothing about another, so nothing is sent. If it is the same account at a new address or under a new user name: tranche adopt --merchant ${name} --reason TEXT. If it is another account, give it a name of its own, or use another TRANCHE_DATA_DIR.`,
     )
   }
   const insert = db.prepare('INSERT INTO account (name, url, username, created_at) VALUES (?, ?, ?, ?)')

@@ -5,13 +5,18 @@ import { chmodSync, existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
-import type { BatchId, Ledger } from '../domain/ports.ts'
+import type { BatchId, CopyLedger, Ledger } from '../domain/ports.ts'
+import { openAdopting } from './adopt.ts'
+import { makeBackup } from './backup.ts'
 import { type BookParts, openBook } from './book.ts'
-import { openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
+import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
 import { openDoubts } from './doubts.ts'
+import { refuseForeignLog } from './foreign-log.ts'
+import { identify } from './identity.ts'
 import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
-import { openMoves } from './moves.ts'
+import { openMoves, type RecordMove } from './moves.ts'
+import { openPlace } from './place.ts'
 import { migrate } from './schema.ts'
 import { openSweeping } from './sweep.ts'
 import { openTally } from './tally.ts'
@@ -32,19 +37,22 @@ export interface LedgerOptions {
 const SUBMIT_WAIT_MS = 600_000
 const OPEN_WAIT_MS = 2_000
 
-export function openLedger({ path, submitLockPath, die, timing = SYSTEM_TIMING }: LedgerOptions): Ledger {
+export function openLedger(options: LedgerOptions): Ledger {
+  const { path, submitLockPath, die, timing = SYSTEM_TIMING } = options
   const { db, ledgerId } = openFile(path)
   return openLedgerOn({
     db,
     ledgerId,
     die,
     timing,
+    inPlace: path === null ? () => {} : openPlace(db, path, ledgerId),
     newBatchId,
     lockSubmit: () => lockSubmit(submitLockPath),
     openReader: () => {
       if (path === null) throw new Error('bug: a ledger in memory has no second reader')
       return new DatabaseSync(path, { readOnly: true, timeout: OPEN_WAIT_MS })
     },
+    openCopies: (shared) => openCopies(options, shared),
   })
 }
 
@@ -55,25 +63,67 @@ export interface LedgerParts extends IntakeParts, Pick<BookParts, 'openReader'> 
   readonly ledgerId: string
   readonly die: (error: unknown) => never
   readonly timing: Timing
+  /** Throws where the file is not the one that was opened. */
+  readonly inPlace: () => void
+  readonly openCopies: (shared: CopyParts) => CopyLedger
 }
 
-export function openLedgerOn({ db, ledgerId, die, timing, newBatchId, lockSubmit, openReader }: LedgerParts): Ledger {
-  const committer = openCommitter(db, die, timing)
+export function openLedgerOn(parts: LedgerParts): Ledger {
+  const { db, ledgerId, die, timing, inPlace, newBatchId, lockSubmit, openReader } = parts
+  const committer = openCommitter(db, die, timing, inPlace)
   const tally = openTally(db)
   committer.beforeCommit(tally.flush)
   committer.afterRollback(tally.forget)
   const record = openMoves(db, tally)
+  const work = openWork(db, committer, tally, { record, timing })
   return {
     ledgerId,
-    ...openWork(db, committer, tally, { record, timing }),
+    ...work,
+    async workable(...asked) {
+      lookAt(inPlace, die) // the tick asks this: an idle worker notices as well
+      return work.workable(...asked)
+    },
     ...openSweeping(db, committer, record),
     ...openDoubts(db, committer, record),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...openBook(db, committer, { record, openReader }),
+    ...parts.openCopies({ db, committer, record, ledgerId, openReader }),
     async close() {
       await committer.drained()
       db.close()
     },
+  }
+}
+
+interface CopyParts {
+  readonly db: DatabaseSync
+  readonly committer: Committer
+  readonly record: RecordMove
+  readonly ledgerId: string
+  readonly openReader: () => DatabaseSync
+}
+
+function openCopies({ path, submitLockPath, die }: LedgerOptions, parts: CopyParts): CopyLedger {
+  const { db, committer, openReader, ...rest } = parts
+  if (path === null) {
+    const none = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
+    return {
+      alarm: async () => null,
+      lastRecordAtMs: async () => null,
+      ...{ renewEpoch: none, backup: none, adopt: none, moveAccount: none },
+    }
+  }
+  return {
+    ...openAdopting(db, committer, { path, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
+    backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
+  }
+}
+
+function lookAt(inPlace: () => void, die: (error: unknown) => never): void {
+  try {
+    inPlace()
+  } catch (error) {
+    die(error)
   }
 }
 
@@ -84,6 +134,7 @@ function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
     return { db, ledgerId: ledgerIdOf(db) }
   }
   const isNew = !existsSync(path)
+  if (!isNew) refuseForeignLog(path)
   const mask = process.umask(0o077)
   try {
     const db = new DatabaseSync(path, { timeout: OPEN_WAIT_MS })
@@ -94,7 +145,9 @@ function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF',
       )
       migrate(db)
-      return ledgerIdOf(db)
+      const id = ledgerIdOf(db)
+      identify(db, path, id)
+      return id
     })
     // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
     db.exec('PRAGMA busy_timeout = 0')

@@ -1,4 +1,4 @@
-// Works off one slice: each due row goes way open → place → send time → claim → send → verdict → settle.
+// Works off one slice: each due row goes way open → place → slot → claim → send → verdict → settle.
 
 import type { Outcome } from '../domain/outcome.ts'
 import type {
@@ -14,6 +14,7 @@ import type {
 } from '../domain/ports.ts'
 import { signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { Gate } from './gate.ts'
+import type { Slot } from './pacer.ts'
 import { fenceOf, openSendBy } from './send-by.ts'
 
 /** What is needed to send for one account. */
@@ -69,7 +70,7 @@ async function executeRow(row: DueRow, parts: SliceParts, turn: AbortSignal, sto
   if (place === null) return false
   try {
     const slot = await road.gate.slot(turn)
-    return slot !== null && (await claimAndSend(row, road, slot, parts, stop))
+    return slot !== null && (await claimAndSend(row, road, slot, parts, stop).finally(() => slot.giveBack()))
   } finally {
     place.free()
   }
@@ -78,7 +79,7 @@ async function executeRow(row: DueRow, parts: SliceParts, turn: AbortSignal, sto
 async function claimAndSend(
   row: DueRow,
   road: Road,
-  slot: { isPast(): boolean },
+  slot: Slot,
   { ledger, clock, onSettled }: SliceParts,
   stop: AbortSignal,
 ): Promise<boolean> {
@@ -91,10 +92,8 @@ async function claimAndSend(
     answerByMs: sendBy.sendByMs + road.timeoutMs + ANSWER_MARGIN_MS,
   })
   if (claim.kind !== 'claimed') return false
-  // A slow commit may have used the send time up. The claim stands; only the moment is another.
-  if (slot.isPast()) await road.gate.slot(stop)
 
-  const outcome = await road.gateway.send(row.instruction, fenceOf(sendBy, road.gate), stop)
+  const outcome = await road.gateway.send(row.instruction, fenceOf(sendBy, slot), stop)
   const verdict = verdictOn(outcome, {
     instruction: row.instruction,
     everInDoubt: row.everInDoubt,

@@ -8,7 +8,7 @@ import { openRefusals, type Refusals } from './refusals.ts'
 
 export interface GateOptions {
   readonly inFlightMax: number
-  /** null: as fast as the window allows. */
+  /** As configured. null: as fast as the window allows. */
   readonly ratePerSecond: number | null
   readonly clock: Clock
 }
@@ -20,10 +20,12 @@ export interface Gate {
   restLeftMs(): number
   /** A place among the open requests; null when the turn ended or a rest began before one was free. */
   place(turn: AbortSignal): Promise<Place | null>
-  /** Waits for a send time; null when the turn ended first. */
+  /** Waits until it is time to get ready for a moment of the rate; null when the turn ended first. */
   slot(turn: AbortSignal): Promise<Slot | null>
-  /** The last look at the rate, where the first byte leaves. Counts the start if it lets it go. */
-  leave(): 'pace' | null
+  /** Waits for the moment at which the next request that is ready may leave. */
+  moment(): Promise<void>
+  /** The rate a person turned the dial to; null: as configured. Answers with the rate that holds now, null for none. */
+  turnDial(ratePerSecond: number | null): number | null
   /** What an attempt told about the road; `why` in words, where it is trouble. */
   heard(signal: Signal, retryAfterMs: number | null, why?: string | null): void
   /** How the road is, for people; null: nothing to tell. */
@@ -47,7 +49,8 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
   let window: Window = OPENING_WINDOW
   let open = 0
   let waiters: Waiter[] = []
-  const pacer = ratePerSecond === null ? null : openPacer(ratePerSecond, clock)
+  const pacer = openPacer(ratePerSecond, clock)
+  let rateNow = ratePerSecond
   let refusals = openRefusals()
   /** Since the first trouble after the window was last wholly open, and the latest one's words. */
   let trouble: { readonly sinceMs: number; readonly why: string } | null = null
@@ -94,8 +97,14 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
         letIn()
       })
     },
-    slot: (turn) => (pacer === null ? Promise.resolve(ALWAYS) : pacer.slot(turn)),
-    leave: () => pacer?.leave() ?? null,
+    slot: pacer.slot,
+    moment: pacer.moment,
+    turnDial(dial) {
+      const wanted = dial ?? ratePerSecond
+      if (wanted !== rateNow) pacer.setRate(wanted)
+      rateNow = wanted
+      return wanted
+    },
     heard(signal, retryAfterMs, why = null) {
       window = afterSignal(window, signal, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
       if (signal === 'trouble' || signal === 'throttled') {
@@ -131,5 +140,3 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
     for (const waiter of ended) waiter.resolve(null)
   }
 }
-
-const ALWAYS: Slot = { isPast: () => false }

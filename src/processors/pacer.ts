@@ -1,76 +1,94 @@
-// Hands out the moments at which a request may leave, one at a time and never faster than the rate.
+// Keeps a rate at two places: rows begin to get ready shortly before their moment, and leave one at a time, each in one.
 
-import { bookSlot, isPast, mayLeave, openPace, type Pace } from '../domain/pace.ts'
+import { afterMoment, beginsAt, mayLeave, nextMoment, openPace, type Pace } from '../domain/pace.ts'
 import type { Clock } from '../domain/ports.ts'
+import { openLine } from './line.ts'
 
+/** Getting ready for a moment: the row is being claimed, the connection opened. */
 export interface Slot {
-  /** Whether the send time has passed so far that it must be given up for another. */
-  isPast(): boolean
-}
-
-interface Waiter {
-  readonly turn: AbortSignal
-  readonly resolve: (got: Slot | null) => void
+  /** The last look at the rate, where the first byte leaves. Counts the start if it lets it go. */
+  leave(): 'pace' | null
+  /** It will not leave: somebody else may get ready in its place. */
+  giveBack(): void
 }
 
 export interface Pacer {
+  /** When it is time to get ready; null when the turn ended first. */
   slot(turn: AbortSignal): Promise<Slot | null>
-  leave(): 'pace' | null
+  /** When the next request that is ready may leave. */
+  moment(): Promise<void>
+  /** null: no limit. */
+  setRate(ratePerSecond: number | null): void
 }
 
-/** One dispenser: slots are booked one at a time at the head of the queue, so that whoever leaves it wastes none. */
-export function openPacer(ratePerSecond: number, clock: Clock): Pacer {
-  let pace: Pace = openPace(ratePerSecond, clock.monotonicMs())
-  const starts: number[] = []
-  const waiters: Waiter[] = []
-  let dispensing = false
+/** Longer than any window that is judged by the second. The last one of all is kept, for rates below one. */
+const REMEMBERED_MS = 1_100
 
-  async function dispense(): Promise<void> {
-    if (dispensing) return
-    dispensing = true
-    while (waiters.length > 0) {
-      const waitMs = pace.nextAtMs - clock.monotonicMs()
-      if (waitMs > 0) await clock.sleep(waitMs)
-      const next = waiters.shift()
-      if (next === undefined) break
-      if (next.turn.aborted) {
-        next.resolve(null)
-        continue
-      }
-      const booked = bookSlot(pace, clock.monotonicMs())
-      pace = booked.pace
-      next.resolve({ isPast: () => isPast(pace, booked.slotAtMs, clock.monotonicMs()) })
-    }
-    dispensing = false
-  }
+export function openPacer(ratePerSecond: number | null, clock: Clock): Pacer {
+  let pace: Pace | null = null
+  /** Who gets ready or is, and has not left. */
+  let ready = new Set<Slot>()
+  const momentsMs: number[] = []
+  // Kept under no rate as well: one that is set later holds for the second that is under way.
+  const startsMs: number[] = []
 
-  return {
-    slot(turn) {
-      if (turn.aborted) return Promise.resolve(null)
-      return new Promise((resolve) => {
-        const leave = () => {
-          const at = waiters.indexOf(waiter)
-          if (at >= 0) waiters.splice(at, 1)
-          resolve(null)
-        }
-        const waiter: Waiter = {
-          turn,
-          resolve(slot) {
-            turn.removeEventListener('abort', leave) // a turn may outlive many slots
-            resolve(slot)
-          },
-        }
-        turn.addEventListener('abort', leave, { once: true })
-        waiters.push(waiter)
-        void dispense()
-      })
-    },
-    leave() {
+  /** By moments and by starts: a moment may have been taken by a request that left late, or not at all. */
+  const later = (timeOf: (pace: Pace, takenMs: readonly number[]) => number) =>
+    pace === null ? 0 : Math.max(timeOf(pace, momentsMs), timeOf(pace, startsMs))
+
+  const entrance = openLine<Slot>(
+    clock,
+    () => later((pace, takenMs) => beginsAt(pace, takenMs, ready.size, clock.monotonicMs())),
+    openSlot,
+  )
+  const exit = openLine<void>(
+    clock,
+    () => later(nextMoment),
+    (atMs) => {
       const nowMs = clock.monotonicMs()
-      if (!mayLeave(pace, starts, nowMs)) return 'pace'
-      starts.push(nowMs)
-      if (starts.length > Math.max(1, Math.floor(pace.perSecond))) starts.shift()
-      return null
+      if (pace === null) return
+      pace = afterMoment(pace, atMs, nowMs)
+      remember(momentsMs, nowMs)
     },
+  )
+
+  function openSlot(): Slot {
+    const given = ready
+    const slot: Slot = {
+      leave() {
+        const nowMs = clock.monotonicMs()
+        if (pace !== null && !mayLeave(pace, startsMs, nowMs)) return 'pace'
+        remember(startsMs, nowMs)
+        given.delete(slot)
+        return null
+      },
+      giveBack() {
+        if (given.delete(slot)) entrance.look()
+      },
+    }
+    given.add(slot)
+    return slot
   }
+
+  function setRate(perSecond: number | null): void {
+    pace = perSecond === null ? null : openPace(perSecond, clock.monotonicMs())
+    ready = new Set()
+    entrance.look()
+    // Whoever is ready tries at once and is judged by the new rate; under a slow one it would wait too long.
+    exit.turnAllAway()
+  }
+
+  setRate(ratePerSecond)
+  return {
+    slot: (turn) => entrance.wait(turn),
+    async moment() {
+      await exit.wait()
+    },
+    setRate,
+  }
+}
+
+function remember(timesMs: number[], nowMs: number): void {
+  while (timesMs.length > 0 && nowMs - (timesMs[0] as number) > REMEMBERED_MS) timesMs.shift()
+  timesMs.push(nowMs)
 }

@@ -1,7 +1,7 @@
 // The last moment at which a claimed row may be sent, by every clock there is.
 
 import type { Clock, Fence } from '../domain/ports.ts'
-import type { Gate } from './gate.ts'
+import type { Slot } from './pacer.ts'
 
 export interface SendBy {
   readonly sendByMs: number
@@ -26,6 +26,6 @@ export function openSendBy(clock: Clock): SendBy {
   }
 }
 
-export function fenceOf(sendBy: SendBy, gate: Gate): Fence {
-  return () => (sendBy.isOver() ? 'fence' : gate.leave())
+export function fenceOf(sendBy: SendBy, slot: Slot): Fence {
+  return () => (sendBy.isOver() ? 'fence' : slot.leave())
 }

@@ -1,6 +1,16 @@
 // The heartbeat of a worker: looks into the ledger for what is due and offers it as slices. The ledger is the only clock.
 
-import type { AccountId, BatchId, BookLedger, Clock, Dispatch, Log, RowId, WorkLedger } from '../domain/ports.ts'
+import type {
+  AccountId,
+  BatchId,
+  BookLedger,
+  Clock,
+  Dispatch,
+  Log,
+  RowId,
+  Wishes,
+  WorkLedger,
+} from '../domain/ports.ts'
 import type { Road } from './execute-slice.ts'
 
 const EVERY_MS = 250
@@ -11,7 +21,7 @@ const PLACES_PER_BATCH = 4
 
 export interface TickParts {
   readonly ledger: Pick<WorkLedger, 'workable' | 'finishCancelling' | 'sweepForgotten' | 'recordCondition'> &
-    Pick<BookLedger, 'resumes'>
+    Pick<BookLedger, 'wishes'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
   readonly roads: ReadonlyMap<AccountId, Road>
   readonly clock: Clock
@@ -30,15 +40,15 @@ export interface Tick {
 export function openTick(parts: TickParts): Tick {
   const { dispatch, clock, log } = parts
   const stopping = new AbortController()
-  const resumesSeen = new Map<AccountId, number>()
+  const seen = new Map<AccountId, Wishes>()
   const saying = openSaying(parts)
   let failing = false
 
   async function beat(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await step(parts, resumesSeen)
         await saying()
+        await step(parts, seen)
         if (failing) log.info({}, 'work is being handed out again')
         failing = false
       } catch (error) {
@@ -63,14 +73,16 @@ export function openTick(parts: TickParts): Tick {
   }
 }
 
-async function step(parts: TickParts, resumesSeen: Map<AccountId, number>): Promise<void> {
-  const { ledger, roads, clock, only } = parts
+async function step(parts: TickParts, seen: Map<AccountId, Wishes>): Promise<void> {
+  const { ledger, roads, clock, only, log } = parts
   await ledger.finishCancelling(clock.nowMs())
   await sweepForgotten(parts)
   for (const [accountId, road] of roads) {
-    const resumes = await ledger.resumes(accountId)
-    if (resumes > (resumesSeen.get(accountId) ?? resumes)) road.gate.reset()
-    resumesSeen.set(accountId, resumes)
+    const wishes = await ledger.wishes(accountId)
+    const before = seen.get(accountId)
+    if (before !== undefined && wishes.resumes > before.resumes) road.gate.reset()
+    if (wishes.ratePerSecond !== (before?.ratePerSecond ?? null)) turnDial(road, wishes, log)
+    seen.set(accountId, wishes)
   }
   await offerDue(parts, only)
 }
@@ -92,6 +104,14 @@ function openSaying({ ledger, roads }: TickParts): () => Promise<void> {
       said.set(accountId, text)
     }
   }
+}
+
+/** Before anything is offered: what a person set holds for the first request of a worker as well. */
+function turnDial(road: Road, { name, ratePerSecond }: Wishes, log: Log): void {
+  const rate = road.gate.turnDial(ratePerSecond)
+  const now = rate === null ? 'not limited' : `${rate}/s`
+  const why = ratePerSecond === null ? 'as configured' : 'as set by tranche rate, until it is turned back'
+  log.info({ merchant: name, ratePerSecond: rate }, `the rate is now ${now}, ${why}`)
 }
 
 async function offerDue({ ledger, dispatch, roads, clock }: TickParts, only: BatchId | null): Promise<void> {

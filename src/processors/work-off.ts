@@ -1,12 +1,24 @@
 // Works off what the ledger says is due, from the recovery of what a dead worker left to the last answer awaited. The
 // order in which it starts and stops is what no row is sent twice by.
 
-import type { AccountId, BatchId, BookLedger, Clock, Dispatch, Log, RowId, Slice, WorkLedger } from '../domain/ports.ts'
+import type {
+  AccountId,
+  BatchId,
+  BookLedger,
+  Clock,
+  CopyLedger,
+  Dispatch,
+  Log,
+  RowId,
+  Slice,
+  WorkLedger,
+} from '../domain/ports.ts'
 import { executeSlice, type Road, type SliceParts } from './execute-slice.ts'
+import { openEpoch } from './keep-epoch.ts'
 import { openTick } from './tick.ts'
 
 export interface WorkOffParts<R extends Road> {
-  readonly ledger: WorkLedger & Pick<BookLedger, 'resumes'>
+  readonly ledger: WorkLedger & Pick<BookLedger, 'wishes'> & Pick<CopyLedger, 'renewEpoch'>
   readonly clock: Clock
   readonly log: Log
   /** Work off this batch only. */
@@ -32,6 +44,7 @@ const REDIS_GOODBYE_MS = 2_000
 /** The caller holds the worker lock until `stop` has resolved. */
 export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<Work> {
   const { ledger, clock, log, only, onSettled } = parts
+  await ledger.renewEpoch()
   // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
   const inDoubt = await ledger.sweep(clock.nowMs())
   if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
@@ -51,6 +64,7 @@ export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<W
   })
   const intake = await parts.openIntake(roads)
   const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only })
+  const epoch = openEpoch({ ledger, clock, log })
   return {
     async stop() {
       sending.abort()
@@ -60,6 +74,7 @@ export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<W
       await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])
       await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
       await Promise.all([...roads.values()].map((road) => road.gateway.close()))
+      await epoch.stop()
     },
   }
 }

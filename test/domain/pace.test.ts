@@ -1,92 +1,153 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bookSlot, isPast, mayLeave, openPace } from '../../src/domain/pace.ts'
+import { afterMoment, beginsAt, mayLeave, nextMoment, openPace } from '../../src/domain/pace.ts'
 
-interface Asking {
-  /** After the asking before it. */
-  readonly afterMs: number
-  /** From the slot to the moment the claim is back and the connection stands. */
+interface Going {
+  /** How long nobody was ready. */
+  readonly idleMs: number
+  /** From the moment as it was planned to the moment as it was taken. */
   readonly lateMs: number
+  /** From there to the first byte. */
+  readonly byteMs: number
 }
 
-/** When the requests of these askings leave: a slot each, given up when past, held back when the second is full. */
-function startsOf(perSecond: number, askings: readonly Asking[]): number[] {
+const PROMPT: Going = { idleMs: 0, lateMs: 0, byteMs: 0 }
+
+/** When requests leave that go one behind the other; `refused` are those held back where the first byte leaves. */
+function leave(perSecond: number, goings: readonly Going[]): { starts: number[]; refused: number } {
   let pace = openPace(perSecond, 0)
   let nowMs = 0
-  const ready: number[] = []
-  for (const { afterMs, lateMs } of askings) {
-    nowMs += afterMs
-    const booked = bookSlot(pace, nowMs)
-    pace = booked.pace
-    const readyAtMs = Math.max(nowMs, booked.slotAtMs) + lateMs
-    if (!isPast(pace, booked.slotAtMs, readyAtMs)) ready.push(readyAtMs)
-  }
+  let refused = 0
+  const moments: number[] = []
   const starts: number[] = []
-  for (const atMs of ready.toSorted((a, b) => a - b)) if (mayLeave(pace, starts, atMs)) starts.push(atMs)
-  return starts
+  for (const { idleMs, lateMs, byteMs } of goings) {
+    nowMs += idleMs
+    const atMs = Math.max(nextMoment(pace, moments), nextMoment(pace, starts))
+    nowMs = Math.max(nowMs, atMs) + lateMs
+    pace = afterMoment(pace, atMs, nowMs)
+    moments.push(nowMs)
+    const startMs = Math.max(nowMs + byteMs, starts.at(-1) ?? 0)
+    if (mayLeave(pace, starts, startMs)) starts.push(startMs)
+    else refused += 1
+  }
+  return { starts, refused }
 }
 
-/** The most starts in any window of one second, its end excluded. */
-function busiestSecond(starts: readonly number[]): number {
-  return Math.max(0, ...starts.map((from) => starts.filter((at) => at >= from && at < from + 1000).length))
+/** The most starts in any window of that length, its end excluded. */
+function fullest(starts: readonly number[], windowMs: number): number {
+  return Math.max(
+    0,
+    ...starts.map((from, i) => {
+      const beyond = starts.findIndex((at, j) => j > i && at >= from + windowMs)
+      return (beyond < 0 ? starts.length : beyond) - i
+    }),
+  )
 }
 
-const askings = fc.array(
-  fc.record({
-    afterMs: fc.double({ min: 0, max: 300, noNaN: true }),
-    lateMs: fc.double({ min: 0, max: 400, noNaN: true }),
-  }),
-  { maxLength: 200 },
-)
+function meanOf(starts: readonly number[]): number {
+  return (starts.length - 1) / (((starts.at(-1) as number) - (starts[0] as number)) / 1000)
+}
 
-test('no window of one second holds more than the rate, whenever it is asked and however late claims return', () => {
+const upTo = (max: number) => fc.double({ min: 0, max, noNaN: true })
+const anyGoings = fc.array(fc.record({ idleMs: upTo(300), lateMs: upTo(400), byteMs: upTo(400) }), { maxLength: 200 })
+
+test('no window of one second holds more than the rate, whoever is ready when and however late first bytes leave', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 60 }), askings, (perSecond, all) => {
-      expect(busiestSecond(startsOf(perSecond, all))).toBeLessThanOrEqual(perSecond)
+    fc.property(fc.integer({ min: 1, max: 60 }), anyGoings, (perSecond, goings) => {
+      expect(fullest(leave(perSecond, goings).starts, 1_000)).toBeLessThanOrEqual(perSecond)
     }),
   )
 })
 
-test.each([1, 5, 50, 500])(
-  'asked without pause at %i/s, every full second holds the rate but for the margin',
-  (rate) => {
-    const starts = startsOf(
-      rate,
-      Array.from({ length: rate * 5 }, () => ({ afterMs: 0, lateMs: 0 })),
+describe('on a busy machine, with late timers and now and then a stall of up to 60 ms', () => {
+  const jitter = fc.record({ lateMs: upTo(3), stallMs: upTo(60), byteMs: upTo(2) })
+
+  test.each([
+    { perSecond: 1, in100Ms: 1 },
+    { perSecond: 5, in100Ms: 1 },
+    { perSecond: 50, in100Ms: 6 },
+  ])('at $perSecond/s 98 % of the rate is used, evenly, and nothing is held back', ({ perSecond, in100Ms }) => {
+    const minLength = perSecond * 20
+    fc.assert(
+      fc.property(fc.array(jitter, { minLength, maxLength: minLength }), (jitters) => {
+        const isStalled = (i: number) => i % (perSecond + 7) === 0
+        const goings = jitters.map(({ lateMs, stallMs, byteMs }, i) => {
+          return { idleMs: 0, lateMs: isStalled(i) ? stallMs : lateMs, byteMs }
+        })
+        const { starts, refused } = leave(perSecond, goings)
+        expect(refused).toBe(0)
+        expect(meanOf(starts)).toBeGreaterThanOrEqual(perSecond * 0.98)
+        expect(fullest(starts, 1_000)).toBeLessThanOrEqual(perSecond)
+        expect(fullest(starts, 100)).toBeLessThanOrEqual(in100Ms)
+      }),
+      { numRuns: 40, endOnFailure: true },
     )
-    expect(busiestSecond(starts)).toBeLessThanOrEqual(rate)
-    const spanMs = (starts.at(-1) as number) - (starts[0] as number)
-    expect((starts.length - 1) / (spanMs / 1000)).toBeCloseTo(rate / 1.02, 5)
-  },
-)
+  })
+})
 
-describe('slots', () => {
-  test('the first is a whole second after opening: a dead predecessor may have used that one up', () => {
-    expect(bookSlot(openPace(10, 5_000), 5_000).slotAtMs).toBe(6_000)
+test.each([1, 5, 50, 500])('asked without pause at %i/s, all of the rate but for 1 % is used', (perSecond) => {
+  const { starts, refused } = leave(perSecond, Array(perSecond * 5).fill(PROMPT))
+  expect(refused).toBe(0)
+  expect(fullest(starts, 1_000)).toBeLessThanOrEqual(perSecond)
+  expect(meanOf(starts)).toBeCloseTo(perSecond / 1.01, 5)
+})
+
+describe('moments', () => {
+  const startsOf = (perSecond: number, ...goings: ReadonlyArray<Partial<Going>>) =>
+    leave(
+      perSecond,
+      goings.map((going) => ({ ...PROMPT, ...going })),
+    ).starts.map((atMs) => Math.round(atMs))
+
+  test('begin a whole second after opening: a dead predecessor may have used that one up', () => {
+    expect(nextMoment(openPace(10, 5_000), [])).toBe(6_000)
   })
 
-  test('stand one interval apart, 2 % wider than the rate', () => {
-    const first = bookSlot(openPace(10, 0), 0)
-    expect(bookSlot(first.pace, 0).slotAtMs - first.slotAtMs).toBeCloseTo(102, 9)
+  test('stand one interval apart, 1 % wider than the rate', () => {
+    expect(startsOf(10, {}, {}, {})).toEqual([1_000, 1_101, 1_202])
   })
 
-  test('a quiet time gives no credit', () => {
+  test('of a quiet time give no credit', () => {
+    expect(startsOf(10, { idleMs: 60_000 }, {}, {})).toEqual([60_000, 60_101, 60_202])
+  })
+
+  test('missed by little are caught up on, a tenth of an interval at a time', () => {
+    expect(startsOf(10, {}, { lateMs: 60 }, {}, {}, {}, {})).toEqual([1_000, 1_161, 1_218, 1_309, 1_404, 1_505])
+  })
+
+  test('are not moved by timers that are late by up to a third of an interval', () => {
+    expect(startsOf(10, {}, { lateMs: 33 }, { lateMs: 20 }, {})).toEqual([1_000, 1_134, 1_222, 1_303])
+  })
+
+  test('stay where they are under timers that are late by 4 ms, however short the interval', () => {
+    expect(startsOf(250, {}, { lateMs: 4 }, { lateMs: 4 }, { lateMs: 4 }, {})).toEqual([
+      1_000, 1_008, 1_012, 1_016, 1_016,
+    ])
+  })
+
+  test('missed by more than half a second are lost', () => {
+    expect(startsOf(10, {}, { lateMs: 501 }, {}, {})).toEqual([1_000, 1_602, 1_703, 1_804])
+  })
+
+  test('wait for a second that is full', () => {
+    const pace = { ...openPace(3, 0), dueAtMs: 2_000 }
+    expect(nextMoment(pace, [1_500, 1_600])).toBe(2_000)
+    expect(nextMoment(pace, [1_500, 1_600, 1_700])).toBe(2_501)
+  })
+
+  test('are prepared for 25 ms before, one interval at most, each in its turn', () => {
     const pace = openPace(10, 0)
-    const first = bookSlot(pace, 60_000)
-    expect(first.slotAtMs).toBe(60_000)
-    expect(bookSlot(first.pace, 60_000).slotAtMs).toBeCloseTo(60_102, 9)
+    expect([0, 1, 2].map((before) => beginsAt(pace, [], before, 0))).toEqual([975, 1_076, 1_177])
+    expect(beginsAt(openPace(500, 0), [], 0, 0)).toBeCloseTo(998, 1)
   })
 
-  test('forgive a timer 4 ms, and are never caught up on beyond that', () => {
-    const pace = { ...openPace(10, 0), nextAtMs: 1_000 }
-    expect(bookSlot(pace, 1_004).slotAtMs).toBe(1_000)
-    expect(bookSlot(pace, 1_005).slotAtMs).toBe(1_005)
+  test('are not prepared for while their second is full', () => {
+    expect(beginsAt(openPace(0.1, 0), [500], 0, 0)).toBe(10_476)
   })
 
-  test('are past one interval after their moment', () => {
+  test('are prepared for as much earlier as they fall behind, but not after a quiet time', () => {
     const pace = openPace(10, 0)
-    expect(isPast(pace, 1_000, 1_000 + pace.intervalMs)).toBe(false)
-    expect(isPast(pace, 1_000, 1_001 + pace.intervalMs)).toBe(true)
+    expect([1_500, 1_501].map((nowMs) => beginsAt(pace, [], 5, nowMs))).toEqual([1_480, 1_981])
   })
 })
 
@@ -98,5 +159,9 @@ describe('the last word', () => {
     expect(mayLeave(pace, [0, 10, 20], 999)).toBe(false)
     expect(mayLeave(pace, [0, 10, 20], 1_000)).toBe(true)
     expect(mayLeave(pace, [0, 10, 20, 1_000], 1_005)).toBe(false)
+  })
+
+  test('below one a second keeps one start a whole interval away from the next', () => {
+    expect([3_999, 4_000].map((atMs) => mayLeave(openPace(0.25, 0), [0], atMs))).toEqual([false, true])
   })
 })

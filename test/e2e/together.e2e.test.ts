@@ -7,7 +7,7 @@ import { type Job, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
 import { findRedisServer } from '../../src/queues/private-redis.ts'
-import { booksOf, compareBooks, countsIn, recordedIn } from '../fixtures/books.ts'
+import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 
@@ -111,6 +111,64 @@ test('of two ledgers on one Redis one takes the messages; after it was emptied, 
   const executed = [first, second].map(({ sandbox }) => sandbox.log().map((entry) => entry.orderId))
   expect(executed.map((ids) => ids.toSorted())).toEqual([orders.slice(0, 3), orders.slice(3)])
   for (const office of [first, second]) expect(compareBooks(booksOf(office))).toEqual([])
+})
+
+test('two installations on one Redis under one prefix work off their own batches only, a worker here and a run there', async () => {
+  const first = await open({ latencyMs: 30, env: { TRANCHE_IN_FLIGHT: '4' } })
+  const socket = await openRedisServer(first.path('shared.sock'))
+  const env = { TRANCHE_REDIS_URL: socket }
+  const second = await open({ latencyMs: 30, env: { TRANCHE_IN_FLIGHT: '4' } })
+  // The same rows at both gateways: whoever took the other's work could execute it.
+  const rows = refunds(120)
+  for (const { sandbox } of [first, second]) sandbox.prepare(preparationFor(rows))
+  const [a, b] = [await first.put('a.csv', toCsv(rows.slice(0, 60))), await second.put('b.csv', toCsv(rows.slice(60)))]
+  const out = second.path('b.out.csv')
+
+  const working = await first.worker(env)
+  const running = second.startWith(env, 'run', b, '--out', out)
+  await until('the run is under way', () => second.sandbox.received() > 0, running)
+  expect((await first.trancheWith(env, 'submit', a)).code).toBe(0)
+  const redis = new Redis({ path: socket })
+  closing.push(async () => redis.disconnect())
+  const queues = async () => new Set(await redis.keys('bull:tranche-slices-*:meta'))
+  const names = [first, second].map(
+    (office) =>
+      `bull:tranche-slices-${query<{ value: string }>(office, "SELECT value FROM meta WHERE key = 'ledger_id'")[0]?.value}:meta`,
+  )
+  expect(await queues()).toEqual(new Set(names))
+  expect((await running.ended).code).toBe(0)
+  await until('all are settled', () => approvedIn(first) === 60, working)
+
+  const executed = [first, second].map(({ sandbox }) => sandbox.log().map((entry) => Number(entry.orderId)))
+  const orders = rows.map((row) => Number(row.request_ref_po_id))
+  expect(executed.map((ids) => ids.toSorted())).toEqual([orders.slice(0, 60), orders.slice(60)])
+  expect(compareBooks(booksOf(first))).toEqual([])
+  expect(compareBooks(booksOf(second, { input: b, out }))).toEqual([])
+})
+
+test('a worker that starts on a shared Redis leaves the slices of the other installation alone', async () => {
+  const first = await open({ latencyMs: 50, env: { TRANCHE_IN_FLIGHT: '1', TRANCHE_RATE: '4' } })
+  const socket = await openRedisServer(first.path('shared.sock'))
+  const env = { TRANCHE_REDIS_URL: socket }
+  const second = await open()
+  const rows = refunds(40)
+  first.sandbox.prepare(preparationFor(rows))
+  expect((await first.tranche('submit', await first.put('a.csv', toCsv(rows)))).code).toBe(0)
+  const working = await first.worker(env)
+  await until('the first is under way', () => first.sandbox.received() > 1, working)
+  const redis = new Redis({ path: socket })
+  closing.push(async () => redis.disconnect())
+  const slices = async () => (await redis.keys(`bull:tranche-slices-*:*-0`)).length
+  expect(await slices()).toBe(1)
+  working.kill('SIGSTOP') // so that it cannot offer again what another would have taken away
+  const other = await second.worker(env)
+  expect(await slices()).toBe(1)
+  other.kill('SIGTERM')
+  expect((await other.ended).code).toBe(0)
+  expect(await slices()).toBe(1)
+  working.kill('SIGCONT')
+  await until('it goes on', () => first.sandbox.received() > 4, working)
+  expect(second.sandbox.received()).toBe(0)
 })
 
 function approvedIn(office: Office): number {

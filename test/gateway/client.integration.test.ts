@@ -32,6 +32,10 @@ function expectTruth(gateway: FaultyGateway, outcome: Outcome): void {
   expect(gateway.executed).toBeLessThanOrEqual(1)
 }
 
+async function until(looks: () => boolean): Promise<void> {
+  while (!looks()) await new Promise((resolve) => setImmediate(resolve))
+}
+
 /** Sends one refund to a gateway that plays the script. */
 async function sendTo(script: Script, timeoutMs = 60_000) {
   await using gateway = await openFaultyGateway([script])
@@ -427,6 +431,79 @@ describe('the fence', () => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => client.send(refund(String(i)), askedBy(i), NEVER)))
     expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i))
     expect(gateway.requests).toHaveLength(20)
+  })
+})
+
+describe('the moment at which the rate lets a request leave', () => {
+  test('is awaited on the connection that stands already, and before the fence is asked', async () => {
+    const order: string[] = []
+    await using gateway = await openFaultyGateway([approve])
+    await using client = clientOf(gateway.url, {
+      moment: async () => {
+        await until(() => gateway.connections === 1)
+        order.push(`moment, ${gateway.bytesReceived} bytes`)
+      },
+    })
+    const fence = () => {
+      order.push('fence')
+      return null
+    }
+    expect(await client.send(refund(), fence, NEVER)).toMatchObject({ kind: 'answered', httpStatus: 200 })
+    expect(order).toEqual(['moment, 0 bytes', 'fence'])
+  })
+
+  test('is awaited before every request on a kept connection as well', async () => {
+    let moments = 0
+    await using gateway = await openFaultyGateway([
+      async (visit) => {
+        for (let i = 0; i < 3; i++) await approve(visit)
+      },
+    ])
+    const moment = async () => void moments++
+    await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1, moment })
+    for (const nth of [1, 2, 3]) {
+      expect(await client.send(refund(), GO, NEVER)).toMatchObject({ kind: 'answered' })
+      expect(moments).toBe(nth)
+    }
+    expect(gateway.connections).toBe(1)
+  })
+
+  test('comes too late for a connection that the gateway has closed meanwhile: unsent', {
+    timeout: 3_000,
+  }, async () => {
+    const asked = Promise.withResolvers<void>()
+    await using gateway = await openFaultyGateway([async (visit) => asked.promise.then(() => visit.reset())])
+    const moment = async () => {
+      asked.resolve()
+      await gateway.drained(1)
+      for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await using client = clientOf(gateway.url, { moment })
+    expect(await client.send(refund(), GO, NEVER)).toEqual({
+      kind: 'unsent',
+      why: 'connect',
+      detail: 'the gateway closed the connection before the request was sent',
+    })
+    expect(gateway.bytesReceived).toBe(0)
+  })
+
+  test.each(['fresh', 'warm'] as const)('is not awaited by whoever gives the attempt up (%s)', async (connections) => {
+    const asked = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<void>()
+    const moment = () => {
+      asked.resolve()
+      return late.promise
+    }
+    await using gateway = await openFaultyGateway([approve])
+    await using client = clientOf(gateway.url, { connections, moment })
+    const giveUp = new AbortController()
+    const sending = client.send(refund(), GO, giveUp.signal)
+    await asked.promise
+    giveUp.abort()
+    expect(await sending).toMatchObject({ kind: 'unsent', why: 'abandoned' })
+    late.resolve()
+    await client.close()
+    expect(gateway.bytesReceived).toBe(0)
   })
 })
 

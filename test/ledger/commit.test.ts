@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Committer, openCommitter } from '../../src/ledger/commit.ts'
+import { type Committer, openCommitter, SYSTEM_TIMING } from '../../src/ledger/commit.ts'
 
 let db: DatabaseSync
 let committer: Committer
@@ -122,6 +122,18 @@ test('an error that cannot be waited out ends the process before anyone in the c
   )
   expect(await deathOf()).toMatchObject({ message: 'bug: no such move' })
   expect([claim(), wrong(), notes()]).toEqual(['pending', 'pending', []])
+})
+
+test('a commit into a file that is gone is told to nobody: it is looked for when the commit is done', async () => {
+  const look = () => {
+    throw new Error('the file is gone')
+  }
+  const die = (error: unknown): never => {
+    throw error
+  }
+  const claim = watch(openCommitter(db, die, SYSTEM_TIMING, look).write(() => note('claim'), CLAIM))
+  expect(await deathOf()).toMatchObject({ message: 'the file is gone' })
+  expect([claim(), notes()]).toEqual(['pending', ['claim']])
 })
 
 /** What would have ended the process. */

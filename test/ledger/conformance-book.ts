@@ -222,12 +222,41 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
     test('every resume is counted for its account', async () => {
       const second = await openAccount(ledger, 'second')
       const batchId = await submit(ledger, accountId, [refund('A')])
-      expect(await ledger.resumes(accountId)).toBe(0)
+      expect((await ledger.wishes(accountId)).resumes).toBe(0)
       await ledger.pause(batchId, 'wait', CLERK, NOW)
-      expect(await ledger.resumes(accountId)).toBe(0)
+      expect((await ledger.wishes(accountId)).resumes).toBe(0)
       await place.open().resume(batchId, 'go', CLERK, NOW)
       await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
-      expect([await ledger.resumes(accountId), await ledger.resumes(second)]).toEqual([2, 0])
+      expect([await ledger.wishes(accountId), await ledger.wishes(second)]).toMatchObject([
+        { resumes: 2 },
+        { resumes: 0 },
+      ])
+    })
+
+    test('the rate dial of an account stays where it was turned, for every connection, until it is turned back', async () => {
+      const second = await openAccount(ledger, 'second')
+      const rates = async (from: Ledger) => {
+        const wished = [await from.wishes(accountId), await from.wishes(second)]
+        expect((await from.accounts()).map((account) => account.ratePerSecond)).toEqual(
+          wished.map(({ ratePerSecond }) => ratePerSecond),
+        )
+        return wished.map(({ name, ratePerSecond }) => [name, ratePerSecond])
+      }
+      expect(await rates(ledger)).toEqual([
+        ['default', null],
+        ['second', null],
+      ])
+      await ledger.setRate(accountId, 0.5, CLERK, NOW)
+      await place.open().setRate(second, 40, CLERK, NOW)
+      expect(await rates(place.open())).toEqual([
+        ['default', 0.5],
+        ['second', 40],
+      ])
+      await ledger.setRate(accountId, null, CLERK, NOW)
+      expect(await rates(ledger)).toEqual([
+        ['default', null],
+        ['second', 40],
+      ])
     })
 
     test('a stop keeps its first reason and is told with the account', async () => {

@@ -16,7 +16,7 @@ test('a full disk refuses claims, messages and submits, and keeps settlements un
   skip,
 }) => {
   if (!canMountSmallDisk(dir)) skip('a process may not mount a disk of its own here (unshare -Urm)')
-  const child = startChildOnSmallDisk(dir, 4, 'child-full-disk.ts', dir)
+  const child = startChildOnSmallDisk(dir, 4, 'child-full-disk.ts', [dir])
   expect(await child.ended(), child.lines.join('\n')).toBe(0)
   const { claimedRows, counts, ...said } = JSON.parse(child.lines.at(-1) as string)
   expect(said).toEqual({
@@ -37,7 +37,7 @@ test('a full disk refuses claims, messages and submits, and keeps settlements un
 
 test('a disk that is full where the index of the log must grow is a full disk, too', async ({ skip }) => {
   if (!canMountSmallDisk(dir)) skip('a process may not mount a disk of its own here (unshare -Urm)')
-  const child = startChildOnSmallDisk(dir, 40, 'child-full-index.ts', dir)
+  const child = startChildOnSmallDisk(dir, 40, 'child-full-index.ts', [dir])
   expect(await child.ended(), child.lines.join('\n')).toBe(0)
   const { claimed, counts, kinds, indexGrew, integrity } = JSON.parse(child.lines.at(-1) as string)
   expect(indexGrew).toBe(true)

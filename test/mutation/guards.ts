@@ -24,6 +24,10 @@ const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/ledger.integration.test.ts'
 const COMMIT = 'test/ledger/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
+const PACE = 'test/domain/pace.test.ts'
+const PACER = 'test/processors/pacer.test.ts'
+const COPIES = 'test/ledger/copies.integration.test.ts'
+const COPIED = 'test/e2e/copies.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
 
 export const GUARDS: readonly Guard[] = [
@@ -94,7 +98,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'connections are fresh',
     file: 'src/gateway/client.ts',
-    guard: "pipelining: options.connections === 'fresh' ? 0 : 1",
+    guard: 'pipelining: isFresh ? 0 : 1',
     without: 'pipelining: 1',
     tests: [CLIENT],
   },
@@ -434,6 +438,113 @@ export const GUARDS: readonly Guard[] = [
     guard: 'while (open < window.size) {',
     without: 'while (open < 1_000) {',
     tests: [GATE],
+  },
+  // ─────────────────────────────────────────────── The rate
+  {
+    name: 'the rate has the last word where the first byte leaves',
+    file: 'src/processors/pacer.ts',
+    guard: "        if (pace !== null && !mayLeave(pace, startsMs, nowMs)) return 'pace'\n",
+    without: '',
+    tests: [PACER],
+  },
+  {
+    name: 'below one a second a start is a whole interval from the next',
+    file: 'src/domain/pace.ts',
+    guard: 'return Math.max(1000, 1000 / pace.perSecond)',
+    without: 'return 1000',
+    tests: [PACE],
+  },
+  {
+    name: 'the first second of a rate is empty',
+    file: 'src/domain/pace.ts',
+    guard: 'dueAtMs: nowMs + 1000,',
+    without: 'dueAtMs: nowMs,',
+    tests: [PACE, PACER],
+  },
+  {
+    name: 'quiet gives no credit',
+    file: 'src/domain/pace.ts',
+    guard: 'return nowMs - pace.dueAtMs > CAUGHT_UP_MS ? nowMs : pace.dueAtMs',
+    without: 'return Math.min(nowMs + 1e9, pace.dueAtMs)',
+    tests: [PACE],
+  },
+  {
+    name: 'moments do not come in bursts',
+    file: 'src/domain/pace.ts',
+    guard: 'Math.max(pace.dueAtMs, pace.lastAtMs + NEAREST * pace.intervalMs, fullUntil(pace, takenMs))',
+    without: 'Math.max(pace.dueAtMs, fullUntil(pace, takenMs))',
+    tests: [PACE],
+  },
+  {
+    name: 'what left under no rate counts when one is set',
+    file: 'src/processors/pacer.ts',
+    guard: '        remember(startsMs, nowMs)\n',
+    without: '        if (pace !== null) remember(startsMs, nowMs)\n',
+    tests: [PACER],
+  },
+  {
+    name: 'whoever stands ready is judged by the rate that was set meanwhile',
+    file: 'src/processors/pacer.ts',
+    guard: '    exit.turnAllAway()\n',
+    without: '',
+    tests: [PACER],
+  },
+  {
+    name: 'a request leaves at its moment on the connection that stands',
+    file: 'src/gateway/client.ts',
+    guard: 'connect: isFresh ? onMoment(connector.connect, moment) : connector.connect,',
+    without: 'connect: connector.connect,',
+    tests: [CLIENT],
+  },
+  // ─────────────────────────────────────────────── Copies
+  {
+    name: 'a ledger with another inode is not the one',
+    file: 'src/ledger/identity.ts',
+    guard: 'inode !== inodeOf(path)',
+    without: 'inode === null',
+    tests: [COPIES],
+  },
+  {
+    name: 'a ledger with another epoch is not the one',
+    file: 'src/ledger/identity.ts',
+    guard: '!epochs.includes(beside.epoch)',
+    without: 'epochs.length === 0',
+    tests: [COPIES],
+  },
+  {
+    name: 'whoever sends looks whether the ledger is the one',
+    file: 'src/app.ts',
+    guard: "lock.kind === 'taken' ? await ledger.alarm() : null",
+    without: 'null',
+    tests: [COPIED],
+  },
+  {
+    name: 'an epoch is renewed when work ends',
+    file: 'src/processors/work-off.ts',
+    guard: '      await epoch.stop()\n',
+    without: '',
+    tests: [COPIED],
+  },
+  {
+    name: 'what a restored ledger had ready comes into doubt',
+    file: 'src/ledger/adopt.ts',
+    guard: "for (const state of ['SENDING', 'READY'] as const)",
+    without: "for (const state of ['SENDING'] as const)",
+    tests: [COPIES],
+  },
+  {
+    name: 'a restored row rests from the moment of its adoption',
+    file: 'src/ledger/adopt.ts',
+    guard: 'sent_at = NULL, send_by = NULL, ',
+    without: '',
+    tests: [COPIES],
+  },
+  {
+    name: 'a commit into a file that is gone is told to nobody',
+    file: 'src/ledger/commit.ts',
+    guard: '      inPlace() // not before: between the look and the commit the file could go, and a claim with it\n',
+    without: '',
+    tests: [COMMIT],
   },
   // ─────────────────────────────────────────────── Taking in
   {

@@ -22,6 +22,7 @@ class ScriptedGateway implements Gateway {
 
   async send(instruction: Instruction, fence: () => 'fence' | 'pace' | null, abandon: AbortSignal): Promise<Outcome> {
     if (abandon.aborted) return { kind: 'unsent', why: 'abandoned', detail: 'told to stop' }
+    await gate.moment()
     const why = fence()
     if (why !== null) return { kind: 'unsent', why, detail: `held back by the ${why}` }
     this.sent.push({ reference: instruction.reference, atMs: this.#clock.monotonicMs() })
@@ -237,7 +238,7 @@ describe('before the first byte', () => {
     expect((asked?.answerByMs ?? 0) - (asked?.sendByMs ?? 0)).toBeGreaterThanOrEqual(60_000 + 5_000)
   })
 
-  test('a send time that the claim used up is given up for another', async () => {
+  test('a claim that takes long holds nobody else up, and two requests never leave at once for it', async () => {
     withGate(openGate({ inFlightMax: 8, ratePerSecond: 10, clock }))
     openWindow()
     const batchId = await batchOf(...Array.from({ length: 8 }, (_, i) => `R-${i}`))
@@ -251,7 +252,23 @@ describe('before the first byte', () => {
     })
     expect(await run(batchId, slowFirst)).toBe(8)
     const times = gateway.sent.map(({ atMs }) => atMs)
-    for (const [i, atMs] of times.slice(1).entries()) expect(atMs - (times[i] as number)).toBeGreaterThan(95)
+    for (const [i, atMs] of times.slice(1).entries()) expect(atMs - (times[i] as number)).toBeGreaterThan(55)
+    expect(gateway.sent[0]?.reference).toBe('R-1')
+  })
+
+  test('a claim that was not granted leaves its send time to the next row', async () => {
+    withGate(openGate({ inFlightMax: 8, ratePerSecond: 0.5, clock }))
+    openWindow()
+    const batchId = await batchOf('A', 'B')
+    let first = true
+    const firstRefused = withClaim(async (next) => {
+      const isFirst = first
+      first = false
+      return isFirst ? { kind: 'not-free' } : next()
+    })
+    const fromMs = clock.monotonicMs()
+    expect(await run(batchId, firstRefused)).toBe(1)
+    expect(gateway.sent).toEqual([{ reference: 'B', atMs: fromMs + 1_000 }])
   })
 })
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { RowId } from '../../src/domain/ports.ts'
 import { type Gate, openGate, type Place } from '../../src/processors/gate.ts'
@@ -157,138 +156,39 @@ describe('a rest', () => {
   })
 })
 
-describe('send times', () => {
-  /** Asks for slots and notes when each came, in milliseconds from now. */
-  function askSlots(gate: Gate, count: number, turn = FOREVER): Array<number | null | undefined> {
-    const from = clock.monotonicMs()
-    const times: Array<number | null | undefined> = Array(count).fill(undefined)
-    for (let i = 0; i < count; i++) {
-      void gate.slot(turn).then((slot) => {
-        times[i] = slot === null ? null : Math.round(clock.monotonicMs() - from)
-      })
-    }
-    return times
+describe('the rate dial', () => {
+  /** Whether a start is let go now, and whether a second one behind it is. */
+  const twoLeave = async (gate: Gate) => {
+    const slot = await clock.until(gate.slot(FOREVER))
+    await clock.until(gate.moment())
+    return [slot?.leave(), slot?.leave()]
   }
 
-  test('come at once where no rate is set', async () => {
+  test('takes the place of the configured rate until it is turned back', async () => {
+    const gate = gateOf(8, 1)
+    expect(await twoLeave(gate)).toEqual([null, 'pace'])
+    expect(gate.turnDial(2)).toBe(2)
+    expect(await twoLeave(gate)).toEqual([null, null])
+    expect(gate.turnDial(null)).toBe(1)
+    expect(await twoLeave(gate)).toEqual([null, 'pace'])
+  })
+
+  test('gives a rate where none is configured, and takes it away again', async () => {
     const gate = gateOf(8, null)
-    expect((await gate.slot(FOREVER))?.isPast()).toBe(false)
-    expect(gate.leave()).toBeNull()
+    expect(gate.turnDial(1)).toBe(1)
+    expect(await twoLeave(gate)).toEqual([null, 'pace'])
+    expect(gate.turnDial(null)).toBeNull()
+    expect(await twoLeave(gate)).toEqual([null, null])
   })
 
-  test('begin a second after the start and come one interval apart', async () => {
-    const gate = gateOf(8, 10)
-    const times = askSlots(gate, 4)
+  test('turned to where it stands costs nothing: nobody waits a second for it', async () => {
+    const gate = gateOf(8, 50)
     await clock.advance(5_000)
-    expect(times).toEqual([1_000, 1_102, 1_204, 1_306])
-  })
-
-  test('that were not used are not caught up on', async () => {
-    const gate = gateOf(8, 10)
-    await clock.advance(60_000)
-    const times = askSlots(gate, 3)
-    await clock.advance(1_000)
-    expect(times).toEqual([0, 102, 204])
-  })
-
-  test('are not wasted on whoever leaves the queue', async () => {
-    const gate = gateOf(8, 10)
-    const leaving = new AbortController()
-    const before = askSlots(gate, 1)
-    const left = askSlots(gate, 3, leaving.signal)
-    const after = askSlots(gate, 1)
-    await clock.advance(1_000)
-    leaving.abort()
-    await clock.advance(1_000)
-    expect([before, left, after]).toEqual([[1_000], [null, null, null], [1_102]])
-  })
-
-  test('are not taken by a turn that is over', async () => {
-    const gate = gateOf(8, 10)
-    expect(await gate.slot(AbortSignal.abort())).toBeNull()
-    const times = askSlots(gate, 1)
-    await clock.advance(2_000)
-    expect(times).toEqual([1_000])
-  })
-
-  test('are past after more than one interval', async () => {
-    const gate = gateOf(8, 10)
-    const slot = (await clock.until(gate.slot(FOREVER))) as Slot
-    clock.jump(101)
-    expect(slot.isPast()).toBe(false)
-    clock.jump(2)
-    expect(slot.isPast()).toBe(true)
-  })
-
-  test('at the wire no second sees more than the rate, whoever ignores the slots', () => {
-    const gate = gateOf(8, 3)
-    const left = []
-    for (let ms = 0; ms < 3_000; ms += 100) {
-      left.push(gate.leave())
-      clock.jump(100)
-    }
-    expect(left.filter((why) => why === null)).toHaveLength(9)
-    expect(left.slice(0, 10)).toEqual([null, null, null, ...Array(7).fill('pace')])
-  })
-
-  test('whatever the lateness, no window of one second sees more starts than the rate; without it the rate is used', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 60 }),
-        fc.array(fc.constantFrom(0, 0, 0, 1, 3, 9, 40, 700), { minLength: 1, maxLength: 40 }),
-        async (rate, latenesses) => {
-          clock = new ManualClock(NOW)
-          const gate = gateOf(32, rate)
-          const starts: number[] = []
-          const asked = rate * 4
-          for (let i = 0; i < asked; i++) {
-            const slot = await clock.until(gate.slot(FOREVER))
-            clock.jump(latenesses[i % latenesses.length] as number)
-            if (slot?.isPast() !== true && gate.leave() === null) starts.push(clock.monotonicMs())
-          }
-          for (const [i, start] of starts.entries()) {
-            expect(starts.slice(i).filter((other) => other - start < 1_000).length).toBeLessThanOrEqual(rate)
-          }
-          if (latenesses.every((lateness) => lateness === 0)) expect(starts.length).toBe(asked)
-        },
-      ),
-      { numRuns: 25 },
-    )
-  })
-
-  test('of a rate of 2.5 let two a second leave, and hold none back at the wire', async () => {
-    const gate = gateOf(8, 2.5)
-    const left = []
-    for (let i = 0; i < 8; i++) {
-      await clock.until(gate.slot(FOREVER))
-      left.push([gate.leave(), Math.round(clock.monotonicMs() - 5_000.375)])
-    }
-    expect(left).toEqual([1000, 1510, 2020, 2530, 3040, 3550, 4060, 4570].map((atMs) => [null, atMs]))
-  })
-
-  test('of any rate, whole or not, are enough: whoever keeps them is never held back at the wire', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.double({ min: 0.1, max: 80, noNaN: true }),
-        fc.array(fc.constantFrom(0, 0, 1, 3, 4), { minLength: 1, maxLength: 10 }),
-        async (rate, latenesses) => {
-          clock = new ManualClock(NOW)
-          const gate = gateOf(32, rate)
-          const starts: number[] = []
-          for (let i = 0; i < 20; i++) {
-            await clock.until(gate.slot(FOREVER))
-            expect(gate.leave()).toBeNull()
-            starts.push(clock.monotonicMs())
-            clock.jump(latenesses[i % latenesses.length] as number)
-          }
-          for (const from of starts) {
-            const within = starts.filter((at) => at >= from && at < from + 1_000).length
-            expect(within).toBeLessThanOrEqual(Math.max(1, rate))
-          }
-        },
-      ),
-      { numRuns: 50 },
-    )
+    gate.turnDial(50)
+    gate.turnDial(null)
+    const from = clock.monotonicMs()
+    await clock.until(gate.moment())
+    expect(clock.monotonicMs()).toBe(from)
   })
 })
 
@@ -357,13 +257,13 @@ describe('the fence', () => {
     expect(sendBy.isOver()).toBe(true)
   })
 
-  test('counts a start against the rate only where it lets it go', () => {
-    const gate = gateOf(8, 1)
+  test('counts a start against the rate only where it lets it go', async () => {
+    const slot = (await clock.until(gateOf(8, 1).slot(FOREVER))) as Slot
     const late = openSendBy(clock)
     clock.jump(15_001)
-    expect(fenceOf(late, gate)()).toBe('fence')
+    expect(fenceOf(late, slot)()).toBe('fence')
     const sendBy = openSendBy(clock)
-    expect([fenceOf(sendBy, gate)(), fenceOf(sendBy, gate)()]).toEqual([null, 'pace'])
+    expect([fenceOf(sendBy, slot)(), fenceOf(sendBy, slot)()]).toEqual([null, 'pace'])
   })
 })
 

@@ -205,6 +205,46 @@ describe('a rest', () => {
   })
 })
 
+describe('the rate dial', () => {
+  /** Whether a second request may leave right behind the first. */
+  const twoLeave = async () => {
+    const slot = await clock.until(gate.slot(new AbortController().signal))
+    await clock.until(gate.moment())
+    return slot?.leave() === null && slot.leave() === null
+  }
+
+  test('holds from the next beat on, and is said', async () => {
+    await start()
+    expect(await twoLeave()).toBe(true)
+    await ledger.setRate(accountId, 1, CLERK, NOW)
+    await clock.advance(BEAT_MS)
+    expect(said).toEqual(['the rate is now 1/s, as set by tranche rate, until it is turned back'])
+    expect(await twoLeave()).toBe(false)
+    await ledger.setRate(accountId, null, CLERK, NOW)
+    await clock.advance(BEAT_MS)
+    expect(said.at(-1)).toBe('the rate is now not limited, as configured')
+    expect(await twoLeave()).toBe(true)
+  })
+
+  test('of before the start holds before anything is offered', async () => {
+    await ledger.setRate(accountId, 1, CLERK, NOW)
+    await batchOf('A', 1)
+    const rates: unknown[] = []
+    const { turnDial } = gate
+    gate = { ...gate, turnDial: (rate) => turnDial(rates.push([rate, offers.made.length]) > 0 ? rate : null) }
+    await start()
+    expect(rates).toEqual([[1, 0]])
+    expect(offers.made).toHaveLength(1)
+  })
+
+  test('is said once, however many beats see it', async () => {
+    await ledger.setRate(accountId, 2, CLERK, NOW)
+    await start()
+    await clock.advance(10 * BEAT_MS)
+    expect(said).toHaveLength(1)
+  })
+})
+
 test('what a cancel left is finished by the next beat', async () => {
   const batchId = await batchOf('A', 1)
   const row = await claimNamed(ledger, batchId, 'A-0')

@@ -129,13 +129,13 @@ export class GatewayTruth {
     return this.executions.filter((entry) => entry.accountId === accountId && entry.reference === reference)
   }
 
-  /** The port as one process opens it for one account. */
-  open(life: Life, accountId: AccountId): Gateway {
+  /** The port as one process opens it for one account. `moment`: when a request that is ready may leave. */
+  open(life: Life, accountId: AccountId, moment: () => Promise<void>): Gateway {
     const open = new Set<{ abandon(): void; readonly outcome: Promise<Outcome> }>()
     let isClosing = false
     return {
       send: (instruction, fence, abandon) => {
-        const attempt = this.#send(life, accountId, instruction, fence)
+        const attempt = this.#send(life, accountId, instruction, fence, moment)
         open.add(attempt)
         void attempt.outcome.then(() => open.delete(attempt))
         if (isClosing || abandon.aborted) attempt.abandon()
@@ -166,7 +166,7 @@ export class GatewayTruth {
     return null
   }
 
-  #send(life: Life, accountId: AccountId, instruction: Instruction, fence: Fence) {
+  #send(life: Life, accountId: AccountId, instruction: Instruction, fence: Fence, moment: () => Promise<void>) {
     const world = this.#world
     const { random } = world
     const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
@@ -186,34 +186,37 @@ export class GatewayTruth {
     const trouble = this.#troubleNow()
     const connectMs = trouble === 'no-connection' ? CONNECT_LIMIT_MS * 2 : random.between(0.2, 1) * this.#latencyMs
     world.after(CONNECT_LIMIT_MS, () => unsent('connect', 'no connection'), life, true)
-    world.after(
-      connectMs,
-      () => {
-        if (state !== 'waiting') return
-        if (trouble === 'refused' || this.spell === 'down') return unsent('connect', 'connection refused')
-        const refusal = fence()
-        if (refusal !== null) return unsent(refusal, 'held back before the first byte')
-        state = 'started'
-        this.#connecting.delete(life)
-        const sentAtMs = world.wallMs
-        const lost = (detail: string) =>
-          void (state === 'started' && settle({ kind: 'lost', sentAtMs, httpStatus: null, detail }))
-        const held = this.#onFirstByte(life, accountId, instruction)
-        this.#reach('sent', life)
-        // As undici's handler does it: what has arrived already is read before the deadline counts.
-        world.after(
-          this.weather.timeoutMs,
-          () => void world.after(0, () => lost('no complete answer in time'), life),
-          life,
-          true,
-        )
-        const request = { accountId, instruction, trouble, rowId: held?.id ?? 0, attempt: held?.attempt ?? 0 }
-        this.#travel(life, request, lost, (answered) =>
-          settle({ ...answered, kind: 'answered', sentAtMs, answeredAtMs: world.wallMs }),
-        )
-      },
-      life,
-    )
+    // On the standing connection a moment of the rate is waited for; what is then a moment late is the machine.
+    const stand = () => {
+      if (state !== 'waiting') return
+      if (trouble === 'refused' || this.spell === 'down') return unsent('connect', 'connection refused')
+      const lateMs = random.chance(0.1) ? random.between(0, 60) : random.next() * 2
+      void moment().then(() => void world.after(lateMs, leave, life))
+    }
+    world.after(connectMs, stand, life)
+    const leave = () => {
+      if (state !== 'waiting') return
+      const refusal = fence()
+      if (refusal !== null) return unsent(refusal, 'held back before the first byte')
+      state = 'started'
+      this.#connecting.delete(life)
+      const sentAtMs = world.wallMs
+      const lost = (detail: string) =>
+        void (state === 'started' && settle({ kind: 'lost', sentAtMs, httpStatus: null, detail }))
+      const held = this.#onFirstByte(life, accountId, instruction)
+      this.#reach('sent', life)
+      // As undici's handler does it: what has arrived already is read before the deadline counts.
+      world.after(
+        this.weather.timeoutMs,
+        () => void world.after(0, () => lost('no complete answer in time'), life),
+        life,
+        true,
+      )
+      const request = { accountId, instruction, trouble, rowId: held?.id ?? 0, attempt: held?.attempt ?? 0 }
+      this.#travel(life, request, lost, (answered) =>
+        settle({ ...answered, kind: 'answered', sentAtMs, answeredAtMs: world.wallMs }),
+      )
+    }
     return { outcome, abandon: () => unsent('abandoned', 'given up before it was sent') }
   }
 

@@ -152,8 +152,8 @@ export class Office {
     const roads = new Map<AccountId, Road>()
     for (const [number, { ratePerSecond, inFlightMax }] of plan.accounts.entries()) {
       const accountId = await this.#accountOf(ledger, number, life)
-      const gateway = truth.open(life, accountId)
       const gate = openGate({ inFlightMax, ratePerSecond, clock: life.clock })
+      const gateway = truth.open(life, accountId, gate.moment)
       const { timeoutMs, notExecutedStatus } = truth.weather
       const road = { gateway, gate, timeoutMs, notExecutedStatus }
       roads.set(accountId, plant.road?.(road) ?? road)

@@ -53,7 +53,13 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     }),
   },
   'the last look at the rate always lets go': {
-    road: (road) => ({ ...road, gate: { ...road.gate, leave: () => null, refusals: road.gate.refusals } }),
+    road: (road) => {
+      const slot = async (turn: AbortSignal) => {
+        const given = await road.gate.slot(turn)
+        return given === null ? null : { ...given, leave: () => null }
+      }
+      return { ...road, gate: Object.create(road.gate, { slot: { value: slot } }) as Road['gate'] }
+    },
   },
   'rows of one order are claimed together': {
     sql: (sql) =>

@@ -2,7 +2,7 @@
 // statements are kept from run to run, which is most of the speed of the simulation.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { BatchId, Ledger } from '../../src/domain/ports.ts'
+import type { BatchId, CopyLedger, Ledger } from '../../src/domain/ports.ts'
 import { openLedgerOn } from '../../src/ledger/ledger.ts'
 import { migrate } from '../../src/ledger/schema.ts'
 import type { Life, World } from './world.ts'
@@ -100,6 +100,8 @@ export class SimulatedRecord {
         }
       },
       openReader: () => this.#readerOf(),
+      inPlace: () => {},
+      openCopies: () => NO_COPIES,
     })
     const planted = this.#plant.ledger?.(ledger, this) ?? ledger
     return life.world.trace === null ? planted : traced(planted, life)
@@ -148,6 +150,15 @@ export class SimulatedRecord {
     const reader = { prepare: (sql: string) => this.prepare(sql), exec: () => {}, close: () => {} }
     return reader as unknown as DatabaseSync
   }
+}
+
+/** There is no file that could be copied. */
+const none = () => Promise.reject(new Error('bug of the simulation: there are no copies'))
+const NO_COPIES: CopyLedger = {
+  alarm: async () => null,
+  lastRecordAtMs: async () => null,
+  renewEpoch: async () => {},
+  ...{ backup: none, adopt: none, moveAccount: none },
 }
 
 /** Thrown by the thousand while a disk is busy, so without the stack that nobody reads. */

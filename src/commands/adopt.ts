@@ -1,0 +1,117 @@
+// tranche adopt: takes over a ledger that was moved or put back, or an account that has another address.
+
+import { type App, type Held, ledgerExists, openRecord, takeWorkerLock } from '../app.ts'
+import { merchantOf } from '../config.ts'
+import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Ledger } from '../domain/ports.ts'
+import { isoOf } from '../domain/progress.ts'
+import { EXIT, plural, type Terminal } from './terminal.ts'
+
+export interface AdoptArguments {
+  readonly moved?: boolean
+  readonly restored?: boolean
+  readonly merchant?: string
+  readonly reason: string
+}
+
+export async function adopt(app: App, given: AdoptArguments, terminal: Terminal): Promise<number> {
+  const what = parseWhat(given)
+  if (given.reason.trim() === '')
+    throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
+  if (!ledgerExists(app))
+    throw new Fault('usage', `There is no ledger ${app.paths.ledger}: there is nothing to adopt. Nothing was changed.`)
+  const { ledger } = await openRecord(app)
+  try {
+    const lock = await takeWorkerLock(app, 'adopt')
+    if (lock.kind === 'held') throw heldFault(lock)
+    try {
+      if (what.kind === 'merchant') await adoptMerchant(app, ledger, what.name, given.reason, terminal)
+      else await adoptLedger(app, ledger, what.kind, given.reason, terminal)
+      return EXIT.approved
+    } finally {
+      lock.release()
+    }
+  } finally {
+    await ledger.close()
+  }
+}
+
+function heldFault({ heldBy }: Held): Fault {
+  const who =
+    heldBy === null ? 'Another process' : `Process ${heldBy.pid} on ${heldBy.host} (tranche ${heldBy.command})`
+  return new Fault('stopped', `${who} works off this ledger. Nothing was changed. Stop it (SIGTERM), then adopt.`)
+}
+
+function parseWhat({
+  moved,
+  restored,
+  merchant,
+}: AdoptArguments): { kind: Adoption } | { kind: 'merchant'; name: string } {
+  const named = [moved === true, restored === true, merchant !== undefined].filter(Boolean).length
+  if (named !== 1) {
+    throw new Fault(
+      'usage',
+      'Say which it is: --moved (this is the newest state and every other copy is dead), --restored (an older state was put back) or --merchant NAME (the same account at a new address). Nothing was changed.',
+    )
+  }
+  if (merchant !== undefined) return { kind: 'merchant', name: merchant }
+  return { kind: moved === true ? 'moved' : 'restored' }
+}
+
+async function adoptLedger(app: App, ledger: Ledger, how: Adoption, reason: string, terminal: Terminal): Promise<void> {
+  const alarm = await ledger.alarm()
+  if (alarm === null)
+    throw new Fault(
+      'usage',
+      `${app.paths.ledger} is the ledger it remembers to be: there is nothing to adopt. Nothing was changed.`,
+    )
+  if (how === 'moved' && !mayBeMoved(alarm)) throw olderFault(alarm)
+  const lastAtMs = await ledger.lastRecordAtMs()
+  const inDoubt = await ledger.adopt(how, reason, app.actor, app.clock.nowMs())
+  const last = lastAtMs === null ? null : isoOf(lastAtMs)
+  terminal.object({ adopted: how, was: alarm.kind, in_doubt: inDoubt, last_record_at: last })
+  terminal.say(`${app.paths.ledger} is adopted. It was not sent from because: ${alarm.noticed}.`)
+  if (how === 'moved') terminal.say('It goes on where it stood. No other copy of it may ever send again.')
+  else sayRestored(inDoubt, last, terminal)
+}
+
+function olderFault(alarm: Alarm): Fault {
+  return new Fault(
+    'stopped',
+    `It cannot be the newest state: ${alarm.noticed}. Taken over as it is, it would send again what was sent since. Nothing was changed. Put the newest ledger back, or: tranche adopt --restored --reason TEXT`,
+  )
+}
+
+function sayRestored(inDoubt: number, last: string | null, terminal: Terminal): void {
+  terminal.say(
+    inDoubt === 0
+      ? 'Nothing in it was unsettled.'
+      : `${plural(inDoubt, 'row that was', 'rows that were')} not settled in it may have been sent since and ${inDoubt === 1 ? 'is' : 'are'} in doubt now: tranche in-doubt list`,
+  )
+  terminal.say(
+    `Its last record is of ${last ?? 'no moment at all'}. It knows nothing of what was recorded later: look up files and messages handed in since then at the gateway before they are handed in again, for it would send them.`,
+  )
+}
+
+async function adoptMerchant(
+  app: App,
+  ledger: Ledger,
+  name: string,
+  reason: string,
+  terminal: Terminal,
+): Promise<void> {
+  const { url, username } = merchantOf(app.config, name)
+  const before = (await ledger.accounts()).find((account) => account.name === name)
+  await ledger.moveAccount(name, url, username, reason, app.actor, app.clock.nowMs())
+  terminal.object({
+    adopted: 'merchant',
+    merchant: name,
+    url,
+    username,
+    was: { url: before?.url, username: before?.username },
+  })
+  terminal.say(
+    `Merchant ${name} is ${username} at ${url} from now on; it was ${before?.username} at ${before?.url}. What is PENDING goes there, and all that was recorded still counts as sent to it.`,
+  )
+}

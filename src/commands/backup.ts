@@ -1,0 +1,23 @@
+// tranche backup FILE: the only supported copy of a ledger. Needs no Redis, and no worker has to stop for it.
+
+import { type App, ledgerExists, openRecord } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import { isoOf } from '../domain/progress.ts'
+import { EXIT, plural, type Terminal } from './terminal.ts'
+
+export async function backup(app: App, path: string, terminal: Terminal): Promise<number> {
+  if (!ledgerExists(app)) throw new Fault('usage', `There is no ledger ${app.paths.ledger}. No copy was made.`)
+  const { ledger } = await openRecord(app)
+  try {
+    const made = await ledger.backup(path, app.clock.nowMs())
+    const { rows, batches, bytes } = made
+    terminal.data(made.path)
+    terminal.object({ backup: made.path, at: isoOf(made.atMs), rows, batches, bytes })
+    terminal.say(
+      `${plural(rows, 'row', 'rows')} in ${plural(batches, 'batch', 'batches')}, ${bytes} bytes, as they were at ${isoOf(made.atMs)}; checked. The copy sends nothing until it is put in the place of a ledger and taken over with tranche adopt.`,
+    )
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}

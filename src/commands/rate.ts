@@ -1,0 +1,153 @@
+// tranche rate [MERCHANT] [N/s]: shows the rate dial, or turns it while a worker is running. Needs no Redis.
+
+import { type App, accountOf, openRecordToRead, workerNow } from '../app.ts'
+import { assert, Fault } from '../domain/fault.ts'
+import type { AccountId, Ledger } from '../domain/ports.ts'
+import { openRecordAloud } from './submit.ts'
+import { EXIT, type Terminal, toTable } from './terminal.ts'
+
+const NONE_KNOWN = 'No merchant is configured here, and the ledger knows none.'
+
+/** `configured`: turned back. */
+type Turn = number | 'configured'
+
+export async function rate(
+  app: App,
+  first: string | undefined,
+  second: string | undefined,
+  terminal: Terminal,
+): Promise<number> {
+  const reader = await openRecordToRead(app)
+  const dials = await dialsIn(app, reader).finally(() => reader.close())
+  if (first === undefined) return show(dials, terminal, { rates: dials.map(toJson) })
+  const named = dials.find(({ merchant }) => merchant === first)
+  if (named === undefined && (second !== undefined || !looksLikeTurn(first))) throw unknownFault(first, dials)
+  if (named !== undefined && second === undefined) return show([named], terminal, toJson(named))
+  const to = parseTurn(second ?? first)
+  return turn(app, named?.merchant ?? onlyConfigured(app, first, dials), to, terminal)
+}
+
+function onlyConfigured(app: App, rate: string, dials: readonly Dial[]): string {
+  const [only, ...others] = app.config.merchants.keys()
+  if (only !== undefined && others.length === 0) return only
+  if (dials.length === 0) throw new Fault('usage', `${NONE_KNOWN} Nothing was changed.`)
+  const name = `Name the merchant (${namesOf(dials)}): tranche rate MERCHANT ${rate}.`
+  throw new Fault('usage', `${name} Nothing was changed.`)
+}
+
+/** What is known of the rate of one merchant. */
+interface Dial {
+  readonly merchant: string
+  /** null: not turned. */
+  readonly perSecond: number | null
+  /** By this process's configuration, which may differ from the worker's; undefined where it has no such merchant. */
+  readonly configured: number | null | undefined
+}
+
+/** The accounts of the ledger, and what is configured here and has no account yet. */
+async function dialsIn(app: App, ledger: Ledger): Promise<readonly Dial[]> {
+  const turned = new Map((await ledger.accounts()).map(({ name, ratePerSecond }) => [name, ratePerSecond]))
+  const { merchants } = app.config
+  return Array.from(new Set([...turned.keys(), ...merchants.keys()]), (merchant) => ({
+    merchant,
+    perSecond: turned.get(merchant) ?? null,
+    configured: merchants.get(merchant)?.ratePerSecond,
+  }))
+}
+
+function show(dials: readonly Dial[], terminal: Terminal, json: object): number {
+  terminal.object(json)
+  if (dials.length === 0) terminal.say(NONE_KNOWN)
+  else {
+    const rows = dials.map(({ merchant, perSecond, configured }) => [
+      merchant,
+      perSecond === null ? 'as configured' : `${perSecond}/s`,
+      configured === undefined ? 'not configured' : rateText(configured),
+    ])
+    for (const line of toTable([['merchant', 'dial', 'configured here'], ...rows])) terminal.data(line)
+  }
+  return EXIT.approved
+}
+
+async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): Promise<number> {
+  const ledger = await openRecordAloud(app, terminal)
+  try {
+    const perSecond = to === 'configured' ? null : to
+    await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs())
+    const configured = app.config.merchants.get(merchant)?.ratePerSecond
+    terminal.object(toJson({ merchant, perSecond, configured }))
+    const worker =
+      (await workerNow(app)) === null
+        ? 'No worker is running; the next one keeps to it.'
+        : 'The running worker takes it up at once; its first request at this rate leaves a second later.'
+    const here = configured === undefined ? '' : ` (${rateText(configured)} here)`
+    terminal.say(
+      perSecond === null
+        ? `Merchant ${merchant} goes by its configuration again${here}. ${worker}`
+        : `Merchant ${merchant} goes at ${rateText(perSecond)} at most, whatever is configured${here}, until: tranche rate ${merchant} configured. ${worker}`,
+    )
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}
+
+/** Of a merchant that is configured here the account is made on first use. */
+async function findAccount(app: App, ledger: Ledger, name: string): Promise<AccountId> {
+  const merchant = app.config.merchants.get(name)
+  if (merchant !== undefined) return accountOf(ledger, merchant, app.clock)
+  const account = (await ledger.accounts()).find((known) => known.name === name)
+  assert(account !== undefined, `merchant ${name} was in the ledger a moment ago`)
+  return account.accountId
+}
+
+function unknownFault(name: string, dials: readonly Dial[]): Fault {
+  const known = dials.length === 0 ? 'None is configured here' : `Known: ${namesOf(dials)}`
+  return new Fault('usage', `There is no merchant "${name}". ${known}. Nothing was changed.`)
+}
+
+function namesOf(dials: readonly Dial[]): string {
+  return dials.map(({ merchant }) => merchant).join(', ')
+}
+
+function looksLikeTurn(text: string): boolean {
+  return text === 'configured' || /^[\d.]/.test(text)
+}
+
+function parseTurn(text: string): Turn {
+  if (text === 'configured') return text
+  const perSecond = /^\d{1,6}(\.\d{1,6})?(\/s)?$/.test(text) ? Number.parseFloat(text) : undefined
+  if (perSecond === undefined) {
+    throw new Fault(
+      'usage',
+      `"${text}" is not a rate: write requests per second, such as 25/s or 0.5/s, or configured. Nothing was changed.`,
+    )
+  }
+  if (perSecond === 0) {
+    throw new Fault(
+      'usage',
+      'A rate of 0 is none: to stop sending use pause (tranche pause BATCH --reason TEXT). Nothing was changed.',
+    )
+  }
+  if (perSecond > 1 && !Number.isInteger(perSecond)) {
+    const whole = Math.floor(perSecond)
+    throw new Fault(
+      'usage',
+      `No second can hold ${perSecond} requests: above one a second write whole numbers, ${whole}/s or ${whole + 1}/s. Nothing was changed.`,
+    )
+  }
+  return perSecond
+}
+
+function rateText(perSecond: number | null): string {
+  return perSecond === null ? 'no limit' : `${perSecond}/s`
+}
+
+function toJson({ merchant, perSecond, configured }: Dial): object {
+  return {
+    merchant,
+    dial_per_second: perSecond,
+    configured_here: configured !== undefined,
+    configured_per_second: configured ?? null,
+  }
+}

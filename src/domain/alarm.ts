@@ -1,0 +1,36 @@
+// What is said of a ledger that may not be the one that sent last. Nothing is sent from it until a person has adopted it.
+
+import { Fault } from './fault.ts'
+
+/**
+ * What was noticed:
+ * - `backup`: it is a copy made by `tranche backup`
+ * - `older`: somebody has worked since this state was written
+ * - `other`: another ledger stood here before
+ * - `elsewhere`: the same state in another file
+ * - `unmarked`: the file with the epoch is missing, so that nothing shows whether somebody has worked since
+ */
+export interface Alarm {
+  readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'unmarked'
+  /** For people, the middle of a sentence. */
+  readonly noticed: string
+}
+
+/** How a person takes such a ledger over: as the newest state there is, or as an older one. */
+export type Adoption = 'moved' | 'restored'
+
+/** Where it is proven that work went on without this ledger, it cannot be the newest state. */
+export function mayBeMoved({ kind }: Alarm): boolean {
+  return kind !== 'older' && kind !== 'other'
+}
+
+export function stoppedBy(alarm: Alarm, ledgerPath: string): Fault {
+  return new Fault('stopped', `${sayAlarm(alarm, ledgerPath)} Nothing was sent.`)
+}
+
+export function sayAlarm(alarm: Alarm, ledgerPath: string): string {
+  const moved = mayBeMoved(alarm)
+    ? 'If nothing was sent since from any other copy, and none will be: tranche adopt --moved --reason TEXT. If it is an older state: '
+    : 'Put the newest ledger back in its place, or go on with this one: '
+  return `The ledger ${ledgerPath} may not be the one that sent last: ${alarm.noticed}. Nothing is sent from it, because what was sent since would be sent again. ${moved}tranche adopt --restored --reason TEXT (what is not settled in it comes into doubt).`
+}

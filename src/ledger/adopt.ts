@@ -1,0 +1,181 @@
+// Taking a ledger over: one that was moved as it is, an older state with all its open rows in doubt, and an account that
+// has another address.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Adoption, stoppedBy } from '../domain/alarm.ts'
+import { Fault } from '../domain/fault.ts'
+import type { CopyLedger } from '../domain/ports.ts'
+import type { State } from '../domain/states.ts'
+import type { Committer } from './commit.ts'
+import { byOf, deleteDrafts } from './draft.ts'
+import { alarmOf, inodeOf, newEpoch, readEpoch, remember, writeEpoch } from './identity.ts'
+import { type RecordMove, ROWS_PER_STEP } from './moves.ts'
+import type { Counted } from './tally.ts'
+
+export interface AdoptingParts {
+  readonly path: string
+  readonly ledgerId: string
+  readonly record: RecordMove
+  /** Keeps every submit out until it is called again. */
+  readonly lockSubmit: () => Promise<() => void>
+  readonly die: (error: unknown) => never
+}
+
+type AdoptingLedger = Pick<CopyLedger, 'alarm' | 'renewEpoch' | 'adopt' | 'lastRecordAtMs' | 'moveAccount'>
+
+export function openAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
+  const { path, ledgerId } = parts
+  const act = db.prepare('INSERT INTO act (at, by, what, account_id, reason) VALUES (?, ?, ?, ?, ?)')
+  const endCanaries = db.prepare('UPDATE batch SET canary_rows = NULL WHERE canary_rows IS NOT NULL')
+  let working = false
+
+  /** The commit knows the epoch that stands there and the next one: a crash on either side of writing the file is no alarm. */
+  async function turnEpoch(also: () => void): Promise<void> {
+    const next = newEpoch()
+    const epochs = [readEpoch(path)?.epoch ?? next, next] as const
+    const inode = inodeOf(path) ?? ''
+    const commit = () => {
+      remember(db, { inode, epochs })
+      also()
+    }
+    await committer.write(commit, { kind: 'faulting' })
+    writeEpoch(path, { ledgerId, epoch: next })
+  }
+
+  return {
+    alarm: async () => alarmOf(db, path, ledgerId),
+
+    async renewEpoch() {
+      const alarm = alarmOf(db, path, ledgerId)
+      // Somebody tidied up under a worker: it holds the lock and the file is in its place, so it writes the epoch again.
+      const missed = working && alarm?.kind === 'unmarked'
+      if (alarm !== null && !missed) {
+        if (working) parts.die(stoppedBy(alarm, path))
+        throw stoppedBy(alarm, path)
+      }
+      await turnEpoch(() => {})
+      working = true
+    },
+
+    async adopt(how, reason, actor, nowMs) {
+      const keep = (what: Adoption) => void act.run(nowMs, byOf(actor), 'adopt', null, `--${what}: ${reason}`)
+      if (how === 'moved') {
+        await turnEpoch(() => keep('moved'))
+        return 0
+      }
+      // A file recorded between the last step and the adoption would be READY, and may be one that was sent since.
+      const release = await parts.lockSubmit()
+      try {
+        await deleteDrafts(db, committer)
+        const inDoubt = await doubtOpenRows(db, committer, parts.record, { by: byOf(actor), reason, nowMs })
+        await turnEpoch(() => {
+          // Of a canary nothing waits any more: what a person sends again is looked at one by one.
+          endCanaries.run()
+          keep('restored')
+        })
+        return inDoubt
+      } finally {
+        release()
+      }
+    },
+
+    lastRecordAtMs: async () => lastRecordAtMs(db),
+
+    async moveAccount(name, url, username, reason, actor, nowMs) {
+      const move = () => {
+        const moved = moveAccount(db, name, url, username)
+        if (moved instanceof Fault) return moved
+        act.run(
+          nowMs,
+          byOf(actor),
+          'adopt-account',
+          moved.accountId,
+          `${moved.from} → ${username} at ${url}: ${reason}`,
+        )
+        return null
+      }
+      const fault = await committer.write(move, { kind: 'faulting' })
+      if (fault !== null) throw fault
+    },
+  }
+}
+
+type OpenRow = Counted & { readonly id: number; readonly state: State; readonly attempt: number }
+
+/**
+ * Whatever was READY when the copy was made may have been sent since, rows of held batches too: the hold may have been
+ * made after the copy was put back. Broken off, it goes on with what is left.
+ */
+async function doubtOpenRows(
+  db: DatabaseSync,
+  committer: Committer,
+  record: RecordMove,
+  { by, reason: why, nowMs }: { by: string; reason: string; nowMs: number },
+): Promise<number> {
+  const reason = `an older state of the ledger was put back (${why}); it may have been executed since that state was written`
+  // When a first byte left, and of a READY row whether one was claimed, is what this state cannot know.
+  const doubt = db.prepare(`
+    UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL, send_by = NULL, reason = ?,
+      claimed_at = CASE state WHEN 'SENDING' THEN claimed_at END
+    WHERE id = ?`)
+  let total = 0
+  for (const state of ['SENDING', 'READY'] as const) {
+    const open = db.prepare(`
+      SELECT id, batch_id, state, attempt, operation, currency, amount_minor FROM instruction
+      WHERE state = '${state}' LIMIT ${ROWS_PER_STEP}`)
+    const step = () => {
+      const rows = open.all() as unknown as OpenRow[]
+      for (const row of rows) {
+        doubt.run(nowMs, reason, row.id)
+        record(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, by, reason })
+      }
+      return rows.length
+    }
+    for (let moved = ROWS_PER_STEP; moved === ROWS_PER_STEP; total += moved) {
+      moved = await committer.write(step, { kind: 'faulting' })
+    }
+  }
+  return total
+}
+
+function lastRecordAtMs(db: DatabaseSync): number | null {
+  const { at } = db
+    .prepare(`
+      SELECT max(
+        coalesce((SELECT at FROM move WHERE cause <> 'restore' ORDER BY id DESC LIMIT 1), 0),
+        coalesce((SELECT max(created_at) FROM batch WHERE stage = 'open'), 0),
+        coalesce((SELECT max(at) FROM act), 0)) AS at`)
+    .get() as { at: number }
+  return at === 0 ? null : at
+}
+
+function moveAccount(
+  db: DatabaseSync,
+  name: string,
+  url: string,
+  username: string,
+): { accountId: number; from: string } | Fault {
+  const holder = db.prepare('SELECT name FROM account WHERE url = ? AND username = ?').get(url, username)
+  const other = holder as { name: string } | undefined
+  if (other !== undefined && other.name !== name) {
+    return new Fault(
+      'usage',
+      `${username} at ${url} is known to this ledger as merchant "${other.name}": one account cannot take over another. Nothing was changed.`,
+    )
+  }
+  const known = db.prepare('SELECT id, url, username FROM account WHERE name = ?').get(name)
+  if (known === undefined) {
+    return new Fault(
+      'usage',
+      `This ledger knows no merchant "${name}": there is nothing to adopt. Nothing was changed.`,
+    )
+  }
+  if (other !== undefined) {
+    return new Fault(
+      'usage',
+      `Merchant "${name}" is ${username} at ${url} in this ledger already: there is nothing to adopt.`,
+    )
+  }
+  db.prepare('UPDATE account SET url = ?, username = ? WHERE id = ?').run(url, username, Number(known.id))
+  return { accountId: Number(known.id), from: `${known.username} at ${known.url}` }
+}

@@ -1,0 +1,328 @@
+// Ledgers that were copied, moved, put back or removed: from none of them is anything sent that may have been sent before.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, test } from 'vitest'
+import { openSandbox } from '../../src/sandbox/server.ts'
+import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+async function open(options: Parameters<typeof openOffice>[0] = {}): Promise<Office> {
+  const office = await openOffice(options)
+  closing.push(() => office.close())
+  return office
+}
+
+async function submitted(office: Office, count: number, first = 1): Promise<{ input: string; batch: string }> {
+  const rows = refunds(count, first)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put(`in-${first}.csv`, toCsv(rows))
+  const said = await office.tranche('submit', input, '--json')
+  expect(said.code, said.stderr).toBe(0)
+  return { input, batch: said.last.batch as string }
+}
+
+/** Files as an operator copies them; by a process of its own, because this one must not touch an open ledger. */
+function copy(...args: readonly string[]): void {
+  execFileSync('cp', args)
+}
+
+const statesOf = (office: Office) => recordedIn(office).map((row) => row.state)
+const approved = (office: Office) => statesOf(office).filter((state) => state === 'APPROVED').length
+
+test('a copy of the data directory sends nothing and records no run, and everything else goes on; the first one works', async () => {
+  const office = await open()
+  const { input, batch } = await submitted(office, 12)
+  const dataDir = office.path('copy')
+  copy('-r', office.dataDir, dataDir)
+  const inCopy = (...args: readonly string[]) => office.trancheWith({ TRANCHE_DATA_DIR: dataDir }, ...args)
+
+  const worker = await inCopy('worker', '--until-idle')
+  expect(worker.code).toBe(6)
+  expect(worker.stderr).toContain('may not be the one that sent last: it is a copy')
+  expect(worker.stderr).toContain('tranche adopt --moved --reason TEXT')
+  expect(worker.stderr).toContain('tranche adopt --restored --reason TEXT')
+  expect(existsSync(join(dataDir, 'redis.sock'))).toBe(false)
+  const other = await office.put('other.csv', toCsv(refunds(3, 100)))
+  const ran = await inCopy('run', other, '--out', office.path('other.out.csv'))
+  expect([ran.code, existsSync(office.path('other.out.csv'))], ran.stderr).toEqual([6, false])
+  const status = await inCopy('status', '--json')
+  expect(status.last.ledger_alarm).toMatchObject({ kind: 'elsewhere' })
+  expect(status.last.batches).toMatchObject([{ batch, counts: { PENDING: 12 } }]) // the run was not recorded
+  expect((await inCopy('doctor')).stdout).toMatch(/FIX {2}ledger: .*may not be the one that sent last/)
+  const commands = [
+    ['check', other],
+    ['results', batch, '--out', office.path('copy.csv')],
+    ['in-doubt', 'list'],
+    ['status', batch],
+  ]
+  for (const args of commands) expect((await inCopy(...args)).code, args.join(' ')).toBe(0)
+  const more = await inCopy('submit', other)
+  expect([more.code, more.stderr]).toEqual([0, expect.stringContaining('Nothing is sent from it')])
+  const cancelled = await inCopy('cancel', batch, '--reason', 'try')
+  expect(cancelled.code, cancelled.stderr).toBe(6)
+  expect(office.sandbox.received()).toBe(0)
+
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  expect(office.sandbox.received()).toBe(12)
+  const out = office.path('out.csv')
+  expect((await office.tranche('results', batch, '--out', out)).code).toBe(0)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a data directory under another name goes on; on another disk it goes on when it is adopted as moved', async () => {
+  const office = await open()
+  await submitted(office, 3)
+  const dataDir = office.path('e')
+  renameSync(office.dataDir, dataDir)
+  const renamed = { TRANCHE_DATA_DIR: dataDir }
+  expect((await office.trancheWith(renamed, 'worker', '--until-idle')).code).toBe(0)
+  expect(office.sandbox.received()).toBe(3)
+
+  copy('-r', dataDir, office.dataDir)
+  rmSync(dataDir, { recursive: true })
+  await submitted(office, 2, 10)
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(6)
+  const adopted = await office.tranche('adopt', '--moved', '--reason', 'new disk', '--as', 'ann', '--json')
+  expect(adopted.code, adopted.stderr).toBe(0)
+  expect(adopted.last).toMatchObject({ adopted: 'moved', was: 'elsewhere', in_doubt: 0 })
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  expect(office.sandbox.received()).toBe(5)
+  expect(query(office, "SELECT reason FROM act WHERE what = 'adopt'")).toEqual([{ reason: '--moved: new disk' }])
+  const again = await office.tranche('adopt', '--moved', '--reason', 'once more')
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('nothing to adopt')])
+})
+
+test('a state from before a worker that was killed is put back: nothing is sent twice, and what it knew as open is in doubt', async () => {
+  const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
+  const { input, batch } = await submitted(office, 80)
+  const kept = office.path('kept.db')
+  copy(office.ledgerPath, kept)
+  const first = await office.worker()
+  await until('the batch is under way', () => approved(office) >= 20, first)
+  first.kill('SIGKILL')
+  await first.ended
+  const sent = office.sandbox.log().length
+  for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part)
+  copy(kept, office.ledgerPath) // into the same inode
+
+  const worker = await office.tranche('worker', '--until-idle')
+  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('an older state that was put back')])
+  const moved = await office.tranche('adopt', '--moved', '--reason', 'try')
+  expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining('It cannot be the newest state')])
+  const adopted = await office.tranche('adopt', '--restored', '--reason', 'disk failed', '--json')
+  expect(adopted.code, adopted.stderr).toBe(0)
+  expect(adopted.last).toMatchObject({ adopted: 'restored', was: 'older', in_doubt: 80 })
+  expect(adopted.stderr).toContain(`Its last record is of ${adopted.last.last_record_at}`)
+  expect(adopted.stderr).toContain('look up files and messages handed in since then')
+
+  const ended = await office.tranche('worker', '--until-idle')
+  expect(ended.code, ended.stderr).toBe(0)
+  expect(office.sandbox.log()).toHaveLength(sent)
+  const list = await office.tranche('in-doubt', 'list')
+  expect(list.code, list.stderr).toBe(0)
+  expect(list.stdout).toContain('nobody knows when it was sent')
+  const out = office.path('out.csv')
+  expect((await office.tranche('results', batch, '--out', out)).code).toBe(0)
+  expect(countsIn(out)).toEqual({ IN_DOUBT: 80 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a state copied while a worker was working is an older one as soon as that worker has ended', async () => {
+  const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
+  await submitted(office, 60)
+  const first = await office.worker()
+  await until('the batch is under way', () => approved(office) >= 10, first)
+  const kept = office.path('kept.db')
+  copy(office.ledgerPath, kept)
+  copy(`${office.ledgerPath}-wal`, `${kept}-wal`)
+  first.kill('SIGTERM')
+  expect((await first.ended).code).toBe(0)
+  const sent = office.sandbox.received()
+  for (const part of ['', '-wal']) copy(kept + part, office.ledgerPath + part)
+  const worker = await office.tranche('worker', '--until-idle')
+  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('an older state that was put back')])
+  expect(office.sandbox.received()).toBe(sent)
+})
+
+test('a backup is made while a worker works, is checked, and sends nothing until it is adopted', async () => {
+  const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
+  const { input } = await submitted(office, 120)
+  const working = await office.worker()
+  await until('the batch is under way', () => approved(office) >= 10, working)
+  const to = office.path('backup.db')
+  const made = await office.tranche('backup', to, '--json')
+  expect(made.code, made.stderr).toBe(0)
+  expect(made.last).toMatchObject({ backup: to, rows: 120, batches: 1, bytes: statSync(to).size })
+  expect(Date.parse(made.last.at)).toBeGreaterThan(0)
+  expect(statSync(to).mode & 0o777).toBe(0o600)
+  await until('the batch is done', () => approved(office) === 120, working)
+  const copied = new DatabaseSync(to, { readOnly: true })
+  const then = copied.prepare("SELECT count(*) AS n FROM instruction WHERE state = 'APPROVED'").get()?.n as number
+  copied.close()
+  expect(then).toBeGreaterThanOrEqual(10)
+  expect(then).toBeLessThan(120)
+  const again = await office.tranche('backup', to)
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('exists already')])
+  const busy = await office.tranche('adopt', '--restored', '--reason', 'try')
+  expect([busy.code, busy.stderr]).toEqual([6, expect.stringContaining(`Process ${working.pid}`)])
+  working.kill('SIGTERM')
+  expect((await working.ended).code).toBe(0)
+
+  const dataDir = office.path('new')
+  execFileSync('mkdir', [dataDir])
+  copy(to, join(dataDir, 'ledger.db'))
+  const elsewhere = { TRANCHE_DATA_DIR: dataDir }
+  const ran = await office.trancheWith(elsewhere, 'run', input, '--out', office.path('out.csv'))
+  expect([ran.code, ran.stderr]).toEqual([6, expect.stringContaining('a copy that tranche backup made at')])
+  expect((await office.trancheWith(elsewhere, 'adopt', '--restored', '--reason', 'fire')).code).toBe(0)
+  const last = await office.trancheWith(elsewhere, 'run', input, '--out', office.path('out.csv'))
+  expect(last.code, last.stderr).toBe(5)
+  expect(countsIn(office.path('out.csv'))).toEqual({ APPROVED: then, IN_DOUBT: 120 - then })
+  expect(office.sandbox.received()).toBe(120)
+})
+
+test('a backup over the log of a worker that was killed is not opened by any command, and both stay as they are', async () => {
+  const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
+  const { input } = await submitted(office, 60)
+  const backup = office.path('backup.db')
+  expect((await office.tranche('backup', backup)).code).toBe(0)
+  const first = await office.worker()
+  await until('the batch is under way', () => approved(office) >= 10, first)
+  first.kill('SIGKILL')
+  await first.ended
+  const sent = office.sandbox.log().length
+  const lost = office.path('lost.db')
+  copy(office.ledgerPath, lost)
+  copy(backup, office.ledgerPath)
+  const log = `${office.ledgerPath}-wal`
+  const bytes = [office.ledgerPath, log].map((path) => readFileSync(path))
+
+  for (const args of [
+    ['status'],
+    ['run', input, '--out', office.path('out.csv')],
+    ['adopt', '--moved', '--reason', 'x'],
+  ]) {
+    const refused = await office.tranche(...args)
+    expect([refused.code, refused.stderr], args[0]).toEqual([6, expect.stringContaining('they would be mixed')])
+  }
+  expect([office.ledgerPath, log].map((path) => readFileSync(path))).toEqual(bytes)
+
+  copy(lost, office.ledgerPath) // the other way out: the ledger with its log is whole again
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(5)
+  expect(office.sandbox.log().length).toBeGreaterThan(sent)
+  expect(compareBooks(booksOf(office))).toEqual([])
+})
+
+test('adopt says what it needs: one way, a reason, and a ledger', async () => {
+  const office = await open()
+  const none = await office.tranche('adopt', '--moved', '--reason', 'x')
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no ledger')])
+  expect((await office.tranche('backup', office.path('copy.db'))).code).toBe(2)
+  expect(existsSync(office.ledgerPath)).toBe(false)
+  await submitted(office, 1)
+  for (const ways of [[], ['--moved', '--restored'], ['--moved', '--merchant', 'default']]) {
+    const said = await office.tranche('adopt', ...ways, '--reason', 'x')
+    expect([said.code, said.stderr]).toEqual([2, expect.stringContaining('Say which it is')])
+  }
+  expect((await office.tranche('adopt', '--moved', '--reason', ' ')).code).toBe(2)
+})
+
+test('a merchant at another address sends nothing until it is adopted; then what was pending goes there, and nothing twice', async () => {
+  const office = await open()
+  const { input } = await submitted(office, 4)
+  const rows = [...refunds(4), ...refunds(2, 50)]
+  const credentials = { username: 'shop', password: 's3cret-pass' }
+  const moved = await openSandbox({ ...credentials, clock: () => Date.now() })
+  closing.push(() => moved.close())
+  moved.prepare(preparationFor(rows))
+  const env = { TRANCHE_GATEWAY_URL: moved.url }
+  const both = await office.put('both.csv', toCsv(rows))
+
+  for (const args of [
+    ['worker', '--until-idle'],
+    ['run', both, '--out', office.path('out.csv')],
+  ]) {
+    const refused = await office.trancheWith(env, ...args)
+    expect(refused.code, refused.stderr).toBe(2)
+    expect(refused.stderr).toContain('tranche adopt --merchant default --reason TEXT')
+    expect(refused.stderr).toContain('give it a name of its own')
+  }
+  expect([office.sandbox.received(), moved.received()]).toEqual([0, 0])
+  const adopted = await office.trancheWith(env, 'adopt', '--merchant', 'default', '--reason', 'a letter', '--json')
+  expect(adopted.code, adopted.stderr).toBe(0)
+  expect(adopted.last).toMatchObject({ adopted: 'merchant', merchant: 'default', was: { url: office.sandbox.url } })
+  const ran = await office.trancheWith(env, 'run', both, '--out', office.path('out.csv'))
+  expect(ran.code, ran.stderr).toBe(6) // four rows are of the batch before, which this run does not work off
+  expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(0)
+  expect((await office.trancheWith(env, 'run', input, '--out', office.path('first.csv'))).code).toBe(0)
+  expect([office.sandbox.received(), moved.received()]).toEqual([0, 6])
+})
+
+const LOST = [
+  { what: 'removed', lose: (office: Office) => rmSync(office.ledgerPath) },
+  { what: 'replaced by a copy', lose: (office: Office) => renameSync(office.path('kept.db'), office.ledgerPath) },
+  { what: 'left without its log', lose: (office: Office) => rmSync(`${office.ledgerPath}-wal`) },
+  { what: 'left without the index of its log', lose: (office: Office) => rmSync(`${office.ledgerPath}-shm`) },
+]
+
+test.each(LOST)(
+  'a ledger that is $what under a worker ends it at once; what it held is saved, and nothing is sent twice',
+  async ({ lose }) => {
+    const office = await open({ latencyMs: 40, env: { TRANCHE_IN_FLIGHT: '4' } })
+    const { input, batch } = await submitted(office, 150)
+    copy(office.ledgerPath, office.path('kept.db'))
+    const working = await office.worker()
+    await until('the batch is under way', () => approved(office) >= 12, working)
+    lose(office)
+    const ended = await working.ended
+    expect(ended.code, ended.stderr).toBe(1)
+    expect(ended.stderr).toContain('while it was in use. Nothing more is sent.')
+    expect(office.sandbox.received()).toBeLessThan(150)
+    const [saved = ''] = readdirSync(office.dataDir).filter((name) => name.startsWith('ledger.saved-'))
+    expect(ended.stderr).toContain(join(office.dataDir, saved))
+    expect(statSync(join(office.dataDir, saved)).mode & 0o777).toBe(0o600)
+
+    // Whatever stands there now is not it.
+    const without = await office.tranche('worker', '--until-idle')
+    expect(without.code, without.stderr).toBe(6)
+    expect((await office.tranche('adopt', '--moved', '--reason', 'try')).code).toBe(6)
+
+    for (const part of ['', '-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
+    renameSync(join(office.dataDir, saved), office.ledgerPath)
+    const open_ = recordedIn(office).filter((row) => row.state === 'SENDING')
+    for (const { reference } of open_) expect(ended.stderr).toContain(`${reference} (REFUND`)
+    expect((await office.tranche('adopt', '--moved', '--reason', 'put back')).code).toBe(0)
+    const out = office.path('out.csv')
+    const last = await office.tranche('run', input, '--out', out, '--json')
+    expect(last.code, last.stderr).toBe(open_.length === 0 ? 0 : 5)
+    expect(last.last.batch).toBe(batch)
+    const inDoubt = recordedIn(office).filter((row) => row.state === 'IN_DOUBT')
+    expect(inDoubt.map((row) => row.reference)).toEqual(open_.map((row) => row.reference))
+    expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+  },
+)
+
+test('a ledger that is removed under a worker with nothing to do ends it, too; a new one in its place sends nothing', async () => {
+  const office = await open()
+  const { input } = await submitted(office, 2)
+  const working = await office.worker()
+  await until('all is settled', () => approved(office) === 2, working)
+  rmSync(office.ledgerPath)
+  const ended = await working.ended
+  expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('No request was open.')])
+
+  for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
+  const ran = await office.tranche('run', input, '--out', office.path('out.csv'))
+  expect(ran.stderr).toContain('A new ledger was made')
+  expect([ran.code, ran.stderr]).toEqual([6, expect.stringContaining('belongs to another ledger')])
+  expect(office.sandbox.received()).toBe(2)
+})

@@ -1,0 +1,468 @@
+// Copies of a ledger: which file is the one that may send, how one is made, and how one is taken over.
+
+import { execFileSync } from 'node:child_process'
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Ledger } from '../../src/domain/ports.ts'
+import { openLedger } from '../../src/ledger/ledger.ts'
+import { type Child, startChild } from '../fixtures/children.ts'
+import {
+  CLERK,
+  claimNamed,
+  headerOf,
+  NOW,
+  openAccount,
+  refund,
+  review,
+  rowIn,
+  type SqlitePlace,
+  settle,
+  sqlitePlace,
+  statesIn,
+  submit,
+  work,
+} from '../fixtures/ledgers.ts'
+
+let place: SqlitePlace
+let children: Child[]
+let opened: Ledger[]
+
+beforeEach(async () => {
+  children = []
+  opened = []
+  place = await sqlitePlace()
+})
+afterEach(async () => {
+  for (const child of children) await child.kill()
+  for (const ledger of opened) await ledger.close().catch(() => {})
+  await place.remove()
+})
+
+const epochPath = () => join(place.dir, 'ledger.epoch')
+const within = (name: string) => join(place.dir, name)
+
+/** The ledger of another directory. */
+function openIn(dir: string): Ledger {
+  const die = (error: unknown): never => {
+    throw error
+  }
+  const ledger = openLedger({ path: join(dir, 'ledger.db'), submitLockPath: join(dir, 'submit.lock'), die })
+  opened.push(ledger)
+  return ledger
+}
+
+/** By another process: this one may have it open, and would drop its locks. */
+function copyFile(from: string, to: string): void {
+  execFileSync('cp', [from, to])
+}
+
+async function closed(use: (ledger: Ledger) => Promise<unknown> = async () => {}): Promise<void> {
+  const ledger = place.open()
+  await use(ledger)
+  await ledger.close()
+}
+
+async function alarmIn(dir = place.dir): Promise<string | null> {
+  const ledger = openIn(dir)
+  const alarm = await ledger.alarm()
+  await ledger.close()
+  return alarm?.kind ?? null
+}
+
+const recordTwo = async (ledger: Ledger) => submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+
+describe('the ledger that it remembers to be', () => {
+  test('it is from the first opening on, before anybody has worked, and the file beside it is its owner’s alone', async () => {
+    await closed()
+    expect(await alarmIn()).toBeNull()
+    expect(statSync(epochPath()).mode & 0o777).toBe(0o600)
+  })
+
+  test('it stays when its directory is given another name', async () => {
+    await closed((ledger) => ledger.renewEpoch())
+    const elsewhere = `${place.dir}-moved`
+    renameSync(place.dir, elsewhere)
+    try {
+      expect(await alarmIn(elsewhere)).toBeNull()
+    } finally {
+      rmSync(elsewhere, { recursive: true })
+    }
+  })
+
+  test('a copy of the directory is not, although nobody ever worked, and the first one still is', async () => {
+    await closed(recordTwo)
+    const copy = within('copy')
+    mkdirSync(copy)
+    for (const name of readdirSync(place.dir)) if (name !== 'copy') cpSync(within(name), join(copy, name))
+    expect(await alarmIn(copy)).toBe('elsewhere')
+    expect(await alarmIn()).toBeNull()
+  })
+
+  test('a state put back into the same file is not, once the epoch was renewed after it was copied', async () => {
+    await closed((ledger) => ledger.renewEpoch())
+    const inode = statSync(place.path).ino
+    copyFile(place.path, within('kept.db'))
+    await closed((ledger) => ledger.renewEpoch())
+    copyFile(within('kept.db'), place.path)
+    expect(statSync(place.path).ino).toBe(inode)
+    expect(await alarmIn()).toBe('older')
+  })
+
+  test('an older state is known for one in another file, too', async () => {
+    await closed((ledger) => ledger.renewEpoch())
+    copyFile(place.path, within('kept.db'))
+    await closed((ledger) => ledger.renewEpoch())
+    renameSync(within('kept.db'), place.path)
+    expect(await alarmIn()).toBe('older')
+  })
+
+  test('the state that is left when the log was thrown away after a crash is not', async () => {
+    await closed((ledger) => ledger.renewEpoch())
+    const renewer = startChild('child-adopter.ts', place.dir, 'renew')
+    children.push(renewer)
+    await renewer.said(/begins/)
+    const before = readFileSync(epochPath(), 'utf8')
+    while (readFileSync(epochPath(), 'utf8') === before) await turn()
+    await renewer.kill()
+    expect(existsSync(`${place.path}-wal`)).toBe(true)
+    for (const part of ['-wal', '-shm']) rmSync(place.path + part)
+    expect(await alarmIn()).toBe('older')
+  })
+
+  test('without its epoch it is not', async () => {
+    await closed()
+    rmSync(epochPath())
+    expect(await alarmIn()).toBe('unmarked')
+  })
+
+  test('a new ledger where another one stood is not, however often it is opened', async () => {
+    await closed()
+    rmSync(place.path)
+    expect(await alarmIn()).toBe('other')
+    expect(await alarmIn()).toBe('other')
+  })
+
+  test('a ledger of an earlier program, which remembers nothing, remembers this file from now on', async () => {
+    await closed()
+    rmSync(epochPath())
+    const db = new DatabaseSync(place.path)
+    db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs')")
+    db.close()
+    expect(await alarmIn()).toBeNull()
+    expect(existsSync(epochPath())).toBe(true)
+  })
+
+  test('a crash between the first epoch and the ledger’s memory of it is no alarm', async () => {
+    await closed()
+    const db = new DatabaseSync(place.path)
+    db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs')")
+    db.close()
+    const epoch = readFileSync(epochPath(), 'utf8')
+    expect(await alarmIn()).toBeNull()
+    expect(readFileSync(epochPath(), 'utf8')).toBe(epoch)
+  })
+})
+
+describe('renewing the epoch', () => {
+  test('changes it each time, and leaves nothing behind', async () => {
+    const epochs = new Set<string>()
+    await closed(async (ledger) => {
+      for (let i = 0; i < 3; i++) {
+        await ledger.renewEpoch()
+        epochs.add(readFileSync(epochPath(), 'utf8'))
+      }
+    })
+    expect(epochs.size).toBe(3)
+    expect(readdirSync(place.dir).filter((name) => name.includes('.new'))).toEqual([])
+    expect(await alarmIn()).toBeNull()
+  })
+
+  test('that ends between its commit and its file is no alarm, and the next one goes through', async () => {
+    const ledger = place.open()
+    await ledger.renewEpoch()
+    const inTheWay = `${epochPath()}.${process.pid}.new`
+    mkdirSync(join(inTheWay, 'full'), { recursive: true })
+    await expect(ledger.renewEpoch()).rejects.toThrow()
+    expect(await ledger.alarm()).toBeNull()
+    rmSync(inTheWay, { recursive: true })
+    await ledger.renewEpoch()
+    expect(await ledger.alarm()).toBeNull()
+  })
+
+  test('killed at any moment is no alarm', { timeout: 60_000 }, async () => {
+    await closed()
+    for (let round = 0; round < 12; round++) {
+      const renewer = startChild('child-adopter.ts', place.dir, 'renew')
+      children.push(renewer)
+      await renewer.said(/begins/)
+      for (let i = 0; i < round * 40; i++) await turn()
+      await renewer.kill()
+      expect(await alarmIn()).toBeNull()
+    }
+  })
+
+  test('is refused for a ledger that is not the one it remembers, and changes nothing', async () => {
+    await closed()
+    rmSync(epochPath())
+    const ledger = place.open()
+    await expect(ledger.renewEpoch()).rejects.toMatchObject({ name: 'Fault', code: 'stopped' })
+    expect(existsSync(epochPath())).toBe(false)
+  })
+
+  test('writes the file again that somebody tidied away under a worker', async () => {
+    const ledger = place.open()
+    await ledger.renewEpoch()
+    rmSync(epochPath())
+    await ledger.renewEpoch()
+    expect(await ledger.alarm()).toBeNull()
+  })
+
+  test('ends a worker beside which somebody else has worked', async () => {
+    const ledger = place.open()
+    await ledger.renewEpoch()
+    writeFileSync(epochPath(), `${ledger.ledgerId} 0123456789abcdef\n`)
+    await expect(ledger.renewEpoch()).rejects.toMatchObject({ code: 'stopped' }) // `die` throws here
+  })
+})
+
+describe('a backup', () => {
+  test('is whole, its owner’s alone, says what it holds, and leaves nothing else behind', async () => {
+    const ledger = place.open()
+    const batchId = await recordTwo(ledger)
+    await work(ledger, batchId, 'A', 'APPROVED')
+    const to = within('copy.db')
+    const made = await ledger.backup(to, NOW)
+    expect(made).toEqual({ path: to, atMs: NOW, rows: 2, batches: 1, bytes: statSync(to).size })
+    expect(statSync(to).mode & 0o777).toBe(0o600)
+    expect(readdirSync(place.dir).filter((name) => name.includes('copy.db'))).toEqual(['copy.db'])
+    expect(await ledger.alarm()).toBeNull()
+    const copy = new DatabaseSync(to, { readOnly: true })
+    expect(copy.prepare('SELECT state FROM instruction ORDER BY id').all()).toMatchObject([
+      { state: 'APPROVED' },
+      { state: 'READY' },
+    ])
+    copy.close()
+  })
+
+  test('sends nothing wherever it is put, in the very place of its ledger too', async () => {
+    await closed(async (ledger) => {
+      await ledger.renewEpoch()
+      await ledger.backup(within('copy.db'), NOW)
+    })
+    mkdirSync(within('new'))
+    copyFile(within('copy.db'), within('new/ledger.db'))
+    expect(await alarmIn(within('new'))).toBe('backup')
+    copyFile(within('copy.db'), place.path)
+    expect(await alarmIn()).toBe('backup')
+  })
+
+  test('of a backup is a backup', async () => {
+    await closed((ledger) => ledger.backup(within('copy.db'), NOW))
+    mkdirSync(within('new'))
+    copyFile(within('copy.db'), within('new/ledger.db'))
+    await openIn(within('new')).backup(within('again.db'), NOW)
+    copyFile(within('again.db'), place.path)
+    expect(await alarmIn()).toBe('backup')
+  })
+
+  test('goes nowhere where something stands, nor where the ledger keeps its own', async () => {
+    const ledger = place.open()
+    writeFileSync(within('taken.db'), 'mine')
+    for (const name of [
+      'taken.db',
+      'ledger.db',
+      'ledger.db-journal',
+      'ledger.epoch',
+      'worker.lock',
+      'no/such/dir.db',
+    ]) {
+      await expect(ledger.backup(within(name), NOW), name).rejects.toMatchObject({ name: 'Fault', code: 'usage' })
+    }
+    expect(readFileSync(within('taken.db'), 'utf8')).toBe('mine')
+    expect(existsSync(within('ledger.db-journal'))).toBe(false)
+    expect(await ledger.alarm()).toBeNull()
+  })
+
+  test.each([
+    ['a value that no row may have', (path: string) => spoilValue(path)],
+    ['a page that was overwritten', (path: string) => spoilPage(path)],
+  ])('of a damaged ledger is none: %s', async (_what, spoil) => {
+    await closed(recordTwo)
+    spoil(place.path)
+    const ledger = place.open()
+    await expect(ledger.backup(within('copy.db'), NOW)).rejects.toMatchObject({
+      code: 'storage',
+      message: expect.stringContaining('damaged'),
+    })
+    expect(readdirSync(place.dir).filter((name) => name.includes('copy.db'))).toEqual([])
+  })
+
+  function spoilValue(path: string): void {
+    const db = new DatabaseSync(path)
+    db.exec("PRAGMA ignore_check_constraints = ON; UPDATE batch SET hold = 'hedl'")
+    db.close()
+  }
+
+  /** Nobody has it open. */
+  function spoilPage(path: string): void {
+    const db = new DatabaseSync(path, { readOnly: true })
+    const found = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'instruction_reference'").get()
+    db.close()
+    const file = openSync(path, 'r+')
+    writeSync(file, Buffer.alloc(4_096), 0, 4_096, (Number(found?.rootpage) - 1) * 4_096)
+    closeSync(file)
+  }
+})
+
+describe('adopting', () => {
+  test('as moved leaves every row as it is and makes it the ledger that it remembers', async () => {
+    const ledger = place.open()
+    const batchId = await recordTwo(ledger)
+    rmSync(epochPath())
+    expect(await ledger.adopt('moved', 'new disk', CLERK, NOW)).toBe(0)
+    expect(await ledger.alarm()).toBeNull()
+    expect(await statesIn(ledger, batchId)).toEqual(['READY', 'READY'])
+    await ledger.renewEpoch()
+  })
+
+  test('as restored brings into doubt what was ready or being sent, and nothing that was settled', async () => {
+    const ledger = place.open()
+    const accountId = await openAccount(ledger)
+    const batchId = await submit(
+      ledger,
+      accountId,
+      ['A', 'B', 'C', 'D', 'E'].map((name) => refund(name)),
+    )
+    await work(ledger, batchId, 'A', 'APPROVED')
+    await work(ledger, batchId, 'B', 'DECLINED')
+    await work(ledger, batchId, 'C', 'READY', { sentAtMs: NOW + 50 })
+    await claimNamed(ledger, batchId, 'D')
+    const held = await submit(ledger, accountId, [refund('F')], { fileSha256: 'bb' })
+    await ledger.pause(held, 'wait', CLERK, NOW)
+    rmSync(epochPath())
+
+    expect(await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)).toBe(4)
+    expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'DECLINED', 'IN_DOUBT', 'IN_DOUBT', 'IN_DOUBT'])
+    expect(await statesIn(ledger, held)).toEqual(['IN_DOUBT'])
+    expect((await ledger.batch(batchId))?.counts).toEqual({ APPROVED: 1, DECLINED: 1, IN_DOUBT: 3 })
+    expect(await ledger.alarm()).toBeNull()
+    // When it was sent nobody knows: the rest of a doubt must count from now, not from an earlier attempt.
+    for (const name of ['C', 'D', 'E']) {
+      expect(await rowIn(ledger, batchId, name)).toMatchObject({ sentAtMs: null, completedAtMs: NOW + 5_000 })
+    }
+    expect((await ledger.doubts()).map(({ claimedAtMs }) => claimedAtMs)).toEqual([null, NOW, null, null])
+    expect(new Set((await ledger.doubts()).map(({ leftByMs }) => leftByMs))).toEqual(new Set([NOW + 5_000]))
+    expect((await ledger.history('E')).at(-1)).toMatchObject({
+      ...{ from: 'READY', to: 'IN_DOUBT', cause: 'restore', by: 'clerk@desk', atMs: NOW + 5_000 },
+      reason: expect.stringContaining('disk failed'),
+    })
+    // A declined answer of a later attempt may be the echo of the one that nobody remembers.
+    const db = new DatabaseSync(place.path, { readOnly: true })
+    expect(db.prepare('SELECT count(*) AS n FROM instruction WHERE ever_in_doubt = 1').get()).toEqual({ n: 4 })
+    expect(db.prepare("SELECT by, reason FROM act WHERE what = 'adopt'").all()).toMatchObject([
+      { by: 'clerk@desk', reason: '--restored: disk failed' },
+    ])
+    db.close()
+  })
+
+  test('as restored, killed half-way, is not adopted, and goes on with the rest when it is called again', async () => {
+    const ledger = place.open()
+    const rows = 20_000
+    const batchId = await submit(
+      ledger,
+      await openAccount(ledger),
+      Array.from({ length: rows }, (_, i) => refund(`R-${i}`)),
+    )
+    rmSync(epochPath())
+    const adopter = startChild('child-adopter.ts', place.dir, 'restore')
+    children.push(adopter)
+    const count = async () => (await ledger.batch(batchId))?.counts.IN_DOUBT ?? 0
+    while ((await count()) === 0) await turn()
+    await adopter.kill()
+    const before = await count()
+    expect(before).toBeLessThan(rows)
+    expect((await ledger.alarm())?.kind).toBe('unmarked')
+    expect(await ledger.adopt('restored', 'once more', CLERK, NOW)).toBe(rows - before)
+    expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: rows })
+    expect(await ledger.alarm()).toBeNull()
+  })
+
+  test('as restored waits for a submit that is under way, and brings its rows into doubt as well', async () => {
+    const [submitting, ledger] = [place.open(), place.open()]
+    const accountId = await openAccount(submitting)
+    const { draft } = await review(submitting, headerOf(accountId), [refund('A')])
+    rmSync(epochPath())
+    let adopted = false
+    const adopting = ledger.adopt('restored', 'disk failed', CLERK, NOW).then((rows) => {
+      adopted = true
+      return rows
+    })
+    for (let i = 0; i < 500 && !adopted; i++) await turn()
+    const batchId = await draft.record(CLERK)
+    expect(await adopting).toBe(1)
+    expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
+  })
+
+  test('tells when the newest thing in it happened, not when rows came into doubt by it', async () => {
+    const ledger = place.open()
+    expect(await ledger.lastRecordAtMs()).toBeNull()
+    const batchId = await recordTwo(ledger)
+    expect(await ledger.lastRecordAtMs()).toBe(NOW)
+    await work(ledger, batchId, 'A', 'APPROVED', { atMs: NOW + 700 })
+    expect(await ledger.lastRecordAtMs()).toBe(NOW + 700)
+  })
+})
+
+describe('an account at another address', () => {
+  const account = (ledger: Ledger, name: string, url: string) => ledger.account(name, url, 'shop', NOW)
+
+  test('is refused until it is adopted; then it is the same account, and its rows wait as before', async () => {
+    const ledger = place.open()
+    const id = await account(ledger, 'shop', 'https://old.example')
+    const batchId = await submit(ledger, id, [refund('A')])
+    await expect(account(ledger, 'shop', 'https://new.example')).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('tranche adopt --merchant shop --reason TEXT'),
+    })
+    await ledger.moveAccount('shop', 'https://new.example', 'shop', 'a letter', CLERK, NOW)
+    expect(await account(ledger, 'shop', 'https://new.example')).toBe(id)
+    await expect(account(ledger, 'shop', 'https://old.example')).rejects.toMatchObject({ code: 'config' })
+    expect(await statesIn(ledger, batchId)).toEqual(['READY'])
+    await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'APPROVED')
+  })
+
+  test('cannot take over another account, one that is not known, or itself', async () => {
+    const ledger = place.open()
+    await account(ledger, 'shop', 'https://old.example')
+    await account(ledger, 'club', 'https://club.example')
+    for (const [name, url] of [
+      ['shop', 'https://club.example'],
+      ['nobody', 'https://new.example'],
+      ['shop', 'https://old.example'],
+    ] as const) {
+      await expect(ledger.moveAccount(name, url, 'shop', 'try', CLERK, NOW), name).rejects.toMatchObject({
+        code: 'usage',
+      })
+    }
+    expect((await ledger.accounts()).map(({ name, url }) => [name, url])).toEqual([
+      ['shop', 'https://old.example'],
+      ['club', 'https://club.example'],
+    ])
+  })
+})
