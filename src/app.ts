@@ -266,6 +266,8 @@ async function openToRead(path: string): Promise<FileHandle> {
 /** What a person watching wants to hear while rows are worked off. */
 export interface WorkEvents {
   readonly onSettled?: (row: DueRow, verdict: Verdict, settled: Settled) => void
+  /** Once when no work can be handed out, and once with null when it can be again. */
+  readonly onTrouble?: (error: unknown) => void
 }
 
 export interface WorkOptions extends WorkEvents {
@@ -335,6 +337,7 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
     clock,
     log,
     only: options.only,
+    onTrouble: options.onTrouble,
     openRoads: () => openRoads(app, ledger, options.only),
     openDispatch: (concurrency, work) =>
       openSlices({ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency, work }),

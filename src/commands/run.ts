@@ -67,7 +67,7 @@ async function runOn(
   if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
   const ledger = sandbox ? (await openRecord(app)).ledger : await openRecordAloud(app, terminal)
   const interruption = openInterruption(terminal, () => sendingIn(ledger))
-  const own = openOwnWork(app, ledger)
+  const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
   try {
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false }
@@ -177,7 +177,7 @@ interface OwnWork {
   close(): Promise<void>
 }
 
-function openOwnWork(app: App, ledger: Ledger): OwnWork {
+function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown) => void): OwnWork {
   let lock: WorkerLock | null = null
   let redis: Awaited<ReturnType<typeof openRedis>> | null = null
   let work: Work | null = null
@@ -195,7 +195,8 @@ function openOwnWork(app: App, ledger: Ledger): OwnWork {
       return null
     },
     async start(batchId) {
-      if (redis !== null && work === null) work = await openWork(app, ledger, redis.address, { only: batchId })
+      if (redis !== null && work === null)
+        work = await openWork(app, ledger, redis.address, { only: batchId, onTrouble })
     },
     stopWork,
     async close() {
@@ -227,6 +228,13 @@ async function workOff(
   await own.stopWork()
   // Answers that came while work was stopping belong in the results.
   return followed === null ? null : { ...followed, batch: await viewOf(ledger, batchId) }
+}
+
+/** A run shows no log: without this it would stand still and nobody would know why. */
+function troubleText(error: unknown): string {
+  if (error === null) return 'Work is handed out again.'
+  const message = error instanceof Error ? error.message : String(error)
+  return `No work can be handed out (${message}). What was sent is recorded, the rest stays due. It goes on by itself when Redis answers; Ctrl-C ends it, and the same command resumes it.`
 }
 
 function followingText(batchId: BatchId, holder: string): string {

@@ -30,6 +30,8 @@ export interface TickParts {
   readonly inHand: ReadonlySet<RowId>
   /** Work off this batch only. */
   readonly only: BatchId | null
+  /** Told once when no work can be handed out, with the reason, and once with null when it can be again. */
+  readonly onTrouble?: ((error: unknown) => void) | undefined
 }
 
 export interface Tick {
@@ -38,7 +40,7 @@ export interface Tick {
 }
 
 export function openTick(parts: TickParts): Tick {
-  const { dispatch, clock, log } = parts
+  const { dispatch, clock, log, onTrouble } = parts
   const stopping = new AbortController()
   const seen = new Map<AccountId, Wishes>()
   const saying = openSaying(parts)
@@ -49,11 +51,17 @@ export function openTick(parts: TickParts): Tick {
       try {
         await saying()
         await step(parts, seen)
-        if (failing) log.info({}, 'work is being handed out again')
+        if (failing) {
+          log.info({}, 'work is being handed out again')
+          onTrouble?.(null)
+        }
         failing = false
       } catch (error) {
         // Redis away, mostly. What is due stays due: the next beat finds it again.
-        if (!failing) log.warn({ err: error }, 'no work could be handed out; trying again')
+        if (!failing) {
+          log.warn({ err: error }, 'no work could be handed out; trying again')
+          onTrouble?.(error)
+        }
         failing = true
       }
       await clock.sleep(EVERY_MS, stopping.signal)

@@ -15,7 +15,7 @@ import type {
 } from '../domain/ports.ts'
 import { executeSlice, type Road, type SliceParts } from './execute-slice.ts'
 import { openEpoch } from './keep-epoch.ts'
-import { openTick } from './tick.ts'
+import { openTick, type TickParts } from './tick.ts'
 
 export interface WorkOffParts<R extends Road> {
   readonly ledger: WorkLedger & Pick<BookLedger, 'wishes'> & Pick<CopyLedger, 'renewEpoch'>
@@ -29,6 +29,7 @@ export interface WorkOffParts<R extends Road> {
   /** null: no messages are taken. */
   readonly openIntake: (roads: ReadonlyMap<AccountId, R>) => Promise<{ close(withinMs: number): Promise<void> } | null>
   readonly onSettled: SliceParts['onSettled']
+  readonly onTrouble: TickParts['onTrouble']
 }
 
 export interface Work {
@@ -43,7 +44,7 @@ const REDIS_GOODBYE_MS = 2_000
 
 /** The caller holds the worker lock until `stop` has resolved. */
 export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<Work> {
-  const { ledger, clock, log, only, onSettled } = parts
+  const { ledger, clock, log, only, onSettled, onTrouble } = parts
   await ledger.renewEpoch()
   // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
   const inDoubt = await ledger.sweep(clock.nowMs())
@@ -63,7 +64,7 @@ export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<W
     return running.finally(() => slicesRunning.delete(running))
   })
   const intake = await parts.openIntake(roads)
-  const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only })
+  const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only, onTrouble })
   const epoch = openEpoch({ ledger, clock, log })
   return {
     async stop() {

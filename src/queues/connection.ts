@@ -17,6 +17,8 @@ export interface Connecting {
   readonly enableOfflineQueue?: boolean
   /** A frozen Redis keeps its connections: without this a command would wait for ever. */
   readonly commandTimeout?: number
+  /** And its connection would stand for ever, answering nothing: silence that long ends it, and another is made. */
+  readonly socketTimeout: number
   readonly maxRetriesPerRequest?: number | null
   readonly retryStrategy: (times: number) => number
 }
@@ -31,10 +33,13 @@ export function toProducerOptions(address: RedisAddress): Connecting {
   return { ...toOptions(address), enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 5_000 }
 }
 
+/** Longer than any blocking read of BullMQ, which are 10 s at most. */
+const SILENCE_MS = 15_000
+
 function toOptions(address: RedisAddress): Connecting {
-  const retryStrategy = (times: number) => Math.min(50 * times, 1_000)
+  const always = { retryStrategy: (times: number) => Math.min(50 * times, 1_000), socketTimeout: SILENCE_MS }
   const path = socketOf(address)
-  if (path !== null) return { path, retryStrategy }
+  if (path !== null) return { path, ...always }
   const url = new URL((address as { url: string }).url)
   const database = url.pathname.length > 1 ? Number(url.pathname.slice(1)) : 0
   return {
@@ -44,7 +49,7 @@ function toOptions(address: RedisAddress): Connecting {
     ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
     ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
     ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
-    retryStrategy,
+    ...always,
   }
 }
 
@@ -58,8 +63,12 @@ export async function assertReachable(
     lazyConnect: true,
     retryStrategy: () => null,
     connectTimeout: withinMs,
+    socketTimeout: withinMs, // one that is frozen takes connections all the same
   })
-  redis.on('error', () => {}) // the rejected connect says it
+  let trouble: unknown = null // of the connection itself: more telling than that it is closed
+  redis.on('error', (error) => {
+    trouble = error
+  })
   try {
     await redis.connect()
     const about = await redis.info()
@@ -67,15 +76,41 @@ export async function assertReachable(
     const policy = /^maxmemory_policy:(.+)$/m.exec(about)?.[1]?.trim() ?? 'noeviction'
     return { version, evicts: policy !== 'noeviction' }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new Fault(
-      'unavailable',
-      `Redis at ${nameOf(address)} cannot be used (${message}). Nothing was sent. Start it, or correct TRANCHE_REDIS_URL, or unset it to use a private one.`,
-      { cause: error },
-    )
+    const told = trouble ?? error
+    const text = told instanceof Error ? told.message : String(told)
+    const message = text.startsWith('Socket timeout')
+      ? `it takes connections, but answered nothing within ${withinMs / 1000} s`
+      : text
+    throw cannotBeUsed(address, message, error)
   } finally {
     redis.disconnect()
   }
+}
+
+const START_WITHIN_MS = 10_000
+
+/** For what a start asks, while nothing is being sent: a Redis that falls silent there is said, not waited for. */
+export async function answered<T>(address: RedisAddress, asked: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<never>((_, reject) => {
+    const why = `it took the connection, but answered nothing within ${START_WITHIN_MS / 1000} s`
+    timer = setTimeout(() => reject(new Error(why)), START_WITHIN_MS)
+  })
+  try {
+    return await Promise.race([asked, silence])
+  } catch (error) {
+    throw cannotBeUsed(address, error instanceof Error ? error.message : String(error), error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function cannotBeUsed(address: RedisAddress, why: string, cause: unknown): Fault {
+  return new Fault(
+    'unavailable',
+    `Redis at ${nameOf(address)} cannot be used (${why}). Nothing was sent. Start it, or correct TRANCHE_REDIS_URL, or unset it to use a private one.`,
+    { cause },
+  )
 }
 
 /** A Unix socket may be given as a path or as `unix:///path`; null: it is a host and port. */

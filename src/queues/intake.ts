@@ -4,7 +4,7 @@ import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { Fault } from '../domain/fault.ts'
 import type { Log } from '../domain/ports.ts'
-import { type RedisAddress, toWorkerOptions } from './connection.ts'
+import { answered, type RedisAddress, toWorkerOptions } from './connection.ts'
 import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
 import { within } from './within.ts'
 
@@ -38,7 +38,7 @@ export interface Intake {
 export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | null> {
   const { address, prefix, log } = options
   const ownership = openOwnership(options)
-  if (!(await ownership.holds())) {
+  if (!(await answered(address, ownership.holds()))) {
     ownership.close()
     log.warn({}, `the queue ${INTAKE_QUEUE} belongs to another ledger: its messages are left alone`)
     return null

@@ -2,7 +2,7 @@
 
 import { Queue, Worker } from 'bullmq'
 import type { BatchId, Dispatch, Log, Slice } from '../domain/ports.ts'
-import { type RedisAddress, toProducerOptions, toWorkerOptions } from './connection.ts'
+import { answered, type RedisAddress, toProducerOptions, toWorkerOptions } from './connection.ts'
 import { slicesQueue } from './names.ts'
 import { within } from './within.ts'
 
@@ -17,6 +17,8 @@ export interface SlicesOptions {
   readonly log: Log
 }
 
+const TAKEN_FOR_DEAD_MS = 10_000
+
 /** The holder of the worker lock only: it empties the queue first, because what is in it is a dead worker's. */
 export async function openSlices({
   address,
@@ -29,14 +31,19 @@ export async function openSlices({
   const name = slicesQueue(ledgerId)
   const queue = new Queue<Slice, number, 'slice'>(name, { prefix, connection: toProducerOptions(address) })
   queue.on('error', () => {}) // the tick says it once; ioredis would say it at every try
-  await queue.waitUntilReady()
-  await queue.obliterate({ force: true })
+  await answered(
+    address,
+    queue.waitUntilReady().then(() => queue.obliterate({ force: true })),
+  )
 
   const worker = new Worker<Slice, number, 'slice'>(name, (job) => work(job.data), {
     prefix,
     connection: toWorkerOptions(address),
     concurrency,
-    // A slice that ran twice would find its rows claimed; one that is thought lost must not be put aside as failed.
+    // A slice that ran twice would find its rows claimed: so one whose end was lost on the way gives its place free soon.
+    // One that is thought lost must not be put aside as failed.
+    lockDuration: TAKEN_FOR_DEAD_MS,
+    stalledInterval: TAKEN_FOR_DEAD_MS,
     maxStalledCount: 1_000_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },

@@ -1,11 +1,11 @@
 // A gateway that misbehaves in every way it can during one run: each row gets the verdict that is due to it.
 
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { FaultKind } from '../../src/sandbox/faults.ts'
-import { booksOf, compareBooks, countsIn, query, readCsv, recordedIn } from '../fixtures/books.ts'
-import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { openProxy } from '../fixtures/proxy.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -122,32 +122,10 @@ test('connections that close as soon as they stand prove nothing: at most their 
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a gateway that cannot be reached for a while delays a run and costs nothing', { timeout: 60_000 }, async () => {
-  office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '1' } })
-  const door = await openDoor(office.sandbox.port)
-  const { input, out } = await prepared(30)
-  const running = office.startWith({ TRANCHE_GATEWAY_URL: `http://127.0.0.1:${door.port}` }, 'run', input, '--out', out)
-  try {
-    await until('the batch is under way', () => office.sandbox.log().length >= 5, running)
-    await door.shut()
-    const triedInVain = () => query(office, "SELECT id FROM move WHERE cause = 'unsent'").length >= 3
-    await until('three rows found the door shut', triedInVain, running)
-    await door.open()
-    const ran = await running.ended
-    expect(ran.code, ran.stderr).toBe(0)
-  } finally {
-    await door.shut()
-  }
-  expect(countsIn(out)).toEqual({ APPROVED: 30 })
-  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
-  const [tried] = query<{ reason: string }>(office, "SELECT reason FROM move WHERE cause = 'unsent'")
-  expect(tried?.reason).toContain('connection refused')
-})
-
 test('a run that is to give up leaves the rest PENDING and ends with 6; later it goes on', async () => {
   office = await openOffice()
   const { input, out } = await prepared(4)
-  const door = await openDoor(office.sandbox.port)
+  await using door = await openProxy({ port: office.sandbox.port, host: '127.0.0.1' })
   const env = { TRANCHE_GATEWAY_URL: `http://127.0.0.1:${door.port}` }
   await door.shut()
   const given = await office.trancheWith(env, 'run', input, '--out', out, '--give-up-after', '1s', '--json')
@@ -156,39 +134,6 @@ test('a run that is to give up leaves the rest PENDING and ends with 6; later it
   expect(countsIn(out)).toEqual({ PENDING: 4 })
   await door.open()
   const ran = await office.trancheWith(env, 'run', input, '--out', out)
-  await door.shut()
   expect(ran.code, ran.stderr).toBe(0)
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
-
-interface Door {
-  readonly port: number
-  /** Lets those inside finish; nobody else comes in. */
-  shut(): Promise<void>
-  open(): Promise<void>
-}
-
-/** In front of the gateway, always on the same port. */
-async function openDoor(gatewayPort: number): Promise<Door> {
-  let port = 0
-  let server: Server | null = null
-  const open = async () => {
-    server = createServer((inner) => {
-      const outer = connect({ host: '127.0.0.1', port: gatewayPort })
-      inner.on('error', () => outer.destroy())
-      outer.on('error', () => inner.destroy())
-      inner.pipe(outer)
-      outer.pipe(inner)
-    })
-    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve))
-    port = (server.address() as AddressInfo).port
-  }
-  await open()
-  return {
-    get port() {
-      return port
-    },
-    open,
-    shut: () => new Promise((resolve) => (server?.listening === true ? server.close(() => resolve()) : resolve())),
-  }
-}

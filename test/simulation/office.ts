@@ -127,6 +127,7 @@ export class Office {
         openDispatch: (concurrency, run) => redis.openDispatch(life, concurrency, run),
         openIntake: async (roads) => (only === null ? this.#openIntake(life, ledger, [...roads.keys()]) : null),
         onSettled: () => {},
+        onTrouble: undefined,
       })
       let asked = false
       void stopping.then(() => {

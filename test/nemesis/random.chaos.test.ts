@@ -1,0 +1,154 @@
+// Everything at once, in an order that a seed decides: whatever is done to worker, Redis and gateway, the books agree.
+//
+// NEMESIS_SEEDS=7,8,9    these schedules instead of the usual ones; a failure names its seed
+// NEMESIS_MINUTES=30     new schedules, one after the other, for so long
+// NEMESIS_STEPS=40       acts in a schedule
+// NEMESIS_FIGURES=1      says on stderr what each schedule did and what it cost
+
+import { expect, test } from 'vitest'
+import { booksOf, compareBooks, query, readCsv, recordedIn } from '../fixtures/books.ts'
+import { type Ended, until } from '../fixtures/cli.ts'
+import {
+  type FileRow,
+  type MixedFile,
+  mixedFile,
+  preparationFor,
+  refundRow,
+  refunds,
+  toCsv,
+} from '../fixtures/files.ts'
+import { tell } from './figures.ts'
+import { openDice, type Step, scheduleOf } from './schedule.ts'
+import { openStage, type Stage } from './stage.ts'
+
+const { NEMESIS_SEEDS = '26,60,1588,3927', NEMESIS_MINUTES, NEMESIS_STEPS = '14' } = process.env
+const SCHEDULE_WITHIN_MS = 60_000 + Number(NEMESIS_STEPS) * 5_000
+
+if (NEMESIS_MINUTES === undefined) {
+  test.concurrent.for(NEMESIS_SEEDS.split(',').map(Number))(
+    'schedule %i: every row ends in one line, executed at most once, and in doubt only where something was done to it',
+    { timeout: SCHEDULE_WITHIN_MS },
+    playSchedule,
+  )
+} else {
+  const endMs = Date.now() + Number(NEMESIS_MINUTES) * 60_000
+  test('schedule after schedule: every row ends in one line, executed at most once', {
+    timeout: Number(NEMESIS_MINUTES) * 60_000 + SCHEDULE_WITHIN_MS,
+  }, async () => {
+    for (let seed = endMs % 1_000_000; Date.now() < endMs; seed += 1) await playSchedule(seed)
+  })
+}
+
+async function playSchedule(seed: number): Promise<void> {
+  const startedMs = Date.now()
+  const dice = openDice(seed)
+  const files: Submitted[] = []
+  /** Mostly the service; sometimes a clerk's run of either file, which ends when that is done or stuck. */
+  const commandOf = () => {
+    const { input, out } = files[dice.below(files.length)] as Submitted
+    return dice.from(['worker'], ['worker'], ['run', input ?? '', '--out', out])
+  }
+  await using stage = await openStage(seed % 3 === 0 ? 'warm' : 'fresh', commandOf)
+  const { office } = stage
+  files.push(await submit(stage, mixedFile(200), 'mixed'), await submit(stage, plainFile(100), 'refunds'))
+
+  const steps = scheduleOf(seed, Number(NEMESIS_STEPS))
+  office.sandbox.prepare(preparationFor(steps.map((_, n) => messageRow(n))))
+  for (const [n, { rows, orMs, act }] of steps.entries()) {
+    await stage.ensureWorker()
+    stage.send({ schema_version: 1, ...messageRow(n) })
+    const enough = office.sandbox.log().length + rows
+    const lastMs = Date.now() + orMs
+    await until('the next act is due', () => office.sandbox.log().length >= enough || Date.now() > lastMs)
+    stage.look()
+    stage.perform(act, dice)
+  }
+  await stage.calm()
+  await stage.deliver()
+  const idle = await stage.tranche('worker', '--until-idle')
+  for (const { id } of query<{ id: string }>(office, "SELECT id FROM batch WHERE source = 'queue'"))
+    files.push({ batch: id, input: null, out: office.path(`${id}.csv`), statuses: steps.map(() => 'APPROVED') })
+  for (const { batch, out } of files) await office.tranche('results', batch, '--out', out)
+
+  const about = told(stage, seed, steps, startedMs, idle)
+  tell(about)
+  const { caught, struck, left } = stage.toll()
+  const found = {
+    books: compareBooks(booksOf(office, ...files)),
+    otherThanForetold: files.flatMap(otherThanForetold),
+    leftWaiting: leftWaiting(stage),
+    sweptOfNoKilledWorker: referencesMoved(stage, 'sweep').filter((reference) => !caught.has(reference)),
+    doubtsBeyondTheStrikes: Math.max(0, referencesMoved(stage, 'doubt').length - struck),
+    unexpectedEnds: left.filter(({ code }) => code === 1).map(({ stderr }) => stderr),
+  }
+  expect(found, about).toEqual({
+    books: [],
+    otherThanForetold: [],
+    leftWaiting: [],
+    sweptOfNoKilledWorker: [],
+    doubtsBeyondTheStrikes: 0,
+    unexpectedEnds: [],
+  })
+  expect([0, 3, 5, 6], about).toContain(idle.code)
+}
+
+interface Submitted {
+  readonly batch: string
+  /** null: messages. */
+  readonly input: string | null
+  readonly out: string
+  readonly statuses: MixedFile['statuses']
+}
+
+async function submit({ office, tranche }: Stage, file: MixedFile, name: string): Promise<Submitted> {
+  office.sandbox.prepare(file.preparation)
+  const input = await office.put(`${name}.csv`, toCsv(file.rows))
+  const submitted = await tranche('submit', input, '--json')
+  expect(submitted.code, submitted.stderr).toBe(0)
+  return { batch: submitted.last.batch, input, out: office.path(`${name}.out.csv`), statuses: file.statuses }
+}
+
+/** Orders of their own, which no other file names. */
+function plainFile(count: number): MixedFile {
+  const rows = refunds(count, 5_000)
+  return { rows, statuses: rows.map(() => 'APPROVED'), preparation: preparationFor(rows) }
+}
+
+function messageRow(n: number): FileRow & { readonly reference: string } {
+  return refundRow(8_000 + n, { reference: `msg-${n}` })
+}
+
+/** Whatever happened, a row that is settled is settled as the gateway would have done in peace. */
+function otherThanForetold({ out, statuses }: Submitted): string[] {
+  return readCsv(out)
+    .map(({ reference, result_status: status = '' }, i) => ({ reference, status, foretold: statuses[i] ?? 'no row' }))
+    .filter(({ status, foretold }) => !['IN_DOUBT', 'PENDING', foretold].includes(status))
+    .map(({ reference, status, foretold }) => `${reference} is ${status}, not ${foretold}`)
+}
+
+/** A row may wait behind a doubt of its own order, and behind nothing else. */
+function leftWaiting({ office }: Stage): string[] {
+  const rows = recordedIn(office)
+  const doubted = new Set(rows.filter(({ state }) => state === 'IN_DOUBT').map((row) => row.order_key))
+  return rows
+    .filter((row) => row.state === 'SENDING' || (row.state === 'READY' && !doubted.has(row.order_key)))
+    .map(({ reference, state }) => `${reference} is ${state}`)
+}
+
+function referencesMoved({ office }: Stage, cause: 'sweep' | 'doubt'): string[] {
+  const sql = `SELECT reference FROM move m JOIN instruction i ON i.id = m.row_id WHERE cause = '${cause}'`
+  return query<{ reference: string }>(office, sql).map(({ reference }) => reference)
+}
+
+function told(stage: Stage, seed: number, steps: readonly Step[], startedMs: number, idle: Ended): string {
+  const { kills, caught, struck, left } = stage.toll()
+  const sql = "SELECT count(*) || ' × ' || reason AS line FROM move WHERE cause = 'doubt' GROUP BY reason"
+  const doubts = query<{ line: string }>(stage.office, sql).map(({ line }) => line)
+  return [
+    `schedule ${seed}: ${kills} kills caught ${caught.size} rows, ${struck} strikes put ${referencesMoved(stage, 'doubt').length} in doubt`,
+    `${stage.office.sandbox.log().length} executed, ${Math.round((Date.now() - startedMs) / 1_000)} s, workers left with [${left.map(({ code }) => code)}]`,
+    ...steps.map(({ act }) => JSON.stringify(act)),
+    ...doubts,
+    idle.stderr,
+  ].join('\n  ')
+}
