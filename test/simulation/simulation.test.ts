@@ -37,7 +37,7 @@ test('a process killed before any one step of a run leaves books that agree', as
   }
 })
 
-/** Found as well, but only after hundreds of seeds: `npm run simulate -- --plant NAME`. */
+/** Found only after hundreds of seeds, or thousands: `npm run simulate -- --plant NAME`. The ledger's own tests hold them. */
 const RARE = [
   'the fence lets go what is late',
   'a settlement does not ask for its attempt',
