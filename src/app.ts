@@ -11,13 +11,14 @@ import { Fault } from './domain/fault.ts'
 import { guardCell } from './domain/guard.ts'
 import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
-import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, RowId, Settled } from './domain/ports.ts'
+import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Settled } from './domain/ports.ts'
 import type { Finding } from './domain/resolution.ts'
 import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
 import { openLog } from './log.ts'
 import type { Road } from './processors/execute-slice.ts'
+import type { Work } from './processors/work-off.ts'
 import type { RedisAddress } from './queues/connection.ts'
 import type { Sandbox } from './sandbox/server.ts'
 
@@ -269,22 +270,12 @@ export interface WorkEvents {
   readonly onTrouble?: (error: unknown) => void
 }
 
-export interface Work {
-  /** Nothing new starts; open requests are awaited as long as they may take. */
-  stop(): Promise<void>
-}
-
 export interface WorkOptions extends WorkEvents {
   /** Work off this batch only, and take no messages. */
   readonly only: BatchId | null
 }
 
-/** How long to wait, beyond the deadline of a request, for its answer to be recorded. */
-const STOP_MARGIN_MS = 5_000
-const SLICES_AT_ONCE = 8
-const REDIS_GOODBYE_MS = 2_000
-
-export type { Held, WorkerLock }
+export type { Held, Work, WorkerLock }
 
 /** Nothing is being sent yet, so that two starters in the same instant can sort it out. */
 const SIMULTANEOUS_START_MS = 100
@@ -336,62 +327,27 @@ export async function openRedis(app: App): Promise<{ address: RedisAddress; clos
 
 /** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */
 export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, options: WorkOptions): Promise<Work> {
-  const [{ executeSlice }, { openEpoch }, { openTick }, { openSlices }] = await Promise.all([
-    import('./processors/execute-slice.ts'),
-    import('./processors/keep-epoch.ts'),
-    import('./processors/tick.ts'),
+  const [{ workOff }, { openSlices }] = await Promise.all([
+    import('./processors/work-off.ts'),
     import('./queues/slices.ts'),
   ])
   const { config, clock, log } = app
-  await ledger.renewEpoch()
-  const inDoubt = await ledger.sweep(clock.nowMs())
-  if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
-  await ledger.forgetDoubts()
-
-  const roads = await openRoads(app, ledger, options.only)
-  const inHand = new Set<RowId>()
-  const parts = {
+  return workOff({
     ledger,
     clock,
-    inHand,
-    roadOf: (accountId: AccountId) => roads.get(accountId),
-    onSettled: (row: DueRow, verdict: Verdict, settled: Settled) => {
+    log,
+    only: options.only,
+    onTrouble: options.onTrouble,
+    openRoads: () => openRoads(app, ledger, options.only),
+    openDispatch: (concurrency, work) =>
+      openSlices({ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency, work }),
+    openIntake: async (roads) => (options.only === null ? openIntake(app, ledger, roads, redis) : null),
+    onSettled: (row, verdict, settled) => {
       if (settled.paused !== null) log.warn({ batch: row.batchId, row: row.rowNo }, `paused: ${settled.paused}`)
       log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
       options.onSettled?.(row, verdict, settled)
     },
-  }
-  // One switch for everything: from the moment it is thrown nothing new is sent, whatever else takes its time.
-  const sending = new AbortController()
-  const slicesRunning = new Set<Promise<number>>()
-  const dispatch = await openSlices({
-    address: redis,
-    prefix: config.redisPrefix,
-    ledgerId: ledger.ledgerId,
-    log,
-    concurrency: SLICES_AT_ONCE,
-    work: (slice) => {
-      const running = executeSlice(slice, parts, sending.signal)
-      slicesRunning.add(running)
-      return running.finally(() => slicesRunning.delete(running))
-    },
   })
-  const intake = options.only === null ? await openIntake(app, ledger, roads, redis) : null
-  const { only, onTrouble } = options
-  const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only, onTrouble })
-  const epoch = openEpoch({ ledger, clock, log })
-  return {
-    async stop() {
-      sending.abort()
-      const longestMs = Math.max(0, ...[...roads.values()].map((road) => road.timeoutMs)) + STOP_MARGIN_MS
-      await Promise.race([Promise.allSettled(slicesRunning), clock.sleep(longestMs)])
-      // What is left speaks to Redis, which may be frozen: none of it may keep a person waiting.
-      await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])
-      await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
-      await Promise.all([...roads.values()].map((road) => road.gateway.close()))
-      await epoch.stop()
-    },
-  }
 }
 
 interface MerchantRoad extends Road {

@@ -200,7 +200,7 @@ function anythingBlocks(db: DatabaseSync): boolean {
   const found = db
     .prepare(`
       SELECT EXISTS (SELECT 1 FROM instruction WHERE state = 'IN_DOUBT')
-        OR EXISTS (SELECT 1 FROM batch WHERE hold = 'paused') AS n`)
+        OR EXISTS (SELECT 1 FROM batch WHERE hold = 'paused' OR canary_rows IS NOT NULL) AS n`)
     .get()
   return (found as { n: number }).n === 1
 }

@@ -8,12 +8,12 @@ import { Fault } from '../domain/fault.ts'
 import type { BatchId, CopyLedger, Ledger } from '../domain/ports.ts'
 import { openAdopting } from './adopt.ts'
 import { makeBackup } from './backup.ts'
-import { openBook } from './book.ts'
+import { type BookParts, openBook } from './book.ts'
 import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
 import { openDoubts } from './doubts.ts'
 import { refuseForeignLog } from './foreign-log.ts'
 import { identify } from './identity.ts'
-import { openIntake } from './intake.ts'
+import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { openMoves, type RecordMove } from './moves.ts'
 import { openPlace } from './place.ts'
@@ -38,19 +38,43 @@ const SUBMIT_WAIT_MS = 600_000
 const OPEN_WAIT_MS = 2_000
 
 export function openLedger(options: LedgerOptions): Ledger {
-  const { path, die } = options
+  const { path, submitLockPath, die, timing = SYSTEM_TIMING } = options
   const { db, ledgerId } = openFile(path)
-  const timing = options.timing ?? SYSTEM_TIMING
-  const inPlace = path === null ? () => {} : openPlace(db, path, ledgerId)
+  return openLedgerOn({
+    db,
+    ledgerId,
+    die,
+    timing,
+    inPlace: path === null ? () => {} : openPlace(db, path, ledgerId),
+    newBatchId,
+    lockSubmit: () => lockSubmit(submitLockPath),
+    openReader: () => {
+      if (path === null) throw new Error('bug: a ledger in memory has no second reader')
+      return new DatabaseSync(path, { readOnly: true, timeout: OPEN_WAIT_MS })
+    },
+    openCopies: (shared) => openCopies(options, shared),
+  })
+}
+
+/** A ledger and all it takes from the world around it. A simulation brings its own. */
+export interface LedgerParts extends IntakeParts, Pick<BookParts, 'openReader'> {
+  /** Its tables are there and up to date. */
+  readonly db: DatabaseSync
+  readonly ledgerId: string
+  readonly die: (error: unknown) => never
+  readonly timing: Timing
+  /** Throws where the file is not the one that was opened. */
+  readonly inPlace: () => void
+  readonly openCopies: (shared: CopyParts) => CopyLedger
+}
+
+export function openLedgerOn(parts: LedgerParts): Ledger {
+  const { db, ledgerId, die, timing, inPlace, newBatchId, lockSubmit, openReader } = parts
   const committer = openCommitter(db, die, timing, inPlace)
   const tally = openTally(db)
   committer.beforeCommit(tally.flush)
   committer.afterRollback(tally.forget)
   const record = openMoves(db, tally)
-  const openReader = () => {
-    if (path === null) throw new Error('bug: a ledger in memory has no second reader')
-    return new DatabaseSync(path, { readOnly: true, timeout: OPEN_WAIT_MS })
-  }
   const work = openWork(db, committer, tally, { record, timing })
   return {
     ledgerId,
@@ -61,9 +85,9 @@ export function openLedger(options: LedgerOptions): Ledger {
     },
     ...openSweeping(db, committer, record),
     ...openDoubts(db, committer, record),
-    ...openIntake(db, committer, tally, { newBatchId, lockSubmit: () => lockSubmit(options.submitLockPath) }),
+    ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...openBook(db, committer, { record, openReader }),
-    ...openCopies(options, { db, committer, record, ledgerId, openReader }),
+    ...parts.openCopies({ db, committer, record, ledgerId, openReader }),
     async close() {
       await committer.drained()
       db.close()

@@ -114,6 +114,44 @@ export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
       expect(await due(batchId, NOW + 1_000)).toEqual(['A'])
     })
 
+    test('whose last row was lost with the process that sent it is over: the batch pauses, and says so once', async () => {
+      const batchId = await batchOf(4, { canaryRows: 2 })
+      for (const reference of ['R-0', 'R-1']) await claimed(ledger, await dueRow(ledger, batchId, reference))
+      expect(await ledger.sweep(NOW)).toBe(2)
+      expect(await holdOf(batchId)).toEqual({
+        hold: 'paused',
+        holdReason: 'the first 2 rows were run (--canary): compare their results with what was expected',
+      })
+      await ledger.resume(batchId, 'as expected', CLERK, NOW)
+      expect(await due(batchId)).toEqual(['R-2', 'R-3'])
+    })
+
+    test('is not kept waiting by an earlier row of its order that became due later: that one waits for the canary', async () => {
+      const X = { orderId: '5' }
+      const rows = [
+        refund('A', { ...X, executeAtMs: NOW + 1_000 }),
+        refund('B', { ...X, amountMinor: 2n }),
+        refund('C'),
+      ]
+      const batchId = await submit(ledger, accountId, rows, { canaryRows: 1 })
+      expect(await due(batchId, NOW + 1_000)).toEqual(['B'])
+      await work(ledger, batchId, 'B', 'APPROVED')
+      await ledger.resume(batchId, 'as expected', CLERK, NOW)
+      expect(await due(batchId, NOW + 1_000)).toEqual(['C', 'A'])
+    })
+
+    test('holds back whatever waits behind its other rows: of that, nothing is due by itself', async () => {
+      const X = { orderId: '5' }
+      const first = await submit(ledger, accountId, [refund('A'), refund('B', { ...X, amountMinor: 2n })], {
+        canaryRows: 1,
+      })
+      const behind = await submit(ledger, accountId, [refund('C', { ...X, amountMinor: 3n })])
+      expect(await ledger.batch(behind)).toMatchObject({ blocked: 1, nextDueAtMs: null })
+      await work(ledger, first, 'A', 'APPROVED')
+      await ledger.resume(first, 'as expected', CLERK, NOW)
+      expect(await ledger.batch(behind)).toMatchObject({ blocked: 0, nextDueAtMs: NOW })
+    })
+
     test('as large as the batch is none', async () => {
       const batchId = await batchOf(2, { canaryRows: 2 })
       await work(ledger, batchId, 'R-0', 'APPROVED')

@@ -379,8 +379,36 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a canary pauses the batch at its end',
     file: 'src/ledger/pauses.ts',
-    guard: '      forCanary(row, atMs),\n',
+    guard: '      endCanary(row, atMs),\n',
     without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a canary ends with its last row, even where that is swept',
+    file: 'src/ledger/sweep.ts',
+    guard: '      endCanary(row, nowMs)\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row behind one that a canary keeps back is not due by itself',
+    file: 'src/ledger/rows.ts',
+    guard: " OR NOT ${withinCanary('e', 'eb')}",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a canary does not wait for a row that waits for it',
+    file: 'src/ledger/rows.ts',
+    guard: "(e.batch_id <> i.batch_id OR ${withinCanary('e', 'eb')})",
+    without: '1',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a canary counts among what may block a row',
+    file: 'src/ledger/book.ts',
+    guard: "WHERE hold = 'paused' OR canary_rows IS NOT NULL) AS n",
+    without: "WHERE hold = 'paused') AS n",
     tests: [LEDGER],
   },
   {
@@ -492,7 +520,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'an epoch is renewed when work ends',
-    file: 'src/app.ts',
+    file: 'src/processors/work-off.ts',
     guard: '      await epoch.stop()\n',
     without: '',
     tests: [COPIED],

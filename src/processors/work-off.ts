@@ -1,0 +1,81 @@
+// Works off what the ledger says is due, from the recovery of what a dead worker left to the last answer awaited. The
+// order in which it starts and stops is what no row is sent twice by.
+
+import type {
+  AccountId,
+  BatchId,
+  BookLedger,
+  Clock,
+  CopyLedger,
+  Dispatch,
+  Log,
+  RowId,
+  Slice,
+  WorkLedger,
+} from '../domain/ports.ts'
+import { executeSlice, type Road, type SliceParts } from './execute-slice.ts'
+import { openEpoch } from './keep-epoch.ts'
+import { openTick, type TickParts } from './tick.ts'
+
+export interface WorkOffParts<R extends Road> {
+  readonly ledger: WorkLedger & Pick<BookLedger, 'wishes'> & Pick<CopyLedger, 'renewEpoch'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Work off this batch only. */
+  readonly only: BatchId | null
+  readonly openRoads: () => Promise<ReadonlyMap<AccountId, R>>
+  /** `concurrency`: slices that run at the same time. */
+  readonly openDispatch: (concurrency: number, work: (slice: Slice) => Promise<number>) => Promise<Dispatch>
+  /** null: no messages are taken. */
+  readonly openIntake: (roads: ReadonlyMap<AccountId, R>) => Promise<{ close(withinMs: number): Promise<void> } | null>
+  readonly onSettled: SliceParts['onSettled']
+  readonly onTrouble: TickParts['onTrouble']
+}
+
+export interface Work {
+  /** Nothing new starts; open requests are awaited as long as they may take. */
+  stop(): Promise<void>
+}
+
+const SLICES_AT_ONCE = 8
+/** How long to wait, beyond the deadline of a request, for its answer to be recorded. */
+const STOP_MARGIN_MS = 5_000
+const REDIS_GOODBYE_MS = 2_000
+
+/** The caller holds the worker lock until `stop` has resolved. */
+export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<Work> {
+  const { ledger, clock, log, only, onSettled, onTrouble } = parts
+  await ledger.renewEpoch()
+  // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
+  const inDoubt = await ledger.sweep(clock.nowMs())
+  if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
+  await ledger.forgetDoubts()
+
+  const roads = await parts.openRoads()
+  const roadOf = (accountId: AccountId) => roads.get(accountId)
+  const inHand = new Set<RowId>()
+  const slice: SliceParts = { ledger, clock, roadOf, inHand, onSettled }
+  // One switch for everything: from the moment it is thrown nothing new is sent, whatever else takes its time.
+  const sending = new AbortController()
+  const slicesRunning = new Set<Promise<number>>()
+  const dispatch = await parts.openDispatch(SLICES_AT_ONCE, (taken) => {
+    const running = executeSlice(taken, slice, sending.signal)
+    slicesRunning.add(running)
+    return running.finally(() => slicesRunning.delete(running))
+  })
+  const intake = await parts.openIntake(roads)
+  const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only, onTrouble })
+  const epoch = openEpoch({ ledger, clock, log })
+  return {
+    async stop() {
+      sending.abort()
+      const longestMs = Math.max(0, ...[...roads.values()].map((road) => road.timeoutMs)) + STOP_MARGIN_MS
+      await Promise.race([Promise.allSettled(slicesRunning), clock.sleep(longestMs)])
+      // What is left speaks to Redis, which may be frozen: none of it may keep a person waiting.
+      await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])
+      await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
+      await Promise.all([...roads.values()].map((road) => road.gateway.close()))
+      await epoch.stop()
+    },
+  }
+}

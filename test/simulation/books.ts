@@ -1,0 +1,249 @@
+// Holds three books against each other after a run: what the gateway did, what the ledger recorded, what the
+// reconciliation tells. Every disagreement is said in words.
+
+import type { BatchId, Ledger } from '../../src/domain/ports.ts'
+import { layoutOf, RESULT_COLUMNS, toResultCells } from '../../src/results/cells.ts'
+import type { Execution, GatewayTruth } from './gateway.ts'
+import type { Plan } from './plan.ts'
+import type { SimulatedRecord } from './record.ts'
+
+export interface Books {
+  readonly record: SimulatedRecord
+  readonly truth: GatewayTruth
+  readonly plan: Plan
+  /** What every answered submit was promised: the cells of its rows, in order. */
+  readonly promised: ReadonlyMap<BatchId, readonly (readonly string[])[]>
+  /** Messages that were acknowledged: account and reference. */
+  readonly taken: ReadonlySet<string>
+}
+
+interface RecordedRow {
+  readonly id: number
+  readonly batchId: string
+  readonly accountId: number
+  readonly rowNo: number
+  readonly state: string
+  readonly reference: string
+  readonly orderKey: string | null
+  readonly attempt: number
+  readonly transactionId: string | null
+  readonly supersedes: number | null
+  readonly duplicateOf: number | null
+  readonly warning: string | null
+  readonly moneyWarning: number
+}
+
+interface RecordedMove {
+  readonly rowId: number
+  readonly attempt: number
+  readonly fromState: string
+  readonly toState: string
+  readonly cause: string
+}
+
+export async function compareBooks(books: Books, ledger: Ledger, nowMs: number): Promise<string[]> {
+  const rows = books.record.all<RecordedRow>(`
+    SELECT id, batch_id AS batchId, account_id AS accountId, row_no AS rowNo, state, reference, order_key AS orderKey, attempt,
+      transaction_id AS transactionId, supersedes, duplicate_of AS duplicateOf, warning, money_warning AS moneyWarning
+    FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`)
+  const moves = books.record.all<RecordedMove>(
+    'SELECT row_id AS rowId, attempt, from_state AS fromState, to_state AS toState, cause FROM move ORDER BY id',
+  )
+  const executedAs = Map.groupBy(books.truth.executions, (entry) => entry.rowId)
+  return [
+    ...executedOnce(books),
+    ...rate(books),
+    ...oneOfAnOrder(rows, moves),
+    ...rows.flatMap((row) => rowAgainstGateway(row, executedAs.get(row.id) ?? [], moves, books)),
+    ...everythingEnded(rows),
+    ...attempts(rows, moves),
+    ...messages(books, rows),
+    ...(await reconciliations(books, ledger, rows, nowMs)),
+  ]
+}
+
+function executedOnce({ truth }: Books): string[] {
+  const approved = truth.executions.filter(({ status }) => status === 'APPROVED')
+  const wrong: string[] = []
+  for (const [key, entries] of Map.groupBy(approved, (entry) => `${entry.accountId}/${entry.reference}`)) {
+    const again = truth.sendAgains.get(key) ?? 0
+    if (entries.length > 1 + again)
+      wrong.push(`${key} was executed ${entries.length} times; a person ordered it to be sent again ${again} times`)
+  }
+  return wrong
+}
+
+/** In no second more first bytes than the rate allows, whichever process they were of. */
+function rate({ truth, plan }: Books): string[] {
+  if (plan.lockFails) return []
+  return plan.accounts.flatMap(({ ratePerSecond }, number) => {
+    if (ratePerSecond === null) return []
+    const starts = truth.starts.filter(({ accountId }) => Number(accountId) === number + 1)
+    const allowed = Math.max(1, Math.floor(ratePerSecond))
+    const over = starts.findIndex((start, i) => {
+      const before = starts[i - allowed]
+      // Times are sums of fractions: what was exactly a second may be a billionth less.
+      return before !== undefined && start.atMs - before.atMs < 1000 - 1e-6
+    })
+    return over < 0
+      ? []
+      : [
+          `at ${(starts[over]?.atMs ?? 0).toFixed(2)} ms the rate of ${ratePerSecond} a second was exceeded: ${allowed + 1} requests left within a second`,
+        ]
+  })
+}
+
+/** Rows of one order are never under way, or in doubt, at the same time. */
+function oneOfAnOrder(rows: readonly RecordedRow[], moves: readonly RecordedMove[]): string[] {
+  const orderOf = new Map(
+    rows.map((row) => [row.id, row.orderKey === null ? null : `${row.accountId}/${row.orderKey}`]),
+  )
+  const underWay = new Map<string, Set<number>>()
+  const wrong: string[] = []
+  for (const { rowId, toState } of moves) {
+    const order = orderOf.get(rowId)
+    if (order === undefined || order === null) continue
+    const open = underWay.get(order) ?? new Set<number>()
+    underWay.set(order, open)
+    if (toState === 'SENDING') {
+      for (const other of open)
+        if (other !== rowId) wrong.push(`rows ${other} and ${rowId} of order ${order} were under way at once`)
+    }
+    if (toState === 'SENDING' || toState === 'IN_DOUBT') open.add(rowId)
+    else open.delete(rowId)
+  }
+  return wrong
+}
+
+function nameOf({ reference, batchId, rowNo, id }: RecordedRow): string {
+  return `${reference} (row ${rowNo} of ${batchId}, id ${id})`
+}
+
+function rowAgainstGateway(
+  row: RecordedRow,
+  executions: readonly Execution[],
+  moves: readonly RecordedMove[],
+  { truth }: Books,
+): string[] {
+  const approved = executions.filter(({ status }) => status === 'APPROVED')
+  const declined = executions.filter(({ status }) => status === 'DECLINED')
+  const name = nameOf(row)
+  switch (row.state) {
+    case 'APPROVED': {
+      if (approved.length === 0) return [`${name} is APPROVED and was never executed`]
+      const known = row.transactionId === null || approved.some((entry) => entry.transactionId === row.transactionId)
+      const other = executions.find((entry) => entry.transactionId === row.transactionId)?.otherAmount === true
+      const byPerson = moves.some(
+        ({ rowId, toState, cause }) => rowId === row.id && toState === 'APPROVED' && cause === 'resolve',
+      )
+      return [
+        ...(known ? [] : [`${name} is APPROVED as transaction ${row.transactionId}, which is another row's`]),
+        ...(other && row.moneyWarning === 0 && !byPerson
+          ? [`${name} was executed with another amount, and no warning says so`]
+          : []),
+      ]
+    }
+    case 'DECLINED':
+      return [
+        ...(approved.length > 0 ? [`${name} was executed and is DECLINED`] : []),
+        ...(declined.length === 0 ? [`${name} is DECLINED, and the gateway never declined it`] : []),
+      ]
+    case 'CANCELLED':
+      // Whoever says that something was not executed, and then cancels it, is believed.
+      if (truth.misjudged.has(`${row.accountId}/${row.reference}`)) return []
+      return approved.length > 0 ? [`${name} was executed and is CANCELLED`] : []
+    case 'FAILED':
+    case 'INVALID':
+      return approved.length > 0 ? [`${name} was executed and is ${row.state}`] : []
+    case 'DUPLICATE':
+      return executions.length > 0 ? [`${name} is a DUPLICATE and was sent`] : []
+    case 'READY':
+    case 'SENDING':
+      return approved.length > 0 ? [`${name} was executed and is PENDING for ever`] : []
+    case 'IN_DOUBT':
+      return []
+    default:
+      return [`${name} is ${row.state}, which is no state`]
+  }
+}
+
+/** Faults have ended and every person has acted: whatever is still open stays so for ever. */
+function everythingEnded(rows: readonly RecordedRow[]): string[] {
+  return rows
+    .filter(({ state }) => state === 'READY' || state === 'SENDING' || state === 'IN_DOUBT')
+    .map((row) => `${nameOf(row)} is ${row.state} for ever`)
+}
+
+/** The history is one unbroken line, it ends where the row stands, and every attempt in it has a claim. */
+function attempts(rows: readonly RecordedRow[], moves: readonly RecordedMove[]): string[] {
+  const movesOf = Map.groupBy(moves, (move) => move.rowId)
+  const rowOf = new Map(rows.map((row) => [row.id, row]))
+  return rows.flatMap((row) => {
+    const own = movesOf.get(row.id) ?? []
+    const before = row.supersedes === null ? 0 : (rowOf.get(row.supersedes)?.attempt ?? 0)
+    const claims = own.filter(({ cause }) => cause === 'claim').length
+    const wrong: string[] = []
+    if (before + claims !== row.attempt)
+      wrong.push(`${nameOf(row)} has ${claims} claims after ${before}, and ${row.attempt} attempts`)
+    own.forEach((move, i) => {
+      const from = own[i - 1]?.toState ?? 'READY'
+      if (move.fromState !== from) wrong.push(`${nameOf(row)} leaps from ${from} to ${move.fromState}`)
+    })
+    const end = own.at(-1)?.toState
+    if (end !== undefined && end !== row.state)
+      wrong.push(`${nameOf(row)} is ${row.state}, its history ends with ${end}`)
+    return wrong
+  })
+}
+
+function messages({ taken }: Books, rows: readonly RecordedRow[]): string[] {
+  const recorded = new Set(rows.map(({ accountId, reference }) => `${accountId}/${reference}`))
+  return [...taken].filter((key) => !recorded.has(key)).map((key) => `message ${key} was acknowledged and is nowhere`)
+}
+
+/** Every accepted row stands in exactly one line, as it came, and the line says what the ledger says. */
+async function reconciliations(
+  { promised, record }: Books,
+  ledger: Ledger,
+  rows: readonly RecordedRow[],
+  nowMs: number,
+): Promise<string[]> {
+  const wrong: string[] = []
+  const rowsOf = Map.groupBy(rows, (row) => row.batchId)
+  const batches = record.all<{ id: BatchId }>("SELECT id FROM batch WHERE stage = 'open'")
+  for (const batchId of promised.keys())
+    if (!batches.some(({ id }) => id === batchId)) wrong.push(`${batchId} was answered to its submitter and is gone`)
+  for (const { id: batchId } of batches) {
+    const reading = await ledger.openReading(batchId, nowMs)
+    const layout = layoutOf(reading)
+    const lines = [...reading.rows()].map((row) => toResultCells(row, layout))
+    const { counts } = reading.batch
+    await reading.close()
+    const own = rowsOf.get(batchId) ?? []
+    const carried = layout.carried.length
+    const column = (name: (typeof RESULT_COLUMNS)[number]) => carried + RESULT_COLUMNS.indexOf(name)
+    const asked = promised.get(batchId)
+    if (asked !== undefined && asked.length !== lines.length)
+      wrong.push(`${batchId} came with ${asked.length} rows, its reconciliation has ${lines.length} lines`)
+    asked?.forEach((cells, i) => {
+      const line = lines[i]?.slice(0, carried).join('|')
+      if (line !== cells.join('|')) wrong.push(`${batchId}, row ${i + 1}: "${cells.join('|')}" came out as "${line}"`)
+    })
+    if (own.length !== lines.length) wrong.push(`${batchId} has ${own.length} rows and ${lines.length} lines`)
+    lines.forEach((line, i) => {
+      const row = own[i]
+      const status = row?.state === 'READY' || row?.state === 'SENDING' ? 'PENDING' : row?.state
+      if (line[column('result_status')] !== status || line[column('result_reference')] !== row?.reference)
+        wrong.push(`line ${i + 1} of ${batchId} says ${line[column('result_status')]}, the ledger ${row?.state}`)
+      const transaction = line[column('result_transaction_id')] ?? ''
+      if (transaction !== (row?.transactionId ?? ''))
+        wrong.push(`line ${i + 1} of ${batchId} names transaction "${transaction}", the ledger ${row?.transactionId}`)
+    })
+    for (const [state, same] of Map.groupBy(own, (row) => row.state))
+      if ((counts as Record<string, number>)[state] !== same.length)
+        wrong.push(
+          `status tells ${(counts as Record<string, number>)[state]} rows ${state} of ${batchId}, there are ${same.length}`,
+        )
+  }
+  return wrong
+}

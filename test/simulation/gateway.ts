@@ -1,0 +1,401 @@
+// The gateway and the network to it. It keeps its own truth of what left, arrived and was executed, and misbehaves by chance.
+
+import type { Instruction, Operation } from '../../src/domain/instruction.ts'
+import { formatAmount } from '../../src/domain/money.ts'
+import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
+import type { AccountId, Fence, Gateway } from '../../src/domain/ports.ts'
+import type { SimulatedRecord } from './record.ts'
+import type { Life, World } from './world.ts'
+
+/** What can go wrong with one request, the first column when no byte has left yet. */
+export const TROUBLES = [
+  'refused',
+  'no-connection',
+  'reset-before',
+  'reset-after',
+  'hangs-before',
+  'hangs-after',
+  'late-execution',
+  'late-answer',
+  'told-to-wait',
+  'refused-as-wrong',
+  'forbidden',
+  'error-before',
+  'error-after',
+  'cut-short',
+  'wrong-echo',
+  'no-echo',
+  'stale-answer',
+  'other-amount',
+  'unknown-status',
+  'no-transaction-id',
+  'approved-with-500',
+] as const
+export type Trouble = (typeof TROUBLES)[number]
+
+/** How the gateway of one run behaves. */
+export interface Weather {
+  readonly connection: Connection
+  readonly timeoutMs: number
+  /** Codes that this gateway's operator has put in writing; it then sends them for what it did not execute, only. */
+  readonly notExecutedStatus: readonly number[]
+  readonly latencyMs: number
+  readonly declines: number
+  readonly troubles: ReadonlyMap<Trouble, number>
+}
+
+/** The longest an abandoned request goes on at the gateway; far below the rest of a doubt. */
+const LATE_MS = 8_000
+const CONNECT_LIMIT_MS = 5_000
+/** How old an answer may be that a kept-alive connection delivers to the wrong request. */
+const STALE_MS = 5_000
+
+/** One request whose first byte left. */
+export interface Start {
+  readonly atMs: number
+  readonly life: string
+  readonly accountId: AccountId
+  readonly rowId: number
+  readonly reference: string
+}
+
+/** One request as the gateway did it, or refused the money. */
+export interface Execution {
+  readonly atMs: number
+  readonly accountId: AccountId
+  /** The row that held the reference when the request left. */
+  readonly rowId: number
+  readonly attempt: number
+  readonly reference: string
+  readonly status: 'APPROVED' | 'DECLINED'
+  readonly transactionId: string
+  readonly otherAmount: boolean
+}
+
+export interface HeldRow {
+  readonly id: number
+  readonly state: string
+  readonly attempt: number
+  readonly sendBy: number
+}
+
+interface Request {
+  readonly accountId: AccountId
+  readonly instruction: Instruction
+  readonly trouble: Trouble | null
+  readonly rowId: number
+  readonly attempt: number
+}
+
+/** The gateway's side: one for all processes and accounts. */
+export class GatewayTruth {
+  readonly starts: Start[] = []
+  readonly executions: Execution[] = []
+  readonly weather: Weather
+  /** Over everything else, for a while: nobody is there, or everybody is turned away. */
+  spell: 'none' | 'down' | '401' | '403' | '404' | '429' = 'none'
+  calm: boolean = false
+  readonly #world: World
+  readonly #record: SimulatedRecord
+  readonly #strict: boolean
+  readonly #connecting = new Set<Life>()
+  readonly #acts: { readonly point: 'claimed' | 'sent'; readonly act: (life: Life) => void }[] = []
+  #answers: { readonly answer: Answer; readonly accountId: AccountId; readonly atMs: number }[] = []
+
+  /** `strict`: only one process sends, so that whatever leaves must stand as SENDING in the ledger. */
+  constructor(world: World, record: SimulatedRecord, weather: Weather, strict: boolean) {
+    this.#world = world
+    this.#record = record
+    this.weather = weather
+    this.#strict = strict
+  }
+
+  /** Does something to the next process whose request gets that far. */
+  at(point: 'claimed' | 'sent', act: (life: Life) => void): void {
+    this.#acts.push({ point, act })
+  }
+
+  #reach(point: 'claimed' | 'sent', life: Life): void {
+    const next = this.#acts.findIndex((armed) => armed.point === point)
+    if (next >= 0 && !this.calm) this.#acts.splice(next, 1)[0]?.act(life)
+  }
+
+  /** Whether the last request of that process waits for its connection. */
+  isConnecting(life: Life): boolean {
+    return this.#connecting.has(life)
+  }
+
+  executedOf(accountId: number, reference: string): Execution[] {
+    return this.executions.filter((entry) => entry.accountId === accountId && entry.reference === reference)
+  }
+
+  /** The port as one process opens it for one account. `moment`: when a request that is ready may leave. */
+  open(life: Life, accountId: AccountId, moment: () => Promise<void>): Gateway {
+    const open = new Set<{ abandon(): void; readonly outcome: Promise<Outcome> }>()
+    let isClosing = false
+    return {
+      send: (instruction, fence, abandon) => {
+        const attempt = this.#send(life, accountId, instruction, fence, moment)
+        open.add(attempt)
+        void attempt.outcome.then(() => open.delete(attempt))
+        if (isClosing || abandon.aborted) attempt.abandon()
+        else {
+          const given = () => attempt.abandon()
+          abandon.addEventListener('abort', given)
+          void attempt.outcome.then(() => abandon.removeEventListener('abort', given))
+        }
+        return attempt.outcome
+      },
+      reach: async () => null,
+      async close() {
+        isClosing = true
+        for (const attempt of open) attempt.abandon()
+        await Promise.all(Array.from(open, ({ outcome }) => outcome))
+      },
+    }
+  }
+
+  get #latencyMs(): number {
+    return this.calm ? Math.min(20, this.weather.latencyMs) : this.weather.latencyMs
+  }
+
+  #troubleNow(): Trouble | null {
+    const { random } = this.#world
+    if (this.calm) return null
+    for (const [trouble, chance] of this.weather.troubles) if (random.chance(chance)) return trouble
+    return null
+  }
+
+  #send(life: Life, accountId: AccountId, instruction: Instruction, fence: Fence, moment: () => Promise<void>) {
+    const world = this.#world
+    const { random } = world
+    const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
+    let state: 'waiting' | 'started' | 'settled' = 'waiting'
+    this.#connecting.add(life)
+    this.#reach('claimed', life)
+    const settle = (with_: Outcome) => {
+      if (state === 'settled') return
+      state = 'settled'
+      this.#connecting.delete(life)
+      life.say(() => `${instruction.reference}: ${wordsOf(with_)}`)
+      resolve(with_)
+    }
+    const unsent = (why: Extract<Outcome, { kind: 'unsent' }>['why'], detail: string) => {
+      if (state === 'waiting') settle({ kind: 'unsent', why, detail })
+    }
+    const trouble = this.#troubleNow()
+    const connectMs = trouble === 'no-connection' ? CONNECT_LIMIT_MS * 2 : random.between(0.2, 1) * this.#latencyMs
+    world.after(CONNECT_LIMIT_MS, () => unsent('connect', 'no connection'), life, true)
+    // On the standing connection a moment of the rate is waited for; what is then a moment late is the machine.
+    const stand = () => {
+      if (state !== 'waiting') return
+      if (trouble === 'refused' || this.spell === 'down') return unsent('connect', 'connection refused')
+      const lateMs = random.chance(0.1) ? random.between(0, 60) : random.next() * 2
+      void moment().then(() => void world.after(lateMs, leave, life))
+    }
+    world.after(connectMs, stand, life)
+    const leave = () => {
+      if (state !== 'waiting') return
+      const refusal = fence()
+      if (refusal !== null) return unsent(refusal, 'held back before the first byte')
+      state = 'started'
+      this.#connecting.delete(life)
+      const sentAtMs = world.wallMs
+      const lost = (detail: string) =>
+        void (state === 'started' && settle({ kind: 'lost', sentAtMs, httpStatus: null, detail }))
+      const held = this.#onFirstByte(life, accountId, instruction)
+      this.#reach('sent', life)
+      // As undici's handler does it: what has arrived already is read before the deadline counts.
+      world.after(
+        this.weather.timeoutMs,
+        () => void world.after(0, () => lost('no complete answer in time'), life),
+        life,
+        true,
+      )
+      const request = { accountId, instruction, trouble, rowId: held?.id ?? 0, attempt: held?.attempt ?? 0 }
+      this.#travel(life, request, lost, (answered) =>
+        settle({ ...answered, kind: 'answered', sentAtMs, answeredAtMs: world.wallMs }),
+      )
+    }
+    return { outcome, abandon: () => unsent('abandoned', 'given up before it was sent') }
+  }
+
+  /** No byte without a durable claim, and none later than the claim allows. */
+  #onFirstByte(life: Life, accountId: AccountId, { reference }: Instruction): HeldRow | undefined {
+    const held = this.#record.all<HeldRow>(
+      'SELECT id, state, attempt, send_by AS sendBy FROM instruction WHERE account_id = ? AND reference = ? AND holds_reference = 1',
+      Number(accountId),
+      reference,
+    )[0]
+    const { nowMs: atMs, wallMs } = this.#world
+    this.starts.push({ atMs, life: life.name, accountId, rowId: held?.id ?? 0, reference })
+    life.say(() => `${reference}: the first byte leaves; the ledger has it as ${held?.state}, attempt ${held?.attempt}`)
+    if (!this.#strict) return held
+    if (held?.state !== 'SENDING')
+      this.#world.fail(`a byte left for ${reference}, which the ledger has as ${held?.state}`)
+    else if (wallMs > held.sendBy)
+      this.#world.fail(`a byte left for ${reference} ${wallMs - held.sendBy} ms after the send-by of its claim`)
+    return held
+  }
+
+  /** From the first byte on. What happens at the gateway happens whether its client lives or not. */
+  #travel(life: Life, request: Request, lost: (detail: string) => void, answered: (with_: Answered) => void): void {
+    const world = this.#world
+    const { random } = world
+    const { trouble } = request
+    const onewayMs = () => random.between(0.2, 1) * this.#latencyMs
+    if (trouble === 'reset-before') return void world.after(onewayMs(), () => lost('reset'), life)
+    if (trouble === 'hangs-before') return
+    const answer = (with_: Answered, afterMs: number): void => {
+      if (trouble === 'hangs-after') return
+      const cut = trouble === 'reset-after' ? 'reset' : trouble === 'cut-short' ? 'cut short' : null
+      world.after(afterMs, () => (cut === null ? answered(with_) : lost(cut)), life)
+    }
+    const workMs =
+      trouble === 'late-execution' ? random.between(this.weather.timeoutMs, LATE_MS) : random.between(0, 2) * onewayMs()
+    world.after(onewayMs() + workMs, () => {
+      const refusal = this.#refusalOf(trouble)
+      if (refusal !== null) return answer(refusal, onewayMs())
+      const executed = this.#execute(request)
+      const backMs = trouble === 'late-answer' ? this.weather.timeoutMs * random.between(0.8, 1.5) : onewayMs()
+      answer(this.#answerOf(request, executed), backMs)
+    })
+  }
+
+  /** What the gateway says without executing anything; null: it executes. */
+  #refusalOf(trouble: Trouble | null): Answered | null {
+    const { random } = this.#world
+    const plain = (httpStatus: number, retryAfterMs: number | null = null): Answered => ({
+      ...this.#bare(`HTTP ${httpStatus}`),
+      httpStatus,
+      retryAfterMs,
+    })
+    if (this.spell === '429' || trouble === 'told-to-wait')
+      return plain(429, random.chance(0.6) ? random.whole(1, 3) * 1000 : null)
+    if (this.spell === '401' || this.spell === '404') return plain(Number(this.spell))
+    if (this.spell === '403' || trouble === 'forbidden') return plain(403)
+    if (trouble === 'refused-as-wrong') return plain(random.pick([400, 411, 413, 414, 415, 422, 431]))
+    if (trouble === 'error-before') return plain(random.pick([500, 502, 503, 504, 408, 409, 302]))
+    return null
+  }
+
+  #execute(request: Request): Execution {
+    const world = this.#world
+    const { accountId, instruction, rowId, attempt, trouble } = request
+    const executed: Execution = {
+      atMs: world.nowMs,
+      accountId,
+      rowId,
+      attempt,
+      reference: instruction.reference,
+      status: world.random.chance(this.weather.declines) ? 'DECLINED' : 'APPROVED',
+      transactionId: String(700_000 + this.executions.length),
+      otherAmount: trouble === 'other-amount' && instruction.money !== null,
+    }
+    this.executions.push(executed)
+    const which = () =>
+      `${executed.reference} of row ${rowId}, attempt ${attempt}: ${executed.status} as ${executed.transactionId}`
+    world.say('gateway', () => `executes ${which()}`)
+    const approved = this.executedOf(accountId, instruction.reference).filter(({ status }) => status === 'APPROVED')
+    if (approved.length > 1 + (this.sendAgains.get(`${accountId}/${instruction.reference}`) ?? 0))
+      world.fail(
+        `${instruction.reference} was executed ${approved.length} times, and nobody ordered it to be sent again`,
+      )
+    return executed
+  }
+
+  /** Instructions of which a person said that they were to be sent again although they had been executed. */
+  readonly misjudged = new Set<string>()
+  /** How often a person ordered an instruction to be sent again. */
+  readonly sendAgains = new Map<string, number>()
+
+  #answerOf({ accountId, instruction, trouble }: Request, executed: Execution): Answered {
+    const { random } = this.#world
+    const answer = trueAnswer(instruction, executed)
+    const { connection, notExecutedStatus } = this.weather
+    const stale = connection === 'warm' && trouble === 'stale-answer' ? this.#staleAnswer(answer, accountId) : null
+    this.#answers.push({ answer, accountId, atMs: this.#world.nowMs })
+    const told = (
+      with_: Answer,
+      httpStatus = executed.status === 'DECLINED' && random.chance(0.3) ? 402 : 200,
+    ): Answered => ({
+      ...this.#bare(JSON.stringify(with_)),
+      httpStatus,
+      answer: with_,
+    })
+    switch (trouble) {
+      case 'error-after': {
+        const codes = [500, 502, 503, 504].filter((code) => !notExecutedStatus.includes(code))
+        return { ...this.#bare('error'), httpStatus: random.pick(codes) }
+      }
+      case 'wrong-echo':
+        return told({ ...answer, TRANS_ORDER_ID: '999999', TRANS_RECORD_ID: '999998', XTL_ORDER_ID: 'ANOTHER' })
+      case 'no-echo': {
+        const { TRANS_ORDER_ID: _order, TRANS_RECORD_ID: _record, XTL_ORDER_ID: _xtl, ...rest } = answer
+        return told(rest)
+      }
+      case 'no-transaction-id': {
+        const { TRANS_REQUEST_ID: _id, ...rest } = answer
+        return told(random.chance(0.5) ? rest : { ...rest, TRANS_REQUEST_ID: '0' })
+      }
+      case 'stale-answer':
+        return told(stale ?? answer)
+      case 'unknown-status':
+        return told({ ...answer, TRANS_STATUS_NAME: 'PENDING' })
+      case 'approved-with-500':
+        return told(answer, 500)
+      default:
+        return told(answer)
+    }
+  }
+
+  /** What a kept-alive connection may still hold for another request: at its most treacherous, of the same order. */
+  #staleAnswer(own: Answer, accountId: AccountId): Answer | null {
+    const since = this.#world.nowMs - STALE_MS
+    const recent = this.#answers.filter((kept) => kept.accountId === accountId && kept.atMs > since)
+    const alike = recent.filter(({ answer }) => answer.TRANS_ORDER_ID === own.TRANS_ORDER_ID)
+    return (alike.at(-1) ?? recent.at(-1))?.answer ?? null
+  }
+
+  #bare(text: string): Answered {
+    return { httpStatus: 200, retryAfterMs: null, answer: null, text, connection: this.weather.connection }
+  }
+}
+
+type Answered = Omit<Extract<Outcome, { kind: 'answered' }>, 'kind' | 'sentAtMs' | 'answeredAtMs'>
+
+const ACTIONS: Readonly<Record<Operation, string>> = {
+  CAPTURE: 'CAPTURE',
+  AUTH: 'AUTH',
+  CAUTH: 'CAPTURE',
+  REFUND: 'REFUND',
+  CANCEL: 'CANCEL',
+}
+
+function trueAnswer({ operation, money, orderId, xtlOrderId }: Instruction, executed: Execution): Answer {
+  const byOrder = operation === 'REFUND' || operation === 'CANCEL'
+  const amount =
+    money === null
+      ? null
+      : formatAmount(executed.otherAmount ? { ...money, amountMinor: money.amountMinor + 1n } : money)
+  return {
+    REQUEST_ACTION: ACTIONS[operation],
+    TRANS_STATUS_NAME: executed.status,
+    TRANS_REQUEST_ID: executed.transactionId,
+    TRANS_ORDER_ID: byOrder ? (orderId ?? '').replace(/^0+/, '') : `5${executed.transactionId}`,
+    ...(amount === null || money === null ? {} : { TRANS_VALUE: `${amount}00`, TRANS_CUR: money.currency }),
+    ...(xtlOrderId === null ? {} : { XTL_ORDER_ID: xtlOrderId }),
+    ...(executed.status === 'DECLINED' ? { API_ADVICE: 'not today' } : {}),
+  }
+}
+
+function wordsOf(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'unsent':
+      return `unsent (${outcome.why})`
+    case 'lost':
+      return `lost (${outcome.detail})`
+    case 'answered':
+      return `answered ${outcome.httpStatus} ${outcome.text}`
+  }
+}

@@ -1,0 +1,111 @@
+// Bugs, planted on the way between the program and its ports, to see that the simulation finds them.
+
+import type { Ledger } from '../../src/domain/ports.ts'
+import type { Road } from '../../src/processors/execute-slice.ts'
+import type { RecordPlant, SimulatedRecord } from './record.ts'
+
+export interface Plant extends RecordPlant {
+  readonly road?: (road: Road) => Road
+}
+
+function withOutcome(change: (outcome: Awaited<ReturnType<Road['gateway']['send']>>) => typeof outcome): Plant {
+  return {
+    road: (road) => ({
+      ...road,
+      gateway: {
+        ...road.gateway,
+        send: async (instruction, fence, abandon) => change(await road.gateway.send(instruction, fence, abandon)),
+      },
+    }),
+  }
+}
+
+function withLedger(change: (ledger: Ledger, record: SimulatedRecord) => Partial<Ledger>): Plant {
+  return { ledger: (ledger, record) => ({ ...ledger, ...change(ledger, record) }) }
+}
+
+const attemptOf = (record: SimulatedRecord, rowId: number) =>
+  record.all<{ attempt: number }>('SELECT attempt FROM instruction WHERE id = ?', rowId)[0]?.attempt ?? 0
+
+export const PLANTS: Readonly<Record<string, Plant>> = {
+  'the fence always lets go': {
+    road: (road) => ({
+      ...road,
+      gateway: {
+        ...road.gateway,
+        send: (instruction, _fence, abandon) => road.gateway.send(instruction, () => null, abandon),
+      },
+    }),
+  },
+  'the fence lets go what is late': {
+    road: (road) => ({
+      ...road,
+      gateway: {
+        ...road.gateway,
+        send: (instruction, fence, abandon) => {
+          const late = () => {
+            const why = fence()
+            return why === 'fence' ? null : why
+          }
+          return road.gateway.send(instruction, late, abandon)
+        },
+      },
+    }),
+  },
+  'the last look at the rate always lets go': {
+    road: (road) => {
+      const slot = async (turn: AbortSignal) => {
+        const given = await road.gate.slot(turn)
+        return given === null ? null : { ...given, leave: () => null }
+      }
+      return { ...road, gate: Object.create(road.gate, { slot: { value: slot } }) as Road['gate'] }
+    },
+  },
+  'rows of one order are claimed together': {
+    sql: (sql) =>
+      sql.replaceAll("e.state IN ('SENDING', 'IN_DOUBT')", '0').replaceAll("e.state = 'READY' AND e.id < i.id", '0'),
+  },
+  'a claim is told before its commit': withLedger((ledger) => ({
+    claim: async (claim) => {
+      void ledger.claim(claim)
+      return { kind: 'claimed', attempt: claim.attempt + 1 }
+    },
+  })),
+  'a claim does not ask whether the row is still READY': {
+    sql: (sql) => sql.replace("WHERE id = ? AND state = 'READY' AND attempt = ?", 'WHERE id = ? AND ? >= 0'),
+  },
+  'a settlement does not ask for its attempt': withLedger((ledger, record) => ({
+    settle: (settlement) => ledger.settle({ ...settlement, attempt: attemptOf(record, settlement.rowId) }),
+  })),
+  'a sweep makes rows READY': {
+    sql: (sql) =>
+      sql.replace(
+        "SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?",
+        "SET state = 'READY', completed_at = ?",
+      ),
+  },
+  'nothing is swept': withLedger(() => ({ sweep: async () => 0, sweepForgotten: async () => 0 })),
+  'an answer of 5xx counts as not executed': withOutcome((outcome) =>
+    outcome.kind === 'answered' && outcome.httpStatus >= 500 ? { ...outcome, httpStatus: 429, answer: null } : outcome,
+  ),
+  'a lost answer counts as not sent': withOutcome((outcome) =>
+    outcome.kind === 'lost' ? { kind: 'unsent', why: 'connect', detail: outcome.detail } : outcome,
+  ),
+  'an earlier doubt is forgotten': withLedger((ledger) => ({
+    dueRows: async (...args) => (await ledger.dueRows(...args)).map((row) => ({ ...row, everInDoubt: false })),
+  })),
+  'rows in doubt may be retried': withLedger((ledger) => ({
+    openDraft: (header) =>
+      ledger.openDraft({
+        ...header,
+        retry: header.retry.length === 0 ? [] : [...header.retry, 'IN_DOUBT' as 'FAILED'],
+      }),
+  })),
+  'a transaction id settles any number of rows': {
+    sql: (sql) =>
+      sql.replace('WHERE account_id = ? AND transaction_id = ?', 'WHERE account_id = ? AND transaction_id = ? AND 0'),
+  },
+  'a row that is left when a batch is cancelled stays': {
+    sql: (sql) => sql.replace("i.state = 'READY' AND b.hold = 'cancelled' LIMIT", '0 LIMIT'),
+  },
+}

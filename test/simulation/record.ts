@@ -1,0 +1,194 @@
+// The record of a run: one SQLite database in memory, on which every process has a connection of its own in name. The
+// statements are kept from run to run, which is most of the speed of the simulation.
+
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { BatchId, CopyLedger, Ledger } from '../../src/domain/ports.ts'
+import { openLedgerOn } from '../../src/ledger/ledger.ts'
+import { migrate } from '../../src/ledger/schema.ts'
+import type { Life, World } from './world.ts'
+
+const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta']
+
+/** What the disk of the ledger does at the moment. */
+export interface Disk {
+  /** Commits are refused. */
+  full: boolean
+  /** Another program has the write lock. */
+  busy: boolean
+}
+
+/** Where a planted bug changes the program on its way to the record. */
+export interface RecordPlant {
+  readonly sql?: (sql: string) => string
+  readonly ledger?: (ledger: Ledger, record: SimulatedRecord) => Ledger
+}
+
+/** Held by one process at a time; free when that process is dead. */
+class KernelLock {
+  holder: Life | null = null
+
+  take(life: Life): (() => void) | null {
+    if (this.holder !== null) return null
+    this.holder = life
+    const release = () => {
+      if (this.holder === life) this.holder = null
+    }
+    life.atEnd(release)
+    return release
+  }
+}
+
+export class SimulatedRecord {
+  readonly #db = new DatabaseSync(':memory:')
+  readonly #statements = new Map<string, StatementSync>()
+  #world: World | null = null
+  #batches = 0
+  #plant: RecordPlant = {}
+  disk: Disk = { full: false, busy: false }
+  submitLock = new KernelLock()
+  workerLock = new KernelLock()
+
+  constructor() {
+    migrate(this.#db)
+    // The one place where SQL asks for the time of day.
+    this.#db.function('unixepoch', { varargs: true }, () => (this.#world?.wallMs ?? 0) / 1000)
+  }
+
+  /** As if there had never been anything. */
+  begin(world: World, plant: RecordPlant): void {
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+    this.#db.exec('DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault')
+    for (const table of TABLES) this.prepare(`DELETE FROM ${table}`).run()
+    this.#world = world
+    this.#batches = 0
+    this.#plant = plant
+    this.disk = { full: false, busy: false }
+    this.submitLock = new KernelLock()
+    this.workerLock = new KernelLock()
+  }
+
+  /** Straight from the tables, for the books. */
+  all<T>(sql: string, ...values: (string | number)[]): T[] {
+    return this.prepare(sql).all(...values) as T[]
+  }
+
+  prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#db.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  /** The ledger as one process opens it. */
+  openLedger(life: Life): Ledger {
+    const ledger = openLedgerOn({
+      db: this.#connectionOf(life),
+      ledgerId: 'simulated',
+      die: (error) => {
+        if (life.isAlive) life.world.fail(`the ledger of ${life.name} gave up: ${(error as Error).stack}`)
+        life.kill('its ledger gave up')
+        throw error
+      },
+      timing: life.timing,
+      newBatchId: () => `batch-${++this.#batches}` as BatchId,
+      lockSubmit: async () => {
+        for (;;) {
+          const release = this.submitLock.take(life)
+          if (release !== null) return release
+          await life.clock.sleep(25)
+        }
+      },
+      openReader: () => this.#readerOf(),
+      inPlace: () => {},
+      openCopies: () => NO_COPIES,
+    })
+    const planted = this.#plant.ledger?.(ledger, this) ?? ledger
+    return life.world.trace === null ? planted : traced(planted, life)
+  }
+
+  #connectionOf(life: Life): DatabaseSync {
+    let open = true
+    const db = this.#db
+    const use = () => {
+      if (!open) throw new Error('database is not open')
+      return db
+    }
+    const begin = { run: () => use() && this.#begin(life) }
+    const commit = { run: () => this.#commit() }
+    const connection = {
+      prepare: (sql: string) => {
+        if (sql === 'BEGIN IMMEDIATE') return begin
+        if (sql === 'COMMIT') return commit
+        use()
+        return this.prepare(this.#plant.sql?.(sql) ?? sql)
+      },
+      exec: (sql: string) => use().exec(sql),
+      get isTransaction() {
+        return use().isTransaction
+      },
+      close: () => {
+        open = false
+      },
+    }
+    return connection as unknown as DatabaseSync
+  }
+
+  #begin(life: Life): void {
+    if (!life.isAlive) throw new Error('bug of the simulation: a dead process writes')
+    if (this.disk.busy) throw sqliteError('database is locked', 5)
+    this.prepare('BEGIN IMMEDIATE').run()
+  }
+
+  #commit(): void {
+    if (this.disk.full) throw sqliteError('database or disk is full', 13)
+    this.prepare('COMMIT').run()
+  }
+
+  /** Everything is of one moment anyway, because a reading is made in one go. */
+  #readerOf(): DatabaseSync {
+    const reader = { prepare: (sql: string) => this.prepare(sql), exec: () => {}, close: () => {} }
+    return reader as unknown as DatabaseSync
+  }
+}
+
+/** There is no file that could be copied. */
+const none = () => Promise.reject(new Error('bug of the simulation: there are no copies'))
+const NO_COPIES: CopyLedger = {
+  alarm: async () => null,
+  lastRecordAtMs: async () => null,
+  renewEpoch: async () => {},
+  ...{ backup: none, adopt: none, moveAccount: none },
+}
+
+/** Thrown by the thousand while a disk is busy, so without the stack that nobody reads. */
+function sqliteError(message: string, errcode: number): Error {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  const error = Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode })
+  Error.stackTraceLimit = stackTraceLimit
+  return error
+}
+
+function traced(ledger: Ledger, life: Life): Ledger {
+  return {
+    ...ledger,
+    async claim(claim) {
+      const answer = await ledger.claim(claim)
+      life.say(() => `claim of row ${claim.rowId}, attempt ${claim.attempt + 1}: ${answer.kind}`)
+      return answer
+    },
+    async settle(settlement) {
+      const { rowId, attempt, to, reason } = settlement
+      life.say(() => `row ${rowId}, attempt ${attempt} is to be ${to}${reason === null ? '' : `: ${reason}`}`)
+      const settled = await ledger.settle(settlement)
+      life.say(() => `row ${rowId} is ${settled.state}${settled.paused === null ? '' : `; paused: ${settled.paused}`}`)
+      return settled
+    },
+    async sweep(nowMs) {
+      const rows = await ledger.sweep(nowMs)
+      life.say(() => `swept ${rows} rows`)
+      return rows
+    },
+  }
+}

@@ -1,0 +1,133 @@
+// npm run simulate -- --seed N --runs M [--jobs K] [--every-await] [--trace] [--plant NAME]
+// Runs the seeds N to N+M-1. The first that breaks an invariant is told with its trace and the command that repeats it.
+
+import { fork } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { PLANTS, type Plant } from './plants.ts'
+import { type RunResult, runSeed } from './run.ts'
+
+interface Arguments {
+  readonly seed: number
+  readonly runs: number
+  readonly jobs: number
+  readonly everyAwait: boolean
+  readonly trace: boolean
+  readonly dieAtStep: number | null
+  readonly plant: string | null
+}
+
+const USAGE = `npm run simulate -- --seed N --runs M
+  --seed N         the first seed (default 1)
+  --runs M         how many seeds, one after the other (default 1000)
+  --jobs K         processes to share them among (default 1)
+  --every-await    each seed once more for every one of its steps, with a process killed before that step
+  --die-at STEP    with a process killed before that step
+  --trace          print what happened
+  --plant NAME     with a planted bug: ${Object.keys(PLANTS).join('; ')}`
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+function parseArguments(): Arguments | null {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string', default: '1' },
+      runs: { type: 'string' },
+      jobs: { type: 'string', default: '1' },
+      'every-await': { type: 'boolean', default: false },
+      'die-at': { type: 'string' },
+      trace: { type: 'boolean', default: false },
+      plant: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const dieAt = values['die-at']
+  const runs = values.runs ?? (values.trace || values['every-await'] || dieAt !== undefined ? '1' : '1000')
+  const numbers = [values.seed, runs, values.jobs, dieAt ?? '1'].map(Number)
+  const [seed, many, jobs] = numbers as [number, number, number]
+  if (values.help || numbers.some((number) => !Number.isSafeInteger(number) || number < 0)) return null
+  if (values.plant !== undefined && PLANTS[values.plant] === undefined) return null
+  return {
+    seed,
+    runs: many,
+    jobs: Math.max(1, jobs),
+    everyAwait: values['every-await'],
+    trace: values.trace,
+    dieAtStep: dieAt === undefined ? null : Number(dieAt),
+    plant: values.plant ?? null,
+  }
+}
+
+const given = parseArguments()
+if (given === null) {
+  say(USAGE)
+  process.exitCode = 2
+} else {
+  process.exitCode = given.jobs > 1 ? await share(given) : await runAll(given)
+}
+
+/** Every process takes a stretch of its own, and speaks for itself. */
+async function share({ seed, runs, jobs }: Arguments): Promise<number> {
+  const own = process.argv
+    .slice(2)
+    .filter((word, i, all) => !/^--(seed|runs|jobs)\b/.test(word) && !/^--(seed|runs|jobs)$/.test(all[i - 1] ?? ''))
+  const each = Math.ceil(runs / jobs)
+  const codes = Array.from({ length: jobs }, (_, job) => {
+    const from = seed + job * each
+    const many = Math.max(0, Math.min(each, seed + runs - from))
+    const child = fork(process.argv[1] as string, [...own, '--seed', String(from), '--runs', String(many)])
+    return new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
+  })
+  return Math.max(...(await Promise.all(codes)))
+}
+
+async function runAll(given: Arguments): Promise<number> {
+  const plant = given.plant === null ? {} : (PLANTS[given.plant] as Plant)
+  const startedMs = performance.now()
+  const sum = { runs: 0, steps: 0, executions: 0, rows: 0 }
+  let saidMs = startedMs
+  for (let seed = given.seed; seed < given.seed + given.runs; seed += 1) {
+    let steps = given.dieAtStep ?? 0
+    const last = given.everyAwait ? (await runSeed({ seed, plant })).steps : steps
+    do {
+      const dieAtStep = steps === 0 ? null : steps
+      const result = await runSeed({ seed, dieAtStep, plant, trace: given.trace })
+      sum.runs += 1
+      sum.steps += result.steps
+      sum.executions += result.executions
+      sum.rows += result.rows
+      if (given.trace) say(result.trace.join('\n'))
+      if (result.violations.length > 0)
+        return tell(await runSeed({ seed, dieAtStep, plant, trace: true }), result, dieAtStep, given)
+      steps += 1
+    } while (steps <= last)
+    if (performance.now() - saidMs > 10_000) {
+      saidMs = performance.now()
+      say(`… seed ${seed}: ${sum.runs} runs, ${Math.round((sum.runs / (saidMs - startedMs)) * 60_000)} a minute`)
+    }
+  }
+  const minutes = (performance.now() - startedMs) / 60_000
+  say(
+    `${sum.runs} runs from seed ${given.seed} in ${(minutes * 60).toFixed(1)} s, ${Math.round(sum.runs / minutes)} a minute: ` +
+      `${sum.rows} rows, ${sum.executions} executions, ${sum.steps} steps. The books agree after every one.`,
+  )
+  return 0
+}
+
+function tell(again: RunResult, first: RunResult, dieAtStep: number | null, { plant }: Arguments): number {
+  if (!again.trace.length) return 1
+  const words = [
+    'npm run simulate --',
+    `--seed ${first.seed} --runs 1`,
+    ...(dieAtStep === null ? [] : [`--die-at ${dieAtStep}`]),
+    ...(plant === null ? [] : [`--plant '${plant}'`]),
+  ]
+  say(again.trace.join('\n'))
+  say(`\nSeed ${first.seed} broke what must always hold:`)
+  for (const violation of first.violations) say(`  ${violation}`)
+  if (again.violations.join() !== first.violations.join())
+    say(`  It did not repeat: ${again.violations.join() || 'nothing'}`)
+  say(`Repeat it: ${words.join(' ')}`)
+  return 1
+}
