@@ -132,9 +132,11 @@ export function cancelRows(
     SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no, b.hold_reason AS why
     FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.batch_id = ? AND i.state = 'READY' AND b.hold = 'cancelled' LIMIT ${ROWS_PER_STEP}`)
-  const cancel = db.prepare(
-    "UPDATE instruction SET state = 'CANCELLED', completed_at = ?, reason = ? WHERE id = ? AND state = 'READY'",
-  )
+  // A person said of it that nothing had been executed; whoever pays it another way should know that it was ever open.
+  const cancel = db.prepare(`
+    UPDATE instruction SET state = 'CANCELLED', completed_at = ?, reason = ?,
+      warning = CASE ever_in_doubt WHEN 1 THEN coalesce(warning || '; ', '') || 'it was in doubt before: see its history' ELSE warning END
+    WHERE id = ? AND state = 'READY'`)
   return stepwise(committer, () => {
     const rows = ready.all(batchId) as unknown as Array<OpenRow & { why: string | null }>
     for (const row of rows) {

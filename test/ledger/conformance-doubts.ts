@@ -82,6 +82,14 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       expect(await claim(ledger, row, LATER)).toEqual({ kind: 'claimed', attempt: 2 })
     })
 
+    test('send-again, and then cancelled, the row says that it was in doubt', async () => {
+      const batchId = await inDoubt('A')
+      await resolve('A', { finding: 'send-again' })
+      await ledger.cancel(batchId, 'wrong file', CLERK, LATER)
+      const { state, warning } = await rowIn(ledger, batchId, 'A')
+      expect([state, warning]).toEqual(['CANCELLED', 'it was in doubt before: see its history'])
+    })
+
     test('keeps the transaction that was found', async () => {
       const batchId = await inDoubt('A')
       await resolve('A', { transactionId: '7001' })
