@@ -1,0 +1,25 @@
+// What the documents name must be there.
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8')
+const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'docs/adr/*.md'], { cwd: ROOT })
+
+test('every test that the table of failures names exists', () => {
+  const rows = read('docs/FAILURES.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+  const named = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name))
+  expect(named.length).toBeGreaterThan(30)
+  const missing = named.filter((name) => globSync(`test/${name}*.ts`, { cwd: ROOT }).length === 0)
+  expect(missing).toEqual([])
+})
+
+test.each(DOCUMENTS)('%s links to nothing that is not there', (document) => {
+  const folder = document.includes('/') ? document.slice(0, document.lastIndexOf('/') + 1) : ''
+  const links = [...read(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, path]) => path)
+  expect(links.filter((path) => !existsSync(`${ROOT}${folder}${path}`))).toEqual([])
+})
