@@ -148,6 +148,9 @@ function lineOf(batch: BatchView, settled: number, perSecond: number | null): st
   const said = (['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'CANCELLED'] as const)
     .filter((state) => countIn(batch, state) > 0)
     .map((state) => `${state.toLowerCase().replace('_', ' ')} ${countIn(batch, state)}`)
+  // A speed of before the trouble says nothing of when it will be over.
+  if ((batch.roadCondition?.troubles ?? 0) > 0)
+    return [`${settled} of ${batch.rows}`, ...said, 'waiting for the gateway'].join(' · ')
   const left = batch.rows - settled
   const speed = perSecond === null || perSecond === 0 ? [] : [`${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`]
   const time = perSecond === null || perSecond === 0 || left === 0 ? [] : [`${durationText(left / perSecond)} left`]

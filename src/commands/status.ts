@@ -75,7 +75,7 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const speed = await speedOf(app, ledger, batch)
   terminal.object({ ...also, ...toJson(batch, standing), ...speed })
   for (const line of describe(batch, standing, terminal)) terminal.data(line)
-  if (speed.rows_per_second > 0) terminal.data(speedText(speed))
+  if (speed.rows_per_second > 0 && standing.state === 'running') terminal.data(speedText(speed))
   return EXIT.approved
 }
 
