@@ -21,18 +21,11 @@ export function openPausing(db: DatabaseSync): Pausing {
   const pauseForMoney = db.prepare(
     "UPDATE batch SET money_warned = 1, hold = 'paused', hold_reason = ? WHERE id = ? AND hold = 'none' AND money_warned = 0",
   )
-  // A batch that a person has paused meanwhile says both: who resumes it must know what was to be looked at.
-  const pause = db.prepare(`
-    UPDATE batch SET hold = 'paused', hold_reason = CASE hold WHEN 'paused' THEN hold_reason || '; ' || ?1 ELSE ?1 END
-    WHERE id = ?2 AND hold <> 'cancelled'`)
-  const canaryLeft = db.prepare(`
-    SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id
-    WHERE i.batch_id = ? AND i.row_no <= b.canary_row_no AND coalesce(i.execute_at, 0) <= b.canary_execute_at
-      AND i.state IN ('READY', 'SENDING') LIMIT 1`)
-  const endCanary = db.prepare('UPDATE batch SET canary_rows = NULL WHERE id = ?')
   const recentOf = db.prepare('SELECT recent_answers AS recent FROM batch WHERE id = ?')
   const keepRecent = db.prepare('UPDATE batch SET recent_answers = ? WHERE id = ?')
   const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
+  const pauseBatch = openBatchPause(db)
+  const forCanary = openCanary(db)
 
   function forDoubts(row: SettlingRow, atMs: number): string | null {
     const { new_doubts: doubts } = countDoubt.get(row.account_id) as { new_doubts: number }
@@ -63,19 +56,6 @@ export function openPausing(db: DatabaseSync): Pausing {
     )
   }
 
-  function forCanary(row: SettlingRow, atMs: number): string | null {
-    if (row.canary === null || canaryLeft.get(row.batch_id) !== undefined) return null
-    endCanary.run(row.batch_id)
-    const rows = row.canary === 1 ? 'the first row was' : `the first ${row.canary} rows were`
-    return pauseBatch(row, `${rows} run (--canary): compare their results with what was expected`, atMs)
-  }
-
-  function pauseBatch(row: SettlingRow, reason: string, atMs: number): string | null {
-    if (pause.run(reason, row.batch_id).changes === 0) return null
-    act.run(atMs, MACHINE, 'pause', row.batch_id, row.account_id, reason)
-    return reason
-  }
-
   return (row, to, settlement) => {
     const { atMs } = settlement
     if (to === 'READY') return null
@@ -87,5 +67,38 @@ export function openPausing(db: DatabaseSync): Pausing {
       forCanary(row, atMs),
     ].filter((reason) => reason !== null)
     return reasons.length === 0 ? null : reasons.join('; ')
+  }
+}
+
+type PausingBatch = Pick<SettlingRow, 'batch_id' | 'account_id'>
+
+function openBatchPause(db: DatabaseSync): (row: PausingBatch, reason: string, atMs: number) => string | null {
+  // A batch that a person has paused meanwhile says both: who resumes it must know what was to be looked at.
+  const pause = db.prepare(`
+    UPDATE batch SET hold = 'paused', hold_reason = CASE hold WHEN 'paused' THEN hold_reason || '; ' || ?1 ELSE ?1 END
+    WHERE id = ?2 AND hold <> 'cancelled'`)
+  const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
+  return (row, reason, atMs) => {
+    if (pause.run(reason, row.batch_id).changes === 0) return null
+    act.run(atMs, MACHINE, 'pause', row.batch_id, row.account_id, reason)
+    return reason
+  }
+}
+
+/** Ends the canary with the last of its rows, whatever became of it: nothing else of the batch is claimed before. */
+export function openCanary(
+  db: DatabaseSync,
+): (row: PausingBatch & Pick<SettlingRow, 'canary'>, atMs: number) => string | null {
+  const pauseBatch = openBatchPause(db)
+  const canaryLeft = db.prepare(`
+    SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.batch_id = ? AND i.row_no <= b.canary_row_no AND coalesce(i.execute_at, 0) <= b.canary_execute_at
+      AND i.state IN ('READY', 'SENDING') LIMIT 1`)
+  const endCanary = db.prepare('UPDATE batch SET canary_rows = NULL WHERE id = ?')
+  return (row, atMs) => {
+    if (row.canary === null || canaryLeft.get(row.batch_id) !== undefined) return null
+    endCanary.run(row.batch_id)
+    const rows = row.canary === 1 ? 'the first row was' : `the first ${row.canary} rows were`
+    return pauseBatch(row, `${rows} run (--canary): compare their results with what was expected`, atMs)
   }
 }

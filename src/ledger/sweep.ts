@@ -3,9 +3,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { RowId, WorkLedger } from '../domain/ports.ts'
 import type { Committer } from './commit.ts'
-import { type OpenRow, type RecordMove, ROWS_PER_STEP, stepwise } from './moves.ts'
+import { type OpenRow, type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
+import { openCanary } from './pauses.ts'
 
-interface SendingRow extends OpenRow {
+interface SendingRow extends OpenRow, Pick<SettlingRow, 'canary'> {
   /** ISO 8601. */
   readonly claimed: string
 }
@@ -18,13 +19,14 @@ export function openSweeping(
   const sending = (where: string) =>
     db.prepare(`
       SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no,
-        strftime('%Y-%m-%dT%H:%M:%fZ', i.claimed_at / 1000.0, 'unixepoch') AS claimed
+        b.canary_rows AS canary, strftime('%Y-%m-%dT%H:%M:%fZ', i.claimed_at / 1000.0, 'unixepoch') AS claimed
       FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.state = 'SENDING' ${where}`)
   const anySending = sending(`LIMIT ${ROWS_PER_STEP}`)
   const overdue = sending('AND i.answer_by < ?')
   // Whether and when a first byte left is what nobody knows: the claim is all there is.
   const doubt = db.prepare(`
     UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL, reason = ? WHERE id = ?`)
+  const forCanary = openCanary(db)
 
   function bringIntoDoubt(rows: readonly SendingRow[], nowMs: number, whyOf: (row: SendingRow) => string): number {
     for (const row of rows) {
@@ -32,6 +34,9 @@ export function openSweeping(
       doubt.run(nowMs, reason, row.id)
       record(row, 'IN_DOUBT', 'sweep', { attempt: row.attempt, atMs: nowMs, reason })
     }
+    // Several of one canary may be among them: it ends with the last, and once.
+    const canaries = new Map(rows.map((row) => [row.batch_id, row]))
+    for (const row of canaries.values()) forCanary(row, nowMs)
     return rows.length
   }
 

@@ -384,6 +384,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a canary that was swept ends',
+    file: 'src/ledger/sweep.ts',
+    guard: '    for (const row of canaries.values()) forCanary(row, nowMs)\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
     name: 'too many declines pause the batch',
     file: 'src/ledger/pauses.ts',
     guard: '!isOverLimit(recent, row.max_declined)',
