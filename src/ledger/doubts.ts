@@ -104,6 +104,8 @@ function openResolving(
   return (resolution, actor, nowMs) => {
     const row = find(resolution)
     if ('kind' in row) return row
+    const another = notTheOneShown(row, resolution)
+    if (another !== null) return another
     const batchId = row.batch_id as BatchId
     const to = stateOfFinding(resolution.finding)
     const { transactionId } = resolution
@@ -142,6 +144,15 @@ function openResolving(
       `Transaction ${transactionId} settled ${other.reference} already (row ${other.row_no} of batch ${other.batch_id}). One transaction is one execution: look for the one of this row`,
     )
   }
+}
+
+/** A spreadsheet makes 12 of the reference 0012, and that may be the reference of another row in doubt. */
+function notTheOneShown(found: FoundRow, { reference, row: shown }: Resolution): Refusal | null {
+  if (shown === null || (shown.batchId === found.batch_id && shown.rowNo === found.row_no)) return null
+  return refused(
+    'other-row',
+    `${nameOf(found, { reference })} is not row ${shown.rowNo} of batch ${shown.batchId}, which was looked up: a spreadsheet may have changed the reference. Name that one as tranche in-doubt list shows it`,
+  )
 }
 
 function whyNot(row: FoundRow, { attempt, finding, restMs, ...resolution }: Resolution, nowMs: number): Refusal | null {

@@ -40,7 +40,7 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
   afterEach(() => place.remove())
 
   const found = (reference: string, over: Partial<Resolution> = {}): Resolution => ({
-    ...{ reference, merchant: null, attempt: null, finding: 'approved', transactionId: null },
+    ...{ reference, merchant: null, attempt: null, row: null, finding: 'approved', transactionId: null },
     ...{ reason: 'looked it up', restMs: REST_MS, ...over },
   })
   const resolve = (reference: string, over: Partial<Resolution> = {}, nowMs = LATER) =>
@@ -174,6 +174,14 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       await settle(ledger, again, 'IN_DOUBT', { sentAtMs: LATER })
       await nothingMoved(batchId, await resolve('A', { attempt: 1 }, LATER + REST_MS), 'other-attempt')
       expect(await resolve('A', { attempt: 2 }, LATER)).toMatchObject({ kind: 'resolved' })
+    })
+
+    test('when its reference is that of another row than the one that was looked up', async () => {
+      const batchId = await inDoubt('0012', '12')
+      const row = { batchId, rowNo: 1 } // a spreadsheet made 12 of 0012
+      const answer = await resolve('12', { attempt: 1, row, finding: 'send-again' })
+      await nothingMoved(batchId, answer, 'other-row')
+      expect(await resolve('0012', { attempt: 1, row })).toMatchObject({ kind: 'resolved', rowNo: 1 })
     })
 
     test('when its transaction settled another row', async () => {
