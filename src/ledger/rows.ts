@@ -105,13 +105,15 @@ const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e
 
 /**
  * Whether the order of row `i` is free; the one parameter is now. An earlier row that waits stands in the way, unless it
- * waits for its own `execute_at` or is of a draft and not there yet. A row that is under way or in doubt always does:
+ * waits for its own `execute_at`, is of a draft and not there yet, or must itself wait for row `i`, which is of the canary
+ * of their batch. A row that is under way or in doubt always does:
  * a later one may have started before the earlier one became due or visible.
  */
 export const ORDER_IS_FREE = `(i.order_key IS NULL OR (
   NOT EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state IN ('SENDING', 'IN_DOUBT'))
   AND NOT EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND coalesce(e.execute_at, 0) <= ?
-    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'))))`
+    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
+      AND (e.batch_id <> i.batch_id OR eb.canary_rows IS NULL OR coalesce(e.execute_at, 0) <= eb.canary_execute_at)))))`
 
 /** Whether row `i` stands behind a row of its order that no machine will move. */
 export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (

@@ -106,6 +106,20 @@ export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
       expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
     })
 
+    test('is not held up by an earlier row of its order that is none of it, when that one becomes due', async () => {
+      const X = { orderId: '5' }
+      const rows = [
+        refund('A', { ...X, executeAtMs: NOW + 1_000 }),
+        refund('B', { ...X, amountMinor: 2n }),
+        refund('C'),
+      ]
+      const batchId = await submit(ledger, accountId, rows, { canaryRows: 1 })
+      expect(await due(batchId, NOW + 1_000)).toEqual(['B'])
+      const row = await dueRow(ledger, batchId, 'B', NOW + 1_000)
+      await settle(ledger, await claimed(ledger, row, NOW + 1_000), 'APPROVED')
+      expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
+    })
+
     test('of a batch that is due later is its first rows', async () => {
       const later = { executeAtMs: NOW + 1_000 }
       const batchId = await submit(ledger, accountId, [refund('A', later), refund('B', later), refund('C', later)], {
