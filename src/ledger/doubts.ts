@@ -75,8 +75,11 @@ function openResolving(
     FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.reference = ?1 AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open' AND (?2 IS NULL OR a.name = ?2)
       AND (i.holds_reference = 1 OR i.state = 'IN_DOUBT')`)
+  // What the answer in doubt said stays in the history: beside what a person found it could be of another request.
   const move = db.prepare(`
-    UPDATE instruction SET state = ?, reason = ?, transaction_id = ?, completed_at = ?, due_at = ?
+    UPDATE instruction SET state = ?, reason = ?, transaction_id = ?, completed_at = ?, due_at = ?, answered_order_id = NULL,
+      answered_record_id = NULL, answered_amount = NULL, answered_currency = NULL, answered_vault_id = NULL,
+      answered_xtl_order_id = NULL
     WHERE id = ? AND state = 'IN_DOUBT' AND attempt = ?`)
   const transactionTaken = sameTransactionIn(db)
 

@@ -88,6 +88,18 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       expect((await rowIn(ledger, batchId, 'A')).facts.transactionId).toBe('7001')
     })
 
+    test('takes away what the answer in doubt had said: it may have been of another request', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const facts = factsWith('7009', { orderId: '42', recordId: '43', amount: '99.00', currency: 'USD' })
+      await work(ledger, batchId, 'A', 'IN_DOUBT', { facts })
+      expect((await rowIn(ledger, batchId, 'A')).facts).toMatchObject({ orderId: '42', amount: '99.00' })
+      await resolve('A', { finding: 'not-executed' })
+      expect((await rowIn(ledger, batchId, 'A')).facts).toEqual({
+        ...{ transactionId: null, orderId: null, recordId: null, amount: null },
+        ...{ currency: null, vaultId: null, xtlOrderId: null },
+      })
+    })
+
     test('said twice changes nothing the second time; another one is refused', async () => {
       const batchId = await inDoubt('A')
       await resolve('A', { transactionId: '7001' })
