@@ -12,9 +12,12 @@ import type { Counted } from './tally.ts'
 
 /**
  * When the request of row `i` may have left at the latest. Of one whose process died nobody saw the first byte: it left
- * before its send-by, or before the row was found.
+ * before its send-by, or before the row was found. Of one that was in doubt already when an older state of the ledger was
+ * put back, nobody knows whether a person had it sent again in what was lost.
  */
-const LEFT_BY = 'coalesce(i.sent_at, min(i.send_by, i.completed_at), i.completed_at, 0)'
+const LEFT_BY = `max(
+  coalesce(i.sent_at, min(i.send_by, i.completed_at), i.completed_at, 0),
+  coalesce((SELECT max(r.at) FROM act r WHERE r.what = 'adopt' AND r.reason LIKE '--restored: %'), 0))`
 
 export function openDoubts(db: DatabaseSync, committer: Committer, record: RecordMove): DoubtLedger {
   const resolve = openResolving(db, record)
@@ -176,7 +179,7 @@ function whyNot(row: FoundRow, { attempt, finding, restMs, ...resolution }: Reso
   if (needsRest(finding) && nowMs < restEndsMs) {
     return refused(
       'too-early',
-      `The request of ${name} left at ${isoOf(row.leftByMs)} and may still be executed: it can be called ${finding} from ${isoOf(restEndsMs)} on. Look again then`,
+      `The request of ${name} left at ${isoOf(row.leftByMs)} at the latest and may still be executed: it can be called ${finding} from ${isoOf(restEndsMs)} on. Look again then`,
     )
   }
   return null
