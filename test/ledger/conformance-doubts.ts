@@ -251,6 +251,18 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
     })
   })
 
+  test('a late answer in a cancelled batch can be looked at too, and the batch stays cancelled', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+    const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+    await ledger.cancel(batchId, 'wrong file', CLERK, NOW)
+    await resolve('A', { finding: 'not-executed' })
+    await settle(ledger, row, 'APPROVED', { facts: factsWith('7001') })
+    expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 1 })
+    await ledger.resume(batchId, 'looked at it', CLERK, LATER)
+    expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0, hold: 'cancelled', holdReason: 'wrong file' })
+    await expect(ledger.resume(batchId, 'again', CLERK, LATER)).rejects.toThrow('cannot be undone')
+  })
+
   describe('what waits for a doubt', () => {
     test('says so in its results', async () => {
       const batchId = await submit(ledger, accountId, [
