@@ -55,7 +55,7 @@ async function parseResolution(app: App, reference: string | undefined, given: R
   const wrong = transactionId === null ? null : await transactionIdProblem(transactionId, finding)
   if (wrong !== null) throw usage(`--transaction ${transactionId}: ${wrong.problem}; ${wrong.remedy}`)
   return {
-    ...{ reference: reference.trim().normalize('NFC'), merchant: given.merchant ?? null, attempt, finding },
+    ...{ reference: reference.trim().normalize('NFC'), merchant: given.merchant ?? null, attempt, row: null, finding },
     ...{ transactionId, reason, restMs: app.config.doubtRestMs },
   }
 }

@@ -1,7 +1,6 @@
 // tranche results BATCH --out FILE: the reconciliation of a batch, finished or not.
 
-import { resolve } from 'node:path'
-import { type App, momentOf, openRecordToRead, writeBatchResults } from '../app.ts'
+import { type App, checkOut, momentOf, openRecordToRead, writeBatchResults } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
 import { findBatch } from './status.ts'
@@ -17,8 +16,10 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
   const sinceMs = given.since === undefined ? null : await parseSince(given.since)
   const ledger = await openRecordToRead(app)
   try {
-    const { batchId, resultsPath } = await findBatch(ledger, id)
-    if (sinceMs !== null && resolve(given.out) === resultsPath) {
+    const { batchId, resultsPath, sandbox } = await findBatch(ledger, id)
+    // By whatever name: a link to it, or a directory with two names, is the same file.
+    const target = sinceMs === null ? null : await checkOut({ out: given.out, inputPath: null, batchId, sandbox })
+    if (target !== null && target.path === resultsPath) {
       throw new Fault(
         'usage',
         `${given.out} holds the whole reconciliation of batch ${batchId}; an extract would take rows out of it. Name another file with --out.`,

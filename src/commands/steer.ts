@@ -3,7 +3,7 @@
 import { type App, openRecordToRead } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Ledger } from '../domain/ports.ts'
+import type { BatchView, Ledger } from '../domain/ports.ts'
 import { countIn } from '../domain/progress.ts'
 import { findBatch } from './status.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
@@ -49,7 +49,7 @@ export async function steer(
     })
     sayWhat(
       what,
-      before.batchId,
+      after,
       countIn(after, 'SENDING'),
       countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
       terminal,
@@ -65,7 +65,13 @@ export async function steer(
   }
 }
 
-function sayWhat(what: Steering, batchId: string, sending: number, cancelled: number, terminal: Terminal): void {
+function sayWhat(
+  what: Steering,
+  { batchId, hold }: Pick<BatchView, 'batchId' | 'hold'>,
+  sending: number,
+  cancelled: number,
+  terminal: Terminal,
+): void {
   const open =
     sending === 0 ? '' : ` ${plural(sending, 'request is', 'requests are')} open and will be answered and recorded.`
   switch (what) {
@@ -73,7 +79,11 @@ function sayWhat(what: Steering, batchId: string, sending: number, cancelled: nu
       terminal.say(`Batch ${batchId} is paused: nothing more of it is sent.${open}`)
       break
     case 'resume':
-      terminal.say(`Batch ${batchId} goes on where it stood; a running worker takes it up within a second.`)
+      terminal.say(
+        hold === 'cancelled'
+          ? `Batch ${batchId} stays cancelled; its late answers count as looked at.`
+          : `Batch ${batchId} goes on where it stood; a running worker takes it up within a second.`,
+      )
       break
     case 'cancel':
       terminal.say(

@@ -445,6 +445,8 @@ export interface Resolution {
   readonly merchant: string | null
   /** The attempt that was looked up: another one is not judged. null: the one that is in doubt now. */
   readonly attempt: number | null
+  /** The row that was looked up: another one is not judged, though the reference be its own. null: whichever has it. */
+  readonly row: { readonly batchId: string; readonly rowNo: number } | null
   readonly finding: Finding
   /** As found at the gateway. It can settle one row only. */
   readonly transactionId: string | null
@@ -470,6 +472,7 @@ export type Resolved =
         | 'ambiguous'
         | 'not-in-doubt'
         | 'other-attempt'
+        | 'other-row'
         | 'too-early'
         | 'transaction-taken'
         | 'cancelled'

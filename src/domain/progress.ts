@@ -112,7 +112,8 @@ export function endingOf(batch: BatchView, nowMs: number): Ending | null {
       // Open requests are awaited: their answers belong in the results.
       return countIn(batch, 'SENDING') > 0 ? null : { kind: 'stuck', reason: reason ?? state }
     case 'waiting':
-      return batch.nextDueAtMs === null || (batch.accountWaitsUntilMs ?? 0) > nowMs
+      // What is due later is no less so for the gateway's asking to wait in the meantime.
+      return batch.nextDueAtMs === null || batch.nextDueAtMs <= nowMs + SOON_MS
         ? { kind: 'stuck', reason: reason ?? state }
         : { kind: 'later', nextDueAtMs: batch.nextDueAtMs }
     case 'running':

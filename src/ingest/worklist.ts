@@ -38,6 +38,8 @@ export interface WorklistEntry {
   readonly attempt: number
   /** null: the file does not say. */
   readonly merchant: string | null
+  /** null: the file does not say. */
+  readonly row: { readonly batchId: string; readonly rowNo: number } | null
   readonly finding: Finding
   readonly transactionId: string | null
   readonly reason: string
@@ -143,13 +145,30 @@ function parseRow(
   const attempt = cell('attempt')
   if (!/^\d{1,9}$/.test(attempt))
     return fault('attempt', 'it is no number', 'take the line from the worklist as it was')
+  const batchId = cell('batch')
+  const rowNo = cell('row')
+  if ((batchId !== '' || rowNo !== '') && (batchId === '' || !/^\d{1,9}$/.test(rowNo)))
+    return fault(
+      batchId === '' ? 'batch' : 'row',
+      'batch and row belong together',
+      'take the line from the worklist as it was',
+    )
+  const row = batchId === '' ? null : { batchId, rowNo: Number(rowNo) }
   const transactionId = cell('resolution_transaction_id') || null
   const wrongId = transactionId === null ? null : transactionIdProblem(transactionId, finding)
   if (wrongId !== null) return fault('resolution_transaction_id', wrongId.problem, wrongId.remedy)
   const reason = cell('resolution_reason') || otherwise
   if (reason === null)
     return fault('resolution_reason', 'it is empty', 'say what was found and where, or give one --reason for all')
-  return { reference, attempt: Number(attempt), merchant: cell('merchant') || null, finding, transactionId, reason }
+  return {
+    reference,
+    attempt: Number(attempt),
+    merchant: cell('merchant') || null,
+    row,
+    finding,
+    transactionId,
+    reason,
+  }
 }
 
 /** What is wrong with a transaction id that a person gives; null: nothing. */

@@ -355,7 +355,7 @@ function openSteering(
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
   // A person has looked: what called for that begins anew.
   const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0 WHERE id = ?")
-  const holdOf = db.prepare('SELECT hold, account_id FROM batch WHERE id = ?')
+  const holdOf = db.prepare('SELECT hold, account_id, late_answers FROM batch WHERE id = ?')
   const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0, wait_until = NULL WHERE id = ?')
   const turnDial = db.prepare('UPDATE account SET rate = ? WHERE id = ?')
   const unstop = db.prepare('UPDATE account SET stopped_reason = NULL WHERE id = ?')
@@ -363,14 +363,16 @@ function openSteering(
   function steer(batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number): Promise<Fault | null> {
     return committer.write(
       () => {
-        const now = holdOf.get(batchId) as { hold: Hold; account_id: number }
-        if (now.hold === 'cancelled' && to !== 'cancelled') {
+        const now = holdOf.get(batchId) as { hold: Hold; account_id: number; late_answers: number }
+        // Of a cancelled batch nothing goes on, but a person can have looked at its late answers.
+        const looked = now.hold === 'cancelled' && to === 'none' && now.late_answers > 0
+        if (now.hold === 'cancelled' && to !== 'cancelled' && !looked) {
           return new Fault(
             'usage',
             `Batch ${batchId} was cancelled; that cannot be undone. Submit its results with --retry cancelled.`,
           )
         }
-        hold.run(to, to === 'none' ? null : reason, batchId)
+        if (!looked) hold.run(to, to === 'none' ? null : reason, batchId)
         if (to === 'none') {
           restart.run(now.account_id)
           clear.run(batchId)

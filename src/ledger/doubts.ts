@@ -12,9 +12,12 @@ import type { Counted } from './tally.ts'
 
 /**
  * When the request of row `i` may have left at the latest. Of one whose process died nobody saw the first byte: it left
- * before its send-by, or before the row was found.
+ * before its send-by, or before the row was found. Of one that was in doubt already when an older state of the ledger was
+ * put back, nobody knows whether a person had it sent again in what was lost.
  */
-const LEFT_BY = 'coalesce(i.sent_at, min(i.send_by, i.completed_at), i.completed_at, 0)'
+const LEFT_BY = `max(
+  coalesce(i.sent_at, min(i.send_by, i.completed_at), i.completed_at, 0),
+  coalesce((SELECT max(r.at) FROM act r WHERE r.what = 'adopt' AND r.reason LIKE '--restored: %'), 0))`
 
 export function openDoubts(db: DatabaseSync, committer: Committer, record: RecordMove): DoubtLedger {
   const resolve = openResolving(db, record)
@@ -75,8 +78,11 @@ function openResolving(
     FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.reference = ?1 AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open' AND (?2 IS NULL OR a.name = ?2)
       AND (i.holds_reference = 1 OR i.state = 'IN_DOUBT')`)
+  // What the answer in doubt said stays in the history: beside what a person found it could be of another request.
   const move = db.prepare(`
-    UPDATE instruction SET state = ?, reason = ?, transaction_id = ?, completed_at = ?, due_at = ?
+    UPDATE instruction SET state = ?, reason = ?, transaction_id = ?, completed_at = ?, due_at = ?, answered_order_id = NULL,
+      answered_record_id = NULL, answered_amount = NULL, answered_currency = NULL, answered_vault_id = NULL,
+      answered_xtl_order_id = NULL
     WHERE id = ? AND state = 'IN_DOUBT' AND attempt = ?`)
   const transactionTaken = sameTransactionIn(db)
 
@@ -104,6 +110,8 @@ function openResolving(
   return (resolution, actor, nowMs) => {
     const row = find(resolution)
     if ('kind' in row) return row
+    const another = notTheOneShown(row, resolution)
+    if (another !== null) return another
     const batchId = row.batch_id as BatchId
     const to = stateOfFinding(resolution.finding)
     const { transactionId } = resolution
@@ -144,6 +152,15 @@ function openResolving(
   }
 }
 
+/** A spreadsheet makes 12 of the reference 0012, and that may be the reference of another row in doubt. */
+function notTheOneShown(found: FoundRow, { reference, row: shown }: Resolution): Refusal | null {
+  if (shown === null || (shown.batchId === found.batch_id && shown.rowNo === found.row_no)) return null
+  return refused(
+    'other-row',
+    `${nameOf(found, { reference })} is not row ${shown.rowNo} of batch ${shown.batchId}, which was looked up: a spreadsheet may have changed the reference. Name that one as tranche in-doubt list shows it`,
+  )
+}
+
 function whyNot(row: FoundRow, { attempt, finding, restMs, ...resolution }: Resolution, nowMs: number): Refusal | null {
   const name = nameOf(row, resolution)
   if (attempt !== null && attempt !== row.attempt) {
@@ -162,7 +179,7 @@ function whyNot(row: FoundRow, { attempt, finding, restMs, ...resolution }: Reso
   if (needsRest(finding) && nowMs < restEndsMs) {
     return refused(
       'too-early',
-      `The request of ${name} left at ${isoOf(row.leftByMs)} and may still be executed: it can be called ${finding} from ${isoOf(restEndsMs)} on. Look again then`,
+      `The request of ${name} left at ${isoOf(row.leftByMs)} at the latest and may still be executed: it can be called ${finding} from ${isoOf(restEndsMs)} on. Look again then`,
     )
   }
   return null

@@ -109,7 +109,7 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
       window = afterSignal(window, signal, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
       if (signal === 'trouble' || signal === 'throttled') {
         trouble = { sinceMs: trouble?.sinceMs ?? clock.nowMs(), why: why ?? 'no reason was given' }
-      } else if (window.size === inFlightMax) trouble = null
+      } else if (signal === 'true-answer' && window.size === inFlightMax) trouble = null
       letIn()
     },
     condition() {

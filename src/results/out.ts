@@ -34,8 +34,8 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
   const mark = batchId === null ? null : batchMarkOf({ batchId, sandbox })
   await refuseInput(paths.path, request.inputPath)
   await refuseInput(paths.summaryPath, request.inputPath)
-  await refuseForeign(paths.path, 'result_batch', mark, sandbox)
-  await refuseForeign(paths.summaryPath, 'summary_batch', mark, sandbox)
+  await refuseForeign(paths, 'result_batch', mark, sandbox)
+  await refuseForeign({ ...paths, path: paths.summaryPath }, 'summary_batch', mark, sandbox)
   await tryToWrite(paths.summaryPath)
   return paths
 }
@@ -115,7 +115,12 @@ async function refuseInput(path: string, inputPath: string | null): Promise<void
   }
 }
 
-async function refuseForeign(path: string, column: string, mark: string | null, sandbox: boolean): Promise<void> {
+async function refuseForeign(
+  { path, summaryPath }: OutPaths,
+  column: string,
+  mark: string | null,
+  sandbox: boolean,
+): Promise<void> {
   const there = await statOf(path)
   if (there === null) return
   const refuse = (what: string) =>
@@ -125,8 +130,10 @@ async function refuseForeign(path: string, column: string, mark: string | null, 
     )
   if (!there.isFile()) throw refuse('is not a regular file')
   if (there.size === 0) throw refuse('is empty, so it cannot be told for a result of this batch')
-  const found = await markIn(path, column)
-  if (found === null) throw refuse('is not a result of this program')
+  const said = await markIn(path, column)
+  // An extract may have no row to say whose it is; its summary says so.
+  const found = said === 'no-row' ? await markIn(summaryPath, 'summary_batch') : said
+  if (found === null || found === 'no-row') throw refuse('is not a result of this program')
   // One rehearsal may write over another: neither is a record of anything.
   if (sandbox && found.startsWith(SANDBOX_MARK)) return
   if (mark === null) throw refuse(`holds the results of batch ${found}, not of the one that is about to begin`)
@@ -136,7 +143,7 @@ async function refuseForeign(path: string, column: string, mark: string | null, 
 /** The most that a header and one row may take; what is longer was not written here. */
 const HEAD_BYTES = 1024 * 1024
 
-/** What the first row of the file says under the column; null where it cannot be read so. */
+/** What the first row of the file says under the column; null where it cannot be read so. No batch has the id `no-row`. */
 async function markIn(path: string, column: string): Promise<string | null> {
   try {
     const file = await open(path, 'r')
@@ -145,6 +152,7 @@ async function markIn(path: string, column: string): Promise<string | null> {
       const head = new TextDecoder().decode(buffer.subarray(0, bytesRead))
       const [header, first] = parse(head, { to: 2, relax_column_count: true }) as string[][]
       const place = header?.indexOf(column) ?? -1
+      if (place !== -1 && first === undefined) return 'no-row'
       const mark = place === -1 ? undefined : first?.[place]
       return mark === undefined || mark === '' ? null : unguardCell(mark)
     } finally {

@@ -76,3 +76,23 @@ test('a batch whose last rows wait for a doubt needs attention, and nothing of i
   expect(ending).toMatchObject({ kind: 'stuck' })
   expect(exitCodeOf(batch, ending!)).toBe(6)
 })
+
+describe('a batch whose gateway asked to wait', () => {
+  const nextHourMs = NOW + 3_600_000
+
+  test('ends as due later where its rows are, though the account waits until a moment before', () => {
+    for (const waitMs of [30_000, 90_000]) {
+      const batch = batchOf({ nextDueAtMs: nextHourMs, accountWaitsUntilMs: NOW + waitMs })
+      const ending = endingOf(batch, NOW)
+      expect(ending).toEqual({ kind: 'later', nextDueAtMs: nextHourMs })
+      expect(exitCodeOf(batch, ending!)).toBe(0)
+    }
+  })
+
+  test('for longer than a minute cannot go on with what is due', () => {
+    const batch = batchOf({ accountWaitsUntilMs: NOW + 90_000 })
+    const ending = endingOf(batch, NOW)
+    expect(ending).toMatchObject({ kind: 'stuck' })
+    expect(exitCodeOf(batch, ending!)).toBe(6)
+  })
+})

@@ -1,6 +1,6 @@
 // What a person does with a doubt, from the first look to the reconciliation.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
@@ -97,6 +97,22 @@ test('a worklist that was filled in for an attempt cannot judge the next one', a
   expect(late.code).toBe(5)
   expect(late.stderr).toContain('in doubt about attempt 2, not about 1')
   expect(recordedIn(office).find(({ reference }) => reference === 'R-3')?.state).toBe('IN_DOUBT')
+})
+
+test('an extract takes no row out of the reconciliation, by whatever name, and one without a row may be written over', async () => {
+  const { out, batch } = await runWithDoubts()
+  const link = office.path('link.csv')
+  symlinkSync(out, link)
+  const since = ['results', batch, '--since', '2100-01-01T00:00:00Z', '--out']
+  for (const name of [out, link]) {
+    const refused = await office.tranche(...since, name)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('holds the whole reconciliation')])
+  }
+  expect(readCsv(out)).toHaveLength(5)
+  for (const time of ['the first time', 'the second time']) {
+    const extract = await office.tranche(...since, office.path('since.csv'))
+    expect(extract.code, `${time}: ${extract.stderr}`).toBe(0)
+  }
 })
 
 test('a worklist with a mistake is refused whole', async () => {

@@ -28,6 +28,7 @@ const entry = (over: object) => ({
     reference: 'R-1',
     attempt: 1,
     merchant: 'shop',
+    row: null,
     finding: 'approved',
     transactionId: '7001',
     reason: 'portal',
@@ -45,6 +46,13 @@ describe('a worklist that was filled in', () => {
         entry({ line: 3, reference: 'R-2', attempt: 3, finding: 'not-executed', transactionId: null, reason: 'gone' }),
       ],
     })
+  })
+
+  test('names the very row that was looked up', async () => {
+    const found = await read(`${HEADER},batch,row\nR-1,1,shop,approved,,x,261120-k7q2m,12\n`)
+    expect(found).toMatchObject({ entries: [{ row: { batchId: '261120-k7q2m', rowNo: 12 } }], faults: [] })
+    const half = await read(`${HEADER},batch,row\nR-1,1,shop,approved,,x,261120-k7q2m,\nR-2,1,shop,approved,,x,,7\n`)
+    expect(half).toMatchObject({ entries: [], faults: [{ column: 'row' }, { column: 'batch' }] })
   })
 
   test('leaves lines without a resolution for later', async () => {

@@ -40,7 +40,7 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
   afterEach(() => place.remove())
 
   const found = (reference: string, over: Partial<Resolution> = {}): Resolution => ({
-    ...{ reference, merchant: null, attempt: null, finding: 'approved', transactionId: null },
+    ...{ reference, merchant: null, attempt: null, row: null, finding: 'approved', transactionId: null },
     ...{ reason: 'looked it up', restMs: REST_MS, ...over },
   })
   const resolve = (reference: string, over: Partial<Resolution> = {}, nowMs = LATER) =>
@@ -94,6 +94,18 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       const batchId = await inDoubt('A')
       await resolve('A', { transactionId: '7001' })
       expect((await rowIn(ledger, batchId, 'A')).facts.transactionId).toBe('7001')
+    })
+
+    test('takes away what the answer in doubt had said: it may have been of another request', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const facts = factsWith('7009', { orderId: '42', recordId: '43', amount: '99.00', currency: 'USD' })
+      await work(ledger, batchId, 'A', 'IN_DOUBT', { facts })
+      expect((await rowIn(ledger, batchId, 'A')).facts).toMatchObject({ orderId: '42', amount: '99.00' })
+      await resolve('A', { finding: 'not-executed' })
+      expect((await rowIn(ledger, batchId, 'A')).facts).toEqual({
+        ...{ transactionId: null, orderId: null, recordId: null, amount: null },
+        ...{ currency: null, vaultId: null, xtlOrderId: null },
+      })
     })
 
     test('said twice changes nothing the second time; another one is refused', async () => {
@@ -184,6 +196,14 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       expect(await resolve('A', { attempt: 2 }, LATER)).toMatchObject({ kind: 'resolved' })
     })
 
+    test('when its reference is that of another row than the one that was looked up', async () => {
+      const batchId = await inDoubt('0012', '12')
+      const row = { batchId, rowNo: 1 } // a spreadsheet made 12 of 0012
+      const answer = await resolve('12', { attempt: 1, row, finding: 'send-again' })
+      await nothingMoved(batchId, answer, 'other-row')
+      expect(await resolve('0012', { attempt: 1, row })).toMatchObject({ kind: 'resolved', rowNo: 1 })
+    })
+
     test('when its transaction settled another row', async () => {
       const batchId = await inDoubt('A', 'B')
       await resolve('A', { transactionId: '7001' })
@@ -237,6 +257,18 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       await ledger.resume(batchId, 'looked at it', CLERK, LATER)
       expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0, moneyWarnings: 1 })
     })
+  })
+
+  test('a late answer in a cancelled batch can be looked at too, and the batch stays cancelled', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+    const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+    await ledger.cancel(batchId, 'wrong file', CLERK, NOW)
+    await resolve('A', { finding: 'not-executed' })
+    await settle(ledger, row, 'APPROVED', { facts: factsWith('7001') })
+    expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 1 })
+    await ledger.resume(batchId, 'looked at it', CLERK, LATER)
+    expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0, hold: 'cancelled', holdReason: 'wrong file' })
+    await expect(ledger.resume(batchId, 'again', CLERK, LATER)).rejects.toThrow('cannot be undone')
   })
 
   describe('what waits for a doubt', () => {

@@ -322,7 +322,7 @@ class Run {
     const row = known[at % known.length]
     if (row === undefined) return
     const transactionId = transaction === null || !takesTransaction(finding) ? null : String(transaction)
-    const asked = { reference: `R-${row.n}`, merchant: null, attempt: row.attempt, finding, transactionId }
+    const asked = { reference: `R-${row.n}`, merchant: null, attempt: row.attempt, row: null, finding, transactionId }
     const answer = await this.ledger.resolve({ ...asked, reason: 'looked', restMs: 0 }, CLERK, NOW + 1e9)
     expect(answer.kind === 'refused' ? answer.why : `${answer.kind} ${answer.state}`).toBe(
       this.model.resolve(row, finding, transactionId === null ? null : transaction),

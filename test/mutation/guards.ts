@@ -384,6 +384,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a finding judges the very row that was looked up',
+    file: 'src/ledger/doubts.ts',
+    guard: '    if (another !== null) return another\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
     name: 'a canary ends with its last row, even where that is swept',
     file: 'src/ledger/sweep.ts',
     guard: '      endCanary(row, nowMs)\n',

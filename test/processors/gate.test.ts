@@ -289,6 +289,15 @@ describe('the condition of the road', () => {
     expect(gate.condition()).toBeNull()
   })
 
+  test('does not end with what tells nothing of the road, where one request may be open at a time', () => {
+    const gate = openGate({ inFlightMax: 1, ratePerSecond: null, clock })
+    gate.heard('trouble', null, 'connection refused')
+    gate.heard('none', null)
+    expect(gate.condition()).toMatchObject({ why: 'connection refused' })
+    gate.heard('true-answer', null)
+    expect(gate.condition()).toBeNull()
+  })
+
   test('tells until when the gateway asked to wait, and ends with a reset', () => {
     const gate = openGate({ inFlightMax: 4, ratePerSecond: null, clock })
     gate.heard('throttled', 30_000, 'too many requests')

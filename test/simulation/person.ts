@@ -18,11 +18,11 @@ export async function decideDoubts(
   { random, careless }: { readonly random: Random; readonly careless: number },
 ): Promise<void> {
   for (const doubt of await ledger.doubts()) {
-    const { attempt, merchant } = doubt
+    const { attempt, merchant, batchId, rowNo } = doubt
     const { reference } = doubt.instruction
     const found = lookUp(doubt, truth, random, careless)
     const key = `${accountOf(doubt)}/${reference}`
-    const told = { reference, merchant, attempt, reason: 'looked up', restMs: DOUBT_REST_MS }
+    const told = { reference, merchant, attempt, row: { batchId, rowNo }, reason: 'looked up', restMs: DOUBT_REST_MS }
     // Counted before it is told: the process may die between the two.
     if (found.finding === 'send-again') truth.sendAgains.set(key, (truth.sendAgains.get(key) ?? 0) + 1)
     if (found.finding === 'send-again' && lookUpOnly(doubt, truth).finding === 'approved') truth.misjudged.add(key)
