@@ -71,9 +71,7 @@ export interface LedgerParts extends IntakeParts, Pick<BookParts, 'openReader'> 
 export function openLedgerOn(parts: LedgerParts): Ledger {
   const { db, ledgerId, die, timing, inPlace, newBatchId, lockSubmit, openReader } = parts
   const committer = openCommitter(db, die, timing, inPlace)
-  const tally = openTally(db)
-  committer.beforeCommit(tally.flush)
-  committer.afterRollback(tally.forget)
+  const tally = openTally(db, committer)
   const record = openMoves(db, tally)
   const work = openWork(db, committer, tally, { record, timing })
   return {

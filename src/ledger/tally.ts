@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { State } from '../domain/states.ts'
+import type { Committer } from './commit.ts'
 
 export interface Counted {
   readonly batch_id: string
@@ -15,13 +16,10 @@ export interface Tally {
   moved(row: Counted, from: State | null, to: State): void
   /** Notes a change of a row that is no move. */
   touched(batchId: string): void
-  /** Writes what was noted. Inside the transaction, before its commit. */
-  flush(): void
-  /** Drops what was noted. After a rollback. */
-  forget(): void
 }
 
-export function openTally(db: DatabaseSync): Tally {
+/** What was noted is written at the end of the committer's transaction, and forgotten where that is rolled back. */
+export function openTally(db: DatabaseSync, committer: Pick<Committer, 'beforeCommit' | 'afterRollback'>): Tally {
   const add = db.prepare(`
     INSERT INTO tally (batch_id, operation, currency, state, count, amount_minor) VALUES (?, ?, ?, ?, max(?, 0), ?)
     ON CONFLICT DO UPDATE SET count = count + ?, amount_minor = amount_minor + excluded.amount_minor`)
@@ -43,6 +41,16 @@ export function openTally(db: DatabaseSync): Tally {
     changed.clear()
   }
 
+  function flush(): void {
+    for (const { key, count, amountMinor } of noted.values()) {
+      if (count !== 0 || amountMinor !== 0n) add.run(...key, count, amountMinor, count)
+    }
+    for (const batchId of changed) touch.run(batchId)
+    forget()
+  }
+
+  committer.beforeCommit(flush)
+  committer.afterRollback(forget)
   return {
     moved(row, from, to) {
       if (from !== null) note(row, from, -1)
@@ -50,13 +58,5 @@ export function openTally(db: DatabaseSync): Tally {
       changed.add(row.batch_id)
     },
     touched: (batchId) => void changed.add(batchId),
-    flush() {
-      for (const { key, count, amountMinor } of noted.values()) {
-        if (count !== 0 || amountMinor !== 0n) add.run(...key, count, amountMinor, count)
-      }
-      for (const batchId of changed) touch.run(batchId)
-      forget()
-    },
-    forget,
   }
 }

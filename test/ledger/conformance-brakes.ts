@@ -106,20 +106,6 @@ export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
       expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
     })
 
-    test('is not held up by an earlier row of its order that is none of it, when that one becomes due', async () => {
-      const X = { orderId: '5' }
-      const rows = [
-        refund('A', { ...X, executeAtMs: NOW + 1_000 }),
-        refund('B', { ...X, amountMinor: 2n }),
-        refund('C'),
-      ]
-      const batchId = await submit(ledger, accountId, rows, { canaryRows: 1 })
-      expect(await due(batchId, NOW + 1_000)).toEqual(['B'])
-      const row = await dueRow(ledger, batchId, 'B', NOW + 1_000)
-      await settle(ledger, await claimed(ledger, row, NOW + 1_000), 'APPROVED')
-      expect(await holdOf(batchId)).toMatchObject({ hold: 'paused' })
-    })
-
     test('of a batch that is due later is its first rows', async () => {
       const later = { executeAtMs: NOW + 1_000 }
       const batchId = await submit(ledger, accountId, [refund('A', later), refund('B', later), refund('C', later)], {
@@ -181,17 +167,6 @@ export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
       const { hold, holdReason } = await holdOf(batchId)
       expect(hold).toBe('paused')
       expect(holdReason).toMatch(/^lunch; the first row was run/)
-    })
-
-    test('whose last rows were lost with their process ends all the same: the rest waits for a person, not for ever', async () => {
-      const batchId = await batchOf(4, { canaryRows: 2 })
-      for (const reference of ['R-0', 'R-1']) await claimed(ledger, await dueRow(ledger, batchId, reference))
-      await ledger.sweep(NOW)
-      expect((await holdOf(batchId)).holdReason).toBe(
-        'the first 2 rows were run (--canary): compare their results with what was expected',
-      )
-      await ledger.resume(batchId, 'looked them up', CLERK, NOW)
-      expect(await due(batchId)).toEqual(['R-2', 'R-3'])
     })
 
     test('of which a row is left when another was lost with its process goes on', async () => {

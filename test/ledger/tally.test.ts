@@ -14,9 +14,7 @@ test('a move that is written only at the second try is counted once', async () =
   const committer = openCommitter(db, (error) => {
     throw error
   })
-  const tally = openTally(db)
-  committer.beforeCommit(tally.flush)
-  committer.afterRollback(tally.forget)
+  const tally = openTally(db, committer)
   let tries = 0
   const { page_count: pages } = db.prepare('PRAGMA page_count').get() as { page_count: number }
   db.exec(`PRAGMA max_page_count = ${pages + 4}`)

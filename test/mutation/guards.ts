@@ -178,10 +178,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'what a rolled back transaction counted is forgotten',
-    file: 'src/ledger/ledger.ts',
-    guard: '  committer.afterRollback(tally.forget)\n',
+    file: 'src/ledger/tally.ts',
+    guard: '  committer.afterRollback(forget)\n',
     without: '',
-    tests: ['test/ledger/tally.test.ts', LEDGER],
+    tests: ['test/ledger/tally.test.ts'],
   },
   // ─────────────────────────────────────────────── The verdict
   {
@@ -310,7 +310,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/moves.ts',
     guard: '    assert(canMove(row.state, to, cause), `no move from ${row.state} to ${to} by ${cause}`)\n',
     without: '',
-    tests: [LEDGER],
+    tests: ['test/ledger/moves.test.ts'],
   },
   {
     name: 'what a dead process was sending comes into doubt',

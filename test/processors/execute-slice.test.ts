@@ -427,6 +427,20 @@ describe('the way', () => {
     })
   })
 
+  test('a row that was ever in doubt is in doubt again, not FAILED, where it is refused three times', async () => {
+    const batchId = await batchOf('A', 'B', 'C', 'D')
+    const first = await claimed(ledger, await dueRow(ledger, batchId, 'A'))
+    await settle(ledger, first, 'IN_DOUBT')
+    await settle(ledger, first, 'READY')
+    gateway.reply = (instruction) => (instruction.reference === 'A' ? forbidden() : approved(instruction))
+    for (const waitMs of [0, 10_000, 20_000]) {
+      await clock.advance(waitMs)
+      await run(batchId)
+    }
+    expect(await countsOf(batchId)).toEqual({ IN_DOUBT: 1, APPROVED: 3 })
+    expect(await lastMove('A')).toMatchObject({ reason: expect.stringContaining('an earlier attempt was in doubt') })
+  })
+
   test('one row refused three times while others pass is FAILED; it waits longer each time', async () => {
     const batchId = await batchOf('A', 'B', 'C', 'D')
     gateway.reply = (instruction) => (instruction.reference === 'A' ? forbidden() : approved(instruction))
