@@ -91,7 +91,11 @@ async function resolveFile(
     let resolved = 0
     let already = 0
     for (const { line, ...entry } of worklist.entries) {
-      const answer = await ledger.resolve({ ...entry, restMs: app.config.doubtRestMs }, app.actor, app.clock.nowMs())
+      const answer = await ledger
+        .resolve({ ...entry, restMs: app.config.doubtRestMs }, app.actor, app.clock.nowMs())
+        .catch((error) => {
+          throw brokenOff(error, resolved)
+        })
       terminal.object({ event: 'resolution', line, ...toJson(entry.reference, answer) })
       if (answer.kind === 'resolved') resolved += 1
       else if (answer.kind === 'already') already += 1
@@ -101,6 +105,16 @@ async function resolveFile(
   } finally {
     await ledger.close()
   }
+}
+
+/** Each line is recorded by itself: what came before the trouble stands. */
+function brokenOff(error: unknown, resolved: number): unknown {
+  if (!(error instanceof Fault) || resolved === 0) return error
+  return new Fault(
+    error.code,
+    `${plural(resolved, 'row was', 'rows were')} resolved before this: ${error.message} Lines that were recorded are known then.`,
+    { cause: error },
+  )
 }
 
 async function leave(

@@ -40,6 +40,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
     terminal.object({
       batch: batchId,
       rows: written.rows,
+      read_at: isoOf(written.atMs),
       ...(sinceMs === null ? {} : { since: isoOf(sinceMs) }),
       results: written.path,
       summary: written.summaryPath,

@@ -41,7 +41,8 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean)
 function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRuns: boolean): Standing {
   const { nextDueAtMs, accountWaitsUntilMs } = batch
   if (nextDueAtMs === null) {
-    const rows = `${ready} ${ready === 1 ? 'row waits' : 'rows wait'}`
+    const waiting = batch.blocked > 0 ? batch.blocked : ready
+    const rows = `${waiting} ${waiting === 1 ? 'row waits' : 'rows wait'}`
     return {
       state: 'needs_attention',
       reason: `${rows} behind a row of the same order that is in doubt or held (tranche in-doubt list)`,

@@ -306,7 +306,7 @@ export const RECORDED_LOOKALIKE = `
   SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
   WHERE i.account_id = ? AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
     AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') AND b.stage = 'open'
-    AND coalesce(i.sent_at, b.created_at) >=
+    AND coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at) >=
       CASE WHEN i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key THEN ? ELSE ? END`
 
 function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {

@@ -40,6 +40,11 @@ export interface Place {
   free(): void
 }
 
+/** The two clocks never agree to the millisecond: what is told again only when it changes must not change by that. */
+function toTenths(atMs: number): number {
+  return Math.round(atMs / 100) * 100
+}
+
 interface Waiter {
   readonly turn: AbortSignal
   readonly resolve: (got: Place | null) => void
@@ -119,7 +124,7 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
         ...trouble,
         troubles: window.troubles,
         openMost: window.size,
-        restUntilMs: restLeftMs > 0 ? Math.ceil(clock.nowMs() + restLeftMs) : null,
+        restUntilMs: restLeftMs > 0 ? toTenths(clock.nowMs() + restLeftMs) : null,
       }
     },
     get refusals() {

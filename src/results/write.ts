@@ -22,6 +22,8 @@ export interface WrittenResults {
   readonly path: string
   readonly summaryPath: string
   readonly rows: number
+  /** The moment that they show. */
+  readonly atMs: number
   readonly summary: readonly SummaryLine[]
 }
 
@@ -47,7 +49,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
     await rename(staged[1] as string, summaryPath)
     await rename(staged[0] as string, path)
     await syncDirectory(dirname(path))
-    return { path, summaryPath, rows, summary }
+    return { path, summaryPath, rows, atMs: reading.atMs, summary }
   } catch (error) {
     await Promise.allSettled(staged.map((temporary) => rm(temporary, { force: true })))
     throw toOutFault(error, path)

@@ -117,6 +117,8 @@ interface ModelBatch {
   readonly others: Array<'INVALID' | 'DUPLICATE'>
   hold: Hold
   moneyWarned: boolean
+  /** Answers that came when their rows had moved on, and that nobody has looked at. */
+  late: number
 }
 
 class Model {
@@ -128,7 +130,7 @@ class Model {
   batch(batchId: BatchId): ModelBatch {
     const known = this.batches.find((batch) => batch.batchId === batchId)
     if (known !== undefined) return known
-    const batch: ModelBatch = { batchId, rows: [], others: [], hold: 'none', moneyWarned: false }
+    const batch: ModelBatch = { batchId, rows: [], others: [], hold: 'none', moneyWarned: false, late: 0 }
     this.batches.push(batch)
     return batch
   }
@@ -152,8 +154,13 @@ class Model {
   }
 
   settle(row: ModelRow, attempt: number, to: Settlement['to'], transaction: number | null, money: boolean): State {
-    if (row.attempt !== attempt) return row.state
     const answered = to === 'APPROVED' || to === 'DECLINED'
+    const isKnown = to === row.state && transaction !== null && transaction === row.transaction
+    const keepLate = () => {
+      if (answered && !isKnown) row.batch.late += 1
+      return row.state
+    }
+    if (row.attempt !== attempt) return keepLate()
     const seen =
       answered &&
       transaction !== null &&
@@ -169,7 +176,7 @@ class Model {
     } else if (row.state === 'READY' && answered && !seen) {
       this.land(row, to, transaction)
       if (to === 'APPROVED' && money) this.warnOfMoney(row.batch)
-    }
+    } else return keepLate()
     return row.state
   }
 
@@ -333,9 +340,12 @@ class Run {
     const batch = this.model.batches[at % this.model.batches.length]
     if (batch === undefined) return
     const ordered = this.ledger[how](batch.batchId, 'because', CLERK, NOW)
-    if (batch.hold === 'cancelled' && how !== 'cancel') return expect(ordered).rejects.toMatchObject({ code: 'usage' })
+    const looks = how === 'resume' && batch.late > 0
+    if (batch.hold === 'cancelled' && how !== 'cancel' && !looks)
+      return expect(ordered).rejects.toMatchObject({ code: 'usage' })
     await ordered
-    batch.hold = how === 'pause' ? 'paused' : how === 'resume' ? 'none' : 'cancelled'
+    if (batch.hold !== 'cancelled') batch.hold = how === 'pause' ? 'paused' : how === 'resume' ? 'none' : 'cancelled'
+    if (how === 'resume') batch.late = 0
     if (how === 'resume') this.model.doubts = 0
     if (how === 'cancel') for (const row of batch.rows) if (row.state === 'READY') row.state = 'CANCELLED'
   }
@@ -343,10 +353,10 @@ class Run {
   /** Every row stands where the model says, and counts and sums are those of the rows. */
   async check(): Promise<void> {
     expect((await this.ledger.batches()).length).toBe(this.model.batches.length)
-    for (const { batchId, rows, others, hold } of this.model.batches) {
+    for (const { batchId, rows, others, hold, late } of this.model.batches) {
       const view = await this.ledger.batch(batchId)
       const recorded = await rowsIn(this.ledger, batchId)
-      expect(view).toMatchObject({ hold, rows: rows.length + others.length })
+      expect(view).toMatchObject({ hold, lateAnswers: late, rows: rows.length + others.length })
       expect(recorded.map(({ rowNo }) => rowNo)).toEqual(recorded.map((_, i) => i + 1))
       const said = recorded.map(({ reference, state }) =>
         state === 'INVALID' || state === 'DUPLICATE' ? state : `${reference} ${state}`,
