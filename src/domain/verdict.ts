@@ -98,6 +98,12 @@ function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judg
   if (echo.kind === 'absent' && outcome.connection === 'warm') {
     return doubt(`${status} over a kept-alive connection, without anything that ties the answer to this request`)
   }
+  // An order may be refunded more than once: its id ties the answer to the order, and the transaction id to the request.
+  if (outcome.connection === 'warm' && echoesOrder(judging.instruction.operation) && !hasTransaction(facts)) {
+    return doubt(
+      `${status} over a kept-alive connection, without a transaction id: it may answer an earlier request of this order`,
+    )
+  }
   const warnings: Warning[] = echo.what === null ? [] : [{ text: echo.what, aboutMoney: false }]
 
   if (status === 'DECLINED') {
@@ -176,7 +182,7 @@ export function echoOf(answer: Answer, sent: Pick<Instruction, 'operation' | 'or
   if (action !== null && !ACTIONS[sent.operation].includes(action)) {
     return { kind: 'wrong', what: `REQUEST_ACTION is ${action}, ${sent.operation} was sent` }
   }
-  const byOrder = sent.operation === 'REFUND' || sent.operation === 'CANCEL'
+  const byOrder = echoesOrder(sent.operation)
   const asked = byOrder ? sent.orderId : sent.xtlOrderId
   const names = byOrder ? ['TRANS_ORDER_ID', 'TRANS_RECORD_ID'] : ['XTL_ORDER_ID']
   const answered = names.map((name) => present(answer[name])).filter((id) => id !== null)
@@ -187,6 +193,15 @@ export function echoOf(answer: Answer, sent: Pick<Instruction, 'operation' | 'or
     return { kind: 'true', what: action === null ? 'the answer does not repeat REQUEST_ACTION' : null }
   }
   return { kind: 'wrong', what: `${names.join('/')} is ${answered.join('/')}, ${asked} was sent` }
+}
+
+/** The other operations are answered with the XTL_ORDER_ID of the very request. */
+function echoesOrder(operation: Operation): boolean {
+  return operation === 'REFUND' || operation === 'CANCEL'
+}
+
+function hasTransaction({ transactionId }: AnswerFacts): boolean {
+  return transactionId !== null && !/^0+$/.test(transactionId)
 }
 
 function moneyWarnings(facts: AnswerFacts, asked: Pick<Instruction, 'money'>): Warning[] {

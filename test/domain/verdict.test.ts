@@ -246,6 +246,23 @@ describe('the echo', () => {
   })
 })
 
+describe('an answer over a kept connection without a transaction id', () => {
+  const warm = { connection: 'warm' as const }
+
+  test.each([without(APPROVED, 'TRANS_REQUEST_ID'), { ...APPROVED, TRANS_REQUEST_ID: '0' }])(
+    'leaves a refund in doubt: it may be the late answer to another refund of the order (%#)',
+    (answer) => {
+      expect(verdictOn(answered(200, answer, warm), REFUND).kind).toBe('in-doubt')
+      expect(verdictOn(answered(200, { ...answer, TRANS_STATUS_NAME: 'DECLINED' }, warm), REFUND).kind).toBe('in-doubt')
+      expect(verdictOn(answered(200, answer), REFUND).kind).toBe('approved')
+    },
+  )
+
+  test('settles a sale: our own id is that of the very request', () => {
+    expect(verdictOn(answered(200, without(SALE_APPROVED, 'TRANS_REQUEST_ID'), warm), SALE).kind).toBe('approved')
+  })
+})
+
 describe('an approval of other money than asked', () => {
   test.each([
     [{ TRANS_VALUE: '12.3001' }, 'the gateway answered the amount 12.3001'],

@@ -228,6 +228,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [VERDICT],
   },
   {
+    name: 'an answer that names only the order needs a transaction over a kept-alive connection',
+    file: 'src/domain/verdict.ts',
+    guard: "outcome.connection === 'warm' && echoesOrder(judging.instruction.operation) && !hasTransaction(facts)",
+    without: "outcome.connection === 'warm' && outcome.httpStatus === 0",
+    tests: [VERDICT],
+  },
+  {
     name: 'a decline after a doubt is in doubt',
     file: 'src/domain/verdict.ts',
     guard: '    if (judging.everInDoubt)\n      return doubt(`DECLINED',
