@@ -52,7 +52,13 @@ export async function follow(
     ) {
       progress.end()
       const seconds = Math.round(until.giveUpAfterMs / 1000)
-      return { batch, ending: { kind: 'stuck', reason: `no row was settled for ${seconds} s (--give-up-after)` } }
+      return {
+        batch,
+        ending: {
+          kind: 'stuck',
+          reason: `no row was settled for ${seconds} s (--give-up-after). They stay PENDING; the same command, run again, goes on with them`,
+        },
+      }
     }
     const alone = await until.step()
     if (alone && countIn(batch, 'SENDING') === 0) {

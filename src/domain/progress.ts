@@ -49,7 +49,10 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
     }
   }
   if (accountWaitsUntilMs !== null && accountWaitsUntilMs > nowMs + SOON_MS) {
-    return { state: 'waiting', reason: `the gateway asked to wait until ${isoOf(accountWaitsUntilMs)}` }
+    return {
+      state: 'waiting',
+      reason: `the gateway asked to wait until ${isoOf(accountWaitsUntilMs)}; a worker goes on then, and so does the same command, run again`,
+    }
   }
   if (nextDueAtMs > nowMs + SOON_MS) return { state: 'waiting', reason: `the next row is due at ${isoOf(nextDueAtMs)}` }
   if (!workerRuns) return { state: 'waiting', reason: 'no worker is running. Start one: tranche worker' }
