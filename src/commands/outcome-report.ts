@@ -67,7 +67,7 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
       terminal.say(`${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}`)
       if (batch.hold === 'paused')
         terminal.say(
-          `Find out why at the gateway. To go on: tranche resume ${batch.batchId} --reason TEXT, then run the same command again.`,
+          `When you have looked: tranche resume ${batch.batchId} --reason TEXT, then run the same command again.`,
         )
       break
     case 'later':
