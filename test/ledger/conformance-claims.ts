@@ -1,7 +1,7 @@
 // Claiming: who may send, and that nobody is told before it is written.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, Ledger } from '../../src/domain/ports.ts'
+import type { AccountId, Ledger, RowId } from '../../src/domain/ports.ts'
 import {
   CLERK,
   claim,
@@ -47,6 +47,21 @@ export function describeClaims(newPlace: () => Promise<LedgerPlace>): void {
         { to: 'READY', cause: 'recorded' },
         { from: 'READY', to: 'SENDING', cause: 'claim', attempt: 1 },
       ])
+    })
+
+    test('of a row of a file that is still being recorded is refused: the batch is not there until it is whole', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      const { rowId } = await dueRow(ledger, first, 'A')
+      const rows = Array.from({ length: 5_000 }, (_, i) => refund(`R-${i}`))
+      const { draft } = await review(ledger, headerOf(accountId, { fileSha256: 'bb' }), rows)
+      const recording = draft.record(CLERK)
+      // Each claim shares a commit with a part of the file, of which there are ten.
+      const claims: unknown[] = []
+      for (let i = 0; i < 5; i++) claims.push(await claim(ledger, { rowId: (rowId + 1) as RowId, attempt: 0 }))
+      expect(claims).toEqual(Array(5).fill(NOT_FREE))
+      const batchId = await recording
+      expect((await claim(ledger, await dueRow(ledger, batchId, 'R-0'))).kind).toBe('claimed')
+      expect((await dueIn(ledger, batchId))[0]?.rowId).toBe(rowId + 2)
     })
 
     test('of many at once: each is written when it resolves, none before it is asked for', async () => {
