@@ -158,13 +158,13 @@ function openDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRows'>
       AND coalesce(a.wait_until, 0) <= ?1 AND (?3 IS NULL OR b.id = ?3)
     ORDER BY b.created_at, b.id`)
   // Found by id first: most of what is due is in hand already, and reading those rows whole costs more than all the rest.
-  const idsOf = (also: string) =>
+  const idsOf = (from: string, also: string) =>
     db.prepare(`
-      SELECT i.id FROM instruction i JOIN batch b ON b.id = i.batch_id
+      SELECT i.id FROM ${from}
       WHERE i.batch_id = ? AND i.state = 'READY' AND i.due_at <= ? AND ${ORDER_IS_FREE} ${also}
       ORDER BY i.due_at, i.row_no`)
-  const dueIds = idsOf('')
-  const dueCanaryIds = idsOf(`AND ${WITHIN_CANARY}`)
+  const dueIds = idsOf('instruction i', '')
+  const dueCanaryIds = idsOf('instruction i JOIN batch b ON b.id = i.batch_id', `AND ${WITHIN_CANARY}`)
   const hasCanary = db.prepare('SELECT 1 FROM batch WHERE id = ? AND canary_rows IS NOT NULL')
   const rowOf = db.prepare(`
     SELECT id, batch_id, account_id, row_no, attempt, ever_in_doubt, forbidden_count, reference, operation,

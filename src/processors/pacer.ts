@@ -80,15 +80,24 @@ export function openPacer(ratePerSecond: number | null, clock: Clock): Pacer {
 
   setRate(ratePerSecond)
   return {
-    slot: (turn) => entrance.wait(turn),
+    // Without a rate nobody waits, and thousands a second need not stand in line for it.
+    async slot(turn) {
+      if (pace !== null) return entrance.wait(turn)
+      return turn.aborted ? null : openSlot()
+    },
     async moment() {
-      await exit.wait()
+      if (pace !== null) await exit.wait()
     },
     setRate,
   }
 }
 
+/** What is too old goes in one sweep now and then: without a rate there may be thousands in a second. */
 function remember(timesMs: number[], nowMs: number): void {
-  while (timesMs.length > 0 && nowMs - (timesMs[0] as number) > REMEMBERED_MS) timesMs.shift()
+  const [first] = timesMs
+  if (first !== undefined && nowMs - first > 2 * REMEMBERED_MS) {
+    const kept = timesMs.findIndex((atMs) => nowMs - atMs <= REMEMBERED_MS)
+    timesMs.splice(0, kept === -1 ? timesMs.length : kept)
+  }
   timesMs.push(nowMs)
 }
