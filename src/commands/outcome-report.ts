@@ -67,7 +67,9 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
       terminal.say(`${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}`)
       if (batch.hold === 'paused')
         terminal.say(
-          `When you have looked: tranche resume ${batch.batchId} --reason TEXT, then run the same command again.`,
+          batch.sandbox
+            ? 'In earnest it would go on when a person has looked and resumed it.'
+            : `When you have looked: tranche resume ${batch.batchId} --reason TEXT, then run the same command again.`,
         )
       break
     case 'later':

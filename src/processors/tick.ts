@@ -101,15 +101,20 @@ async function sweepForgotten({ ledger, clock, inHand, log }: TickParts): Promis
 }
 
 /** Tells the ledger how each road is whenever that has changed, so that a status can tell it without asking this process. */
-function openSaying({ ledger, roads }: TickParts): () => Promise<void> {
+function openSaying({ ledger, roads, log }: TickParts): () => Promise<void> {
   const said = new Map<AccountId, string>()
   return async () => {
     for (const [accountId, { gate }] of roads) {
       const condition = gate.condition()
       const text = JSON.stringify(condition)
       if (said.get(accountId) === text) continue
-      await ledger.recordCondition(accountId, condition)
-      said.set(accountId, text)
+      try {
+        await ledger.recordCondition(accountId, condition)
+        said.set(accountId, text)
+      } catch (error) {
+        // A full disk, mostly. It is for people to read: work does not wait for it, and the next beat says it again.
+        log.debug({ err: error }, 'how the road is could not be told')
+      }
     }
   }
 }

@@ -307,6 +307,23 @@ describe('how the road is', () => {
     expect(await conditionOf(batchId)).toBeNull()
   })
 
+  test('that cannot be told holds up no work, and is told as soon as it can be', async () => {
+    const batchId = await batchOf('A', 1)
+    let full = true as boolean
+    const recordCondition: Ledger['recordCondition'] = async (...args) => {
+      if (full) throw new Error('the disk is full')
+      return ledger.recordCondition(...args)
+    }
+    await start({ ledger: { ...ledger, recordCondition } })
+    gate.heard('trouble', null, 'connection refused')
+    await clock.advance(BEAT_MS)
+    expect(offers.taken().length).toBeGreaterThan(0)
+    expect(await conditionOf(batchId)).toBeNull()
+    full = false
+    await clock.advance(BEAT_MS)
+    expect(await conditionOf(batchId)).toMatchObject({ why: 'connection refused' })
+  })
+
   test('that a dead worker left is forgotten at the first beat', async () => {
     const batchId = await batchOf('A', 1)
     const left = { sinceMs: 1, why: 'long ago', troubles: 5, openMost: 1, restUntilMs: 2 }
