@@ -1,8 +1,9 @@
 // What a file holds and why it is refused, in words and as an object.
 
 import type { OpenedFile } from '../app.ts'
-import type { DraftReview, RowFault } from '../domain/ports.ts'
+import type { DraftReview, Lookalike, RowFault } from '../domain/ports.ts'
 import type { Refusal, Reviewed } from '../domain/submission.ts'
+import { againLines, toJsonAgain } from './again-report.ts'
 import { amountText, plural, type Terminal, toJsonTotals, toTable } from './terminal.ts'
 
 /** Look-alikes named one by one; the rest is counted. */
@@ -30,6 +31,7 @@ export function showReview(review: DraftReview, terminal: Terminal): void {
     plural(review.lookalikes, 'look-alike'),
   ]
   terminal.data(parts.join(', '))
+  for (const line of againLines(review)) terminal.data(line)
   if (review.heldByDoubt > 0)
     terminal.say(
       `${plural(review.heldByDoubt, 'row names', 'rows name')} an order of which another row is in doubt: ${review.heldByDoubt === 1 ? 'it waits' : 'they wait'} until that one is resolved (tranche in-doubt list).`,
@@ -46,16 +48,23 @@ export function showRefusals(reviewed: Reviewed, terminal: Terminal, write: (lin
 function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: string) => void): void {
   if (terminal.json || reviewed.review.lookalikes === 0) return
   let shown = 0
-  for (const { line, reference, like } of reviewed.draft.lookalikes()) {
+  for (const lookalike of reviewed.draft.lookalikes()) {
     if (shown++ === LOOKALIKES_SHOWN) break
-    const where =
-      like.batchId === null
-        ? `row ${like.rowNo} of this file`
-        : `row ${like.rowNo} of batch ${like.batchId}, ${like.state}`
-    write(`line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`)
+    write(lookalikeLine(lookalike))
   }
   const more = reviewed.review.lookalikes - shown
   if (more > 0) write(`… and ${plural(more, 'more look-alike')}`)
+}
+
+function lookalikeLine({ line, reference, like, refundedBefore }: Lookalike): string {
+  const where =
+    like.batchId === null
+      ? `row ${like.rowNo} of this file`
+      : `row ${like.rowNo} of batch ${like.batchId}, ${like.state}`
+  if (refundedBefore === null)
+    return `line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`
+  const { amountMinor, currency } = refundedBefore
+  return `line ${line}: ${reference} refunds an order of which ${amountText(amountMinor, currency)} ${currency} was refunded before, last by ${like.reference} (${where}); its sale is not recorded here`
 }
 
 export function faultLine({ line, column, value, problem, remedy }: RowFault): string {
@@ -87,6 +96,7 @@ export function toJsonReview(review: DraftReview): object {
     duplicate: review.duplicate,
     invalid: review.invalid,
     totals: toJsonTotals(review.totals),
+    again: toJsonAgain(review.again),
   }
 }
 

@@ -21,6 +21,7 @@ import { Fault } from '../domain/fault.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import { countIn, exitCodeOf } from '../domain/progress.ts'
 import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
+import { againLines } from './again-report.ts'
 import { showStructuralFault } from './check.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
 import { type Followed, follow, viewOf } from './follow.ts'
@@ -162,8 +163,10 @@ async function record(
     case 'refused':
       await refuse(submitted.reviewed, path, terminal)
       return null
-    case 'known':
     case 'recorded':
+      for (const line of againLines(submitted.review)) terminal.say(line)
+      return submitted.batchId
+    case 'known':
       return submitted.batchId
   }
 }

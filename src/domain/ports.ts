@@ -2,7 +2,7 @@
 
 import type { Adoption, Alarm } from './alarm.ts'
 import type { Instruction, Operation } from './instruction.ts'
-import type { Currency } from './money.ts'
+import type { Currency, Money } from './money.ts'
 import type { Outcome } from './outcome.ts'
 import type { Finding } from './resolution.ts'
 import type { Cause, State } from './states.ts'
@@ -233,6 +233,14 @@ export interface Total {
   readonly amountMinor: bigint
 }
 
+/** Rows that are recorded already, by the state of the row that each is. */
+export interface Again {
+  /** Not sent: they point at the recorded row. */
+  readonly repeated: readonly { readonly state: State; readonly count: number }[]
+  /** Of results fed back: they run again, as `retry` asked. */
+  readonly retried: readonly { readonly state: State; readonly count: number }[]
+}
+
 export interface DraftReview {
   readonly rows: number
   /** Rows that would be sent. */
@@ -243,6 +251,7 @@ export interface DraftReview {
   readonly lookalikes: number
   /** Accepted rows whose order has a recorded row in doubt: they wait until a person has resolved it. */
   readonly heldByDoubt: number
+  readonly again: Again
   /** Of the accepted rows. */
   readonly totals: readonly Total[]
   /** Over all rows that could be read as instructions, whatever becomes of them. */
@@ -260,6 +269,8 @@ export interface Lookalike {
     readonly reference: string
     readonly state: State | null
   }
+  /** The row repeats or exceeds what was refunded of its order, whose sale is not recorded; null: it is like one row. */
+  readonly refundedBefore: Money | null
 }
 
 /** A file being read. Lives outside the record until `record`; leaving it without is the same as `discard`. */

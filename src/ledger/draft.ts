@@ -2,6 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { assert, Fault } from '../domain/fault.ts'
+import type { Currency } from '../domain/money.ts'
 import type {
   Actor,
   BatchId,
@@ -15,6 +16,8 @@ import type {
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
+import { countAgain, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
+import { meetRefunds, REFUNDED_BEFORE, stillFits } from './refunds.ts'
 import { toColumns } from './rows.ts'
 
 const ROWS_PER_COPY = 500
@@ -54,7 +57,9 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
   function close(): void {
     if (!open) return
     open = false
-    db.exec('DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault')
+    db.exec(
+      'DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault; DROP TABLE IF EXISTS temp.draft_order',
+    )
     ends.release()
   }
 
@@ -154,11 +159,14 @@ function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): DraftRev
   seen.id = (db.prepare('SELECT coalesce(max(id), 0) AS id FROM instruction').get() as unknown as SeenUpTo).id
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_reference ON draft_row (reference)')
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
-  if (header.fedBack) refuseStrangers(db)
+  refuseBoundless(db)
+  if (header.fedBack) identifyLines(db, header)
   refuseRepeats(db)
   meetRecorded(db, header)
-  if (header.fedBack) meetInvalid(db, header)
+  if (header.fedBack) meetLines(db, header)
   refuseExecuted(db, header)
+  refuseFaulty(db) // rows that cannot be sent refund nothing
+  meetRefunds(db, header)
   refuseFaulty(db)
   const lookalikes = findLookalikes(db, header)
   const count = (state: State) =>
@@ -173,23 +181,21 @@ function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): DraftRev
     invalid,
     lookalikes,
     heldByDoubt: countHeldByDoubt(db, header),
+    again: countAgain(db, header),
     totals: totalsOf(db, "state = 'READY'"),
     totalsRead: totalsOf(db, 'operation IS NOT NULL'),
   }
 }
 
-/** Results of another ledger say nothing about this one. */
-function refuseStrangers(db: DatabaseSync): void {
-  const stranger = db
-    .prepare(`
-      SELECT line, came_batch AS batch FROM temp.draft_row
-      WHERE came_batch IS NOT NULL AND came_batch NOT IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY row_no LIMIT 1`)
-    .get() as { line: number; batch: string } | undefined
-  if (stranger === undefined) return
+/** Sums are kept in SQLite's integers, of which eight digits more than one amount has are left. */
+const MOST_MINOR = 4e18
+
+function refuseBoundless(db: DatabaseSync): void {
+  const { sum } = db.prepare('SELECT total(amount_minor) AS sum FROM temp.draft_row').get() as { sum: number }
+  if (sum <= MOST_MINOR) return
   throw new Fault(
     'refused',
-    `Line ${stranger.line} comes from batch ${stranger.batch}, which this ledger does not know. Nothing was recorded and nothing was sent. ` +
-      'Feed the results back to the ledger that wrote them (TRANCHE_DATA_DIR).',
+    'The amounts of this file add up to more than can be counted exactly. Nothing was recorded and nothing was sent. Check the amounts, or send it in parts.',
   )
 }
 
@@ -206,13 +212,22 @@ function refuseRepeats(db: DatabaseSync): void {
 /** A look at a file takes no lock, so that another submit may be under way: what it has not finished is not there yet. */
 const IS_VISIBLE = "EXISTS (SELECT 1 FROM batch v WHERE v.id = i.batch_id AND v.stage = 'open')"
 
+/** Which parts of the content differ, as a list for people. */
+const DIFFERENCES = `ltrim(
+  CASE WHEN d.operation IS NOT i.operation THEN ', operation' ELSE '' END ||
+  CASE WHEN d.amount_minor IS NOT i.amount_minor THEN ', amount' ELSE '' END ||
+  CASE WHEN d.currency IS NOT i.currency THEN ', currency' ELSE '' END ||
+  CASE WHEN d.order_key IS NOT i.order_key THEN ', order id' ELSE '' END ||
+  CASE WHEN ltrim(d.vault_id, '0') IS NOT ltrim(i.vault_id, '0') THEN ', vault id' ELSE '' END ||
+  CASE WHEN d.execute_at IS NOT i.execute_at THEN ', execute_at' ELSE '' END, ', ')`
+
 /** A reference that is recorded already is the same instruction again, or an error. */
 function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
   const account = Number(header.accountId)
   db.prepare(`
     INSERT INTO temp.draft_fault
     SELECT d.row_no, d.line, 'reference', d.reference,
-      'the reference is recorded with other content (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
+      'the reference is recorded with other content (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || '): ' || ${DIFFERENCES} || ' is not the same',
       'use a new reference for a new instruction; a changed instruction is a new one'
     FROM temp.draft_row d JOIN instruction i ON i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
     WHERE d.state = 'READY' AND d.content <> i.content`).run(account)
@@ -230,40 +245,6 @@ function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
       AND d.content = i.content`).run(header.nowMs, account)
 }
 
-/** Rows of fed-back results that took no reference the first time: INVALID ones run if that was asked for, and only then. */
-function meetInvalid(db: DatabaseSync, header: DraftHeader): void {
-  if (!header.retry.includes('INVALID')) {
-    db.prepare(`
-      UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?
-      FROM instruction i
-      WHERE d.state IN ('READY', 'INVALID') AND d.supersedes IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID'`).run(
-      header.nowMs,
-    )
-    db.exec(
-      "DELETE FROM temp.draft_fault WHERE row_no IN (SELECT row_no FROM temp.draft_row WHERE state = 'DUPLICATE')",
-    )
-  }
-  db.exec(`
-    INSERT INTO temp.draft_fault
-    SELECT d.row_no, d.line, 'result_reference', d.reference, 'the line is not a result of this ledger',
-      'put new instructions into a file of their own: a results file repeats or retries, it adds nothing'
-    FROM temp.draft_row d
-    WHERE d.state = 'READY' AND d.supersedes IS NULL AND NOT EXISTS (
-      SELECT 1 FROM instruction i WHERE i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID')`)
-}
-
-/** A row that was to run again, but of which a late answer said that it was executed. */
-function refuseExecuted(db: DatabaseSync, { retry }: DraftHeader): void {
-  db.prepare(`
-    INSERT INTO temp.draft_fault
-    SELECT d.row_no, d.line, 'result_reference', d.reference, 'it may have been executed after all: ' || i.warning,
-      'look it up at the gateway; take the row out, or give it a new reference if it is to be executed once more'
-    FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
-    WHERE d.state = 'DUPLICATE' AND i.money_warning = 1 AND i.state IN (${retry.map(() => '?').join(', ')})`).run(
-    ...retry,
-  )
-}
-
 function refuseFaulty(db: DatabaseSync): void {
   db.exec(`
     UPDATE temp.draft_row AS d SET state = 'INVALID', holds_reference = 0, duplicate_of = NULL, supersedes = NULL,
@@ -279,7 +260,7 @@ function findLookalikes(db: DatabaseSync, header: DraftHeader): number {
       SELECT min(o.row_no) FROM temp.draft_row o WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY')
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`)
   db.prepare(`
-    UPDATE temp.draft_row AS d SET like_recorded = (${RECORDED_LOOKALIKE})
+    UPDATE temp.draft_row AS d SET like_recorded = coalesce((${RECORDED_LOOKALIKE}), (${REFUNDED_BEFORE}))
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`).run(
     Number(accountId),
     nowMs - lookalikeDays * DAY_MS,
@@ -312,22 +293,29 @@ export const RECORDED_LOOKALIKE = `
 function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
   const rows = db.prepare(`
     SELECT d.row_no AS rowNo, d.line, d.reference, i.batch_id AS batchId, coalesce(o.row_no, i.row_no) AS likeRowNo,
-      coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState
+      coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState,
+      CASE WHEN i.lookalike <> d.lookalike THEN p.refunded_minor END AS refundedMinor, d.currency
     FROM temp.draft_row d
     LEFT JOIN temp.draft_row o ON o.row_no = d.like_row
     LEFT JOIN instruction i ON i.id = d.like_recorded AND o.row_no IS NULL
+    LEFT JOIN temp.draft_order p ON p.order_key = d.order_key
     WHERE d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL ORDER BY d.row_no`)
   for (const found of rows.iterate()) {
-    const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState } = found as unknown as {
-      rowNo: number
-      line: number
-      reference: string
-      batchId: string | null
-      likeRowNo: number
-      likeReference: string
-      likeState: State | null
-    }
-    yield { rowNo, line, reference, like: { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState } }
+    const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, refundedMinor, currency } =
+      found as unknown as {
+        rowNo: number
+        line: number
+        reference: string
+        batchId: string | null
+        likeRowNo: number
+        likeReference: string
+        likeState: State | null
+        refundedMinor: number | null
+        currency: Currency
+      }
+    const refundedBefore = refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency }
+    const like = { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState }
+    yield { rowNo, line, reference, like, refundedBefore }
   }
 }
 
@@ -390,7 +378,7 @@ function unlessTaken<T>(run: () => T): T | null {
 function takenFault(): Fault {
   return new Fault(
     'refused',
-    'A message that repeats a row of this file, or looks like one, arrived while the file was read. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
+    'A message that repeats a row of this file, looks like one or refunds the same order arrived while the file was read. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
   )
 }
 
@@ -483,10 +471,16 @@ async function makeVisible(
     SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN temp.draft_row d ON d.lookalike = i.lookalike
     WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')
       AND i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY' LIMIT 1`)
+  const refundSince = db.prepare(`
+    SELECT 1 FROM instruction i
+    WHERE EXISTS (SELECT 1 FROM temp.draft_order) AND i.id > ? AND i.account_id = ? AND i.batch_id <> ? AND i.operation = 'REFUND'
+      AND i.order_key IN (SELECT order_key FROM temp.draft_order) LIMIT 1`)
   return committer.write(
     () => {
-      // A message that arrived after the review may look like a row of this file: nobody was asked about that.
+      // A message that arrived after the review may look like a row of this file, or refund an order of it: nobody was asked.
       if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false
+      if (refundSince.get(seen.id, Number(header.accountId), batchId) !== undefined && !stillFits(db, header))
+        return false
       for (const { rowNo, supersedes } of retried as Array<{ rowNo: number; supersedes: number }>) {
         assert(letGo.run(supersedes).changes === 1, 'a row to be retried had lost its reference')
         takeOver.run(batchId, rowNo)

@@ -15,6 +15,7 @@ import type {
 import type { State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
 import { deleteDrafts, openDraftOn, RECORDED_LOOKALIKE } from './draft.ts'
+import { openRefundCheck, type SingleRefund } from './refunds.ts'
 import { type InstructionColumns, toColumns } from './rows.ts'
 import type { Tally } from './tally.ts'
 
@@ -130,6 +131,7 @@ function openRecording(
   const likeRow = db.prepare(`
     SELECT i.batch_id, i.row_no, i.reference, i.state FROM instruction i
     WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (SELECT ? AS lookalike, ? AS reference, ? AS run_key) d)`)
+  const refunds = openRefundCheck(db)
   const dayBatch = db.prepare(
     "SELECT id FROM batch WHERE account_id = ? AND source = 'queue' AND source_day = ? AND hold <> 'cancelled'",
   )
@@ -163,8 +165,14 @@ function openRecording(
       row.reference,
       runKey,
     ) as { batch_id: string; row_no: number; reference: string; state: string } | undefined
-    if (found === undefined) return null
+    if (found === undefined) return refundedBefore(message, row)
     return `it looks like ${found.reference} (row ${found.row_no} of batch ${found.batch_id}, ${found.state}): same operation, amount and target. Set allow_lookalike to true if it is a second one`
+  }
+
+  function refundedBefore({ accountId }: IntakeMessage, row: InstructionColumns): string | null {
+    const refund = refundOf(row)
+    const before = refund === null ? null : refunds.refundedBefore(accountId, refund)
+    return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
   }
 
   return (message) => {
@@ -180,6 +188,9 @@ function openRecording(
       }
       return { kind: 'duplicate', batchId: known.batch_id as BatchId, rowNo: known.row_no, state: known.state }
     }
+    const refund = refundOf(row)
+    const beyond = refund === null ? null : refunds.beyondSale(message.accountId, refund)
+    if (beyond !== null) return { kind: 'refused', reason: beyond }
     const like = likeness(message, row)
     if (like !== null) return { kind: 'refused', reason: like }
     const batchId = batchOfDay(message.accountId, message.nowMs)
@@ -214,4 +225,10 @@ function openRecording(
     )
     return { kind: 'accepted', batchId, rowNo, state: 'READY' }
   }
+}
+
+function refundOf(row: InstructionColumns): SingleRefund | null {
+  const { operation, order_key: orderKey, amount_minor: amountMinor, currency } = row
+  if (operation !== 'REFUND' || orderKey === null || amountMinor === null || currency === null) return null
+  return { orderKey, amountMinor: BigInt(amountMinor), currency }
 }

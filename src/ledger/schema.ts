@@ -169,6 +169,12 @@ const MIGRATIONS: readonly string[] = [
 
   ALTER TABLE instruction ADD COLUMN noted_at INTEGER; -- when a late answer was noted beside the row's state
   `,
+  `
+  -- What is recorded of an order: its sale, its captures, its refunds.
+  CREATE INDEX instruction_order ON instruction (account_id, order_key) WHERE order_key IS NOT NULL;
+  CREATE INDEX instruction_sale ON instruction (account_id, ltrim(answered_order_id, '0'))
+    WHERE answered_order_id IS NOT NULL AND operation = 'CAPTURE' AND state = 'APPROVED';
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -78,7 +78,7 @@ export function describeArrivals(newPlace: () => Promise<LedgerPlace>): void {
 
     test('is recorded where a message came that repeats or resembles nothing of it', async () => {
       const { draft } = await reviewed()
-      await taken('other', { orderId: last.orderId, amountMinor: 1n })
+      await taken('other', { orderId: last.orderId, amountMinor: 5_000n }) // more than the file refunds of that order
       const second = await openAccount(ledger, 'second')
       await place.open().recordMessage(messageOf(second, last))
       const batchId = await draft.record(CLERK)

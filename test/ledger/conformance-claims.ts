@@ -239,7 +239,7 @@ export function describeClaims(newPlace: () => Promise<LedgerPlace>): void {
       const rows = Array.from({ length: 600 }, (_, i) => refund(`R-${i}`, i === 0 ? X : {}))
       const { draft } = await review(ledger, headerOf(accountId), rows)
       const recording = draft.record(CLERK)
-      const arriving = ledger.recordMessage(messageOf(accountId, refund('M', { ...X, amountMinor: 5n })))
+      const arriving = ledger.recordMessage(messageOf(accountId, refund('M', { ...X, amountMinor: 5_000n })))
       const message = await arriving
       if (message.kind !== 'accepted') throw new Error(message.kind)
       const sending = await claimNamed(ledger, message.batchId, 'M')

@@ -317,8 +317,101 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       expect(reviewed).toMatchObject({ accepted: 2, invalid: 2 })
       expect(faults.map(({ rowNo, problem }) => [rowNo, problem])).toEqual([
         [6, 'the line is not a result of this ledger'],
-        [7, 'the line is not a result of this ledger'],
+        [7, `row 1 of batch ${first}, which the line says it is, has the reference ok`],
       ])
+    })
+
+    test('whose references lost their zeros in a spreadsheet are the rows that they were', async () => {
+      const first = await submit(ledger, accountId, [refund('000123'), refund('007'), refund('A-07')])
+      await work(ledger, first, '000123', 'APPROVED')
+      await work(ledger, first, '007', 'FAILED')
+      const line = (rowNo: number, reference: string, was: string) =>
+        rowOf(rowNo, { ...refund(was), reference }, { cameFrom: { batchId: first, rowNo } })
+      const saved = [line(1, '123', '000123'), line(2, '7', '007'), line(3, 'A-07', 'A-07')]
+      expect((await check(saved, fed())).review).toMatchObject({ accepted: 0, duplicate: 3, invalid: 0 })
+      const again = await submit(ledger, accountId, saved, fed('FAILED'))
+      expect(await statesIn(ledger, again)).toEqual(['DUPLICATE', 'READY', 'DUPLICATE'])
+      expect(await dueIn(ledger, again)).toMatchObject([{ attempt: 1, instruction: { reference: '007' } }])
+      // Zeros are put back where batch and row say so, and nowhere else.
+      const elsewhere = [line(1, '07', '007'), line(2, '123', '000123')]
+      expect((await check(elsewhere, fed('FAILED'))).faults.map(({ problem }) => problem)).toEqual([
+        `row 1 of batch ${first}, which the line says it is, has the reference 000123`,
+        `row 2 of batch ${first}, which the line says it is, has the reference 007`,
+      ])
+    })
+
+    test('with one column sorted without the others are refused, whatever may run again', async () => {
+      const first = await finished()
+      const swapped = from(first).map((row) => ({ ...row, cameFrom: { batchId: first, rowNo: (row.rowNo % 5) + 1 } }))
+      for (const retry of [[], ['FAILED', 'CANCELLED', 'INVALID']] as RetryStatus[][]) {
+        const { review: reviewed, faults } = await check(swapped, fed(...retry))
+        expect(reviewed.accepted).toBe(0)
+        expect(faults.map(({ rowNo, problem }) => [rowNo, problem])).toContainEqual([
+          5,
+          `row 1 of batch ${first}, which the line says it is, has the reference ok`,
+        ])
+      }
+      const beyond = [rowOf(1, refund('ok'), { cameFrom: { batchId: first, rowNo: 99 } })]
+      expect((await check(beyond, fed())).faults[0]?.problem).toContain('row 99 of batch')
+    })
+
+    test('that cannot be read any more are no fault of rows that would not run again, and one of those that would', async () => {
+      const first = await finished()
+      const unread = [1, 2, 3, 5].map((rowNo) =>
+        faultyRow(rowNo, ['ok', 'no', 'off', '', 'odd'][rowNo - 1] as string, { cameFrom: { batchId: first, rowNo } }),
+      )
+      const { review: reviewed, faults } = await check(unread, fed())
+      expect([reviewed.duplicate, faults]).toEqual([4, []])
+      const again = await check(unread, fed('FAILED'))
+      expect(again.review).toMatchObject({ accepted: 0, duplicate: 3, invalid: 1 })
+      expect(again.faults).toMatchObject([{ rowNo: 2, column: 'amount' }])
+      // The reference is what the row is known by: a damaged one is never forgiven.
+      const damaged = unread.map((row) => ({
+        ...row,
+        faults: row.faults.map((fault) => ({ ...fault, column: 'Result_Reference' })),
+      }))
+      expect((await check(damaged, fed())).review).toMatchObject({ duplicate: 0, invalid: 4 })
+    })
+
+    test('that can be read and say something else are refused, also of a row that is done', async () => {
+      const first = await finished()
+      const changed = [rowOf(1, refund('ok', { amountMinor: 1_001n }), { cameFrom: { batchId: first, rowNo: 1 } })]
+      expect((await check(changed, fed())).faults[0]?.problem).toContain('the reference is recorded with other content')
+    })
+
+    test('pasted together so that a row stands twice are refused in both lines', async () => {
+      const first = await finished()
+      const second = await submit(ledger, accountId, from(first), fed('FAILED'))
+      await work(ledger, second, 'no', 'APPROVED')
+      const pasted = [
+        rowOf(1, refund('no'), { cameFrom: { batchId: first, rowNo: 2 } }),
+        rowOf(2, refund('no'), { cameFrom: { batchId: second, rowNo: 2 } }),
+        rowOf(3, refund('ok'), { cameFrom: { batchId: second, rowNo: 1 } }),
+      ]
+      for (const retry of [[], ['FAILED']] as RetryStatus[][]) {
+        const { review: reviewed, faults } = await check(pasted, fed(...retry))
+        expect(reviewed).toMatchObject({ accepted: 0, duplicate: 1, invalid: 2 })
+        expect(faults.map(({ rowNo }) => rowNo)).toEqual([1, 2])
+      }
+    })
+
+    test('are counted by what runs again and what does not', async () => {
+      const first = await finished()
+      const again = async (mended: boolean, ...retry: RetryStatus[]) =>
+        (await check(from(first, mended), fed(...retry))).review.again
+      const one = (state: string) => ({ state, count: 1 })
+      expect(await again(false)).toEqual({
+        repeated: ['APPROVED', 'CANCELLED', 'DECLINED', 'FAILED', 'INVALID'].map(one),
+        retried: [],
+      })
+      expect(await again(true, 'FAILED', 'INVALID')).toEqual({
+        repeated: ['APPROVED', 'CANCELLED', 'DECLINED'].map(one),
+        retried: ['FAILED', 'INVALID'].map(one),
+      })
+      expect((await check([refund('ok'), refund('new')])).review.again).toEqual({
+        repeated: [one('APPROVED')],
+        retried: [],
+      })
     })
 
     test('of a batch that the ledger does not know are refused', async () => {
@@ -406,9 +499,9 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
     )
 
     test('of a recorded row are looked for in the last 30 days', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A', { orderId: '55' })])
+      const batchId = await submit(ledger, accountId, [sale('A', '55')])
       await work(ledger, batchId, 'A', 'APPROVED', { sentAtMs: NOW })
-      const later = (ms: number) => count([refund('B', { orderId: '55' })], { nowMs: NOW + ms })
+      const later = (ms: number) => count([sale('B', '55')], { nowMs: NOW + ms })
       expect(await later(30 * DAY_MS)).toBe(1)
       expect(await later(30 * DAY_MS + 1)).toBe(0)
     })

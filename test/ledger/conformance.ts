@@ -10,6 +10,7 @@ import { describeDoubts } from './conformance-doubts.ts'
 import { describeDrafts } from './conformance-drafts.ts'
 import { describeMessages } from './conformance-messages.ts'
 import { describeModel } from './conformance-model.ts'
+import { describeRefunds } from './conformance-refunds.ts'
 import { describeSettling } from './conformance-settling.ts'
 
 /** `place` makes an empty place for each test; every opening of it is another connection to the same record. */
@@ -18,6 +19,7 @@ export function describeLedger(name: string, place: () => Promise<LedgerPlace>):
     describeDrafts(place)
     describeMessages(place)
     describeArrivals(place)
+    describeRefunds(place)
     describeClaims(place)
     describeSettling(place)
     describeDoubts(place)

@@ -1,0 +1,46 @@
+// What was recorded before, in words: what runs again, what does not, and why.
+
+import type { Again, DraftReview } from '../domain/ports.ts'
+import { type State, statusOf } from '../domain/states.ts'
+import { plural } from './terminal.ts'
+
+/** Why a row that is recorded already is not sent with this file. */
+const NOT_SENT: Readonly<Record<State, string>> = {
+  APPROVED: 'approved: executed, and never again',
+  DECLINED: 'declined: the gateway has answered; to ask it once more, write a new file with new references',
+  IN_DOUBT: 'in doubt: may have been executed; a person resolves it (tranche in-doubt list)',
+  READY: 'pending: its own batch sends it',
+  SENDING: 'being sent at this moment, by its own batch',
+  FAILED: 'failed: certainly not executed',
+  CANCELLED: 'cancelled: never sent, or certainly not executed',
+  INVALID: 'invalid: never sent',
+  DUPLICATE: 'duplicate',
+}
+
+/** How a row would run again, where it may. */
+const REMEDIES: Readonly<Partial<Record<State, string>>> = {
+  FAILED: '; to run it again: --retry failed, with the results file',
+  CANCELLED: '; to run it again: --retry cancelled, with the results file',
+  INVALID: '; to run it: correct its cells in the results file, then --retry invalid',
+}
+
+/** Nothing where nothing was recorded before. */
+export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
+  const retried = again.retried.map(
+    ({ state, count }) => `  runs again: ${plural(count, 'row')} ${NOT_SENT[state].replace(/:.*/, '')} before`,
+  )
+  const repeated = again.repeated.map(
+    ({ state, count }) => `  not sent: ${plural(count, 'row')} ${NOT_SENT[state]}${REMEDIES[state] ?? ''}`,
+  )
+  const lines = [...retried, ...repeated]
+  return lines.length === 0 ? [] : ['Recorded before:', ...lines]
+}
+
+export function toJsonAgain({ repeated, retried }: Again): object {
+  const counts = (of: Again['repeated']) => {
+    const sums: Record<string, number> = {}
+    for (const { state, count } of of) sums[statusOf(state)] = count
+    return sums
+  }
+  return { repeated: counts(repeated), retried: counts(retried) }
+}

@@ -1,0 +1,133 @@
+// Results fed back: which recorded row each line is, and that nothing of it is sent but what may run again. A spreadsheet
+// has often been at such a file, so a line is known by two things that must agree: its reference, and the batch and row it names.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../domain/fault.ts'
+import type { Again, DraftHeader } from '../domain/ports.ts'
+import type { State } from '../domain/states.ts'
+
+/** Before references are compared with anything: first they must be those that were written. */
+export function identifyLines(db: DatabaseSync, header: DraftHeader): void {
+  refuseStrangers(db)
+  restoreZeros(db)
+  refuseDisagreeing(db, header)
+}
+
+/** Results of another ledger say nothing about this one. */
+function refuseStrangers(db: DatabaseSync): void {
+  const stranger = db
+    .prepare(`
+      SELECT line, came_batch AS batch FROM temp.draft_row
+      WHERE came_batch IS NOT NULL AND came_batch NOT IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY row_no LIMIT 1`)
+    .get() as { line: number; batch: string } | undefined
+  if (stranger === undefined) return
+  throw new Fault(
+    'refused',
+    `Line ${stranger.line} comes from batch ${stranger.batch}, which this ledger does not know. Nothing was recorded and nothing was sent. ` +
+      'Feed the results back to the ledger that wrote them (TRANCHE_DATA_DIR).',
+  )
+}
+
+/** A spreadsheet takes `000123` for a number and saves `123`. Batch and row say which reference that was. */
+function restoreZeros(db: DatabaseSync): void {
+  db.exec(`
+    UPDATE temp.draft_row AS d SET reference = i.reference FROM instruction i
+    WHERE i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.reference <> d.reference
+      AND d.reference NOT GLOB '*[^0-9]*' AND i.reference NOT GLOB '*[^0-9]*' AND ltrim(i.reference, '0') = ltrim(d.reference, '0')`)
+}
+
+/**
+ * A column sorted or pasted without its neighbours gives lines the reference of one row and the place of another. Rows that
+ * took no reference may have a new one, since theirs may have been what was wrong; but none that another row has.
+ */
+function refuseDisagreeing(db: DatabaseSync, { accountId }: DraftHeader): void {
+  db.prepare(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'result_reference', d.reference,
+      'row ' || d.came_row || ' of batch ' || d.came_batch || ', which the line says it is, ' || coalesce('has the reference ' || i.reference, 'does not exist'),
+      'sort and paste whole lines only; for an intact file: tranche results ' || d.came_batch || ' --out FILE'
+    FROM temp.draft_row d LEFT JOIN instruction i ON i.batch_id = d.came_batch AND i.row_no = d.came_row
+    WHERE d.came_batch IS NOT NULL AND (i.id IS NULL OR (i.reference <> d.reference AND (i.state <> 'INVALID' OR EXISTS (
+        SELECT 1 FROM instruction h WHERE h.account_id = ? AND h.reference = d.reference AND h.holds_reference = 1))))
+      AND NOT EXISTS (SELECT 1 FROM temp.draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`).run(
+    Number(accountId),
+  )
+}
+
+const IS_OF_REFERENCE = "lower(f.column_name) IN ('reference', 'result_reference')"
+
+/** After the rows that can be read have met what is recorded under their references. */
+export function meetLines(db: DatabaseSync, header: DraftHeader): void {
+  repeatUnread(db, header)
+  if (!header.retry.includes('INVALID')) repeatInvalid(db, header)
+  db.exec(`
+    DELETE FROM temp.draft_fault WHERE row_no IN (
+      SELECT d.row_no FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
+      WHERE d.state = 'DUPLICATE' AND (d.content IS NULL OR i.state = 'INVALID'))`)
+  refuseNew(db)
+}
+
+/**
+ * Lines that cannot be read any more, of rows that would not run again anyway: what a spreadsheet did to their cells is of
+ * no consequence. A line that can be read and says something else is not forgiven: somebody may have meant it.
+ */
+function repeatUnread(db: DatabaseSync, { accountId, nowMs, retry }: DraftHeader): void {
+  db.prepare(`
+    UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?
+    FROM instruction i
+    WHERE d.state = 'INVALID' AND d.came_batch IS NOT NULL AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1
+      AND i.state NOT IN (${retry.map(() => '?').join(', ')})
+      AND NOT EXISTS (SELECT 1 FROM temp.draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`).run(
+    nowMs,
+    Number(accountId),
+    ...retry,
+  )
+}
+
+/** Rows that took no reference the first time run if that was asked for, and only then. */
+function repeatInvalid(db: DatabaseSync, { nowMs }: DraftHeader): void {
+  db.prepare(`
+    UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?
+    FROM instruction i
+    WHERE d.state IN ('READY', 'INVALID') AND d.supersedes IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID'`).run(
+    nowMs,
+  )
+}
+
+function refuseNew(db: DatabaseSync): void {
+  db.exec(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'result_reference', d.reference, 'the line is not a result of this ledger',
+      'put new instructions into a file of their own: a results file repeats or retries, it adds nothing'
+    FROM temp.draft_row d
+    WHERE d.state = 'READY' AND d.supersedes IS NULL AND NOT EXISTS (
+      SELECT 1 FROM instruction i WHERE i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID')
+      AND NOT EXISTS (SELECT 1 FROM temp.draft_fault f WHERE f.row_no = d.row_no)`)
+}
+
+/** A row that was to run again, but of which a late answer said that it was executed. */
+export function refuseExecuted(db: DatabaseSync, { retry }: DraftHeader): void {
+  db.prepare(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'result_reference', d.reference, 'it may have been executed after all: ' || i.warning,
+      'look it up at the gateway; take the row out, or give it a new reference if it is to be executed once more'
+    FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
+    WHERE d.state = 'DUPLICATE' AND i.money_warning = 1 AND i.state IN (${retry.map(() => '?').join(', ')})`).run(
+    ...retry,
+  )
+}
+
+/** After all rows have met what is recorded: what runs again and what does not, by the state of the row it is. */
+export function countAgain(db: DatabaseSync, { fedBack }: DraftHeader): Again {
+  const counts = (sql: string) => db.prepare(sql).all() as Array<{ state: State; count: number }>
+  return {
+    repeated: counts(`
+      SELECT i.state, count(*) AS count FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
+      WHERE d.state = 'DUPLICATE' GROUP BY 1 ORDER BY 1`),
+    retried: fedBack
+      ? counts(`
+          SELECT coalesce(i.state, 'INVALID') AS state, count(*) AS count
+          FROM temp.draft_row d LEFT JOIN instruction i ON i.id = d.supersedes WHERE d.state = 'READY' GROUP BY 1 ORDER BY 1`)
+      : [],
+  }
+}

@@ -1,0 +1,255 @@
+// Refunds of one order: never more than its sale where that is recorded; asked about where it is not.
+
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Instruction } from '../../src/domain/instruction.ts'
+import { type Currency, parseCurrency } from '../../src/domain/money.ts'
+import type { AccountId, BatchId, DraftHeader, DraftRow, Ledger } from '../../src/domain/ports.ts'
+import {
+  CLERK,
+  claimNamed,
+  DAY_MS,
+  EUR,
+  factsWith,
+  headerOf,
+  type LedgerPlace,
+  messageOf,
+  NOW,
+  openAccount,
+  refund,
+  review,
+  reviewOnly,
+  rowOf,
+  sale,
+  statesIn,
+  submit,
+  work,
+} from '../fixtures/ledgers.ts'
+
+export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
+  let place: LedgerPlace
+  let ledger: Ledger
+  let accountId: AccountId
+
+  beforeEach(async () => {
+    place = await newPlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(() => place.remove())
+
+  const check = (rows: readonly (Instruction | DraftRow)[], over: Partial<DraftHeader> = {}) =>
+    reviewOnly(ledger, headerOf(accountId, over), rows)
+  const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>
+    refund(reference, { orderId: '777', amountMinor, ...over })
+  const message = (instruction: Instruction, allowLookalike = true) =>
+    ledger.recordMessage(messageOf(accountId, instruction, { allowLookalike }))
+
+  /** A sale of 100.00 EUR that the gateway called order 777. */
+  async function sold(over: Parameters<typeof work>[4] = {}, orderId = '000777'): Promise<BatchId> {
+    const batchId = await submit(ledger, accountId, [
+      sale('S', '5', { money: { amountMinor: 10_000n, currency: EUR } }),
+    ])
+    await work(ledger, batchId, 'S', 'APPROVED', { facts: factsWith('41', { orderId }), ...over })
+    return batchId
+  }
+
+  describe('refunds of an order whose sale is recorded', () => {
+    test('may add up to it exactly, in one file and over several', async () => {
+      await sold()
+      await submit(ledger, accountId, [of('A', 6_000n), of('B', 1_000n)])
+      const rest = await check([of('C', 1_000n), of('D', 2_000n)])
+      expect([rest.review.accepted, rest.faults]).toEqual([2, []])
+    })
+
+    test('are refused from the row on that goes beyond it; the fault names both sums and the sale', async () => {
+      const batchId = await sold()
+      await submit(ledger, accountId, [of('A', 6_000n)])
+      const { review: reviewed, faults } = await check([of('B', 3_000n), of('C', 2_000n), refund('other')])
+      expect(reviewed).toMatchObject({ accepted: 2, invalid: 1 })
+      expect(faults).toEqual([
+        {
+          rowNo: 2,
+          line: 3,
+          column: 'amount',
+          value: '20.00',
+          problem: `with this row 110.00 EUR of order 777 would be refunded, and its sale (row 1 of batch ${batchId}) was 100.00 EUR`,
+          remedy: 'take out the refund that is too much, or correct the amount or the order id',
+        },
+      ])
+    })
+
+    test.each(['READY', 'SENDING', 'IN_DOUBT', 'APPROVED', 'DECLINED', 'FAILED', 'CANCELLED'] as const)(
+      'count an earlier refund that is %s only where it has or may have moved money, or is going to',
+      async (state) => {
+        await sold()
+        const batchId = await submit(ledger, accountId, [of('A', 6_000n)])
+        if (state === 'CANCELLED') await ledger.cancel(batchId, 'no', CLERK, NOW)
+        else if (state === 'SENDING') await claimNamed(ledger, batchId, 'A')
+        else if (state !== 'READY') await work(ledger, batchId, 'A', state)
+        expect(await statesIn(ledger, batchId)).toEqual([state])
+        const counts = ['READY', 'SENDING', 'IN_DOUBT', 'APPROVED'].includes(state)
+        expect((await check([of('B', 5_000n)])).review.invalid).toBe(counts ? 1 : 0)
+        expect((await message(of('M', 5_000n))).kind).toBe(counts ? 'refused' : 'accepted')
+      },
+    )
+
+    test('in another currency than the sale are refused', async () => {
+      await sold()
+      const usd = { money: { amountMinor: 500n, currency: parseCurrency('USD') as Currency } }
+      const { faults } = await check([of('A', 0n, usd)])
+      expect(faults).toMatchObject([{ column: 'request_currency', problem: expect.stringContaining('was in EUR') }])
+      expect(await message(of('M', 0n, usd))).toMatchObject({ kind: 'refused', reason: expect.stringContaining('EUR') })
+    })
+
+    test('count rows that cannot be sent for nothing', async () => {
+      await sold()
+      const { faults } = await check([of('A', 9_000n), of('A', 9_000n), of('B', 10_000n)])
+      expect(faults.map(({ rowNo, column }) => [rowNo, column])).toEqual([
+        [1, 'reference'],
+        [2, 'reference'],
+      ])
+    })
+
+    test('are measured by captures of an authorization, and not by the authorization itself', async () => {
+      const capture = sale('C', '5', { operation: 'CAUTH', orderId: '0777', vaultId: null })
+      const auth = sale('S', '5', { operation: 'AUTH', money: { amountMinor: 50_000n, currency: EUR } })
+      const batchId = await submit(ledger, accountId, [auth, capture])
+      await work(ledger, batchId, 'S', 'APPROVED', { facts: factsWith('1', { orderId: '777' }) })
+      expect((await check([of('A', 1_001n)])).review.invalid).toBe(0)
+      await work(ledger, batchId, 'C', 'APPROVED', { facts: factsWith('2', { orderId: '888' }) })
+      expect((await check([of('A', 1_001n)])).review.invalid).toBe(1)
+      expect((await check([of('A', 1_000n)])).review.invalid).toBe(0)
+    })
+
+    test('of which the gateway answered another amount are not measured by it: the sale is not known', async () => {
+      await sold({ warnsOfMoney: true, warning: 'the gateway answered the amount 1.00' })
+      expect((await check([of('A', 90_000n)])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
+    })
+
+    test('of another account are another order', async () => {
+      const second = await openAccount(ledger, 'second')
+      const batchId = await submit(ledger, second, [sale('S', '5')])
+      await work(ledger, batchId, 'S', 'APPROVED', { facts: factsWith('41', { orderId: '777' }) })
+      await submit(ledger, second, [of('A', 1_000n)])
+      expect((await check([of('B', 90_000n)])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
+    })
+
+    test('that run again count once', async () => {
+      await sold()
+      const first = await submit(ledger, accountId, [of('A', 6_000n), of('B', 4_000n)])
+      await work(ledger, first, 'A', 'FAILED')
+      await work(ledger, first, 'B', 'APPROVED')
+      const lines = [of('A', 6_000n), of('B', 4_000n)].map((row, i) =>
+        rowOf(i + 1, row, { cameFrom: { batchId: first, rowNo: i + 1 } }),
+      )
+      const retry: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'] }
+      expect((await check(lines, retry)).review).toMatchObject({ accepted: 1, duplicate: 1, invalid: 0 })
+      await submit(ledger, accountId, [of('C', 100n)])
+      expect((await check(lines, retry)).review).toMatchObject({ accepted: 0, duplicate: 1, invalid: 1 })
+    })
+
+    test('never exceed it, in whatever files, messages and sums they come', async () => {
+      const arriving = fc.array(
+        fc.record({
+          by: fc.constantFrom('file', 'message'),
+          amounts: fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 1, maxLength: 4 }),
+          fate: fc.constantFrom('APPROVED', 'DECLINED', 'FAILED', null),
+        }),
+        { minLength: 1, maxLength: 6 },
+      )
+      let n = 0
+      await fc.assert(
+        fc.asyncProperty(arriving, async (arrivals) => {
+          const orderId = `31${n++}`
+          const from = await submit(ledger, accountId, [
+            sale(`S${n}`, `${n}`, { money: { amountMinor: 10_000n, currency: EUR } }),
+          ])
+          await work(ledger, from, `S${n}`, 'APPROVED', { facts: factsWith(`9${n}`, { orderId }) })
+          let moved = 0n
+          for (const { by, amounts, fate } of arrivals) {
+            const rows = amounts.map((amount) => refund(`R${n++}`, { orderId, amountMinor: BigInt(amount) }))
+            const taken: { batchId: BatchId; row: Instruction }[] = []
+            if (by === 'file') {
+              const { draft } = await review(ledger, headerOf(accountId), rows)
+              const batchId = await draft.record(CLERK)
+              const states = await statesIn(ledger, batchId)
+              rows.forEach((row, i) => {
+                if (states[i] === 'READY') taken.push({ batchId, row })
+              })
+            } else {
+              for (const row of rows) {
+                const answer = await message(row)
+                if (answer.kind === 'accepted') taken.push({ batchId: answer.batchId, row })
+              }
+            }
+            for (const { batchId, row } of taken) {
+              if (fate !== null) await work(ledger, batchId, row.reference, fate)
+              if (fate !== 'DECLINED' && fate !== 'FAILED') moved += row.money?.amountMinor ?? 0n
+              if (fate === null) return // what waits holds the order back
+            }
+            expect(moved).toBeLessThanOrEqual(10_000n)
+          }
+        }),
+        { numRuns: 40 },
+      )
+    })
+  })
+
+  describe('refunds of an order whose sale is not recorded', () => {
+    const asked = async (amountMinor: bigint, over: Partial<DraftHeader> = {}) =>
+      (await check([of('new', amountMinor)], over)).lookalikes.map(({ like, refundedBefore }) => [
+        like.reference,
+        refundedBefore?.amountMinor ?? null,
+      ])
+
+    test('are look-alikes where they repeat or exceed what was refunded before, however long ago', async () => {
+      await submit(ledger, accountId, [of('A', 3_000n), of('B', 2_000n)])
+      expect(await asked(4_999n)).toEqual([])
+      expect(await asked(5_000n)).toEqual([['B', 5_000n]])
+      expect(await asked(9_000n, { nowMs: NOW + 400 * DAY_MS })).toEqual([['B', 5_000n]])
+      expect(await asked(3_000n)).toEqual([['A', null]]) // like one row
+      expect((await check([of('new', 1n), of('newer', 60_000n)])).review).toMatchObject({ accepted: 2, lookalikes: 1 })
+    })
+
+    test('that come as messages are refused until they say that they are meant', async () => {
+      await submit(ledger, accountId, [of('A', 3_000n), of('B', 2_000n)])
+      expect(await message(of('M', 5_000n), false)).toMatchObject({
+        kind: 'refused',
+        reason:
+          '50.00 EUR of order 777 was refunded before, and its sale is not recorded here. Set allow_lookalike to true if this refund is meant as well',
+      })
+      expect((await message(of('M', 5_000n))).kind).toBe('accepted')
+      expect((await message(of('N', 9_999n), false)).kind).toBe('accepted')
+    })
+  })
+
+  describe('refunds that arrive as messages between the review of a file and its recording', () => {
+    const reviewed = (amountMinor: bigint) => review(ledger, headerOf(accountId), [of('A', amountMinor)])
+
+    test('let the file be recorded where it still fits the sale, and refuse it where it does not', async () => {
+      await sold()
+      const fits = await reviewed(4_000n)
+      expect((await place.open().recordMessage(messageOf(accountId, of('M', 6_000n)))).kind).toBe('accepted')
+      await fits.draft.record(CLERK)
+      const second = await review(ledger, headerOf(accountId), [of('C', 1n, { orderId: '778' })])
+      await second.draft.discard()
+
+      const other = await submit(ledger, accountId, [
+        sale('S2', '6', { money: { amountMinor: 10_000n, currency: EUR } }),
+      ])
+      await work(ledger, other, 'S2', 'APPROVED', { facts: factsWith('42', { orderId: '779' }) })
+      const late = await review(ledger, headerOf(accountId), [of('D', 4_001n, { orderId: '779' })])
+      await place.open().recordMessage(messageOf(accountId, of('N', 6_000n, { orderId: '779' })))
+      await expect(late.draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+    })
+
+    test('refuse a file that now repeats or exceeds what was refunded of an order without a sale', async () => {
+      const { draft } = await reviewed(5_000n)
+      await place.open().recordMessage(messageOf(accountId, of('M', 2_000n)))
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+      const asked = await check([of('A', 5_000n)])
+      expect(asked.review.lookalikes).toBe(1)
+    })
+  })
+}
