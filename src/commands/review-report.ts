@@ -80,6 +80,8 @@ function refusalLine(refusal: Refusal): string {
   switch (refusal.kind) {
     case 'bad-rows':
       return `${plural(refusal.rows, 'row')} cannot be sent as written. Correct the file, or leave them out with --skip-invalid.`
+    case 'unidentified':
+      return `${plural(refusal.rows, 'line')} of this results file cannot be told for a recorded row, and --skip-invalid does not leave such lines out: they might have been executed under another reference. Use an intact file (tranche results BATCH --out FILE), or take the lines out.`
     case 'lookalikes':
       return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. If they are meant, add --allow-lookalikes ${refusal.found}.`
     case 'count':

@@ -33,6 +33,8 @@ export interface SubmitRequest {
 /** Why a file is refused although it can be read. */
 export type Refusal =
   | { readonly kind: 'bad-rows'; readonly rows: number }
+  /** Rows of a results file that are no recorded row; leaving them out would let them come back as new ones. */
+  | { readonly kind: 'unidentified'; readonly rows: number }
   | { readonly kind: 'lookalikes'; readonly found: number; readonly allowed: number }
   | { readonly kind: 'count'; readonly expected: number; readonly found: number }
   | { readonly kind: 'total'; readonly expected: string; readonly found: string }
@@ -47,6 +49,7 @@ export interface Reviewed {
 export function refusalsOf(review: DraftReview, request: SubmitRequest): Refusal[] {
   const refusals: Refusal[] = []
   if (review.invalid > 0 && !request.skipInvalid) refusals.push({ kind: 'bad-rows', rows: review.invalid })
+  if (review.unidentified > 0) refusals.push({ kind: 'unidentified', rows: review.unidentified })
   if (review.lookalikes !== request.allowLookalikes && review.lookalikes > 0) {
     refusals.push({ kind: 'lookalikes', found: review.lookalikes, allowed: request.allowLookalikes })
   }

@@ -16,7 +16,7 @@ import type {
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
-import { countAgain, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
+import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { meetRefunds, REFUNDED_BEFORE, stillFits } from './refunds.ts'
 import { toColumns } from './rows.ts'
 
@@ -160,7 +160,7 @@ function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): DraftRev
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_reference ON draft_row (reference)')
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
   refuseBoundless(db)
-  if (header.fedBack) identifyLines(db, header)
+  if (header.fedBack) identifyLines(db)
   refuseRepeats(db)
   meetRecorded(db, header)
   if (header.fedBack) meetLines(db, header)
@@ -181,6 +181,7 @@ function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): DraftRev
     invalid,
     lookalikes,
     heldByDoubt: countHeldByDoubt(db, header),
+    unidentified: countUnidentified(db, header),
     again: countAgain(db, header),
     totals: totalsOf(db, "state = 'READY'"),
     totalsRead: totalsOf(db, 'operation IS NOT NULL'),

@@ -7,10 +7,10 @@ import type { Again, DraftHeader } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 
 /** Before references are compared with anything: first they must be those that were written. */
-export function identifyLines(db: DatabaseSync, header: DraftHeader): void {
+export function identifyLines(db: DatabaseSync): void {
   refuseStrangers(db)
   restoreZeros(db)
-  refuseDisagreeing(db, header)
+  refuseDisagreeing(db)
 }
 
 /** Results of another ledger say nothing about this one. */
@@ -36,22 +36,16 @@ function restoreZeros(db: DatabaseSync): void {
       AND d.reference NOT GLOB '*[^0-9]*' AND i.reference NOT GLOB '*[^0-9]*' AND ltrim(i.reference, '0') = ltrim(d.reference, '0')`)
 }
 
-/**
- * A column sorted or pasted without its neighbours gives lines the reference of one row and the place of another. Rows that
- * took no reference may have a new one, since theirs may have been what was wrong; but none that another row has.
- */
-function refuseDisagreeing(db: DatabaseSync, { accountId }: DraftHeader): void {
-  db.prepare(`
+/** A column sorted or pasted without its neighbours gives lines the reference of one row and the place of another. */
+function refuseDisagreeing(db: DatabaseSync): void {
+  db.exec(`
     INSERT INTO temp.draft_fault
     SELECT d.row_no, d.line, 'result_reference', d.reference,
       'row ' || d.came_row || ' of batch ' || d.came_batch || ', which the line says it is, ' || coalesce('has the reference ' || i.reference, 'does not exist'),
-      'sort and paste whole lines only; for an intact file: tranche results ' || d.came_batch || ' --out FILE'
+      'sort and paste whole lines only, and leave result_reference as it is; for an intact file: tranche results ' || d.came_batch || ' --out FILE'
     FROM temp.draft_row d LEFT JOIN instruction i ON i.batch_id = d.came_batch AND i.row_no = d.came_row
-    WHERE d.came_batch IS NOT NULL AND (i.id IS NULL OR (i.reference <> d.reference AND (i.state <> 'INVALID' OR EXISTS (
-        SELECT 1 FROM instruction h WHERE h.account_id = ? AND h.reference = d.reference AND h.holds_reference = 1))))
-      AND NOT EXISTS (SELECT 1 FROM temp.draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`).run(
-    Number(accountId),
-  )
+    WHERE d.came_batch IS NOT NULL AND i.reference IS NOT d.reference
+      AND NOT EXISTS (SELECT 1 FROM temp.draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`)
 }
 
 const IS_OF_REFERENCE = "lower(f.column_name) IN ('reference', 'result_reference')"
@@ -115,6 +109,21 @@ export function refuseExecuted(db: DatabaseSync, { retry }: DraftHeader): void {
     WHERE d.state = 'DUPLICATE' AND i.money_warning = 1 AND i.state IN (${retry.map(() => '?').join(', ')})`).run(
     ...retry,
   )
+}
+
+/**
+ * Bad lines of which nobody can say what row they were. Recorded as INVALID under whatever reference they have now, they could
+ * come back and run as something new, although that very instruction may have been executed: such a file is refused whole.
+ */
+export function countUnidentified(db: DatabaseSync, { fedBack, accountId }: DraftHeader): number {
+  if (!fedBack) return 0
+  const found = db
+    .prepare(`
+      SELECT count(*) AS n FROM temp.draft_row d WHERE d.state = 'INVALID'
+        AND NOT EXISTS (SELECT 1 FROM instruction h WHERE h.account_id = ? AND h.reference = d.reference AND h.holds_reference = 1)
+        AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.reference = d.reference)`)
+    .get(Number(accountId))
+  return (found as { n: number }).n
 }
 
 /** After all rows have met what is recorded: what runs again and what does not, by the state of the row it is. */

@@ -395,6 +395,19 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       }
     })
 
+    test('with bad lines that are no recorded row are refused whole: left out, they could come back as something new', async () => {
+      const first = await finished()
+      const strange = [
+        rowOf(1, refund('01.12.2026'), { cameFrom: { batchId: first, rowNo: 1 } }), // was "ok", as a spreadsheet has it
+        rowOf(2, refund('no'), { cameFrom: { batchId: first, rowNo: 3 } }), // of another row, but recorded
+        faultyRow(3, 'derived', { cameFrom: null }),
+        faultyRow(4, 'bad', { cameFrom: { batchId: first, rowNo: 4 } }),
+      ]
+      const { review: reviewed } = await check(strange, fed('INVALID'))
+      expect(reviewed).toMatchObject({ accepted: 0, invalid: 4, unidentified: 2 })
+      expect((await check([faultyRow(1, 'new')])).review).toMatchObject({ invalid: 1, unidentified: 0 })
+    })
+
     test('are counted by what runs again and what does not', async () => {
       const first = await finished()
       const again = async (mended: boolean, ...retry: RetryStatus[]) =>

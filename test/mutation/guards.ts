@@ -28,6 +28,7 @@ const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/processors/pacer.test.ts'
 const COPIES = 'test/ledger/copies.integration.test.ts'
 const COPIED = 'test/e2e/copies.e2e.test.ts'
+const FED_BACK = 'test/processors/fed-back.integration.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
 
 export const GUARDS: readonly Guard[] = [
@@ -589,6 +590,69 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/draft.ts',
     guard: 'attempt = i.attempt, ever_in_doubt = i.ever_in_doubt',
     without: 'attempt = i.attempt',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a fed-back line whose reference is not that of the row it names is refused',
+    file: 'src/ledger/fed-back.ts',
+    guard: '  refuseDisagreeing(db)\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'zeros are put back only where batch and row say so',
+    file: 'src/ledger/fed-back.ts',
+    guard: 'WHERE i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.reference <> d.reference',
+    without: 'WHERE i.batch_id = d.came_batch AND i.reference <> d.reference',
+    tests: [LEDGER],
+  },
+  {
+    name: 'unread lines are forgiven only where the row would not run again',
+    file: 'src/ledger/fed-back.ts',
+    guard: "AND i.state NOT IN (${retry.map(() => '?').join(', ')})",
+    without: "AND coalesce(i.state NOT IN (${retry.map(() => '?').join(', ')}), 1) >= 0",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a bad line that is no recorded row refuses the whole results file, also with --skip-invalid',
+    file: 'src/domain/submission.ts',
+    guard: "  if (review.unidentified > 0) refusals.push({ kind: 'unidentified', rows: review.unidentified })\n",
+    without: '',
+    tests: [FED_BACK],
+  },
+  {
+    name: 'refunds beyond a recorded sale are refused',
+    file: 'src/ledger/refunds.ts',
+    guard: 'OR refundedMinor > soldMinor ORDER BY',
+    without: 'ORDER BY',
+    tests: [LEDGER],
+  },
+  {
+    name: 'refunds in doubt and on their way count against the sale',
+    file: 'src/ledger/refunds.ts',
+    guard: "(r.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR r.money_warning = 1)",
+    without: "(r.state IN ('APPROVED') OR r.money_warning = 1)",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a refund by message beyond a recorded sale is refused',
+    file: 'src/ledger/intake.ts',
+    guard: "    if (beyond !== null) return { kind: 'refused', reason: beyond }\n",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a refund that repeats or exceeds what was refunded of an unknown sale is asked about',
+    file: 'src/ledger/refunds.ts',
+    guard: 'AND d.amount_minor >= o.refunded_minor`',
+    without: 'AND 0`',
+    tests: [LEDGER],
+  },
+  {
+    name: 'refunds that came between review and record are weighed with the file',
+    file: 'src/ledger/draft.ts',
+    guard: '&& !stillFits(db, header)',
+    without: '&& false',
     tests: [LEDGER],
   },
   {

@@ -1,0 +1,251 @@
+// Results files as they come back from people and their spreadsheets, through every room that reads them: whatever was done
+// to the file, nothing runs again but what may, as it was recorded.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Fault } from '../../src/domain/fault.ts'
+import { plainId } from '../../src/domain/instruction.ts'
+import type { AccountId, BatchId, Ledger, RetryStatus } from '../../src/domain/ports.ts'
+import type { State } from '../../src/domain/states.ts'
+import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
+import { carriedColumns } from '../../src/ingest/header.ts'
+import { readRows } from '../../src/ingest/rows.ts'
+import { surveyFile } from '../../src/ingest/survey.ts'
+import { submitFile } from '../../src/processors/submit-file.ts'
+import { writeResults } from '../../src/results/write.ts'
+import {
+  CLERK,
+  claimNamed,
+  dueIn,
+  NOW,
+  openAccount,
+  rowsIn,
+  type SqlitePlace,
+  sqlitePlace,
+  work,
+} from '../fixtures/ledgers.ts'
+import { encode, toCsv, type Written, withFile } from '../ingest/table.ts'
+
+let place: SqlitePlace
+let ledger: Ledger
+let accountId: AccountId
+async function openPlace(): Promise<void> {
+  place = await sqlitePlace()
+  ledger = place.open()
+  accountId = await openAccount(ledger)
+}
+beforeEach(openPlace)
+afterEach(() => place.remove())
+
+const HEADER = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id', 'größe', 'note']
+const REFERENCES = [
+  '000123',
+  '007',
+  '2026-12',
+  'R-1',
+  'A;B,"c"',
+  'Zoë',
+  '42',
+  '0',
+  '1234567890123456789',
+  'S 9',
+  'x',
+  'y',
+]
+const NOTES = ['=1+1', "'quoted", '-5', 'two\r\nlines', '', '00012', '3-4', '@home', 'plain', "'=2", ' ', 'ä;ö']
+const FATES = ['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'READY', 'SENDING', 'INVALID', 'CANCELLED'] as const
+type Fate = (typeof FATES)[number]
+
+/** What is submitted: one row per fate, each of an order of its own. */
+function inputOf(fates: readonly Fate[]): string {
+  const rows = fates.map((fate, i) => {
+    const amount = fate === 'INVALID' ? '12.345' : `${1200 + i}.50`
+    return [REFERENCES[i] as string, 'REFUND', amount, 'EUR', `00${70_000 + i}`, 'ü', NOTES[i] as string]
+  })
+  return toCsv([HEADER, ...rows], ',', '\r\n')
+}
+
+const request = (over: Partial<SubmitRequest>): SubmitRequest => ({
+  ...{ accountId, runKey: null, reading: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
+  ...{ skipInvalid: true, expectCount: null, expectTotals: [], canaryRows: null, maxDeclinedPercent: null, nowMs: NOW },
+  ...over,
+})
+
+/** Through survey, second reading, review and record, as `submit` does it. null: refused. */
+async function hand(content: string | Uint8Array, retry: readonly RetryStatus[] = []): Promise<BatchId | null> {
+  return withFile(content, async (handle) => {
+    const options = { accountKey: 'account' }
+    const survey = await surveyFile(handle, options)
+    if (survey.kind === 'refused') return null
+    const file: InstructionFile = {
+      ...{ name: 'in.csv', sha256: survey.sha256, columns: carriedColumns(survey.header), fedBack: survey.fedBack },
+      rows: () => readRows(handle, survey, options),
+    }
+    try {
+      // Whatever number of look-alikes there is, somebody says that they are meant: the worst case.
+      for (let allowLookalikes = 0; ; allowLookalikes++) {
+        const submitted = await submitFile(
+          file,
+          request({ retry, allowLookalikes, reading: retry.join() }),
+          CLERK,
+          ledger,
+        )
+        if (submitted.kind !== 'refused') return submitted.batchId
+        await submitted.reviewed.draft.discard()
+        if (submitted.reviewed.refusals.some(({ kind }) => kind !== 'lookalikes')) return null
+      }
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'refused') return null
+      throw error
+    }
+  })
+}
+
+/** A batch in which every row has met its fate. */
+async function settled(fates: readonly Fate[]): Promise<BatchId> {
+  const batchId = await hand(inputOf(fates))
+  if (batchId === null) throw new Error('the input was refused')
+  const rows = await rowsIn(ledger, batchId)
+  for (const [i, fate] of fates.entries()) {
+    const reference = rows[i]?.reference as string
+    if (fate === 'SENDING') await claimNamed(ledger, batchId, reference)
+    else if (fate !== 'READY' && fate !== 'INVALID' && fate !== 'CANCELLED')
+      await work(ledger, batchId, reference, fate)
+  }
+  if (fates.includes('CANCELLED')) await ledger.cancel(batchId, 'enough', CLERK, NOW) // and READY with it
+  return batchId
+}
+
+async function resultsOf(batchId: BatchId): Promise<string[][]> {
+  const out = join(place.dir, `${batchId}.csv`)
+  const reading = await ledger.openReading(batchId, NOW)
+  try {
+    await writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null })
+  } finally {
+    await reading.close()
+  }
+  return parse(await readFile(out), { relax_column_count: true }) as string[][]
+}
+
+// ───────────────────────────────────────────────────────────── What is done to such a file
+
+type Mangling = (table: string[][], seed: number) => string[][]
+
+const body =
+  (change: (cell: string, column: string) => string): Mangling =>
+  ([header = [], ...rows]) => [
+    header,
+    ...rows.map((cells) => cells.map((cell, i) => change(cell, header[i] as string))),
+  ]
+const MANGLINGS: Readonly<Record<string, Mangling>> = {
+  'zeros in front are lost': body((cell) => cell.replace(/^0+(?=\d+$)/, '')),
+  'long numbers are rounded': body((cell) =>
+    /^\d{16,}$/.test(cell) ? Number(cell).toExponential(5).replace('e', 'E') : cell,
+  ),
+  'decimals are written with a comma, and zeros at their end are lost': body((cell) =>
+    /^\d+\.\d+$/.test(cell) ? String(Number(cell)).replace('.', ',') : cell,
+  ),
+  'apostrophes of the guard are gone': body((cell) => cell.replace(/^'(?=[=+\-@])/, '')),
+  'what looks like a date became one': body((cell) =>
+    /^\d{4}-\d\d$/.test(cell) ? `01.${cell.slice(5)}.${cell.slice(0, 4)}` : cell.replace(/^3-4$/, '03. Apr'),
+  ),
+  'times lost their form': body((cell) => cell.replace(/^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d).*$/, '$3.$2.$1 $4')),
+  'every status says FAILED': body((cell, column) => (column === 'result_status' ? 'FAILED' : cell)),
+  'rows stand in another order': ([header = [], ...rows], seed) => [header, ...rotated(rows.toReversed(), seed)],
+  'rows were deleted': ([header = [], ...rows], seed) => [
+    header,
+    ...rows.filter((_, i) => i === 0 || (seed >> i) % 2 === 0),
+  ],
+  'rows were pasted in once more': ([header = [], ...rows], seed) => [
+    header,
+    ...rows,
+    ...rows.slice(seed % rows.length),
+  ],
+  'one column was sorted without the others': ([header = [], ...rows], seed) => {
+    const at = seed % header.length
+    const cells = rotated(
+      rows.map((row) => row[at] as string),
+      1 + (seed % 3),
+    )
+    return [header, ...rows.map((row, i) => row.with(at, cells[i] as string))]
+  },
+  'batch and row were deleted': (table) => {
+    const gone = ['result_batch', 'result_row'].map((name) => table[0]?.indexOf(name) ?? -1)
+    return table.map((cells) => cells.filter((_, i) => !gone.includes(i)))
+  },
+  'columns stand in another order': (table, seed) => table.map((cells) => rotated(cells, seed)),
+}
+
+function rotated<T>(list: readonly T[], by: number): T[] {
+  const at = list.length === 0 ? 0 : by % list.length
+  return [...list.slice(at), ...list.slice(0, at)]
+}
+
+const MAY_RUN: Readonly<Record<RetryStatus, readonly State[]>> = {
+  FAILED: ['FAILED'],
+  CANCELLED: ['CANCELLED'],
+  INVALID: ['INVALID'],
+}
+// ───────────────────────────────────────────────────────────── What holds
+
+test('whatever was done to a results file, only rows that may run again do, each once and as it was recorded', async () => {
+  const trial = fc.record({
+    fates: fc.shuffledSubarray([...FATES, ...FATES].slice(0, REFERENCES.length), { minLength: 3 }),
+    manglings: fc.array(fc.constantFrom(...Object.keys(MANGLINGS)), { maxLength: 4 }),
+    seed: fc.nat(9_999),
+    encoding: fc.constantFrom<Written>('utf8', 'utf8-bom', 'utf16le-bom', 'windows-1252'),
+    delimiter: fc.constantFrom(',', ';', '\t'),
+    retry: fc.subarray<RetryStatus>(['FAILED', 'CANCELLED', 'INVALID']),
+  })
+  let ran = 0
+  let refused = 0
+  await fc.assert(
+    fc.asyncProperty(trial, async ({ fates, manglings, seed, encoding, delimiter, retry }) => {
+      await place.remove()
+      await openPlace()
+      const first = await settled(fates)
+      const before = await rowsIn(ledger, first)
+      const recorded = new Map(before.map((row) => [row.reference, row]))
+      let table = await resultsOf(first)
+      for (const mangling of manglings) table = MANGLINGS[mangling]?.(table, seed) as string[][]
+      const bytes = encode(toCsv(table, delimiter, '\r\n'), encoding)
+
+      const allowed = retry.flatMap((status) => MAY_RUN[status])
+      const executed = new Set(before.filter(({ state }) => state === 'APPROVED').map(({ reference }) => reference))
+      const feed = async (content: Uint8Array) => {
+        const again = await hand(content, retry)
+        if (again === null) refused++
+        const due = again === null ? [] : await dueIn(ledger, again)
+        for (const { instruction } of due) {
+          const was = recorded.get(instruction.reference)
+          expect(allowed).toContain(was?.state)
+          expect(executed).not.toContain(instruction.reference)
+          executed.add(instruction.reference)
+          if (was?.state === 'INVALID') continue
+          const asked = [instruction.money?.amountMinor, plainId(instruction.orderId as string)]
+          expect(asked).toEqual([was?.amountMinor, plainId(was?.cells[4] as string)])
+        }
+        for (const { instruction } of due) await work(ledger, again as BatchId, instruction.reference, 'APPROVED')
+        ran += due.length
+        return again
+      }
+      // Its own results and the same file again: what ran has been approved since.
+      const again = await feed(bytes)
+      if (again !== null) await feed(encode(toCsv(await resultsOf(again), delimiter, '\r\n'), 'utf8'))
+      await feed(bytes)
+    }),
+    { numRuns: 60 },
+  )
+  expect(ran).toBeGreaterThan(20)
+  expect(refused).toBeLessThan(100)
+})
+
+test.each(Object.keys(MANGLINGS))('a results file to which this was done sends nothing by itself: %s', async (name) => {
+  const first = await settled([...FATES, 'APPROVED', 'FAILED'])
+  const table = MANGLINGS[name]?.(await resultsOf(first), 5) as string[][]
+  const again = await hand(toCsv(table, ';', '\r\n'))
+  expect(again === null ? [] : await dueIn(ledger, again)).toEqual([])
+})
