@@ -6,14 +6,15 @@ import { type Currency, formatAmount } from '../domain/money.ts'
 import type { AccountId, DraftHeader } from '../domain/ports.ts'
 
 /**
- * Sales of the order `k`, as the record knows them: approved, with the amount and currency asked for. An AUTH is none before
- * its capture. Where an answer differed about money, the sale is not known after all.
+ * Sales of an order, as the record knows them: approved, with the amount and currency asked for. An AUTH is none before its
+ * capture, which goes by the order that it named and by the one that it was answered with. Where an answer differed about
+ * money, the sale is not known after all.
  */
 const SALES = (account: string, key: string) => `
   SELECT id, amount_minor, currency, money_warning FROM instruction
   WHERE account_id = ${account} AND ltrim(answered_order_id, '0') = ${key} AND answered_order_id IS NOT NULL
-    AND operation = 'CAPTURE' AND state = 'APPROVED'
-  UNION ALL
+    AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED'
+  UNION
   SELECT id, amount_minor, currency, money_warning FROM instruction
   WHERE account_id = ${account} AND order_key = ${key} AND order_key IS NOT NULL AND operation = 'CAUTH' AND state = 'APPROVED'`
 

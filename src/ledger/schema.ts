@@ -173,7 +173,7 @@ const MIGRATIONS: readonly string[] = [
   -- What is recorded of an order: its sale, its captures, its refunds.
   CREATE INDEX instruction_order ON instruction (account_id, order_key) WHERE order_key IS NOT NULL;
   CREATE INDEX instruction_sale ON instruction (account_id, ltrim(answered_order_id, '0'))
-    WHERE answered_order_id IS NOT NULL AND operation = 'CAPTURE' AND state = 'APPROVED';
+    WHERE answered_order_id IS NOT NULL AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED';
   `,
 ]
 

@@ -119,7 +119,10 @@ export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
       expect((await check([of('A', 1_001n)])).review.invalid).toBe(0)
       await work(ledger, batchId, 'C', 'APPROVED', { facts: factsWith('2', { orderId: '888' }) })
       expect((await check([of('A', 1_001n)])).review.invalid).toBe(1)
-      expect((await check([of('A', 1_000n)])).review.invalid).toBe(0)
+      for (const orderId of ['777', '888']) {
+        expect((await check([of('A', 1_000n, { orderId })])).review.invalid).toBe(0)
+        expect((await check([of('A', 1_001n, { orderId })])).review.invalid).toBe(1)
+      }
     })
 
     test('of which the gateway answered another amount are not measured by it: the sale is not known', async () => {
