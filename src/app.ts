@@ -157,6 +157,7 @@ export const NO_MERCHANT: Merchant = {
   currency: null,
   decimal: null,
   lookalikeDays: 20,
+  reasonRules: [],
 }
 
 // ───────────────────────────────────────────────────────────── A file
@@ -457,7 +458,8 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
   const reading = await ledger.openReading(batchId, app.clock.nowMs())
   try {
     const sinceMs = request.sinceMs ?? null
-    const written = await writeResults(reading, { ...request, sinceMs })
+    const reasonRules = app.config.merchants.get(reading.batch.merchant)?.reasonRules ?? []
+    const written = await writeResults(reading, { ...request, sinceMs, reasonRules })
     if (sinceMs === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
     return written
   } finally {
@@ -548,6 +550,7 @@ export async function openRehearsal(app: App, as: string | null, logLevel: strin
     currency: configured?.currency ?? null,
     decimal: configured?.decimal ?? null,
     lookalikeDays: configured?.lookalikeDays ?? 20,
+    reasonRules: configured?.reasonRules ?? [],
   }
   const config = { ...app.config, dataDir, merchants: new Map([[merchant.name, merchant]]) }
   return {

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { type Options, stringify } from 'csv-stringify/sync'
 import { assert } from '../domain/fault.ts'
 import type { BatchReading } from '../domain/ports.ts'
+import type { ReasonRule } from '../domain/reason-categories.ts'
 import { layoutOf, toHeaderCells, toResultCells } from './cells.ts'
 import { checkOut, temporaryPathFor, toOutFault } from './out.ts'
 import { openTally, SUMMARY_COLUMNS, type SummaryLine, type Tally, toSummaryRecords } from './summary.ts'
@@ -16,6 +17,8 @@ export interface ResultsRequest {
   readonly bom: boolean
   /** Only rows that changed at this moment or later: an extract, not the reconciliation of the batch. null: all. */
   readonly sinceMs: number | null
+  /** The merchant's own categories of reasons. */
+  readonly reasonRules: readonly ReasonRule[]
 }
 
 export interface WrittenResults {
@@ -42,7 +45,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
   const tally = openTally()
   const staged: string[] = []
   try {
-    const rows = await stage(path, staged, request.bom, (file) => writeRows(file, reading, request.sinceMs, tally))
+    const rows = await stage(path, staged, request.bom, (file) => writeRows(file, reading, request, tally))
     const summary = tally.lines()
     await stage(summaryPath, staged, request.bom, (file) => writeSummary(file, reading, summary))
     // The summary goes first: wherever new results stand, their summary stands beside them.
@@ -75,10 +78,10 @@ async function stage<T>(path: string, staged: string[], bom: boolean, fill: (fil
 async function writeRows(
   file: FileHandle,
   reading: BatchReading,
-  sinceMs: number | null,
+  { sinceMs, reasonRules }: ResultsRequest,
   tally: Tally,
 ): Promise<number> {
-  const layout = layoutOf(reading)
+  const layout = layoutOf(reading, reasonRules)
   let pending = [toHeaderCells(layout)]
   let rows = 0
   let lastRowNo = Number.NEGATIVE_INFINITY

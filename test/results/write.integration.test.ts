@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import { guardCell, unguardCell } from '../../src/domain/guard.ts'
 import type { BatchId, BatchReading, ReconciliationRow } from '../../src/domain/ports.ts'
+import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import { checkOut, toOutFault } from '../../src/results/out.ts'
 import { writeResults } from '../../src/results/write.ts'
 import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
@@ -22,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }))
 
 const write = (reading: BatchReading, options: { out?: string; inputPath?: string | null; bom?: boolean } = {}) =>
-  writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null, ...options })
+  writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null, reasonRules: [], ...options })
 
 const text = (path: string) => readFile(path, 'utf8')
 
@@ -55,11 +56,11 @@ const REFUNDS = readingOf(
 const RESULTS = [
   'reference,amount,note,result_status,result_reason,result_transaction_id,result_order_id,result_record_id,' +
     'result_amount,result_currency,result_vault_id,result_xtl_order_id,result_warning,result_attempts,' +
-    'result_sent_at,result_completed_at,result_row,result_reference,result_batch\r\n',
+    'result_sent_at,result_completed_at,result_row,result_reference,result_batch,result_reason_category\r\n',
   'r-1,12.30,"says ""hi"", twice",APPROVED,,900,123,,12.3000,EUR,,,,1,' +
-    '2026-01-31T11:59:58.000Z,2026-01-31T11:59:59.000Z,1,r-1,b-7\r\n',
-  `r-2,12.30,"'=1+1\nÜ",PENDING,,,,,,,,,,0,,,2,r-2,b-7\r\n`,
-  ',-12.50,,INVALID,amount: has a sign,,,,,,,,,0,,,3,,b-7\r\n',
+    '2026-01-31T11:59:58.000Z,2026-01-31T11:59:59.000Z,1,r-1,b-7,\r\n',
+  `r-2,12.30,"'=1+1\nÜ",PENDING,,,,,,,,,,0,,,2,r-2,b-7,\r\n`,
+  ',-12.50,,INVALID,amount: has a sign,,,,,,,,,0,,,3,,b-7,data\r\n',
 ].join('')
 
 const SUMMARY = [
@@ -102,7 +103,7 @@ describe('the bytes', () => {
         const carried = parsed.map((record) => record.slice(0, 2))
         expect(carried).toEqual([columns, ...list].map((cells) => cells.map(guardCell)))
         expect(carried.map((cells) => cells.map(unguardCell))).toEqual([columns, ...list])
-        expect(new Set(parsed.map((record) => record.length))).toEqual(new Set([2 + 16]))
+        expect(new Set(parsed.map((record) => record.length))).toEqual(new Set([2 + RESULT_COLUMNS.length]))
       }),
       { numRuns: 60 },
     )
@@ -122,7 +123,7 @@ describe('sandbox results', () => {
     const { path, summaryPath } = await write({ ...REFUNDS, batch: { ...REFUNDS.batch, sandbox: true } })
     expect(path).toBe(join(dir, 'refunds.results.SANDBOX.csv'))
     expect(summaryPath).toBe(join(dir, 'refunds.results.SANDBOX.summary.csv'))
-    expect(await text(path)).toContain(',SANDBOX-b-7\r\n')
+    expect(await text(path)).toContain(',SANDBOX-b-7,\r\n')
     expect(await text(summaryPath)).toMatch(/^SANDBOX-b-7,/m)
   })
 
@@ -281,7 +282,7 @@ describe('checkOut before any work', () => {
     const rehearse = (id: string, over: { out?: string } = {}) =>
       writeResults(
         { ...REFUNDS, batch: { ...REFUNDS.batch, batchId: id as BatchId, sandbox: true } },
-        { out, inputPath: null, bom: false, sinceMs: null, ...over },
+        { out, inputPath: null, bom: false, sinceMs: null, reasonRules: [], ...over },
       )
     const rehearsal = { ...request, out, sandbox: true }
     const { path } = await rehearse('b-1')
