@@ -11,7 +11,7 @@ import { Fault } from './domain/fault.ts'
 import { guardCell } from './domain/guard.ts'
 import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
-import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Settled } from './domain/ports.ts'
+import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Settled } from './domain/ports.ts'
 import type { Finding } from './domain/resolution.ts'
 import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
@@ -20,6 +20,7 @@ import { openLog } from './log.ts'
 import type { Road } from './processors/execute-slice.ts'
 import type { Work } from './processors/work-off.ts'
 import type { RedisAddress } from './queues/connection.ts'
+import type { WrittenRejects } from './results/rejects.ts'
 import type { Sandbox } from './sandbox/server.ts'
 
 // Rooms are imported where they are opened: a command that only reads the ledger starts in a fraction of the time.
@@ -176,6 +177,8 @@ export type OpenedFile =
       readonly file: InstructionFile
       readonly warnings: readonly string[]
       readonly mapped: readonly { readonly written: string; readonly field: string }[]
+      /** As the whole file was read; null: no amount of it shows one. */
+      readonly decimal: '.' | ',' | null
       readonly close: () => Promise<void>
     }
   | {
@@ -210,6 +213,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       kind: 'file',
       warnings: survey.warnings,
       mapped: survey.header.mapped,
+      decimal: survey.decimal,
       close: () => handle.close(),
       file: {
         name: basename(path),
@@ -235,9 +239,10 @@ export async function submitFile(
   file: InstructionFile,
   request: SubmitRequest,
   ledger: Ledger,
+  onReviewed?: (reviewed: Reviewed) => Promise<void>,
 ): Promise<Submitted> {
   const { submitFile: submit } = await import('./processors/submit-file.ts')
-  return submit(file, request, app.actor, ledger)
+  return submit(file, request, app.actor, ledger, onReviewed)
 }
 
 async function openToRead(path: string): Promise<FileHandle> {
@@ -476,6 +481,29 @@ export async function checkOut(request: {
   const { checkOut: check } = await import('./results/out.ts')
   return check(request)
 }
+
+/** Where rejects may go, or a fault that says why not. `results`: where this run writes its results. */
+export async function checkRejects(
+  named: string,
+  inputPath: string,
+  results: { readonly out: string; readonly sandbox: boolean } | null,
+): Promise<string> {
+  return (await import('./results/rejects.ts')).checkRejects(named, inputPath, results)
+}
+
+/** The rows that cannot be sent as written, or why there are none to be told apart. `path` as `checkRejects` answered. */
+export async function writeRejects(
+  path: string,
+  what:
+    | { readonly file: Pick<InstructionFile, 'columns' | 'fedBack'>; readonly rejects: Iterable<Reject> }
+    | (OpenedFile & { readonly kind: 'refused' }),
+): Promise<WrittenRejects> {
+  const rejects = await import('./results/rejects.ts')
+  if ('file' in what) return rejects.writeRejects(path, { ...what.file, rejects: what.rejects })
+  return rejects.writeWholeReject(path, what)
+}
+
+export type { WrittenRejects }
 
 /** CSV as the results are written: guarded, CRLF. */
 export async function toCsv(columns: readonly string[], records: readonly (readonly string[])[]): Promise<string> {

@@ -72,6 +72,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       reference: isProblem(reference) ? derived : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
       faults: read.kind === 'faults' ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo)) : [],
+      money: read.kind === 'faults' ? read.money : null,
       cameFrom: cameFrom(header, cells),
     }
   }

@@ -73,6 +73,6 @@ export function toTimestamp(atMs: number | null): string {
 }
 
 /** Words from outside: whatever is in them, they stay on one line and carry no card number. */
-function oneLine(text: string | null): string {
+export function oneLine(text: string | null): string {
   return maskPans((text ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim())
 }

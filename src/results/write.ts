@@ -35,7 +35,7 @@ const ROWS_PER_WRITE = 100
 
 // With a record delimiter of its own, csv-stringify leaves cells with a lone CR or LF unquoted, and readers would see two
 // rows. A cell that begins with a byte order mark is quoted too, else the first one would be taken for the file's own.
-const CSV: Options = { record_delimiter: '\r\n', quoted_match: /[\r\n]|^\uFEFF/ }
+export const CSV: Options = { record_delimiter: '\r\n', quoted_match: /[\r\n]|^\uFEFF/ }
 
 /** The reading stays open; whoever opened it closes it. A failure leaves what was there before as it was. */
 export async function writeResults(reading: BatchReading, request: ResultsRequest): Promise<WrittenResults> {
@@ -60,7 +60,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
 }
 
 /** Fills a temporary file beside the target and makes it durable, so that a rename can only show a whole file. */
-async function stage<T>(path: string, staged: string[], bom: boolean, fill: (file: FileHandle) => Promise<T>) {
+export async function stage<T>(path: string, staged: string[], bom: boolean, fill: (file: FileHandle) => Promise<T>) {
   const temporary = temporaryPathFor(path)
   const file = await open(temporary, 'wx')
   staged.push(temporary)
@@ -107,7 +107,7 @@ async function writeSummary(file: FileHandle, reading: BatchReading, lines: read
 }
 
 /** Makes the renames themselves durable. Some file systems cannot; the files are whole there all the same. */
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {
     await directory.sync()
