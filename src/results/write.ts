@@ -8,7 +8,16 @@ import type { BatchReading } from '../domain/ports.ts'
 import type { ReasonRule } from '../domain/reason-categories.ts'
 import { layoutOf, toHeaderCells, toResultCells } from './cells.ts'
 import { checkOut, temporaryPathFor, toOutFault } from './out.ts'
-import { openTally, SUMMARY_COLUMNS, type SummaryLine, type Tally, toSummaryRecords } from './summary.ts'
+import {
+  openTally,
+  type ReasonCount,
+  SUMMARY_COLUMNS,
+  type SummaryLine,
+  type Tally,
+  type TieOut,
+  tieOut,
+  toSummaryRecords,
+} from './summary.ts'
 
 export interface ResultsRequest {
   readonly out: string
@@ -28,6 +37,9 @@ export interface WrittenResults {
   /** The moment that they show. */
   readonly atMs: number
   readonly summary: readonly SummaryLine[]
+  readonly reasons: readonly ReasonCount[]
+  /** Rows of the batch; an extract has fewer. */
+  readonly rowsRead: number
 }
 
 /** Rows turned into text at a time; more are no faster and leave more behind for the collector. */
@@ -42,17 +54,21 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
   const { batchId, sandbox } = reading.batch
   const { out, inputPath } = request
   const { path, summaryPath } = await checkOut({ out, inputPath, batchId, sandbox })
-  const tally = openTally()
+  const tally = openTally(request.reasonRules)
   const staged: string[] = []
   try {
     const rows = await stage(path, staged, request.bom, (file) => writeRows(file, reading, request, tally))
     const summary = tally.lines()
-    await stage(summaryPath, staged, request.bom, (file) => writeSummary(file, reading, summary))
+    const isExtract = request.sinceMs !== null
+    const tied = tieOut(summary, reading.batch)
+    assert(isExtract || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)
+    await stage(summaryPath, staged, request.bom, (file) => writeSummary(file, reading, summary, tied, isExtract))
     // The summary goes first: wherever new results stand, their summary stands beside them.
     await rename(staged[1] as string, summaryPath)
     await rename(staged[0] as string, path)
     await syncDirectory(dirname(path))
-    return { path, summaryPath, rows, atMs: reading.atMs, summary }
+    const { atMs, batch } = reading
+    return { path, summaryPath, rows, atMs, summary, reasons: tally.reasons(), rowsRead: batch.rows }
   } catch (error) {
     await Promise.allSettled(staged.map((temporary) => rm(temporary, { force: true })))
     throw toOutFault(error, path)
@@ -101,9 +117,16 @@ async function writeRows(
   return rows
 }
 
-async function writeSummary(file: FileHandle, reading: BatchReading, lines: readonly SummaryLine[]): Promise<void> {
+async function writeSummary(
+  file: FileHandle,
+  reading: BatchReading,
+  lines: readonly SummaryLine[],
+  tied: TieOut,
+  isExtract: boolean,
+): Promise<void> {
   const { batchMark } = layoutOf(reading)
-  await file.appendFile(stringify([[...SUMMARY_COLUMNS], ...toSummaryRecords(lines, batchMark, reading.atMs)], CSV))
+  const records = toSummaryRecords(lines, batchMark, reading.atMs, tied, isExtract)
+  await file.appendFile(stringify([[...SUMMARY_COLUMNS], ...records], CSV))
 }
 
 /** Makes the renames themselves durable. Some file systems cannot; the files are whole there all the same. */

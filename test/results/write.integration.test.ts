@@ -65,11 +65,11 @@ const RESULTS = [
 
 const SUMMARY = [
   'summary_batch,summary_read_at,operation,currency,status,count,requested_amount,answered_currency,answered_count,' +
-    'answered_amount\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,APPROVED,1,12.30,EUR,1,12.3000\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,PENDING,1,12.30,,0,\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,,,INVALID,1,,,0,\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,TOTAL,,,3,,,1,\r\n',
+    'answered_amount,batch_count,batch_requested_amount,ties_out\r\n',
+  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,APPROVED,1,12.30,EUR,1,12.3000,2,24.60,yes\r\n',
+  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,PENDING,1,12.30,,0,,2,24.60,yes\r\n',
+  'b-7,2026-01-31T12:00:00.000Z,,,INVALID,1,,,0,,1,,yes\r\n',
+  'b-7,2026-01-31T12:00:00.000Z,TOTAL,,,3,,,1,,3,,yes\r\n',
 ].join('')
 
 describe('the bytes', () => {
@@ -254,6 +254,7 @@ describe('a failure half-way', () => {
   test.each([
     ['a row is missing', readingOf(['c'], [rowOf()], { rows: 2 })],
     ['a row comes twice', readingOf(['c'], [rowOf(), rowOf()])],
+    ['the amounts are not those of the ledger', readingOf(['c'], [rowOf()], { totals: [] })],
     ['rows are out of order', readingOf(['c'], [rowOf({ rowNo: 2 }), rowOf({ rowNo: 1 })])],
   ])('comes before results in which %s', async (_, reading) => {
     await expect(write(reading)).rejects.toThrow(/^bug: /)
