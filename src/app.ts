@@ -505,10 +505,10 @@ export async function writeRejects(
 
 export type { WrittenRejects }
 
-/** CSV as the results are written: guarded, CRLF. */
+/** CSV as the results are written: guarded, quoted, CRLF. */
 export async function toCsv(columns: readonly string[], records: readonly (readonly string[])[]): Promise<string> {
-  const { stringify } = await import('csv-stringify/sync')
-  return stringify([columns, ...records.map((record) => record.map(guardCell))], { record_delimiter: 'windows' })
+  const [{ stringify }, { CSV }] = await Promise.all([import('csv-stringify/sync'), import('./results/write.ts')])
+  return stringify([columns, ...records.map((record) => record.map(guardCell))], CSV)
 }
 
 // ───────────────────────────────────────────────────────────── Doubts

@@ -46,8 +46,9 @@ export interface WrittenResults {
 const ROWS_PER_WRITE = 100
 
 // With a record delimiter of its own, csv-stringify leaves cells with a lone CR or LF unquoted, and readers would see two
-// rows. A cell that begins with a byte order mark is quoted too, else the first one would be taken for the file's own.
-export const CSV: Options = { record_delimiter: '\r\n', quoted_match: /[\r\n]|^\uFEFF/ }
+// rows. A cell that begins with a byte order mark is quoted too, else the first one would be taken for the file's own. So
+// is one with another separator in it: a spreadsheet that parts cells there as well would find a formula behind it.
+export const CSV: Options = { record_delimiter: '\r\n', quoted_match: /[\r\n;\t|]|^\uFEFF/ }
 
 /** The reading stays open; whoever opened it closes it. A failure leaves what was there before as it was. */
 export async function writeResults(reading: BatchReading, request: ResultsRequest): Promise<WrittenResults> {
