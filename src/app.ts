@@ -179,6 +179,8 @@ export type OpenedFile =
       readonly mapped: readonly { readonly written: string; readonly field: string }[]
       /** As the whole file was read; null: no amount of it shows one. */
       readonly decimal: '.' | ',' | null
+      /** Which of the carried columns names references; null: none does. */
+      readonly referencePlace: number | null
       readonly close: () => Promise<void>
     }
   | {
@@ -214,6 +216,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       warnings: survey.warnings,
       mapped: survey.header.mapped,
       decimal: survey.decimal,
+      referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
       close: () => handle.close(),
       file: {
         name: basename(path),
@@ -227,6 +230,11 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     await handle.close().catch(() => {})
     throw error
   }
+}
+
+function placeAmong(carried: readonly number[], place: number | undefined): number | null {
+  const found = place === undefined ? -1 : carried.indexOf(place)
+  return found === -1 ? null : found
 }
 
 export async function reviewFile(file: InstructionFile, request: SubmitRequest, ledger: Ledger): Promise<Reviewed> {
@@ -495,12 +503,18 @@ export async function checkRejects(
 export async function writeRejects(
   path: string,
   what:
-    | { readonly file: Pick<InstructionFile, 'columns' | 'fedBack'>; readonly rejects: Iterable<Reject> }
+    | {
+        readonly opened: OpenedFile & { readonly kind: 'file' }
+        readonly runKey: string | null
+        readonly rejects: Iterable<Reject>
+      }
     | (OpenedFile & { readonly kind: 'refused' }),
 ): Promise<WrittenRejects> {
   const rejects = await import('./results/rejects.ts')
-  if ('file' in what) return rejects.writeRejects(path, { ...what.file, rejects: what.rejects })
-  return rejects.writeWholeReject(path, what)
+  if (!('opened' in what)) return rejects.writeWholeReject(path, what)
+  const { file, referencePlace } = what.opened
+  const { columns, fedBack } = file
+  return rejects.writeRejects(path, { columns, fedBack, referencePlace, runKey: what.runKey, rejects: what.rejects })
 }
 
 export type { WrittenRejects }

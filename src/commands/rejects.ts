@@ -29,7 +29,8 @@ export async function openRejects(
     async write(opened, { draft, review }) {
       if (path === null) return
       next = `${nextCommand(path, given, opened.decimal)}${othersText(review.rows - review.invalid, given)}`
-      written = await writeRejects(path, { file: opened.file, rejects: draft.rejects() })
+      const runKey = given.runKey?.trim().normalize('NFC') ?? null
+      written = await writeRejects(path, { opened, runKey, rejects: draft.rejects() })
     },
     async writeWhole(opened) {
       if (path !== null) written = await writeRejects(path, opened)

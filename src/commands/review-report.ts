@@ -138,7 +138,7 @@ function refusalLine(refusal: Refusal): string {
     case 'total':
       return `The file adds up to ${refusal.found}, ${refusal.expected} was expected (--expect-total): ${refusal.difference}. Look whether it is the right file, and whole.`
     case 'total-unknown':
-      return `What the file adds up to is not known: ${plural(refusal.unread, 'row has an amount', 'rows have an amount')} that cannot be read. Without ${refusal.unread === 1 ? 'it' : 'them'} it is ${refusal.found}, ${refusal.expected} was expected (--expect-total). Correct the file first.`
+      return `What the file adds up to is not known: ${plural(refusal.unread, 'row has an amount', 'rows have an amount')} that cannot be read. The others add up to ${refusal.found}, ${refusal.expected} was expected (--expect-total). Correct ${refusal.unread === 1 ? 'that row' : 'those rows'} first.`
     case 'currency':
       return `The file also asks for ${refusal.found}, in ${plural(refusal.rows, 'row')}, and no total was expected in that currency. If ${refusal.rows === 1 ? 'it is' : 'they are'} meant, add --expect-total ${refusal.found}.`
   }

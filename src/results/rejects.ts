@@ -18,6 +18,10 @@ export interface RejectedFile {
   readonly columns: readonly string[]
   /** It is results fed back: its rows are to be found again by what the results say, mended or not. */
   readonly fedBack: boolean
+  /** Which of the columns names references; null: none does. */
+  readonly referencePlace: number | null
+  /** Stands before every reference of the rows, and will again when the mended file is handed in. */
+  readonly runKey: string | null
   readonly rejects: Iterable<Reject>
 }
 
@@ -55,8 +59,9 @@ export async function checkRejects(
 
 /** Row by row, complete or not at all. */
 export async function writeRejects(path: string, file: RejectedFile): Promise<WrittenRejects> {
-  const { columns, fedBack } = file
-  const names = [...columns, ...(fedBack ? FED_BACK_COLUMNS : []), ...REJECT_COLUMNS]
+  const { columns, fedBack, referencePlace } = file
+  const own = fedBack ? FED_BACK_COLUMNS : referencePlace === null ? ['reference'] : []
+  const names = [...columns, ...own, ...REJECT_COLUMNS]
   return write(path, names, toRecords(file))
 }
 
@@ -80,12 +85,12 @@ const FED_BACK_COLUMNS = ['result_row', 'result_reference', 'result_batch']
  * One line for each row, however much is wrong with it: a row that stood there twice would clash with itself when the
  * mended file is handed in.
  */
-function* toRecords({ columns, fedBack, rejects }: RejectedFile): Iterable<readonly string[]> {
-  for (const { rowNo, line, cells, reference, cameFrom, faults } of rejects) {
+function* toRecords(file: RejectedFile): Iterable<readonly string[]> {
+  for (const reject of file.rejects) {
+    const { rowNo, line, faults } = reject
     const named = faults.map(({ column, problem }) => (column === null ? problem : `${column}: ${problem}`))
     yield [
-      ...columns.map((_, i) => cells[i] ?? ''),
-      ...(fedBack ? [cameFrom === null ? '' : String(cameFrom.rowNo), reference, cameFrom?.batchId ?? ''] : []),
+      ...toOwnCells(reject, file),
       String(line),
       String(rowNo),
       joined(faults.map(({ column }) => column)),
@@ -94,6 +99,21 @@ function* toRecords({ columns, fedBack, rejects }: RejectedFile): Iterable<reado
       joined(faults.map(({ remedy }) => remedy)),
     ]
   }
+}
+
+/**
+ * The row as it was, and what makes it the same row whenever it comes back. A row without a reference gets the one that it
+ * would have had: else it would get another with every change of the file, and could be sent twice.
+ */
+function toOwnCells(
+  { cells, reference, cameFrom }: Reject,
+  { columns, fedBack, referencePlace, runKey }: RejectedFile,
+): string[] {
+  const own = columns.map((_, i) => cells[i] ?? '')
+  if (fedBack) return [...own, cameFrom === null ? '' : String(cameFrom.rowNo), reference, cameFrom?.batchId ?? '']
+  const bare = runKey !== null && reference.startsWith(`${runKey}/`) ? reference.slice(runKey.length + 1) : reference
+  if (referencePlace === null) return [...own, bare]
+  return own.map((cell, i) => (i === referencePlace && cell.trim() === '' ? bare : cell))
 }
 
 function joined(texts: readonly (string | null)[]): string {

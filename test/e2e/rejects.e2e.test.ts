@@ -59,6 +59,34 @@ test('bad rows are left out, mended in the file of rejects, and that file is han
   expect(office.sandbox.received()).toBe(5)
 })
 
+test('rows without references keep theirs through the file of rejects: handed in a second time, they are not sent again', async () => {
+  const rows = [refundRow(1, { amount: 'x' }), refundRow(2, { amount: 'y' }), refundRow(3)]
+  office.sandbox.prepare(preparationFor(refunds(3)))
+  const input = await fileOf(rows.map((row) => ({ ...row, reference: '' })))
+  const bad = office.path('bad.csv')
+  const options = ['--skip-invalid', '--run-key', '2026-12']
+  const ran = await office.tranche('run', input, '--out', office.path('out.csv'), ...options, '--rejects', bad)
+  expect(ran.code, ran.stderr).toBe(3)
+  const rejects = await recordsOf(bad)
+  const half = rejects.map((row, i) => (i === 0 ? { ...row, amount: '1.01' } : row))
+  await writeFile(bad, stringify(half, { header: true }))
+  const once = await office.tranche('run', bad, '--out', office.path('once.csv'), ...options)
+  expect(once.code, once.stderr).toBe(3)
+  await writeFile(
+    bad,
+    stringify(
+      half.map((row, i) => (i === 1 ? { ...row, amount: '2.01' } : row)),
+      { header: true },
+    ),
+  )
+  const twice = await office.tranche('run', bad, '--out', office.path('twice.csv'), ...options)
+  expect(twice.code, twice.stderr).toBe(0)
+  expect(countsIn(office.path('twice.csv'))).toEqual({ DUPLICATE: 1, APPROVED: 1 })
+  expect(office.sandbox.received()).toBe(3)
+  const [first] = await recordsOf(office.path('twice.csv'))
+  expect(first?.result_reference).toBe(`2026-12/${rejects[0]?.reference}`)
+})
+
 test('4000 rows with one trouble are one line, and JSON has the first 1000 of them', async () => {
   const input = await fileOf(refunds(4000).map((row) => ({ ...row, request_currency: '' })))
   const checked = await office.tranche('check', input)
@@ -179,6 +207,8 @@ test('a total that cannot be known is not met, and nothing is recorded', async (
   const input = await fileOf([...refunds(2), refundRow(3, { amount: '' })])
   const submitted = await office.tranche('submit', input, '--skip-invalid', '--expect-total', 'EUR=3.02')
   expect(submitted.code, submitted.stderr).toBe(7)
-  expect(submitted.stderr).toContain('What the file adds up to is not known: 1 row has an amount that cannot be read')
+  expect(submitted.stderr).toContain(
+    'What the file adds up to is not known: 1 row has an amount that cannot be read. The others add up to EUR=3.02',
+  )
   expect(await batches()).toEqual([])
 })

@@ -634,8 +634,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'rejects of fed-back results are never new instructions',
     file: 'src/results/rejects.ts',
-    guard: '...(fedBack ? FED_BACK_COLUMNS : []), ',
-    without: '',
+    guard: 'const own = fedBack ? FED_BACK_COLUMNS : ',
+    without: 'const own = ',
+    tests: [REJECTS],
+  },
+  {
+    name: 'a reject without a reference is the same row whenever it comes back',
+    file: 'src/results/rejects.ts',
+    guard: "(i === referencePlace && cell.trim() === '' ? bare : cell)",
+    without: 'cell',
     tests: [REJECTS],
   },
   {

@@ -20,6 +20,8 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true }))
 
+/** References stand in the first column. */
+const PLAIN = { referencePlace: 0, runKey: null }
 const COLUMNS = ['reference', 'transaction_type', 'amount', 'note', 'last']
 const cellsWith = (note: string) => ['R-1', 'REFUND', '1.00', note, note]
 
@@ -35,7 +37,7 @@ async function rejectsWith(text: string, columns = COLUMNS): Promise<Buffer> {
   const fault = { rowNo: 1, line: 2, column: text, value: text, problem: text, remedy: text }
   const reject = { rowNo: 1, line: 2, cells: cellsWith(text), reference: text, cameFrom: null, faults: [fault] }
   await rm(path, { force: true })
-  await writeRejects(path, { columns, fedBack: false, rejects: [reject] })
+  await writeRejects(path, { columns, fedBack: false, ...PLAIN, rejects: [reject] })
   return readFile(path)
 }
 
@@ -88,7 +90,7 @@ describe('read back by this program', () => {
         const fault = { rowNo: 1, line: 2, column: null, value: null, problem: 'p', remedy: 'r' }
         await rm(path, { force: true })
         const reject = { rowNo: 1, line: 2, cells, reference: 'R-1', cameFrom: null, faults: [fault] }
-        await writeRejects(path, { columns, fedBack: false, rejects: [reject] })
+        await writeRejects(path, { columns, fedBack: false, ...PLAIN, rejects: [reject] })
         const { survey, rows } = await readWhole(await readFile(path))
         expect(rows.map((row) => row.cells)).toEqual([cells])
         expect(survey.header.written.slice(0, columns.length)).toEqual(columns)

@@ -26,10 +26,12 @@ const REJECT: Reject = {
   ...{ rowNo: 4, line: 6, cells: ['R-4', '=1', 'a,"b"\n'], reference: '12/R-4', cameFrom: null },
   faults: [FAULT],
 }
+/** References stand in the first column. */
+const PLAIN = { referencePlace: 0, runKey: null }
 const COLUMNS = ['reference', 'amount', 'note']
 
 const write = (rejects: readonly Reject[], columns: readonly string[] = COLUMNS, fedBack = false) =>
-  writeRejects(path, { columns, fedBack, rejects })
+  writeRejects(path, { columns, fedBack, ...PLAIN, rejects })
 const text = () => readFile(path, 'utf8')
 
 describe('a file of rejects', () => {
@@ -57,6 +59,16 @@ describe('a file of rejects', () => {
     const [header, record] = parse(await text(), { bom: true }) as string[][]
     expect(header?.slice(0, 4)).toEqual(['note', 'result_row', 'result_reference', 'result_batch'])
     expect(record?.slice(1, 4)).toEqual(['3', '12/R-4', 'b-7'])
+  })
+
+  test('gives a row without a reference the one that it would have had, so that it is the same row whenever it comes', async () => {
+    const rejects = [REJECT, { ...REJECT, rowNo: 5, cells: [' ', '1', ''], reference: '12/ab-5' }]
+    const first = async () => (parse(await text(), { bom: true }) as string[][]).map((record) => record[0])
+    await writeRejects(path, { columns: COLUMNS, fedBack: false, referencePlace: 0, runKey: '12', rejects })
+    expect(await first()).toEqual(['reference', 'R-4', 'ab-5'])
+    await writeRejects(path, { columns: ['amount'], fedBack: false, referencePlace: null, runKey: '12', rejects })
+    const records: string[][] = parse(await text(), { bom: true })
+    expect(records.map((record) => record[1])).toEqual(['reference', 'R-4', 'ab-5'])
   })
 
   test('of a file that is no table has the one line that says why', async () => {
@@ -87,9 +99,9 @@ describe('a file of rejects', () => {
       yield REJECT
       throw new Error('the ledger went away')
     }
-    await expect(writeRejects(path, { columns: COLUMNS, fedBack: false, rejects: failing() })).rejects.toThrow(
-      'went away',
-    )
+    await expect(
+      writeRejects(path, { columns: COLUMNS, fedBack: false, ...PLAIN, rejects: failing() }),
+    ).rejects.toThrow('went away')
     expect(await text()).toBe(before)
     expect(await readdir(dir)).toEqual(['bad.csv', 'refunds.csv'])
   })
