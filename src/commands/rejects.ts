@@ -50,9 +50,12 @@ function notWritten(path: string): string {
 function rejectsText({ path, rows, kind }: WrittenRejects, next: string): string {
   switch (kind) {
     case 'written':
+    case 'replaced': {
+      const instead = kind === 'replaced' ? ' (in place of those of an earlier run)' : ''
       return next === ''
-        ? `Rejects: ${path}: what is wrong with the file as a whole.`
-        : `Rejects: ${path}: ${plural(rows, 'row')}, with what is wrong and what to do. Correct the cells there, then hand in that file (its columns reject_… are passed over): ${next}`
+        ? `Rejects: ${path}${instead}: what is wrong with the file as a whole.`
+        : `Rejects: ${path}${instead}: ${plural(rows, 'row')}, with what is wrong and what to do. Correct the cells there, then hand in that file (its columns reject_… are passed over): ${next}`
+    }
     case 'emptied':
       return `No row is bad. ${path} had the rejects of an earlier run; it has only its column names now.`
     case 'nothing':

@@ -32,7 +32,7 @@ export interface WrittenRejects {
   readonly path: string
   readonly rows: number
   /** `emptied`: nothing is bad, and what an earlier run left there has only its column names now. */
-  readonly kind: 'written' | 'emptied' | 'nothing'
+  readonly kind: 'written' | 'replaced' | 'emptied' | 'nothing'
 }
 
 /**
@@ -151,7 +151,7 @@ async function write(
     }
     await rename(staged[0] as string, path)
     await syncDirectory(dirname(path))
-    return { path, rows, kind: rows === 0 ? 'emptied' : 'written' }
+    return { path, rows, kind: rows === 0 ? 'emptied' : stands ? 'replaced' : 'written' }
   } catch (error) {
     await Promise.allSettled(staged.map((temporary) => rm(temporary, { force: true })))
     throw toOutFault(error, path, WORDS)

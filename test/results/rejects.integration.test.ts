@@ -89,7 +89,7 @@ describe('a file of rejects', () => {
     await write([REJECT])
     expect(await write([], [])).toEqual({ path, rows: 0, kind: 'emptied' })
     expect(await text()).toBe(EMPTY)
-    expect(await write([REJECT])).toMatchObject({ kind: 'written' })
+    expect(await write([REJECT])).toMatchObject({ kind: 'replaced' })
   })
 
   test('that fails half-way leaves the old one as it was, and no temporary file', async () => {
