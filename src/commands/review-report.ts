@@ -130,7 +130,7 @@ function capital(text: string): string {
 function refusalLine(refusal: Refusal): string {
   switch (refusal.kind) {
     case 'bad-rows':
-      return `${plural(refusal.rows, 'row')} cannot be sent as written, so nothing of the file is. Correct the file, or leave ${refusal.rows === 1 ? 'it' : 'them'} out with --skip-invalid.`
+      return `${plural(refusal.rows, 'row')} cannot be sent as written, so nothing of the file is. Correct the file, or the bad rows alone (--rejects FILE), or leave ${refusal.rows === 1 ? 'it' : 'them'} out with --skip-invalid.`
     case 'lookalikes':
       return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. If they are meant, add --allow-lookalikes ${refusal.found}.`
     case 'count':
