@@ -11,7 +11,7 @@ import { Fault } from './domain/fault.ts'
 import { guardCell } from './domain/guard.ts'
 import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
-import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Settled } from './domain/ports.ts'
+import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Settled } from './domain/ports.ts'
 import type { Finding } from './domain/resolution.ts'
 import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
@@ -20,6 +20,7 @@ import { openLog } from './log.ts'
 import type { Road } from './processors/execute-slice.ts'
 import type { Work } from './processors/work-off.ts'
 import type { RedisAddress } from './queues/connection.ts'
+import type { WrittenRejects } from './results/rejects.ts'
 import type { Sandbox } from './sandbox/server.ts'
 
 // Rooms are imported where they are opened: a command that only reads the ledger starts in a fraction of the time.
@@ -157,6 +158,7 @@ export const NO_MERCHANT: Merchant = {
   currency: null,
   decimal: null,
   lookalikeDays: 20,
+  reasonRules: [],
 }
 
 // ───────────────────────────────────────────────────────────── A file
@@ -175,6 +177,10 @@ export type OpenedFile =
       readonly file: InstructionFile
       readonly warnings: readonly string[]
       readonly mapped: readonly { readonly written: string; readonly field: string }[]
+      /** As the whole file was read; null: no amount of it shows one. */
+      readonly decimal: '.' | ',' | null
+      /** Which of the carried columns names references; null: none does. */
+      readonly referencePlace: number | null
       readonly close: () => Promise<void>
     }
   | {
@@ -209,6 +215,8 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       kind: 'file',
       warnings: survey.warnings,
       mapped: survey.header.mapped,
+      decimal: survey.decimal,
+      referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
       close: () => handle.close(),
       file: {
         name: basename(path),
@@ -224,6 +232,11 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
   }
 }
 
+function placeAmong(carried: readonly number[], place: number | undefined): number | null {
+  const found = place === undefined ? -1 : carried.indexOf(place)
+  return found === -1 ? null : found
+}
+
 export async function reviewFile(file: InstructionFile, request: SubmitRequest, ledger: Ledger): Promise<Reviewed> {
   const { reviewFile: review } = await import('./processors/submit-file.ts')
   return review(file, request, ledger, true)
@@ -234,9 +247,10 @@ export async function submitFile(
   file: InstructionFile,
   request: SubmitRequest,
   ledger: Ledger,
+  onReviewed?: (reviewed: Reviewed) => Promise<void>,
 ): Promise<Submitted> {
   const { submitFile: submit } = await import('./processors/submit-file.ts')
-  return submit(file, request, app.actor, ledger)
+  return submit(file, request, app.actor, ledger, onReviewed)
 }
 
 async function openToRead(path: string): Promise<FileHandle> {
@@ -457,7 +471,8 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
   const reading = await ledger.openReading(batchId, app.clock.nowMs())
   try {
     const sinceMs = request.sinceMs ?? null
-    const written = await writeResults(reading, { ...request, sinceMs })
+    const reasonRules = app.config.merchants.get(reading.batch.merchant)?.reasonRules ?? []
+    const written = await writeResults(reading, { ...request, sinceMs, reasonRules })
     if (sinceMs === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
     return written
   } finally {
@@ -475,10 +490,39 @@ export async function checkOut(request: {
   return check(request)
 }
 
-/** CSV as the results are written: guarded, CRLF. */
+/** Where rejects may go, or a fault that says why not. `results`: where this run writes its results. */
+export async function checkRejects(
+  named: string,
+  inputPath: string,
+  results: { readonly out: string; readonly sandbox: boolean } | null,
+): Promise<string> {
+  return (await import('./results/rejects.ts')).checkRejects(named, inputPath, results)
+}
+
+/** The rows that cannot be sent as written, or why there are none to be told apart. `path` as `checkRejects` answered. */
+export async function writeRejects(
+  path: string,
+  what:
+    | {
+        readonly opened: OpenedFile & { readonly kind: 'file' }
+        readonly runKey: string | null
+        readonly rejects: Iterable<Reject>
+      }
+    | (OpenedFile & { readonly kind: 'refused' }),
+): Promise<WrittenRejects> {
+  const rejects = await import('./results/rejects.ts')
+  if (!('opened' in what)) return rejects.writeWholeReject(path, what)
+  const { file, referencePlace } = what.opened
+  const { columns, fedBack } = file
+  return rejects.writeRejects(path, { columns, fedBack, referencePlace, runKey: what.runKey, rejects: what.rejects })
+}
+
+export type { WrittenRejects }
+
+/** CSV as the results are written: guarded, quoted, CRLF. */
 export async function toCsv(columns: readonly string[], records: readonly (readonly string[])[]): Promise<string> {
-  const { stringify } = await import('csv-stringify/sync')
-  return stringify([columns, ...records.map((record) => record.map(guardCell))], { record_delimiter: 'windows' })
+  const [{ stringify }, { CSV }] = await Promise.all([import('csv-stringify/sync'), import('./results/write.ts')])
+  return stringify([columns, ...records.map((record) => record.map(guardCell))], CSV)
 }
 
 // ───────────────────────────────────────────────────────────── Doubts
@@ -548,6 +592,7 @@ export async function openRehearsal(app: App, as: string | null, logLevel: strin
     currency: configured?.currency ?? null,
     decimal: configured?.decimal ?? null,
     lookalikeDays: configured?.lookalikeDays ?? 20,
+    reasonRules: configured?.reasonRules ?? [],
   }
   const config = { ...app.config, dataDir, merchants: new Map([[merchant.name, merchant]]) }
   return {

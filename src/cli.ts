@@ -132,10 +132,14 @@ function withFileOptions(command: Command): Command {
     .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
     .option('--merchant <name>', 'which configured merchant')
     .option('--skip-invalid', 'leave bad rows out and report them as INVALID, instead of refusing the file')
+    .option(
+      '--rejects <file>',
+      'write bad rows to this CSV, with what is wrong, to be corrected there and handed in again',
+    )
     .option('--expect-count <n>', 'refuse the file unless it has exactly this many rows')
     .option(
       '--expect-total <CUR=AMOUNT>',
-      'refuse the file unless it adds up to this; may be given per currency',
+      'refuse the file unless it adds up to this; once for each currency in it',
       collect,
     )
     .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when they are meant')
@@ -163,7 +167,13 @@ function collect(value: string, before: readonly string[] = []): readonly string
 function addFileCommands(program: Command, act: Act): void {
   withFileOptions(program.command('check <file>'))
     .description('read and validate all of it; record and send nothing')
-    .addHelpText('after', example('tranche check refunds.csv --expect-count 4000 --expect-total EUR=41280.55'))
+    .addHelpText(
+      'after',
+      example(
+        'tranche check refunds.csv --expect-count 4000 --expect-total EUR=41280.55',
+        'tranche check refunds.csv --rejects bad.csv',
+      ),
+    )
     .action((file: string, options: FileArguments) =>
       act(async (app, terminal) => (await import('./commands/check.ts')).check(app, file, options, terminal)),
     )

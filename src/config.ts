@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { Fault } from './domain/fault.ts'
 import { type Currency, parseCurrency } from './domain/money.ts'
 import type { Connection } from './domain/outcome.ts'
+import { folded, REASON_CATEGORIES, type ReasonRule } from './domain/reason-categories.ts'
 
 /** A text that prints as `[secret]` wherever it is printed by accident. */
 export class Secret {
@@ -61,6 +62,8 @@ export interface Merchant {
   /** How this merchant's files write decimals; null: each file tells. */
   readonly decimal: (typeof DECIMALS)[number] | null
   readonly lookalikeDays: number
+  /** Categories of reasons that this merchant's gateway words in its own way; they come before the built-in ones. */
+  readonly reasonRules: readonly ReasonRule[]
 }
 
 export interface Config {
@@ -78,6 +81,7 @@ const IN_FLIGHT = { min: 1, max: 1000 }
 const TIMEOUT_MS = { min: 1000, max: 600_000 }
 const DOUBT_REST_MS = { min: 0, max: 7 * 24 * 3600 * 1000 }
 const LOOKALIKE_DAYS = { min: 0, max: 366 }
+const REASON_RULES_MAX = 1000
 
 /** The name of the merchant that the environment describes, and of the one meant where none is named. */
 export const DEFAULT_MERCHANT = 'default'
@@ -288,6 +292,7 @@ const HABITS: Omit<Merchant, keyof Traffic | 'name' | 'url' | 'username' | 'pass
   currency: null,
   decimal: null,
   lookalikeDays: 20,
+  reasonRules: Object.freeze([]),
 }
 
 /** The gateway's base address in one spelling, so that one account is not taken for two. */
@@ -430,6 +435,21 @@ async function entrySchema(directory: string) {
     currency: read(parseListedCurrency).optional(),
     decimal: z.enum(DECIMALS).optional(),
     lookalike_days: whole(LOOKALIKE_DAYS),
+    reason_categories: z
+      .array(z.strictObject({ match: z.string().regex(/\S/, 'is empty'), category: z.enum(REASON_CATEGORIES) }))
+      .max(REASON_RULES_MAX)
+      .superRefine((rules, context) => {
+        for (const [i, { match }] of rules.entries()) {
+          const first = rules.findIndex((rule) => folded(match).includes(folded(rule.match)))
+          if (first < i)
+            context.addIssue({
+              code: 'custom',
+              path: [i, 'match'],
+              message: `is never reached: reason_categories.${first} fits first`,
+            })
+        }
+      })
+      .optional(),
   })
 }
 
@@ -457,6 +477,7 @@ function fromEntry(name: string, entry: Entry, traffic: Traffic): Merchant {
     currency: entry.currency ?? HABITS.currency,
     decimal: entry.decimal ?? HABITS.decimal,
     lookalikeDays: entry.lookalike_days ?? HABITS.lookalikeDays,
+    reasonRules: Object.freeze(entry.reason_categories ?? HABITS.reasonRules),
   })
 }
 

@@ -250,6 +250,9 @@ describe('TRANCHE_CONFIG', () => {
     currency: eur
     decimal: ","
     lookalike_days: 7
+    reason_categories:
+      - {match: kontolimit, category: funds}
+      - {match: "(51)", category: funds}
   beta:
     url: https://gateway.example
     username_file: beta.username
@@ -270,6 +273,10 @@ describe('TRANCHE_CONFIG', () => {
       currency: 'EUR',
       decimal: ',',
       lookalikeDays: 7,
+      reasonRules: [
+        { match: 'kontolimit', category: 'funds' },
+        { match: '(51)', category: 'funds' },
+      ],
     })
     expect(merchantOf(config, 'acme').password.reveal()).toBe('hush')
     expect(merchantOf(config, 'beta')).toMatchObject({ username: 'beta', ratePerSecond: 10, lookalikeDays: 20 })
@@ -318,6 +325,39 @@ merchants:
     expect(mistakes).toHaveLength(14)
     expect(mistakes.join()).toContain('write password_file: with the path')
     expect(mistakes.join()).not.toContain('hush')
+  })
+
+  test('every mistake in a list of reason categories is named by its place', async () => {
+    file('any.password', 'hush')
+    const path = file(
+      'categories.yaml',
+      `merchants:
+  acme:
+    url: https://gateway.example
+    username: acme
+    password_file: any.password
+    reason_categories:
+      - {match: limit, category: funds}
+      - {match: " ", category: card}
+      - {match: x, category: money}
+      - {match: y}
+      - {match: z, category: card, as: regex}
+      - {match: 51, category: card}
+`,
+    )
+    expect((await mistakesOf({ TRANCHE_CONFIG: path })).map((line) => line.split(': ')[0])).toEqual(
+      ['1.match', '2.category', '3.category', '4.as', '5.match'].map(
+        (place) => `TRANCHE_CONFIG merchants.acme.reason_categories.${place}`,
+      ),
+    )
+    const never = file(
+      'never.yaml',
+      `merchants: {acme: {url: "https://gateway.example", username: acme, password_file: any.password,
+  reason_categories: [{match: limit, category: funds}, {match: Kontolimit, category: card}]}}`,
+    )
+    expect(await mistakesOf({ TRANCHE_CONFIG: never })).toEqual([
+      'TRANCHE_CONFIG merchants.acme.reason_categories.1.match: is never reached: reason_categories.0 fits first',
+    ])
   })
 
   test('one account under two names is refused', async () => {

@@ -1,9 +1,18 @@
 // tranche check FILE: reads and validates all of it; records and sends nothing.
 
-import { type App, accountOf, NO_MERCHANT, openInstructionFile, openRecordToRead, reviewFile } from '../app.ts'
+import {
+  type App,
+  accountOf,
+  NO_MERCHANT,
+  type OpenedFile,
+  openInstructionFile,
+  openRecordToRead,
+  reviewFile,
+} from '../app.ts'
 import type { AccountId } from '../domain/ports.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
-import { sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
+import { openRejects, type Rejects } from './rejects.ts'
+import { sayHow, showRefusals, showReview, toJsonDetails, toJsonRefusals, toJsonReview } from './review-report.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
 export async function check(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
@@ -11,8 +20,9 @@ export async function check(app: App, path: string, given: FileArguments, termin
   const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
   if (anonymous)
     terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
+  const rejects = await openRejects(given, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
-  if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
+  if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
   const ledger = await openRecordToRead(app)
   try {
     sayHow(opened, terminal)
@@ -22,16 +32,20 @@ export async function check(app: App, path: string, given: FileArguments, termin
       ledger,
     )
     const ok = reviewed.refusals.length === 0
+    await rejects.write(opened, reviewed)
     showReview(reviewed.review, terminal)
-    if (!terminal.json) showRefusals(reviewed, terminal, terminal.data)
+    if (!terminal.json) showRefusals(reviewed, path, terminal, terminal.data)
     terminal.object({
       file: path,
       file_sha256: opened.file.sha256,
       ok,
       ...toJsonReview(reviewed.review),
       held_by_doubt: reviewed.review.heldByDoubt,
+      ...toJsonDetails(reviewed.review),
       ...toJsonRefusals(reviewed),
+      ...rejects.toJson(),
     })
+    rejects.say(terminal)
     await reviewed.draft.discard()
     terminal.say(
       ok
@@ -60,10 +74,22 @@ async function knownAccount(
   return known === undefined ? (0 as AccountId) : accountOf(ledger, merchant, app.clock)
 }
 
+/** A structural fault: no row of the file was looked at. */
+export async function refuseWhole(
+  opened: OpenedFile & { readonly kind: 'refused' },
+  path: string,
+  rejects: Rejects,
+  terminal: Terminal,
+): Promise<number> {
+  await rejects.writeWhole(opened)
+  return showStructuralFault(opened, path, terminal, rejects)
+}
+
 export function showStructuralFault(
   fault: { line: number | null; column: string | null; problem: string; remedy: string },
   path: string,
   terminal: Terminal,
+  rejects: Rejects | null = null,
 ): number {
   const where = [fault.line === null ? null : `line ${fault.line}`, fault.column]
     .filter((part) => part !== null)
@@ -71,7 +97,8 @@ export function showStructuralFault(
   terminal.say(
     `${path} is refused${where === '' ? '' : ` (${where})`}: ${fault.problem}. ${fault.remedy.charAt(0).toUpperCase()}${fault.remedy.slice(1)}.`,
   )
+  rejects?.say(terminal)
   terminal.say('Nothing was recorded and nothing was sent.')
-  terminal.object({ event: 'result', ok: false, file: path, ...fault })
+  terminal.object({ event: 'result', ok: false, file: path, ...fault, ...rejects?.toJson() })
   return EXIT.refused
 }

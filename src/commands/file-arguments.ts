@@ -23,6 +23,7 @@ export interface FileArguments {
   readonly merchant?: string
   readonly canary?: string
   readonly maxDeclined?: string
+  readonly rejects?: string
 }
 
 export interface FileRequest {
@@ -54,7 +55,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
   const checks = {
     skipInvalid: given.skipInvalid ?? false,
     expectCount: parseOption(given.expectCount, '--expect-count', 'a number of rows', parseWhole) ?? null,
-    expectTotals: (given.expectTotal ?? []).map(parseTotal),
+    expectTotals: parseTotals(given.expectTotal ?? []),
     allowLookalikes:
       parseOption(given.allowLookalikes, '--allow-lookalikes', 'the number that check shows', parseWhole) ?? 0,
     lookalikeDays:
@@ -103,6 +104,16 @@ function parsePositive(text: string): number | undefined {
 function parsePercent(text: string): number | undefined {
   const number = parseWhole(text.replace(/\s*%$/, ''))
   return number === undefined || number > 99 ? undefined : number
+}
+
+function parseTotals(texts: readonly string[]): readonly Money[] {
+  const totals = texts.map(parseTotal)
+  const twice = totals.find(({ currency }, i) => totals.findIndex((total) => total.currency === currency) < i)
+  if (twice === undefined) return totals
+  throw new Fault(
+    'usage',
+    `--expect-total is given twice for ${twice.currency}: write one total per currency. Nothing was recorded and nothing was sent.`,
+  )
 }
 
 function parseTotal(text: string): Money {

@@ -1,17 +1,16 @@
 // What became of a batch: the summary, where the results are, and what a person must do next.
 
-import type { writeBatchResults } from '../app.ts'
 import type { BatchView } from '../domain/ports.ts'
 import { countIn, type Ending, exitCodeOf, isoOf } from '../domain/progress.ts'
 import { statusOf } from '../domain/states.ts'
 import { countsOf } from './follow.ts'
 import { amountText, plural, type Terminal, toTable } from './terminal.ts'
-
-type Written = Awaited<ReturnType<typeof writeBatchResults>>
+import { tieOutLines, toJsonTieOut, type Written } from './tie-out.ts'
 
 export function showOutcome(batch: BatchView, ending: Ending, written: Written | null, terminal: Terminal): void {
   for (const line of totalLines(batch)) terminal.data(line)
   if (written !== null) {
+    for (const line of tieOutLines(written)) terminal.data(line)
     terminal.data(`Results: ${written.path}`)
     terminal.data(`Summary: ${written.summaryPath}`)
   }
@@ -23,7 +22,7 @@ export function showOutcome(batch: BatchView, ending: Ending, written: Written |
     totals: toJsonBatchTotals(batch),
     ending: ending.kind,
     ...(ending.kind === 'stuck' ? { reason: ending.reason } : {}),
-    ...(written === null ? {} : { results: written.path, summary: written.summaryPath }),
+    ...(written === null ? {} : { results: written.path, summary: written.summaryPath, ...toJsonTieOut(written) }),
     exit: exitCodeOf(batch, ending),
   })
 }

@@ -5,6 +5,7 @@ import { Fault } from '../domain/fault.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
 import { findBatch } from './status.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
+import { tieOutLines, toJsonTieOut } from './tie-out.ts'
 
 export interface ResultsArguments {
   readonly out: string
@@ -30,6 +31,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
     })
     const batch = await findBatch(ledger, batchId)
     const pending = countIn(batch, 'READY') + countIn(batch, 'SENDING')
+    if (sinceMs === null) for (const line of tieOutLines(written)) terminal.data(line)
     terminal.data(`Results: ${written.path}`)
     terminal.data(`Summary: ${written.summaryPath}`)
     if (sinceMs !== null)
@@ -41,7 +43,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       batch: batchId,
       rows: written.rows,
       read_at: isoOf(written.atMs),
-      ...(sinceMs === null ? {} : { since: isoOf(sinceMs) }),
+      ...(sinceMs === null ? toJsonTieOut(written) : { since: isoOf(sinceMs) }),
       results: written.path,
       summary: written.summaryPath,
       pending,

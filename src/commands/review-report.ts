@@ -1,13 +1,18 @@
 // What a file holds and why it is refused, in words and as an object.
 
 import type { OpenedFile } from '../app.ts'
-import type { DraftReview, Lookalike, RowFault } from '../domain/ports.ts'
+import type { Currency } from '../domain/money.ts'
+import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/ports.ts'
 import type { Refusal, Reviewed } from '../domain/submission.ts'
 import { againLines, toJsonAgain } from './again-report.ts'
 import { amountText, plural, type Terminal, toJsonTotals, toTable } from './terminal.ts'
 
 /** Look-alikes named one by one; the rest is counted. */
 const LOOKALIKES_SHOWN = 20
+/** More lines than that nobody reads on a screen. */
+const FAULTS_SHOWN = 50
+/** Faults in one JSON object, which is made in memory; the file of rejects has them all. */
+const FAULTS_IN_JSON = 1000
 
 export function sayHow(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
   for (const warning of opened.warnings) terminal.say(`Note: ${warning}`)
@@ -17,13 +22,9 @@ export function sayHow(opened: OpenedFile & { kind: 'file' }, terminal: Terminal
 }
 
 export function showReview(review: DraftReview, terminal: Terminal): void {
-  const rows = review.totals.map(({ operation, currency, count, amountMinor }) => [
-    `  ${operation}`,
-    plural(count, 'row'),
-    amountText(amountMinor, currency),
-    currency,
-  ])
-  for (const line of toTable(rows, [1, 2])) terminal.data(line)
+  for (const line of totalLines(review)) terminal.data(line)
+  const asRead = asReadText(review)
+  if (asRead !== null) terminal.data(asRead)
   const parts = [
     `${plural(review.rows, 'row')}: ${review.accepted} to be sent`,
     `${review.duplicate} recorded already`,
@@ -38,11 +39,61 @@ export function showReview(review: DraftReview, terminal: Terminal): void {
     )
 }
 
-/** Every bad row; then what stands in the way as a whole. To stdout for a check, to stderr for a refusal. */
-export function showRefusals(reviewed: Reviewed, terminal: Terminal, write: (line: string) => void): void {
-  for (const fault of reviewed.draft.faults()) write(faultLine(fault))
+/** What a person holds against the list that the file was made from: sums, and the amounts that stand out. */
+function totalLines({ totals, extents }: DraftReview): string[] {
+  const rows = totals.map(({ operation, currency, count, amountMinor }) => {
+    const extent = extents.find((one) => one.operation === operation && one.currency === currency)
+    const at = (word: string, { line, amountMinor: minor }: Extent['smallest']) =>
+      `${word} ${amountText(minor, currency)} (line ${line})`
+    return [
+      `  ${operation}`,
+      plural(count, 'row'),
+      amountText(amountMinor, currency),
+      currency,
+      extent === undefined ? '' : at('smallest', extent.smallest),
+      extent === undefined ? '' : at('largest', extent.largest),
+    ]
+  })
+  return toTable(rows, [1, 2])
+}
+
+/** The sums that control totals are held against; null: they are those of the rows to be sent. */
+function asReadText({ rows, accepted, totalsRead, amountsUnread }: DraftReview): string | null {
+  if (rows === accepted) return null
+  const sums = new Map<Currency, { count: number; amountMinor: bigint }>()
+  for (const { currency, count, amountMinor } of totalsRead) {
+    if (currency === '') continue
+    const sum = sums.get(currency) ?? { count: 0, amountMinor: 0n }
+    sums.set(currency, { count: sum.count + count, amountMinor: sum.amountMinor + amountMinor })
+  }
+  const parts = [...sums]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(
+      ([currency, { count, amountMinor }]) =>
+        `${amountText(amountMinor, currency)} ${currency} in ${plural(count, 'row')}`,
+    )
+  const unread = amountsUnread === 0 ? [] : [`${plural(amountsUnread, 'amount')} that cannot be read`]
+  return `The whole file as read: ${[plural(rows, 'row'), ...parts, ...unread].join(', ')}`
+}
+
+/** Every kind of trouble; then what stands in the way as a whole. To stdout for a check, to stderr for a refusal. */
+export function showRefusals(
+  reviewed: Reviewed,
+  path: string,
+  terminal: Terminal,
+  write: (line: string) => void,
+): void {
+  const causes = reviewed.draft.causes(FAULTS_SHOWN)
+  for (const cause of causes) write(causeLine(cause))
+  const more = reviewed.review.faults - causes.reduce((sum, { rows }) => sum + rows, 0)
+  if (more > 0)
+    write(`… and ${plural(more, 'more error')}; all of them, with the same options: ${rejectsCommand(path)}`)
   showLookalikes(reviewed, terminal, write)
   for (const refusal of reviewed.refusals) write(refusalLine(refusal))
+}
+
+function rejectsCommand(path: string): string {
+  return `tranche check ${path} --rejects ${path.replace(/\.csv$/i, '')}.rejects.csv`
 }
 
 function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: string) => void): void {
@@ -67,9 +118,18 @@ function lookalikeLine({ line, reference, like, refundedBefore }: Lookalike): st
   return `line ${line}: ${reference} refunds an order of which ${amountText(amountMinor, currency)} ${currency} was refunded before, last by ${like.reference} (${where}); its sale is not recorded here`
 }
 
-export function faultLine({ line, column, value, problem, remedy }: RowFault): string {
-  const where = column === null ? `line ${line}` : `line ${line}, ${column}`
-  return `${where}${value === null ? '' : ` "${value}"`}: ${problem}. ${capital(remedy)}.`
+export function faultLine({ line, ...fault }: RowFault): string {
+  return causeLine({ ...fault, rows: 1, firstLine: line, lastLine: line, together: true, sameValue: true })
+}
+
+function causeLine(cause: FaultCause): string {
+  const { rows, firstLine, lastLine, together, column, value, sameValue, problem, remedy } = cause
+  const lines = together
+    ? `lines ${firstLine}–${lastLine}`
+    : `the first in line ${firstLine}, the last in line ${lastLine}`
+  const rowsText = rows === 1 ? `line ${firstLine}` : `${plural(rows, 'row')} (${lines})`
+  const valueText = value === null ? '' : sameValue ? ` "${value}"` : `, such as "${value}"`
+  return `${rowsText}${column === null ? '' : `, ${column}`}${valueText}: ${problem}. ${capital(remedy)}.`
 }
 
 function capital(text: string): string {
@@ -79,16 +139,24 @@ function capital(text: string): string {
 function refusalLine(refusal: Refusal): string {
   switch (refusal.kind) {
     case 'bad-rows':
-      return `${plural(refusal.rows, 'row')} cannot be sent as written. Correct the file, or leave them out with --skip-invalid.`
+      return `${plural(refusal.rows, 'row')} cannot be sent as written, so nothing of the file is. Correct the file, or the bad rows alone (--rejects FILE), or leave ${refusal.rows === 1 ? 'it' : 'them'} out with --skip-invalid.`
     case 'unidentified':
       return `${plural(refusal.rows, 'line')} of this results file cannot be told for a recorded row, and --skip-invalid does not leave such lines out: they might have been executed under another reference. Use an intact file (tranche results BATCH --out FILE), or take the lines out.`
     case 'lookalikes':
       return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. If they are meant, add --allow-lookalikes ${refusal.found}.`
     case 'count':
-      return `The file has ${plural(refusal.found, 'row')}, ${refusal.expected} were expected (--expect-count).`
+      return `The file has ${plural(refusal.found, 'row')}, ${refusal.expected} were expected (--expect-count): ${countText(refusal.found - refusal.expected)}. Look whether it is the right file, and whole.`
     case 'total':
-      return `The file adds up to ${refusal.found}, ${refusal.expected} was expected (--expect-total).`
+      return `The file adds up to ${refusal.found}, ${refusal.expected} was expected (--expect-total): ${refusal.difference}. Look whether it is the right file, and whole.`
+    case 'total-unknown':
+      return `What the file adds up to is not known: ${plural(refusal.unread, 'row has an amount', 'rows have an amount')} that cannot be read. The others add up to ${refusal.found}, ${refusal.expected} was expected (--expect-total). Correct ${refusal.unread === 1 ? 'that row' : 'those rows'} first.`
+    case 'currency':
+      return `The file also asks for ${refusal.found}, in ${plural(refusal.rows, 'row')}, and no total was expected in that currency. If ${refusal.rows === 1 ? 'it is' : 'they are'} meant, add --expect-total ${refusal.found}.`
   }
+}
+
+function countText(difference: number): string {
+  return difference < 0 ? `${-difference} too few` : `${difference} too many`
 }
 
 export function toJsonReview(review: DraftReview): object {
@@ -102,10 +170,35 @@ export function toJsonReview(review: DraftReview): object {
   }
 }
 
-export function toJsonRefusals(reviewed: Reviewed): object {
+/** What a check adds to the counts: what a person would look at. */
+export function toJsonDetails({ totalsRead, extents, amountsUnread }: DraftReview): object {
+  const at = ({ line, amountMinor }: Extent['smallest'], currency: Currency) => ({
+    line,
+    amount: amountText(amountMinor, currency),
+  })
   return {
-    lookalikes: reviewed.review.lookalikes,
-    refusals: reviewed.refusals.map((refusal) => ({ ...refusal, message: refusalLine(refusal) })),
-    faults: Array.from(reviewed.draft.faults(), ({ rowNo, ...fault }) => ({ row: rowNo, ...fault })),
+    totals_read: toJsonTotals(totalsRead),
+    amounts_unread: amountsUnread,
+    extents: extents.map(({ operation, currency, smallest, largest }) => ({
+      operation,
+      currency,
+      smallest: at(smallest, currency),
+      largest: at(largest, currency),
+    })),
   }
+}
+
+export function toJsonRefusals({ draft, review, refusals }: Reviewed): object {
+  return {
+    lookalikes: review.lookalikes,
+    refusals: refusals.map((refusal) => ({ ...refusal, message: refusalLine(refusal) })),
+    faults: firstOf(draft.faults(), FAULTS_IN_JSON).map(({ rowNo, ...fault }) => ({ row: rowNo, ...fault })),
+    faults_total: review.faults,
+  }
+}
+
+function firstOf<T>(items: Iterable<T>, limit: number): T[] {
+  const first: T[] = []
+  for (const item of items) if (first.push(item) === limit) break
+  return first
 }

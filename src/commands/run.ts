@@ -22,10 +22,11 @@ import type { BatchId, Ledger } from '../domain/ports.ts'
 import { countIn, exitCodeOf } from '../domain/progress.ts'
 import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
 import { againLines } from './again-report.ts'
-import { showStructuralFault } from './check.ts'
+import { refuseWhole } from './check.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
 import { type Followed, follow, viewOf } from './follow.ts'
 import { sayEnding, showOutcome } from './outcome-report.ts'
+import { openRejects, type Rejects } from './rejects.ts'
 import { sayHow } from './review-report.ts'
 import { openInterruption } from './signals.ts'
 import { openRecordAloud, refuse } from './submit.ts'
@@ -47,7 +48,8 @@ export async function run(app: App, path: string, given: RunArguments, terminal:
     terminal.say('SANDBOX: a private gateway and a throw-away ledger; no money moves and nothing is remembered.')
     const request = requestFor(rehearsal.app, rehearsal.merchant, given)
     const opened = await openInstructionFile(path, request.merchant, request.options)
-    if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
+    if (opened.kind === 'refused')
+      return refuseWhole(opened, path, await openRejects(given, path, { out: given.out, sandbox: true }), terminal)
     await prepareSandbox(rehearsal.sandbox, opened.file).finally(opened.close)
     return await runOn(rehearsal.app, path, given, giveUpAfterMs, request, terminal, true)
   } finally {
@@ -64,8 +66,9 @@ async function runOn(
   terminal: Terminal,
   sandbox: boolean,
 ): Promise<number> {
+  const rejects = await openRejects(given, path, { out: given.out, sandbox })
   const opened = await openInstructionFile(path, request.merchant, request.options)
-  if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
+  if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
   const ledger = sandbox ? (await openRecord(app)).ledger : await openRecordAloud(app, terminal)
   const interruption = openInterruption(terminal, () => sendingIn(ledger))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
@@ -75,8 +78,9 @@ async function runOn(
     const same = await findSame(ledger, opened, toSubmit, { ...results, sandbox })
     await own.tryToOpen()
     sayHow(opened, terminal)
-    const batchId = same ?? (await record(app, ledger, opened, toSubmit, path, terminal))
+    const batchId = same ?? (await record(app, ledger, opened, toSubmit, path, rejects, terminal))
     if (batchId === null) return EXIT.refused
+    rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
     const followed = await workOff(app, ledger, own, batchId, terminal, { signal: interruption.signal, giveUpAfterMs })
     if (followed === null) return sayInterrupted(batchId, terminal)
@@ -156,12 +160,13 @@ async function record(
   opened: OpenedFile & { kind: 'file' },
   request: SubmitRequest,
   path: string,
+  rejects: Rejects,
   terminal: Terminal,
 ): Promise<BatchId | null> {
-  const submitted = await submitFile(app, opened.file, request, ledger)
+  const submitted = await submitFile(app, opened.file, request, ledger, (reviewed) => rejects.write(opened, reviewed))
   switch (submitted.kind) {
     case 'refused':
-      await refuse(submitted.reviewed, path, terminal)
+      await refuse(submitted.reviewed, path, rejects, terminal)
       return null
     case 'recorded':
       for (const line of againLines(submitted.review)) terminal.say(line)

@@ -4,32 +4,42 @@ import { type App, accountOf, openInstructionFile, openRecord, submitFile, worke
 import { sayAlarm } from '../domain/alarm.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
-import { showStructuralFault } from './check.ts'
+import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments } from './file-arguments.ts'
+import { openRejects, type Rejects } from './rejects.ts'
 import { sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
 import { EXIT, type Terminal, toJsonTotals } from './terminal.ts'
 
 export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
   const request = parseFileArguments(app, given)
+  const rejects = await openRejects(given, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
-  if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
+  if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
   const ledger = await openRecordAloud(app, terminal)
   try {
     sayHow(opened, terminal)
     const accountId = await accountOf(ledger, request.merchant, app.clock)
-    const submitted = await submitFile(app, opened.file, request.toSubmit(accountId, false), ledger)
+    const submitted = await submitFile(app, opened.file, request.toSubmit(accountId, false), ledger, (reviewed) =>
+      rejects.write(opened, reviewed),
+    )
     const sha256 = opened.file.sha256
     switch (submitted.kind) {
       case 'refused':
-        return await refuse(submitted.reviewed, path, terminal)
+        return await refuse(submitted.reviewed, path, rejects, terminal)
       case 'known':
         terminal.say(`This file is batch ${submitted.batchId} already. Nothing was recorded again.`)
         await showKnown(ledger, submitted.batchId, sha256, terminal)
         break
       case 'recorded':
         showReview(submitted.review, { ...terminal, data: terminal.say })
-        terminal.object({ batch: submitted.batchId, file_sha256: sha256, ...toJsonReview(submitted.review) })
+        terminal.object({
+          batch: submitted.batchId,
+          file_sha256: sha256,
+          ...toJsonReview(submitted.review),
+          ...rejects.toJson(),
+        })
     }
+    rejects.say(terminal)
     terminal.data(submitted.batchId)
     if (submitted.kind === 'recorded' && submitted.review.accepted === 0) {
       terminal.say(
@@ -52,14 +62,16 @@ export async function openRecordAloud(app: App, terminal: Terminal): Promise<Led
   return ledger
 }
 
-export async function refuse(reviewed: Reviewed, path: string, terminal: Terminal): Promise<number> {
-  if (!terminal.json) showRefusals(reviewed, terminal, terminal.say)
+export async function refuse(reviewed: Reviewed, path: string, rejects: Rejects, terminal: Terminal): Promise<number> {
+  if (!terminal.json) showRefusals(reviewed, path, terminal, terminal.say)
+  rejects.say(terminal)
   terminal.object({
     event: 'result',
     ok: false,
     file: path,
     ...toJsonReview(reviewed.review),
     ...toJsonRefusals(reviewed),
+    ...rejects.toJson(),
   })
   await reviewed.draft.discard()
   terminal.say(`${path} is refused. Nothing was recorded and nothing was sent.`)

@@ -5,7 +5,7 @@
 const FORMULA = /^(?:[\t\r\n\0]|[\s\p{Cc}\p{Cf}]*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20\uFE62\uFE63\uFE66\uFE6B\u2212])/u
 
 // Digits and separators alone cannot name a cell or a function, so an amount is never altered, whatever its sign.
-const PLAIN_NUMBER = /^[ \u00A0]*[+-]?(?:\d+(?:[.,'’ \u00A0\u202F]\d+)*[.,]?|[.,]\d+)[ \u00A0]*$/
+const PLAIN_NUMBER = /^[ \u00A0]*[+-]?(?:\d+(?:[.,'’ \u00A0\u2009\u202F]\d+)*[.,]?|[.,]\d+)[ \u00A0]*$/
 
 export function guardCell(text: string): string {
   return needsGuard(text) ? `'${text}` : text

@@ -195,6 +195,8 @@ export interface DraftRow {
   readonly reference: string
   readonly instruction: Instruction | null
   readonly faults: readonly RowFault[]
+  /** Of a row with faults: its amount where that could be read all the same; `unread` where it could not. Control totals want it. */
+  readonly money?: Money | 'unread' | null
   /** For results fed back: which recorded row this line came from. */
   readonly cameFrom: { readonly batchId: string; readonly rowNo: number } | null
 }
@@ -256,8 +258,43 @@ export interface DraftReview {
   readonly again: Again
   /** Of the accepted rows. */
   readonly totals: readonly Total[]
-  /** Over all rows that could be read as instructions, whatever becomes of them. */
+  /** Over all rows with an amount that could be read, whatever becomes of them; the operation is empty where it is not known. */
   readonly totalsRead: readonly Total[]
+  /** Rows whose amount could not be read: what the file adds up to is not known then. */
+  readonly amountsUnread: number
+  /** Smallest and largest amount of each of `totals`. */
+  readonly extents: readonly Extent[]
+  /** Faults, not rows: a row may have several. */
+  readonly faults: number
+}
+
+/** The first row with the smallest amount of its operation and currency, and the first with the largest. */
+export interface Extent {
+  readonly operation: Operation
+  readonly currency: Currency
+  readonly smallest: { readonly line: number; readonly amountMinor: bigint }
+  readonly largest: { readonly line: number; readonly amountMinor: bigint }
+}
+
+/** One line about what is wrong: one fault, or the trouble that many rows share. */
+export interface FaultCause {
+  readonly rows: number
+  readonly firstLine: number
+  readonly lastLine: number
+  /** The rows stand one after another in the file. */
+  readonly together: boolean
+  readonly column: string | null
+  /** As of the first row; null where no one cell is to blame. */
+  readonly value: string | null
+  /** All rows have this value. */
+  readonly sameValue: boolean
+  readonly problem: string
+  readonly remedy: string
+}
+
+/** A row that cannot be sent as written, whole, with everything that is wrong with it. */
+export interface Reject extends Pick<DraftRow, 'rowNo' | 'line' | 'cells' | 'reference' | 'cameFrom'> {
+  readonly faults: readonly RowFault[]
 }
 
 export interface Lookalike {
@@ -282,6 +319,10 @@ export interface Draft {
   review(): Promise<DraftReview>
   /** Every fault, in file order, clashes included. */
   faults(): Iterable<RowFault>
+  /** The same for a screen, no more than `limit` lines: what many rows share is said once, at the first of them. */
+  causes(limit: number): readonly FaultCause[]
+  /** Every row with a fault, in file order. */
+  rejects(): Iterable<Reject>
   lookalikes(): Iterable<Lookalike>
   /** Copies the rows in short transactions and makes the batch visible in the last one. */
   record(actor: Actor): Promise<BatchId>

@@ -1,7 +1,7 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
 import { Fault } from './fault.ts'
-import { formatAmount, type Money } from './money.ts'
+import { type Currency, formatAmount, type Money } from './money.ts'
 import type { AccountId, BatchId, Draft, DraftReview, DraftRow, RetryStatus, UnfinishedBatch } from './ports.ts'
 
 /** A surveyed file. Every reading of its rows is of the same bytes, or it fails. */
@@ -37,7 +37,11 @@ export type Refusal =
   | { readonly kind: 'unidentified'; readonly rows: number }
   | { readonly kind: 'lookalikes'; readonly found: number; readonly allowed: number }
   | { readonly kind: 'count'; readonly expected: number; readonly found: number }
-  | { readonly kind: 'total'; readonly expected: string; readonly found: string }
+  | { readonly kind: 'total'; readonly expected: string; readonly found: string; readonly difference: string }
+  /** Rows with an amount that nobody can read: `found` is without them. */
+  | { readonly kind: 'total-unknown'; readonly expected: string; readonly found: string; readonly unread: number }
+  /** Whoever declares totals declares all the money of the file. */
+  | { readonly kind: 'currency'; readonly found: string; readonly rows: number }
 
 /** A file read to its end. The draft is open: record it or discard it. */
 export interface Reviewed {
@@ -56,18 +60,43 @@ export function refusalsOf(review: DraftReview, request: SubmitRequest): Refusal
   if (request.expectCount !== null && request.expectCount !== review.rows) {
     refusals.push({ kind: 'count', expected: request.expectCount, found: review.rows })
   }
-  for (const expected of request.expectTotals) {
-    const found = sumOf(review, expected)
-    if (found.amountMinor !== expected.amountMinor) {
-      refusals.push({ kind: 'total', expected: written(expected), found: written(found) })
-    }
+  return [...refusals, ...refusalsByTotal(review, request.expectTotals)]
+}
+
+/** Held against every row as read, whatever becomes of it: what was declared is what is in the file. */
+function refusalsByTotal(review: DraftReview, expectedTotals: readonly Money[]): Refusal[] {
+  if (expectedTotals.length === 0) return []
+  const refusals: Refusal[] = []
+  const unread = review.amountsUnread
+  for (const expected of expectedTotals) {
+    const { money: found } = sumOf(review, expected.currency)
+    const named = { expected: written(expected), found: written(found) }
+    const amountMinor = found.amountMinor - expected.amountMinor
+    if (unread > 0) refusals.push({ kind: 'total-unknown', ...named, unread })
+    else if (amountMinor !== 0n)
+      refusals.push({ kind: 'total', ...named, difference: differenceText(amountMinor, expected.currency) })
+  }
+  const declared = expectedTotals.map(({ currency }) => currency)
+  const others = new Set(review.totalsRead.flatMap(({ currency }) => (currency === '' ? [] : [currency])))
+  for (const currency of declared) others.delete(currency)
+  for (const currency of others) {
+    const { money, rows } = sumOf(review, currency)
+    refusals.push({ kind: 'currency', found: written(money), rows })
   }
   return refusals
 }
 
-function sumOf(review: DraftReview, { currency }: Money): Money {
-  const amounts = review.totalsRead.filter((total) => total.currency === currency).map((total) => total.amountMinor)
-  return { amountMinor: amounts.reduce((sum, amount) => sum + amount, 0n), currency }
+function sumOf(review: DraftReview, currency: Currency): { money: Money; rows: number } {
+  const totals = review.totalsRead.filter((total) => total.currency === currency)
+  return {
+    money: { amountMinor: totals.reduce((sum, total) => sum + total.amountMinor, 0n), currency },
+    rows: totals.reduce((sum, total) => sum + total.count, 0),
+  }
+}
+
+function differenceText(amountMinor: bigint, currency: Currency): string {
+  const size = amountMinor < 0n ? -amountMinor : amountMinor
+  return `${formatAmount({ amountMinor: size, currency })} ${currency} too ${amountMinor < 0n ? 'little' : 'much'}`
 }
 
 function written(money: Money): string {

@@ -1,6 +1,7 @@
 // The columns this program understands, under the gateway's names and under those that people give them.
 
 import { DETAIL_FIELDS } from '../domain/instruction.ts'
+import { REJECT_COLUMNS, RESULT_COLUMNS } from '../domain/result-columns.ts'
 
 const FIELDS = [
   'reference',
@@ -65,13 +66,6 @@ const CARD_NAMES = [
   ...['card_exp_mm', 'card_exp_yy', 'exp_month', 'exp_year', 'expiry_month', 'expiry_year'],
 ]
 
-/** What results add behind the columns of their input. */
-const RESULT_COLUMNS = [
-  ...['result_status', 'result_reason', 'result_transaction_id', 'result_order_id', 'result_record_id'],
-  ...['result_amount', 'result_currency', 'result_vault_id', 'result_xtl_order_id', 'result_warning'],
-  ...['result_attempts', 'result_sent_at', 'result_completed_at', 'result_row', 'result_reference', 'result_batch'],
-]
-
 /** `Order ID`, `order-id`, `orderId` and `ORDER_ID` are one name. */
 export function squeezed(name: string): string {
   return name
@@ -86,6 +80,7 @@ const FIELD_BY_NAME: ReadonlyMap<string, Field> = new Map(
 )
 const CARD_NAME_SET: ReadonlySet<string> = new Set(CARD_NAMES.map(squeezed))
 const RESULT_NAME_SET: ReadonlySet<string> = new Set(RESULT_COLUMNS)
+const REJECT_NAME_SET: ReadonlySet<string> = new Set(REJECT_COLUMNS)
 
 export function fieldOf(column: string): Field | undefined {
   return FIELD_BY_NAME.get(squeezed(column))
@@ -98,6 +93,11 @@ export function isCardColumn(column: string): boolean {
 
 export function isResultColumn(column: string): boolean {
   return RESULT_NAME_SET.has(column.trim().toLowerCase())
+}
+
+/** What a file of rejects says about its rows: nothing of it is the row's. */
+export function isRejectColumn(column: string): boolean {
+  return REJECT_NAME_SET.has(column.trim().toLowerCase())
 }
 
 /** Every name a field goes by, squeezed; for finding what a mistyped column was meant to be. */

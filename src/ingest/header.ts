@@ -1,9 +1,10 @@
 // The header line: which column is which field, what is carried through to the results, and what is missing.
 
+import { unguardCell } from '../domain/guard.ts'
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { holdsPan } from '../domain/pan.ts'
-import { type Field, fieldOf, isCardColumn, isResultColumn, namesOf, squeezed } from './columns.ts'
+import { type Field, fieldOf, isCardColumn, isRejectColumn, isResultColumn, namesOf, squeezed } from './columns.ts'
 import { type Problem, refuse, type StructuralFault, shown } from './problem.ts'
 
 export interface Header {
@@ -15,10 +16,12 @@ export interface Header {
   readonly mapped: readonly { readonly written: string; readonly field: Field }[]
   /** Columns that may hold nothing, because they are for card data. */
   readonly cards: readonly number[]
-  /** The places whose cells go into the results, in order: all but a former result's own. */
+  /** The places whose cells go into the results, in order: all but a former result's or reject's own. */
   readonly carried: readonly number[]
   /** Results fed back: where their references are, and which recorded row each line came from. */
   readonly results: { readonly reference: number; readonly batch: number | null; readonly row: number | null } | null
+  /** This program wrote the file, as results or as rejects: its cells have the apostrophe of the formula guard. */
+  readonly guarded: boolean
 }
 
 interface HeaderNeeds {
@@ -26,7 +29,9 @@ interface HeaderNeeds {
   readonly currency?: Currency | undefined
 }
 
-export function parseHeader(written: readonly string[], line: number, needs: HeaderNeeds): Header | StructuralFault {
+export function parseHeader(names: readonly string[], line: number, needs: HeaderNeeds): Header | StructuralFault {
+  const guarded = findResults(names) !== null || names.some(isRejectColumn)
+  const written = guarded ? names.map(unguardCell) : names
   const fields: Partial<Record<Field, number>> = {}
   const fault =
     findPanInHeader(written) ??
@@ -46,8 +51,12 @@ export function parseHeader(written: readonly string[], line: number, needs: Hea
       return field === undefined || name.trim().toLowerCase() === field ? [] : [{ written: name, field }]
     }),
     cards: places.filter((i) => isCardColumn(written[i] as string)),
-    carried: places.filter((i) => results === null || !/^\s*result_/i.test(written[i] as string)),
+    carried: places.filter((i) => {
+      const name = written[i] as string
+      return !isRejectColumn(name) && (results === null || !/^\s*result_/i.test(name))
+    }),
     results,
+    guarded,
   }
 }
 

@@ -36,7 +36,12 @@ export interface FieldFault extends Problem {
 
 type Instructed =
   | { readonly kind: 'instruction'; readonly instruction: Instruction }
-  | { readonly kind: 'faults'; readonly faults: readonly FieldFault[] }
+  | {
+      readonly kind: 'faults'
+      readonly faults: readonly FieldFault[]
+      /** What the row asks for in money, where that could be read all the same; `unread` where it could not. */
+      readonly money: Money | 'unread' | null
+    }
 
 /** Where the operation is not known, nothing is missing and nothing is too much; what is there must still be right. */
 const UNRULED: Readonly<Record<RuledField, FieldRule>> = {
@@ -62,7 +67,9 @@ export function instruct(cellOf: CellOf, reference: string | Problem, reading: R
   const xtlGiven = row.take('xtl_order_id', parseXtlOrderId)
   const details = readDetails(row)
   const executeAtMs = row.takeFree('execute_at', parseMoment)
-  if (row.faults.length > 0 || operation === null || isProblem(reference)) return { kind: 'faults', faults: row.faults }
+  if (row.faults.length > 0 || operation === null || isProblem(reference)) {
+    return { kind: 'faults', faults: row.faults, money: money ?? (hidesAmount(row) ? 'unread' : null) }
+  }
   const xtlOrderId =
     FIELD_RULES[operation].xtl_order_id === 'unused' ? null : (xtlGiven ?? toXtlOrderId(reading.accountKey, reference))
   const instruction = {
@@ -77,6 +84,13 @@ export function instruct(cellOf: CellOf, reference: string | Problem, reading: R
     executeAtMs,
   }
   return { kind: 'instruction', instruction }
+}
+
+/** Nobody knows how much it is: the amount is wrong or missing, or has no currency. */
+function hidesAmount(row: RowReading): boolean {
+  return row.faults.some(
+    ({ field }) => field === 'amount' || (field === 'request_currency' && row.text('amount') !== ''),
+  )
 }
 
 /** Reads the fields of one row by the rules of its operation and gathers every fault on the way. */

@@ -59,7 +59,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     accountKey: options.accountKey,
   }
   return (record, rowNo) => {
-    const cells = header.results === null ? record.cells : record.cells.map(unguardCell)
+    const cells = header.guarded ? record.cells.map(unguardCell) : record.cells
     const cellOf = (field: Field) => cells[header.fields[field] ?? -1] ?? ''
     const derived = withRunKey(derivedReference(sha256, rowNo), runKey)
     const given = givenReference(header, cells, cellOf, runKey)
@@ -72,6 +72,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       reference: isProblem(reference) ? derived : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
       faults: read.kind === 'faults' ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo)) : [],
+      money: read.kind === 'faults' ? read.money : null,
       cameFrom: cameFrom(header, cells),
     }
   }

@@ -10,12 +10,13 @@ import type {
   DraftHeader,
   DraftReview,
   DraftRow,
+  Extent,
   Lookalike,
-  RowFault,
   Total,
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
+import { causesIn, countFaults, FAULT_INDEX, faultsIn, rejectsIn } from './draft-faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { meetRefunds, REFUNDED_BEFORE, stillFits } from './refunds.ts'
 import { toColumns } from './rows.ts'
@@ -51,6 +52,7 @@ export interface DraftEnds {
 export function openDraftOn(db: DatabaseSync, committer: Committer, header: DraftHeader, ends: DraftEnds): Draft {
   db.exec(TABLES)
   const adding = openAdding(db, header)
+  let amountsUnread = 0
   const seen: SeenUpTo = { id: Number.MAX_SAFE_INTEGER }
   let open = true
 
@@ -69,7 +71,10 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
       // Only temporary tables are written: this transaction takes no lock that anyone else could feel.
       db.exec('BEGIN')
       try {
-        for (const row of rows) adding(row)
+        for (const row of rows) {
+          adding(row)
+          if (row.money === 'unread') amountsUnread += 1
+        }
         db.exec('COMMIT')
       } catch (error) {
         if (db.isTransaction) db.exec('ROLLBACK')
@@ -78,17 +83,14 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
     },
     async review() {
       try {
-        return review(db, header, seen)
+        return { ...review(db, header, seen), amountsUnread }
       } catch (error) {
         throw toDraftFault(error)
       }
     },
-    faults: () =>
-      db
-        .prepare(
-          `SELECT row_no AS rowNo, line, column_name AS "column", value, problem, remedy FROM temp.draft_fault ORDER BY row_no, rowid`,
-        )
-        .iterate() as Iterable<unknown> as Iterable<RowFault>,
+    faults: () => faultsIn(db),
+    causes: (limit) => causesIn(db, limit),
+    rejects: () => rejectsIn(db),
     lookalikes: () => lookalikesOf(db),
     async record(actor) {
       assert(open, 'a closed draft was recorded')
@@ -121,6 +123,8 @@ function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => v
   const insertFault = db.prepare('INSERT INTO temp.draft_fault VALUES (?, ?, ?, ?, ?, ?)')
   return (row) => {
     const asked = row.instruction === null ? null : toColumns(row.instruction)
+    const { money = null } = row
+    const read = money === null || money === 'unread' ? null : money
     const holds = row.faults.length === 0 ? 1 : 0
     insertRow.run(
       row.rowNo,
@@ -131,8 +135,8 @@ function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => v
       holds,
       header.runKey,
       asked?.operation ?? null,
-      asked?.amount_minor ?? null,
-      asked?.currency ?? null,
+      asked?.amount_minor ?? (read === null ? null : Number(read.amountMinor)),
+      asked?.currency ?? read?.currency ?? null,
       asked?.order_id ?? null,
       asked?.order_key ?? null,
       asked?.vault_id ?? null,
@@ -155,10 +159,11 @@ function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => v
 /** The last row recorded when the draft was reviewed: what comes after it has not been compared yet. */
 type SeenUpTo = { id: number }
 
-function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): DraftReview {
+function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): Omit<DraftReview, 'amountsUnread'> {
   seen.id = (db.prepare('SELECT coalesce(max(id), 0) AS id FROM instruction').get() as unknown as SeenUpTo).id
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_reference ON draft_row (reference)')
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
+  db.exec(FAULT_INDEX)
   refuseBoundless(db)
   if (header.fedBack) identifyLines(db)
   refuseRepeats(db)
@@ -184,7 +189,9 @@ function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): DraftRev
     unidentified: countUnidentified(db, header),
     again: countAgain(db, header),
     totals: totalsOf(db, "state = 'READY'"),
-    totalsRead: totalsOf(db, 'operation IS NOT NULL'),
+    totalsRead: totalsOf(db, 'operation IS NOT NULL OR amount_minor IS NOT NULL'),
+    extents: extentsOf(db),
+    faults: countFaults(db),
   }
 }
 
@@ -228,7 +235,7 @@ function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
   db.prepare(`
     INSERT INTO temp.draft_fault
     SELECT d.row_no, d.line, 'reference', d.reference,
-      'the reference is recorded with other content (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || '): ' || ${DIFFERENCES} || ' is not the same',
+      'the reference is recorded with other content: ' || ${DIFFERENCES} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
       'use a new reference for a new instruction; a changed instruction is a new one'
     FROM temp.draft_row d JOIN instruction i ON i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
     WHERE d.state = 'READY' AND d.content <> i.content`).run(account)
@@ -328,6 +335,26 @@ function totalsOf(db: DatabaseSync, where: string): Total[] {
   statement.setReadBigInts(true)
   const rows = statement.all() as unknown as Array<Omit<Total, 'count'> & { count: bigint }>
   return rows.map((row) => ({ ...row, count: Number(row.count) }))
+}
+
+function extentsOf(db: DatabaseSync): Extent[] {
+  const statement = db.prepare(`
+    SELECT e.operation, e.currency, e.least, e.most, min(CASE WHEN d.amount_minor = e.least THEN d.line END) AS leastLine,
+      min(CASE WHEN d.amount_minor = e.most THEN d.line END) AS mostLine
+    FROM (SELECT operation, currency, min(amount_minor) AS least, max(amount_minor) AS most FROM temp.draft_row
+      WHERE state = 'READY' AND amount_minor IS NOT NULL GROUP BY 1, 2) e
+    JOIN temp.draft_row d ON d.state = 'READY' AND d.operation = e.operation AND d.currency = e.currency
+    GROUP BY 1, 2 ORDER BY 1, 2`)
+  statement.setReadBigInts(true)
+  const found = statement.all() as unknown as Array<
+    Pick<Extent, 'operation' | 'currency'> & Record<'least' | 'most' | 'leastLine' | 'mostLine', bigint>
+  >
+  return found.map(({ operation, currency, least, most, leastLine, mostLine }) => ({
+    operation,
+    currency,
+    smallest: { line: Number(leastLine), amountMinor: least },
+    largest: { line: Number(mostLine), amountMinor: most },
+  }))
 }
 
 async function copy(

@@ -41,7 +41,8 @@ function refuseDisagreeing(db: DatabaseSync): void {
   db.exec(`
     INSERT INTO temp.draft_fault
     SELECT d.row_no, d.line, 'result_reference', d.reference,
-      'row ' || d.came_row || ' of batch ' || d.came_batch || ', which the line says it is, ' || coalesce('has the reference ' || i.reference, 'does not exist'),
+      'the reference is not that of the row which the line names (row ' || d.came_row || ' of batch ' || d.came_batch ||
+        coalesce(' has the reference ' || i.reference, ' does not exist') || ')',
       'sort and paste whole lines only, and leave result_reference as it is; for an intact file: tranche results ' || d.came_batch || ' --out FILE'
     FROM temp.draft_row d LEFT JOIN instruction i ON i.batch_id = d.came_batch AND i.row_no = d.came_row
     WHERE d.came_batch IS NOT NULL AND i.reference IS NOT d.reference

@@ -98,19 +98,20 @@ interface Beyond {
   readonly saleRowNo: bigint | number
 }
 
+/** What belongs to the one row stands in brackets, so that many with one trouble can be told as one. */
 function beyondSale(row: Beyond): { column: string; problem: string; remedy: string } {
-  const sale = `its sale (row ${row.saleRowNo} of batch ${row.batchId})`
+  const sale = `its sale, row ${row.saleRowNo} of batch ${row.batchId}, was`
   if (row.currency !== row.soldCurrency) {
     return {
       column: 'request_currency',
-      problem: `order ${row.orderId} was not paid in ${row.currency}: ${sale} was in ${row.soldCurrency}`,
+      problem: `the order was paid in another currency (order ${row.orderId}: ${sale} in ${row.soldCurrency})`,
       remedy: 'a refund is made in the currency of its order: check the amount and the currency',
     }
   }
-  const with_ = amountOf(row.refundedMinor, row.currency)
+  const asked = `${amountOf(row.refundedMinor, row.currency)} ${row.currency}`
   return {
     column: 'amount',
-    problem: `with this row ${with_} ${row.currency} of order ${row.orderId} would be refunded, and ${sale} was ${amountOf(row.soldMinor, row.currency)} ${row.currency}`,
+    problem: `more of the order would be refunded than was paid (with this row ${asked} of order ${row.orderId}; ${sale} ${amountOf(row.soldMinor, row.currency)} ${row.currency})`,
     remedy: 'take out the refund that is too much, or correct the amount or the order id',
   }
 }

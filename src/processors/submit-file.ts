@@ -49,12 +49,16 @@ export async function reviewFile(
   }
 }
 
-/** A refused draft is left open for its faults to be shown: discard it. */
+/**
+ * A refused draft is left open for its faults to be shown: discard it. `onReviewed` sees the draft of an unknown file
+ * before anything of it is recorded; if that fails, nothing is.
+ */
 export async function submitFile(
   file: InstructionFile,
   request: SubmitRequest,
   actor: Actor,
   ledger: IntakeLedger,
+  onReviewed: (reviewed: Reviewed) => Promise<void> = async () => {},
 ): Promise<Submitted> {
   const { accountId, runKey } = request
   const findKnown = async () =>
@@ -67,6 +71,12 @@ export async function submitFile(
   if (recordedMeanwhile !== null) {
     await reviewed.draft.discard()
     return { kind: 'known', batchId: recordedMeanwhile }
+  }
+  try {
+    await onReviewed(reviewed)
+  } catch (error) {
+    await reviewed.draft.discard()
+    throw error
   }
   if (reviewed.refusals.length > 0) return { kind: 'refused', reviewed }
   return { kind: 'recorded', batchId: await reviewed.draft.record(actor), review: reviewed.review }

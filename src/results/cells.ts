@@ -4,26 +4,9 @@ import { assert } from '../domain/fault.ts'
 import { guardCell } from '../domain/guard.ts'
 import { maskPans } from '../domain/pan.ts'
 import type { BatchReading, BatchView, ReconciliationRow } from '../domain/ports.ts'
+import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
+import { RESULT_COLUMNS } from '../domain/result-columns.ts'
 import { resultStatusOf } from '../domain/states.ts'
-
-export const RESULT_COLUMNS = [
-  'result_status',
-  'result_reason',
-  'result_transaction_id',
-  'result_order_id',
-  'result_record_id',
-  'result_amount',
-  'result_currency',
-  'result_vault_id',
-  'result_xtl_order_id',
-  'result_warning',
-  'result_attempts',
-  'result_sent_at',
-  'result_completed_at',
-  'result_row',
-  'result_reference',
-  'result_batch',
-] as const
 
 /** What stands under `result_batch`. Results of the sandbox must never pass for real ones. */
 export const SANDBOX_MARK = 'SANDBOX-'
@@ -38,15 +21,20 @@ export interface Layout {
   /** Places of the input's columns that are carried over. */
   readonly carried: readonly number[]
   readonly batchMark: string
+  /** The merchant's own categories of reasons. */
+  readonly reasonRules: readonly ReasonRule[]
 }
 
 /** Our own columns in the input are of an earlier reconciliation; both would make a header that nobody can read back. */
-export function layoutOf(reading: Pick<BatchReading, 'columns' | 'batch'>): Layout {
+export function layoutOf(
+  reading: Pick<BatchReading, 'columns' | 'batch'>,
+  reasonRules: readonly ReasonRule[] = [],
+): Layout {
   const ours: readonly string[] = RESULT_COLUMNS
   const carried = [...reading.columns.keys()].filter(
     (i) => !ours.includes((reading.columns[i] as string).trim().toLowerCase()),
   )
-  return { columns: reading.columns, carried, batchMark: batchMarkOf(reading.batch) }
+  return { columns: reading.columns, carried, batchMark: batchMarkOf(reading.batch), reasonRules }
 }
 
 export function toHeaderCells(layout: Layout): string[] {
@@ -73,6 +61,7 @@ export function toResultCells(row: ReconciliationRow, layout: Layout): string[] 
     result_row: String(row.rowNo),
     result_reference: row.reference ?? '',
     result_batch: layout.batchMark,
+    result_reason_category: categoryOfRow(row, layout.reasonRules),
   }
   const carried = layout.carried.map((i) => row.cells[i] ?? '')
   return [...carried, ...RESULT_COLUMNS.map((name) => result[name])].map(guardCell)
@@ -83,7 +72,7 @@ export function toTimestamp(atMs: number | null): string {
   return atMs === null ? '' : new Date(atMs).toISOString()
 }
 
-/** The gateway's words: whatever is in them, they stay on one line and carry no card number. */
-function oneLine(text: string | null): string {
+/** Words from outside: whatever is in them, they stay on one line and carry no card number. */
+export function oneLine(text: string | null): string {
   return maskPans((text ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim())
 }

@@ -45,27 +45,41 @@ export function temporaryPathFor(path: string): string {
   return join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
 }
 
+/** What could not be written, what that means, and the option that names it. */
+export interface OutWords {
+  readonly what: string
+  readonly safe: string
+  readonly option: string
+}
+
+const RESULTS: OutWords = { what: 'The results', safe: 'The record itself is safe.', option: '--out' }
+
 /** A trouble of the file system in words. Anything else is handed on as it is. */
-export function toOutFault(error: unknown, path: string): unknown {
+export function toOutFault(error: unknown, path: string, words = RESULTS): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  const say = (what: string) => `The results could not be written to ${path}: ${what}. The record itself is safe.`
+  const { option } = words
+  const say = (why: string) => `${words.what} could not be written to ${path}: ${why}. ${words.safe}`
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
       return new Fault('full', say('there is no space left; make room and write them again'), { cause: error })
     case 'ENOENT':
     case 'ENOTDIR':
-      return new Fault('usage', say('the directory does not exist; make it, or name another with --out'), {
+      return new Fault('usage', say(`the directory does not exist; make it, or name another with ${option}`), {
         cause: error,
       })
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new Fault('usage', say('this user may not write there; name another file with --out'), { cause: error })
+      return new Fault('usage', say(`this user may not write there; name another file with ${option}`), {
+        cause: error,
+      })
     case 'ENAMETOOLONG':
     case 'ELOOP':
     case 'EISDIR':
-      return new Fault('usage', say(`no such file can be made (${code}); name another with --out`), { cause: error })
+      return new Fault('usage', say(`no such file can be made (${code}); name another with ${option}`), {
+        cause: error,
+      })
     case 'EIO':
     case 'EFBIG':
       return new Fault('storage', say(`the disk refused (${code}); write them again to another place`), {
@@ -76,7 +90,7 @@ export function toOutFault(error: unknown, path: string): unknown {
   }
 }
 
-async function outPathsOf(out: string, sandbox: boolean): Promise<OutPaths> {
+export async function outPathsOf(out: string, sandbox: boolean): Promise<OutPaths> {
   const named = resolve(out)
   const name = basename(named)
   const marked = sandbox && !name.includes('SANDBOX') ? withWord(name, 'SANDBOX') : name
@@ -91,26 +105,26 @@ function withWord(name: string, word: string): string {
 }
 
 /** Where a link leads: renaming over the link itself would leave its target stale. */
-async function realPathOf(path: string): Promise<string> {
+export async function realPathOf(path: string, words = RESULTS): Promise<string> {
   try {
     return await realpath(path)
   } catch {
     try {
       return join(await realpath(dirname(path)), basename(path))
     } catch (error) {
-      throw toOutFault(error, path)
+      throw toOutFault(error, path, words)
     }
   }
 }
 
-async function refuseInput(path: string, inputPath: string | null): Promise<void> {
+export async function refuseInput(path: string, inputPath: string | null, option = '--out'): Promise<void> {
   if (inputPath === null) return
   const [there, input] = await Promise.all([statOf(path), statOf(inputPath)])
   const same = there !== null && input !== null && there.dev === input.dev && there.ino === input.ino
   if (same || path === resolve(inputPath)) {
     throw new Fault(
       'usage',
-      `${path} is the input file and will not be written over; nothing was sent, name another file with --out.`,
+      `${path} is the input file and will not be written over; nothing was sent, name another file with ${option}.`,
     )
   }
 }
@@ -164,16 +178,16 @@ async function markIn(path: string, column: string): Promise<string | null> {
 }
 
 /** The longer of the two names is tried, with the ending that temporary files get. */
-async function tryToWrite(summaryPath: string): Promise<void> {
-  const temporary = temporaryPathFor(summaryPath)
+export async function tryToWrite(path: string, words = RESULTS): Promise<void> {
+  const temporary = temporaryPathFor(path)
   try {
     await (await open(temporary, 'wx')).close()
     await rm(temporary)
   } catch (error) {
-    throw toOutFault(error, summaryPath)
+    throw toOutFault(error, path, words)
   }
 }
 
-async function statOf(path: string) {
+export async function statOf(path: string) {
   return await stat(path).catch(() => null)
 }

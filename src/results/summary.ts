@@ -2,7 +2,8 @@
 
 import { OPERATIONS, type Operation } from '../domain/instruction.ts'
 import { type Currency, formatAmount } from '../domain/money.ts'
-import type { ReconciliationRow } from '../domain/ports.ts'
+import type { BatchView, ReconciliationRow } from '../domain/ports.ts'
+import { categoryOfRow, type ReasonCategory, type ReasonRule } from '../domain/reason-categories.ts'
 import { type ResultStatus, resultStatusOf, STATES } from '../domain/states.ts'
 import { toTimestamp } from './cells.ts'
 
@@ -15,6 +16,7 @@ export interface SummaryLine {
   readonly status: ResultStatus
   readonly count: number
   readonly requestedAmount: string
+  readonly requestedMinor: bigint
   /** As the gateway wrote it; empty where it named none, `???` where that is not a currency code. */
   readonly answeredCurrency: string
   /** How many of the rows have an answered amount that could be added up. */
@@ -34,11 +36,23 @@ export const SUMMARY_COLUMNS = [
   'answered_currency',
   'answered_count',
   'answered_amount',
+  'batch_count',
+  'batch_requested_amount',
+  'ties_out',
 ] as const
+
+/** How many rows of one status were refused for one kind of reason. */
+export interface ReasonCount {
+  readonly status: ResultStatus
+  readonly category: ReasonCategory
+  readonly count: number
+}
 
 export interface Tally {
   add(row: ReconciliationRow): void
   lines(): SummaryLine[]
+  /** Of DECLINED and FAILED rows, the most frequent first. */
+  reasons(): ReasonCount[]
 }
 
 interface Sum {
@@ -53,10 +67,12 @@ interface Sum {
 }
 
 /** Holds one sum per line of the summary, never a row. */
-export function openTally(): Tally {
+export function openTally(reasonRules: readonly ReasonRule[] = []): Tally {
   const sums = new Map<string, Sum>()
+  const reasons = new Map<string, ReasonCount>()
   return {
     add(row) {
+      addReason(reasons, row, reasonRules)
       const sum = sumFor(sums, row)
       sum.count += 1
       sum.requestedMinor += sum.currency === '' ? 0n : (row.amountMinor ?? 0n)
@@ -66,7 +82,59 @@ export function openTally(): Tally {
       sum.answered = plus(sum.answered, answered)
     },
     lines: () => [...sums.values()].sort(inReadingOrder).map(toLine),
+    reasons: () => [...reasons.values()].sort((a, b) => b.count - a.count || compareText(a.category, b.category)),
   }
+}
+
+function addReason(reasons: Map<string, ReasonCount>, row: ReconciliationRow, rules: readonly ReasonRule[]): void {
+  if (row.state !== 'DECLINED' && row.state !== 'FAILED') return
+  const category = categoryOfRow(row, rules)
+  if (category === '') return
+  const key = `${row.state} ${category}`
+  reasons.set(key, { status: row.state, category, count: (reasons.get(key)?.count ?? 0) + 1 })
+}
+
+/** All rows of one operation and currency: as added up here, and as the ledger has counted them all along. */
+interface Group {
+  readonly count: number
+  readonly requestedMinor: bigint
+}
+
+/** What the rows of a reading add up to, held against what the ledger says of the whole batch. */
+export interface TieOut {
+  /** Every row is there, and for each operation and currency the sums over all statuses are the batch's own. */
+  readonly isTrue: boolean
+  readonly rows: number
+  ofBatch(operation: Operation | '', currency: Currency | ''): Group
+}
+
+export function tieOut(lines: readonly SummaryLine[], batch: Pick<BatchView, 'rows' | 'totals'>): TieOut {
+  const added = groupsOf(lines)
+  const counted = groupsOf(batch.totals.map(({ amountMinor, ...total }) => ({ ...total, requestedMinor: amountMinor })))
+  const same = (key: string) =>
+    added.get(key)?.count === counted.get(key)?.count &&
+    added.get(key)?.requestedMinor === counted.get(key)?.requestedMinor
+  const rows = lines.reduce((sum, line) => sum + line.count, 0)
+  return {
+    isTrue: rows === batch.rows && [...added.keys(), ...counted.keys()].every(same),
+    rows: batch.rows,
+    ofBatch: (operation, currency) => counted.get(`${operation}|${currency}`) ?? { count: 0, requestedMinor: 0n },
+  }
+}
+
+function groupsOf(
+  lines: readonly (Group & { readonly operation: Operation | ''; readonly currency: Currency | '' })[],
+): Map<string, Group> {
+  const groups = new Map<string, Group>()
+  for (const { operation, currency, count, requestedMinor } of lines) {
+    const key = `${operation}|${currency}`
+    const group = groups.get(key)
+    groups.set(key, {
+      count: (group?.count ?? 0) + count,
+      requestedMinor: (group?.requestedMinor ?? 0n) + requestedMinor,
+    })
+  }
+  return groups
 }
 
 function sumFor(sums: Map<string, Sum>, row: ReconciliationRow): Sum {
@@ -97,32 +165,53 @@ function answeredCurrencyOf(text: string | null): string {
   return code === '' || /^[A-Z]{3}$/.test(code) ? code : '???'
 }
 
-/** The summary's records under its header, the total of all rows last. It ties out to the rows of the input. */
-export function toSummaryRecords(lines: readonly SummaryLine[], batchMark: string, readAtMs: number): string[][] {
+/**
+ * The summary's records under its header, the total of all rows last. Beside each line stands what the ledger says of all
+ * rows of its operation and currency; an extract has some of them only and ties out to nothing.
+ */
+export function toSummaryRecords(
+  lines: readonly SummaryLine[],
+  batchMark: string,
+  readAtMs: number,
+  tied: TieOut,
+  isExtract = false,
+): string[][] {
   const rows = lines.reduce((sum, line) => sum + line.count, 0)
   const answered = lines.reduce((sum, line) => sum + line.answeredCount, 0)
   const front = [batchMark, toTimestamp(readAtMs)]
+  const ties = isExtract ? 'extract' : tied.isTrue ? 'yes' : 'no'
   return [
-    ...lines.map((line) => [
-      ...front,
-      line.operation,
-      line.currency,
-      line.status,
-      String(line.count),
-      line.requestedAmount,
-      line.answeredCurrency,
-      String(line.answeredCount),
-      line.answeredAmount,
-    ]),
-    [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), ''],
+    ...lines.map((line) => {
+      const whole = tied.ofBatch(line.operation, line.currency)
+      return [
+        ...front,
+        line.operation,
+        line.currency,
+        line.status,
+        String(line.count),
+        line.requestedAmount,
+        line.answeredCurrency,
+        String(line.answeredCount),
+        line.answeredAmount,
+        String(whole.count),
+        requestedText(whole.requestedMinor, line.currency),
+        ties,
+      ]
+    }),
+    [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), '', String(tied.rows), '', ties],
   ]
 }
 
+function requestedText(amountMinor: bigint, currency: Currency | ''): string {
+  return currency === '' ? '' : formatAmount({ amountMinor, currency })
+}
+
 function toLine(sum: Sum): SummaryLine {
-  const { operation, currency, status, count, answeredCurrency, answeredCount } = sum
-  const requestedAmount = currency === '' ? '' : formatAmount({ amountMinor: sum.requestedMinor, currency })
+  const { operation, currency, status, count, requestedMinor, answeredCurrency, answeredCount } = sum
+  const requestedAmount = requestedText(requestedMinor, currency)
   const answeredAmount = answeredCount === 0 ? '' : formatDecimal(sum.answered)
-  return { operation, currency, status, count, requestedAmount, answeredCurrency, answeredCount, answeredAmount }
+  const asked = { operation, currency, status, count, requestedAmount, requestedMinor }
+  return { ...asked, answeredCurrency, answeredCount, answeredAmount }
 }
 
 function inReadingOrder(a: Sum, b: Sum): number {

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { guardCell, unguardCell } from '../../src/domain/guard.ts'
+import { couldRun, FORMULAS } from '../fixtures/formulas.ts'
 
 /** Texts that are likely to begin dangerously. */
 const cells = fc
@@ -40,6 +41,13 @@ describe('a cell that a spreadsheet could run gets one apostrophe', () => {
   })
 })
 
+test('every formula of the list gets it that has its danger in front', () => {
+  const inFront = FORMULAS.filter(([, cell]) => couldRun(cell))
+  expect(inFront.length).toBeGreaterThan(20)
+  for (const [what, cell] of inFront) expect(guardCell(cell), what).toBe(`'${cell}`)
+  for (const [what, cell] of FORMULAS) expect(couldRun(guardCell(cell)), what).toBe(false)
+})
+
 describe('a cell that no spreadsheet runs is left as it is', () => {
   test.each(['', ' ', 'x', 'a=b', "O'Neil", "'t Hooft", '12.50', 'ord-1', '1=1', '#=1'])('%j', (cell) => {
     expect(guardCell(cell)).toBe(cell)
@@ -62,18 +70,27 @@ describe('a plain number is never altered, whatever its sign', () => {
     expect(guardCell(cell)).toBe(cell)
   })
 
-  test('of any size', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom('', '+', '-'),
-        fc.bigInt({ min: 0n }),
-        fc.constantFrom('', '.', ','),
-        fc.nat(),
-        (sign, whole, separator, decimals) => {
-          const number = `${sign}${whole}${separator === '' ? '' : `${separator}${decimals}`}`
-          expect(guardCell(number)).toBe(number)
-        },
+  test('in any notation: signs, groups of any size parted by whatever people write, decimals by point or comma', () => {
+    const digits = fc.bigInt({ min: 0n, max: 10n ** 20n }).map(String)
+    const separator = fc.constantFrom('.', ',', "'", '’', ' ', '\u00A0', '\u2009', '\u202F')
+    const notation = fc.record({
+      before: fc.constantFrom('', ' ', '\u00A0'),
+      sign: fc.constantFrom('', '+', '-'),
+      first: digits,
+      groups: fc.array(
+        fc.tuple(separator, digits).map((parts) => parts.join('')),
+        { maxLength: 4 },
       ),
+      decimals: fc.option(fc.tuple(fc.constantFrom('.', ','), digits).map((parts) => parts.join(''))),
+      after: fc.constantFrom('', ' ', '\u00A0', '.', ','),
+    })
+    fc.assert(
+      fc.property(notation, ({ before, sign, first, groups, decimals, after }) => {
+        const number = [before, sign, first, ...groups, decimals ?? '', after].join('')
+        expect(guardCell(number)).toBe(number)
+        expect(unguardCell(number)).toBe(number)
+      }),
+      { numRuns: 1000 },
     )
   })
 })

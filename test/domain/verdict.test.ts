@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
-import { echoOf, factsOf, type Judging, signalOf, type Verdict, verdictOn } from '../../src/domain/verdict.ts'
+import {
+  declineReasonOf,
+  echoOf,
+  factsOf,
+  type Judging,
+  signalOf,
+  type Verdict,
+  verdictOn,
+} from '../../src/domain/verdict.ts'
 
 const EUR = 'EUR' as Currency
 const REFUND: Judging = {
@@ -97,11 +105,40 @@ describe('a complete answer with a true echo', () => {
     })
   })
 
-  test('a decline takes its reason from the first advice that says something', () => {
-    const silent = { ...DECLINED, API_ADVICE: ' ', SERVICE_ADVICE: '', ERROR_MESSAGE: 'void\n  only while pending' }
-    expect(verdictOn(answered(200, silent), REFUND)).toMatchObject({ reason: 'void only while pending' })
+  test('a decline says all that its four advices say, in their order, and nothing twice', () => {
+    const said = (api: string, service: string, processor: string, error: string) =>
+      declineReasonOf({ API_ADVICE: api, SERVICE_ADVICE: service, PROCESSOR_ADVICE: processor, ERROR_MESSAGE: error })
+    const same = 'Order balance: 1.00, requested: 12.30'
+    expect(said(same, same, same, same)).toBe(same)
+    expect(said('Declined', 'DECLINED by the issuer', 'Do not  honor', 'do not honor.')).toBe(
+      'DECLINED by the issuer / do not honor.',
+    )
+    expect(said('b', 'a', '', 'b')).toBe('b / a')
+    expect(said(' ', '', 'void\n  only\0while pending', '')).toBe('void only while pending')
+    expect(declineReasonOf({})).toBe('declined without a reason')
     const mute = without(DECLINED, 'API_ADVICE')
     expect(verdictOn(answered(200, mute), REFUND)).toMatchObject({ reason: 'declined without a reason' })
+  })
+
+  test('whatever the advices, each is in the reason once, on one line of bounded length', () => {
+    const names = ['API_ADVICE', 'SERVICE_ADVICE', 'PROCESSOR_ADVICE', 'ERROR_MESSAGE'] as const
+    const advice = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', 'B', 'b', ' ', '\n', '.', '😀'), maxLength: 8 }),
+      fc.string({ unit: 'binary', maxLength: 400 }).map((text) => text.replaceAll('/', '')),
+    )
+    const key = (text: string) => text.replace(/[\s\p{Cc}]+/gu, '').toLowerCase()
+    fc.assert(
+      fc.property(fc.array(advice, { minLength: 4, maxLength: 4 }), (texts) => {
+        const reason = declineReasonOf(Object.fromEntries(names.map((name, i) => [name, texts[i] as string])))
+        const parts = reason.split(' / ').map(key)
+        for (const text of texts.filter((one) => key(one) !== '' && [...one].length < 300)) {
+          expect(parts.filter((part) => part.includes(key(text)))).not.toEqual([])
+        }
+        expect(parts.some((part, i) => parts.some((other, at) => at !== i && other.includes(part)))).toBe(false)
+        expect(reason).not.toMatch(/[\r\n\p{Cc}]/u)
+        expect([...reason].length).toBeLessThanOrEqual(4 * 300 + 9)
+      }),
+    )
   })
 
   test('a decline after an earlier doubt is in doubt again: it may be the echo of the first attempt', () => {

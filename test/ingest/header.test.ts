@@ -90,6 +90,26 @@ describe('results fed back', () => {
   })
 })
 
+describe('rejects that were mended', () => {
+  const found = header("'=note;type;Reject_Line;reject_row;reject_column;reject_value;reject_error;reject_remedy")
+
+  test('keep the columns of their input, and their cells lose the apostrophe that they were given', () => {
+    expect(carriedColumns(found)).toEqual(['=note', 'type'])
+    expect(found).toMatchObject({ guarded: true, results: null })
+  })
+
+  test('are new instructions: a column of that beginning that is not ours is the file’s own', () => {
+    expect(carriedColumns(header('type;reject_code'))).toEqual(['type', 'reject_code'])
+    expect(header('type;reject_code').guarded).toBe(false)
+  })
+
+  test('of fed-back results are fed-back results', () => {
+    const again = header('type;result_reference;result_row;result_batch;reject_line;reject_error')
+    expect(carriedColumns(again)).toEqual(['type'])
+    expect(again.results).toEqual({ reference: 1, row: 2, batch: 3 })
+  })
+})
+
 describe('the delimiter', () => {
   test.each([
     ['type;amount', ';'],

@@ -317,7 +317,7 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       expect(reviewed).toMatchObject({ accepted: 2, invalid: 2 })
       expect(faults.map(({ rowNo, problem }) => [rowNo, problem])).toEqual([
         [6, 'the line is not a result of this ledger'],
-        [7, `row 1 of batch ${first}, which the line says it is, has the reference ok`],
+        [7, `the reference is not that of the row which the line names (row 1 of batch ${first} has the reference ok)`],
       ])
     })
 
@@ -335,8 +335,8 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       // Zeros are put back where batch and row say so, and nowhere else.
       const elsewhere = [line(1, '07', '007'), line(2, '123', '000123')]
       expect((await check(elsewhere, fed('FAILED'))).faults.map(({ problem }) => problem)).toEqual([
-        `row 1 of batch ${first}, which the line says it is, has the reference 000123`,
-        `row 2 of batch ${first}, which the line says it is, has the reference 007`,
+        `the reference is not that of the row which the line names (row 1 of batch ${first} has the reference 000123)`,
+        `the reference is not that of the row which the line names (row 2 of batch ${first} has the reference 007)`,
       ])
     })
 
@@ -348,7 +348,7 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
         expect(reviewed.accepted).toBe(0)
         expect(faults.map(({ rowNo, problem }) => [rowNo, problem])).toContainEqual([
           5,
-          `row 1 of batch ${first}, which the line says it is, has the reference ok`,
+          `the reference is not that of the row which the line names (row 1 of batch ${first} has the reference ok)`,
         ])
       }
       const beyond = [rowOf(1, refund('ok'), { cameFrom: { batchId: first, rowNo: 99 } })]

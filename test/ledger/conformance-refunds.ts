@@ -73,7 +73,7 @@ export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
           line: 3,
           column: 'amount',
           value: '20.00',
-          problem: `with this row 110.00 EUR of order 777 would be refunded, and its sale (row 1 of batch ${batchId}) was 100.00 EUR`,
+          problem: `more of the order would be refunded than was paid (with this row 110.00 EUR of order 777; its sale, row 1 of batch ${batchId}, was 100.00 EUR)`,
           remedy: 'take out the refund that is too much, or correct the amount or the order id',
         },
       ])
@@ -98,7 +98,7 @@ export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
       await sold()
       const usd = { money: { amountMinor: 500n, currency: parseCurrency('USD') as Currency } }
       const { faults } = await check([of('A', 0n, usd)])
-      expect(faults).toMatchObject([{ column: 'request_currency', problem: expect.stringContaining('was in EUR') }])
+      expect(faults).toMatchObject([{ column: 'request_currency', problem: expect.stringContaining('was in EUR)') }])
       expect(await message(of('M', 0n, usd))).toMatchObject({ kind: 'refused', reason: expect.stringContaining('EUR') })
     })
 

@@ -8,6 +8,7 @@ import { describeBrakes } from './conformance-brakes.ts'
 import { describeClaims } from './conformance-claims.ts'
 import { describeDoubts } from './conformance-doubts.ts'
 import { describeDrafts } from './conformance-drafts.ts'
+import { describeFaults } from './conformance-faults.ts'
 import { describeMessages } from './conformance-messages.ts'
 import { describeModel } from './conformance-model.ts'
 import { describeRefunds } from './conformance-refunds.ts'
@@ -17,6 +18,7 @@ import { describeSettling } from './conformance-settling.ts'
 export function describeLedger(name: string, place: () => Promise<LedgerPlace>): void {
   describe(name, () => {
     describeDrafts(place)
+    describeFaults(place)
     describeMessages(place)
     describeArrivals(place)
     describeRefunds(place)

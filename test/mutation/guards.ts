@@ -30,6 +30,10 @@ const COPIES = 'test/ledger/copies.integration.test.ts'
 const COPIED = 'test/e2e/copies.e2e.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
+const SUBMISSION = 'test/domain/submission.test.ts'
+const REJECTS = 'test/results/rejects.integration.test.ts'
+const WRITING = 'test/results/write.integration.test.ts'
+const SUBMITTING = 'test/processors/submit-file.integration.test.ts'
 
 export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Before the first byte
@@ -668,5 +672,56 @@ export const GUARDS: readonly Guard[] = [
     guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold",
     without: 'WHERE b.id = i.batch_id AND b.hold',
     tests: [LEDGER],
+  },
+  // ─────────────────────────────────────────────── What a person declared, mends and is told
+  {
+    name: 'a declared total is not met while an amount cannot be read',
+    file: 'src/domain/submission.ts',
+    guard: "if (unread > 0) refusals.push({ kind: 'total-unknown', ...named, unread })\n    else ",
+    without: '',
+    tests: [SUBMISSION],
+  },
+  {
+    name: 'declared totals leave no currency of the file out',
+    file: 'src/domain/submission.ts',
+    guard: "    refusals.push({ kind: 'currency', found: written(money), rows })\n",
+    without: '    void [money, rows]\n',
+    tests: [SUBMISSION],
+  },
+  {
+    name: 'an amount of a bad row counts in the totals as read',
+    file: 'src/ledger/draft.ts',
+    guard: "'operation IS NOT NULL OR amount_minor IS NOT NULL'",
+    without: "'operation IS NOT NULL'",
+    tests: [LEDGER],
+  },
+  {
+    name: 'rejects of fed-back results are never new instructions',
+    file: 'src/results/rejects.ts',
+    guard: 'const own = fedBack ? FED_BACK_COLUMNS : ',
+    without: 'const own = ',
+    tests: [REJECTS],
+  },
+  {
+    name: 'a reject without a reference is the same row whenever it comes back',
+    file: 'src/results/rejects.ts',
+    guard: "(i === referencePlace && cell.trim() === '' ? bare : cell)",
+    without: 'cell',
+    tests: [REJECTS],
+  },
+  {
+    name: 'nothing is recorded before its rejects are written',
+    file: 'src/processors/submit-file.ts',
+    guard: '    await onReviewed(reviewed)\n  } catch',
+    without: '    void onReviewed(reviewed).catch(() => {})\n  } catch',
+    tests: [SUBMITTING],
+  },
+  {
+    name: 'results that do not tie out to the ledger are not written',
+    file: 'src/results/write.ts',
+    guard:
+      '    assert(isExtract || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)\n',
+    without: '',
+    tests: [WRITING],
   },
 ]

@@ -123,7 +123,7 @@ async function resultsOf(batchId: BatchId): Promise<string[][]> {
   const out = join(place.dir, `${batchId}.csv`)
   const reading = await ledger.openReading(batchId, NOW)
   try {
-    await writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null })
+    await writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null, reasonRules: [] })
   } finally {
     await reading.close()
   }

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AccountId } from '../../src/domain/ports.ts'
-import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
+import type { InstructionFile, Reviewed, SubmitRequest } from '../../src/domain/submission.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import { CLERK, type LedgerPlace, NOW, openAccount, refund, rowOf, sqlitePlace } from '../fixtures/ledgers.ts'
 
@@ -48,4 +48,19 @@ test('other bytes with the same rows, at the same moment, are a batch of their o
   expect(submitted.map(({ kind }) => kind)).toEqual(['recorded', 'recorded'])
   const counts = (await place.open().batches()).map((batch) => batch.counts)
   expect(counts).toEqual(expect.arrayContaining([{ READY: 3 }, { DUPLICATE: 3 }]))
+})
+
+test('where what stands before the recording fails, nothing is recorded, and the file can be handed in again', async () => {
+  const ledger = place.open()
+  const file = fileOf('ab'.repeat(32))
+  const full = async () => {
+    throw new Error('no space left')
+  }
+  await expect(submitFile(file, request(), CLERK, ledger, full)).rejects.toThrow('no space left')
+  expect(await ledger.batches()).toEqual([])
+  const seen: number[] = []
+  const look = async ({ review }: Reviewed) => void seen.push(review.rows, (await ledger.batches()).length)
+  expect(await submitFile(file, request(), CLERK, ledger, look)).toMatchObject({ kind: 'recorded' })
+  expect(await submitFile(file, request(), CLERK, ledger, look)).toMatchObject({ kind: 'known' })
+  expect(seen).toEqual([3, 0])
 })

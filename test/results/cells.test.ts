@@ -1,8 +1,9 @@
 // One recorded row as a line of the reconciliation.
 
 import { describe, expect, test } from 'vitest'
+import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import { STATES } from '../../src/domain/states.ts'
-import { layoutOf, RESULT_COLUMNS, toHeaderCells, toResultCells } from '../../src/results/cells.ts'
+import { layoutOf, toHeaderCells, toResultCells } from '../../src/results/cells.ts'
 import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
 /** The line as values under their columns. */
@@ -34,6 +35,7 @@ test('the columns are the promised ones, after those of the input', () => {
     'result_row',
     'result_reference',
     'result_batch',
+    'result_reason_category',
   ])
 })
 
@@ -75,6 +77,7 @@ test('an approved row tells what the gateway answered, digit by digit', () => {
     result_row: '3',
     result_reference: '2026-12/r-3',
     result_batch: 'b-7',
+    result_reason_category: '',
   })
 })
 

@@ -14,11 +14,22 @@ export function readingOf(
   return {
     atMs: AT_MS,
     edition: { version: 1, lastMove: 1 },
-    batch: { ...BATCH, rows: rows.length, ...batch },
+    batch: { ...BATCH, rows: rows.length, totals: totalsOf(rows), ...batch },
     columns,
     rows: () => rows,
     close: async () => {},
   }
+}
+
+/** As the ledger counts them. */
+function totalsOf(rows: Iterable<ReconciliationRow>): BatchView['totals'] {
+  return Array.from(rows, ({ operation, currency, amountMinor, state }) => ({
+    operation: operation ?? '',
+    currency: amountMinor === null ? '' : (currency ?? ''),
+    state,
+    count: 1,
+    amountMinor: amountMinor ?? 0n,
+  }))
 }
 
 export function rowOf(row: Partial<ReconciliationRow> = {}): ReconciliationRow {

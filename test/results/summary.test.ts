@@ -6,8 +6,8 @@ import { OPERATIONS } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { ReconciliationRow } from '../../src/domain/ports.ts'
 import { STATES } from '../../src/domain/states.ts'
-import { openTally, toSummaryRecords } from '../../src/results/summary.ts'
-import { AT_MS, NO_FACTS, rowOf } from './reading.ts'
+import { openTally, tieOut, toSummaryRecords } from '../../src/results/summary.ts'
+import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
 function linesOf(rows: readonly ReconciliationRow[]) {
   const tally = openTally()
@@ -29,6 +29,7 @@ describe('a line', () => {
         status: 'APPROVED',
         count: 3,
         requestedAmount: '36.90',
+        requestedMinor: 3690n,
         answeredCurrency: 'EUR',
         answeredCount: 3,
         answeredAmount: '90071992547409931246.9678',
@@ -81,12 +82,64 @@ describe('a line', () => {
   })
 })
 
-test('the records carry batch and reading time, the total last', () => {
-  const records = toSummaryRecords(linesOf([rowOf(), rowOf(answered('12.3000'))]), 'b-7', AT_MS)
-  expect(records.map((record) => record.join('|'))).toEqual([
-    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|APPROVED|1|12.30|EUR|1|12.3000',
-    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0|',
-    'b-7|2026-01-31T12:00:00.000Z|TOTAL|||2|||1|',
+const recordsOf = (rows: readonly ReconciliationRow[], batch = readingOf([], rows).batch, isExtract = false) => {
+  const lines = linesOf(rows)
+  return toSummaryRecords(lines, 'b-7', AT_MS, tieOut(lines, batch), isExtract).map((record) => record.join('|'))
+}
+
+test('the records carry batch and reading time, and what the ledger says of the whole, the total last', () => {
+  expect(recordsOf([rowOf(), rowOf(answered('12.3000'))])).toEqual([
+    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|APPROVED|1|12.30|EUR|1|12.3000|2|24.60|yes',
+    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0||2|24.60|yes',
+    'b-7|2026-01-31T12:00:00.000Z|TOTAL|||2|||1||2||yes',
+  ])
+})
+
+test('of an extract they say that it is one', () => {
+  const { batch } = readingOf([], [rowOf(), rowOf(answered('12.3000'))])
+  expect(recordsOf([rowOf()], batch, true)).toEqual([
+    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0||2|24.60|extract',
+    'b-7|2026-01-31T12:00:00.000Z|TOTAL|||1|||0||2||extract',
+  ])
+})
+
+describe('what does not tie out is seen', () => {
+  const rows = [rowOf(), rowOf(answered('12.3000')), rowOf({ operation: 'CAPTURE', currency: 'USD' as Currency })]
+  const { batch } = readingOf([], rows)
+  const isTrue = (over: Partial<typeof batch>) => tieOut(linesOf(rows), { ...batch, ...over }).isTrue
+
+  test('in the number of rows', () => {
+    expect(isTrue({})).toBe(true)
+    expect(isTrue({ rows: 4 })).toBe(false)
+  })
+
+  test('in the rows or the amount of an operation and currency, though the rest agree', () => {
+    const [first, ...others] = batch.totals
+    if (first === undefined) throw new Error('no totals')
+    expect(isTrue({ totals: [{ ...first, amountMinor: first.amountMinor + 1n }, ...others] })).toBe(false)
+    expect(isTrue({ totals: [{ ...first, count: 2 }, ...others] })).toBe(false)
+    expect(isTrue({ totals: [{ ...first, currency: 'CHF' as Currency }, ...others] })).toBe(false)
+    expect(isTrue({ totals: others })).toBe(false)
+    expect(isTrue({ totals: [...batch.totals, { ...first, operation: 'AUTH' }] })).toBe(false)
+  })
+
+  test('but not in how rows stand to each other: a status may have changed since', () => {
+    expect(isTrue({ totals: batch.totals.map((total) => ({ ...total, state: 'IN_DOUBT' as const })) })).toBe(true)
+  })
+})
+
+test('declined and failed rows are counted by the category of their reason, the most frequent first', () => {
+  const tally = openTally([{ match: 'Konto', category: 'card' }])
+  const reasons = ['Over limit', 'over limit', 'Konto', 'x']
+  for (const reason of reasons) tally.add(rowOf({ state: 'DECLINED', reason }))
+  tally.add(rowOf({ state: 'FAILED', reason: 'refused as wrong (HTTP 400)' }))
+  tally.add(rowOf({ state: 'IN_DOUBT', reason: 'Over limit' }))
+  tally.add(rowOf({ state: 'INVALID', reason: 'amount: is empty' }))
+  expect(tally.reasons()).toEqual([
+    { status: 'DECLINED', category: 'funds', count: 2 },
+    { status: 'DECLINED', category: 'card', count: 1 },
+    { status: 'FAILED', category: 'data', count: 1 },
+    { status: 'DECLINED', category: 'other', count: 1 },
   ])
 })
 
@@ -118,7 +171,9 @@ test('whatever the rows, counts and requested amounts tie out to them', () => {
       const minor = (text: string) => BigInt(text.replace('.', '') || '0')
       const sum = (numbers: readonly bigint[]) => numbers.reduce((a, b) => a + b, 0n)
       expect(lines.reduce((count, line) => count + line.count, 0)).toBe(list.length)
-      expect(toSummaryRecords(lines, 'b', AT_MS).at(-1)?.[5]).toBe(String(list.length))
+      const { batch } = readingOf([], list)
+      expect(toSummaryRecords(lines, 'b', AT_MS, tieOut(lines, batch)).at(-1)?.[5]).toBe(String(list.length))
+      expect(tieOut(lines, batch).isTrue).toBe(true)
       expect(sum(lines.map((line) => minor(line.requestedAmount)))).toBe(sum(list.map((row) => row.amountMinor ?? 0n)))
       expect(sum(lines.map((line) => minor(line.answeredAmount)))).toBe(
         sum(list.map((row) => minor(row.facts.amount ?? ''))),

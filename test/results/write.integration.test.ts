@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import { guardCell, unguardCell } from '../../src/domain/guard.ts'
 import type { BatchId, BatchReading, ReconciliationRow } from '../../src/domain/ports.ts'
+import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import { checkOut, toOutFault } from '../../src/results/out.ts'
 import { writeResults } from '../../src/results/write.ts'
 import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
@@ -22,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }))
 
 const write = (reading: BatchReading, options: { out?: string; inputPath?: string | null; bom?: boolean } = {}) =>
-  writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null, ...options })
+  writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null, reasonRules: [], ...options })
 
 const text = (path: string) => readFile(path, 'utf8')
 
@@ -55,20 +56,20 @@ const REFUNDS = readingOf(
 const RESULTS = [
   'reference,amount,note,result_status,result_reason,result_transaction_id,result_order_id,result_record_id,' +
     'result_amount,result_currency,result_vault_id,result_xtl_order_id,result_warning,result_attempts,' +
-    'result_sent_at,result_completed_at,result_row,result_reference,result_batch\r\n',
+    'result_sent_at,result_completed_at,result_row,result_reference,result_batch,result_reason_category\r\n',
   'r-1,12.30,"says ""hi"", twice",APPROVED,,900,123,,12.3000,EUR,,,,1,' +
-    '2026-01-31T11:59:58.000Z,2026-01-31T11:59:59.000Z,1,r-1,b-7\r\n',
-  `r-2,12.30,"'=1+1\nÜ",PENDING,,,,,,,,,,0,,,2,r-2,b-7\r\n`,
-  ',-12.50,,INVALID,amount: has a sign,,,,,,,,,0,,,3,,b-7\r\n',
+    '2026-01-31T11:59:58.000Z,2026-01-31T11:59:59.000Z,1,r-1,b-7,\r\n',
+  `r-2,12.30,"'=1+1\nÜ",PENDING,,,,,,,,,,0,,,2,r-2,b-7,\r\n`,
+  ',-12.50,,INVALID,amount: has a sign,,,,,,,,,0,,,3,,b-7,data\r\n',
 ].join('')
 
 const SUMMARY = [
   'summary_batch,summary_read_at,operation,currency,status,count,requested_amount,answered_currency,answered_count,' +
-    'answered_amount\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,APPROVED,1,12.30,EUR,1,12.3000\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,PENDING,1,12.30,,0,\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,,,INVALID,1,,,0,\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,TOTAL,,,3,,,1,\r\n',
+    'answered_amount,batch_count,batch_requested_amount,ties_out\r\n',
+  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,APPROVED,1,12.30,EUR,1,12.3000,2,24.60,yes\r\n',
+  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,PENDING,1,12.30,,0,,2,24.60,yes\r\n',
+  'b-7,2026-01-31T12:00:00.000Z,,,INVALID,1,,,0,,1,,yes\r\n',
+  'b-7,2026-01-31T12:00:00.000Z,TOTAL,,,3,,,1,,3,,yes\r\n',
 ].join('')
 
 describe('the bytes', () => {
@@ -102,7 +103,7 @@ describe('the bytes', () => {
         const carried = parsed.map((record) => record.slice(0, 2))
         expect(carried).toEqual([columns, ...list].map((cells) => cells.map(guardCell)))
         expect(carried.map((cells) => cells.map(unguardCell))).toEqual([columns, ...list])
-        expect(new Set(parsed.map((record) => record.length))).toEqual(new Set([2 + 16]))
+        expect(new Set(parsed.map((record) => record.length))).toEqual(new Set([2 + RESULT_COLUMNS.length]))
       }),
       { numRuns: 60 },
     )
@@ -122,7 +123,7 @@ describe('sandbox results', () => {
     const { path, summaryPath } = await write({ ...REFUNDS, batch: { ...REFUNDS.batch, sandbox: true } })
     expect(path).toBe(join(dir, 'refunds.results.SANDBOX.csv'))
     expect(summaryPath).toBe(join(dir, 'refunds.results.SANDBOX.summary.csv'))
-    expect(await text(path)).toContain(',SANDBOX-b-7\r\n')
+    expect(await text(path)).toContain(',SANDBOX-b-7,\r\n')
     expect(await text(summaryPath)).toMatch(/^SANDBOX-b-7,/m)
   })
 
@@ -253,6 +254,7 @@ describe('a failure half-way', () => {
   test.each([
     ['a row is missing', readingOf(['c'], [rowOf()], { rows: 2 })],
     ['a row comes twice', readingOf(['c'], [rowOf(), rowOf()])],
+    ['the amounts are not those of the ledger', readingOf(['c'], [rowOf()], { totals: [] })],
     ['rows are out of order', readingOf(['c'], [rowOf({ rowNo: 2 }), rowOf({ rowNo: 1 })])],
   ])('comes before results in which %s', async (_, reading) => {
     await expect(write(reading)).rejects.toThrow(/^bug: /)
@@ -281,7 +283,7 @@ describe('checkOut before any work', () => {
     const rehearse = (id: string, over: { out?: string } = {}) =>
       writeResults(
         { ...REFUNDS, batch: { ...REFUNDS.batch, batchId: id as BatchId, sandbox: true } },
-        { out, inputPath: null, bom: false, sinceMs: null, ...over },
+        { out, inputPath: null, bom: false, sinceMs: null, reasonRules: [], ...over },
       )
     const rehearsal = { ...request, out, sandbox: true }
     const { path } = await rehearse('b-1')

@@ -2,7 +2,8 @@
 // reconciliation tells. Every disagreement is said in words.
 
 import type { BatchId, Ledger } from '../../src/domain/ports.ts'
-import { layoutOf, RESULT_COLUMNS, toResultCells } from '../../src/results/cells.ts'
+import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
+import { layoutOf, toResultCells } from '../../src/results/cells.ts'
 import type { Execution, GatewayTruth } from './gateway.ts'
 import type { Plan } from './plan.ts'
 import type { SimulatedRecord } from './record.ts'

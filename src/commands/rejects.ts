@@ -1,0 +1,89 @@
+// --rejects: the rows that cannot be sent as written, in a file to mend and hand in again; and what is said about it.
+
+import { checkRejects, type OpenedFile, type WrittenRejects, writeRejects } from '../app.ts'
+import type { Reviewed } from '../domain/submission.ts'
+import type { FileArguments } from './file-arguments.ts'
+import { plural, type Terminal } from './terminal.ts'
+
+/** Where they go; nothing where nobody asked for them. */
+export interface Rejects {
+  /** Before anything of the file is recorded. */
+  write(opened: OpenedFile & { readonly kind: 'file' }, reviewed: Reviewed): Promise<void>
+  /** The file is no table: the one line says why. */
+  writeWhole(opened: OpenedFile & { readonly kind: 'refused' }): Promise<void>
+  /** For people: where they are, and what to do with them. */
+  say(terminal: Terminal): void
+  /** For programs; empty where nothing was asked for or written. */
+  toJson(): object
+}
+
+export async function openRejects(
+  given: FileArguments,
+  inputPath: string,
+  results: { readonly out: string; readonly sandbox: boolean } | null,
+): Promise<Rejects> {
+  const path = given.rejects === undefined ? null : await checkRejects(given.rejects, inputPath, results)
+  let written: WrittenRejects | null = null
+  let next = ''
+  return {
+    async write(opened, { draft, review }) {
+      if (path === null) return
+      next = `${nextCommand(path, given, opened.decimal)}${othersText(review.rows - review.invalid, given)}`
+      const runKey = given.runKey?.trim().normalize('NFC') ?? null
+      written = await writeRejects(path, { opened, runKey, rejects: draft.rejects() })
+    },
+    async writeWhole(opened) {
+      if (path !== null) written = await writeRejects(path, opened)
+    },
+    say(terminal) {
+      if (path === null) return
+      terminal.say(written === null ? notWritten(path) : rejectsText(written, next))
+    },
+    toJson: () => (written === null ? {} : { rejects: written.path, rejects_rows: written.rows }),
+  }
+}
+
+function notWritten(path: string): string {
+  return `The file was recorded before, so its rejects were not written again: ${path} is as it was. Its bad rows stand as INVALID in its results.`
+}
+
+function rejectsText({ path, rows, kind }: WrittenRejects, next: string): string {
+  switch (kind) {
+    case 'written':
+    case 'replaced': {
+      const instead = kind === 'replaced' ? ' (in place of those of an earlier run)' : ''
+      return next === ''
+        ? `Rejects: ${path}${instead}: what is wrong with the file as a whole.`
+        : `Rejects: ${path}${instead}: ${plural(rows, 'row')}, with what is wrong and what to do. Correct the cells there, then hand in that file (its columns reject_… are passed over): ${next}`
+    }
+    case 'emptied':
+      return `No row is bad. ${path} had the rejects of an earlier run; it has only its column names now.`
+    case 'nothing':
+      return `No row is bad, so that ${path} was not written.`
+  }
+}
+
+/** Whoever mends the bad rows must not believe that the others are on their way. */
+function othersText(others: number, { skipInvalid = false }: FileArguments): string {
+  if (others === 0 || skipInvalid) return ''
+  return `\nThe other ${plural(others, 'row')} of the file ${others === 1 ? 'is' : 'are'} not sent either: hand the file in with --skip-invalid to send ${others === 1 ? 'it' : 'them'}.`
+}
+
+/** As the file was read, so that a mended row means what it meant: a few rows alone may leave the decimal sign open. */
+function nextCommand(path: string, given: FileArguments, decimal: '.' | ',' | null): string {
+  const options: [string, string | undefined][] = [
+    ['--operation', given.operation],
+    ['--currency', given.currency],
+    ['--decimal', given.decimal ?? decimal ?? undefined],
+    ['--run-key', given.runKey],
+    ['--merchant', given.merchant],
+    ['--retry', given.retry],
+  ]
+  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
+  return ['tranche', 'check', path, ...words].map(quoted).join(' ')
+}
+
+/** As a shell takes it for one word. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}

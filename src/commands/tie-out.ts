@@ -1,0 +1,90 @@
+// The sentence that ties results to the rows they came from: how many were read, what became of them, and of the money.
+
+import type { writeBatchResults } from '../app.ts'
+import type { Operation } from '../domain/instruction.ts'
+import type { Currency } from '../domain/money.ts'
+import type { ResultStatus } from '../domain/states.ts'
+import { amountText, plural } from './terminal.ts'
+
+export type Written = Awaited<ReturnType<typeof writeBatchResults>>
+
+const WORDS = {
+  APPROVED: 'approved',
+  DECLINED: 'declined',
+  FAILED: 'failed',
+  IN_DOUBT: 'in doubt',
+  PENDING: 'pending',
+  CANCELLED: 'cancelled',
+  INVALID: 'invalid',
+  DUPLICATE: 'recorded before',
+} as const satisfies Record<ResultStatus, string>
+
+/** What a status means for the money that was asked for. */
+const MONEY = {
+  APPROVED: 'approved',
+  DECLINED: 'not',
+  FAILED: 'not',
+  CANCELLED: 'not',
+  INVALID: 'not',
+  IN_DOUBT: 'in doubt',
+  PENDING: 'pending',
+  DUPLICATE: 'recorded before',
+} as const satisfies Record<ResultStatus, string>
+
+/**
+ * What became of the rows and of the money that they ask for, for each operation and currency. Results that do not tie out
+ * are not written.
+ */
+export function tieOutLines(written: Written): string[] {
+  const counts = (Object.keys(WORDS) as ResultStatus[]).flatMap((status) => {
+    const count = countOf(written, ({ status: other }) => other === status)
+    return count === 0 ? [] : [`${count} ${WORDS[status]}${reasonsText(written, status)}`]
+  })
+  const rows = `${plural(written.rowsRead, 'row')} read, ${written.rows} in the results: ${counts.join(', ')}`
+  const sums = moneySums(written)
+  const [only] = sums
+  const lines =
+    only !== undefined && sums.length === 1
+      ? [`${rows}; ${only.text}.`]
+      : [`${rows}.`, ...sums.map(({ operation, text }) => `${operation === '' ? 'Bad rows' : operation}: ${text}.`)]
+  const unknown = countOf(written, ({ status, currency }) => status === 'INVALID' && currency === '')
+  return unknown === 0
+    ? lines
+    : [
+        ...lines,
+        `${plural(unknown, 'invalid row has', 'invalid rows have')} no amount that could be read, and no part in these sums.`,
+      ]
+}
+
+function countOf({ summary }: Written, fits: (line: Written['summary'][number]) => boolean): number {
+  return summary.reduce((sum, line) => (fits(line) ? sum + line.count : sum), 0)
+}
+
+function reasonsText({ reasons }: Written, status: ResultStatus): string {
+  const own = reasons.filter((reason) => reason.status === status)
+  return own.length === 0 ? '' : ` (${own.map(({ category, count }) => `${count} ${category}`).join(', ')})`
+}
+
+function moneySums({ summary }: Written): { operation: Operation | ''; text: string }[] {
+  const groups = new Map<string, { operation: Operation | ''; currency: Currency; parts: Map<string, bigint> }>()
+  for (const { operation, currency, status, requestedMinor } of summary) {
+    if (currency === '') continue
+    const key = `${operation}|${currency}`
+    const group = groups.get(key) ?? { operation, currency, parts: new Map<string, bigint>() }
+    group.parts.set(MONEY[status], (group.parts.get(MONEY[status]) ?? 0n) + requestedMinor)
+    groups.set(key, group)
+  }
+  return [...groups.values()].map(({ operation, currency, parts }) => {
+    const asked = [...parts.values()].reduce((sum, part) => sum + part, 0n)
+    const named = [...new Set(Object.values(MONEY))].flatMap((word) => {
+      const part = parts.get(word)
+      return part === undefined ? [] : [`${amountText(part, currency)} ${word}`]
+    })
+    return { operation, text: `${amountText(asked, currency)} ${currency} asked = ${named.join(' + ')}` }
+  })
+}
+
+/** The same for programs. */
+export function toJsonTieOut(written: Written): object {
+  return { rows_read: written.rowsRead, rows_written: written.rows, ties_out: true, reasons: written.reasons }
+}

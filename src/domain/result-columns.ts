@@ -1,0 +1,31 @@
+// The columns that a reconciliation adds behind those of its input. Whoever reads it finds them by name; order is promised.
+
+export const RESULT_COLUMNS = [
+  'result_status',
+  'result_reason',
+  'result_transaction_id',
+  'result_order_id',
+  'result_record_id',
+  'result_amount',
+  'result_currency',
+  'result_vault_id',
+  'result_xtl_order_id',
+  'result_warning',
+  'result_attempts',
+  'result_sent_at',
+  'result_completed_at',
+  'result_row',
+  'result_reference',
+  'result_batch',
+  'result_reason_category',
+] as const
+
+/** What a file of rejects adds behind the columns of its input. Mended and handed in again, these are passed over. */
+export const REJECT_COLUMNS = [
+  'reject_line',
+  'reject_row',
+  'reject_column',
+  'reject_value',
+  'reject_error',
+  'reject_remedy',
+] as const

@@ -1,0 +1,188 @@
+// The rows that cannot be sent as written, as a file that a person mends and hands in again: one line for each, whole.
+
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { type Options as ParseOptions, parse } from 'csv-parse/sync'
+import { stringify } from 'csv-stringify/sync'
+import { Fault } from '../domain/fault.ts'
+import { guardCell } from '../domain/guard.ts'
+import type { Reject, RowFault } from '../domain/ports.ts'
+import { REJECT_COLUMNS } from '../domain/result-columns.ts'
+import { oneLine } from './cells.ts'
+import { type OutWords, outPathsOf, realPathOf, refuseInput, statOf, toOutFault, tryToWrite } from './out.ts'
+import { CSV, stage, syncDirectory } from './write.ts'
+
+/** What the file comes from. */
+export interface RejectedFile {
+  /** The carried columns, as the results name them. */
+  readonly columns: readonly string[]
+  /** It is results fed back: its rows are to be found again by what the results say, mended or not. */
+  readonly fedBack: boolean
+  /** Which of the columns names references; null: none does. */
+  readonly referencePlace: number | null
+  /** Stands before every reference of the rows, and will again when the mended file is handed in. */
+  readonly runKey: string | null
+  readonly rejects: Iterable<Reject>
+}
+
+/** A structural fault: there are no rows that could be told apart. */
+export type WholeFault = Pick<RowFault, 'column' | 'problem' | 'remedy'> & { readonly line: number | null }
+
+export interface WrittenRejects {
+  readonly path: string
+  readonly rows: number
+  /** `emptied`: nothing is bad, and what an earlier run left there has only its column names now. */
+  readonly kind: 'written' | 'replaced' | 'emptied' | 'nothing'
+}
+
+/**
+ * Where rejects may be written; faults with `usage` before anything else happens where they may not: over the input, over
+ * the results, over anything that is no earlier file of rejects. A file is put there and removed for the test.
+ */
+export async function checkRejects(
+  named: string,
+  inputPath: string,
+  results: { readonly out: string; readonly sandbox: boolean } | null,
+): Promise<string> {
+  const path = await realPathOf(named, WORDS)
+  await refuseInput(path, inputPath, '--rejects')
+  const taken = results === null ? null : await outPathsOf(results.out, results.sandbox)
+  if (taken !== null && (path === taken.path || path === taken.summaryPath))
+    throw new Fault(
+      'usage',
+      `${path} is where the results of this run go; nothing was recorded and nothing was sent, name another file with --rejects.`,
+    )
+  await refuseForeign(path)
+  await tryToWrite(path, WORDS)
+  return path
+}
+
+/** Row by row, complete or not at all. */
+export async function writeRejects(path: string, file: RejectedFile): Promise<WrittenRejects> {
+  const { columns, fedBack, referencePlace } = file
+  const own = fedBack ? FED_BACK_COLUMNS : referencePlace === null ? ['reference'] : []
+  const names = [...columns, ...own, ...REJECT_COLUMNS]
+  return write(path, names, toRecords(file))
+}
+
+/** A file that is no table has no rows: the one line says what is wrong with all of it. */
+export async function writeWholeReject(path: string, fault: WholeFault): Promise<WrittenRejects> {
+  const { line, column, problem, remedy } = fault
+  const record = [line === null ? '' : String(line), '', column ?? '', '', oneLine(problem), oneLine(remedy)]
+  return write(path, REJECT_COLUMNS, [record])
+}
+
+const WORDS: OutWords = {
+  what: 'The rejects',
+  safe: 'Nothing was recorded and nothing was sent.',
+  option: '--rejects',
+}
+
+/** By these, fed-back results find the recorded row that each line came from. */
+const FED_BACK_COLUMNS = ['result_row', 'result_reference', 'result_batch']
+
+/**
+ * One line for each row, however much is wrong with it: a row that stood there twice would clash with itself when the
+ * mended file is handed in.
+ */
+function* toRecords(file: RejectedFile): Iterable<readonly string[]> {
+  for (const reject of file.rejects) {
+    const { rowNo, line, faults } = reject
+    const named = faults.map(({ column, problem }) => (column === null ? problem : `${column}: ${problem}`))
+    yield [
+      ...toOwnCells(reject, file),
+      String(line),
+      String(rowNo),
+      joined(faults.map(({ column }) => column)),
+      faults.map(({ value }) => oneLine(value)).join('; '),
+      joined(named),
+      joined(faults.map(({ remedy }) => remedy)),
+    ]
+  }
+}
+
+/**
+ * The row as it was, and what makes it the same row whenever it comes back. A row without a reference gets the one that it
+ * would have had: else it would get another with every change of the file, and could be sent twice.
+ */
+function toOwnCells(
+  { cells, reference, cameFrom }: Reject,
+  { columns, fedBack, referencePlace, runKey }: RejectedFile,
+): string[] {
+  const own = columns.map((_, i) => cells[i] ?? '')
+  if (fedBack) return [...own, cameFrom === null ? '' : String(cameFrom.rowNo), reference, cameFrom?.batchId ?? '']
+  const bare = runKey !== null && reference.startsWith(`${runKey}/`) ? reference.slice(runKey.length + 1) : reference
+  if (referencePlace === null) return [...own, bare]
+  return own.map((cell, i) => (i === referencePlace && cell.trim() === '' ? bare : cell))
+}
+
+function joined(texts: readonly (string | null)[]): string {
+  return [...new Set(texts.filter((text) => text !== null).map(oneLine))].join('; ')
+}
+
+const ROWS_PER_WRITE = 100
+
+async function write(
+  path: string,
+  columns: readonly string[],
+  records: Iterable<readonly string[]>,
+): Promise<WrittenRejects> {
+  const staged: string[] = []
+  try {
+    // With a byte order mark, whatever else is asked for: the file is made to be opened in a spreadsheet.
+    const rows = await stage(path, staged, true, async (file) => {
+      let pending: (readonly string[])[] = [columns.map(guardCell)]
+      let count = 0
+      for (const record of records) {
+        count += 1
+        pending.push(record.map(guardCell))
+        if (pending.length < ROWS_PER_WRITE) continue
+        await file.appendFile(stringify(pending as string[][], CSV))
+        pending = []
+      }
+      await file.appendFile(stringify(pending as string[][], CSV))
+      return count
+    })
+    await refuseForeign(path)
+    const stands = (await statOf(path)) !== null
+    if (rows === 0 && !stands) {
+      await rm(staged[0] as string)
+      return { path, rows, kind: 'nothing' }
+    }
+    await rename(staged[0] as string, path)
+    await syncDirectory(dirname(path))
+    return { path, rows, kind: rows === 0 ? 'emptied' : stands ? 'replaced' : 'written' }
+  } catch (error) {
+    await Promise.allSettled(staged.map((temporary) => rm(temporary, { force: true })))
+    throw toOutFault(error, path, WORDS)
+  }
+}
+
+/** No header of ours is longer. */
+const HEAD_BYTES = 1024 * 1024
+const HEADER: ParseOptions = { to: 1, bom: true, relax_column_count: true }
+
+async function refuseForeign(path: string): Promise<void> {
+  const there = await statOf(path)
+  if (there === null) return
+  const why = there.isFile() ? ((await isRejects(path)) ? null : 'is not a file of rejects') : 'is not a regular file'
+  if (why === null) return
+  throw new Fault(
+    'usage',
+    `${path} exists and ${why}; it will not be written over: move it away, or name another file with --rejects. Nothing was recorded and nothing was sent.`,
+  )
+}
+
+/** Rejects are known by their last columns, whatever was mended in the rows. */
+async function isRejects(path: string): Promise<boolean> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    const [header = []] = parse(buffer.subarray(0, bytesRead), HEADER) as string[][]
+    return REJECT_COLUMNS.every((name, i) => header.at(i - REJECT_COLUMNS.length) === name)
+  } catch {
+    return false
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,57 @@
+// The sentence under a run: every row accounted for, and every amount that was asked for.
+
+import { expect, test } from 'vitest'
+import { tieOutLines } from '../../src/commands/tie-out.ts'
+import type { Currency } from '../../src/domain/money.ts'
+import type { ReconciliationRow } from '../../src/domain/ports.ts'
+import { openTally } from '../../src/results/summary.ts'
+import { AT_MS, rowOf } from '../results/reading.ts'
+
+function linesFor(rows: readonly Partial<ReconciliationRow>[]): string[] {
+  const tally = openTally()
+  for (const row of rows) tally.add(rowOf(row))
+  const count = rows.length
+  return tieOutLines({
+    ...{ path: '/o.csv', summaryPath: '/o.summary.csv', rows: count, rowsRead: count, atMs: AT_MS },
+    ...{ summary: tally.lines(), reasons: tally.reasons() },
+  })
+}
+
+const UNREAD = { operation: null, amountMinor: null, currency: null, state: 'INVALID' } as const
+
+test('one operation in one currency is one sentence', () => {
+  expect(linesFor([{ state: 'APPROVED', amountMinor: 606n }])).toEqual([
+    '1 row read, 1 in the results: 1 approved; 6.06 EUR asked = 6.06 approved.',
+  ])
+  const rows: Partial<ReconciliationRow>[] = [
+    { state: 'APPROVED', amountMinor: 4_090_000n },
+    { state: 'DECLINED', amountMinor: 30_000n, reason: 'Insufficient funds' },
+    { state: 'DECLINED', amountMinor: 5_000n, reason: 'Expired card' },
+    { state: 'FAILED', amountMinor: 3_055n, reason: 'refused as wrong (HTTP 400)' },
+  ]
+  expect(linesFor(rows)).toEqual([
+    '4 rows read, 4 in the results: 1 approved, 2 declined (1 card, 1 funds), 1 failed (1 data); ' +
+      '41280.55 EUR asked = 40900.00 approved + 380.55 not.',
+  ])
+})
+
+test('several operations or currencies have a line each, and what is not known is never called approved or not', () => {
+  const rows: Partial<ReconciliationRow>[] = [
+    { state: 'APPROVED', operation: 'CAPTURE', amountMinor: 100n },
+    { state: 'IN_DOUBT', operation: 'CAPTURE', amountMinor: 20n },
+    { state: 'SENDING', operation: 'CAPTURE', amountMinor: 3n },
+    { state: 'READY', operation: 'CAPTURE', amountMinor: 4n },
+    { state: 'DUPLICATE', operation: 'CAPTURE', amountMinor: 50n },
+    { state: 'CANCELLED', amountMinor: 7n, currency: 'JPY' as Currency },
+    { state: 'APPROVED', operation: 'CANCEL', amountMinor: null },
+    { state: 'INVALID', operation: null, amountMinor: 9n },
+    UNREAD,
+  ]
+  expect(linesFor(rows)).toEqual([
+    '9 rows read, 9 in the results: 2 approved, 1 in doubt, 2 pending, 1 cancelled, 2 invalid, 1 recorded before.',
+    'CAPTURE: 1.77 EUR asked = 1.00 approved + 0.20 in doubt + 0.07 pending + 0.50 recorded before.',
+    'REFUND: 7 JPY asked = 7 not.',
+    'Bad rows: 0.09 EUR asked = 0.09 not.',
+    '1 invalid row has no amount that could be read, and no part in these sums.',
+  ])
+})

@@ -1,0 +1,95 @@
+// Why a file is refused although it can be read: bad rows, look-alikes, and what was declared about it.
+
+import { describe, expect, test } from 'vitest'
+import type { Currency, Money } from '../../src/domain/money.ts'
+import type { AccountId, DraftReview, Total } from '../../src/domain/ports.ts'
+import { refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
+
+const EUR = 'EUR' as Currency
+const USD = 'USD' as Currency
+const JPY = 'JPY' as Currency
+
+const money = (currency: Currency, amountMinor: bigint): Money => ({ currency, amountMinor })
+const total = (
+  currency: Currency | '',
+  count: number,
+  amountMinor: bigint,
+  operation: Total['operation'] = 'REFUND',
+) => ({
+  ...{ operation, currency, count, amountMinor },
+})
+
+const REVIEW: DraftReview = {
+  ...{ rows: 3, accepted: 3, duplicate: 0, invalid: 0, lookalikes: 0, heldByDoubt: 0, amountsUnread: 0, faults: 0 },
+  unidentified: 0,
+  again: { repeated: [], retried: [] },
+  totals: [],
+  totalsRead: [total(EUR, 3, 4128055n)],
+  extents: [],
+}
+
+const REQUEST: SubmitRequest = {
+  ...{ accountId: 1 as AccountId, runKey: null, reading: '', sandbox: false, retry: [], lookalikeDays: 20 },
+  ...{ allowLookalikes: 0, skipInvalid: false, expectCount: null, expectTotals: [], canaryRows: null },
+  ...{ maxDeclinedPercent: null, nowMs: 0 },
+}
+
+const refusals = (review: Partial<DraftReview>, request: Partial<SubmitRequest>) =>
+  refusalsOf({ ...REVIEW, ...review }, { ...REQUEST, ...request })
+
+describe('the declared number of rows', () => {
+  test('counts every row as read: bad ones and those recorded before', () => {
+    const review = { rows: 7, accepted: 2, duplicate: 4, invalid: 1 }
+    expect(refusals(review, { expectCount: 7, skipInvalid: true })).toEqual([])
+    expect(refusals(review, { expectCount: 2, skipInvalid: true })).toEqual([{ kind: 'count', expected: 2, found: 7 }])
+  })
+})
+
+describe('the declared totals', () => {
+  test('that the file adds up to let it pass', () => {
+    const totalsRead = [
+      total(EUR, 1, 100n),
+      total(EUR, 1, 50n, 'CAPTURE'),
+      total(USD, 1, 5n),
+      total('', 1, 0n, 'CANCEL'),
+    ]
+    expect(refusals({ totalsRead }, { expectTotals: [money(EUR, 150n), money(USD, 5n)] })).toEqual([])
+  })
+
+  test('that it does not add up to are named with what is missing or too much', () => {
+    expect(refusals({}, { expectTotals: [money(EUR, 4128155n)] })).toEqual([
+      { kind: 'total', expected: 'EUR=41281.55', found: 'EUR=41280.55', difference: '1.00 EUR too little' },
+    ])
+    const totalsRead = [total(EUR, 3, 4128055n), total(JPY, 1, 7n)]
+    expect(refusals({ totalsRead }, { expectTotals: [money(EUR, 4128055n), money(JPY, 5n)] })).toEqual([
+      { kind: 'total', expected: 'JPY=5', found: 'JPY=7', difference: '2 JPY too much' },
+    ])
+  })
+
+  test('of a currency that is not in the file are not met', () => {
+    const expectTotals = [money(EUR, 4128055n), money(USD, 1n)]
+    expect(refusals({}, { expectTotals })).toMatchObject([{ kind: 'total', found: 'USD=0.00' }])
+  })
+
+  test('that leave out a currency of the file refuse it: whoever declares totals declares all of it', () => {
+    const totalsRead = [total(EUR, 3, 4128055n), total(USD, 2, 3000n), total(USD, 1, 1n, '')]
+    expect(refusals({ totalsRead }, { expectTotals: [money(EUR, 4128055n)] })).toEqual([
+      { kind: 'currency', found: 'USD=30.01', rows: 3 },
+    ])
+    expect(refusals({ totalsRead }, {})).toEqual([])
+  })
+
+  test('cannot be met while an amount cannot be read, even where the rest adds up to them', () => {
+    const review = { invalid: 2, amountsUnread: 2 }
+    expect(refusals(review, { skipInvalid: true, expectTotals: [money(EUR, 4128055n)] })).toEqual([
+      { kind: 'total-unknown', expected: 'EUR=41280.55', found: 'EUR=41280.55', unread: 2 },
+    ])
+    expect(refusals(review, { skipInvalid: true })).toEqual([])
+  })
+})
+
+test('lines of a results file that are no recorded row refuse it, also where bad rows may be left out', () => {
+  const review = { invalid: 2, accepted: 1, unidentified: 1 }
+  expect(refusals(review, { skipInvalid: true })).toEqual([{ kind: 'unidentified', rows: 1 }])
+  expect(refusals({ invalid: 2, accepted: 1 }, { skipInvalid: true })).toEqual([])
+})
