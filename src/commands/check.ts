@@ -1,12 +1,34 @@
 // tranche check FILE: reads and validates all of it; records and sends nothing.
 
-import { type App, accountOf, NO_MERCHANT, openInstructionFile, openRecordToRead, reviewFile } from '../app.ts'
+import {
+  type App,
+  accountOf,
+  assertFormatName,
+  NO_MERCHANT,
+  openInstructionFile,
+  openRecordToRead,
+  reviewFile,
+  saveFormat,
+} from '../app.ts'
 import type { AccountId } from '../domain/ports.ts'
-import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
-import { sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
+import {
+  type FileArguments,
+  type FileRequest,
+  formatOwner,
+  parseFileArguments,
+  requestFor,
+  withFormat,
+} from './file-arguments.ts'
+import { sayCarried, sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
-export async function check(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
+export interface CheckArguments extends FileArguments {
+  readonly saveFormat?: string
+}
+
+export async function check(app: App, path: string, asked: CheckArguments, terminal: Terminal): Promise<number> {
+  const given = await withFormat(app, asked)
+  if (given.saveFormat !== undefined) await assertFormatName(app, formatOwner(app, given), given.saveFormat)
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
   const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
   if (anonymous)
@@ -16,6 +38,8 @@ export async function check(app: App, path: string, given: FileArguments, termin
   const ledger = await openRecordToRead(app)
   try {
     sayHow(opened, terminal)
+    sayCarried(opened, terminal)
+    if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
     const reviewed = await reviewFile(
       opened.file,
       request.toSubmit(await knownAccount(app, ledger, request), false),
@@ -28,6 +52,7 @@ export async function check(app: App, path: string, given: FileArguments, termin
       file: path,
       file_sha256: opened.file.sha256,
       ok,
+      columns: opened.columns,
       ...toJsonReview(reviewed.review),
       held_by_doubt: reviewed.review.heldByDoubt,
       ...toJsonRefusals(reviewed),
@@ -43,6 +68,16 @@ export async function check(app: App, path: string, given: FileArguments, termin
     await opened.close()
     await ledger.close()
   }
+}
+
+/** What a format keeps is how the file is read, not what is expected of it. */
+async function keepFormat(app: App, given: FileArguments, name: string, terminal: Terminal): Promise<void> {
+  const { operation, currency, decimal, timezone, map } = given
+  const format = { operation, currency, decimal, timezone, map }
+  const { path, replaced } = await saveFormat(app, formatOwner(app, given), name, format)
+  terminal.say(
+    `The format ${name} was ${replaced ? 'replaced' : 'saved'}: ${path}. Files are read that way with --format ${name}.`,
+  )
 }
 
 /** Without making the account: a check records nothing. An account that is not known has nothing recorded. */

@@ -5,12 +5,12 @@ import { sayAlarm } from '../domain/alarm.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { showStructuralFault } from './check.ts'
-import { type FileArguments, parseFileArguments } from './file-arguments.ts'
+import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
 import { EXIT, type Terminal, toJsonTotals } from './terminal.ts'
 
 export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
-  const request = parseFileArguments(app, given)
+  const request = parseFileArguments(app, await withFormat(app, given))
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return showStructuralFault(opened, path, terminal)
   const ledger = await openRecordAloud(app, terminal)

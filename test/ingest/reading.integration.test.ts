@@ -155,8 +155,13 @@ describe('a file is refused', () => {
       `${HEAD}CANCEL;1;a\nCANCEL;2;"b\nCANCEL;3;c\n`,
       { line: 3, problem: /never closed/ },
     ],
-    ['with a quote inside a cell', `${HEAD}CANCEL;1;5" pipe\n`, { line: 2, problem: /quotation mark/ }],
-    ['with text after a closing quote', `${HEAD}CANCEL;1;"a"b\n`, { line: 2, problem: /quotation mark/ }],
+    ['with a delimiter in quotes and text behind them', `${HEAD}CANCEL;1;"a;b"c\n`, { line: 2, problem: /leave open/ }],
+    [
+      'with a line break in quotes and text behind them',
+      `${HEAD}CANCEL;1;"a\nb"c\n`,
+      { line: 2, problem: /leave open/ },
+    ],
+    ['with quotes behind a blank around a delimiter', `${HEAD}CANCEL; "1;2"\n`, { line: 2, problem: /leave open/ }],
     ['with a row too long', `${HEAD}CANCEL;1;a\nCANCEL;1;${'x'.repeat(70_000)}\n`, { line: 3, problem: /64 KiB/ }],
     [
       'with a quote open over too much',
@@ -242,7 +247,7 @@ describe('row faults', () => {
         line: 4,
         column: 'Order ID',
         value: `␛[2J${'x'.repeat(56)}`,
-        problem: 'is not digits only',
+        problem: 'has a character in it that is not seen (U+001B)',
         remedy: expect.any(String),
       },
     ])
