@@ -128,6 +128,7 @@ const RESULT_COLUMNS = [
 
 /** A name as it is compared where only letter case, quotation marks and what cannot be seen may differ. */
 export function plainName(name: string): string {
+  if (PLAIN.test(name)) return name.trim().toLowerCase()
   return name
     .replace(/[\p{Cf}"]/gu, '')
     .trim()
@@ -135,8 +136,12 @@ export function plainName(name: string): string {
     .toLowerCase()
 }
 
+/** Nothing in it but what most cells have: the long way round costs, and every row is asked. */
+const PLAIN = /^[\w .-]*$/
+
 /** `Order ID`, `order-id`, `orderId` and `"ORDER_ID"` are one name; so are `Währung` and `wahrung`. */
 export function squeezed(name: string): string {
+  if (PLAIN.test(name)) return name.replace(/[ _.-]+/g, '').toLowerCase()
   return name
     .normalize('NFKD')
     .replace(/[\s\p{M}\p{Cf}_./'’"-]+/gu, '')

@@ -21,6 +21,8 @@ import { isProblem, type Problem, refuse, type StructuralFault, shown } from './
 export interface Header {
   /** Every column as the file names it. */
   readonly written: readonly string[]
+  /** The same for finding them again further down. */
+  readonly names: { readonly plain: readonly string[]; readonly squeezed: ReadonlySet<string> }
   /** Where each understood field stands. */
   readonly fields: Readonly<Partial<Record<Field, number>>>
   /** Columns that were understood under another name than the gateway's. */
@@ -50,7 +52,7 @@ export function parseHeader(written: readonly string[], line: number, needs: Hea
     findPanInHeader(written) ??
     findTooLarge(written) ??
     findDuplicate(written) ??
-    findTwoOfOneField(written, meanings, fields) ??
+    findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
     findHalfResults(written) ??
     findMissing(written, meanings, needs)
   if (fault !== null) return refuse(fault, { line })
@@ -60,6 +62,7 @@ export function parseHeader(written: readonly string[], line: number, needs: Hea
   const isOfResults = (i: number) => results !== null && plainName(written[i] as string).startsWith('result_')
   return {
     written,
+    names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
     fields,
     mapped: places.flatMap((i) => {
       const [name, field] = [written[i] as string, meanings[i] ?? null]
@@ -174,21 +177,27 @@ function findDuplicate(written: readonly string[]): Problem | null {
 function findTwoOfOneField(
   written: readonly string[],
   meanings: readonly (Field | null)[],
+  map: readonly MappedColumn[],
   fields: Partial<Record<Field, number>>,
 ): Problem | null {
+  const isSaid = (name: string) => map.some(({ column }) => squeezed(column) === squeezed(name))
   for (const [i, field] of meanings.entries()) {
     if (field === null) continue
-    const first = fields[field]
-    if (first !== undefined) return twice(written[first] as string, written[i] as string, `both mean ${field}`)
+    const place = fields[field]
+    if (place !== undefined) {
+      const [first, second] = [written[place] as string, written[i] as string]
+      const other = shown((isSaid(second) ? first : second).trim())
+      return twice(first, second, `both mean ${field}`, `, or leave one out of the reading: --map "${other}=ignore"`)
+    }
     fields[field] = i
   }
   return null
 }
 
-function twice(first: string, second: string, why: string): Problem {
+function twice(first: string, second: string, why: string, or = ''): Problem {
   return {
     problem: `the columns "${shown(first)}" and "${shown(second)}" ${why}`,
-    remedy: `remove or rename one of them, or leave one out of the reading: --map "${shown(second).trim()}=ignore"`,
+    remedy: `remove or rename one of them${or}`,
   }
 }
 
@@ -261,20 +270,26 @@ function nearestTo(field: Field, columns: readonly string[]): string | null {
 }
 
 /** Whether a record is the header again, as where two files were pasted together. */
-export function isHeaderAgain(header: Header, cells: readonly string[]): boolean {
-  if (cells.length !== header.written.length) return false
-  return cells.every((cell, i) => plainName(cell) === plainName(header.written[i] as string))
+export function isHeaderAgain({ names, written }: Header, cells: readonly string[]): boolean {
+  return cells.length === written.length && cells.every((cell, i) => plainName(cell) === names.plain[i])
 }
 
 /** Whether a record names columns again, but others or in another order: the rows below it would be read wrongly. */
-export function namesColumns(header: Header, cells: readonly string[]): boolean {
-  const filled = cells.filter((cell) => cell.trim() !== '')
-  const names = new Set(header.written.map(squeezed))
-  const known = filled.filter((cell) => isName(cell) && (names.has(squeezed(cell)) || fieldOf(cell) !== undefined))
-  return known.length >= 2 && known.length > filled.length / 2
+export function namesColumns({ names }: Header, cells: readonly string[]): boolean {
+  let [known, others] = [0, 0]
+  const filled = cells.reduce((count, cell) => (cell.trim() === '' ? count : count + 1), 0)
+  for (const cell of cells) {
+    if (cell.trim() === '') continue
+    if (isName(cell) && (names.squeezed.has(squeezed(cell)) || fieldOf(cell) !== undefined)) known += 1
+    else others += 1
+    if (others >= filled / 2) return false
+  }
+  return known >= 2
 }
 
 /** A number is nobody's column name, even where a column is called 1. */
 function isName(cell: string): boolean {
-  return /\p{L}/u.test(cell)
+  return cell.length <= NAME_CHARACTERS && /\p{L}/u.test(cell)
 }
+
+const NAME_CHARACTERS = 100

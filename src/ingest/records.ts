@@ -25,6 +25,17 @@ interface NotTextFound {
   readonly kind: 'not-text'
 }
 
+/** Quotation marks stand where RFC 4180 has none; the file is to be read again with patience. */
+interface OddQuotesFound {
+  readonly kind: 'odd-quotes'
+}
+
+/** `patient`: with quotation marks in the middle of cells, at the price of half the speed. */
+export interface RecordLayout extends Layout {
+  readonly encoding: Encoding
+  readonly patient: boolean
+}
+
 /** A line between two line breaks, quoted or not, that is longer than any record may be. */
 class LineTooLong extends Error {
   readonly line: number
@@ -41,9 +52,9 @@ class LineTooLong extends Error {
  */
 export async function* readRecords(
   file: FileHandle,
-  layout: Layout & { readonly encoding: Encoding },
+  layout: RecordLayout,
   hash: Hash,
-): AsyncGenerator<CsvRecord | StructuralFault | NotTextFound> {
+): AsyncGenerator<CsvRecord | StructuralFault | NotTextFound | OddQuotesFound> {
   const lines = { next: layout.sepLineLength === 0 ? 1 : 2 }
   const parser = new Parser(parserOptions(layout, lines))
   const text = withinLines(withoutStart(readText(file, layout.encoding, hash), layout.sepLineLength), lines.next)
@@ -57,7 +68,7 @@ export async function* readRecords(
   } catch (error) {
     if (error instanceof NotText) yield { kind: 'not-text' }
     else if (error instanceof LineTooLong) yield tooLarge(error.line)
-    else if (error instanceof CsvError) yield toFault(error, lines.next)
+    else if (error instanceof CsvError) yield isOddQuotes(error) ? { kind: 'odd-quotes' } : toFault(error, lines.next)
     else throw error
   }
 }
@@ -65,42 +76,51 @@ export async function* readRecords(
 /**
  * Lines are counted here and not by csv-parse, whose `info.lines` is where a record ends and counts a quoted CRLF twice.
  * For the same reason it hands over empty records and wrong widths: it skips and checks in an order that loses lines.
- * Its relaxed reading of quotation marks is taken only where `isUnclear` finds that no cell can end elsewhere.
+ * Its relaxed reading of quotation marks is taken only where `isUnclear` finds that no cell can end elsewhere; that needs
+ * the text of each record, which costs as much as all the rest.
  */
-function parserOptions(layout: Layout, lines: { next: number }): Options {
+function parserOptions(layout: RecordLayout, lines: { next: number }): Options {
   let emptyLines = 0
+  const toRecord = (cells: string[], raw: string | null) => {
+    const line = lines.next
+    lines.next += 1 + lineBreaksIn(cells)
+    if (cells.every((cell) => cell.trim() === '')) return ++emptyLines > LIMITS.emptyLines ? tooEmpty(line) : null
+    emptyLines = 0
+    if (raw !== null && isUnclear(raw, layout.delimiter)) return unclear(line)
+    const record = unwrapped({ kind: 'record', line, cells }, layout)
+    return record.cells.some((cell) => cell.length > LIMITS.cellCharacters) ? cellTooLong(record) : record
+  }
   return {
     ...syntaxOf(layout),
     max_record_size: LIMITS.recordBytes,
-    raw: true,
-    on_record: ({ raw, record: cells }: { raw: string; record: string[] }) => {
-      const line = lines.next
-      lines.next += 1 + lineBreaksIn(cells)
-      if (cells.every((cell) => cell.trim() === '')) return ++emptyLines > LIMITS.emptyLines ? tooEmpty(line) : null
-      emptyLines = 0
-      if (isUnclear(raw, layout.delimiter)) return unclear(line)
-      const record = unwrapped({ kind: 'record', line, cells }, raw, layout)
-      return record.cells.some((cell) => cell.length > LIMITS.cellCharacters) ? cellTooLong(record) : record
-    },
+    raw: layout.patient,
+    on_record: layout.patient
+      ? ({ raw, record }: { raw: string; record: string[] }) => toRecord(record, raw)
+      : (cells: string[]) => toRecord(cells, null),
   } as unknown as Options
 }
 
-function syntaxOf({ delimiter }: Layout): Options {
+function syntaxOf({ delimiter, patient }: RecordLayout): Options {
   return {
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
-    relax_quotes: true,
+    relax_quotes: patient,
   }
 }
 
+function isOddQuotes({ code }: CsvError): boolean {
+  return code === 'INVALID_OPENING_QUOTE' || code === 'CSV_INVALID_CLOSING_QUOTE'
+}
+
 /** A spreadsheet that held each line in its first column wrote it out as one cell in quotation marks. */
-function unwrapped(record: CsvRecord, raw: string, layout: Layout): CsvRecord {
+function unwrapped(record: CsvRecord, layout: RecordLayout): CsvRecord {
   const [line] = record.cells
-  if (record.cells.length !== 1 || line === undefined || !raw.trimStart().startsWith('"')) return record
-  if (!line.includes(layout.delimiter) || isUnclear(line, layout.delimiter)) return record
+  // One cell that holds the delimiter was in quotation marks, or it would be several.
+  if (record.cells.length !== 1 || line === undefined || !line.includes(layout.delimiter)) return record
+  if (isUnclear(line, layout.delimiter)) return record
   try {
-    const inner = parse(line, syntaxOf(layout)) as string[][]
+    const inner = parse(line, syntaxOf({ ...layout, patient: true })) as string[][]
     const [cells] = inner
     return cells === undefined || inner.length !== 1 ? record : { ...record, cells, wrapped: true }
   } catch (error) {

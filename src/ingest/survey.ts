@@ -40,6 +40,8 @@ export interface Survey {
   readonly encoding: Encoding
   readonly delimiter: Delimiter
   readonly sepLineLength: number
+  /** Some cell has quotation marks in its middle. */
+  readonly patient: boolean
   readonly header: Header
   /** null: no amount of the file shows one. */
   readonly decimal: DecimalSign | null
@@ -148,6 +150,7 @@ async function surveyAs(
   head: Uint8Array,
   encoding: Encoding,
   options: ReadingOptions,
+  patient = false,
 ): Promise<Survey | StructuralFault | 'not-text'> {
   const text = new TextDecoder(encoding).decode(head)
   const isKnown = knownWith(options.map ?? [])
@@ -158,8 +161,9 @@ async function surveyAs(
   const oddities = new Oddities()
   let header: Header | null = null
   let rows = 0
-  for await (const read of readRecords(file, { ...layout, encoding }, hash)) {
+  for await (const read of readRecords(file, { ...layout, encoding, patient }, hash)) {
     if (read.kind === 'not-text') return 'not-text'
+    if (read.kind === 'odd-quotes') return surveyAs(file, head, encoding, options, true)
     if (read.kind === 'refused') return read
     oddities.see(read)
     if (header === null) {
@@ -183,7 +187,7 @@ async function surveyAs(
   if (decimal !== null && typeof decimal === 'object') return decimal
   const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null
   const warnings = [...(leaning === null ? [] : [leaning]), ...oddities.warnings()]
-  const found = { sha256: hash.digest('hex'), encoding, header, decimal, rows, warnings }
+  const found = { sha256: hash.digest('hex'), encoding, patient, header, decimal, rows, warnings }
   return { kind: 'survey', ...layout, ...found, fedBack: header.results !== null }
 }
 

@@ -81,8 +81,8 @@ async function readAs(
   const seen = new Map<string, number>()
   let places: Places | null = null
   let rowNo = 0
-  for await (const read of readRecords(file, { ...layout, encoding }, createHash('sha256'))) {
-    if (read.kind === 'not-text') return 'not-text'
+  for await (const read of readRecords(file, { ...layout, encoding, patient: true }, createHash('sha256'))) {
+    if (read.kind === 'not-text' || read.kind === 'odd-quotes') return 'not-text'
     if (read.kind === 'refused') return read
     if (places === null) {
       const header = placesIn(read.cells)
