@@ -45,8 +45,15 @@ function endOf(record: string, from: number, delimiter: string): number {
   return record.length
 }
 
-/** A value without blanks around it and without the quotation marks that were put around all of it. */
+/** A value without blanks around it and without the quotation marks that were put around all of it, as many as behind it. */
 export function unquoted(cell: string): string {
   const text = cell.trim()
-  return /^("+)([^"]*)\1$/.exec(text)?.[2]?.trim() ?? text
+  let [lead, trail] = [0, 0]
+  while (text[lead] === QUOTE) lead += 1
+  if (lead === 0) return text
+  // One mark alone means "as above" to some people: it is no empty cell.
+  if (lead === text.length) return lead % 2 === 0 ? '' : text
+  while (text[text.length - 1 - trail] === QUOTE) trail += 1
+  const inner = text.slice(lead, text.length - trail)
+  return lead !== trail || inner.includes(QUOTE) ? text : inner.trim()
 }

@@ -84,7 +84,7 @@ function parserOptions(layout: RecordLayout, lines: { next: number }): Options {
   const toRecord = (cells: string[], raw: string | null) => {
     const line = lines.next
     lines.next += 1 + lineBreaksIn(cells)
-    if (cells.every((cell) => cell.trim() === '')) return ++emptyLines > LIMITS.emptyLines ? tooEmpty(line) : null
+    if (cells.every(isEmpty)) return ++emptyLines > LIMITS.emptyLines ? tooEmpty(line) : null
     emptyLines = 0
     if (raw !== null && isUnclear(raw, layout.delimiter)) return unclear(line)
     const record = unwrapped({ kind: 'record', line, cells }, layout)
@@ -147,6 +147,11 @@ async function* withinLines(text: AsyncIterable<string>, firstLine: number): Asy
     if (length > LIMITS.recordBytes) throw new LineTooLong(line)
     yield chunk
   }
+}
+
+/** The mark that ends a file of DOS is nothing either. */
+function isEmpty(cell: string): boolean {
+  return cell === '' || cell.trim() === '' || cell.trim() === '\x1a'
 }
 
 function lineBreaksIn(cells: readonly string[]): number {

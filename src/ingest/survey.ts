@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
-import type { Operation } from '../domain/instruction.ts'
+import { type Operation, parseOperation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './bytes.ts'
 import { findCardData } from './card.ts'
-import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
-import { DecimalEvidence, type DecimalSign } from './decimal.ts'
+import { type Field, fieldOf, type MappedColumn, squeezed } from './columns.ts'
+import { DecimalEvidence, type DecimalSign, signShownBy } from './decimal.ts'
 import { type Delimiter, findHeaderBelow, sniffLayout } from './delimiter.ts'
 import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
@@ -177,8 +177,8 @@ async function surveyAs(
       continue
     }
     rows += 1
-    const fault =
-      rows > LIMITS.rows ? refuse(TOO_MANY_ROWS, { line: read.line }) : findStructuralFault(header, read, rows)
+    if (rows > LIMITS.rows) return refuse(TOO_MANY_ROWS, { line: read.line })
+    const fault = findStructuralFault(header, read, rows) ?? findRowTakenIn(header, read, rows, layout.delimiter)
     if (fault !== null) return fault
     amounts.see(unquoted(read.cells[header.fields.amount ?? -1] ?? ''), read.line)
   }
@@ -259,6 +259,40 @@ export function findStructuralFault(header: Header, record: CsvRecord, rowNo: nu
     },
     at,
   )
+}
+
+/**
+ * A quotation mark that is opened in one row and closed in another takes in what stands between: as CSV that is one cell
+ * with line breaks, and instructions would be lost in it without a word.
+ */
+function findRowTakenIn(header: Header, record: CsvRecord, rowNo: number, delimiter: string): StructuralFault | null {
+  if (header.written.length < 3) return null
+  let line = record.line
+  for (const cell of record.cells) {
+    if (!/[\r\n]/.test(cell)) continue
+    for (const [i, text] of cell.split(/\r\n|\r|\n/).entries()) {
+      if (i === 0) continue
+      line += 1
+      if (!looksLikeRow(header, text.split(delimiter))) continue
+      return refuse(
+        {
+          problem: `a quotation mark in the row that begins in line ${record.line} takes in line ${line}, which looks like a row of its own`,
+          remedy:
+            'close the quotation mark in its own row, or write one that belongs to the text twice ("") inside a quoted cell',
+        },
+        { rowNo, line: record.line },
+      )
+    }
+  }
+  return null
+}
+
+function looksLikeRow({ written, fields }: Header, cells: readonly string[]): boolean {
+  if (cells.length !== written.length) return false
+  const cellOf = (field: Field) => unquoted(cells[fields[field] ?? -1] ?? '')
+  if (parseOperation(cellOf('transaction_type')) !== undefined) return true
+  const names = /^\d+$/.test(cellOf('request_ref_po_id')) || /^\d+$/.test(cellOf('customer_vault_id'))
+  return names && (fields.amount === undefined || signShownBy(cellOf('amount')) !== 'malformed')
 }
 
 const OTHER_NAMES: Problem = {

@@ -675,6 +675,50 @@ const CASES: readonly Case[] = [
     fact: 'a byte order mark in front of a pasted row is no part of its reference',
     rows: ['line 2, row 1: R1, REFUND, 12.30 EUR, order 1001', 'line 3, row 2: R2, REFUND, 1.00 EUR, order 1002'],
   },
+  {
+    file: 'row-taken-in',
+    fact: 'a quotation mark that takes in the next row is refused: an instruction would be lost in a note',
+    refused:
+      'line 2: a quotation mark in the row that begins in line 2 takes in line 3, which looks like a row of its own. close the quotation mark in its own row, or write one that belongs to the text twice ("") inside a quoted cell',
+  },
+  {
+    file: 'note-of-several-lines',
+    fact: 'a note of several lines with delimiters in it is a note',
+    rows: ['line 2, row 1: R1, REFUND, 12.30 EUR, order 1001'],
+  },
+  {
+    file: 'formula-around-id',
+    fact: 'an id inside a formula that keeps its zeros is an error',
+    rows: [
+      'line 2, row 1: request_ref_po_id "="00123"" begins with a character that a spreadsheet takes for a formula, or with a control character; write it without that character',
+      'line 3, row 2: reference "="R2"" begins with a character that a spreadsheet takes for a formula, or with a control character; write it without that character',
+    ],
+  },
+  {
+    file: 'dos-end-mark',
+    fact: 'the end mark of old systems is nothing',
+    rows: ['line 2, row 1: R1, REFUND, 12.30 EUR, order 1001'],
+  },
+  {
+    file: 'ditto-mark',
+    fact: 'a quotation mark that means "as above" is no empty cell',
+    rows: [
+      'line 2, row 1: R1, REFUND, 12.30 EUR, order 1001',
+      'line 3, row 2: amount """ is not an amount when "." parts the decimals; write it as digits and decimals only, for example 1234.56 | request_ref_po_id """ is not digits only; use the id exactly as the gateway gave it',
+    ],
+  },
+  {
+    file: 'footer',
+    fact: 'a line of words below the rows is refused',
+    refused:
+      'line 3: the row has 1 cell and the header 6. look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
+  },
+  {
+    file: 'comment-line',
+    fact: 'a comment above the column names is a title',
+    refused:
+      'line 1: the file begins with "# refunds of November" where the column names should be; line 2 looks like the column names. take out line 1, so that the column names come first',
+  },
 ]
 
 test.each(CASES)('$fact ($file)', async ({ file, fact, options, ...expected }) => {
