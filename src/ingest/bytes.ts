@@ -101,7 +101,10 @@ export interface Weighed {
   readonly onlyAtEnd: boolean
 }
 
-/** Reads the whole file once more: whether it is another encoding or damaged UTF-8 decides what its names and ids are. */
+/** So many wrong ones and no right one: it is another encoding, and the rest of a large file need not be weighed. */
+const WRONG_ENOUGH = 10_000
+
+/** Reads the file once more: whether it is another encoding or damaged UTF-8 decides what its names and ids are. */
 export async function weighUtf8(file: FileHandle): Promise<Weighed> {
   const decoder = new TextDecoder('utf-8')
   const chunk = Buffer.alloc(CHUNK_BYTES)
@@ -119,9 +122,9 @@ export async function weighUtf8(file: FileHandle): Promise<Weighed> {
     if (bytesRead === 0) break
     position += bytesRead
     weigh(decoder.decode(chunk.subarray(0, bytesRead), { stream: true }))
+    if (wrong > 0 && (right > 0 || wrong > WRONG_ENOUGH)) break
   }
-  const rest = decoder.decode()
-  weigh(rest)
+  weigh(decoder.decode())
   return { right, wrong, firstWrongLine, onlyAtEnd: wrong === 1 && last === '\ufffd' }
 }
 

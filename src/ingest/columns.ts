@@ -188,7 +188,7 @@ export function parseColumnMap(said: readonly SaidColumn[]): readonly MappedColu
     if (isProblem(field)) return field
     const reserved = reservedProblem(column)
     if (reserved !== null) return reserved
-    const again = map.find((entry) => squeezed(entry.column) === squeezed(column))
+    const again = map.find((entry) => plainName(entry.column) === plainName(column))
     const rival = field === null ? undefined : map.find((entry) => entry.field === field)
     if (again !== undefined || rival !== undefined) {
       const columns = `"${shown((again ?? rival)?.column ?? '')}" and "${shown(column)}"`

@@ -85,6 +85,9 @@ function meaningsOf(written: readonly string[], map: readonly MappedColumn[]): (
   for (const { column, field } of map) {
     const place = placeOf(column, written)
     if (typeof place !== 'number') return place
+    if (said.has(place)) {
+      return { problem: `--map names the column "${shown(written[place] as string)}" twice`, remedy: 'map it once' }
+    }
     said.set(place, field)
   }
   for (const [place, field] of said) {

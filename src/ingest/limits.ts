@@ -6,7 +6,9 @@ export const LIMITS = {
   /** Data rows. Every one becomes a row of the ledger and a line of the results. */
   rows: 5_000_000,
   /** Empty lines in a row. A spreadsheet that writes out its whole grid has 1,048,576. */
-  emptyLines: 2_000_000,
+  emptyLines: 1_100_000,
+  /** Lines that repeat the column names. Nobody pastes so many files together. */
+  headersAgain: 1_000,
   /** A record with its quotes and delimiters. An unclosed quotation mark is found within it. */
   recordBytes: 64 * 1024,
   /** A cell of a spreadsheet holds no more. */

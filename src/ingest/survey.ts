@@ -124,6 +124,10 @@ const EMPTY: Problem = {
   problem: 'the file is empty',
   remedy: 'check the export; the first line must name the columns',
 }
+const TOO_MANY_HEADERS: Problem = {
+  problem: `more than ${LIMITS.headersAgain} lines repeat the column names`,
+  remedy: 'check the export: one line with the column names is enough',
+}
 const NO_ROWS: Problem = { problem: 'the file has column names but no rows', remedy: 'check the export' }
 const NOT_TEXT: Problem = {
   problem: 'the file is neither UTF-8 nor Windows-1252 text',
@@ -173,7 +177,7 @@ async function surveyAs(
       continue
     }
     if (isHeaderAgain(header, read.cells)) {
-      oddities.seeHeader(read)
+      if (oddities.seeHeader(read) > LIMITS.headersAgain) return refuse(TOO_MANY_HEADERS, { line: read.line })
       continue
     }
     rows += 1
@@ -226,9 +230,11 @@ class Oddities {
     this.#wrapped += 1
   }
 
-  seeHeader({ line }: CsvRecord): void {
+  /** Answers with how many there are. */
+  seeHeader({ line }: CsvRecord): number {
     if (this.#headers.length < LINES_NAMED) this.#headers.push(line)
     else this.#headersMore += 1
+    return this.#headers.length + this.#headersMore
   }
 
   warnings(): string[] {

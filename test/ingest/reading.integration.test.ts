@@ -55,7 +55,10 @@ describe('files of every kind', () => {
 
   test('any table reads back the same cells, rows and lines', async () => {
     const LETTERS = [...'ab01 é€ü;,|\t"\r\n\'=.-']
-    const cell = fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 }).filter((text) => !holdsPan(text))
+    // "é€€" in Windows-1252 would be a right character of UTF-8, and the file is then refused.
+    const cell = fc
+      .string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 })
+      .filter((text) => !holdsPan(text) && !text.includes('é€€'))
     const any = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\0') && !holdsPan(text))
     const kind = fc.record({
       encoding: fc.constantFrom<Written>(...ENCODINGS),
