@@ -46,7 +46,8 @@ export async function withFormat<T extends FileArguments>(app: App, given: T): P
   const own = (given.map ?? []).map(parseMapping)
   const isFree = (text: string) => {
     const { column, field } = parseMapping(text)
-    return !own.some((entry) => entry.column === column || (field !== '' && entry.field === field))
+    const isSame = (other: string) => other.toLowerCase() === column.toLowerCase()
+    return !own.some((entry) => isSame(entry.column) || (field !== '' && entry.field === field))
   }
   const format = Object.fromEntries(Object.entries(saved).filter(([, value]) => value !== undefined))
   return { ...format, ...given, map: [...(given.map ?? []), ...map.filter(isFree)] }
@@ -54,7 +55,7 @@ export async function withFormat<T extends FileArguments>(app: App, given: T): P
 
 /** Whose formats are meant. */
 export function formatOwner(app: App, given: FileArguments): string {
-  return given.merchant ?? defaultName(app)
+  return given.merchant === undefined ? defaultName(app) : merchantOf(app.config, given.merchant).name
 }
 
 /** With one merchant configured there is no question which is meant. */

@@ -278,7 +278,10 @@ export function isHeaderAgain({ names, written }: Header, cells: readonly string
 }
 
 /** Whether a record names columns again, but others or in another order: the rows below it would be read wrongly. */
-export function namesColumns({ names }: Header, cells: readonly string[]): boolean {
+export function namesColumns({ names, fields }: Header, cells: readonly string[]): boolean {
+  // A row of words with an amount or an id where it belongs is a row.
+  const numbers = [fields.amount, fields.request_ref_po_id, fields.customer_vault_id]
+  if (numbers.some((place) => /^[^\p{L}]*\d[^\p{L}]*$/u.test(cells[place ?? -1] ?? ''))) return false
   let [known, others] = [0, 0]
   const filled = cells.reduce((count, cell) => (cell.trim() === '' ? count : count + 1), 0)
   for (const cell of cells) {

@@ -55,7 +55,7 @@ describe('references', () => {
     expect(parseReference('  Cafe\u0301 7 ')).toBe('Caf\u00e9 7')
   })
 
-  test.each(['=1+1', '+4', '-4', '@x', 'a\u0000b', 'a\nb', 'a\u200bb', 'x'.repeat(201), '1.23457E+12'])(
+  test.each(['=1+1', '+4', '-4', '@x', 'a\u0000b', 'a\nb', 'a\u200bb', 'a\ufffdb', 'x'.repeat(201), '1.23457E+12'])(
     '%j is refused',
     (text) => {
       expect(isProblem(parseReference(text))).toBe(true)
