@@ -10,6 +10,7 @@ import {
   reviewFile,
   saveFormat,
 } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ports.ts'
 import {
   type FileArguments,
@@ -28,7 +29,7 @@ export interface CheckArguments extends FileArguments {
 
 export async function check(app: App, path: string, asked: CheckArguments, terminal: Terminal): Promise<number> {
   const given = await withFormat(app, asked)
-  if (given.saveFormat !== undefined) await assertFormatName(app, formatOwner(app, given), given.saveFormat)
+  if (given.saveFormat !== undefined) await assertCanSave(app, given, given.saveFormat)
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
   const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
   if (anonymous)
@@ -70,11 +71,23 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   }
 }
 
+/** Before the file is read: a wrong name is no reason to read a million rows. */
+async function assertCanSave(app: App, given: FileArguments, name: string): Promise<void> {
+  await assertFormatName(app, formatOwner(app, given), name)
+  if (Object.values(formatOf(given)).some((said) => said !== undefined && said.length > 0)) return
+  throw new Fault(
+    'usage',
+    '--save-format: there is nothing to keep. Say how the file is read with --operation, --currency, --decimal, --timezone or --map. Nothing was recorded and nothing was sent.',
+  )
+}
+
+function formatOf({ operation, currency, decimal, timezone, map }: FileArguments) {
+  return { operation, currency, decimal, timezone, map }
+}
+
 /** What a format keeps is how the file is read, not what is expected of it. */
 async function keepFormat(app: App, given: FileArguments, name: string, terminal: Terminal): Promise<void> {
-  const { operation, currency, decimal, timezone, map } = given
-  const format = { operation, currency, decimal, timezone, map }
-  const { path, replaced } = await saveFormat(app, formatOwner(app, given), name, format)
+  const { path, replaced } = await saveFormat(app, formatOwner(app, given), name, formatOf(given))
   terminal.say(
     `The format ${name} was ${replaced ? 'replaced' : 'saved'}: ${path}. Files are read that way with --format ${name}.`,
   )

@@ -100,8 +100,22 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** What the zone's clocks are ahead of UTC at a moment. */
+/** Files name few moments many times, and a look into the zone's history costs more than all else in a row. */
+const OFFSETS = new Map<string, number>()
+const OFFSETS_KEPT = 10_000
+
 function zoneOffsetMs(moment: number, timeZone: string): number {
+  const key = `${timeZone} ${moment}`
+  const known = OFFSETS.get(key)
+  if (known !== undefined) return known
+  if (OFFSETS.size >= OFFSETS_KEPT) OFFSETS.clear()
+  const offsetMs = lookUpOffsetMs(moment, timeZone)
+  OFFSETS.set(key, offsetMs)
+  return offsetMs
+}
+
+/** What the zone's clocks are ahead of UTC at a moment. */
+function lookUpOffsetMs(moment: number, timeZone: string): number {
   const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {}
   for (const { type, value } of formatterOf(timeZone).formatToParts(moment)) shown[type] = Number(value)
   const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = shown

@@ -96,6 +96,9 @@ describe('a format', () => {
     }
     const named = await office.tranche('check', file, ...HOW, '--save-format', '../bank')
     expect(named.code).toBe(2)
+    const nothing = await office.tranche('check', file, '--save-format', 'bank')
+    expect(nothing.code).toBe(2)
+    expect(nothing.stderr).toContain('there is nothing to keep')
     expect(existsSync(office.ledgerPath)).toBe(false)
   })
 })
