@@ -3,16 +3,17 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
-import { type Operation, parseOperation } from '../domain/instruction.ts'
+import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './bytes.ts'
 import { findCardData } from './card.ts'
-import { type Field, fieldOf, type MappedColumn, squeezed } from './columns.ts'
-import { DecimalEvidence, type DecimalSign, signShownBy } from './decimal.ts'
+import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
+import { DecimalEvidence, type DecimalSign } from './decimal.ts'
 import { type Delimiter, findHeaderBelow, sniffLayout } from './delimiter.ts'
 import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
-import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
+import { lineTakenIn, Oddities, takenInFault, titledFault } from './oddities.ts'
+import { isProblem, type Problem, refuse, type StructuralFault } from './problem.ts'
 import { unquoted } from './quotes.ts'
 import { type CsvRecord, readRecords } from './records.ts'
 import { parseRunKey } from './reference.ts'
@@ -182,7 +183,10 @@ async function surveyAs(
     }
     rows += 1
     if (rows > LIMITS.rows) return refuse(TOO_MANY_ROWS, { line: read.line })
-    const fault = findStructuralFault(header, read, rows) ?? findRowTakenIn(header, read, rows, layout.delimiter)
+    const takenIn = lineTakenIn(header, read, layout.delimiter)
+    if (takenIn !== null) oddities.seeTakenIn(takenIn)
+    const fault =
+      findStructuralFault(header, read, rows) ?? (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
     if (fault !== null) return fault
     amounts.see(unquoted(read.cells[header.fields.amount ?? -1] ?? ''), read.line)
   }
@@ -200,56 +204,6 @@ function knownWith(map: readonly MappedColumn[]): (column: string) => boolean {
   return (column) => (said.get(squeezed(column)) ?? fieldOf(column) ?? null) !== null
 }
 
-/** Title lines above the column names: the file is refused, and the line that has the names is named. */
-function titledFault(first: CsvRecord, headerLine: number | null): StructuralFault | null {
-  if (headerLine === null) return null
-  const title = first.cells.find((cell) => cell.trim() !== '') ?? ''
-  const lines = headerLine === 2 ? 'line 1' : `lines 1 to ${headerLine - 1}`
-  return refuse(
-    {
-      problem: `the file begins with "${shown(title.trim())}" where the column names should be; line ${headerLine} looks like the column names`,
-      remedy: `take out ${lines}, so that the column names come first`,
-    },
-    { line: first.line },
-  )
-}
-
-/** Lines named one by one in a warning; the rest is counted. */
-const LINES_NAMED = 10
-
-/** What was read another way than it stands there; said, lest nobody notice. */
-class Oddities {
-  readonly #headers: number[] = []
-  #headersMore = 0
-  #wrapped = 0
-  #firstWrapped = 0
-
-  see({ wrapped, line }: CsvRecord): void {
-    if (wrapped !== true) return
-    this.#firstWrapped ||= line
-    this.#wrapped += 1
-  }
-
-  /** Answers with how many there are. */
-  seeHeader({ line }: CsvRecord): number {
-    if (this.#headers.length < LINES_NAMED) this.#headers.push(line)
-    else this.#headersMore += 1
-    return this.#headers.length + this.#headersMore
-  }
-
-  warnings(): string[] {
-    const warnings = this.#headers.map(
-      (line) => `Line ${line} repeats the column names: two files seem to be pasted together; it was left out.`,
-    )
-    if (this.#headersMore > 0) warnings.push(`So do ${this.#headersMore} more lines.`)
-    if (this.#wrapped > 0)
-      warnings.push(
-        `Whole lines stand in quotation marks (${this.#wrapped}, the first is line ${this.#firstWrapped}); they were read without them.`,
-      )
-    return warnings
-  }
-}
-
 /** What makes a record no row of its file. Asked again in the second reading. */
 export function findStructuralFault(header: Header, record: CsvRecord, rowNo: number): StructuralFault | null {
   const at = { rowNo, line: record.line }
@@ -261,44 +215,12 @@ export function findStructuralFault(header: Header, record: CsvRecord, rowNo: nu
     {
       problem: `the row has ${length} ${length === 1 ? 'cell' : 'cells'} and the header ${wanted}`,
       remedy:
-        'look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
+        length === 1 && /[;,\t|]/.test(record.cells[0] ?? '')
+          ? 'the row seems to be parted by another character than the header: use one for the whole file'
+          : 'look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
     },
     at,
   )
-}
-
-/**
- * A quotation mark that is opened in one row and closed in another takes in what stands between: as CSV that is one cell
- * with line breaks, and instructions would be lost in it without a word.
- */
-function findRowTakenIn(header: Header, record: CsvRecord, rowNo: number, delimiter: string): StructuralFault | null {
-  if (header.written.length < 3) return null
-  let line = record.line
-  for (const cell of record.cells) {
-    if (!/[\r\n]/.test(cell)) continue
-    for (const [i, text] of cell.split(/\r\n|\r|\n/).entries()) {
-      if (i === 0) continue
-      line += 1
-      if (!looksLikeRow(header, text.split(delimiter))) continue
-      return refuse(
-        {
-          problem: `a quotation mark in the row that begins in line ${record.line} takes in line ${line}, which looks like a row of its own`,
-          remedy:
-            'close the quotation mark in its own row, or write one that belongs to the text twice ("") inside a quoted cell',
-        },
-        { rowNo, line: record.line },
-      )
-    }
-  }
-  return null
-}
-
-function looksLikeRow({ written, fields }: Header, cells: readonly string[]): boolean {
-  if (cells.length !== written.length) return false
-  const cellOf = (field: Field) => unquoted(cells[fields[field] ?? -1] ?? '')
-  if (parseOperation(cellOf('transaction_type')) !== undefined) return true
-  const names = /^\d+$/.test(cellOf('request_ref_po_id')) || /^\d+$/.test(cellOf('customer_vault_id'))
-  return names && (fields.amount === undefined || signShownBy(cellOf('amount')) !== 'malformed')
 }
 
 const OTHER_NAMES: Problem = {

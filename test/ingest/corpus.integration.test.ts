@@ -144,7 +144,7 @@ const CASES: readonly Case[] = [
     file: 'another-delimiter-below',
     fact: 'rows parted by another character than the header are refused',
     refused:
-      'line 2: the row has 1 cell and the header 6. look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
+      'line 2: the row has 1 cell and the header 6. the row seems to be parted by another character than the header: use one for the whole file',
   },
   {
     file: 'crlf',
@@ -680,6 +680,19 @@ const CASES: readonly Case[] = [
     fact: 'a quotation mark that takes in the next row is refused: an instruction would be lost in a note',
     refused:
       'line 2: a quotation mark in the row that begins in line 2 takes in line 3, which looks like a row of its own. close the quotation mark in its own row, or write one that belongs to the text twice ("") inside a quoted cell',
+  },
+  {
+    file: 'row-taken-in-of-two',
+    fact: 'with two columns such a line may be an address: it is a warning',
+    options: { operation: 'CANCEL' },
+    columns: ['order_id=request_ref_po_id'],
+    rows: [
+      'line 2, row 1: dccc85b73bfa5e19-1, CANCEL, no amount, order 1001',
+      'line 4, row 2: dccc85b73bfa5e19-2, CANCEL, no amount, order 1003',
+    ],
+    warnings: [
+      'Line 3 stands inside quotation marks and is part of a cell. If it is a row of its own, close the quotation mark before it: as it stands it is not sent.',
+    ],
   },
   {
     file: 'note-of-several-lines',

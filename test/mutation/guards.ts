@@ -620,8 +620,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'reading: a quotation mark takes in no row of its own',
     file: 'src/ingest/survey.ts',
-    guard: ' ?? findRowTakenIn(header, read, rows, layout.delimiter)',
-    without: '',
+    guard: 'const takenIn = lineTakenIn(header, read, layout.delimiter)',
+    without: 'const takenIn = null',
     tests: [CORPUS],
   },
   {
