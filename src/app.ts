@@ -15,6 +15,7 @@ import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Set
 import type { Finding } from './domain/resolution.ts'
 import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
+import type { Format as FormatSaid } from './ingest/format.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
 import { openLog } from './log.ts'
 import type { Road } from './processors/execute-slice.ts'
@@ -168,6 +169,10 @@ export interface FileOptions {
   readonly currency: Currency | undefined
   readonly decimal: '.' | ',' | undefined
   readonly runKey: string | undefined
+  /** IANA name: where moments without an offset are read. */
+  readonly timeZone?: string | undefined
+  /** What the columns are, where their names do not say it. */
+  readonly map?: readonly { readonly column: string; readonly field: string }[] | undefined
 }
 
 /** A file that could be surveyed, or why it is refused whole. */
@@ -176,11 +181,17 @@ export type OpenedFile =
       readonly kind: 'file'
       readonly file: InstructionFile
       readonly warnings: readonly string[]
+      /** Columns that were understood under another name than the gateway's. */
       readonly mapped: readonly { readonly written: string; readonly field: string }[]
       /** As the whole file was read; null: no amount of it shows one. */
       readonly decimal: '.' | ',' | null
       /** Which of the carried columns names references; null: none does. */
       readonly referencePlace: number | null
+      /** Every column that was understood, and those that are only carried through. */
+      readonly columns: {
+        readonly mapped: readonly { readonly written: string; readonly field: string }[]
+        readonly carried: readonly string[]
+      }
       readonly close: () => Promise<void>
     }
   | {
@@ -192,11 +203,12 @@ export type OpenedFile =
     }
 
 export async function openInstructionFile(path: string, merchant: Merchant, options: FileOptions): Promise<OpenedFile> {
-  const [{ surveyFile }, { readRows }, { carriedColumns }] = await Promise.all([
+  const [{ surveyFile }, { readRows }, { carriedColumns, understoodColumns }] = await Promise.all([
     import('./ingest/survey.ts'),
     import('./ingest/rows.ts'),
     import('./ingest/header.ts'),
   ])
+  const said = await parseSaid(options)
   const handle = await openToRead(path)
   const reading = {
     operation: options.operation,
@@ -204,6 +216,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     runKey: options.runKey,
     accountKey: accountKeyOf(merchant),
+    ...said,
   }
   try {
     const survey = await surveyFile(handle, reading)
@@ -217,6 +230,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       mapped: survey.header.mapped,
       decimal: survey.decimal,
       referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
+      columns: { mapped: understoodColumns(survey.header), carried: survey.header.unknown },
       close: () => handle.close(),
       file: {
         name: basename(path),
@@ -235,6 +249,37 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
 function placeAmong(carried: readonly number[], place: number | undefined): number | null {
   const found = place === undefined ? -1 : carried.indexOf(place)
   return found === -1 ? null : found
+}
+
+/** What a person said of columns and moments; what is wrong with it is no fault of the file. */
+async function parseSaid({ map, timeZone }: FileOptions) {
+  const [{ parseColumnMap }, { isTimeZone }, { isProblem }] = await Promise.all([
+    import('./ingest/columns.ts'),
+    import('./ingest/moment.ts'),
+    import('./ingest/problem.ts'),
+  ])
+  const parsed = parseColumnMap(map ?? [])
+  const nothing = 'Nothing was recorded and nothing was sent.'
+  if (isProblem(parsed)) throw new Fault('usage', `--map: ${parsed.problem}; ${parsed.remedy}. ${nothing}`)
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw new Fault('usage', `--timezone ${timeZone}: write an IANA time zone such as Europe/Berlin. ${nothing}`)
+  return { map: parsed, timeZone }
+}
+
+/** How files of a merchant are read, as saved under a name in the data directory. */
+export async function readFormat(app: App, merchant: string, name: string) {
+  const { readFormat: read } = await import('./ingest/format.ts')
+  return read(app.config.dataDir, merchant, name)
+}
+
+export async function assertFormatName(app: App, merchant: string, name: string): Promise<void> {
+  const { assertFormatName: assertName } = await import('./ingest/format.ts')
+  assertName(app.config.dataDir, merchant, name)
+}
+
+export async function saveFormat(app: App, merchant: string, name: string, format: FormatSaid) {
+  const { writeFormat } = await import('./ingest/format.ts')
+  return writeFormat(app.config.dataDir, merchant, name, format)
 }
 
 export async function reviewFile(file: InstructionFile, request: SubmitRequest, ledger: Ledger): Promise<Reviewed> {

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { Command, CommanderError, Option } from 'commander'
 import type { App } from './app.ts'
 import type { AdoptArguments } from './commands/adopt.ts'
+import type { CheckArguments } from './commands/check.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
 import type { ResultsArguments } from './commands/results.ts'
@@ -129,6 +130,16 @@ function withFileOptions(command: Command): Command {
     .addOption(
       new Option('--decimal <sign>', 'decimal sign of the amounts, where the file leaves it open').choices(['.', ',']),
     )
+    .option('--timezone <zone>', 'where execute_at is meant when it names no offset, such as Europe/Berlin')
+    .option(
+      '--map <COLUMN=FIELD>',
+      'read a column as this field; FIELD ignore: as none; may be given per column',
+      collect,
+    )
+    .option(
+      '--format <name>',
+      'read the file as saved under this name (check --save-format); other options go before it',
+    )
     .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
     .option('--merchant <name>', 'which configured merchant')
     .option('--skip-invalid', 'leave bad rows out and report them as INVALID, instead of refusing the file')
@@ -167,14 +178,17 @@ function collect(value: string, before: readonly string[] = []): readonly string
 function addFileCommands(program: Command, act: Act): void {
   withFileOptions(program.command('check <file>'))
     .description('read and validate all of it; record and send nothing')
+    .option('--save-format <name>', 'keep operation, currency, decimal, timezone and map under this name, for --format')
     .addHelpText(
       'after',
       example(
         'tranche check refunds.csv --expect-count 4000 --expect-total EUR=41280.55',
         'tranche check refunds.csv --rejects bad.csv',
+        'tranche check bank.csv --map "Bestell-ID=request_ref_po_id" --operation REFUND --save-format bank',
+        'tranche check bank.csv --format bank',
       ),
     )
-    .action((file: string, options: FileArguments) =>
+    .action((file: string, options: CheckArguments) =>
       act(async (app, terminal) => (await import('./commands/check.ts')).check(app, file, options, terminal)),
     )
   withBrakes(withFileOptions(program.command('run <file>')))

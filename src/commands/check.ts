@@ -3,19 +3,43 @@
 import {
   type App,
   accountOf,
+  assertFormatName,
   NO_MERCHANT,
   type OpenedFile,
   openInstructionFile,
   openRecordToRead,
   reviewFile,
+  saveFormat,
 } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ports.ts'
-import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
+import {
+  type FileArguments,
+  type FileRequest,
+  formatOwner,
+  parseFileArguments,
+  requestFor,
+  withFormat,
+} from './file-arguments.ts'
 import { openRejects, type Rejects } from './rejects.ts'
-import { sayHow, showRefusals, showReview, toJsonDetails, toJsonRefusals, toJsonReview } from './review-report.ts'
+import {
+  sayCarried,
+  sayHow,
+  showRefusals,
+  showReview,
+  toJsonDetails,
+  toJsonRefusals,
+  toJsonReview,
+} from './review-report.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
-export async function check(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
+export interface CheckArguments extends FileArguments {
+  readonly saveFormat?: string
+}
+
+export async function check(app: App, path: string, asked: CheckArguments, terminal: Terminal): Promise<number> {
+  const given = await withFormat(app, asked)
+  if (given.saveFormat !== undefined) await assertCanSave(app, given, given.saveFormat)
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
   const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
   if (anonymous)
@@ -26,6 +50,8 @@ export async function check(app: App, path: string, given: FileArguments, termin
   const ledger = await openRecordToRead(app)
   try {
     sayHow(opened, terminal)
+    sayCarried(opened, terminal)
+    if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
     const reviewed = await reviewFile(
       opened.file,
       request.toSubmit(await knownAccount(app, ledger, request), false),
@@ -39,6 +65,7 @@ export async function check(app: App, path: string, given: FileArguments, termin
       file: path,
       file_sha256: opened.file.sha256,
       ok,
+      columns: opened.columns,
       ...toJsonReview(reviewed.review),
       held_by_doubt: reviewed.review.heldByDoubt,
       ...toJsonDetails(reviewed.review),
@@ -57,6 +84,28 @@ export async function check(app: App, path: string, given: FileArguments, termin
     await opened.close()
     await ledger.close()
   }
+}
+
+/** Before the file is read: a wrong name is no reason to read a million rows. */
+async function assertCanSave(app: App, given: FileArguments, name: string): Promise<void> {
+  await assertFormatName(app, formatOwner(app, given), name)
+  if (Object.values(formatOf(given)).some((said) => said !== undefined && said.length > 0)) return
+  throw new Fault(
+    'usage',
+    '--save-format: there is nothing to keep. Say how the file is read with --operation, --currency, --decimal, --timezone or --map. Nothing was recorded and nothing was sent.',
+  )
+}
+
+function formatOf({ operation, currency, decimal, timezone, map }: FileArguments) {
+  return { operation, currency, decimal, timezone, map }
+}
+
+/** What a format keeps is how the file is read, not what is expected of it. */
+async function keepFormat(app: App, given: FileArguments, name: string, terminal: Terminal): Promise<void> {
+  const { path, replaced } = await saveFormat(app, formatOwner(app, given), name, formatOf(given))
+  terminal.say(
+    `The format ${name} was ${replaced ? 'replaced' : 'saved'}: ${path}. Files are read that way with --format ${name}.`,
+  )
 }
 
 /** Without making the account: a check records nothing. An account that is not known has nothing recorded. */

@@ -1,6 +1,6 @@
 // The options that check, submit and run share: what the file means, what may be in it, what is expected of it.
 
-import type { App, FileOptions } from '../app.ts'
+import { type App, type FileOptions, readFormat } from '../app.ts'
 import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../config.ts'
 import { Fault } from '../domain/fault.ts'
 import { parseOperation } from '../domain/instruction.ts'
@@ -13,6 +13,9 @@ export interface FileArguments {
   readonly operation?: string
   readonly currency?: string
   readonly decimal?: string
+  readonly timezone?: string
+  readonly map?: readonly string[]
+  readonly format?: string
   readonly runKey?: string
   readonly skipInvalid?: boolean
   readonly expectCount?: string
@@ -37,6 +40,25 @@ export function parseFileArguments(app: App, given: FileArguments): FileRequest 
   return requestFor(app, merchant, given)
 }
 
+/** With what the saved format says, where the command line does not say otherwise. */
+export async function withFormat<T extends FileArguments>(app: App, given: T): Promise<T> {
+  if (given.format === undefined) return given
+  const { map = [], ...saved } = await readFormat(app, formatOwner(app, given), given.format)
+  const own = (given.map ?? []).map(parseMapping)
+  const isFree = (text: string) => {
+    const { column, field } = parseMapping(text)
+    const isSame = (other: string) => other.toLowerCase() === column.toLowerCase()
+    return !own.some((entry) => isSame(entry.column) || (field !== '' && entry.field === field))
+  }
+  const format = Object.fromEntries(Object.entries(saved).filter(([, value]) => value !== undefined))
+  return { ...format, ...given, map: [...(given.map ?? []), ...map.filter(isFree)] }
+}
+
+/** Whose formats are meant. */
+export function formatOwner(app: App, given: FileArguments): string {
+  return given.merchant === undefined ? defaultName(app) : merchantOf(app.config, given.merchant).name
+}
+
 /** With one merchant configured there is no question which is meant. */
 function defaultName(app: App): string {
   const names = [...app.config.merchants.keys()]
@@ -51,6 +73,8 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
       text === '.' || text === ',' ? text : undefined,
     ),
     runKey: given.runKey,
+    timeZone: given.timezone,
+    map: (given.map ?? []).map(parseMapping),
   }
   const checks = {
     skipInvalid: given.skipInvalid ?? false,
@@ -77,6 +101,21 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
       ...checks,
     }),
   }
+}
+
+/** `COLUMN=FIELD`; the name of a column may have = in it, that of a field has none. No field, or `ignore`: empty. */
+function parseMapping(text: string): { readonly column: string; readonly field: string } {
+  const at = text.lastIndexOf('=')
+  const column = text.slice(0, at).trim().normalize('NFC')
+  const field = text
+    .slice(at + 1)
+    .trim()
+    .toLowerCase()
+  if (at !== -1 && column !== '') return { column, field: field === 'ignore' ? '' : field }
+  throw new Fault(
+    'usage',
+    `--map "${text.slice(0, 80)}": write a column of the file and the field it is, such as --map "Betrag=amount", or =ignore for none. Nothing was recorded and nothing was sent.`,
+  )
 }
 
 function parseOption<T>(
@@ -139,11 +178,16 @@ function parseRetry(text: string | undefined): readonly RetryStatus[] {
 }
 
 /** What decides the meaning of the file: the same bytes read differently are another batch. */
-function readingOf({ operation, currency, decimal }: FileOptions, retry: readonly RetryStatus[]): string {
+function readingOf(
+  { operation, currency, decimal, timeZone, map = [] }: FileOptions,
+  retry: readonly RetryStatus[],
+): string {
   return [
     operation === undefined ? '' : `--operation ${operation}`,
     currency === undefined ? '' : `--currency ${currency}`,
     decimal === undefined ? '' : `--decimal ${decimal}`,
+    timeZone === undefined ? '' : `--timezone ${timeZone}`,
+    ...map.map(({ column, field }) => `--map ${JSON.stringify(`${column}=${field || 'ignore'}`)}`).toSorted(),
     retry.length === 0 ? '' : `--retry ${retry.toSorted().join(',').toLowerCase()}`,
   ]
     .filter((part) => part !== '')

@@ -78,6 +78,9 @@ function nextCommand(path: string, given: FileArguments, decimal: '.' | ',' | nu
     ['--run-key', given.runKey],
     ['--merchant', given.merchant],
     ['--retry', given.retry],
+    ['--format', given.format],
+    ['--timezone', given.timezone],
+    ...(given.map ?? []).map((said): [string, string] => ['--map', said]),
   ]
   const words = options.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
   return ['tranche', 'check', path, ...words].map(quoted).join(' ')

@@ -2,6 +2,7 @@
 
 import type { OpenedFile } from '../app.ts'
 import type { Currency } from '../domain/money.ts'
+import { maskPans } from '../domain/pan.ts'
 import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/ports.ts'
 import type { Refusal, Reviewed } from '../domain/submission.ts'
 import { againLines, toJsonAgain } from './again-report.ts'
@@ -17,8 +18,28 @@ const FAULTS_IN_JSON = 1000
 export function sayHow(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
   for (const warning of opened.warnings) terminal.say(`Note: ${warning}`)
   if (opened.mapped.length > 0) {
-    terminal.say(`Columns: ${opened.mapped.map(({ written, field }) => `${written} is read as ${field}`).join(', ')}`)
+    terminal.say(
+      `Columns: ${opened.mapped.map(({ written, field }) => `${columnText(written)} is read as ${field}`).join(', ')}`,
+    )
   }
+}
+
+/** A column that was not understood may be one that was meant to be. */
+export function sayCarried(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
+  const { carried } = opened.columns
+  if (carried.length === 0) return
+  const names = carried.slice(0, COLUMNS_NAMED).map(columnText).join(', ')
+  const more = carried.length > COLUMNS_NAMED ? ` and ${carried.length - COLUMNS_NAMED} more` : ''
+  terminal.say(`Not understood, carried through: ${names}${more}. If one of them is meant, say --map "COLUMN=FIELD".`)
+}
+
+const COLUMNS_NAMED = 30
+
+/** A name as it may be shown on a terminal. */
+function columnText(name: string): string {
+  return maskPans(name.trim())
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, 60)
 }
 
 export function showReview(review: DraftReview, terminal: Terminal): void {

@@ -23,7 +23,7 @@ import { countIn, exitCodeOf } from '../domain/progress.ts'
 import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
 import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'
-import { type FileArguments, type FileRequest, parseFileArguments, requestFor } from './file-arguments.ts'
+import { type FileArguments, type FileRequest, parseFileArguments, requestFor, withFormat } from './file-arguments.ts'
 import { type Followed, follow, viewOf } from './follow.ts'
 import { sayEnding, showOutcome } from './outcome-report.ts'
 import { openRejects, type Rejects } from './rejects.ts'
@@ -39,7 +39,8 @@ export interface RunArguments extends FileArguments {
   readonly giveUpAfter?: string
 }
 
-export async function run(app: App, path: string, given: RunArguments, terminal: Terminal): Promise<number> {
+export async function run(app: App, path: string, asked: RunArguments, terminal: Terminal): Promise<number> {
+  const given = await withFormat(app, asked)
   const giveUpAfterMs = given.giveUpAfter === undefined ? null : parseDurationMs(given.giveUpAfter)
   if (given.sandbox !== true)
     return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given), terminal, false)

@@ -5,13 +5,13 @@ import { sayAlarm } from '../domain/alarm.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { refuseWhole } from './check.ts'
-import { type FileArguments, parseFileArguments } from './file-arguments.ts'
+import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
 import { EXIT, type Terminal, toJsonTotals } from './terminal.ts'
 
 export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
-  const request = parseFileArguments(app, given)
+  const request = parseFileArguments(app, await withFormat(app, given))
   const rejects = await openRejects(given, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)

@@ -15,7 +15,7 @@ export function parseOperation(text: string): Operation | undefined {
   const word = text.trim()
   if ((OPERATIONS as readonly string[]).includes(word)) return word as Operation
   if (word === 'capture') return 'CAUTH'
-  const name = word.toLowerCase()
+  const name = word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   return Object.hasOwn(WORDS, name) ? WORDS[name] : undefined
 }
 
@@ -30,6 +30,18 @@ const WORDS: Readonly<Record<string, Operation>> = {
   refund: 'REFUND',
   void: 'CANCEL',
   cancel: 'CANCEL',
+  // In German, French, Spanish and Italian only what gives money back or gives an order up, accents left out: their words
+  // for taking money do not tell a sale from the capture of an authorization.
+  erstattung: 'REFUND',
+  ruckerstattung: 'REFUND',
+  remboursement: 'REFUND',
+  reembolso: 'REFUND',
+  rimborso: 'REFUND',
+  storno: 'CANCEL',
+  stornierung: 'CANCEL',
+  annulation: 'CANCEL',
+  anulacion: 'CANCEL',
+  annullamento: 'CANCEL',
 }
 
 /** Cardholder and billing fields, passed on as they are where the operation takes them. */

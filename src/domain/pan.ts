@@ -28,6 +28,8 @@ const MAY_BEGIN = /[2-6]/
 const RUN = /\d(?:[ -]?\d){12,}/g
 const LONGEST = 19
 const SHORTEST = 13
+/** With a space or a dash between any two digits. */
+const LONGEST_WRITTEN = 2 * LONGEST - 1
 
 /** Whether the text holds something that is a card number by range, length and check digit. */
 export function holdsPan(text: string): boolean {
@@ -59,18 +61,23 @@ function maskRun(text: string, at: number, run: string): string {
  * has a "card number" somewhere in it far too often. Written in groups it may begin and end at any group.
  */
 function findPan(text: string, at: number, run: string): { from: number; to: number } | null {
-  const starts = [...run.matchAll(/(?<!\d)\d/g)].map((match) => match.index)
-  const ends = [...run.matchAll(/\d(?!\d)/g)].map((match) => match.index + 1)
-  for (const from of starts) {
-    if (!MAY_BEGIN.test(run.charAt(from))) continue
+  for (let from = 0; from <= run.length - SHORTEST; from++) {
+    if (!MAY_BEGIN.test(run.charAt(from)) || isDigit(run, from - 1)) continue
     if (from === 0 && isFraction(text, at)) continue
-    for (const to of ends.toReversed()) {
+    // No further than the longest number reaches: a cell may be a run of thousands of digits.
+    for (let to = Math.min(run.length, from + LONGEST_WRITTEN); to >= from + SHORTEST; to--) {
+      if (!isDigit(run, to - 1) || isDigit(run, to)) continue
       const digits = run.slice(from, to).replace(/[ -]/g, '')
       if (digits.length < SHORTEST || digits.length > LONGEST) continue
       if (isPan(digits)) return { from, to }
     }
   }
   return null
+}
+
+function isDigit(text: string, at: number): boolean {
+  const character = text[at]
+  return character !== undefined && character >= '0' && character <= '9'
 }
 
 /** The decimals of a number such as `0.4111111111111111` are no card number. */

@@ -2,6 +2,7 @@
 
 import { type Currency, exponentOf, type Money, parseAmount } from '../domain/money.ts'
 import { AMBIGUOUS, type DecimalSign, readUnder, signShownBy } from './decimal.ts'
+import { unseenProblem } from './identifier.ts'
 import { isProblem, type Problem } from './problem.ts'
 
 /** A cell, trimmed and not empty, as a plain decimal (`1234.56`). Without a sign only whole numbers can be read. */
@@ -53,6 +54,9 @@ function oddityOf(text: string): Problem | null {
       remedy: 'format the column as a number with decimals and export the file again',
     }
   }
+  // A thousands blank that does not break is an amount's; anything else that is not seen is nobody's.
+  const unseen = unseenProblem(text.replace(/[\u00a0\u202f]/g, ''))
+  if (unseen !== null) return unseen
   if (/[\p{Sc}\p{L}]/u.test(text)) {
     return {
       problem: 'has letters or a currency symbol in it',

@@ -90,6 +90,50 @@ function sniffNuls(head: Uint8Array): { encoding: Encoding; certain: true } | un
   return undefined
 }
 
+/** What a file that is not UTF-8 holds of it. */
+export interface Weighed {
+  /** Characters beyond ASCII that are right in UTF-8. In a text of another encoding there are next to none. */
+  readonly right: number
+  readonly wrong: number
+  /** Line of the first wrong one. */
+  readonly firstWrongLine: number
+  /** The only wrong one is the last of the file: a character that was cut through, or an accent in another encoding. */
+  readonly onlyAtEnd: boolean
+}
+
+/** So many wrong ones and no right one: it is another encoding, and the rest of a large file need not be weighed. */
+const WRONG_ENOUGH = 10_000
+
+/** Reads the file once more: whether it is another encoding or damaged UTF-8 decides what its names and ids are. */
+export async function weighUtf8(file: FileHandle): Promise<Weighed> {
+  const decoder = new TextDecoder('utf-8')
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  let [right, wrong, line, firstWrongLine, last] = [0, 0, 1, 0, '']
+  const weigh = (text: string) => {
+    right += text.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0
+    const wrongHere = text.match(/\ufffd/g)?.length ?? 0
+    if (wrong === 0 && wrongHere > 0) firstWrongLine = line + linesIn(text.slice(0, text.indexOf('\ufffd')), last)
+    wrong += wrongHere
+    line += linesIn(text, last)
+    last = text.at(-1) ?? last
+  }
+  for (let position = 0; ; ) {
+    const bytesRead = await readAt(file, chunk, 0, position)
+    if (bytesRead === 0) break
+    position += bytesRead
+    weigh(decoder.decode(chunk.subarray(0, bytesRead), { stream: true }))
+    if (wrong > 0 && (right > 0 || wrong > WRONG_ENOUGH)) break
+  }
+  weigh(decoder.decode())
+  return { right, wrong, firstWrongLine, onlyAtEnd: wrong === 1 && last === '\ufffd' }
+}
+
+/** A CRLF that was read in two pieces is one line end. */
+function linesIn(text: string, before: string): number {
+  const count = text.match(/\r\n|\r|\n/g)?.length ?? 0
+  return before === '\r' && text.startsWith('\n') ? count - 1 : count
+}
+
 const BINARY_STARTS: ReadonlyArray<readonly [string, string]> = [
   ['504b0304', 'an Excel workbook or a zip archive'],
   ['d0cf11e0', 'an old Excel workbook'],

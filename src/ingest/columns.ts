@@ -2,6 +2,7 @@
 
 import { DETAIL_FIELDS } from '../domain/instruction.ts'
 import { REJECT_COLUMNS, RESULT_COLUMNS } from '../domain/result-columns.ts'
+import { isProblem, type Problem, shown } from './problem.ts'
 
 const FIELDS = [
   'reference',
@@ -18,35 +19,85 @@ const FIELDS = [
 export type Field = (typeof FIELDS)[number]
 
 // An order *number* is often the shop's own and not the gateway's order id, so it is no synonym: a refund would go astray.
+// For the same reason the order id has none in other languages than the gateway's own; --map names it. Words that mean
+// several things (nom, name, number, date, net or gross amounts) are left out. Accents are optional: see `squeezed`.
 const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
-  reference: ['ref', 'reference_no', 'reference_number', 'payment_reference', 'our_reference', 'client_reference'],
-  transaction_type: ['operation', 'type', 'operation_type', 'trans_type', 'txn_type', 'action'],
-  amount: ['amt', 'sum', 'value', 'transaction_amount', 'refund_amount', 'betrag', 'montant', 'importe', 'importo'],
+  reference: [
+    ...['ref', 'reference_no', 'reference_number', 'payment_reference', 'our_reference', 'client_reference'],
+    ...['referenz', 'referenznummer', 'zahlungsreferenz', 'unsere_referenz'],
+    ...['référence_de_paiement', 'numéro_de_référence', 'notre_référence'],
+    ...['referencia', 'referencia_de_pago', 'número_de_referencia', 'nuestra_referencia'],
+    ...['riferimento', 'riferimento_pagamento', 'numero_di_riferimento', 'nostro_riferimento'],
+  ],
+  transaction_type: [
+    ...['operation', 'type', 'operation_type', 'trans_type', 'txn_type', 'action'],
+    ...['vorgang', 'vorgangsart', 'transaktionsart', 'transaktionstyp'],
+    ...["type d'opération", 'type_opération', 'type_de_transaction'],
+    ...['operación', 'tipo_de_operación', 'tipo_operación', 'tipo_de_transacción'],
+    ...['operazione', 'tipo_operazione', 'tipo_di_operazione', 'tipo_transazione', 'tipo_di_transazione'],
+  ],
+  amount: [
+    ...['amt', 'sum', 'value', 'transaction_amount', 'refund_amount'],
+    ...['betrag', 'transaktionsbetrag', 'erstattungsbetrag', 'rückerstattungsbetrag'],
+    ...['montant', 'montant_du_remboursement', 'montant_de_la_transaction'],
+    ...['importe', 'monto', 'importe_del_reembolso', 'importe_de_la_transacción'],
+    ...['importo', 'importo_del_rimborso', 'importo_rimborso', 'importo_transazione'],
+  ],
   request_currency: [
-    'currency',
-    'currency_code',
-    'ccy',
-    'trans_cur',
-    'währung',
-    'waehrung',
-    'devise',
-    'moneda',
-    'valuta',
+    ...['currency', 'currency_code', 'ccy', 'trans_cur'],
+    ...['währung', 'waehrung', 'währungscode', 'waehrungscode'],
+    ...['devise', 'code_devise', 'monnaie', 'moneda', 'divisa', 'código_de_moneda', 'valuta', 'codice_valuta'],
   ],
   request_ref_po_id: ['order_id', 'trans_order_id', 'gateway_order_id', 'original_order_id', 'ref_po_id', 'po_id'],
-  customer_vault_id: ['vault_id', 'vault', 'customer_vault', 'card_vault_id'],
-  save_card_on_file: ['save_card', 'store_card'],
+  customer_vault_id: [
+    ...['vault_id', 'vault', 'customer_vault', 'card_vault_id'],
+    ...['kunden_vault_id', 'id_vault', 'id_du_vault', 'id_del_vault', 'vault_id_client', 'vault_id_cliente'],
+  ],
+  save_card_on_file: [
+    ...['save_card', 'store_card', 'karte_speichern', 'enregistrer_la_carte', 'guardar_tarjeta', 'salva_carta'],
+  ],
   xtl_order_id: ['external_order_id', 'ext_order_id', 'merchant_order_id'],
-  execute_at: ['execute_after', 'not_before', 'send_at', 'scheduled_at'],
-  cust_fname: ['first_name', 'fname', 'given_name', 'forename', 'customer_first_name'],
-  cust_lname: ['last_name', 'lname', 'surname', 'family_name', 'customer_last_name'],
-  cust_email: ['email', 'e_mail', 'mail', 'email_address', 'customer_email'],
-  cust_phone: ['phone', 'telephone', 'phone_number', 'customer_phone'],
-  bill_addr: ['address', 'address_1', 'address_line_1', 'street', 'billing_address', 'bill_address'],
-  bill_addr_city: ['city', 'town', 'billing_city', 'bill_city'],
-  bill_addr_state: ['state', 'province', 'billing_state', 'bill_state'],
-  bill_addr_zip: ['zip', 'zip_code', 'postcode', 'postal_code', 'billing_zip', 'bill_zip'],
-  bill_addr_country: ['country', 'country_code', 'billing_country', 'bill_country'],
+  execute_at: [
+    ...['execute_after', 'not_before', 'send_at', 'scheduled_at'],
+    ...['ausführen_ab', 'ausfuehren_ab', 'ausführungszeitpunkt', 'ausfuehrungszeitpunkt'],
+    ...['exécuter_à_partir_de', "date_d'exécution", 'ejecutar_a_partir_de', 'fecha_de_ejecución'],
+    ...['eseguire_da', 'data_di_esecuzione', 'data_esecuzione'],
+  ],
+  cust_fname: [
+    ...['first_name', 'fname', 'given_name', 'forename', 'customer_first_name'],
+    ...['vorname', 'prénom', 'nombre_de_pila', 'nome_di_battesimo'],
+  ],
+  cust_lname: [
+    ...['last_name', 'lname', 'surname', 'family_name', 'customer_last_name'],
+    ...['nachname', 'familienname', 'zuname', 'nom_de_famille', 'apellido', 'apellidos', 'cognome'],
+  ],
+  cust_email: [
+    ...['email', 'e_mail', 'mail', 'email_address', 'customer_email'],
+    ...['e_mail_adresse', 'mailadresse', 'courriel', 'adresse_e_mail', 'adresse_électronique'],
+    ...['correo', 'correo_electrónico', 'dirección_de_correo', 'posta_elettronica', 'indirizzo_e_mail'],
+  ],
+  cust_phone: [
+    ...['phone', 'telephone', 'phone_number', 'customer_phone'],
+    ...['telefon', 'telefonnummer', 'numéro_de_téléphone', 'teléfono', 'número_de_teléfono', 'numero_di_telefono'],
+  ],
+  bill_addr: [
+    ...['address', 'address_1', 'address_line_1', 'street', 'billing_address', 'bill_address'],
+    ...['adresse', 'straße', 'rechnungsadresse', 'rue', 'adresse_de_facturation'],
+    ...['dirección', 'calle', 'dirección_de_facturación', 'indirizzo', 'indirizzo_di_fatturazione'],
+  ],
+  bill_addr_city: [
+    ...['city', 'town', 'billing_city', 'bill_city'],
+    ...['ort', 'stadt', 'wohnort', 'ville', 'ciudad', 'città'],
+  ],
+  bill_addr_state: ['state', 'province', 'billing_state', 'bill_state', 'bundesland', 'provincia'],
+  bill_addr_zip: [
+    ...['zip', 'zip_code', 'postcode', 'postal_code', 'billing_zip', 'bill_zip'],
+    ...['plz', 'postleitzahl', 'code_postal', 'código_postal', 'codice_postale'],
+  ],
+  bill_addr_country: [
+    ...['country', 'country_code', 'billing_country', 'bill_country'],
+    ...['land', 'ländercode', 'laendercode', 'pays', 'code_pays', 'país', 'código_de_país', 'paese', 'codice_paese'],
+  ],
 }
 
 const CARD_NAMES = [
@@ -64,15 +115,32 @@ const CARD_NAMES = [
   ...['cvv', 'cvv2', 'cvc', 'cvc2', 'csc', 'card_cvv', 'card_cvc', 'security_code', 'card_security_code'],
   ...['expiry', 'expiry_date', 'exp_date', 'expiration', 'expiration_date', 'card_expiry', 'card_expiry_date'],
   ...['card_exp_mm', 'card_exp_yy', 'exp_month', 'exp_year', 'expiry_month', 'expiry_year'],
+  ...['kartennummer', 'kreditkartennummer', 'kartenprüfnummer', 'kartenprüfziffer', 'prüfziffer'],
+  ...['numéro_de_carte', 'numéro_carte', 'cryptogramme', 'número_de_tarjeta', 'número_tarjeta'],
+  ...['numero_di_carta', 'numero_carta', 'numero_della_carta', 'codice_di_sicurezza', 'código_de_seguridad'],
 ]
 
-/** `Order ID`, `order-id`, `orderId` and `ORDER_ID` are one name. */
-export function squeezed(name: string): string {
+/** A name as it is compared where only letter case, quotation marks and what cannot be seen may differ. */
+export function plainName(name: string): string {
+  if (PLAIN.test(name)) return name.trim().toLowerCase()
   return name
+    .replace(/[\p{Cf}"]/gu, '')
     .trim()
     .normalize('NFC')
     .toLowerCase()
-    .replace(/[\s_./-]+/g, '')
+}
+
+/** Nothing in it but what most cells have: the long way round costs, and every row is asked. */
+const PLAIN = /^[\w .-]*$/
+
+/** `Order ID`, `order-id`, `orderId` and `"ORDER_ID"` are one name; so are `Währung` and `wahrung`. */
+export function squeezed(name: string): string {
+  if (PLAIN.test(name)) return name.replace(/[ _.-]+/g, '').toLowerCase()
+  return name
+    .normalize('NFKD')
+    .replace(/[\s\p{M}\p{Cf}_./'’"-]+/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
 }
 
 const FIELD_BY_NAME: ReadonlyMap<string, Field> = new Map(
@@ -92,12 +160,109 @@ export function isCardColumn(column: string): boolean {
 }
 
 export function isResultColumn(column: string): boolean {
-  return RESULT_NAME_SET.has(column.trim().toLowerCase())
+  return RESULT_NAME_SET.has(plainName(column))
+}
+
+/** What a person said of a column by name; null: it is carried through and not understood. */
+export interface MappedColumn {
+  readonly column: string
+  readonly field: Field | null
+}
+
+/** As the command line or a saved format has it; an empty field or `ignore` takes a column's meaning away. */
+export interface SaidColumn {
+  readonly column: string
+  readonly field: string
+}
+
+/** Checked as far as it can be without a file. */
+export function parseColumnMap(said: readonly SaidColumn[]): readonly MappedColumn[] | Problem {
+  const map: MappedColumn[] = []
+  for (const { column, field: name } of said) {
+    const field = parseMappedField(name)
+    if (isProblem(field)) return field
+    const reserved = reservedProblem(column)
+    if (reserved !== null) return reserved
+    const again = map.find((entry) => plainName(entry.column) === plainName(column))
+    const rival = field === null ? undefined : map.find((entry) => entry.field === field)
+    if (again !== undefined || rival !== undefined) {
+      const columns = `"${shown((again ?? rival)?.column ?? '')}" and "${shown(column)}"`
+      return {
+        problem:
+          again === undefined ? `${columns} are both mapped to ${field}` : `${columns} are one column, mapped twice`,
+        remedy: 'map each column once, and one column to a field',
+      }
+    }
+    map.push({ column, field })
+  }
+  return map
+}
+
+function parseMappedField(name: string): Field | null | Problem {
+  const wanted = name.trim().toLowerCase()
+  if (wanted === '' || wanted === 'ignore') return null
+  const field = FIELDS.find((known) => known === wanted)
+  if (field !== undefined) return field
+  if (isCardColumn(name)) {
+    return {
+      problem: `"${shown(name)}" is a field for card data, which never travels through this program`,
+      remedy: 'use customer_vault_id (a stored card) or request_ref_po_id (an order)',
+    }
+  }
+  const meant = fieldOf(name) ?? nearestName(name, FIELDS)
+  return {
+    problem: `"${shown(name)}" is not a field`,
+    remedy: `${meant === null ? '' : `is ${meant} meant? The `}fields are ${FIELDS.join(', ')}, or ignore`,
+  }
+}
+
+function reservedProblem(column: string): Problem | null {
+  if (column.trim() === '') {
+    return { problem: 'a column without a name cannot be mapped', remedy: 'give the column a name in the file' }
+  }
+  if (isCardColumn(column)) {
+    return {
+      problem: `"${shown(column)}" is a column for card data, which never travels through this program`,
+      remedy: 'take the column out of the file; if it holds something else, rename it there',
+    }
+  }
+  if (!isResultColumn(column) && !isRejectColumn(column)) return null
+  return {
+    problem: `"${shown(column)}" is a column of results or rejects`,
+    remedy: 'map the columns of the input only',
+  }
+}
+
+/** The name that is at most a third of its letters away; null: none is near. */
+export function nearestName<T extends string>(meant: string, names: readonly T[]): T | null {
+  const wanted = squeezed(meant).slice(0, 40)
+  let best: { name: T; distance: number } | null = null
+  for (const name of names) {
+    const known = squeezed(name).slice(0, 40)
+    const distance = editDistance(wanted, known)
+    if (distance <= known.length / 3 && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
+      best = { name, distance }
+    }
+  }
+  return best?.name ?? null
+}
+
+export function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1))
+    }
+    row = next
+  }
+  return row[b.length] as number
 }
 
 /** What a file of rejects says about its rows: nothing of it is the row's. */
 export function isRejectColumn(column: string): boolean {
-  return REJECT_NAME_SET.has(column.trim().toLowerCase())
+  return REJECT_NAME_SET.has(plainName(column))
 }
 
 /** Every name a field goes by, squeezed; for finding what a mistyped column was meant to be. */

@@ -4,16 +4,33 @@ import { unguardCell } from '../domain/guard.ts'
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { holdsPan } from '../domain/pan.ts'
-import { type Field, fieldOf, isCardColumn, isRejectColumn, isResultColumn, namesOf, squeezed } from './columns.ts'
-import { type Problem, refuse, type StructuralFault, shown } from './problem.ts'
+import {
+  editDistance,
+  type Field,
+  fieldOf,
+  isCardColumn,
+  isRejectColumn,
+  isResultColumn,
+  type MappedColumn,
+  namesOf,
+  nearestName,
+  plainName,
+  squeezed,
+} from './columns.ts'
+import { LIMITS } from './limits.ts'
+import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
 
 export interface Header {
   /** Every column as the file names it. */
   readonly written: readonly string[]
+  /** The same for finding them again further down. */
+  readonly names: { readonly plain: readonly string[]; readonly squeezed: ReadonlySet<string> }
   /** Where each understood field stands. */
   readonly fields: Readonly<Partial<Record<Field, number>>>
   /** Columns that were understood under another name than the gateway's. */
   readonly mapped: readonly { readonly written: string; readonly field: Field }[]
+  /** Columns with a name that were not understood; they are carried through. */
+  readonly unknown: readonly string[]
   /** Columns that may hold nothing, because they are for card data. */
   readonly cards: readonly number[]
   /** The places whose cells go into the results, in order: all but a former result's or reject's own. */
@@ -24,45 +41,129 @@ export interface Header {
   readonly guarded: boolean
 }
 
-interface HeaderNeeds {
+export interface HeaderNeeds {
   readonly operation?: Operation | undefined
   readonly currency?: Currency | undefined
+  /** What a person said of columns; it goes before what their names say. */
+  readonly map?: readonly MappedColumn[] | undefined
 }
 
 export function parseHeader(names: readonly string[], line: number, needs: HeaderNeeds): Header | StructuralFault {
   const guarded = findResults(names) !== null || names.some(isRejectColumn)
   const written = guarded ? names.map(unguardCell) : names
+  const meanings = meaningsOf(written, needs.map ?? [])
+  if (isProblem(meanings)) return refuse(findPanInHeader(written) ?? findTooLarge(written) ?? meanings, { line })
   const fields: Partial<Record<Field, number>> = {}
   const fault =
     findPanInHeader(written) ??
+    findTooLarge(written) ??
     findDuplicate(written) ??
-    findTwoOfOneField(written, fields) ??
+    findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
     findHalfResults(written) ??
-    findMissing(written, fields, needs)
+    findMissing(written, meanings, needs)
   if (fault !== null) return refuse(fault, { line })
   const results = findResults(written)
   const places = written.map((_, i) => i)
+  const cards = places.filter((i) => isCardColumn(written[i] as string))
+  const isOurs = (i: number) => {
+    const name = plainName(written[i] as string)
+    return isRejectColumn(name) || (results !== null && name.startsWith('result_'))
+  }
   return {
     written,
+    names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
     fields,
     mapped: places.flatMap((i) => {
-      const name = written[i] as string
-      const field = fieldOf(name)
-      return field === undefined || name.trim().toLowerCase() === field ? [] : [{ written: name, field }]
+      const [name, field] = [written[i] as string, meanings[i] ?? null]
+      return field === null || plainName(name) === field ? [] : [{ written: name, field }]
     }),
-    cards: places.filter((i) => isCardColumn(written[i] as string)),
-    carried: places.filter((i) => {
+    unknown: places.flatMap((i) => {
       const name = written[i] as string
-      return !isRejectColumn(name) && (results === null || !/^\s*result_/i.test(name))
+      return meanings[i] !== null || name.trim() === '' || cards.includes(i) || isOurs(i) ? [] : [name]
     }),
+    cards,
+    carried: places.filter((i) => !isOurs(i)),
     results,
     guarded,
+  }
+}
+
+/** By place: the field that the column is read as; null where it is carried through only. */
+function meaningsOf(written: readonly string[], map: readonly MappedColumn[]): (Field | null)[] | Problem {
+  const meanings = written.map((name) => fieldOf(name) ?? null)
+  const said = new Map<number, Field | null>()
+  for (const { column, field } of map) {
+    const place = placeOf(column, written)
+    if (typeof place !== 'number') return place
+    if (said.has(place)) {
+      return { problem: `--map names the column "${shown(written[place] as string)}" twice`, remedy: 'map it once' }
+    }
+    said.set(place, field)
+  }
+  for (const [place, field] of said) {
+    meanings[place] = field
+    // A synonym gives way to what was said; the gateway's own name does not, and both are refused below.
+    for (const [i, name] of written.entries()) {
+      if (field !== null && !said.has(i) && meanings[i] === field && plainName(name) !== field) meanings[i] = null
+    }
+  }
+  return meanings
+}
+
+/** By its name as written; where no column has it, by the name that differs in blanks, accents and the like only. */
+function placeOf(column: string, written: readonly string[]): number | Problem {
+  const places = written.map((_, i) => i)
+  const exact = places.filter((i) => plainName(written[i] as string) === plainName(column))
+  const found = exact.length > 0 ? exact : places.filter((i) => squeezed(written[i] as string) === squeezed(column))
+  const [place] = found
+  if (place !== undefined && found.length === 1) return place
+  const names = written.filter((name) => name.trim() !== '')
+  if (place !== undefined) {
+    return {
+      problem: `--map "${shown(column)}" could mean ${found.map((i) => `"${shown(written[i] as string)}"`).join(' or ')}`,
+      remedy: 'write the name exactly as the file has it',
+    }
+  }
+  const nearest = nearestName(column, names)
+  return {
+    problem: `the file has no column "${shown(column)}", which --map names; its first line has ${listOf(names)}`,
+    remedy:
+      nearest === null
+        ? 'write the name as the file has it'
+        : `is "${shown(nearest)}" meant? Write it as the file has it`,
+  }
+}
+
+function listOf(names: readonly string[]): string {
+  const found = names.slice(0, 30).map((name) => `"${shown(name)}"`)
+  return `${found.join(', ')}${names.length > 30 ? ` and ${names.length - 30} more` : ''}`
+}
+
+function findTooLarge(written: readonly string[]): Problem | null {
+  if (written.length > LIMITS.columns) {
+    return {
+      problem: `the first line has ${written.length} columns; ${LIMITS.columns} are the most`,
+      remedy: 'take out the columns that are not needed, or look for a wrong delimiter',
+    }
+  }
+  if (written.reduce((sum, name) => sum + name.length, 0) <= LIMITS.headerCharacters) return null
+  return {
+    problem: `the column names are longer than ${LIMITS.headerCharacters} characters together`,
+    remedy: 'the first line must hold the column names only: look for a quotation mark in it that is never closed',
   }
 }
 
 /** The carried columns, as the results name them again. */
 export function carriedColumns(header: Header): readonly string[] {
   return header.carried.map((i) => header.written[i] as string)
+}
+
+/** Every column that was understood, under its own name or another, in the order of the file. */
+export function understoodColumns(header: Header): readonly { readonly written: string; readonly field: Field }[] {
+  const places = Object.entries(header.fields) as [Field, number][]
+  return places
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([field, place]) => ({ written: header.written[place] as string, field }))
 }
 
 function findPanInHeader(written: readonly string[]): Problem | null {
@@ -77,7 +178,7 @@ function findPanInHeader(written: readonly string[]): Problem | null {
 function findDuplicate(written: readonly string[]): Problem | null {
   const seen = new Map<string, string>()
   for (const name of written) {
-    const key = name.trim().normalize('NFC').toLowerCase()
+    const key = plainName(name)
     if (key === '') continue
     const first = seen.get(key)
     if (first !== undefined) return twice(first, name, 'have the same name')
@@ -86,27 +187,36 @@ function findDuplicate(written: readonly string[]): Problem | null {
   return null
 }
 
-function findTwoOfOneField(written: readonly string[], fields: Partial<Record<Field, number>>): Problem | null {
-  for (const [i, name] of written.entries()) {
-    const field = fieldOf(name)
-    if (field === undefined) continue
-    const first = fields[field]
-    if (first !== undefined) return twice(written[first] as string, name, `both mean ${field}`)
+function findTwoOfOneField(
+  written: readonly string[],
+  meanings: readonly (Field | null)[],
+  map: readonly MappedColumn[],
+  fields: Partial<Record<Field, number>>,
+): Problem | null {
+  const isSaid = (name: string) => map.some(({ column }) => squeezed(column) === squeezed(name))
+  for (const [i, field] of meanings.entries()) {
+    if (field === null) continue
+    const place = fields[field]
+    if (place !== undefined) {
+      const [first, second] = [written[place] as string, written[i] as string]
+      const other = shown((isSaid(second) ? first : second).trim())
+      return twice(first, second, `both mean ${field}`, `, or leave one out of the reading: --map "${other}=ignore"`)
+    }
     fields[field] = i
   }
   return null
 }
 
-function twice(first: string, second: string, why: string): Problem {
+function twice(first: string, second: string, why: string, or = ''): Problem {
   return {
     problem: `the columns "${shown(first)}" and "${shown(second)}" ${why}`,
-    remedy: 'remove or rename one of them',
+    remedy: `remove or rename one of them${or}`,
   }
 }
 
 function findResults(written: readonly string[]): Header['results'] {
   const place = (name: string) => {
-    const i = written.findIndex((column) => column.trim().toLowerCase() === name)
+    const i = written.findIndex((column) => plainName(column) === name)
     return i === -1 ? null : i
   }
   const reference = place('result_reference')
@@ -125,21 +235,20 @@ function findHalfResults(written: readonly string[]): Problem | null {
 
 function findMissing(
   written: readonly string[],
-  fields: Partial<Record<Field, number>>,
+  meanings: readonly (Field | null)[],
   needs: HeaderNeeds,
 ): Problem | null {
-  const missing = neededFields(needs).filter((field) => fields[field] === undefined)
+  const missing = neededFields(needs).filter((field) => !meanings.includes(field))
   const [first] = missing
   if (first === undefined) return null
-  const unknown = written.filter((name) => name.trim() !== '' && fieldOf(name) === undefined)
+  const unknown = written.filter((name, i) => name.trim() !== '' && meanings[i] === null)
   const nearest = nearestTo(first, unknown)
-  const found = written.slice(0, 30).map((name) => `"${shown(name)}"`)
   return {
-    problem: `the file has no column ${missing.join(', ')}; its first line has ${found.join(', ')}`,
+    problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}`,
     remedy:
       nearest === null
-        ? (REMEDIES[first] ?? `add the column ${first}`)
-        : `is "${shown(nearest)}" meant? Name it ${first}`,
+        ? (REMEDIES[first] ?? `add the column ${first}, or say which column it is: --map "COLUMN=${first}"`)
+        : `is "${shown(nearest)}" meant? Name it ${first}, or say --map "${shown(nearest).trim()}=${first}"`,
   }
 }
 
@@ -173,15 +282,30 @@ function nearestTo(field: Field, columns: readonly string[]): string | null {
   return best?.column ?? null
 }
 
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1))
-    }
-    row = next
-  }
-  return row[b.length] as number
+/** Whether a record is the header again, as where two files were pasted together. */
+export function isHeaderAgain({ names, written }: Header, cells: readonly string[]): boolean {
+  return cells.length === written.length && cells.every((cell, i) => plainName(cell) === names.plain[i])
 }
+
+/** Whether a record names columns again, but others or in another order: the rows below it would be read wrongly. */
+export function namesColumns({ names, fields }: Header, cells: readonly string[]): boolean {
+  // A row of words with an amount or an id where it belongs is a row.
+  const numbers = [fields.amount, fields.request_ref_po_id, fields.customer_vault_id]
+  if (numbers.some((place) => /^[^\p{L}]*\d[^\p{L}]*$/u.test(cells[place ?? -1] ?? ''))) return false
+  let [known, others] = [0, 0]
+  const filled = cells.reduce((count, cell) => (cell.trim() === '' ? count : count + 1), 0)
+  for (const cell of cells) {
+    if (cell.trim() === '') continue
+    if (isName(cell) && (names.squeezed.has(squeezed(cell)) || fieldOf(cell) !== undefined)) known += 1
+    else others += 1
+    if (others >= filled / 2) return false
+  }
+  return known >= 2
+}
+
+/** A number is nobody's column name, even where a column is called 1. */
+function isName(cell: string): boolean {
+  return cell.length <= NAME_CHARACTERS && /\p{L}/u.test(cell)
+}
+
+const NAME_CHARACTERS = 100

@@ -16,10 +16,35 @@ export const FORMULA_LIKE: Problem = {
   remedy: 'write it without that character',
 }
 
+export const MARKED_AS_TEXT: Problem = {
+  problem: "begins with an apostrophe, a spreadsheet's mark for text that was typed as a character",
+  remedy: 'take the apostrophe away and format the column as Text instead',
+}
+
+/** `'00123`: the mark and then what a spreadsheet would take for a number or a formula. */
+export function isMarkedAsText(text: string): boolean {
+  return /^['’][\d=+\-@]/.test(text)
+}
+
 export function parseGatewayId(text: string): string | Problem {
+  if (isMarkedAsText(text)) return MARKED_AS_TEXT
   if (startsLikeFormula(text)) return FORMULA_LIKE
   if (isScientific(text)) return { problem: 'was turned into a rounded number by a spreadsheet', remedy: AS_TEXT }
   if (/^\d+[.,]0*$/.test(text)) return { problem: 'was turned into a decimal number by a spreadsheet', remedy: AS_TEXT }
+  const unseen = unseenProblem(text)
+  if (unseen !== null) return unseen
+  if (/^\p{Nd}+$/u.test(text) && !/^\d+$/.test(text)) {
+    return { problem: 'has digits that are not 0 to 9', remedy: 'type the id again with plain digits' }
+  }
+  if (/^[\dOo]+$/.test(text) && /\d/.test(text) && /[Oo]/.test(text)) {
+    return {
+      problem: 'has the letter O where a zero seems to be meant',
+      remedy: 'use the id exactly as the gateway gave it',
+    }
+  }
+  if (/^\d{1,3}([.,'’ ]\d{3})+$/.test(text)) {
+    return { problem: 'has its thousands parted, as when a spreadsheet took it for an amount', remedy: AS_TEXT }
+  }
   if (!/^\d+$/.test(text)) {
     return { problem: 'is not digits only', remedy: 'use the id exactly as the gateway gave it' }
   }
@@ -33,6 +58,14 @@ export function parseGatewayId(text: string): string | Problem {
     }
   }
   return text
+}
+
+/** Names a character that nobody sees; null: there is none. */
+export function unseenProblem(text: string): Problem | null {
+  const found = /[\p{Cf}\p{Cc}\p{Zl}\p{Zp}\u00a0\u2007\u202f\u115f\u1160\u3164\uffa0]/u.exec(text)?.[0]
+  if (found === undefined) return null
+  const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  return { problem: `has a character in it that is not seen (U+${code})`, remedy: 'type it again' }
 }
 
 /** `1.23457E+12`, `1,23457E12`: what a spreadsheet makes of a long number. */

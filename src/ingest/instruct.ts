@@ -28,6 +28,8 @@ export interface Reading {
   readonly currency: Currency | null
   readonly decimal: DecimalSign | null
   readonly accountKey: string
+  /** Where moments without an offset are read; null: they are faults. */
+  readonly timeZone: string | null
 }
 
 export interface FieldFault extends Problem {
@@ -66,7 +68,7 @@ export function instruct(cellOf: CellOf, reference: string | Problem, reading: R
   const saveCardOnFile = row.take('save_card_on_file', parseSaveCard) ?? false
   const xtlGiven = row.take('xtl_order_id', parseXtlOrderId)
   const details = readDetails(row)
-  const executeAtMs = row.takeFree('execute_at', parseMoment)
+  const executeAtMs = row.takeFree('execute_at', (text) => parseMoment(text, reading.timeZone))
   if (row.faults.length > 0 || operation === null || isProblem(reference)) {
     return { kind: 'faults', faults: row.faults, money: money ?? (hidesAmount(row) ? 'unread' : null) }
   }

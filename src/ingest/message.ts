@@ -88,7 +88,13 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
   const own = given === '' ? { problem: 'is empty', remedy: 'write the reference' } : given
   const reference = isProblem(own) || isProblem(runKey) ? own : withRunKey(own, runKey)
   const cellOf = (field: Field) => message[field] ?? ''
-  const reading = { operation: null, currency: null, decimal: '.', accountKey: accountKey ?? '' } as const
+  const reading = {
+    operation: null,
+    currency: null,
+    decimal: '.',
+    accountKey: accountKey ?? '',
+    timeZone: null,
+  } as const
   const read = instruct(cellOf, reference, reading)
   if (read.kind === 'faults')
     reasons.push(...read.faults.map((fault) => `${fault.field}: ${fault.problem}; ${fault.remedy}`))

@@ -18,6 +18,12 @@ export function parseReference(text: string, from: 'file' | 'results' = 'file'):
   if (UNSEEN.test(reference)) {
     return { problem: 'has control or invisible characters in it', remedy: 'type the reference again' }
   }
+  if (reference.includes('\ufffd')) {
+    return {
+      problem: 'has a character in it that was lost in a conversion (\ufffd)',
+      remedy: 'export the file again from the source, as "CSV UTF-8"',
+    }
+  }
   if (reference.length > longest) {
     return { problem: `is longer than ${longest} characters`, remedy: 'shorten it' }
   }

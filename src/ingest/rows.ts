@@ -6,9 +6,11 @@ import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/guard.ts'
 import type { DraftRow, RowFault } from '../domain/ports.ts'
 import type { Field } from './columns.ts'
-import type { Header } from './header.ts'
+import { type Header, isHeaderAgain } from './header.ts'
+import { isMarkedAsText, MARKED_AS_TEXT } from './identifier.ts'
 import { type FieldFault, instruct, type Reading } from './instruct.ts'
 import { isProblem, type Problem, shown } from './problem.ts'
+import { unquoted } from './quotes.ts'
 import { type CsvRecord, readRecords } from './records.ts'
 import { derivedReference, parseReference, withRunKey } from './reference.ts'
 import { findStructuralFault, type ReadingOptions, runKeyOf, type Survey } from './survey.ts'
@@ -30,8 +32,10 @@ export async function* readRows(
   let rowNo = -1
   for await (const read of readRecords(file, survey, hash)) {
     if (read.kind !== 'record') throw changed()
+    // The header, which the survey has, and where files were pasted together the header again.
+    if (rowNo >= 0 && isHeaderAgain(survey.header, read.cells)) continue
     rowNo += 1
-    if (rowNo === 0) continue // the header, which the survey has
+    if (rowNo === 0) continue
     if (findStructuralFault(survey.header, read, rowNo) !== null) throw changed()
     chunk.push(toRow(read, rowNo))
     if (chunk.length < ROWS_AT_ONCE) continue
@@ -57,22 +61,25 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     currency: options.currency ?? null,
     decimal,
     accountKey: options.accountKey,
+    timeZone: options.timeZone ?? null,
   }
   return (record, rowNo) => {
     const cells = header.guarded ? record.cells.map(unguardCell) : record.cells
-    const cellOf = (field: Field) => cells[header.fields[field] ?? -1] ?? ''
+    const cellOf = (field: Field) => unquoted(cells[header.fields[field] ?? -1] ?? '')
     const derived = withRunKey(derivedReference(sha256, rowNo), runKey)
     const given = givenReference(header, cells, cellOf, runKey)
     const reference = given ?? derived
     const read = instruct(cellOf, reference, reading)
+    const faults = read.kind === 'faults' ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo)) : []
+    const totals = faults.length === 0 ? null : totalsFault(header, record, rowNo)
     return {
       rowNo,
       line: record.line,
       cells: header.carried.map((i) => cells[i] ?? ''),
       reference: isProblem(reference) ? derived : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
-      faults: read.kind === 'faults' ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo)) : [],
       money: read.kind === 'faults' ? read.money : null,
+      faults: totals === null ? faults : [totals],
       cameFrom: cameFrom(header, cells),
     }
   }
@@ -85,18 +92,21 @@ function givenReference(
   cellOf: (field: Field) => string,
   runKey: string | null,
 ): string | Problem | null {
+  // Exactly as recorded: one that came in a message may have quotation marks of its own.
   const fedBack = header.results === null ? '' : (cells[header.results.reference] ?? '')
   if (fedBack.trim() !== '') return parseReference(fedBack, 'results')
   const text = cellOf('reference')
-  if (text.trim() === '') return null
+  if (text === '') return null
+  // Without the mark it would be another reference, and what was sent under that one would be sent again.
+  if (isMarkedAsText(text)) return MARKED_AS_TEXT
   const parsed = parseReference(text)
   return isProblem(parsed) ? parsed : withRunKey(parsed, runKey)
 }
 
 function cameFrom({ results }: Header, cells: readonly string[]): DraftRow['cameFrom'] {
   if (results === null || results.batch === null || results.row === null) return null
-  const batchId = cells[results.batch]?.trim() ?? ''
-  const row = cells[results.row]?.trim() ?? ''
+  const batchId = unquoted(cells[results.batch] ?? '')
+  const row = unquoted(cells[results.row] ?? '')
   return batchId !== '' && /^[1-9]\d{0,9}$/.test(row) ? { batchId, rowNo: Number(row) } : null
 }
 
@@ -116,5 +126,22 @@ function toRowFault(
     value: cell === undefined || cell === '' ? null : shown(cell),
     problem,
     remedy,
+  }
+}
+
+const TOTALS =
+  /^(?:(?:grand|sub|zwischen)?[ -]?totals?|sum|(?:gesamt|end|zwischen)?summe|gesamt|total g[ée]n[ée]ral|sous-total|somme|suma|totale(?: generale)?|total general|somma)\s*:?$/i
+
+/** A bad row that is the total of a spreadsheet needs one word, not one for every cell that is missing. */
+function totalsFault(header: Header, record: CsvRecord, rowNo: number): RowFault | null {
+  const place = record.cells.findIndex((cell) => TOTALS.test(unquoted(cell)))
+  if (place === -1) return null
+  return {
+    rowNo,
+    line: record.line,
+    column: (header.written[place] ?? '').trim() || null,
+    value: shown(record.cells[place] ?? ''),
+    problem: 'the row looks like a totals line, not like an instruction',
+    remedy: 'take the line out of the file; if it is an instruction, fill in its empty cells and call it otherwise',
   }
 }

@@ -7,7 +7,7 @@ import type { RowFault } from '../domain/ports.ts'
 import { FINDINGS, type Finding, parseFinding, takesTransaction } from '../domain/resolution.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding } from './bytes.ts'
 import { sniffLayout } from './delimiter.ts'
-import { type Problem, refuse, type StructuralFault, shown } from './problem.ts'
+import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
 import { readRecords } from './records.ts'
 
 /** What a worklist shows, and the three columns that a person fills in. `attempt` ties what was found to what was shown. */
@@ -76,14 +76,13 @@ async function readAs(
   reason: string | null,
 ): Promise<Worklist | StructuralFault | 'not-text'> {
   const layout = sniffLayout(new TextDecoder(encoding).decode(head))
-  if (layout === null)
-    return refuse({ problem: 'the sep= line names no delimiter', remedy: 'use a comma or a semicolon' })
+  if (isProblem(layout)) return refuse(layout, { line: 1 })
   const found = { kind: 'worklist' as const, entries: [] as WorklistEntry[], open: 0, faults: [] as RowFault[] }
   const seen = new Map<string, number>()
   let places: Places | null = null
   let rowNo = 0
-  for await (const read of readRecords(file, { ...layout, encoding }, createHash('sha256'))) {
-    if (read.kind === 'not-text') return 'not-text'
+  for await (const read of readRecords(file, { ...layout, encoding, patient: true }, createHash('sha256'))) {
+    if (read.kind === 'not-text' || read.kind === 'odd-quotes') return 'not-text'
     if (read.kind === 'refused') return read
     if (places === null) {
       const header = placesIn(read.cells)

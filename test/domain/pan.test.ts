@@ -141,3 +141,18 @@ describe('the mask', () => {
     )
   })
 })
+
+test('a long run of parted digits takes no longer than its length', () => {
+  const startedAt = performance.now()
+  expect(holdsPan('4 '.repeat(16_000))).toBe(false)
+  expect(maskPans('4-'.repeat(16_000))).toHaveLength(32_000)
+  // Looking from every digit to every other one took hours.
+  expect(performance.now() - startedAt).toBeLessThan(2_000)
+})
+
+test('many card numbers in one run are all masked', () => {
+  const pan = '4111111111111111'
+  expect(maskPans(Array.from({ length: 1_500 }, () => pan).join(' '))).toBe(
+    Array.from({ length: 1_500 }, () => masked(pan)).join(' '),
+  )
+})

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import { sniffLayout } from '../../src/ingest/delimiter.ts'
-import { carriedColumns, type Header, parseHeader } from '../../src/ingest/header.ts'
+import { carriedColumns, type Header, isHeaderAgain, namesColumns, parseHeader } from '../../src/ingest/header.ts'
 
 const REFUND = { operation: 'REFUND', currency: 'EUR' as Currency } as const
 
@@ -57,7 +57,7 @@ describe('columns', () => {
   test('that every row needs and that are missing refuse the file, with what was found and what may be meant', () => {
     const fault = refusal('order_id;ammount;note', REFUND)
     expect(fault.problem).toBe('the file has no column amount; its first line has "order_id", "ammount", "note"')
-    expect(fault.remedy).toBe('is "ammount" meant? Name it amount')
+    expect(fault.remedy).toBe('is "ammount" meant? Name it amount, or say --map "ammount=amount"')
     expect(refusal('order_id;amount').remedy).toContain('--operation')
     expect(refusal('order_id;amount', { operation: 'REFUND' }).remedy).toContain('--currency')
     expect(refusal('vault_id;note', { operation: 'CAPTURE', currency: 'EUR' as Currency }).problem).toContain('amount')
@@ -131,6 +131,29 @@ describe('the delimiter', () => {
     expect(sniffLayout('sep=;\r\ntype,amount')).toEqual({ delimiter: ';', sepLineLength: 7 })
     expect(sniffLayout('SEP=\t\ntype,amount')).toEqual({ delimiter: '\t', sepLineLength: 6 })
     expect(sniffLayout('"sep=,"\rtype,amount')).toEqual({ delimiter: ',', sepLineLength: 8 })
-    expect(sniffLayout('sep=#\ntype#amount')).toBeNull()
+    expect(sniffLayout('sep=#\ntype#amount')).toHaveProperty('problem')
+  })
+})
+
+describe('column names further down', () => {
+  const found = header('Order ID;type;amount;note')
+
+  test('are the header again in any case, with blanks, quotation marks or a byte order mark', () => {
+    expect(isHeaderAgain(found, ['\ufefforder id', ' TYPE ', '"amount"', 'Note'])).toBe(true)
+    expect(isHeaderAgain(found, ['Order ID', 'type', 'note', 'amount'])).toBe(false)
+    expect(isHeaderAgain(found, ['Order ID', 'type', 'amount'])).toBe(false)
+  })
+
+  test.each([
+    [['type', 'order_id', 'Betrag', 'x'], true],
+    [['Referenz', 'Währung', 'Summe'], true],
+    [['Order ID', 'type', '', ''], true],
+    [['1001', 'refund', 'amount', 'Note'], false],
+    [['Sum', 'refund', '12.30', 'Address'], false],
+    [['', 'refund', '', 'amount'], false],
+    [['', '', 'amount', ''], false],
+    [['', '', '', ''], false],
+  ])('%j: %s', (cells, names) => {
+    expect(namesColumns(found, cells)).toBe(names)
   })
 })

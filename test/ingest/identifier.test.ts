@@ -22,7 +22,15 @@ describe('ids of the gateway', () => {
     ['1234567890123450', 'has only zeros after its 15th digit, as when a spreadsheet cut it off'],
     ['12345678901234500000', 'has only zeros after its 15th digit, as when a spreadsheet cut it off'],
     ['12a', 'is not digits only'],
-    ["'123", 'is not digits only'],
+    ["'123", "begins with an apostrophe, a spreadsheet's mark for text that was typed as a character"],
+    ['12\u200b3', 'has a character in it that is not seen (U+200B)'],
+    ['12\u00ad3', 'has a character in it that is not seen (U+00AD)'],
+    ['12\u00a03', 'has a character in it that is not seen (U+00A0)'],
+    ['１２３', 'has digits that are not 0 to 9'],
+    ['1O03', 'has the letter O where a zero seems to be meant'],
+    ['1.234.567', 'has its thousands parted, as when a spreadsheet took it for an amount'],
+    ['1,23E+12', 'was turned into a rounded number by a spreadsheet'],
+    ['123,', 'was turned into a decimal number by a spreadsheet'],
     ['=123', 'begins with a character that a spreadsheet takes for a formula, or with a control character'],
     ['-123', 'begins with a character that a spreadsheet takes for a formula, or with a control character'],
     ['000', 'is zero, which is no id'],
@@ -47,7 +55,7 @@ describe('references', () => {
     expect(parseReference('  Cafe\u0301 7 ')).toBe('Caf\u00e9 7')
   })
 
-  test.each(['=1+1', '+4', '-4', '@x', 'a\u0000b', 'a\nb', 'a\u200bb', 'x'.repeat(201), '1.23457E+12'])(
+  test.each(['=1+1', '+4', '-4', '@x', 'a\u0000b', 'a\nb', 'a\u200bb', 'a\ufffdb', 'x'.repeat(201), '1.23457E+12'])(
     '%j is refused',
     (text) => {
       expect(isProblem(parseReference(text))).toBe(true)

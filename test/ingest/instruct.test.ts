@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import { type FieldFault, instruct, type Reading } from '../../src/ingest/instruct.ts'
 
-const READING: Reading = { operation: null, currency: null, decimal: '.', accountKey: 'account' }
+const READING: Reading = { operation: null, currency: null, decimal: '.', accountKey: 'account', timeZone: null }
 
 function read(cells: Partial<Record<string, string>>, reading: Partial<Reading> = {}) {
   return instruct((field) => cells[field] ?? '', cells.reference ?? 'R1', { ...READING, ...reading })

@@ -55,7 +55,10 @@ describe('files of every kind', () => {
 
   test('any table reads back the same cells, rows and lines', async () => {
     const LETTERS = [...'ab01 é€ü;,|\t"\r\n\'=.-']
-    const cell = fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 }).filter((text) => !holdsPan(text))
+    // "é€€" in Windows-1252 would be a right character of UTF-8, and the file is then refused.
+    const cell = fc
+      .string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 })
+      .filter((text) => !holdsPan(text) && !text.includes('é€€'))
     const any = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\0') && !holdsPan(text))
     const kind = fc.record({
       encoding: fc.constantFrom<Written>(...ENCODINGS),
@@ -155,8 +158,13 @@ describe('a file is refused', () => {
       `${HEAD}CANCEL;1;a\nCANCEL;2;"b\nCANCEL;3;c\n`,
       { line: 3, problem: /never closed/ },
     ],
-    ['with a quote inside a cell', `${HEAD}CANCEL;1;5" pipe\n`, { line: 2, problem: /quotation mark/ }],
-    ['with text after a closing quote', `${HEAD}CANCEL;1;"a"b\n`, { line: 2, problem: /quotation mark/ }],
+    ['with a delimiter in quotes and text behind them', `${HEAD}CANCEL;1;"a;b"c\n`, { line: 2, problem: /leave open/ }],
+    [
+      'with a line break in quotes and text behind them',
+      `${HEAD}CANCEL;1;"a\nb"c\n`,
+      { line: 2, problem: /leave open/ },
+    ],
+    ['with quotes behind a blank around a delimiter', `${HEAD}CANCEL; "1;2"\n`, { line: 2, problem: /leave open/ }],
     ['with a row too long', `${HEAD}CANCEL;1;a\nCANCEL;1;${'x'.repeat(70_000)}\n`, { line: 3, problem: /64 KiB/ }],
     [
       'with a quote open over too much',
@@ -242,7 +250,7 @@ describe('row faults', () => {
         line: 4,
         column: 'Order ID',
         value: `␛[2J${'x'.repeat(56)}`,
-        problem: 'is not digits only',
+        problem: 'has a character in it that is not seen (U+001B)',
         remedy: expect.any(String),
       },
     ])

@@ -29,6 +29,10 @@ const PACER = 'test/processors/pacer.test.ts'
 const COPIES = 'test/ledger/copies.integration.test.ts'
 const COPIED = 'test/e2e/copies.e2e.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
+const CORPUS = 'test/ingest/corpus.integration.test.ts'
+const COLUMNS = 'test/ingest/columns.test.ts'
+const MOMENT = 'test/ingest/moment.test.ts'
+const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
 const SUBMISSION = 'test/domain/submission.test.ts'
 const REJECTS = 'test/results/rejects.integration.test.ts'
@@ -723,5 +727,98 @@ export const GUARDS: readonly Guard[] = [
       '    assert(isExtract || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)\n',
     without: '',
     tests: [WRITING],
+  },
+  // ─────────────────────────────────────────────── Reading a file
+  {
+    name: 'reading: quotation marks that leave open where a cell ends shift no cell',
+    file: 'src/ingest/records.ts',
+    guard: '    if (raw !== null && isUnclear(raw, layout.delimiter)) return unclear(line)\n',
+    without: '',
+    tests: [CORPUS],
+  },
+  {
+    name: 'reading: a quotation mark takes in no row of its own',
+    file: 'src/ingest/survey.ts',
+    guard: 'const takenIn = lineTakenIn(header, read, layout.delimiter)',
+    without: 'const takenIn = null',
+    tests: [CORPUS],
+  },
+  {
+    name: 'reading: column names in another order are not rows, and the rows below them are not read by the first',
+    file: 'src/ingest/survey.ts',
+    guard: '  if (namesColumns(header, record.cells)) return refuse(OTHER_NAMES, at)\n',
+    without: '',
+    tests: [CORPUS],
+  },
+  {
+    name: 'reading: a row of another width is refused',
+    file: 'src/ingest/survey.ts',
+    guard: '  if (length === wanted) return findCardData(header, record, rowNo)\n',
+    without: '  if (length > 0) return findCardData(header, record, rowNo)\n',
+    tests: [CORPUS],
+  },
+  {
+    name: 'reading: damaged UTF-8 is not taken for another encoding',
+    file: 'src/ingest/survey.ts',
+    guard: '  if (right > 0 || onlyAtEnd) return refuse(brokenUtf8(weighed), { line: firstWrongLine })\n',
+    without: '',
+    tests: [CORPUS],
+  },
+  {
+    name: 'reading: a first line that two delimiters part alike is not guessed',
+    file: 'src/ingest/delimiter.ts',
+    guard: 'best !== null && best.rival !== null && best.known > 0',
+    without: 'best === undefined',
+    tests: [CORPUS],
+  },
+  {
+    name: 'reading: a reference marked as text is not another reference',
+    file: 'src/ingest/rows.ts',
+    guard: '  if (isMarkedAsText(text)) return MARKED_AS_TEXT\n',
+    without: '',
+    tests: [CORPUS],
+  },
+  {
+    name: 'reading: results are known as results whatever stands around their names',
+    file: 'src/ingest/columns.ts',
+    guard: 'return RESULT_NAME_SET.has(plainName(column))',
+    without: 'return RESULT_NAME_SET.has(column)',
+    tests: [COLUMNS],
+  },
+  {
+    name: "reading: a mapped column does not displace the gateway's own name in silence",
+    file: 'src/ingest/header.ts',
+    guard: ' && plainName(name) !== field) meanings[i] = null',
+    without: ') meanings[i] = null',
+    tests: [COLUMNS],
+  },
+  {
+    name: 'reading: a time that comes twice is not guessed',
+    file: 'src/ingest/moment.ts',
+    guard: 'moment !== undefined && moments.length === 1',
+    without: 'moment !== undefined',
+    tests: [MOMENT],
+  },
+  {
+    name: 'reading: a time that does not exist is not moved',
+    file: 'src/ingest/moment.ts',
+    guard: '    .filter((moment) => zoneOffsetMs(moment, timeZone) === localMs - moment)\n',
+    without: '',
+    tests: [MOMENT],
+  },
+  {
+    name: 'reading: the same bytes with other columns are not the same batch',
+    file: 'src/commands/file-arguments.ts',
+    guard:
+      "    ...map.map(({ column, field }) => `--map ${JSON.stringify(`${column}=${field || 'ignore'}`)}`).toSorted(),\n",
+    without: '',
+    tests: [READING],
+  },
+  {
+    name: 'reading: the same bytes in another time zone are not the same batch',
+    file: 'src/commands/file-arguments.ts',
+    guard: "    timeZone === undefined ? '' : `--timezone ${timeZone}`,\n",
+    without: '',
+    tests: [READING],
   },
 ]

@@ -239,8 +239,8 @@ test('whatever was done to a results file, only rows that may run again do, each
     }),
     { numRuns: 60 },
   )
-  expect(ran).toBeGreaterThan(20)
-  expect(refused).toBeLessThan(100)
+  expect(ran).toBeGreaterThan(3)
+  expect(refused).toBeLessThan(150)
 })
 
 test.each(Object.keys(MANGLINGS))('a results file to which this was done sends nothing by itself: %s', async (name) => {

@@ -1,0 +1,183 @@
+// Saved formats: how one merchant's files of one kind are read, as YAML that a person may edit.
+
+import { readdirSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Fault } from '../domain/fault.ts'
+import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
+import { parseCurrency } from '../domain/money.ts'
+import { parseColumnMap } from './columns.ts'
+import { isTimeZone } from './moment.ts'
+import { isProblem } from './problem.ts'
+
+/** The options of the command line that decide what a file means, as they are written there. */
+export interface Format {
+  readonly operation?: string | undefined
+  readonly currency?: string | undefined
+  readonly decimal?: string | undefined
+  readonly timezone?: string | undefined
+  /** `COLUMN=FIELD`, each as `--map` takes it. */
+  readonly map?: readonly string[] | undefined
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const EXTENSION = '.yaml'
+const MOST_BYTES = 64 * 1024
+
+function pathOf(dataDir: string, merchant: string, name: string): string {
+  if (NAME.test(name)) return join(dataDir, 'formats', merchant, `${name}${EXTENSION}`)
+  throw new Fault(
+    'usage',
+    `The format name "${name.slice(0, 80)}" cannot be used: write 1 to 64 letters, digits, ".", "_" and "-", beginning with a letter or a digit. Nothing was recorded and nothing was sent.`,
+  )
+}
+
+/** A format that is missing or wrong is a fault of usage: a file is not read some other way. */
+export async function readFormat(dataDir: string, merchant: string, name: string): Promise<Format> {
+  const path = pathOf(dataDir, merchant, name)
+  const text = await readText(path, () => missing(dirname(path), merchant, name))
+  const { parseDocument } = await import('yaml')
+  const document = parseDocument(text, { prettyErrors: true })
+  const wrong = [...document.errors, ...document.warnings].map(({ message }) => message.split('\n', 1)[0] ?? '')
+  if (wrong.length > 0) throw mistaken(path, wrong)
+  const { mistakes, format } = await parseFormat(contentOf(document))
+  if (mistakes.length > 0) throw mistaken(path, mistakes)
+  return format
+}
+
+/** An alias that leads nowhere, or to too much, throws. */
+function contentOf(document: { toJS(options: { maxAliasCount: number }): unknown }): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 10 })
+  } catch {
+    return null
+  }
+}
+
+async function readText(path: string, otherwise: () => Fault): Promise<string> {
+  try {
+    if ((await stat(path)).size > MOST_BYTES) throw mistaken(path, [`is larger than ${MOST_BYTES / 1024} KiB`])
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw otherwise()
+    throw mistaken(path, [`cannot be read (${code})`])
+  }
+}
+
+function missing(directory: string, merchant: string, name: string): Fault {
+  const names = namesIn(directory)
+  const known =
+    names.length === 0
+      ? `No format is saved for the merchant ${merchant}: save one with "tranche check FILE … --save-format ${name}".`
+      : `The merchant ${merchant} has ${names.join(', ')}.`
+  return new Fault(
+    'usage',
+    `There is no format "${name}" (${directory}). ${known} Nothing was recorded and nothing was sent.`,
+  )
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((file) => file.endsWith(EXTENSION) && NAME.test(file.slice(0, -EXTENSION.length)))
+      .map((file) => file.slice(0, -EXTENSION.length))
+      .toSorted()
+  } catch {
+    return []
+  }
+}
+
+function mistaken(path: string, mistakes: readonly string[]): Fault {
+  const lines = mistakes.map((mistake) => `\n  ${mistake}`).join('')
+  return new Fault('usage', `The format ${path} is wrong; nothing was recorded and nothing was sent:${lines}`)
+}
+
+/** Every mistake is found in one go. */
+async function parseFormat(content: unknown): Promise<{ mistakes: readonly string[]; format: Format }> {
+  const { z } = await import('zod')
+  const said = (isRight: (text: string) => boolean, wanted: string) =>
+    z.string(`write ${wanted}`).refine(isRight, `write ${wanted}`).optional()
+  const schema = z.strictObject(
+    {
+      operation: said((text) => parseOperation(text) !== undefined, `one of ${OPERATIONS.join(', ')}`),
+      currency: said((text) => parseCurrency(text) !== undefined, 'an ISO 4217 code such as EUR'),
+      decimal: said((text) => text === '.' || text === ',', '"." or ","'),
+      timezone: said(isTimeZone, 'an IANA time zone such as Europe/Berlin'),
+      map: z.record(z.string(), z.string().nullable(), 'write lines of COLUMN: FIELD').optional(),
+    },
+    {
+      error: (issue) =>
+        issue.code === 'invalid_type' ? 'write operation, currency, decimal, timezone or map' : undefined,
+    },
+  )
+  const read = schema.safeParse(content)
+  const mistakes = read.success ? [] : read.error.issues.flatMap(issueText)
+  const map = Object.entries(read.data?.map ?? {}).map(([column, field]) => ({ column, field: field ?? '' }))
+  const parsed = parseColumnMap(map)
+  if (isProblem(parsed)) mistakes.push(`map: ${parsed.problem}; ${parsed.remedy}`)
+  if (!read.success) return { mistakes, format: {} }
+  return { mistakes, format: { ...read.data, map: map.map(({ column, field }) => `${column}=${field}`) } }
+}
+
+function issueText(issue: { code?: string; path: PropertyKey[]; message: string; keys?: string[] }): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    return (issue.keys ?? []).map((key) => `${key}: is not a setting of a format`)
+  }
+  return [`${issue.path.map(String).join('.') || 'the file'}: ${issue.message}`]
+}
+
+/** Checks the name alone, before a file is read for it. */
+export function assertFormatName(dataDir: string, merchant: string, name: string): void {
+  pathOf(dataDir, merchant, name)
+}
+
+/** Answers with its path, and whether one of that name was replaced. */
+export async function writeFormat(
+  dataDir: string,
+  merchant: string,
+  name: string,
+  { map = [], ...format }: Format,
+): Promise<{ readonly path: string; readonly replaced: boolean }> {
+  const path = pathOf(dataDir, merchant, name)
+  const { Document } = await import('yaml')
+  const columns = map.map((text) => {
+    const at = text.lastIndexOf('=')
+    return [
+      text.slice(0, at).trim(),
+      text
+        .slice(at + 1)
+        .trim()
+        .toLowerCase() || 'ignore',
+    ] as const
+  })
+  const said = Object.fromEntries(Object.entries(format).filter(([, value]) => value !== undefined))
+  const document = new Document(columns.length === 0 ? said : { ...said, map: Object.fromEntries(columns) })
+  document.commentBefore = ` How files of the merchant ${merchant} are read with --format ${name}. It may be edited.`
+  const replaced = await stat(path).then(
+    () => true,
+    () => false,
+  )
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await replace(path, document.toString())
+  return { path, replaced }
+}
+
+/** A temporary name and a rename: whoever reads it meanwhile has the old one whole or the new one whole. */
+async function replace(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

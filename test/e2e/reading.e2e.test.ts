@@ -1,0 +1,170 @@
+// Files as the command line reads them: what it says about columns and formats, and how it ends with files no machine could hold.
+
+import { existsSync } from 'node:fs'
+import { open, readFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Office, openOffice } from '../fixtures/cli.ts'
+
+let office: Office
+beforeEach(async () => {
+  office = await openOffice()
+})
+afterEach(() => office.close())
+
+const BANK = 'Bestell-ID;Betrag;Währung;Buchungstext\n1001;12,30;EUR;x\n1002;1.234,50;EUR;y\n'
+const HOW = ['--operation', 'REFUND', '--map', 'Bestell-ID=request_ref_po_id']
+
+describe('columns', () => {
+  test('that a person maps are read so, and check tells which are not understood', async () => {
+    const file = await office.put('bank.csv', BANK)
+    const unmapped = await office.tranche('check', file, '--operation', 'REFUND')
+    expect(unmapped.code).toBe(7)
+    expect(unmapped.stderr).toContain('no column request_ref_po_id')
+    const checked = await office.tranche('check', file, ...HOW)
+    expect(checked.code, checked.stderr).toBe(0)
+    expect(checked.stderr).toContain('Bestell-ID is read as request_ref_po_id')
+    expect(checked.stderr).toContain('Not understood, carried through: Buchungstext.')
+    expect((await office.tranche('check', file, ...HOW, '--json')).last.columns).toEqual({
+      mapped: [
+        { written: 'Bestell-ID', field: 'request_ref_po_id' },
+        { written: 'Betrag', field: 'amount' },
+        { written: 'Währung', field: 'request_currency' },
+      ],
+      carried: ['Buchungstext'],
+    })
+  })
+
+  test('mapped to what is no field end a command with 2, mapped from what is no column with 7', async () => {
+    const file = await office.put('bank.csv', BANK)
+    for (const command of ['check', 'submit']) {
+      const wrong = await office.tranche(command, file, '--map', 'Betrag=ammount')
+      expect(wrong.code, wrong.stderr).toBe(2)
+      expect(wrong.stderr).toMatch(/is amount meant\?.*Nothing was recorded and nothing was sent/)
+      const none = await office.tranche(command, file, '--operation', 'REFUND', '--map', 'Betrga=amount')
+      expect(none.code, none.stderr).toBe(7)
+      expect(none.stderr).toContain('Is "Betrag" meant?')
+    }
+    expect((await office.tranche('check', file, '--map', 'Betrag')).code).toBe(2)
+    expect((await office.tranche('check', file, '--timezone', 'Berlin')).stderr).toContain('write an IANA time zone')
+  })
+
+  test('read in another way make another batch of the same bytes, and the old one is named', async () => {
+    const text = 'reference;type;order_id;Betrag;Summe;currency\nR1;REFUND;1001;1.00;2.00;EUR\n'
+    const file = await office.put('two.csv', text)
+    const first = await office.tranche('submit', file, '--map', 'Betrag=amount')
+    expect(first.code, first.stderr).toBe(0)
+    const again = await office.tranche('submit', file, '--map', ' Betrag = AMOUNT ')
+    expect(again.stdout).toBe(first.stdout)
+    const other = await office.tranche('submit', file, '--map', 'Summe=amount', '--map', 'Betrag=', '--timezone', 'UTC')
+    expect(other.code).toBe(2)
+    expect(other.stderr).toContain('read with --map "Betrag=amount"; now')
+    expect(other.stderr).toContain('--timezone UTC --map "Betrag=ignore" --map "Summe=amount"')
+    const plain = await office.put('plain.csv', 'reference;type;order_id;amount;currency\nR2;REFUND;1003;1.00;EUR\n')
+    await office.tranche('submit', plain)
+    const declared = await office.tranche('submit', plain, '--decimal', '.')
+    expect(declared.stderr).toContain('read with no such options; now it is to be read with --decimal .')
+  })
+})
+
+describe('a format', () => {
+  test('is saved by check, used by name, and gives way to the command line', async () => {
+    const file = await office.put('bank.csv', BANK)
+    const saved = await office.tranche('check', file, ...HOW, '--save-format', 'bank')
+    expect(saved.code, saved.stderr).toBe(0)
+    const path = `${office.dataDir}/formats/default/bank.yaml`
+    expect(saved.stderr).toContain(`The format bank was saved: ${path}`)
+    expect(await readFile(path, 'utf8')).toContain('map:\n  Bestell-ID: request_ref_po_id\n')
+    expect(existsSync(office.ledgerPath)).toBe(false)
+    const checked = await office.tranche('check', file, '--format', 'bank', '--json')
+    expect(checked.last).toMatchObject({ ok: true, totals: [{ operation: 'REFUND', amount: '1246.80' }] })
+    const over = await office.tranche('check', file, '--format', 'bank', '--operation', 'CANCEL', '--json')
+    expect(over.last).toMatchObject({ ok: true, totals: [{ operation: 'CANCEL' }] })
+    const mapped = await office.tranche('check', file, '--format', 'bank', '--map', 'Buchungstext=request_ref_po_id')
+    expect(mapped.stdout).toContain('line 2, Buchungstext "x": is not digits only')
+    const submitted = await office.tranche('submit', file, '--format', 'bank')
+    expect(submitted.code, submitted.stderr).toBe(0)
+    const spelledOut = await office.tranche('submit', file, ...HOW)
+    expect(spelledOut.stdout).toBe(submitted.stdout)
+  })
+
+  test('that is missing or wrong ends a command with 2 before anything is recorded', async () => {
+    const file = await office.put('bank.csv', BANK)
+    for (const command of ['check', 'submit']) {
+      const missing = await office.tranche(command, file, '--format', 'bank')
+      expect(missing.code, missing.stderr).toBe(2)
+      expect(missing.stderr).toContain('There is no format "bank"')
+    }
+    const named = await office.tranche('check', file, ...HOW, '--save-format', '../bank')
+    expect(named.code).toBe(2)
+    const nothing = await office.tranche('check', file, '--save-format', 'bank')
+    expect(nothing.code).toBe(2)
+    expect(nothing.stderr).toContain('there is nothing to keep')
+    expect(existsSync(office.ledgerPath)).toBe(false)
+  })
+})
+
+const FILE_BYTES = 300 * 1024 * 1024
+const HEADER = 'transaction_type;request_ref_po_id;note\n'
+
+/** A file of so many bytes: the beginning, and then the same piece over and over. */
+async function putLarge(beginning: string, piece: string): Promise<string> {
+  const path = office.path('large.csv')
+  const file = await open(path, 'w')
+  const chunk = Buffer.from(piece.repeat(Math.floor((4 * 1024 * 1024) / piece.length)), 'latin1')
+  await file.writeFile(beginning)
+  for (let bytes = 0; bytes < FILE_BYTES; bytes += chunk.length) await file.write(chunk)
+  await file.close()
+  return path
+}
+
+describe('a file of 300 MB', () => {
+  // What the process held at most is said by itself when it ends.
+  const watch = "process.on('exit',()=>process.stderr.write('RSS '+process.resourceUsage().maxRSS))"
+  const env = {
+    NODE_OPTIONS: `--max-old-space-size=64 --import data:text/javascript,${encodeURIComponent(watch)}`,
+  }
+
+  test.each([
+    ['that is one quoted field', `${HEADER}CANCEL;1;"`, 'x', /larger than 64 KiB/],
+    ['that is one quoted field of many lines', `${HEADER}CANCEL;1;"`, 'some words\r\n', /larger than 64 KiB/],
+    ['of quotation marks', `${HEADER}CANCEL;1;`, '"', /larger than 64 KiB/],
+    ['of quotation marks in lines', HEADER, 'CANCEL;1;"a"b\n"', /./],
+    ['of zero bytes', '', '\0', /neither UTF-8 nor Windows-1252/],
+    ['of zero bytes below good rows', `${HEADER}CANCEL;1;x\n`, '\0', /neither UTF-8 nor Windows-1252/],
+    ['of delimiters', HEADER, ';', /larger than 64 KiB/],
+    ['that is one column name', 'transaction_type;', 'n', /larger than 64 KiB/],
+    ['of columns', 'transaction_type', ';n', /larger than 64 KiB/],
+    ['of empty lines', HEADER, '\n', /1100000 empty lines follow each other/],
+    ['of rows of empty cells', HEADER, ';;\r\n', /1100000 empty lines follow each other/],
+    ['of bytes of no encoding', HEADER, '\x8d', /64 KiB|neither UTF-8 nor Windows-1252/],
+    ['that is the header over and over', HEADER, HEADER, /more than 1000 lines repeat the column names/],
+  ])(
+    '%s is refused with a sentence, in little memory',
+    async (_, beginning, piece, sentence) => {
+      const file = await putLarge(beginning, piece)
+      const startedAt = performance.now()
+      const ended = await office.trancheWith(env, 'check', file)
+      const tookMs = performance.now() - startedAt
+      expect(ended.code, ended.stderr).toBe(7)
+      expect(ended.stderr).toMatch(sentence)
+      expect(ended.stderr).toContain('Nothing was recorded and nothing was sent.')
+      const residentMiB = Number(/RSS (\d+)/.exec(ended.stderr)?.[1]) / 1024
+      expect(residentMiB).toBeLessThan(256)
+      expect(tookMs).toBeLessThan(50_000)
+    },
+    60_000,
+  )
+})
+
+test('a file that is larger than any file of instructions is refused before it is read', async () => {
+  const path = office.path('sparse.csv')
+  const file = await open(path, 'w')
+  await file.writeFile(HEADER)
+  await file.truncate(3 * 1024 ** 3)
+  await file.close()
+  for (const command of ['check', 'submit']) {
+    const ended = await office.tranche(command, path)
+    expect(ended.code, ended.stderr).toBe(7)
+    expect(ended.stderr).toContain('larger than 2 GiB')
+  }
+})
