@@ -7,14 +7,18 @@ import { holdsPan } from '../domain/pan.ts'
 import { type Encoding, NotText, readHead, readText, sniffBinary, sniffEncoding } from './bytes.ts'
 import { isCardColumn } from './columns.ts'
 
+const NO_CARDS: CardFinding = { kind: 'none' }
+const A_NUMBER: CardFinding = { kind: 'cards', line: null, column: null }
+
 /** `unseen`: it is no text, so that nobody can say. */
 export async function findCards(file: FileHandle): Promise<CardFinding> {
   const head = await readHead(file)
   const binary = sniffBinary(head)
   if (binary !== null) return unseen(`it is ${binary}`)
+  if (await holdsNumber(file)) return A_NUMBER
   const { encoding, certain } = sniffEncoding(head)
   for (const tried of certain ? [encoding] : [encoding, 'windows-1252' as const]) {
-    const found = await findCardsAs(file, tried)
+    const found = await findColumnAs(file, tried)
     if (found !== 'not-text') return found
   }
   return unseen('it is not text')
@@ -24,27 +28,33 @@ function unseen(problem: string): CardFinding {
   return { kind: 'unseen', problem, remedy: 'save the sheet as "CSV UTF-8" and put that file here' }
 }
 
-/** What may still belong to a number whose other half comes with the next piece of text. */
+/** What may still belong to a number whose other half comes with the next piece. */
 const UNFINISHED_NUMBER = /\d[\d -]{0,200}$/
-const NO_CARDS: CardFinding = { kind: 'none' }
 
-async function findCardsAs(file: FileHandle, encoding: Encoding): Promise<CardFinding | 'not-text'> {
-  let isHead = true
+/** Digits are the same bytes in every encoding that is read here, but for the NULs of UTF-16: whichever it is, they show. */
+async function holdsNumber(file: FileHandle): Promise<boolean> {
   let rest = ''
+  for await (const piece of file.createReadStream({ start: 0, autoClose: false, encoding: 'latin1' })) {
+    const text = rest + String(piece).replaceAll('\0', '')
+    rest = UNFINISHED_NUMBER.exec(text)?.[0] ?? ''
+    if (holdsPan(text.slice(0, text.length - rest.length))) return true
+  }
+  return holdsPan(rest)
+}
+
+async function findColumnAs(file: FileHandle, encoding: Encoding): Promise<CardFinding | 'not-text'> {
+  let column: string | null = null
+  let isHead = true
   try {
     for await (const text of readText(file, encoding, createHash('sha256'))) {
-      const column = isHead ? findCardColumn(text) : null
-      if (column !== null) return { kind: 'cards', line: null, column }
+      if (isHead) column = findCardColumn(text)
       isHead = false
-      const whole = rest + text
-      rest = UNFINISHED_NUMBER.exec(whole)?.[0] ?? ''
-      if (holdsPan(whole.slice(0, whole.length - rest.length))) return { kind: 'cards', line: null, column: null }
     }
   } catch (error) {
     if (error instanceof NotText) return 'not-text'
     throw error
   }
-  return holdsPan(rest) ? { kind: 'cards', line: null, column: null } : NO_CARDS
+  return column === null ? NO_CARDS : { kind: 'cards', line: null, column }
 }
 
 /** The names of the columns may stand below a title. */
