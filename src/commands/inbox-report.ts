@@ -5,13 +5,13 @@ import { Fault } from '../domain/fault.ts'
 import type { CardFinding, InboxEvent, InboxReport } from '../domain/inbox.ts'
 import { maskPans } from '../domain/pan.ts'
 import type { BatchView } from '../domain/ports.ts'
-import { exitCodeOf, isoOf } from '../domain/progress.ts'
+import { countIn, exitCodeOf, isoOf } from '../domain/progress.ts'
 import type { Reviewed, Submitted } from '../domain/submission.ts'
 import { structuralFaultText } from './check.ts'
 import { countsOf } from './follow.ts'
 import { totalLines } from './outcome-report.ts'
 import { sayHow, showRefusals, showReview } from './review-report.ts'
-import { EXIT, exitCodeOfError, type Terminal } from './terminal.ts'
+import { EXIT, exitCodeOfError, plural, type Terminal } from './terminal.ts'
 
 type File = OpenedFile & { readonly kind: 'file' }
 type Unreadable = OpenedFile & { readonly kind: 'refused' }
@@ -129,9 +129,7 @@ function eventText(event: InboxEvent): string {
     case 'claimed':
       return `${nameText(event.name)} is taken.`
     case 'recorded':
-      return event.known
-        ? `${nameText(event.name)} is batch ${event.batchId} already. Nothing was recorded again.`
-        : `${nameText(event.name)} is recorded as batch ${event.batchId}.`
+      return recordedText(event)
     case 'rejected':
       return `${nameText(event.name)} is refused. ${NOTHING} Why, and what to do: ${event.report}`
     case 'left':
@@ -147,6 +145,20 @@ function eventText(event: InboxEvent): string {
   }
 }
 
+function recordedText({ name, batch, known }: InboxEvent & { kind: 'recorded' }): string {
+  const { batchId, rows } = batch
+  if (known) return `${nameText(name)} is batch ${batchId} already. Nothing was recorded again.`
+  const { accepted, duplicate, invalid } = partsOf(batch)
+  const parts = `${plural(rows, 'row')}: ${accepted} to be sent, ${duplicate} recorded already, ${invalid} bad`
+  const nothing = accepted === 0 ? ' Nothing of it is to be sent.' : ''
+  return `${nameText(name)} is recorded as batch ${batchId} (${parts}).${nothing}`
+}
+
+function partsOf(batch: BatchView): { accepted: number; duplicate: number; invalid: number } {
+  const [invalid, duplicate] = [countIn(batch, 'INVALID'), countIn(batch, 'DUPLICATE')]
+  return { accepted: batch.rows - invalid - duplicate, duplicate, invalid }
+}
+
 function toJsonEvent(event: InboxEvent): object {
   switch (event.kind) {
     case 'ignored':
@@ -154,8 +166,16 @@ function toJsonEvent(event: InboxEvent): object {
     case 'claimed':
       return { event: event.kind, file: nameText(event.name) }
     case 'recorded': {
-      const { kind, name, batchId, known, path } = event
-      return { event: kind, file: nameText(name), batch: batchId, known, path }
+      const { kind, name, batch, known, path } = event
+      return {
+        event: kind,
+        file: nameText(name),
+        batch: batch.batchId,
+        known,
+        path,
+        rows: batch.rows,
+        ...partsOf(batch),
+      }
     }
     case 'rejected':
       return { event: event.kind, file: nameText(event.name), path: event.path, report: event.report }

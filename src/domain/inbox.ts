@@ -45,6 +45,8 @@ export interface InboxFolder {
   archive(file: TakenFile, batchId: BatchId, report: InboxReport): Promise<string>
   /** The report of a batch alone, for a file that is not the one that was recorded any more. */
   archiveReport(file: TakenFile, batchId: BatchId, report: InboxReport): Promise<void>
+  /** What the rejected file and all that stands beside it are called, without their endings. */
+  rejectedStem(file: TakenFile): string
   reject(file: TakenFile, report: InboxReport): Promise<Rejected>
   /** The report of a file that stays where it is. Resolves to its path. */
   reportLeft(name: string, report: InboxReport): Promise<string>
@@ -70,7 +72,7 @@ export type InboxEvent =
   | {
       readonly kind: 'recorded'
       readonly name: string
-      readonly batchId: BatchId
+      readonly batch: BatchView
       /** It was recorded before: by this inbox until it was interrupted, or as the same bytes under another name. */
       readonly known: boolean
       readonly path: string

@@ -3,7 +3,20 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, createReadStream, type Dirent, fsyncSync, openSync, writeFileSync } from 'node:fs'
-import { link, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import {
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  unlink,
+  writeFile,
+} from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Fault } from '../domain/fault.ts'
@@ -55,10 +68,13 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     return target
   }
 
+  const rejectedStem = (file: TakenFile) => at('rejected', `${partsOf(file.name).stem}.${file.id}`)
+
   return {
     path,
     made,
     giveBack,
+    rejectedStem,
     bind: (ledgerId) => bind(path, ledgerId),
     look: () => looks.look(),
     pathOf: (name) => join(path, name),
@@ -99,9 +115,9 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
 
     async archive(file, batchId, report) {
       const { stem, ending } = partsOf(file.name)
-      const others = (await archivedIn(path)).filter((one) => one.batchId === batchId && one.stem !== stem)
       const first = `${stem}.${batchId}`
-      const isFirst = others.length === 0 && !(await exists(at('archive', `${first}${ending}`)))
+      const ofBatch = (await readdir(at('archive'))).filter((name) => name.includes(`.${batchId}.`))
+      const isFirst = ofBatch.every((name) => name === basename(reportPathOf(first)))
       const name = isFirst ? first : `${first}.again-${file.id}`
       await writeOnce(reportPathOf(at('archive', name)), report)
       return putAway(file, at('archive', `${name}${ending}`))
@@ -112,10 +128,9 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     },
 
     async reject(file, report) {
-      const { stem, ending } = partsOf(file.name)
-      const rejected = at('rejected', `${stem}.${file.id}`)
-      await writeWhole(reportPathOf(rejected), report)
-      return { path: await putAway(file, `${rejected}${ending}`), report: reportPathOf(rejected) }
+      const stem = rejectedStem(file)
+      await writeWhole(reportPathOf(stem), report)
+      return { path: await putAway(file, `${stem}${partsOf(file.name).ending}`), report: reportPathOf(stem) }
     },
 
     async reportLeft(name, report) {
@@ -208,9 +223,12 @@ async function bind(path: string, ledgerId: string): Promise<string> {
   const inboxId = randomBytes(8).toString('hex')
   if (!(await exists(ownerPath))) {
     const unfinished = join(path, `${OWNER}.${inboxId}.tmp`)
-    await writeWhole(unfinished, (write) => write(JSON.stringify({ ledger: ledgerId, inbox: inboxId })))
-    // Whoever comes second is told so, and finds a whole file.
-    if (!(await moveUnlessThere(unfinished, ownerPath))) await rm(unfinished, { force: true })
+    const text = JSON.stringify({ ledger: ledgerId, inbox: inboxId })
+    await writeWhole(unfinished, (write) => write(text))
+    // Whoever comes second finds a whole file; without second names it may find an empty one, and is refused.
+    if ((await linkTo(unfinished, ownerPath)) === 'impossible')
+      await writeFile(ownerPath, text, { flag: 'wx' }).catch(unlessThere)
+    await rm(unfinished, { force: true })
     await sync(path)
   }
   const owner = parseOwner(await readFile(ownerPath, 'utf8'))
@@ -424,21 +442,37 @@ function writeLines(file: number, report: InboxReport): void {
 
 /** A rename would write over what is there; a second name never does. false: something is there. */
 async function moveUnlessThere(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to)
-  } catch (error) {
-    const code = codeOf(error) ?? ''
-    if (code === 'EEXIST') {
+  switch (await linkTo(from, to)) {
+    case 'linked':
+      await unlink(from)
+      return true
+    case 'there':
       // Cut off between the two steps the last time: both are names of the one file.
       if ((await fingerprintOf(from)) !== (await fingerprintOf(to))) return false
-    } else if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) {
-      if (await exists(to)) return false // a file system without second names
+      await unlink(from)
+      return true
+    case 'impossible':
+      if (await exists(to)) return false
       await rename(from, to)
       return true
-    } else throw error
   }
-  await unlink(from)
-  return true
+}
+
+/** `impossible`: a file system without second names. */
+async function linkTo(from: string, to: string): Promise<'linked' | 'there' | 'impossible'> {
+  try {
+    await link(from, to)
+    return 'linked'
+  } catch (error) {
+    const code = codeOf(error) ?? ''
+    if (code === 'EEXIST') return 'there'
+    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) return 'impossible'
+    throw error
+  }
+}
+
+function unlessThere(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error
 }
 
 /** Makes a rename durable. Some file systems cannot; then a power cut may undo it, and the file is taken again. */

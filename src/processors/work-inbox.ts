@@ -64,6 +64,8 @@ export interface InboxWork {
 const READINGS_BEFORE_REFUSING = 3
 /** Results that were written are looked at again so seldom: rows of them change when a person resolves a doubt. */
 const LOOK_AGAIN_AFTER_MS = 60_000
+/** With thousands of batches under way a round takes a while: between two it rests so many times as long. */
+const REST_PER_ROUND = 20
 
 export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork {
   const { folder, ledger, tell } = parts
@@ -240,12 +242,12 @@ async function putIntoArchive<F>(
   // Whoever held it open may have gone on writing. What the archive shows must be what was recorded.
   if ((await folder.sha256Of(file.path)) === opened.file.sha256) {
     const path = await folder.archive(file, batchId, report)
-    tell({ kind: 'recorded', name: file.name, batchId, known, path })
+    tell({ kind: 'recorded', name: file.name, batch, known, path })
     return
   }
   await folder.archiveReport(file, batchId, report)
   const finding = await lookThrough(parts, file.path, file.name)
-  tell({ kind: 'recorded', name: file.name, batchId, known, path: file.path })
+  tell({ kind: 'recorded', name: file.name, batch, known, path: file.path })
   if (finding !== null && finding.kind !== 'none') return leave(parts, await folder.giveBack(file), finding)
   const { path } = await folder.reject(file, reports.changed(file.name, batch))
   tell({ kind: 'changed', name: file.name, batchId, path })
@@ -256,6 +258,7 @@ async function putIntoArchive<F>(
 function openDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
   const { folder, ledger, clock, reports, tell } = parts
   const lookAgainAtMs = new Map<BatchId, number>()
+  let nextRoundAtMs = 0
 
   async function deliverOne(archived: Archived): Promise<void> {
     const { batchId, resultsPath } = archived
@@ -283,6 +286,8 @@ function openDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
 
   return {
     async deliver(signal: AbortSignal): Promise<void> {
+      const beganMs = clock.monotonicMs()
+      if (beganMs < nextRoundAtMs) return
       await troubles.over('the results', async () => {
         for (const archived of await folder.archived()) {
           if (signal.aborted) return
@@ -290,6 +295,7 @@ function openDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
           await troubles.over(`the results of ${archived.batchId}`, () => deliverOne(archived))
         }
       })
+      nextRoundAtMs = clock.monotonicMs() + REST_PER_ROUND * (clock.monotonicMs() - beganMs)
     },
   }
 }
@@ -308,9 +314,9 @@ function openTroubles(tell: (event: InboxEvent) => void): Troubles {
       try {
         await run()
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error)
-        if (told.get(about) !== message) tell({ kind: 'trouble', about, error })
-        told.set(about, message)
+        const what = errnoOf(error) ?? (error instanceof Error ? error.message : String(error))
+        if (told.get(about) !== what) tell({ kind: 'trouble', about, error })
+        told.set(about, what)
         return false
       }
       if (told.delete(about)) tell({ kind: 'over', about })
@@ -319,11 +325,12 @@ function openTroubles(tell: (event: InboxEvent) => void): Troubles {
   }
 }
 
-/** A file that cannot be read off the disk is no bad file. */
+/** A file that the disk does not give is no bad file. */
 function isRefusal(error: unknown): error is Fault {
   return error instanceof Fault && error.code === 'refused' && errnoOf(error) === null
 }
 
+/** The same trouble though its message names another path each time. */
 function errnoOf(error: unknown): string | null {
   const cause = error instanceof Fault ? error.cause : error
   return cause instanceof Error && 'code' in cause ? String(cause.code) : null

@@ -158,6 +158,15 @@ describe('trouble that is not the fault of a file', () => {
     expect(namesIn('rejected')).toEqual([])
   })
 
+  test('a file that may not be moved is told of once, though the error names another path each time', async () => {
+    const eperm = () => Object.assign(new Error(`EPERM, rename to ${Math.random()}`), { code: 'EPERM' })
+    const work = open({ folder: { ...folder, take: () => Promise.reject(eperm()) } })
+    await put('a.csv')
+    for (let i = 0; i < 3; i++) await pass(work)
+    expect(kindsTold()).toEqual(['trouble'])
+    expect(csvIn('.')).toEqual(['a.csv'])
+  })
+
   test('a folder that cannot be reached is told once, and work goes on when it is back', async () => {
     let gone = true as boolean
     const look = () => (gone ? Promise.reject(new Error('ESTALE')) : folder.look())
