@@ -116,7 +116,9 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     async archive(file, batchId, report) {
       const { stem, ending } = partsOf(file.name)
       const first = `${stem}.${batchId}`
-      const ofBatch = (await readdir(at('archive'))).filter((name) => name.includes(`.${batchId}.`))
+      const ofBatch = (await readdir(at('archive'))).filter(
+        (name) => name.includes(`.${batchId}.`) && !name.startsWith('.'),
+      )
       const isFirst = ofBatch.every((name) => name === basename(reportPathOf(first)))
       const name = isFirst ? first : `${first}.again-${file.id}`
       await writeOnce(reportPathOf(at('archive', name)), report)
@@ -164,6 +166,9 @@ async function prepare(given: string): Promise<{ path: string; made: readonly st
       throw refuse('is not a folder: name the folder that files are put into', null)
     for (const folder of FOLDERS) {
       if (await mkdirUnlessThere(join(path, folder))) made.push(join(path, folder))
+      // Results are known by their path, which a link would hide.
+      if (!(await lstat(join(path, folder))).isDirectory())
+        throw refuse(`has ${folder} in it, which is no folder`, null)
       await tryToMove(path, join(path, folder))
     }
     return { path, made }
@@ -173,7 +178,7 @@ async function prepare(given: string): Promise<{ path: string; made: readonly st
       case 'ENOENT':
         throw refuse('does not exist: make it first, or correct the name', error)
       case 'ENOTDIR':
-        throw refuse('is not a folder, or one of claimed, archive, rejected, results in it is none', error)
+        throw refuse('is not a folder: name the folder that files are put into', error)
       case 'EXDEV':
         throw refuse(
           'has a folder of its own (claimed, archive, rejected or results) on another file system: files are moved there by rename, so put it on the same one',

@@ -210,21 +210,22 @@ async function reject<F>({ folder, tell }: InboxParts<F>, file: TakenFile, repor
 
 /**
  * The batch that was recorded from this very file before somebody was interrupted. Its results may have been written by
- * hand since, so that the bytes alone would be taken for a file that comes a second time.
+ * hand since, so that the bytes alone would be taken for a file that comes a second time; and the inbox may have been
+ * started again for another merchant, where nothing would be known of it.
  */
 async function findRecorded<F>(
   { ledger, accountId }: InboxParts<F>,
   file: TakenFile,
   sha256: string,
 ): Promise<BatchId | null> {
-  const since = (await ledger.batches()).filter(
-    (batch) =>
-      batch.fileSha256 === sha256 &&
-      batch.accountId === accountId &&
-      batch.runKey === null &&
-      batch.createdAtMs >= file.takenAtMs,
+  const first = (await ledger.batches()).findLast(
+    (batch) => batch.fileSha256 === sha256 && batch.runKey === null && batch.createdAtMs >= file.takenAtMs,
   )
-  return since.at(-1)?.batchId ?? null
+  if (first === undefined || first.accountId === accountId) return first?.batchId ?? null
+  throw new Fault(
+    'usage',
+    `This file was recorded as batch ${first.batchId} of merchant ${first.merchant} before the inbox was interrupted; now it would go to another merchant as well. Nothing was recorded again and nothing was sent. Start the inbox once with --merchant ${first.merchant}.`,
+  )
 }
 
 async function putIntoArchive<F>(

@@ -285,11 +285,14 @@ describe('whose it is', () => {
   test.each([
     ['nowhere', 'does not exist'],
     ['file.csv', 'is not a folder'],
-    ['half', 'is not a folder, or one of'],
+    ['half', 'has results in it, which is no folder'],
+    ['linked', 'has results in it, which is no folder'],
   ])('%s is no inbox', async (name, why) => {
     await put('file.csv')
     await mkdir(join(dir, 'half'))
     await put('half/results')
+    await mkdir(join(dir, 'linked'))
+    await symlink(join(dir, 'results'), join(dir, 'linked', 'results'))
     const opening = openInbox({ path: join(dir, name), stableMs: STABLE_MS, clock })
     await expect(opening).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(why) })
   })

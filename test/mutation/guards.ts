@@ -694,6 +694,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [INBOX_PASS],
   },
   {
+    name: 'inbox: an interrupted file does not go to another merchant too',
+    file: 'src/processors/work-inbox.ts',
+    guard: 'if (first === undefined || first.accountId === accountId) return first?.batchId ?? null',
+    without: 'if (first?.accountId !== accountId) return null\n  if (first !== undefined) return first.batchId',
+    tests: [INBOX_PASS],
+  },
+  {
     name: 'inbox: the archive holds what was recorded',
     file: 'src/processors/work-inbox.ts',
     guard: 'if ((await folder.sha256Of(file.path)) === opened.file.sha256) {',

@@ -196,6 +196,18 @@ describe('one batch for one file', () => {
     expect(csvIn('archive')).toContain(`second.${second?.batchId}.csv`)
   })
 
+  test('interrupted after it was recorded, it does not go to another merchant when the inbox is started for that', async () => {
+    await put('a.csv')
+    await pass(open({ folder: { ...folder, archive: () => Promise.reject(new Error('killed')) } }))
+    const other = await ledger.account('other', 'https://other.example', 'shop', NOW)
+    const request = { ...REQUEST, accountId: other, nowMs: clock.nowMs() }
+    await pass(open({ accountId: other, submit: (file) => submitFile(file, request, CLERK, ledger) }))
+    expect(told.at(-1)).toMatchObject({ kind: 'trouble', error: { message: expect.stringContaining('--merchant') } })
+    expect(await ledger.batches()).toHaveLength(1)
+    await pass(open())
+    expect(csvIn('archive')).toHaveLength(1)
+  })
+
   test('the same bytes again are the same batch while it is not finished', async () => {
     for (const name of ['a.csv', 'b.csv', 'a.csv']) {
       await put(name)
