@@ -82,33 +82,38 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     async take(name, fingerprint) {
       const takenAtMs = clock.nowMs()
       const id = `${new Date(takenAtMs).toISOString().replace(/[-:.]/g, '')}-${randomBytes(3).toString('hex')}`
-      const file = { id, name, takenAtMs, path: join(at('claimed', id), name) }
-      await mkdir(at('claimed', id))
+      const [unproven, proven] = [at('claimed', `.${id}`), at('claimed', id)]
+      await mkdir(unproven)
       // Before the file, not after it: a mark that was left behind would call the next file of this name complete.
       await removeMark(join(path, `${name}${MARK}`))
       try {
-        await rename(join(path, name), file.path)
+        await rename(join(path, name), join(unproven, name))
+        if ((await fingerprintOf(join(unproven, name))) !== fingerprint) {
+          await giveBack({ id, name, takenAtMs, path: join(unproven, name) })
+          return null
+        }
+        await rename(unproven, proven)
       } catch (error) {
-        await rmdir(at('claimed', id)).catch(() => {})
+        await rmdir(unproven).catch(() => {})
         if (codeOf(error) === 'ENOENT') return null
         throw error
       }
-      if ((await fingerprintOf(file.path)) === fingerprint) {
-        await rm(reportPathOf(at('rejected', leftStemOf(name))), { force: true })
-        return file
-      }
-      await giveBack(file)
-      return null
+      await rm(reportPathOf(at('rejected', leftStemOf(name))), { force: true })
+      return { id, name, takenAtMs, path: join(proven, name) }
     },
 
     async taken() {
       const found: TakenFile[] = []
-      for (const { name: id } of await readdir(at('claimed'), { withFileTypes: true })) {
+      for (const folder of await readdir(at('claimed'))) {
+        const id = folder.replace(/^\./, '')
         const takenAtMs = takenAtOf(id)
         if (takenAtMs === null) continue
-        const names = (await readdir(at('claimed', id))).filter((name) => !PASSING.test(name))
-        if (names.length === 0) await rmdir(at('claimed', id)).catch(() => {})
-        for (const name of names) found.push({ id, name, takenAtMs, path: join(at('claimed', id), name) })
+        const names = (await readdir(at('claimed', folder))).filter((name) => !PASSING.test(name))
+        const files = names.map((name) => ({ id, name, takenAtMs, path: join(at('claimed', folder), name) }))
+        if (files.length === 0) await rmdir(at('claimed', folder)).catch(() => {})
+        if (folder === id) found.push(...files)
+        // Whoever took it died before it was compared: it may be another one than was looked at, and still be written to.
+        else for (const file of files) await giveBack(file)
       }
       return found.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     },

@@ -173,6 +173,16 @@ describe('taking', () => {
     expect(await readFile(join(dir, 'x.csv'), 'utf8')).toBe('text')
   })
 
+  test('that was cut off before the file was compared is undone: it is looked at anew', async () => {
+    await put('x.csv', 'text')
+    const file = await takeOne('x.csv')
+    await rename(join(dir, 'claimed', file.id), join(dir, 'claimed', `.${file.id}`))
+    expect(await folder.taken()).toEqual([])
+    expect(await readFile(join(dir, 'x.csv'), 'utf8')).toBe('text')
+    expect(within('claimed')).toEqual([])
+    expect(await kinds()).toEqual({ 'x.csv': 'growing' })
+  })
+
   test('forgets a folder that was made for a file and never got it', async () => {
     await put('x.csv')
     const file = await takeOne('x.csv')

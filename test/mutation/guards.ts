@@ -633,8 +633,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'inbox: what was taken is the file that was looked at',
     file: 'src/ingest/inbox.ts',
-    guard: 'if ((await fingerprintOf(file.path)) === fingerprint) {',
-    without: 'if ((await fingerprintOf(file.path)) !== null) {',
+    guard: 'if ((await fingerprintOf(join(unproven, name))) !== fingerprint) {',
+    without: 'if ((await fingerprintOf(join(unproven, name))) === null) {',
+    tests: [INBOX],
+  },
+  {
+    name: 'inbox: a file of which nobody knows whether it is the one that was looked at goes back',
+    file: 'src/ingest/inbox.ts',
+    guard: '        if (folder === id) found.push(...files)\n',
+    without: '        if (id !== null) found.push(...files)\n',
     tests: [INBOX],
   },
   {
