@@ -65,18 +65,13 @@ export function showStructuralFault(
   path: string,
   terminal: Terminal,
 ): number {
-  terminal.say(structuralFaultText(fault, path))
-  terminal.say('Nothing was recorded and nothing was sent.')
-  terminal.object({ event: 'result', ok: false, file: path, ...fault })
-  return EXIT.refused
-}
-
-export function structuralFaultText(
-  fault: { line: number | null; column: string | null; problem: string; remedy: string },
-  path: string,
-): string {
   const where = [fault.line === null ? null : `line ${fault.line}`, fault.column]
     .filter((part) => part !== null)
     .join(', ')
-  return `${path} is refused${where === '' ? '' : ` (${where})`}: ${fault.problem}. ${fault.remedy.charAt(0).toUpperCase()}${fault.remedy.slice(1)}.`
+  terminal.say(
+    `${path} is refused${where === '' ? '' : ` (${where})`}: ${fault.problem}. ${fault.remedy.charAt(0).toUpperCase()}${fault.remedy.slice(1)}.`,
+  )
+  terminal.say('Nothing was recorded and nothing was sent.')
+  terminal.object({ event: 'result', ok: false, file: path, ...fault })
+  return EXIT.refused
 }

@@ -7,7 +7,7 @@ import { maskPans } from '../domain/pan.ts'
 import type { BatchView } from '../domain/ports.ts'
 import { countIn, exitCodeOf, isoOf } from '../domain/progress.ts'
 import type { Reviewed, Submitted } from '../domain/submission.ts'
-import { structuralFaultText } from './check.ts'
+import { showStructuralFault } from './check.ts'
 import { countsOf } from './follow.ts'
 import { totalLines } from './outcome-report.ts'
 import { sayHow, showRefusals, showReview } from './review-report.ts'
@@ -67,8 +67,8 @@ export function refusedReport(name: string, opened: File, reviewed: Reviewed): I
 
 export function unreadableReport(name: string, fault: Unreadable): InboxReport {
   return (write) => {
-    write(structuralFaultText(fault, nameText(name)))
-    write(`${NOTHING} ${MEND}`)
+    showStructuralFault(fault, nameText(name), asTerminal(write))
+    write(MEND)
   }
 }
 

@@ -28,9 +28,8 @@ interface HeaderNeeds {
 
 export function parseHeader(written: readonly string[], line: number, needs: HeaderNeeds): Header | StructuralFault {
   const fields: Partial<Record<Field, number>> = {}
-  const pan = findPanInHeader(written)
-  if (pan !== null) return refuse(pan, { line, code: 'card-data' })
   const fault =
+    findPanInHeader(written) ??
     findDuplicate(written) ??
     findTwoOfOneField(written, fields) ??
     findHalfResults(written) ??

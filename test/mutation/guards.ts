@@ -26,12 +26,12 @@ const COMMIT = 'test/ledger/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
 const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/processors/pacer.test.ts'
-const COPIES = 'test/ledger/copies.integration.test.ts'
-const COPIED = 'test/e2e/copies.e2e.test.ts'
-const WINDOW = 'test/domain/window.test.ts'
 const INBOX = 'test/ingest/inbox.integration.test.ts'
 const INBOX_PASS = 'test/processors/work-inbox.integration.test.ts'
 const INBOX_USED = 'test/e2e/inbox.e2e.test.ts'
+const COPIES = 'test/ledger/copies.integration.test.ts'
+const COPIED = 'test/e2e/copies.e2e.test.ts'
+const WINDOW = 'test/domain/window.test.ts'
 
 export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Before the first byte
@@ -563,51 +563,6 @@ export const GUARDS: readonly Guard[] = [
     without: '',
     tests: [COMMIT],
   },
-  // ─────────────────────────────────────────────── Taking in
-  {
-    name: 'a reference names one instruction',
-    file: 'src/ledger/draft.ts',
-    guard: "    WHERE d.state = 'READY' AND d.content <> i.content`).run(account)",
-    without: "    WHERE d.state = 'READY' AND d.content <> i.content AND 0`).run(account)",
-    tests: [LEDGER],
-  },
-  {
-    name: 'a recorded instruction is not accepted again',
-    file: 'src/ledger/draft.ts',
-    guard:
-      "UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?\n    FROM instruction i\n    WHERE d.state = 'READY' AND d.supersedes IS NULL",
-    without:
-      "UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?\n    FROM instruction i\n    WHERE d.state = 'READY' AND 0 AND d.supersedes IS NULL",
-    tests: [LEDGER],
-  },
-  {
-    name: 'a row of which a late answer told is not run again',
-    file: 'src/ledger/draft.ts',
-    guard: 'AND d.content = i.content AND i.money_warning = 0 AND i.state IN',
-    without: 'AND d.content = i.content AND i.state IN',
-    tests: [LEDGER],
-  },
-  {
-    name: 'a row that runs again remembers its doubts',
-    file: 'src/ledger/draft.ts',
-    guard: 'attempt = i.attempt, ever_in_doubt = i.ever_in_doubt',
-    without: 'attempt = i.attempt',
-    tests: [LEDGER],
-  },
-  {
-    name: 'a message that came after the review is compared',
-    file: 'src/ledger/draft.ts',
-    guard: '      if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false\n',
-    without: '',
-    tests: [LEDGER],
-  },
-  {
-    name: 'a draft is invisible until it is whole',
-    file: 'src/ledger/work.ts',
-    guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold",
-    without: 'WHERE b.id = i.batch_id AND b.hold',
-    tests: [LEDGER],
-  },
   // ─────────────────────────────────────────────── The inbox
   {
     name: 'inbox: a file is moved only after it was looked through for card data',
@@ -720,5 +675,50 @@ export const GUARDS: readonly Guard[] = [
     guard: "    if (countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0) return\n",
     without: '',
     tests: [INBOX_PASS],
+  },
+  // ─────────────────────────────────────────────── Taking in
+  {
+    name: 'a reference names one instruction',
+    file: 'src/ledger/draft.ts',
+    guard: "    WHERE d.state = 'READY' AND d.content <> i.content`).run(account)",
+    without: "    WHERE d.state = 'READY' AND d.content <> i.content AND 0`).run(account)",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a recorded instruction is not accepted again',
+    file: 'src/ledger/draft.ts',
+    guard:
+      "UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?\n    FROM instruction i\n    WHERE d.state = 'READY' AND d.supersedes IS NULL",
+    without:
+      "UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?\n    FROM instruction i\n    WHERE d.state = 'READY' AND 0 AND d.supersedes IS NULL",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row of which a late answer told is not run again',
+    file: 'src/ledger/draft.ts',
+    guard: 'AND d.content = i.content AND i.money_warning = 0 AND i.state IN',
+    without: 'AND d.content = i.content AND i.state IN',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row that runs again remembers its doubts',
+    file: 'src/ledger/draft.ts',
+    guard: 'attempt = i.attempt, ever_in_doubt = i.ever_in_doubt',
+    without: 'attempt = i.attempt',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a message that came after the review is compared',
+    file: 'src/ledger/draft.ts',
+    guard: '      if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a draft is invisible until it is whole',
+    file: 'src/ledger/work.ts',
+    guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold",
+    without: 'WHERE b.id = i.batch_id AND b.hold',
+    tests: [LEDGER],
   },
 ]
