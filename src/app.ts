@@ -9,6 +9,7 @@ import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
 import { stoppedBy } from './domain/alarm.ts'
 import { Fault } from './domain/fault.ts'
 import { guardCell } from './domain/guard.ts'
+import type { CardFinding } from './domain/inbox.ts'
 import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
 import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Settled } from './domain/ports.ts'
@@ -19,6 +20,7 @@ import type { Format as FormatSaid } from './ingest/format.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
 import { openLog } from './log.ts'
 import type { Road } from './processors/execute-slice.ts'
+import type { InboxParts, InboxWork } from './processors/work-inbox.ts'
 import type { Work } from './processors/work-off.ts'
 import type { RedisAddress } from './queues/connection.ts'
 import type { WrittenRejects } from './results/rejects.ts'
@@ -196,6 +198,7 @@ export type OpenedFile =
     }
   | {
       readonly kind: 'refused'
+      readonly code: 'card-data' | 'structure'
       readonly line: number | null
       readonly column: string | null
       readonly problem: string
@@ -296,6 +299,44 @@ export async function submitFile(
 ): Promise<Submitted> {
   const { submitFile: submit } = await import('./processors/submit-file.ts')
   return submit(file, request, app.actor, ledger, onReviewed)
+}
+
+// ───────────────────────────────────────────────────────────── Inbox
+
+export type { OpenedInbox as Inbox } from './ingest/inbox.ts'
+
+/** The folder that files are put into. Faults where they could not be taken from there. */
+export async function openInboxFolder(app: App, path: string, stableMs: number) {
+  const { openInbox } = await import('./ingest/inbox.ts')
+  return openInbox({ path, stableMs, clock: app.clock })
+}
+
+/** The lock that one process at a time holds for an inbox. In the data directory: a share may keep no locks. */
+export async function takeInboxLock(app: App, inboxId: string): Promise<WorkerLock | Held> {
+  const { takeLock } = await import('./ledger/lock.ts')
+  return takeLock(
+    join(app.config.dataDir, `inbox-${inboxId}.lock`),
+    { pid: process.pid, host: hostname(), command: 'inbox', startedAtMs: app.clock.nowMs() },
+    SIMULTANEOUS_START_MS,
+  )
+}
+
+/** Whether the file may be moved. Where it cannot be read as instructions, its text is looked through as it stands. */
+export async function findCardsIn(path: string, merchant: Merchant, options: FileOptions): Promise<CardFinding> {
+  const opened = await openInstructionFile(path, merchant, options)
+  if (opened.kind === 'file') {
+    await opened.close()
+    return { kind: 'none' }
+  }
+  if (opened.code === 'card-data') return { kind: 'cards', line: opened.line, column: opened.column }
+  const { findCards } = await import('./ingest/card-scan.ts')
+  const handle = await openToRead(path)
+  return findCards(handle).finally(() => handle.close())
+}
+
+export async function openInboxWork<F extends object>(parts: InboxParts<F>): Promise<InboxWork> {
+  const { openInboxWork: open } = await import('./processors/work-inbox.ts')
+  return open(parts)
 }
 
 async function openToRead(path: string): Promise<FileHandle> {

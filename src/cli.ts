@@ -6,6 +6,7 @@ import type { App } from './app.ts'
 import type { AdoptArguments } from './commands/adopt.ts'
 import type { CheckArguments } from './commands/check.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
+import type { InboxArguments } from './commands/inbox.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
 import type { ResultsArguments } from './commands/results.ts'
 import type { RunArguments } from './commands/run.ts'
@@ -86,6 +87,7 @@ function toProgram(): Command {
     .addHelpText('after', PROGRAM_HELP)
 
   addFileCommands(program, act)
+  addInboxCommand(program, act)
   addBatchCommands(program, act)
   addServiceCommands(program, act)
   for (const command of allOf(program)) {
@@ -218,6 +220,21 @@ function addFileCommands(program: Command, act: Act): void {
     .action((file: string, options: FileArguments) =>
       act(async (app, terminal) => (await import('./commands/submit.ts')).submit(app, file, options, terminal)),
     )
+}
+
+function addInboxCommand(program: Command, act: Act): void {
+  const command = withBrakes(withFileOptions(program.command('inbox <dir>')))
+    .description('take the files that are put into a folder: archive/ or rejected/, and their results into results/')
+    .option('--once', 'take what is complete now, write the results that are due, end')
+    .option('--stable-for <duration>', 'a file is complete when it has not changed for so long (default 10s)')
+    .option('--bom', 'write results with a byte order mark, for Excel')
+    .addHelpText('after', INBOX_HELP)
+    .action((dir: string, options: InboxArguments) =>
+      act(async (app, terminal) => (await import('./commands/inbox.ts')).inbox(app, dir, options, terminal)),
+    )
+  // What is meant for one file is refused, with the reason, and not offered.
+  const forOneFile = ['--run-key', '--expect-count', '--expect-total', '--allow-lookalikes', '--retry', '--rejects']
+  for (const option of command.options) if (forOneFile.includes(option.long ?? '')) option.hideHelp()
 }
 
 function addBatchCommands(program: Command, act: Act): void {
@@ -386,6 +403,15 @@ Examples:
   $ tranche in-doubt resolve R-1002 --as not-executed --reason "not in the portal, not in the settlement file"
   $ tranche in-doubt list --out doubts.csv     fill in its last three columns, then:
   $ tranche in-doubt resolve --file doubts.csv --reason "checked by Ann on Monday"`
+
+const INBOX_HELP = `
+A file is complete when it has not changed for --stable-for, or as soon as a file NAME.done stands beside it. Only .csv, .txt,
+.tsv and .xlsx files are taken; write under another name (x.csv.tmp) and rename. It sends nothing: tranche worker does.
+A file with card data is never moved nor copied.
+
+Examples:
+  $ tranche inbox /srv/refunds --operation REFUND
+  $ tranche inbox /srv/refunds --operation REFUND --once     from cron`
 
 const PROGRAM_HELP = `
 Examples:

@@ -23,6 +23,7 @@ import {
 } from './file-arguments.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import {
+  allErrorsOf,
   sayCarried,
   sayHow,
   showRefusals,
@@ -60,7 +61,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     const ok = reviewed.refusals.length === 0
     await rejects.write(opened, reviewed)
     showReview(reviewed.review, terminal)
-    if (!terminal.json) showRefusals(reviewed, path, terminal, terminal.data)
+    if (!terminal.json) showRefusals(reviewed, allErrorsOf(path), terminal, terminal.data)
     terminal.object({
       file: path,
       file_sha256: opened.file.sha256,

@@ -97,24 +97,27 @@ function asReadText({ rows, accepted, totalsRead, amountsUnread }: DraftReview):
   return `The whole file as read: ${[plural(rows, 'row'), ...parts, ...unread].join(', ')}`
 }
 
-/** Every kind of trouble; then what stands in the way as a whole. To stdout for a check, to stderr for a refusal. */
+/**
+ * Every kind of trouble; then what stands in the way as a whole. To stdout for a check, to stderr for a refusal. `allAt` is
+ * where every single fault can be seen.
+ */
 export function showRefusals(
   reviewed: Reviewed,
-  path: string,
+  allAt: string,
   terminal: Terminal,
   write: (line: string) => void,
 ): void {
   const causes = reviewed.draft.causes(FAULTS_SHOWN)
   for (const cause of causes) write(causeLine(cause))
   const more = reviewed.review.faults - causes.reduce((sum, { rows }) => sum + rows, 0)
-  if (more > 0)
-    write(`… and ${plural(more, 'more error')}; all of them, with the same options: ${rejectsCommand(path)}`)
+  if (more > 0) write(`… and ${plural(more, 'more error')}; ${allAt}`)
   showLookalikes(reviewed, terminal, write)
   for (const refusal of reviewed.refusals) write(refusalLine(refusal))
 }
 
-function rejectsCommand(path: string): string {
-  return `tranche check ${path} --rejects ${path.replace(/\.csv$/i, '')}.rejects.csv`
+/** For a file at hand. */
+export function allErrorsOf(path: string): string {
+  return `all of them, with the same options: tranche check ${path} --rejects ${path.replace(/\.csv$/i, '')}.rejects.csv`
 }
 
 function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: string) => void): void {

@@ -253,10 +253,10 @@ function followingText(batchId: BatchId, holder: string): string {
 }
 
 /** `90s`, `15m`, `2h`; plain digits are seconds. */
-export function parseDurationMs(text: string): number {
+export function parseDurationMs(text: string, option = '--give-up-after'): number {
   const match = /^(\d{1,6})(s|m|h)?$/.exec(text)
   if (match === null)
-    throw new Fault('usage', `--give-up-after ${text}: write a duration such as 90s, 15m or 2h. Nothing was sent.`)
+    throw new Fault('usage', `${option} ${text}: write a duration such as 90s, 15m or 2h. Nothing was sent.`)
   const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 }[(match[2] ?? 's') as 's' | 'm' | 'h']
   return Number(match[1]) * unitMs
 }

@@ -12,17 +12,21 @@ export interface Interruption {
   close(): void
 }
 
-/** `openRequests` counts what would be left in doubt. */
-export function openInterruption(terminal: Terminal, openRequests: () => Promise<number>): Interruption {
+const AWAITED = 'nothing new is sent; open requests are awaited so that none ends in doubt'
+
+/** `openRequests` counts what would be left in doubt. `now` says what happens at the first signal. */
+export function openInterruption(
+  terminal: Terminal,
+  openRequests: () => Promise<number>,
+  now: string = AWAITED,
+): Interruption {
   const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) {
       void leaveNow()
       return
     }
-    terminal.say(
-      `\n${name}: nothing new is sent; open requests are awaited so that none ends in doubt. Again: leave at once.`,
-    )
+    terminal.say(`\n${name}: ${now}. Again: leave at once.`)
     controller.abort()
   }
   async function leaveNow(): Promise<void> {

@@ -7,7 +7,7 @@ import type { Reviewed } from '../domain/submission.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { openRejects, type Rejects } from './rejects.ts'
-import { sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
+import { allErrorsOf, sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
 import { EXIT, type Terminal, toJsonTotals } from './terminal.ts'
 
 export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
@@ -63,7 +63,7 @@ export async function openRecordAloud(app: App, terminal: Terminal): Promise<Led
 }
 
 export async function refuse(reviewed: Reviewed, path: string, rejects: Rejects, terminal: Terminal): Promise<number> {
-  if (!terminal.json) showRefusals(reviewed, path, terminal, terminal.say)
+  if (!terminal.json) showRefusals(reviewed, allErrorsOf(path), terminal, terminal.say)
   rejects.say(terminal)
   terminal.object({
     event: 'result',

@@ -6,7 +6,7 @@ import { refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 
 export function findCardData(header: Header, record: CsvRecord, rowNo: number): StructuralFault | null {
-  const at = (i: number) => ({ rowNo, line: record.line, column: header.written[i] ?? '' })
+  const at = (i: number) => ({ code: 'card-data' as const, rowNo, line: record.line, column: header.written[i] ?? '' })
   const filled = header.cards.find((i) => record.cells[i]?.trim() !== '')
   if (filled !== undefined) {
     return refuse(

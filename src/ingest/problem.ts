@@ -11,6 +11,8 @@ export interface Problem {
 /** Why a whole file is refused. Holds no cell value: it may be shown and logged. */
 export interface StructuralFault extends Problem {
   readonly kind: 'refused'
+  /** `card-data`: it holds card data, or may; nothing of it may be kept anywhere. */
+  readonly code: 'card-data' | 'structure'
   /** Data row, from 1; null where no row is to blame. */
   readonly rowNo: number | null
   /** Line where that row begins, from 1. */
@@ -25,10 +27,10 @@ export function isProblem(value: unknown): value is Problem {
 
 export function refuse(
   problem: Problem,
-  at: { rowNo?: number; line?: number | null; column?: string } = {},
+  at: { rowNo?: number; line?: number | null; column?: string; code?: StructuralFault['code'] } = {},
 ): StructuralFault {
-  const { rowNo = null, line = null, column = null } = at
-  return { kind: 'refused', rowNo, line, column: column === null ? null : shown(column), ...problem }
+  const { rowNo = null, line = null, column = null, code = 'structure' } = at
+  return { kind: 'refused', code, rowNo, line, column: column === null ? null : shown(column), ...problem }
 }
 
 /** The longest part of a cell that is quoted back to a person. */

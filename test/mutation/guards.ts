@@ -26,6 +26,9 @@ const COMMIT = 'test/ledger/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
 const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/processors/pacer.test.ts'
+const INBOX = 'test/ingest/inbox.integration.test.ts'
+const INBOX_PASS = 'test/processors/work-inbox.integration.test.ts'
+const INBOX_USED = 'test/e2e/inbox.e2e.test.ts'
 const COPIES = 'test/ledger/copies.integration.test.ts'
 const COPIED = 'test/e2e/copies.e2e.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
@@ -568,6 +571,119 @@ export const GUARDS: readonly Guard[] = [
     guard: '      inPlace() // not before: between the look and the commit the file could go, and a claim with it\n',
     without: '',
     tests: [COMMIT],
+  },
+  // ─────────────────────────────────────────────── The inbox
+  {
+    name: 'inbox: a file is moved only after it was looked through for card data',
+    file: 'src/processors/work-inbox.ts',
+    guard: "if (finding.kind === 'none') {\n        file =",
+    without: 'if (finding.kind !== undefined) {\n        file =',
+    tests: [INBOX_PASS],
+  },
+  {
+    name: 'inbox: card data that comes into a taken file sends it back',
+    file: 'src/processors/work-inbox.ts',
+    guard: "if (finding.kind === 'none') return reject(",
+    without: 'if (finding.kind !== undefined) return reject(',
+    tests: [INBOX_PASS],
+  },
+  {
+    name: 'inbox: what cannot be read is looked through for card numbers as it stands',
+    file: 'src/ingest/card-scan.ts',
+    guard: '  if (await holdsNumber(file)) return A_NUMBER\n',
+    without: '',
+    tests: ['test/ingest/card-scan.integration.test.ts'],
+  },
+  {
+    name: 'inbox: what was taken is the file that was looked at',
+    file: 'src/ingest/inbox.ts',
+    guard: 'if ((await fingerprintOf(join(unproven, name))) !== fingerprint) {',
+    without: 'if ((await fingerprintOf(join(unproven, name))) === null) {',
+    tests: [INBOX],
+  },
+  {
+    name: 'inbox: a file of which nobody knows whether it is the one that was looked at goes back',
+    file: 'src/ingest/inbox.ts',
+    guard: '        if (folder === id) found.push(...files)\n',
+    without: '        if (id !== null) found.push(...files)\n',
+    tests: [INBOX],
+  },
+  {
+    name: 'inbox: a mark that is older than its file does not call it complete',
+    file: 'src/ingest/inbox.ts',
+    guard: ' && mark.ctimeNs >= stat.ctimeNs',
+    without: '',
+    tests: [INBOX],
+  },
+  {
+    name: 'inbox: a file that goes back is written over nothing',
+    file: 'src/ingest/inbox.ts',
+    guard: 'if (!(await moveUnlessThere(file.path, join(path, name)))) continue',
+    without: 'await rename(file.path, join(path, name))',
+    tests: [INBOX],
+  },
+  {
+    name: 'inbox: it belongs to one ledger',
+    file: 'src/ingest/inbox.ts',
+    guard: 'if (owner?.ledger === ledgerId) return owner.inbox',
+    without: 'if (owner !== null) return owner.inbox',
+    tests: [INBOX],
+  },
+  {
+    name: 'inbox: one process at a time takes its files',
+    file: 'src/app.ts',
+    guard: '`inbox-${inboxId}.lock`',
+    without: '`inbox-${process.pid}.lock`',
+    tests: [INBOX_USED],
+  },
+  {
+    name: 'inbox: what holds for one file is refused',
+    file: 'src/commands/inbox.ts',
+    guard: '  refuseForOneFile(given)\n',
+    without: '',
+    tests: [INBOX_USED],
+  },
+  {
+    name: 'inbox: a ledger with an alarm takes no file',
+    file: 'src/processors/work-inbox.ts',
+    guard: '      if (alarm !== null) throw stoppedBy(alarm, parts.ledgerPath)\n',
+    without: '',
+    tests: [INBOX_PASS],
+  },
+  {
+    name: 'inbox: trouble that is not its fault rejects no file',
+    file: 'src/processors/work-inbox.ts',
+    guard: 'if (!isRefusal(error)) {',
+    without: 'if (!(error instanceof Error)) {',
+    tests: [INBOX_PASS],
+  },
+  {
+    name: 'inbox: an interrupted file is the batch that was recorded from it',
+    file: 'src/processors/work-inbox.ts',
+    guard: 'isFresh ? null : await findRecorded(',
+    without: 'isFresh || !isFresh ? null : await findRecorded(',
+    tests: [INBOX_PASS],
+  },
+  {
+    name: 'inbox: an interrupted file does not go to another merchant too',
+    file: 'src/processors/work-inbox.ts',
+    guard: 'if (first === undefined || first.accountId === accountId) return first?.batchId ?? null',
+    without: 'if (first?.accountId !== accountId) return null\n  if (first !== undefined) return first.batchId',
+    tests: [INBOX_PASS],
+  },
+  {
+    name: 'inbox: the archive holds what was recorded',
+    file: 'src/processors/work-inbox.ts',
+    guard: 'if ((await folder.sha256Of(file.path)) === opened.file.sha256) {',
+    without: 'if ((await folder.sha256Of(file.path)) !== null) {',
+    tests: [INBOX_PASS],
+  },
+  {
+    name: 'inbox: results are of batches that are over',
+    file: 'src/processors/work-inbox.ts',
+    guard: "    if (countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0) return\n",
+    without: '',
+    tests: [INBOX_PASS],
   },
   // ─────────────────────────────────────────────── Taking in
   {

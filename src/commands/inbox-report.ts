@@ -1,0 +1,241 @@
+// What is said of the files of an inbox: the reports beside them, a line per event, the same as objects, and the exit code.
+
+import type { OpenedFile } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import type { CardFinding, InboxEvent, InboxReport } from '../domain/inbox.ts'
+import { maskPans } from '../domain/pan.ts'
+import type { BatchView } from '../domain/ports.ts'
+import { countIn, exitCodeOf, isoOf } from '../domain/progress.ts'
+import type { Reviewed, Submitted } from '../domain/submission.ts'
+import { showStructuralFault } from './check.ts'
+import { countsOf } from './follow.ts'
+import { totalLines } from './outcome-report.ts'
+import { sayHow, showRefusals, showReview } from './review-report.ts'
+import { EXIT, exitCodeOfError, plural, type Terminal } from './terminal.ts'
+
+type File = OpenedFile & { readonly kind: 'file' }
+type Unreadable = OpenedFile & { readonly kind: 'refused' }
+
+const NOTHING = 'Nothing of it was recorded and nothing was sent.'
+const MEND = 'It is not tried again by itself. Correct it and put it into the inbox again, under any name.'
+
+/** Everything in words goes into the report, whichever stream it would go to on a screen. */
+function asTerminal(write: (line: string) => void): Terminal {
+  return {
+    ...{ json: false, isScreen: false, data: write, say: write },
+    ...{ readerLeft: () => false, object: () => {}, strong: (text: string) => text, redraw: () => {} },
+  }
+}
+
+export function recordedReport(
+  name: string,
+  opened: File,
+  submitted: Exclude<Submitted, { kind: 'refused' }>,
+  batch: BatchView,
+): InboxReport {
+  return (write) => {
+    const { batchId } = batch
+    write(`${nameText(name)} is batch ${batchId}, recorded ${isoOf(batch.createdAtMs)}.`)
+    write(`SHA-256 of the file: ${opened.file.sha256}`)
+    sayHow(opened, asTerminal(write))
+    switch (submitted.kind) {
+      case 'recorded':
+        showReview(submitted.review, asTerminal(write))
+        break
+      case 'known':
+        write('The same file was this batch already: nothing was recorded again, and nothing of it is sent twice.')
+        for (const line of totalLines(batch)) write(line)
+    }
+    write(
+      `A worker sends it (tranche worker). Follow it: tranche status ${batchId}. When nothing of it is open any more, its results come into results/.`,
+    )
+  }
+}
+
+export function refusedReport(name: string, opened: File, reviewed: Reviewed, rejects: string | null): InboxReport {
+  return (write) => {
+    write(`${nameText(name)} is refused. ${NOTHING} ${MEND}`)
+    sayHow(opened, asTerminal(write))
+    showReview(reviewed.review, asTerminal(write))
+    showRefusals(reviewed, 'all of them stand in the file of rejects', asTerminal(write), write)
+    if (rejects !== null)
+      write(
+        `Every bad row, with what is wrong and what to do, in a table: ${rejects}. The good rows are not sent either: correct the cells in the file itself.`,
+      )
+    if (reviewed.review.lookalikes > 0)
+      write(
+        'An inbox takes no --allow-lookalikes, because the number is meant for one file: where they are meant, hand the file in with tranche submit.',
+      )
+  }
+}
+
+export function unreadableReport(name: string, fault: Unreadable): InboxReport {
+  return (write) => {
+    showStructuralFault(fault, nameText(name), asTerminal(write))
+    write(MEND)
+  }
+}
+
+export function failedReport(name: string, fault: Fault): InboxReport {
+  return (write) => {
+    write(`${nameText(name)} is refused: ${fault.message}`)
+    write(MEND)
+  }
+}
+
+export function leftReport(name: string, finding: CardFinding): InboxReport {
+  return (write) => write(leftText(nameText(name), finding))
+}
+
+export function changedReport(name: string, batch: BatchView): InboxReport {
+  return (write) => {
+    write(`${nameText(name)} was written to after it had been recorded as batch ${batch.batchId}.`)
+    write(
+      `The batch has the ${batch.rows} rows that were in it first, and goes its way. What was added or changed since is in no batch and is not sent.`,
+    )
+    write(
+      `Compare the file with the results of batch ${batch.batchId}, and put only what is missing into a file of its own. Let its writer use another name while it writes (x.csv.tmp, then rename), or a longer --stable-for.`,
+    )
+  }
+}
+
+function leftText(name: string, finding: CardFinding): string {
+  const stays = 'It stays where it is, and no copy of it is made.'
+  switch (finding.kind) {
+    case 'cards': {
+      const where = [finding.line === null ? null : `line ${finding.line}`, finding.column]
+      const said = where.filter((part) => part !== null).join(', ')
+      return `${name} holds card data, or a column for it${said === '' ? '' : ` (${said})`}. ${stays} ${NOTHING} Take the file out of the inbox, and the card data out of it and of wherever it came from; use customer_vault_id (a stored card) or request_ref_po_id (an order).`
+    }
+    case 'unseen':
+      return `${name} cannot be looked through for card data: ${finding.problem}. ${stays} ${NOTHING} Take it out, and ${finding.remedy}.`
+    case 'none':
+      return `${name} stays where it is.`
+  }
+}
+
+/** As it may be shown: masked, and nothing in it that a terminal would obey. */
+export function nameText(name: string): string {
+  return maskPans(name).replace(/\p{Cc}/gu, '\ufffd')
+}
+
+// ───────────────────────────────────────────────────────────── Events
+
+export function sayEvent(event: InboxEvent, terminal: Terminal): void {
+  terminal.say(eventText(event))
+  terminal.object(toJsonEvent(event))
+}
+
+function eventText(event: InboxEvent): string {
+  switch (event.kind) {
+    case 'ignored':
+      return `${nameText(event.name)} is left alone: ${event.why}.`
+    case 'claimed':
+      return `${nameText(event.name)} is taken.`
+    case 'recorded':
+      return recordedText(event)
+    case 'rejected':
+      return `${nameText(event.name)} is refused. ${NOTHING} Why, and what to do: ${event.report}`
+    case 'left':
+      return leftText(nameText(event.name), event.finding)
+    case 'changed':
+      return `${nameText(event.name)} was written to after it had been recorded as batch ${event.batchId}: what was added since is in no batch and is not sent. Look at ${event.path}`
+    case 'results':
+      return `Results of batch ${event.batch.batchId} (${nameText(event.batch.fileName ?? 'messages')}): ${event.path}`
+    case 'trouble':
+      return `${nameText(event.about)}: ${messageOf(event.error)} It is tried again by itself.`
+    case 'over':
+      return `${nameText(event.about)}: the trouble is over.`
+  }
+}
+
+function recordedText({ name, batch, known }: InboxEvent & { kind: 'recorded' }): string {
+  const { batchId, rows } = batch
+  if (known) return `${nameText(name)} is batch ${batchId} already. Nothing was recorded again.`
+  const { accepted, duplicate, invalid } = partsOf(batch)
+  const parts = `${plural(rows, 'row')}: ${accepted} to be sent, ${duplicate} recorded already, ${invalid} bad`
+  const nothing = accepted === 0 ? ' Nothing of it is to be sent.' : ''
+  return `${nameText(name)} is recorded as batch ${batchId} (${parts}).${nothing}`
+}
+
+function partsOf(batch: BatchView): { accepted: number; duplicate: number; invalid: number } {
+  const [invalid, duplicate] = [countIn(batch, 'INVALID'), countIn(batch, 'DUPLICATE')]
+  return { accepted: batch.rows - invalid - duplicate, duplicate, invalid }
+}
+
+function toJsonEvent(event: InboxEvent): object {
+  switch (event.kind) {
+    case 'ignored':
+      return { event: event.kind, file: nameText(event.name), reason: event.why }
+    case 'claimed':
+      return { event: event.kind, file: nameText(event.name) }
+    case 'recorded': {
+      const { kind, name, batch, known, path } = event
+      return {
+        event: kind,
+        file: nameText(name),
+        batch: batch.batchId,
+        known,
+        path,
+        rows: batch.rows,
+        ...partsOf(batch),
+      }
+    }
+    case 'rejected':
+      return { event: event.kind, file: nameText(event.name), path: event.path, report: event.report }
+    case 'left': {
+      const { kind, name, report, finding } = event
+      return {
+        event: kind,
+        file: nameText(name),
+        report,
+        reason: finding.kind === 'cards' ? 'card-data' : 'not-readable',
+      }
+    }
+    case 'changed':
+      return { event: event.kind, file: nameText(event.name), batch: event.batchId, path: event.path }
+    case 'results': {
+      const { kind, batch, path, summaryPath } = event
+      const exit = exitCodeOf(batch, { kind: 'finished' })
+      return { event: kind, batch: batch.batchId, counts: countsOf(batch), results: path, summary: summaryPath, exit }
+    }
+    case 'trouble':
+      return { event: event.kind, about: nameText(event.about), message: messageOf(event.error) }
+    case 'over':
+      return { event: event.kind, about: nameText(event.about) }
+  }
+}
+
+function messageOf(error: unknown): string {
+  const message = maskPans(error instanceof Error ? error.message : String(error))
+  return error instanceof Fault || /[.!?]$/.test(message) ? message : `${message}.`
+}
+
+/** In the order of precedence: of several the first holds. */
+const PRECEDENCE = [
+  ...[EXIT.failure, EXIT.usage, EXIT.refused, EXIT.interrupted, EXIT.stopped, EXIT.inDoubt, EXIT.notAllApproved],
+]
+
+/** Of one pass. A file that is known, or left alone for its name, is no trouble; what is over is. */
+export function exitCodeOfEvents(events: readonly InboxEvent[]): number {
+  const codes = events.map(exitCodeOfEvent)
+  return PRECEDENCE.find((code) => codes.includes(code)) ?? EXIT.approved
+}
+
+function exitCodeOfEvent(event: InboxEvent): number {
+  switch (event.kind) {
+    case 'rejected':
+    case 'left':
+    case 'changed':
+      return EXIT.refused
+    case 'results':
+      return exitCodeOf(event.batch, { kind: 'finished' })
+    case 'trouble':
+      return exitCodeOfError(event.error)
+    case 'ignored':
+    case 'claimed':
+    case 'recorded':
+    case 'over':
+      return EXIT.approved
+  }
+}

@@ -1,0 +1,214 @@
+// tranche inbox DIR: takes the files that are put into a folder, and puts the results beside them. It sends nothing itself.
+
+import {
+  type App,
+  accountOf,
+  findCardsIn,
+  type Inbox,
+  openInboxFolder,
+  openInboxWork,
+  openInstructionFile,
+  submitFile,
+  takeInboxLock,
+  type WorkerLock,
+  workerNow,
+  writeBatchResults,
+  writeRejects,
+} from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import type { InboxEvent } from '../domain/inbox.ts'
+import type { Ledger } from '../domain/ports.ts'
+import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
+import {
+  changedReport,
+  exitCodeOfEvents,
+  failedReport,
+  leftReport,
+  nameText,
+  recordedReport,
+  refusedReport,
+  sayEvent,
+  unreadableReport,
+} from './inbox-report.ts'
+import { parseDurationMs } from './run.ts'
+import { openInterruption } from './signals.ts'
+import { openRecordAloud } from './submit.ts'
+import { EXIT, plural, type Terminal } from './terminal.ts'
+
+export interface InboxArguments extends FileArguments {
+  readonly once?: boolean
+  readonly stableFor?: string
+  readonly bom?: boolean
+}
+
+/** Network shares tell nobody when something changes, so the folder is looked at. */
+const LOOK_EVERY_MS = 2_000
+const STABLE_FOR = '10s'
+
+export async function inbox(app: App, dir: string, given: InboxArguments, terminal: Terminal): Promise<number> {
+  refuseForOneFile(given)
+  const request = parseFileArguments(app, await withFormat(app, given))
+  const stableMs = parseDurationMs(given.stableFor ?? STABLE_FOR, '--stable-for')
+  const folder = await openInboxFolder(app, dir, stableMs)
+  for (const path of folder.made) terminal.say(`A new folder was made: ${path}`)
+  const ledger = await openRecordAloud(app, terminal)
+  const interruption = openInterruption(terminal, async () => 0, 'the file in hand is brought to its end')
+  try {
+    const inboxId = await folder.bind(ledger.ledgerId)
+    const { signal } = interruption
+    const lock = await takeLock(app, inboxId, given.once === true, signal, terminal)
+    if (lock === null) return end(terminal, given.once === true, [])
+    try {
+      return await work(app, ledger, folder, request, { ...given, stableMs }, signal, terminal)
+    } finally {
+      lock.release()
+    }
+  } finally {
+    interruption.close()
+    await ledger.close()
+  }
+}
+
+const FOR_ONE_FILE = {
+  '--run-key': 'runKey',
+  '--expect-count': 'expectCount',
+  '--expect-total': 'expectTotal',
+  '--allow-lookalikes': 'allowLookalikes',
+  '--retry': 'retry',
+  '--rejects': 'rejects',
+} as const satisfies Record<string, keyof FileArguments>
+
+/** What is said of one file must not be taken for said of each that comes. */
+function refuseForOneFile(given: InboxArguments): void {
+  for (const [option, name] of Object.entries(FOR_ONE_FILE)) {
+    if (given[name] === undefined) continue
+    throw new Fault(
+      'usage',
+      `${option} is meant for one file, and an inbox takes many: hand that file in with tranche submit. Nothing was taken and nothing was sent.`,
+    )
+  }
+}
+
+/** null: asked to end while another process had it. */
+async function takeLock(
+  app: App,
+  inboxId: string,
+  once: boolean,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<WorkerLock | null> {
+  for (let said = false; !signal.aborted; await app.clock.sleep(LOOK_EVERY_MS, signal)) {
+    const lock = await takeInboxLock(app, inboxId)
+    if (lock.kind === 'taken') return lock
+    const who = lock.heldBy === null ? 'Another process' : `Process ${lock.heldBy.pid} on ${lock.heldBy.host}`
+    if (once)
+      throw new Fault(
+        'stopped',
+        `${who} takes the files of this inbox already. Nothing was taken here; it takes them, or run this again when it has ended.`,
+      )
+    if (!said) {
+      terminal.say(`${who} takes the files of this inbox. This one stands by and goes on when that one ends.`)
+      terminal.object({ event: 'waiting', holder: lock.heldBy })
+    }
+    said = true
+  }
+  return null
+}
+
+interface WorkOptions {
+  readonly once?: boolean
+  readonly bom?: boolean
+  readonly stableMs: number
+}
+
+async function work(
+  app: App,
+  ledger: Ledger,
+  folder: Inbox,
+  request: FileRequest,
+  options: WorkOptions,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<number> {
+  const { once = false, stableMs, bom = false } = options
+  const { merchant } = request
+  const accountId = await accountOf(ledger, merchant, app.clock)
+  const events: InboxEvent[] = []
+  const worker = openWorkerNote(app, ledger, terminal)
+  const inboxWork = await openInboxWork({
+    ...{ folder, ledger, ledgerPath: app.paths.ledger, accountId, clock: app.clock },
+    findCards: (path) => findCardsIn(path, merchant, request.options),
+    open: async (path, name) => {
+      const opened = await openInstructionFile(path, merchant, request.options)
+      return opened.kind === 'file' ? { ...opened, file: { ...opened.file, name: nameText(name) } } : opened
+    },
+    writeRejects: async (opened, { draft }, path) => {
+      await writeRejects(path, { opened, runKey: null, rejects: draft.rejects() })
+    },
+    submit: (file) => submitFile(app, file, request.toSubmit(accountId, false), ledger),
+    writeResults: (batchId, out) => writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom }),
+    reports: {
+      ...{ recorded: recordedReport, refused: refusedReport, unreadable: unreadableReport },
+      ...{ failed: failedReport, left: leftReport, changed: changedReport },
+    },
+    tell: (event) => {
+      if (once) events.push(event)
+      sayEvent(event, terminal)
+    },
+  })
+  terminal.say(
+    once
+      ? `Looking through the inbox ${folder.path}.`
+      : `Taking files from the inbox ${folder.path}; results come into ${folder.path}/results. Ctrl-C or SIGTERM ends it.`,
+  )
+  terminal.object({ event: 'watching', inbox: folder.path, ledger: app.paths.ledger })
+  let { growing } = await inboxWork.pass(signal)
+  await worker.note()
+  if (once && growing.length > 0 && stableMs > 0) {
+    terminal.say(
+      `${plural(growing.length, 'file')} may still be written to: looking again in ${stableMs / 1000} s, because nothing is taken that changes.`,
+    )
+    await app.clock.sleep(stableMs + 1, signal)
+    if (!signal.aborted) growing = (await inboxWork.pass(signal)).growing
+    await worker.note()
+  }
+  while (!once && !signal.aborted) {
+    await app.clock.sleep(LOOK_EVERY_MS, signal)
+    if (!signal.aborted) await inboxWork.pass(signal)
+    await worker.note()
+  }
+  if (once && growing.length > 0)
+    terminal.say(`${plural(growing.length, 'file is', 'files are')} still being written and left for the next time.`)
+  return end(terminal, once, events, signal)
+}
+
+/** A service that is asked to stop has done its work; one pass that is broken off has not. */
+function end(terminal: Terminal, once: boolean, events: readonly InboxEvent[], signal?: AbortSignal): number {
+  const stopped = signal?.aborted ?? true
+  const found = exitCodeOfEvents(events)
+  const exit = !once
+    ? EXIT.approved
+    : stopped && found !== EXIT.failure && found !== EXIT.usage && found !== EXIT.refused
+      ? EXIT.interrupted
+      : found
+  if (stopped) terminal.say('Stopped. No file is half taken: what was taken and not put away is taken up next time.')
+  terminal.object({ event: 'result', exit })
+  return exit
+}
+
+/** Says once that batches wait and nobody sends them. */
+function openWorkerNote(app: App, ledger: Ledger, terminal: Terminal): { note(): Promise<void> } {
+  let said = false
+  return {
+    async note() {
+      if ((await workerNow(app)) !== null) {
+        said = false
+        return
+      }
+      if (said || (await ledger.batches('open')).length === 0) return
+      said = true
+      terminal.say('No worker is running, so what is recorded is not sent yet. Start one: tranche worker')
+      terminal.object({ event: 'no-worker' })
+    },
+  }
+}

@@ -1,0 +1,502 @@
+// The folder of an inbox. It is looked at again and again, because network shares tell nobody when something changes, and
+// all that is remembered is where a file stands and what it is called there.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, createReadStream, type Dirent, fsyncSync, openSync, writeFileSync } from 'node:fs'
+import {
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  unlink,
+  writeFile,
+} from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Fault } from '../domain/fault.ts'
+import type { Archived, InboxEntry, InboxFolder, InboxReport, TakenFile } from '../domain/inbox.ts'
+import { maskPans } from '../domain/pan.ts'
+import type { BatchId, Clock } from '../domain/ports.ts'
+
+const FOLDERS = ['claimed', 'archive', 'rejected', 'results'] as const
+type Folder = (typeof FOLDERS)[number]
+
+export interface OpenedInbox extends InboxFolder {
+  /** Absolute, symbolic links resolved. */
+  readonly path: string
+  /** Folders that were not there before. */
+  readonly made: readonly string[]
+  /** Ties the folder to one ledger for ever. Resolves to the id of the inbox; faults where it is tied to another. */
+  bind(ledgerId: string): Promise<string>
+}
+
+export interface InboxOptions {
+  readonly path: string
+  /** A file must have stood unchanged for so long. */
+  readonly stableMs: number
+  readonly clock: Clock
+}
+
+/** Faults with `usage` where files could not be taken from there. */
+export async function openInbox({ path: given, stableMs, clock }: InboxOptions): Promise<OpenedInbox> {
+  const { path, made } = await prepare(given)
+  const at = (folder: Folder, name = '') => join(path, folder, name)
+  const looks = openLooks(path, stableMs, clock)
+
+  async function giveBack(file: TakenFile): Promise<string> {
+    const { stem, ending } = partsOf(file.name)
+    for (const name of [file.name, `${stem}.returned-${file.id}${ending}`]) {
+      if (!(await moveUnlessThere(file.path, join(path, name)))) continue
+      await sync(path)
+      await rmdir(dirname(file.path)).catch(() => {})
+      return name
+    }
+    throw new Error(`bug: ${file.id} was given back twice`)
+  }
+
+  /** Durable before anyone is told: a file that stood in the inbox again after a power cut would be submitted again. */
+  async function putAway(file: TakenFile, target: string): Promise<string> {
+    await rename(file.path, target)
+    for (const folder of [dirname(target), dirname(file.path), path]) await sync(folder)
+    await rmdir(dirname(file.path)).catch(() => {})
+    return target
+  }
+
+  const rejectedStem = (file: TakenFile) => at('rejected', `${partsOf(file.name).stem}.${file.id}`)
+
+  return {
+    path,
+    made,
+    giveBack,
+    rejectedStem,
+    bind: (ledgerId) => bind(path, ledgerId),
+    look: () => looks.look(),
+    pathOf: (name) => join(path, name),
+
+    async take(name, fingerprint) {
+      const takenAtMs = clock.nowMs()
+      const id = `${new Date(takenAtMs).toISOString().replace(/[-:.]/g, '')}-${randomBytes(3).toString('hex')}`
+      const [unproven, proven] = [at('claimed', `.${id}`), at('claimed', id)]
+      await mkdir(unproven)
+      // Before the file, not after it: a mark that was left behind would call the next file of this name complete.
+      await removeMark(join(path, `${name}${MARK}`))
+      try {
+        await rename(join(path, name), join(unproven, name))
+        if ((await fingerprintOf(join(unproven, name))) !== fingerprint) {
+          await giveBack({ id, name, takenAtMs, path: join(unproven, name) })
+          return null
+        }
+        await rename(unproven, proven)
+      } catch (error) {
+        await rmdir(unproven).catch(() => {})
+        if (codeOf(error) === 'ENOENT') return null
+        throw error
+      }
+      await rm(reportPathOf(at('rejected', leftStemOf(name))), { force: true })
+      return { id, name, takenAtMs, path: join(proven, name) }
+    },
+
+    async taken() {
+      const found: TakenFile[] = []
+      for (const folder of await readdir(at('claimed'))) {
+        const id = folder.replace(/^\./, '')
+        const takenAtMs = takenAtOf(id)
+        if (takenAtMs === null) continue
+        const names = (await readdir(at('claimed', folder))).filter((name) => !PASSING.test(name))
+        const files = names.map((name) => ({ id, name, takenAtMs, path: join(at('claimed', folder), name) }))
+        if (files.length === 0) await rmdir(at('claimed', folder)).catch(() => {})
+        if (folder === id) found.push(...files)
+        // Whoever took it died before it was compared: it may be another one than was looked at, and still be written to.
+        else for (const file of files) await giveBack(file)
+      }
+      return found.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    },
+
+    async archive(file, batchId, report) {
+      const { stem, ending } = partsOf(file.name)
+      const first = `${stem}.${batchId}`
+      const ofBatch = (await readdir(at('archive'))).filter(
+        (name) => name.includes(`.${batchId}.`) && !name.startsWith('.'),
+      )
+      const isFirst = ofBatch.every((name) => name === basename(reportPathOf(first)))
+      const name = isFirst ? first : `${first}.again-${file.id}`
+      await writeOnce(reportPathOf(at('archive', name)), report)
+      return putAway(file, at('archive', `${name}${ending}`))
+    },
+
+    async archiveReport(file, batchId, report) {
+      await writeOnce(reportPathOf(at('archive', `${partsOf(file.name).stem}.${batchId}`)), report)
+    },
+
+    async reject(file, report) {
+      const stem = rejectedStem(file)
+      await writeWhole(reportPathOf(stem), report)
+      return { path: await putAway(file, `${stem}${partsOf(file.name).ending}`), report: reportPathOf(stem) }
+    },
+
+    async reportLeft(name, report) {
+      const reportPath = reportPathOf(at('rejected', leftStemOf(name)))
+      await writeWhole(reportPath, report)
+      return reportPath
+    },
+
+    async archived() {
+      const byBatch = Map.groupBy(await archivedIn(path), (one) => one.batchId)
+      return Array.from(byBatch.values(), ([first]) => first as Archived)
+    },
+
+    async sha256Of(file) {
+      const hash = createHash('sha256')
+      await pipeline(createReadStream(file), hash)
+      return hash.digest('hex')
+    },
+  }
+}
+
+// ───────────────────────────────────────────────────────────── The folder itself
+
+async function prepare(given: string): Promise<{ path: string; made: readonly string[] }> {
+  const made: string[] = []
+  const refuse = (what: string, error: unknown) =>
+    new Fault('usage', `The inbox ${given} ${what}. Nothing was taken and nothing was sent.`, { cause: error })
+  try {
+    const path = await realpath(given)
+    if (!(await lstat(path)).isDirectory())
+      throw refuse('is not a folder: name the folder that files are put into', null)
+    for (const folder of FOLDERS) {
+      if (await mkdirUnlessThere(join(path, folder))) made.push(join(path, folder))
+      // Results are known by their path, which a link would hide.
+      if (!(await lstat(join(path, folder))).isDirectory())
+        throw refuse(`has ${folder} in it, which is no folder`, null)
+      await tryToMove(path, join(path, folder))
+    }
+    return { path, made }
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    switch (codeOf(error)) {
+      case 'ENOENT':
+        throw refuse('does not exist: make it first, or correct the name', error)
+      case 'ENOTDIR':
+        throw refuse('is not a folder: name the folder that files are put into', error)
+      case 'EXDEV':
+        throw refuse(
+          'has a folder of its own (claimed, archive, rejected or results) on another file system: files are moved there by rename, so put it on the same one',
+          error,
+        )
+      case 'EACCES':
+      case 'EPERM':
+      case 'EROFS':
+        throw refuse(
+          'may not be written by this user: files are moved out of it and into its folders claimed, archive, rejected and results',
+          error,
+        )
+      default:
+        throw refuse(`cannot be used (${codeOf(error) ?? String(error)})`, error)
+    }
+  }
+}
+
+async function mkdirUnlessThere(path: string): Promise<boolean> {
+  try {
+    await mkdir(path)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    return false
+  }
+}
+
+/** A rename is the only proof that both are of one file system and may be written. */
+async function tryToMove(from: string, into: string): Promise<void> {
+  const name = `.tranche-${randomBytes(6).toString('hex')}.tmp`
+  await (await open(join(from, name), 'wx')).close()
+  try {
+    await rename(join(from, name), join(into, name))
+    await unlink(join(into, name))
+  } catch (error) {
+    await rm(join(from, name), { force: true })
+    throw error
+  }
+}
+
+/** Which ledger the folder belongs to. In the folder, because a ledger on another host must see it too. */
+const OWNER = '.tranche-inbox.json'
+
+async function bind(path: string, ledgerId: string): Promise<string> {
+  const ownerPath = join(path, OWNER)
+  const inboxId = randomBytes(8).toString('hex')
+  if (!(await exists(ownerPath))) {
+    const unfinished = join(path, `${OWNER}.${inboxId}.tmp`)
+    const text = JSON.stringify({ ledger: ledgerId, inbox: inboxId })
+    await writeWhole(unfinished, (write) => write(text))
+    // Whoever comes second finds a whole file; without second names it may find an empty one, and is refused.
+    if ((await linkTo(unfinished, ownerPath)) === 'impossible')
+      await writeFile(ownerPath, text, { flag: 'wx' }).catch(unlessThere)
+    await rm(unfinished, { force: true })
+    await sync(path)
+  }
+  const owner = parseOwner(await readFile(ownerPath, 'utf8'))
+  if (owner?.ledger === ledgerId) return owner.inbox
+  throw new Fault(
+    'config',
+    owner === null
+      ? `${ownerPath} cannot be read, so nobody knows which ledger this inbox belongs to. Nothing was taken. If no other ledger takes files from here, remove that file.`
+      : `The inbox ${path} belongs to another ledger (${owner.ledger}, this one is ${ledgerId}): two ledgers would each send what is in it. Nothing was taken and nothing was sent. Set TRANCHE_DATA_DIR to that ledger, or use a folder of its own. If that ledger is gone for good: see in its backup what was sent, empty claimed/, then remove ${ownerPath}.`,
+  )
+}
+
+function parseOwner(text: string): { ledger: string; inbox: string } | null {
+  try {
+    const { ledger, inbox } = JSON.parse(text) as Record<string, unknown>
+    return typeof ledger === 'string' && typeof inbox === 'string' && /^[0-9a-f]{16}$/.test(inbox)
+      ? { ledger, inbox }
+      : null
+  } catch {
+    return null
+  }
+}
+
+// ───────────────────────────────────────────────────────────── Looking
+
+/** A file of this name beside another says that the other is complete. */
+const MARK = '.done'
+const TAKEN_ENDINGS = /\.(?:csv|txt|tsv|xlsx)$/i
+/** Names that programs give to files while they write them; nobody is told of these. */
+const PASSING = /^\.|^~\$|\.(?:tmp|part|partial|filepart|crdownload|download|done)$/i
+
+interface Look {
+  readonly unchanged: string
+  readonly sinceMs: number
+}
+
+function openLooks(path: string, stableMs: number, clock: Clock) {
+  let seen = new Map<string, Look>()
+  const isOwn = new Set<string>(FOLDERS)
+
+  async function entryOf(found: Dirent): Promise<{ entry: InboxEntry; look: Look | null } | null> {
+    const { name } = found
+    const ignored = (why: string, fingerprint = why) => ({
+      entry: { kind: 'ignored' as const, name, why, fingerprint },
+      look: null,
+    })
+    if (name.includes('\ufffd')) return ignored('its name is not UTF-8: rename it')
+    const stat = await statOf(join(path, name))
+    if (stat === null) return null
+    if (stat.isDirectory()) return ignored('it is a folder: only files are taken')
+    if (!stat.isFile()) return ignored('it is no regular file: links and devices are never taken')
+    if (!TAKEN_ENDINGS.test(name))
+      return ignored('only .csv, .txt, .tsv and .xlsx files are taken: rename it if it is one')
+    const unchanged = `${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}:${stat.blocks}`
+    const before = seen.get(name)
+    const look = before?.unchanged === unchanged ? before : { unchanged, sinceMs: clock.monotonicMs() }
+    const mark = await statOf(join(path, `${name}${MARK}`))
+    // A mark that is older than the last change was meant for an earlier file.
+    const marked = mark?.isFile() === true && mark.ctimeNs >= stat.ctimeNs
+    const stable = marked || clock.monotonicMs() - look.sinceMs >= stableMs
+    if (!stable) return { entry: { kind: 'growing', name }, look }
+    const fingerprint = toFingerprint(stat)
+    if (stat.size === 0n) return { ...ignored('it is empty: it is taken when something is in it', fingerprint), look }
+    return { entry: { kind: 'complete', name, fingerprint }, look }
+  }
+
+  return {
+    async look(): Promise<readonly InboxEntry[]> {
+      const entries: InboxEntry[] = []
+      const now = new Map<string, Look>()
+      for (const found of await readdir(path, { withFileTypes: true })) {
+        if (isOwn.has(found.name) || PASSING.test(found.name)) continue
+        const looked = await entryOf(found)
+        if (looked === null) continue
+        entries.push(looked.entry)
+        if (looked.look !== null) now.set(found.name, looked.look)
+      }
+      seen = now
+      return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    },
+  }
+}
+
+type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
+
+/** Of the entry itself: what a link leads to is no file of this folder. */
+async function statOf(path: string) {
+  return lstat(path, { bigint: true }).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  })
+}
+
+/** What a rename leaves as it is. */
+function toFingerprint(stat: Stat): string {
+  return `${stat.isFile()}:${stat.ino}:${stat.size}:${stat.mtimeNs}`
+}
+
+async function fingerprintOf(path: string): Promise<string | null> {
+  const stat = await statOf(path)
+  return stat === null ? null : toFingerprint(stat)
+}
+
+async function removeMark(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (!['ENOENT', 'EISDIR', 'EPERM'].includes(codeOf(error) ?? '')) throw error
+  })
+}
+
+// ───────────────────────────────────────────────────────────── Names
+
+/** A name may have 255 bytes; this leaves room for the longest that is made of it, the temporary one of a summary. */
+const STEM_BYTES = 160
+
+/** The name without its ending, as other names are made of it: short enough, and with nothing that a terminal would obey. */
+function partsOf(name: string): { stem: string; ending: string } {
+  const ending = TAKEN_ENDINGS.exec(name)?.[0] ?? ''
+  const stem = name.slice(0, name.length - ending.length).replace(/\p{Cc}/gu, '_')
+  return { stem: cut(stem), ending }
+}
+
+function cut(text: string): string {
+  let kept = ''
+  for (const character of text) {
+    if (Buffer.byteLength(kept) + Buffer.byteLength(character) > STEM_BYTES) break
+    kept += character
+  }
+  return kept
+}
+
+/** With its ending, so that it is found beside the name; a name may hold a card number. */
+function leftStemOf(name: string): string {
+  return cut(maskPans(name).replace(/\p{Cc}/gu, '_'))
+}
+
+function reportPathOf(path: string): string {
+  return `${path}.report.txt`
+}
+
+const TAKEN_ID = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z-[0-9a-f]{6}$/
+
+function takenAtOf(id: string): number | null {
+  const match = TAKEN_ID.exec(id)
+  if (match === null) return null
+  const [, year, month, day, hour, minute, second, ms] = match
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`)
+}
+
+/** The report of a batch is what remembers it: it stands before the file is moved beside it. */
+const ARCHIVED_REPORT = /^(?<stem>.+)\.(?<batch>\d{6}-[0-9a-z]{5})\.report\.txt$/s
+
+async function archivedIn(path: string): Promise<Array<Archived & { readonly stem: string }>> {
+  const names = (await readdir(join(path, 'archive'))).toSorted()
+  const files = new Map(names.map((name) => [name.replace(TAKEN_ENDINGS, ''), name]))
+  return names.flatMap((name) => {
+    const { stem, batch } = ARCHIVED_REPORT.exec(name)?.groups ?? {}
+    if (stem === undefined || batch === undefined) return []
+    const file = files.get(`${stem}.${batch}`)
+    return {
+      stem,
+      batchId: batch as BatchId,
+      path: file === undefined ? null : join(path, 'archive', file),
+      resultsPath: join(path, 'results', `${stem}.${batch}.results.csv`),
+    }
+  })
+}
+
+// ───────────────────────────────────────────────────────────── Writing and moving
+
+async function exists(path: string): Promise<boolean> {
+  return (await statOf(path)) !== null
+}
+
+async function writeOnce(path: string, report: InboxReport): Promise<void> {
+  if (!(await exists(path))) await writeWhole(path, report)
+}
+
+const LINES_PER_WRITE = 500
+
+/** Whole and durable, or not there. */
+async function writeWhole(path: string, report: InboxReport): Promise<void> {
+  const unfinished = join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
+  try {
+    const file = openSync(unfinished, 'wx')
+    try {
+      writeLines(file, report)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    await rename(unfinished, path)
+    await sync(dirname(path))
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
+}
+
+function writeLines(file: number, report: InboxReport): void {
+  let pending: string[] = []
+  const flush = () => {
+    writeFileSync(file, pending.join(''))
+    pending = []
+  }
+  report((line) => {
+    pending.push(`${line}\n`)
+    if (pending.length >= LINES_PER_WRITE) flush()
+  })
+  flush()
+}
+
+/** A rename would write over what is there; a second name never does. false: something is there. */
+async function moveUnlessThere(from: string, to: string): Promise<boolean> {
+  switch (await linkTo(from, to)) {
+    case 'linked':
+      await unlink(from)
+      return true
+    case 'there':
+      // Cut off between the two steps the last time: both are names of the one file.
+      if ((await fingerprintOf(from)) !== (await fingerprintOf(to))) return false
+      await unlink(from)
+      return true
+    case 'impossible':
+      if (await exists(to)) return false
+      await rename(from, to)
+      return true
+  }
+}
+
+/** `impossible`: a file system without second names. */
+async function linkTo(from: string, to: string): Promise<'linked' | 'there' | 'impossible'> {
+  try {
+    await link(from, to)
+    return 'linked'
+  } catch (error) {
+    const code = codeOf(error) ?? ''
+    if (code === 'EEXIST') return 'there'
+    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) return 'impossible'
+    throw error
+  }
+}
+
+function unlessThere(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error
+}
+
+/** Makes a rename durable. Some file systems cannot; then a power cut may undo it, and the file is taken again. */
+async function sync(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } catch (error) {
+    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error
+  } finally {
+    await directory.close()
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}

@@ -1,0 +1,193 @@
+// An inbox as its users have it: files go in, results come out, and the real command line is all that stands between.
+
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, query } from '../fixtures/books.ts'
+import { type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
+import { orderOf, preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+
+const PAN = '4111111111111111'
+
+let office: Office
+let dir: string
+beforeEach(async () => {
+  office = await openOffice()
+  dir = office.path('in')
+  await mkdir(dir)
+})
+afterEach(() => office.close())
+
+const namesIn = (folder: string) => readdirSync(join(dir, folder)).filter((name) => !name.startsWith('.'))
+const csvIn = (folder: string) => namesIn(folder).filter((name) => name.endsWith('.csv'))
+const once = (...args: readonly string[]) =>
+  office.tranche('inbox', dir, '--once', '--stable-for', '0', '--json', ...args)
+const eventsOf = (running: Running) => running.said().map((line) => JSON.parse(line).event as string)
+
+/** Under another name and then renamed, as it should be done. */
+function putWhole(name: string, text: string): void {
+  writeFileSync(join(dir, '.unfinished'), text)
+  renameSync(join(dir, '.unfinished'), join(dir, name))
+}
+
+function reports() {
+  const archived = csvIn('archive').filter((name) => !name.includes('.again-'))
+  return archived.map((name) => ({
+    input: join(dir, 'archive', name),
+    out: join(dir, 'results', name.replace(/\.csv$/, '.results.csv')),
+  }))
+}
+
+test('a file that is put in comes out as results, with a worker beside it, and SIGTERM ends it with 0', async () => {
+  const rows = [...refunds(5), refundRow(6, { amount: '5.02' })]
+  office.sandbox.prepare(preparationFor(rows))
+  const worker = await office.worker()
+  const watcher = office.start('inbox', dir, '--stable-for', '0', '--json')
+  await until('it watches', () => eventsOf(watcher).includes('watching'), watcher)
+  putWhole('Gutschriften März 2026.csv', toCsv(rows))
+  await until('the results are there', () => eventsOf(watcher).includes('results'), watcher)
+  watcher.kill('SIGTERM')
+  const ended = await watcher.ended
+  expect(ended.code, ended.stderr).toBe(0)
+  expect(ended.objects.map(({ event }) => event)).toEqual(['watching', 'claimed', 'recorded', 'results', 'result'])
+  const [{ batch, exit, counts } = {}] = ended.objects.filter(({ event }) => event === 'results')
+  expect({ exit, counts }).toEqual({ exit: 3, counts: { APPROVED: 5, DECLINED: 1 } })
+  expect(csvIn('archive')).toEqual([`Gutschriften März 2026.${batch}.csv`])
+  expect(csvIn('results')).toHaveLength(2)
+  expect(compareBooks(booksOf(office, ...reports()))).toEqual([])
+  worker.kill('SIGTERM')
+  await worker.ended
+})
+
+test('two at once on one inbox of 50 files: one works, the other stands by, and each file is one batch', async () => {
+  const rows = Array.from({ length: 50 }, (_, n) => refunds(2, 10 * (n + 1)))
+  office.sandbox.prepare(preparationFor(rows.flat()))
+  rows.forEach((some, n) => void putWhole(`f-${n}.csv`, toCsv(some)))
+  const watchers = [1, 2].map(() => office.start('inbox', dir, '--stable-for', '0', '--json'))
+  const recorded = () => watchers.flatMap(eventsOf).filter((event) => event === 'recorded').length
+  await until('all are recorded', () => recorded() === 50)
+  await until('one stands by', () => watchers.flatMap(eventsOf).includes('waiting'))
+  const [standingBy, working] = watchers.toSorted((a, b) => eventsOf(a).length - eventsOf(b).length)
+  const held = await once()
+  expect(held.code).toBe(6)
+  expect(held.stderr).toContain(`Process ${working?.pid} on `)
+
+  working?.kill('SIGKILL')
+  putWhole('late.csv', toCsv(refunds(1, 700)))
+  office.sandbox.prepare(preparationFor(refunds(1, 700)))
+  await until('the other goes on', () => recorded() === 51, standingBy)
+  standingBy?.kill('SIGTERM')
+  expect((await standingBy?.ended)?.code).toBe(0)
+  const batches = query<{ n: number }>(office, 'SELECT count(*) AS n FROM batch GROUP BY file_name')
+  expect(batches.map(({ n }) => n)).toEqual(Array.from({ length: 51 }, () => 1))
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  expect((await once()).code).toBe(0)
+  expect(compareBooks(booksOf(office, ...reports()))).toEqual([])
+  expect(office.sandbox.log()).toHaveLength(101)
+})
+
+test('a file that grows is taken when it has stopped, with all of its rows', async () => {
+  const rows = refunds(20)
+  office.sandbox.prepare(preparationFor(rows))
+  const [header = '', ...lines] = toCsv(rows).trimEnd().split('\n')
+  const path = join(dir, 'slow.csv')
+  writeFileSync(path, `${header}\n`)
+  const pass = office.start('inbox', dir, '--once', '--stable-for', '2s', '--json')
+  await until('it waits', () => pass.saidAside().some((line) => line.includes('looking again in 2 s')), pass)
+  for (const line of lines) await appendFile(path, `${line}\n`)
+  const ended = await pass.ended
+  expect(ended.code, ended.stderr).toBe(0)
+  expect(ended.stderr).toContain('still being written and left for the next time')
+  expect(csvIn('.')).toEqual(['slow.csv'])
+  expect((await once()).objects.map(({ event }) => event)).toContain('recorded')
+  expect(query(office, 'SELECT rows FROM batch')).toEqual([{ rows: 20 }])
+})
+
+test('a refused file is put aside with every fault and the way to mend it, and exit 7 says so', async () => {
+  const rows = [refundRow(1, { amount: '1.234,5,6' }), refundRow(2, { request_currency: 'XXZ' })]
+  putWhole('bad.csv', toCsv(rows))
+  putWhole('worse.csv', 'neither,nor\n1,2\n')
+  const passed = await once()
+  expect(passed.code).toBe(7)
+  expect(passed.objects.filter(({ event }) => event === 'rejected')).toHaveLength(2)
+  const texts = namesIn('rejected')
+    .filter((name) => name.endsWith('.report.txt'))
+    .map((name) => readFileSync(join(dir, 'rejected', name), 'utf8'))
+  expect(texts.join('\n')).toMatch(/line 2, amount[\s\S]*line 3, request_currency/)
+  expect(texts.join('\n')).toContain('the file has no column transaction_type')
+  expect(texts.every((text) => text.includes('put it into the inbox again'))).toBe(true)
+  const rejects = csvIn('rejected').filter((name) => name.endsWith('.rejects.csv'))
+  expect([csvIn('rejected').length, rejects.length]).toEqual([3, 1])
+  expect(readFileSync(join(dir, 'rejected', rejects[0] as string), 'utf8')).toMatch(/1\.234,5,6[\s\S]*XXZ/)
+  expect((await once()).code).toBe(0) // what is refused is not tried again
+  expect(query(office, 'SELECT id FROM batch')).toEqual([])
+})
+
+test('a card number leaves no trace anywhere but in its own file', async () => {
+  const rows = [refundRow(1, { note: `paid with ${PAN}` })]
+  putWhole('cards.csv', toCsv(rows))
+  putWhole(`${PAN}.csv`, toCsv(refunds(2)))
+  const passed = await once()
+  expect(passed.code).toBe(7)
+  expect(passed.objects.map(({ event }) => event)).toEqual(['watching', 'left', 'left', 'result'])
+  expect(passed.stdout + passed.stderr).not.toContain(PAN)
+  const files = readdirSync(office.dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const holding = files.filter((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1').includes(PAN))
+  expect(holding.map(({ parentPath, name }) => join(parentPath, name))).toEqual([join(dir, 'cards.csv')])
+  expect(files.filter((entry) => entry.name.includes(PAN)).map(({ parentPath }) => parentPath)).toEqual([dir])
+})
+
+test('results with doubts are written, and anew when a person has resolved them', async () => {
+  const rows = refunds(3)
+  office.sandbox.prepare(preparationFor(rows))
+  putWhole('a.csv', toCsv(rows))
+  expect((await once()).code).toBe(0)
+  office.sandbox.addFault({ kind: 'reset-after', match: { orderId: orderOf(3) }, times: 1 })
+  const worked = await office.tranche('worker', '--until-idle')
+  expect(worked.code, worked.stderr).toBe(5)
+  const first = await once()
+  expect(first.code).toBe(5)
+  const [report] = reports()
+  expect(countsIn(report?.out ?? '')).toEqual({ APPROVED: 2, IN_DOUBT: 1 })
+  expect((await once()).objects.map(({ event }) => event)).toEqual(['watching', 'result'])
+  const executed = office.sandbox.log().find(({ orderId }) => orderId === orderOf(3))?.transactionId as string
+  const resolved = await office.tranche(
+    'in-doubt',
+    'resolve',
+    'R-3',
+    '--as',
+    'approved',
+    '--transaction',
+    executed,
+    '--reason',
+    'found',
+  )
+  expect(resolved.code, resolved.stderr).toBe(0)
+  expect((await once()).objects.map(({ event }) => event)).toEqual(['watching', 'results', 'result'])
+  expect(countsIn(report?.out ?? '')).toEqual({ APPROVED: 3 })
+})
+
+test('an inbox belongs to one ledger: another takes nothing from it', async () => {
+  expect((await once()).code).toBe(0)
+  putWhole('a.csv', toCsv(refunds(2)))
+  await mkdir(office.path('other'))
+  const other = await office.trancheWith({ TRANCHE_DATA_DIR: office.path('other') }, 'inbox', dir, '--once', '--json')
+  expect(other.code).toBe(2)
+  expect(other.stderr).toContain('belongs to another ledger')
+  expect(csvIn('.')).toEqual(['a.csv'])
+})
+
+test.each([
+  ['--run-key', '2026-11'],
+  ['--expect-count', '3'],
+  ['--expect-total', 'EUR=3.00'],
+  ['--allow-lookalikes', '2'],
+  ['--retry', 'failed'],
+])('%s is meant for one file: exit 2, and nothing is taken', async (option, value) => {
+  putWhole('a.csv', toCsv(refunds(2)))
+  const refused = await once(option, value)
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain(`${option} is meant for one file`)
+  expect(namesIn('.')).toEqual(['a.csv'])
+})
