@@ -13,6 +13,7 @@ import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
 import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Settled } from './domain/ports.ts'
 import type { Finding } from './domain/resolution.ts'
+import type { ResultStatus } from './domain/states.ts'
 import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
@@ -166,6 +167,8 @@ export interface FileOptions {
   readonly currency: Currency | undefined
   readonly decimal: '.' | ',' | undefined
   readonly runKey: string | undefined
+  /** Of a workbook with several. */
+  readonly sheet: string | undefined
 }
 
 /** A file that could be surveyed, or why it is refused whole. */
@@ -173,6 +176,7 @@ export type OpenedFile =
   | {
       readonly kind: 'file'
       readonly file: InstructionFile
+      readonly rows: number
       readonly warnings: readonly string[]
       readonly mapped: readonly { readonly written: string; readonly field: string }[]
       readonly close: () => Promise<void>
@@ -197,6 +201,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     currency: options.currency ?? merchant.currency ?? undefined,
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     runKey: options.runKey,
+    sheet: options.sheet,
     accountKey: accountKeyOf(merchant),
   }
   try {
@@ -207,6 +212,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     }
     return {
       kind: 'file',
+      rows: survey.rows,
       warnings: survey.warnings,
       mapped: survey.header.mapped,
       close: () => handle.close(),
@@ -450,6 +456,10 @@ export interface ResultsRequest {
   readonly bom: boolean
   /** An extract of the rows that changed since; null or absent: the reconciliation. */
   readonly sinceMs?: number | null
+  /** An extract of the rows of these statuses; null or absent: the reconciliation. */
+  readonly only?: readonly ResultStatus[] | null
+  /** Where the rows that a person must look at go as well; null or absent: nowhere. */
+  readonly exceptions?: string | null
 }
 
 export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
@@ -457,8 +467,9 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
   const reading = await ledger.openReading(batchId, app.clock.nowMs())
   try {
     const sinceMs = request.sinceMs ?? null
-    const written = await writeResults(reading, { ...request, sinceMs })
-    if (sinceMs === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
+    const only = request.only ?? null
+    const written = await writeResults(reading, { ...request, sinceMs, only, readWorkbook: readWorkbookHead })
+    if (sinceMs === null && only === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
     return written
   } finally {
     await reading.close()
@@ -470,9 +481,33 @@ export async function checkOut(request: {
   inputPath: string | null
   batchId: BatchId | null
   sandbox: boolean
+  exceptions?: string | null
 }) {
   const { checkOut: check } = await import('./results/out.ts')
-  return check(request)
+  return check({ ...request, readWorkbook: readWorkbookHead })
+}
+
+/** Faults where so many rows do not fit the form that one of the files would have. Asked before anything is sent. */
+export async function checkRoom(
+  paths: readonly (string | null | undefined)[],
+  rows: number,
+  columns: number,
+): Promise<void> {
+  const [{ formatOf }, { assertFitsWorkbook }] = await Promise.all([
+    import('./results/formats.ts'),
+    import('./results/workbook-file.ts'),
+  ])
+  if (paths.some((path) => typeof path === 'string' && formatOf(path) === 'xlsx')) assertFitsWorkbook(rows, columns)
+}
+
+async function readWorkbookHead(path: string, count: number) {
+  const { firstRecords } = await import('./ingest/workbook.ts')
+  const handle = await openToRead(path)
+  try {
+    return await firstRecords(handle, count)
+  } finally {
+    await handle.close()
+  }
 }
 
 /** CSV as the results are written: guarded, CRLF. */

@@ -13,6 +13,7 @@ export interface FileArguments {
   readonly operation?: string
   readonly currency?: string
   readonly decimal?: string
+  readonly sheet?: string
   readonly runKey?: string
   readonly skipInvalid?: boolean
   readonly expectCount?: string
@@ -50,6 +51,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
       text === '.' || text === ',' ? text : undefined,
     ),
     runKey: given.runKey,
+    sheet: given.sheet,
   }
   const checks = {
     skipInvalid: given.skipInvalid ?? false,
@@ -128,11 +130,12 @@ function parseRetry(text: string | undefined): readonly RetryStatus[] {
 }
 
 /** What decides the meaning of the file: the same bytes read differently are another batch. */
-function readingOf({ operation, currency, decimal }: FileOptions, retry: readonly RetryStatus[]): string {
+function readingOf({ operation, currency, decimal, sheet }: FileOptions, retry: readonly RetryStatus[]): string {
   return [
     operation === undefined ? '' : `--operation ${operation}`,
     currency === undefined ? '' : `--currency ${currency}`,
     decimal === undefined ? '' : `--decimal ${decimal}`,
+    sheet === undefined ? '' : `--sheet ${JSON.stringify(sheet)}`,
     retry.length === 0 ? '' : `--retry ${retry.toSorted().join(',').toLowerCase()}`,
   ]
     .filter((part) => part !== '')

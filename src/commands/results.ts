@@ -3,6 +3,8 @@
 import { type App, checkOut, momentOf, openRecordToRead, writeBatchResults } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
+import type { ResultStatus } from '../domain/states.ts'
+import { sayExceptions, toJsonExceptions } from './outcome-report.ts'
 import { findBatch } from './status.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
@@ -10,15 +12,25 @@ export interface ResultsArguments {
   readonly out: string
   readonly bom?: boolean
   readonly since?: string
+  readonly only?: string
+  readonly exceptions?: string
 }
 
 export async function results(app: App, id: string, given: ResultsArguments, terminal: Terminal): Promise<number> {
   const sinceMs = given.since === undefined ? null : await parseSince(given.since)
+  const only = given.only === undefined ? null : parseOnly(given.only)
+  const isExtract = sinceMs !== null || only !== null
+  if (isExtract && given.exceptions !== undefined) {
+    throw new Fault(
+      'usage',
+      '--exceptions goes with the whole reconciliation, not with --since or --only. Nothing was written.',
+    )
+  }
   const ledger = await openRecordToRead(app)
   try {
     const { batchId, resultsPath, sandbox } = await findBatch(ledger, id)
     // By whatever name: a link to it, or a directory with two names, is the same file.
-    const target = sinceMs === null ? null : await checkOut({ out: given.out, inputPath: null, batchId, sandbox })
+    const target = !isExtract ? null : await checkOut({ out: given.out, inputPath: null, batchId, sandbox })
     if (target !== null && target.path === resultsPath) {
       throw new Fault(
         'usage',
@@ -26,15 +38,17 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       )
     }
     const written = await writeBatchResults(app, ledger, batchId, {
-      ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs },
+      ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs, only },
+      exceptions: given.exceptions ?? null,
     })
     const batch = await findBatch(ledger, batchId)
     const pending = countIn(batch, 'READY') + countIn(batch, 'SENDING')
     terminal.data(`Results: ${written.path}`)
     terminal.data(`Summary: ${written.summaryPath}`)
-    if (sinceMs !== null)
+    sayExceptions(written.exceptions, terminal)
+    if (isExtract)
       terminal.say(
-        `${plural(written.rows, 'row')} of ${batch.rows} changed since ${given.since}. An extract: the reconciliation is written without --since.`,
+        `${plural(written.rows, 'row')} of ${batch.rows}${only === null ? '' : ` with status ${only.join(', ')}`}${sinceMs === null ? '' : ` changed since ${given.since}`}. An extract: the reconciliation is written without ${[sinceMs === null ? [] : '--since', only === null ? [] : '--only'].flat().join(' and ')}.`,
       )
     else if (pending > 0) terminal.say(`${plural(pending, 'row is', 'rows are')} not settled yet and stand as PENDING.`)
     terminal.object({
@@ -42,14 +56,31 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       rows: written.rows,
       read_at: isoOf(written.atMs),
       ...(sinceMs === null ? {} : { since: isoOf(sinceMs) }),
+      ...(only === null ? {} : { only }),
       results: written.path,
       summary: written.summaryPath,
+      ...toJsonExceptions(written.exceptions),
       pending,
     })
     return EXIT.approved
   } finally {
     await ledger.close()
   }
+}
+
+const STATUSES: readonly ResultStatus[] = [
+  ...(['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'CANCELLED', 'INVALID', 'DUPLICATE', 'PENDING'] as const),
+]
+
+function parseOnly(text: string): readonly ResultStatus[] {
+  const words = text.split(',').map((word) => word.trim())
+  const wanted = STATUSES.filter((status) => words.includes(status.toLowerCase()))
+  const unknown = words.filter((word) => !STATUSES.some((status) => status.toLowerCase() === word))
+  if (unknown.length === 0) return wanted
+  throw new Fault(
+    'usage',
+    `--only ${text}: write one or more of ${STATUSES.join(',').toLowerCase()}, with commas between them. Nothing was written.`,
+  )
 }
 
 async function parseSince(text: string): Promise<number> {

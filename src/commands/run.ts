@@ -4,6 +4,7 @@ import {
   type App,
   accountOf,
   checkOut,
+  checkRoom,
   type OpenedFile,
   openInstructionFile,
   openRecord,
@@ -33,6 +34,7 @@ import { EXIT, type Terminal } from './terminal.ts'
 export interface RunArguments extends FileArguments {
   readonly out: string
   readonly bom?: boolean
+  readonly exceptions?: string
   readonly sandbox?: boolean
   readonly giveUpAfter?: string
 }
@@ -70,7 +72,9 @@ async function runOn(
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
   try {
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
-    const results = { out: given.out, inputPath: path, bom: given.bom ?? false }
+    const { exceptions = null } = given
+    const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions }
+    await checkRoom([given.out, exceptions], opened.rows, opened.file.columns.length)
     const same = await findSame(ledger, opened, toSubmit, { ...results, sandbox })
     await own.tryToOpen()
     sayHow(opened, terminal)
@@ -105,6 +109,13 @@ function sayInterrupted(batchId: BatchId, terminal: Terminal): number {
   return EXIT.interrupted
 }
 
+interface Out {
+  readonly out: string
+  readonly inputPath: string
+  readonly sandbox: boolean
+  readonly exceptions: string | null
+}
+
 /**
  * The batch that this file is already: unfinished, or never written, or the very one whose finished results stand at
  * `--out` (cron fired twice). null: it is new. Refuses a wrong `--out` before anything is recorded.
@@ -113,7 +124,7 @@ async function findSame(
   ledger: Ledger,
   { file }: OpenedFile & { kind: 'file' },
   request: SubmitRequest,
-  out: { readonly out: string; readonly inputPath: string; readonly sandbox: boolean },
+  out: Out,
 ): Promise<BatchId | null> {
   const { accountId, runKey } = request
   const known = knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
@@ -131,12 +142,7 @@ async function findSame(
   }
 }
 
-async function findWritten(
-  ledger: Ledger,
-  sha256: string,
-  request: SubmitRequest,
-  out: { readonly out: string; readonly inputPath: string; readonly sandbox: boolean },
-): Promise<BatchId | null> {
+async function findWritten(ledger: Ledger, sha256: string, request: SubmitRequest, out: Out): Promise<BatchId | null> {
   for (const batch of await ledger.batches()) {
     if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
       continue

@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, type Options, Parser } from 'csv-parse'
 import { type Encoding, NotText, readText } from './bytes.ts'
+import type { CellKind } from './cell.ts'
 import type { Layout } from './delimiter.ts'
 import { refuse, type StructuralFault } from './problem.ts'
 
@@ -13,6 +14,8 @@ export interface CsvRecord {
   /** Where the record begins, from 1, in the lines of the file. */
   readonly line: number
   readonly cells: readonly string[]
+  /** Of each cell, where a workbook says so; without them all is text. */
+  readonly kinds?: readonly CellKind[]
 }
 
 /** The text turned out not to be of the encoding it was read in. */

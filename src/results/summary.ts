@@ -36,6 +36,13 @@ export const SUMMARY_COLUMNS = [
   'answered_amount',
 ] as const
 
+/** Which rows of the batch were left in: what is added up is not the batch. */
+export interface Extract {
+  readonly what: string
+  /** Rows of the whole batch. */
+  readonly ofRows: number
+}
+
 export interface Tally {
   add(row: ReconciliationRow): void
   lines(): SummaryLine[]
@@ -97,8 +104,13 @@ function answeredCurrencyOf(text: string | null): string {
   return code === '' || /^[A-Z]{3}$/.test(code) ? code : '???'
 }
 
-/** The summary's records under its header, the total of all rows last. It ties out to the rows of the input. */
-export function toSummaryRecords(lines: readonly SummaryLine[], batchMark: string, readAtMs: number): string[][] {
+/** The summary's records under its header, the total of all rows last; of an extract, then what it is an extract of. It ties out to the rows of the input. */
+export function toSummaryRecords(
+  lines: readonly SummaryLine[],
+  batchMark: string,
+  readAtMs: number,
+  extract: Extract | null = null,
+): string[][] {
   const rows = lines.reduce((sum, line) => sum + line.count, 0)
   const answered = lines.reduce((sum, line) => sum + line.answeredCount, 0)
   const front = [batchMark, toTimestamp(readAtMs)]
@@ -115,6 +127,7 @@ export function toSummaryRecords(lines: readonly SummaryLine[], batchMark: strin
       line.answeredAmount,
     ]),
     [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), ''],
+    ...(extract === null ? [] : [[...front, 'EXTRACT', '', extract.what, String(extract.ofRows), '', '', '', '']]),
   ]
 }
 
