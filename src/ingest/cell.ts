@@ -15,6 +15,10 @@ const STORED_AS_NUMBER: Problem = {
   problem: 'is stored as a number: a spreadsheet keeps 15 digits of it and drops leading zeros',
   remedy: 'format the column as Text and fill it again from the source',
 }
+const TURNED_INTO_TRUTH: Problem = {
+  problem: 'was turned into TRUE or FALSE by the spreadsheet',
+  remedy: 'format the column as Text and fill it again from the source',
+}
 const TURNED_INTO_DATE: Problem = {
   problem: 'was turned into a date by the spreadsheet',
   remedy: 'format the column as Text and fill it again from the source',
@@ -24,8 +28,9 @@ const TURNED_INTO_DATE: Problem = {
 export function kindProblem(field: Field, kind: CellKind): Problem | null {
   switch (kind) {
     case 'text':
-    case 'boolean':
       return null
+    case 'boolean':
+      return TURNED_INTO_TRUTH
     case 'number':
       return IDS.includes(field) ? STORED_AS_NUMBER : null
     case 'date':

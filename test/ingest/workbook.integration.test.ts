@@ -162,7 +162,7 @@ describe('an amount', () => {
 
   test('that is an error of the spreadsheet or a truth value is a fault', async () => {
     expect(await amountOf(cell('e', '<f>1/0</f><v>#DIV/0!</v>'))).toMatch(/error of the spreadsheet/)
-    expect(await amountOf(cell('b', '<v>1</v>'))).toMatch(/letters/)
+    expect(await amountOf(cell('b', '<v>1</v>'))).toMatch(/TRUE or FALSE/)
   })
 
   test('that is a formula is its computed value; one never computed refuses the file', async () => {
@@ -183,6 +183,7 @@ describe('an id', () => {
       [number('123'), /keeps 15 digits of it and drops leading zeros/],
       [number('46357', 2), /turned into a date/],
       [cell('e', '<v>#N/A</v>'), /error of the spreadsheet/],
+      [cell('b', '<v>1</v>'), /TRUE or FALSE/],
     ] as const) {
       const row: Record<string, Written> = { reference: 'r', customer_vault_id: '7', ...sale, [column]: written }
       if (column === 'request_ref_po_id') Object.assign(row, { transaction_type: 'REFUND', customer_vault_id: '' })
@@ -507,10 +508,24 @@ describe('a file is refused with a sentence', () => {
 })
 
 describe('workbooks of LibreOffice', () => {
-  const fixture = (name: string) => readFile(new URL(`workbooks/${name}`, import.meta.url))
+  const fixture = (name: string) => readFile(new URL(name, import.meta.url))
   test('are read cell by cell', async () => {
-    const { rows } = await readWhole(await fixture('libreoffice-refunds.xlsx'))
+    const { rows } = await readWhole(await fixture('workbooks/libreoffice-refunds.xlsx'))
     expect(rows.map(({ cells, line }) => [line, ...cells])).toMatchSnapshot()
     expect(rows.map(({ faults }) => faults.map(({ column, problem }) => `${column}: ${problem}`))).toMatchSnapshot()
+  })
+
+  test.each([
+    ['standard', [1, 2, 3, 8, 10]],
+    ['german', [1, 2, 3, 8]],
+  ])('that hold results saved again (%s) never give another reference', async (name, damaged) => {
+    const written = await readWhole(await fixture('../fixtures/mangled/written.csv'))
+    const { survey, rows } = await readWhole(await fixture(`../fixtures/mangled/${name}.xlsx`))
+    expect(survey.fedBack).toBe(true)
+    const faulty = rows.filter(({ faults }) => faults.some(({ column }) => column === 'result_reference'))
+    expect(faulty.map(({ rowNo }) => rowNo)).toEqual(damaged)
+    const others = rows.filter((row) => !faulty.includes(row))
+    const wanted = new Map(written.rows.map(({ rowNo, reference }) => [rowNo, reference]))
+    expect(others.map(({ reference }) => reference)).toEqual(others.map(({ rowNo }) => wanted.get(rowNo)))
   })
 })
