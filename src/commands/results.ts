@@ -2,6 +2,7 @@
 
 import { type App, checkOut, momentOf, openRecordToRead, writeBatchResults } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ports.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
 import type { ResultStatus } from '../domain/states.ts'
 import { sayExceptions, toJsonExceptions } from './outcome-report.ts'
@@ -29,17 +30,14 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
   const ledger = await openRecordToRead(app)
   try {
     const { batchId, resultsPath, sandbox } = await findBatch(ledger, id)
+    const { exceptions = null } = given
+    const target = await checkOut({ out: given.out, inputPath: null, batchId, sandbox, exceptions })
     // By whatever name: a link to it, or a directory with two names, is the same file.
-    const target = !isExtract ? null : await checkOut({ out: given.out, inputPath: null, batchId, sandbox })
-    if (target !== null && target.path === resultsPath) {
-      throw new Fault(
-        'usage',
-        `${given.out} holds the whole reconciliation of batch ${batchId}; an extract would take rows out of it. Name another file with --out.`,
-      )
-    }
+    if (target.exceptionsPath === resultsPath) refuseOver('exceptions', given.exceptions, batchId)
+    if (isExtract && target.path === resultsPath) refuseOver('out', given.out, batchId)
     const written = await writeBatchResults(app, ledger, batchId, {
       ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs, only },
-      exceptions: given.exceptions ?? null,
+      exceptions,
     })
     const batch = await findBatch(ledger, batchId)
     const pending = countIn(batch, 'READY') + countIn(batch, 'SENDING')
@@ -66,6 +64,14 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
   } finally {
     await ledger.close()
   }
+}
+
+/** Rows would be missing from the file that everybody takes for the whole. */
+function refuseOver(option: 'out' | 'exceptions', file: string | undefined, batchId: BatchId): never {
+  throw new Fault(
+    'usage',
+    `${file} holds the whole reconciliation of batch ${batchId}; an extract would take rows out of it. Name another file with --${option}. Nothing was written.`,
+  )
 }
 
 const STATUSES: readonly ResultStatus[] = [

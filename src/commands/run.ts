@@ -147,7 +147,7 @@ async function findWritten(ledger: Ledger, sha256: string, request: SubmitReques
     if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
       continue
     const isIts = await checkOut({ ...out, batchId: batch.batchId }).then(
-      () => true,
+      ({ exceptionsPath }) => exceptionsPath === undefined || exceptionsPath !== batch.resultsPath,
       () => false,
     )
     if (isIts) return batch.batchId

@@ -2,7 +2,7 @@
 
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
-import { holdsPan } from '../domain/pan.ts'
+import { holdsPan, isRoundedPan } from '../domain/pan.ts'
 import { type Field, fieldOf, isCardColumn, isResultColumn, namesOf, squeezed } from './columns.ts'
 import { type Problem, refuse, type StructuralFault, shown } from './problem.ts'
 
@@ -57,7 +57,8 @@ export function carriedColumns(header: Header): readonly string[] {
 }
 
 function findPanInHeader(written: readonly string[]): Problem | null {
-  if (!written.some(holdsPan)) return null
+  // A sheet without column names begins with a row, whose numbers have lost their last digit.
+  if (!written.some((name) => holdsPan(name) || isRoundedPan(name))) return null
   return {
     problem: 'the first line holds a card number where the column names should be',
     remedy: 'card numbers never travel through this program: use customer_vault_id, and put the column names first',

@@ -333,6 +333,17 @@ describe('card numbers', () => {
     }
   })
 
+  test('are not shown where the sheet has no column names', async () => {
+    const fault = await refusalOf(
+      workbook([
+        ['R1', number('4.11111111111111E+15')],
+        ['R2', 'x'],
+      ]),
+    )
+    expect(fault.problem).toMatch(/card number where the column names/)
+    expect(JSON.stringify(fault)).not.toMatch(/\d{13}/)
+  })
+
   test('are not seen in other long numbers', async () => {
     for (const note of [number('1763700000000000'), number('411111111111111'), number('4.1E+12'), '4111111111111110']) {
       expect((await readWhole(of(refund({ note })))).rows).toHaveLength(1)
