@@ -9,6 +9,8 @@ import type { Cells, Columns, ResultsFile } from './formats.ts'
 /** More open slowly or not at all on a clerk's machine, and what is written here must be read here again. */
 const WORKBOOK_ROWS_MOST = 200_000
 const COLUMNS_MOST = 16_384
+/** As much as is inflated when it is fed back; a plain zip archive ends at four times as much. */
+const BYTES_MOST = 1024 * 1024 * 1024
 const CELL_CHARACTERS_MOST = 32_767
 const CUT = ' … (cut: a workbook holds no longer text; the CSV has it whole)'
 
@@ -19,8 +21,11 @@ export function assertFitsWorkbook(rows: number, columns: number): void {
   if (columns > COLUMNS_MOST) throw tooLarge(`more than ${COLUMNS_MOST} columns do not fit a workbook`)
 }
 
-function tooLarge(what: string): Fault {
-  return new Fault('usage', `Results of ${what}: write CSV, with --out NAME.csv. Nothing was written.`)
+/** Known only while they are written, at the end of a run. */
+const RECORDED = 'What was sent is recorded; "tranche results BATCH --out NAME.csv" writes it.'
+
+function tooLarge(what: string, meaning = 'Nothing was sent and nothing was written.'): Fault {
+  return new Fault('usage', `Results of ${what}: write CSV, with --out NAME.csv. ${meaning}`)
 }
 
 export async function openWorkbookFile(file: FileHandle, { names }: Columns): Promise<ResultsFile> {
@@ -151,6 +156,7 @@ const LEVEL = 3
 
 function openArchive(file: FileHandle): Archive {
   let packed: Uint8Array[] = []
+  let bytesLeft = BYTES_MOST
   let failed: Error | null = null
   const zip = new Zip((error, piece) => {
     failed ??= error
@@ -168,7 +174,10 @@ function openArchive(file: FileHandle): Archive {
       zip.add(part)
       return {
         async write(xml) {
-          part.push(Buffer.from(xml), false)
+          const bytes = Buffer.from(xml)
+          bytesLeft -= bytes.length
+          if (bytesLeft < 0) throw tooLarge('so much text do not fit a workbook', RECORDED)
+          part.push(bytes, false)
           await flush()
         },
         async close() {
