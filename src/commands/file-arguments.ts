@@ -16,6 +16,7 @@ export interface FileArguments {
   readonly timezone?: string
   readonly map?: readonly string[]
   readonly format?: string
+  readonly sheet?: string
   readonly runKey?: string
   readonly skipInvalid?: boolean
   readonly expectCount?: string
@@ -75,6 +76,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
     runKey: given.runKey,
     timeZone: given.timezone,
     map: (given.map ?? []).map(parseMapping),
+    sheet: given.sheet,
   }
   const checks = {
     skipInvalid: given.skipInvalid ?? false,
@@ -179,13 +181,14 @@ function parseRetry(text: string | undefined): readonly RetryStatus[] {
 
 /** What decides the meaning of the file: the same bytes read differently are another batch. */
 function readingOf(
-  { operation, currency, decimal, timeZone, map = [] }: FileOptions,
+  { operation, currency, decimal, sheet, timeZone, map = [] }: FileOptions,
   retry: readonly RetryStatus[],
 ): string {
   return [
     operation === undefined ? '' : `--operation ${operation}`,
     currency === undefined ? '' : `--currency ${currency}`,
     decimal === undefined ? '' : `--decimal ${decimal}`,
+    sheet === undefined ? '' : `--sheet ${JSON.stringify(sheet)}`,
     timeZone === undefined ? '' : `--timezone ${timeZone}`,
     ...map.map(({ column, field }) => `--map ${JSON.stringify(`${column}=${field || 'ignore'}`)}`).toSorted(),
     retry.length === 0 ? '' : `--retry ${retry.toSorted().join(',').toLowerCase()}`,

@@ -13,6 +13,7 @@ export function showOutcome(batch: BatchView, ending: Ending, written: Written |
     for (const line of tieOutLines(written)) terminal.data(line)
     terminal.data(`Results: ${written.path}`)
     terminal.data(`Summary: ${written.summaryPath}`)
+    sayExceptions(written.exceptions, terminal)
   }
   terminal.object({
     event: 'result',
@@ -22,9 +23,25 @@ export function showOutcome(batch: BatchView, ending: Ending, written: Written |
     totals: toJsonBatchTotals(batch),
     ending: ending.kind,
     ...(ending.kind === 'stuck' ? { reason: ending.reason } : {}),
-    ...(written === null ? {} : { results: written.path, summary: written.summaryPath, ...toJsonTieOut(written) }),
+    ...(written === null
+      ? {}
+      : {
+          ...{ results: written.path, summary: written.summaryPath },
+          ...toJsonExceptions(written.exceptions),
+          ...toJsonTieOut(written),
+        }),
     exit: exitCodeOf(batch, ending),
   })
+}
+
+export function sayExceptions(exceptions: Written['exceptions'], terminal: Terminal): void {
+  if (exceptions === null) return
+  const rows = exceptions.rows === 0 ? 'no row needs' : plural(exceptions.rows, 'row needs', 'rows need')
+  terminal.data(`Exceptions: ${exceptions.path} (${rows} a look)`)
+}
+
+export function toJsonExceptions(exceptions: Written['exceptions']): object {
+  return exceptions === null ? {} : { exceptions: exceptions.path, exception_rows: exceptions.rows }
 }
 
 export function toJsonBatchTotals(batch: BatchView): object[] {

@@ -2,7 +2,10 @@
 
 import { type App, checkOut, momentOf, openRecordToRead, writeBatchResults } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ports.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
+import type { ResultStatus } from '../domain/states.ts'
+import { sayExceptions, toJsonExceptions } from './outcome-report.ts'
 import { findBatch } from './status.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'
@@ -11,47 +14,82 @@ export interface ResultsArguments {
   readonly out: string
   readonly bom?: boolean
   readonly since?: string
+  readonly only?: string
+  readonly exceptions?: string
 }
 
 export async function results(app: App, id: string, given: ResultsArguments, terminal: Terminal): Promise<number> {
   const sinceMs = given.since === undefined ? null : await parseSince(given.since)
+  const only = given.only === undefined ? null : parseOnly(given.only)
+  const isExtract = sinceMs !== null || only !== null
+  if (isExtract && given.exceptions !== undefined) {
+    throw new Fault(
+      'usage',
+      '--exceptions goes with the whole reconciliation, not with --since or --only. Nothing was written.',
+    )
+  }
   const ledger = await openRecordToRead(app)
   try {
     const { batchId, resultsPath, sandbox } = await findBatch(ledger, id)
+    const { exceptions = null } = given
+    const target = await checkOut({ out: given.out, inputPath: null, batchId, sandbox, exceptions })
     // By whatever name: a link to it, or a directory with two names, is the same file.
-    const target = sinceMs === null ? null : await checkOut({ out: given.out, inputPath: null, batchId, sandbox })
-    if (target !== null && target.path === resultsPath) {
-      throw new Fault(
-        'usage',
-        `${given.out} holds the whole reconciliation of batch ${batchId}; an extract would take rows out of it. Name another file with --out.`,
-      )
-    }
+    if (target.exceptionsPath === resultsPath) refuseOver('exceptions', given.exceptions, batchId)
+    if (isExtract && target.path === resultsPath) refuseOver('out', given.out, batchId)
     const written = await writeBatchResults(app, ledger, batchId, {
-      ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs },
+      ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs, only },
+      exceptions,
     })
     const batch = await findBatch(ledger, batchId)
     const pending = countIn(batch, 'READY') + countIn(batch, 'SENDING')
     if (sinceMs === null) for (const line of tieOutLines(written)) terminal.data(line)
     terminal.data(`Results: ${written.path}`)
     terminal.data(`Summary: ${written.summaryPath}`)
-    if (sinceMs !== null)
+    sayExceptions(written.exceptions, terminal)
+    if (isExtract)
       terminal.say(
-        `${plural(written.rows, 'row')} of ${batch.rows} changed since ${given.since}. An extract: the reconciliation is written without --since.`,
+        `${plural(written.rows, 'row')} of ${batch.rows}${only === null ? '' : ` with status ${only.join(', ')}`}${sinceMs === null ? '' : ` changed since ${given.since}`}. An extract: the reconciliation is written without ${[sinceMs === null ? [] : '--since', only === null ? [] : '--only'].flat().join(' and ')}.`,
       )
     else if (pending > 0) terminal.say(`${plural(pending, 'row is', 'rows are')} not settled yet and stand as PENDING.`)
     terminal.object({
       batch: batchId,
       rows: written.rows,
       read_at: isoOf(written.atMs),
-      ...(sinceMs === null ? toJsonTieOut(written) : { since: isoOf(sinceMs) }),
+      ...(sinceMs === null && only === null ? toJsonTieOut(written) : {}),
+      ...(sinceMs === null ? {} : { since: isoOf(sinceMs) }),
+      ...(only === null ? {} : { only }),
       results: written.path,
       summary: written.summaryPath,
+      ...toJsonExceptions(written.exceptions),
       pending,
     })
     return EXIT.approved
   } finally {
     await ledger.close()
   }
+}
+
+/** Rows would be missing from the file that everybody takes for the whole. */
+function refuseOver(option: 'out' | 'exceptions', file: string | undefined, batchId: BatchId): never {
+  throw new Fault(
+    'usage',
+    `${file} holds the whole reconciliation of batch ${batchId}; an extract would take rows out of it. Name another file with --${option}. Nothing was written.`,
+  )
+}
+
+const STATUSES: readonly ResultStatus[] = [
+  ...(['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'CANCELLED', 'INVALID', 'DUPLICATE', 'PENDING'] as const),
+]
+
+function parseOnly(text: string): readonly ResultStatus[] {
+  const words = text.split(',').map((word) => word.trim())
+  const wanted = STATUSES.filter((status) => words.includes(status.toLowerCase()))
+  const unknown = words.filter((word) => !STATUSES.some((status) => status.toLowerCase() === word))
+  if (unknown.length === 0) return wanted
+  throw new Fault(
+    'usage',
+    `--only ${text}: write one or more of ${STATUSES.join(',').toLowerCase()}, with commas between them. Nothing was written.`,
+  )
 }
 
 async function parseSince(text: string): Promise<number> {

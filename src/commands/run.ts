@@ -4,6 +4,7 @@ import {
   type App,
   accountOf,
   checkOut,
+  checkRoom,
   type OpenedFile,
   openInstructionFile,
   openRecord,
@@ -35,6 +36,7 @@ import { EXIT, type Terminal } from './terminal.ts'
 export interface RunArguments extends FileArguments {
   readonly out: string
   readonly bom?: boolean
+  readonly exceptions?: string
   readonly sandbox?: boolean
   readonly giveUpAfter?: string
 }
@@ -75,7 +77,9 @@ async function runOn(
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
   try {
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
-    const results = { out: given.out, inputPath: path, bom: given.bom ?? false }
+    const { exceptions = null } = given
+    const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions }
+    await checkRoom([given.out, exceptions], opened.rows, opened.file.columns.length)
     const same = await findSame(ledger, opened, toSubmit, { ...results, sandbox })
     await own.tryToOpen()
     sayHow(opened, terminal)
@@ -111,6 +115,13 @@ function sayInterrupted(batchId: BatchId, terminal: Terminal): number {
   return EXIT.interrupted
 }
 
+interface Out {
+  readonly out: string
+  readonly inputPath: string
+  readonly sandbox: boolean
+  readonly exceptions: string | null
+}
+
 /**
  * The batch that this file is already: unfinished, or never written, or the very one whose finished results stand at
  * `--out` (cron fired twice). null: it is new. Refuses a wrong `--out` before anything is recorded.
@@ -119,7 +130,7 @@ async function findSame(
   ledger: Ledger,
   { file }: OpenedFile & { kind: 'file' },
   request: SubmitRequest,
-  out: { readonly out: string; readonly inputPath: string; readonly sandbox: boolean },
+  out: Out,
 ): Promise<BatchId | null> {
   const { accountId, runKey } = request
   const known = knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
@@ -137,17 +148,12 @@ async function findSame(
   }
 }
 
-async function findWritten(
-  ledger: Ledger,
-  sha256: string,
-  request: SubmitRequest,
-  out: { readonly out: string; readonly inputPath: string; readonly sandbox: boolean },
-): Promise<BatchId | null> {
+async function findWritten(ledger: Ledger, sha256: string, request: SubmitRequest, out: Out): Promise<BatchId | null> {
   for (const batch of await ledger.batches()) {
     if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
       continue
     const isIts = await checkOut({ ...out, batchId: batch.batchId }).then(
-      () => true,
+      ({ exceptionsPath }) => exceptionsPath === undefined || exceptionsPath !== batch.resultsPath,
       () => false,
     )
     if (isIts) return batch.batchId

@@ -86,9 +86,20 @@ function isFraction(text: string, at: number): boolean {
 }
 
 function isPan(digits: string): boolean {
+  return isInRange(digits) && passesLuhn(digits)
+}
+
+function isInRange(digits: string): boolean {
   const iin = Number(digits.slice(0, 6))
-  const inRange = RANGES.some(([from, to, lengths]) => iin >= from && iin <= to && lengths.includes(digits.length))
-  return inRange && passesLuhn(digits)
+  return RANGES.some(([from, to, lengths]) => iin >= from && iin <= to && lengths.includes(digits.length))
+}
+
+/**
+ * Whether the text may be a card number that a spreadsheet took for a number: it keeps 15 digits and makes the others
+ * zeros, so that the check digit is lost and range and length alone must do. There is always a last digit that fits.
+ */
+export function isRoundedPan(text: string): boolean {
+  return /^\d{15}0{1,4}$/.test(text) && isInRange(text)
 }
 
 export function passesLuhn(digits: string): boolean {

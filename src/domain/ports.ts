@@ -431,6 +431,8 @@ export interface ReconciliationRow {
   readonly cells: readonly string[]
   readonly reference: string | null
   readonly state: State
+  /** The row that a DUPLICATE points at, and whether its answer raised a warning; null for every other row. */
+  readonly repeats: { readonly state: State; readonly warned: boolean } | null
   readonly operation: Operation | null
   readonly amountMinor: bigint | null
   readonly currency: Currency | null

@@ -23,6 +23,19 @@ export async function readHead(file: FileHandle): Promise<Buffer> {
   return head.subarray(0, length)
 }
 
+/** Every byte of the file; null where there are more than `most`. */
+export async function readAll(file: FileHandle, most: number): Promise<Buffer | null> {
+  const pieces: Buffer[] = []
+  for (let length = 0; ; ) {
+    const piece = Buffer.alloc(CHUNK_BYTES)
+    const bytesRead = await readAt(file, piece, 0, length)
+    if (bytesRead === 0) return Buffer.concat(pieces)
+    length += bytesRead
+    if (length > most) return null
+    pieces.push(piece.subarray(0, bytesRead))
+  }
+}
+
 /**
  * The whole text, decoded strictly, without its byte order mark. Every byte goes into the hash; it is complete once the
  * text has been read to its end. Throws NotText at the first chunk that is not of the encoding.
@@ -136,13 +149,17 @@ function linesIn(text: string, before: string): number {
 
 const BINARY_STARTS: ReadonlyArray<readonly [string, string]> = [
   ['504b0304', 'an Excel workbook or a zip archive'],
-  ['d0cf11e0', 'an old Excel workbook'],
+  ['d0cf11e0', 'an old Excel workbook (.xls), or one with a password'],
   ['25504446', 'a PDF'],
   ['1f8b', 'a gzip archive'],
 ]
 
+/** The stream of an encrypted workbook, as its container names it. */
+const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le')
+
 /** Files that people send by mistake under the name of a CSV; null: none of them. */
 export function sniffBinary(head: Uint8Array): string | null {
   const start = Buffer.from(head.subarray(0, 4)).toString('hex')
+  if (start === 'd0cf11e0' && Buffer.from(head).includes(ENCRYPTED)) return 'an Excel workbook with a password'
   return BINARY_STARTS.find(([magic]) => start.startsWith(magic))?.[1] ?? null
 }

@@ -1,6 +1,6 @@
 // Card data in a record that is not meant for it: refuses the whole file. The finding names the place, never the value.
 
-import { holdsPan } from '../domain/pan.ts'
+import { holdsPan, isRoundedPan } from '../domain/pan.ts'
 import type { Header } from './header.ts'
 import { refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
@@ -15,6 +15,17 @@ export function findCardData(header: Header, record: CsvRecord, rowNo: number): 
         remedy: 'use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty',
       },
       at(filled),
+    )
+  }
+  const rounded = record.kinds?.findIndex((kind, i) => kind === 'number' && isRoundedPan(record.cells[i] ?? '')) ?? -1
+  if (rounded !== -1) {
+    return refuse(
+      {
+        problem: 'holds a number that may be a card number whose last digits the spreadsheet has made zeros',
+        remedy:
+          'if it is one, remove it from the file, and from wherever the file came from; if not, format the column as Text and fill it again from the source',
+      },
+      at(rounded),
     )
   }
   const pan = record.cells.findIndex(holdsPan)

@@ -12,6 +12,7 @@ import {
 } from '../domain/instruction.ts'
 import { type Currency, type Money, parseCurrency } from '../domain/money.ts'
 import { parseMoney, parsePlainDecimal } from './amount.ts'
+import { type CellKind, kindProblem } from './cell.ts'
 import type { Field } from './columns.ts'
 import type { DecimalSign } from './decimal.ts'
 import { parseGatewayId, parseXtlOrderId } from './identifier.ts'
@@ -21,6 +22,9 @@ import { toXtlOrderId } from './xtl.ts'
 
 /** The text of a field, as written; empty where there is none. */
 type CellOf = (field: Field) => string
+
+/** What a workbook stores in the cell of a field. */
+type KindOf = (field: Field) => CellKind
 
 /** What holds for every row alike. */
 export interface Reading {
@@ -57,8 +61,13 @@ const UNRULED: Readonly<Record<RuledField, FieldRule>> = {
 }
 
 /** `reference` is final: trimmed, NFC, with its run key; or what is wrong with it. */
-export function instruct(cellOf: CellOf, reference: string | Problem, reading: Reading): Instructed {
-  const row = new RowReading(cellOf)
+export function instruct(
+  cellOf: CellOf,
+  reference: string | Problem,
+  reading: Reading,
+  kindOf: KindOf = () => 'text',
+): Instructed {
+  const row = new RowReading(cellOf, kindOf)
   if (isProblem(reference)) row.fault('reference', reference)
   const operation = row.keep('transaction_type', parseOperationCell(cellOf('transaction_type'), reading.operation))
   row.ruleBy(operation)
@@ -99,10 +108,12 @@ function hidesAmount(row: RowReading): boolean {
 class RowReading {
   readonly faults: FieldFault[] = []
   readonly #cellOf: CellOf
+  readonly #kindOf: KindOf
   #operation: Operation | null = null
 
-  constructor(cellOf: CellOf) {
+  constructor(cellOf: CellOf, kindOf: KindOf) {
     this.#cellOf = cellOf
+    this.#kindOf = kindOf
   }
 
   ruleBy(operation: Operation | null): void {
@@ -127,10 +138,14 @@ class RowReading {
     return this.#cellOf(field).trim()
   }
 
+  kind(field: Field): CellKind {
+    return this.#kindOf(field)
+  }
+
   /** A field that any operation may have. */
   takeFree<T>(field: Field, parse: (text: string) => T | Problem): T | null {
     const text = this.text(field)
-    return text === '' ? null : this.keep(field, parse(text))
+    return text === '' ? null : this.keep(field, kindProblem(field, this.kind(field)) ?? parse(text))
   }
 
   take<T>(field: Field & RuledField, parse: (text: string) => T | Problem): T | null {
@@ -191,7 +206,9 @@ function parseOperationCell(cell: string, declared: Operation | null): Operation
 function readMoney(row: RowReading, reading: Reading): Money | null {
   const currencyGiven = row.text('request_currency') !== ''
   const currency = row.takeFree('request_currency', parseCurrencyCell) ?? (currencyGiven ? null : reading.currency)
-  const plain = row.take('amount', (text) => parsePlainDecimal(text, reading.decimal))
+  // A number cell is written by this program, with a point; what people wrote follows the sign of their file.
+  const sign = row.kind('amount') === 'number' ? '.' : reading.decimal
+  const plain = row.take('amount', (text) => parsePlainDecimal(text, sign))
   if (row.text('amount') === '') return null
   if (currency === null && !currencyGiven) {
     row.fault('request_currency', {

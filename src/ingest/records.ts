@@ -6,6 +6,7 @@ import { pipeline, Readable, type TransformCallback } from 'node:stream'
 import { CsvError, type Options, Parser } from 'csv-parse'
 import { parse } from 'csv-parse/sync'
 import { type Encoding, NotText, readText } from './bytes.ts'
+import type { CellKind } from './cell.ts'
 import type { Layout } from './delimiter.ts'
 import { LIMITS } from './limits.ts'
 import { refuse, type StructuralFault } from './problem.ts'
@@ -18,6 +19,8 @@ export interface CsvRecord {
   readonly cells: readonly string[]
   /** The whole line was one cell in quotation marks, and stands here without them. */
   readonly wrapped?: true
+  /** Of each cell, where a workbook says so; without them all is text. */
+  readonly kinds?: readonly CellKind[]
 }
 
 /** The text turned out not to be of the encoding it was read in. */

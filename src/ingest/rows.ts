@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/guard.ts'
 import type { DraftRow, RowFault } from '../domain/ports.ts'
+import { kindProblem } from './cell.ts'
 import type { Field } from './columns.ts'
 import { type Header, isHeaderAgain } from './header.ts'
 import { isMarkedAsText, MARKED_AS_TEXT } from './identifier.ts'
@@ -13,7 +14,9 @@ import { isProblem, type Problem, shown } from './problem.ts'
 import { unquoted } from './quotes.ts'
 import { type CsvRecord, readRecords } from './records.ts'
 import { derivedReference, parseReference, withRunKey } from './reference.ts'
-import { findStructuralFault, type ReadingOptions, runKeyOf, type Survey } from './survey.ts'
+import { runKeyOf, type Survey } from './survey.ts'
+import { findStructuralFault, type ReadingOptions } from './survey-records.ts'
+import { openWorkbook } from './workbook.ts'
 
 const ROWS_AT_ONCE = 500
 
@@ -27,10 +30,10 @@ export async function* readRows(
   options: ReadingOptions,
 ): AsyncGenerator<readonly DraftRow[]> {
   const toRow = rowReader(survey, options)
-  const hash = createHash('sha256')
+  const again = await readAgain(file, survey)
   let chunk: DraftRow[] = []
   let rowNo = -1
-  for await (const read of readRecords(file, survey, hash)) {
+  for await (const read of again.records) {
     if (read.kind !== 'record') throw changed()
     // The header, which the survey has, and where files were pasted together the header again.
     if (rowNo >= 0 && isHeaderAgain(survey.header, read.cells)) continue
@@ -42,8 +45,18 @@ export async function* readRows(
     yield chunk
     chunk = []
   }
-  if (hash.digest('hex') !== survey.sha256) throw changed()
+  if (again.sha256() !== survey.sha256) throw changed()
   if (chunk.length > 0) yield chunk
+}
+
+async function readAgain(file: FileHandle, survey: Survey) {
+  if (survey.sheet === null) {
+    const hash = createHash('sha256')
+    return { records: readRecords(file, survey, hash), sha256: () => hash.digest('hex') }
+  }
+  const workbook = await openWorkbook(file, survey.sheet)
+  if (workbook.kind === 'refused') throw changed()
+  return { records: workbook.records(), sha256: () => workbook.sha256 }
 }
 
 function changed(): Fault {
@@ -67,9 +80,10 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     const cells = header.guarded ? record.cells.map(unguardCell) : record.cells
     const cellOf = (field: Field) => unquoted(cells[header.fields[field] ?? -1] ?? '')
     const derived = withRunKey(derivedReference(sha256, rowNo), runKey)
-    const given = givenReference(header, cells, cellOf, runKey)
+    const kindOf = (field: Field) => record.kinds?.[header.fields[field] ?? -1] ?? 'text'
+    const given = damagedReference(header, record) ?? givenReference(header, cells, cellOf, runKey)
     const reference = given ?? derived
-    const read = instruct(cellOf, reference, reading)
+    const read = instruct(cellOf, reference, reading, kindOf)
     const faults = read.kind === 'faults' ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo)) : []
     const totals = faults.length === 0 ? null : totalsFault(header, record, rowNo)
     return {
@@ -83,6 +97,14 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       cameFrom: cameFrom(header, cells),
     }
   }
+}
+
+/** What a workbook says is wrong with the cell that the reference would come from; null: nothing. */
+function damagedReference(header: Header, { cells, kinds }: CsvRecord): Problem | null {
+  const fedBack = header.results?.reference ?? -1
+  const place = (cells[fedBack] ?? '').trim() === '' ? header.fields.reference : fedBack
+  const kind = kinds?.[place ?? -1]
+  return kind === undefined ? null : kindProblem('reference', kind)
 }
 
 /** null: the row names none. */

@@ -272,6 +272,7 @@ interface ReadColumns extends FactColumns {
   firstBatch: string | null
   firstRow: number | null
   firstState: State | null
+  firstWarned: number
   waitsFor: string | null
 }
 
@@ -285,7 +286,8 @@ function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): It
     SELECT i.row_no AS rowNo, i.line, i.cells, i.reference, i.state, i.operation, i.amount_minor, i.currency, i.reason,
       i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount, i.answered_currency, i.answered_vault_id,
       i.answered_xtl_order_id, i.warning, i.attempt, i.sent_at, i.completed_at,
-      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState, ${DOUBT_BEFORE} AS waitsFor
+      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState,
+      o.warning IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor
     FROM instruction i JOIN batch b ON b.id = i.batch_id LEFT JOIN instruction o ON o.id = i.duplicate_of
     WHERE i.batch_id = ?1 AND ${CHANGED_SINCE} ORDER BY i.row_no`)
   for (const found of rows.iterate(batchId, sinceMs)) {
@@ -300,6 +302,7 @@ function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): It
       cells: JSON.parse(row.cells) as string[],
       reference: row.reference,
       state: row.state,
+      repeats: row.firstState === null ? null : { state: row.firstState, warned: row.firstWarned === 1 },
       operation: row.operation,
       amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
       currency: row.currency,

@@ -67,6 +67,12 @@ export function toResultCells(row: ReconciliationRow, layout: Layout): string[] 
   return [...carried, ...RESULT_COLUMNS.map((name) => result[name])].map(guardCell)
 }
 
+/** Rows that a person must look at: all but what was approved, now or as an earlier row, and raised no warning. */
+export function isException(row: ReconciliationRow): boolean {
+  if (row.state === 'DUPLICATE') return row.repeats?.state !== 'APPROVED' || row.repeats.warned
+  return row.state !== 'APPROVED' || row.warning !== null
+}
+
 /** UTC, ISO 8601. */
 export function toTimestamp(atMs: number | null): string {
   return atMs === null ? '' : new Date(atMs).toISOString()

@@ -8,6 +8,7 @@ import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/guard.ts'
 import type { BatchId } from '../domain/ports.ts'
 import { batchMarkOf, SANDBOX_MARK } from './cells.ts'
+import { formatOf } from './formats.ts'
 
 export interface OutRequest {
   readonly out: string
@@ -16,12 +17,19 @@ export interface OutRequest {
   /** null: the batch is not recorded yet, so that no existing file can be a result of it. */
   readonly batchId: BatchId | null
   readonly sandbox: boolean
+  /** Rows that a person must look at go there as well; null or absent: nowhere. */
+  readonly exceptions?: string | null
+  readonly readWorkbook?: WorkbookHead | undefined
 }
+
+/** The first records of a workbook's rows; null where it cannot be read. Without it no workbook is known again. */
+export type WorkbookHead = (path: string, count: number) => Promise<readonly (readonly string[])[] | null>
 
 /** Absolute, symbolic links resolved. */
 export interface OutPaths {
   readonly path: string
   readonly summaryPath: string
+  readonly exceptionsPath?: string
 }
 
 /**
@@ -31,13 +39,25 @@ export interface OutPaths {
 export async function checkOut(request: OutRequest): Promise<OutPaths> {
   const paths = await outPathsOf(request.out, request.sandbox)
   const { batchId, sandbox } = request
-  const mark = batchId === null ? null : batchMarkOf({ batchId, sandbox })
+  const check = {
+    mark: batchId === null ? null : batchMarkOf({ batchId, sandbox }),
+    sandbox,
+    read: request.readWorkbook,
+  }
   await refuseInput(paths.path, request.inputPath)
   await refuseInput(paths.summaryPath, request.inputPath)
-  await refuseForeign(paths, 'result_batch', mark, sandbox)
-  await refuseForeign({ ...paths, path: paths.summaryPath }, 'summary_batch', mark, sandbox)
+  await refuseForeign(paths, 'result_batch', check)
+  await refuseForeign({ ...paths, path: paths.summaryPath }, 'summary_batch', check)
   await tryToWrite(paths.summaryPath)
-  return paths
+  if (request.exceptions === undefined || request.exceptions === null) return paths
+  const { path } = await outPathsOf(request.exceptions, sandbox)
+  if (path === paths.path || path === paths.summaryPath) {
+    throw new Fault('usage', `--exceptions names ${path}, where the results go; name another file. Nothing was sent.`)
+  }
+  await refuseInput(path, request.inputPath)
+  await refuseForeign({ path, summaryPath: null }, 'result_batch', check)
+  await tryToWrite(path)
+  return { ...paths, exceptionsPath: path }
 }
 
 /** Beside the target and hidden: a rename within one directory is atomic. */
@@ -93,7 +113,7 @@ export function toOutFault(error: unknown, path: string, words = RESULTS): unkno
 export async function outPathsOf(out: string, sandbox: boolean): Promise<OutPaths> {
   const named = resolve(out)
   const name = basename(named)
-  const marked = sandbox && !name.includes('SANDBOX') ? withWord(name, 'SANDBOX') : name
+  const marked = sandbox && !name.includes('SANDBOX') ? withSandbox(name) : name
   const path = await realPathOf(join(dirname(named), marked))
   return { path, summaryPath: join(dirname(path), withWord(basename(path), 'summary')) }
 }
@@ -102,6 +122,13 @@ export async function outPathsOf(out: string, sandbox: boolean): Promise<OutPath
 function withWord(name: string, word: string): string {
   const ending = extname(name)
   return ending.toLowerCase() === '.csv' ? `${name.slice(0, -ending.length)}.${word}${ending}` : `${name}.${word}.csv`
+}
+
+/** The ending stays the last: it says which form the results have. */
+function withSandbox(name: string): string {
+  return formatOf(name) === 'csv'
+    ? withWord(name, 'SANDBOX')
+    : name.replace(/\.[^.]*$/, (ending) => `.SANDBOX${ending}`)
 }
 
 /** Where a link leads: renaming over the link itself would leave its target stale. */
@@ -129,11 +156,16 @@ export async function refuseInput(path: string, inputPath: string | null, option
   }
 }
 
+interface Check {
+  readonly mark: string | null
+  readonly sandbox: boolean
+  readonly read: WorkbookHead | undefined
+}
+
 async function refuseForeign(
-  { path, summaryPath }: OutPaths,
+  { path, summaryPath }: { readonly path: string; readonly summaryPath: string | null },
   column: string,
-  mark: string | null,
-  sandbox: boolean,
+  { mark, sandbox, read }: Check,
 ): Promise<void> {
   const there = await statOf(path)
   if (there === null) return
@@ -143,10 +175,12 @@ async function refuseForeign(
       `${path} exists and ${what}; it will not be written over: move it away, or name another file with --out.`,
     )
   if (!there.isFile()) throw refuse('is not a regular file')
-  if (there.size === 0) throw refuse('is empty, so it cannot be told for a result of this batch')
-  const said = await markIn(path, column)
+  const isEmpty = there.size === 0
+  if (isEmpty && formatOf(path) !== 'jsonl') throw refuse('is empty, so it cannot be told for a result of this batch')
+  const said = isEmpty ? 'no-row' : await markIn(path, column, read)
+  if (said === 'no-row' && summaryPath === null) return // exceptions without a row: nothing is lost
   // An extract may have no row to say whose it is; its summary says so.
-  const found = said === 'no-row' ? await markIn(summaryPath, 'summary_batch') : said
+  const found = said === 'no-row' && summaryPath !== null ? await markIn(summaryPath, 'summary_batch', read) : said
   if (found === null || found === 'no-row') throw refuse('is not a result of this program')
   // One rehearsal may write over another: neither is a record of anything.
   if (sandbox && found.startsWith(SANDBOX_MARK)) return
@@ -158,22 +192,33 @@ async function refuseForeign(
 const HEAD_BYTES = 1024 * 1024
 
 /** What the first row of the file says under the column; null where it cannot be read so. No batch has the id `no-row`. */
-async function markIn(path: string, column: string): Promise<string | null> {
+async function markIn(path: string, column: string, read: WorkbookHead | undefined): Promise<string | null> {
   try {
-    const file = await open(path, 'r')
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
-      const head = new TextDecoder().decode(buffer.subarray(0, bytesRead))
-      const [header, first] = parse(head, { to: 2, relax_column_count: true }) as string[][]
-      const place = header?.indexOf(column) ?? -1
-      if (place !== -1 && first === undefined) return 'no-row'
-      const mark = place === -1 ? undefined : first?.[place]
-      return mark === undefined || mark === '' ? null : unguardCell(mark)
-    } finally {
-      await file.close()
-    }
+    const [header, first] = await headOf(path, column, read)
+    const place = header?.indexOf(column) ?? -1
+    if (place !== -1 && first === undefined) return 'no-row'
+    const mark = place === -1 ? undefined : first?.[place]
+    return mark === undefined || mark === '' ? null : unguardCell(mark)
   } catch {
     return null
+  }
+}
+
+type Head = readonly (readonly string[])[]
+
+/** The header and the first row. */
+async function headOf(path: string, column: string, read: WorkbookHead | undefined): Promise<Head> {
+  const format = formatOf(path)
+  if (format === 'xlsx') return (await read?.(path, 2)) ?? []
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    const head = new TextDecoder().decode(buffer.subarray(0, bytesRead))
+    if (format === 'csv') return parse(head, { to: 2, relax_column_count: true }) as string[][]
+    const { result } = JSON.parse(head.slice(0, head.indexOf('\n'))) as { result: Record<string, string> }
+    return [[column], [String(result[column] ?? '')]]
+  } finally {
+    await file.close()
   }
 }
 

@@ -9,8 +9,9 @@ import { guardCell } from '../domain/guard.ts'
 import type { Reject, RowFault } from '../domain/ports.ts'
 import { REJECT_COLUMNS } from '../domain/result-columns.ts'
 import { oneLine } from './cells.ts'
+import { CSV } from './formats.ts'
 import { type OutWords, outPathsOf, realPathOf, refuseInput, statOf, toOutFault, tryToWrite } from './out.ts'
-import { CSV, stage, syncDirectory } from './write.ts'
+import { stage, syncDirectory } from './stage.ts'
 
 /** What the file comes from. */
 export interface RejectedFile {

@@ -48,6 +48,13 @@ export interface ReasonCount {
   readonly count: number
 }
 
+/** Which rows of the batch were left in: what is added up is not the batch. */
+export interface Extract {
+  readonly what: string
+  /** Rows of the whole batch. */
+  readonly ofRows: number
+}
+
 export interface Tally {
   add(row: ReconciliationRow): void
   lines(): SummaryLine[]
@@ -166,20 +173,20 @@ function answeredCurrencyOf(text: string | null): string {
 }
 
 /**
- * The summary's records under its header, the total of all rows last. Beside each line stands what the ledger says of all
- * rows of its operation and currency; an extract has some of them only and ties out to nothing.
+ * The summary's records under its header, the total of all rows last; of an extract, then what it is an extract of. Beside
+ * each line stands what the ledger says of all rows of its operation and currency; an extract ties out to nothing.
  */
 export function toSummaryRecords(
   lines: readonly SummaryLine[],
   batchMark: string,
   readAtMs: number,
   tied: TieOut,
-  isExtract = false,
+  extract: Extract | null = null,
 ): string[][] {
   const rows = lines.reduce((sum, line) => sum + line.count, 0)
   const answered = lines.reduce((sum, line) => sum + line.answeredCount, 0)
   const front = [batchMark, toTimestamp(readAtMs)]
-  const ties = isExtract ? 'extract' : tied.isTrue ? 'yes' : 'no'
+  const ties = extract !== null ? 'extract' : tied.isTrue ? 'yes' : 'no'
   return [
     ...lines.map((line) => {
       const whole = tied.ofBatch(line.operation, line.currency)
@@ -199,6 +206,9 @@ export function toSummaryRecords(
       ]
     }),
     [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), '', String(tied.rows), '', ties],
+    ...(extract === null
+      ? []
+      : [[...front, 'EXTRACT', '', extract.what, String(extract.ofRows), '', '', '', '', '', '', ties]]),
   ]
 }
 

@@ -2,22 +2,25 @@
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type Options, stringify } from 'csv-stringify/sync'
 import { assert } from '../domain/fault.ts'
-import type { BatchReading } from '../domain/ports.ts'
+import type { BatchReading, ReconciliationRow } from '../domain/ports.ts'
 import type { ReasonRule } from '../domain/reason-categories.ts'
-import { layoutOf, toHeaderCells, toResultCells } from './cells.ts'
-import { checkOut, temporaryPathFor, toOutFault } from './out.ts'
+import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
+import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
+import { type Cells, formatOf, openResultsFile, type ResultsFile, toCsvText } from './formats.ts'
+import { checkOut, temporaryPathFor, toOutFault, type WorkbookHead } from './out.ts'
+import { syncDirectory } from './stage.ts'
 import {
+  type Extract,
   openTally,
   type ReasonCount,
   SUMMARY_COLUMNS,
   type SummaryLine,
   type Tally,
-  type TieOut,
   tieOut,
   toSummaryRecords,
 } from './summary.ts'
+import { assertFitsWorkbook } from './workbook-file.ts'
 
 export interface ResultsRequest {
   readonly out: string
@@ -26,6 +29,12 @@ export interface ResultsRequest {
   readonly bom: boolean
   /** Only rows that changed at this moment or later: an extract, not the reconciliation of the batch. null: all. */
   readonly sinceMs: number | null
+  /** Only rows of these statuses: an extract likewise. null or absent: all. */
+  readonly only?: readonly ResultStatus[] | null
+  /** Rows that a person must look at go there as well; null or absent: nowhere. Not with an extract. */
+  readonly exceptions?: string | null
+  /** Without it no workbook is known again, and none is written over. */
+  readonly readWorkbook?: WorkbookHead | undefined
   /** The merchant's own categories of reasons. */
   readonly reasonRules: readonly ReasonRule[]
 }
@@ -34,6 +43,8 @@ export interface WrittenResults {
   readonly path: string
   readonly summaryPath: string
   readonly rows: number
+  /** null: none were asked for. */
+  readonly exceptions: { readonly path: string; readonly rows: number } | null
   /** The moment that they show. */
   readonly atMs: number
   readonly summary: readonly SummaryLine[]
@@ -45,100 +56,137 @@ export interface WrittenResults {
 /** Rows turned into text at a time; more are no faster and leave more behind for the collector. */
 const ROWS_PER_WRITE = 100
 
-// With a record delimiter of its own, csv-stringify leaves cells with a lone CR or LF unquoted, and readers would see two
-// rows. A cell that begins with a byte order mark is quoted too, else the first one would be taken for the file's own. So
-// is one with another separator in it: a spreadsheet that parts cells there as well would find a formula behind it.
-export const CSV: Options = { record_delimiter: '\r\n', quoted_match: /[\r\n;\t|]|^\uFEFF/ }
-
 /** The reading stays open; whoever opened it closes it. A failure leaves what was there before as it was. */
 export async function writeResults(reading: BatchReading, request: ResultsRequest): Promise<WrittenResults> {
   const { batchId, sandbox } = reading.batch
-  const { out, inputPath } = request
-  const { path, summaryPath } = await checkOut({ out, inputPath, batchId, sandbox })
-  const tally = openTally(request.reasonRules)
-  const staged: string[] = []
+  const { out, inputPath, exceptions = null, readWorkbook } = request
+  const extract = extractOf(reading, request)
+  assert(extract === null || exceptions === null, 'an extract has no exceptions beside it')
+  const { path, summaryPath, exceptionsPath } = await checkOut({
+    ...{ out, inputPath, batchId, sandbox, exceptions, readWorkbook },
+  })
+  const layout = layoutOf(reading, request.reasonRules)
+  if (formatOf(path) === 'xlsx' && extract === null) assertFitsWorkbook(reading.batch.rows, layout.columns.length)
+  const staged = new Staged(request.bom)
   try {
-    const rows = await stage(path, staged, request.bom, (file) => writeRows(file, reading, request, tally))
+    const results = await staged.openRows(path, layout)
+    const aside = exceptionsPath === undefined ? null : await staged.openRows(exceptionsPath, layout)
+    const tally = openTally(request.reasonRules)
+    const { rows, apart } = await writeRows(reading, request, layout, { results, aside, tally })
     const summary = tally.lines()
-    const isExtract = request.sinceMs !== null
     const tied = tieOut(summary, reading.batch)
-    assert(isExtract || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)
-    await stage(summaryPath, staged, request.bom, (file) => writeSummary(file, reading, summary, tied, isExtract))
-    // The summary goes first: wherever new results stand, their summary stands beside them.
-    await rename(staged[1] as string, summaryPath)
-    await rename(staged[0] as string, path)
+    assert(extract !== null || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)
+    const records = toSummaryRecords(summary, layout.batchMark, reading.atMs, tied, extract)
+    await staged.finish(summaryPath, [[...SUMMARY_COLUMNS], ...records])
     await syncDirectory(dirname(path))
-    const { atMs, batch } = reading
-    return { path, summaryPath, rows, atMs, summary, reasons: tally.reasons(), rowsRead: batch.rows }
+    return {
+      ...{ path, summaryPath, rows, atMs: reading.atMs, summary },
+      ...{ reasons: tally.reasons(), rowsRead: reading.batch.rows },
+      exceptions: exceptionsPath === undefined ? null : { path: exceptionsPath, rows: apart },
+    }
   } catch (error) {
-    await Promise.allSettled(staged.map((temporary) => rm(temporary, { force: true })))
+    await staged.discard()
     throw toOutFault(error, path)
   }
 }
 
-/** Fills a temporary file beside the target and makes it durable, so that a rename can only show a whole file. */
-export async function stage<T>(path: string, staged: string[], bom: boolean, fill: (file: FileHandle) => Promise<T>) {
-  const temporary = temporaryPathFor(path)
-  const file = await open(temporary, 'wx')
-  staged.push(temporary)
-  try {
-    if (bom) await file.appendFile('\uFEFF')
-    const filled = await fill(file)
-    await file.sync()
-    return filled
-  } finally {
-    await file.close()
+/** null: all rows are asked for. */
+function extractOf({ batch }: BatchReading, { sinceMs, only = null }: ResultsRequest): Extract | null {
+  if (sinceMs === null && only === null) return null
+  const what = [
+    only === null ? 'rows' : only.join(' '),
+    sinceMs === null ? '' : `changed since ${toTimestamp(sinceMs)}`,
+  ]
+  return { what: what.join(' ').trim(), ofRows: batch.rows }
+}
+
+/** Files under their temporary names, each beside its target: renaming can only show a whole one. */
+class Staged {
+  readonly #files: { readonly temporary: string; readonly path: string; readonly file: FileHandle }[] = []
+  readonly #rows: ResultsFile[] = []
+  readonly #bom: boolean
+
+  constructor(bom: boolean) {
+    this.#bom = bom
+  }
+
+  async openRows(path: string, layout: Layout): Promise<ResultsFile> {
+    const file = await this.#open(path)
+    const columns = { names: toHeaderCells(layout), carried: layout.carried.length }
+    const rows = await openResultsFile(formatOf(path), file, columns, this.#bom)
+    this.#rows.push(rows)
+    return rows
+  }
+
+  /**
+   * Makes all of them durable, then shows them: the summary first and the results last, so that wherever new results
+   * stand, what belongs to them stands beside them.
+   */
+  async finish(summaryPath: string, summary: readonly Cells[]): Promise<void> {
+    const file = await this.#open(summaryPath)
+    await file.appendFile(toCsvText(summary, this.#bom))
+    for (const rows of this.#rows) await rows.finish(summary)
+    for (const staged of this.#files) {
+      await staged.file.sync()
+      await staged.file.close()
+    }
+    for (const { temporary, path } of this.#files.toReversed()) await rename(temporary, path)
+  }
+
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#files.map(({ file }) => file.close()))
+    await Promise.allSettled(this.#files.map(({ temporary }) => rm(temporary, { force: true })))
+  }
+
+  async #open(path: string): Promise<FileHandle> {
+    const temporary = temporaryPathFor(path)
+    const file = await open(temporary, 'wx')
+    this.#files.push({ temporary, path, file })
+    return file
   }
 }
 
-/** Every row of the reading once, in input order, or no results at all; of an extract, those that changed. */
+/** Every row of the reading once, in input order, or no results at all; of an extract, those that were asked for. */
 async function writeRows(
-  file: FileHandle,
   reading: BatchReading,
-  { sinceMs, reasonRules }: ResultsRequest,
-  tally: Tally,
-): Promise<number> {
-  const layout = layoutOf(reading, reasonRules)
-  let pending = [toHeaderCells(layout)]
-  let rows = 0
+  { sinceMs, only = null }: ResultsRequest,
+  layout: Layout,
+  { results, aside, tally }: { results: ResultsFile; aside: ResultsFile | null; tally: Tally },
+): Promise<{ rows: number; apart: number }> {
+  const into = openBuffer(results, layout)
+  const apart = aside === null ? null : openBuffer(aside, layout)
   let lastRowNo = Number.NEGATIVE_INFINITY
   for (const row of reading.rows(sinceMs ?? undefined)) {
     assert(row.rowNo > lastRowNo, `row ${row.rowNo} of ${reading.batch.batchId} comes after row ${lastRowNo}`)
     lastRowNo = row.rowNo
-    rows += 1
+    if (only !== null && !only.includes(resultStatusOf(row.state))) continue
     tally.add(row)
-    pending.push(toResultCells(row, layout))
-    if (pending.length < ROWS_PER_WRITE) continue
-    await file.appendFile(stringify(pending, CSV))
+    await into.add(row)
+    if (isException(row)) await apart?.add(row)
+  }
+  await into.flush()
+  await apart?.flush()
+  const rows = into.rows()
+  const isWhole = rows === reading.batch.rows
+  const isExtract = sinceMs !== null || only !== null
+  assert(isWhole || isExtract, `${reading.batch.batchId} has ${reading.batch.rows} rows and ${rows} were read`)
+  return { rows, apart: apart?.rows() ?? 0 }
+}
+
+function openBuffer(file: ResultsFile, layout: Layout) {
+  let pending: Cells[] = []
+  let rows = 0
+  const flush = async () => {
+    if (pending.length > 0) await file.add(pending)
     pending = []
   }
-  await file.appendFile(stringify(pending, CSV))
-  const isWhole = rows === reading.batch.rows
-  assert(isWhole || sinceMs !== null, `${reading.batch.batchId} has ${reading.batch.rows} rows and ${rows} were read`)
-  return rows
-}
-
-async function writeSummary(
-  file: FileHandle,
-  reading: BatchReading,
-  lines: readonly SummaryLine[],
-  tied: TieOut,
-  isExtract: boolean,
-): Promise<void> {
-  const { batchMark } = layoutOf(reading)
-  const records = toSummaryRecords(lines, batchMark, reading.atMs, tied, isExtract)
-  await file.appendFile(stringify([[...SUMMARY_COLUMNS], ...records], CSV))
-}
-
-/** Makes the renames themselves durable. Some file systems cannot; the files are whole there all the same. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code !== 'EINVAL' && code !== 'ENOTSUP') throw error
-  } finally {
-    await directory.close()
+  return {
+    rows: () => rows,
+    flush,
+    async add(row: ReconciliationRow) {
+      rows += 1
+      pending.push(toResultCells(row, layout))
+      if (pending.length === ROWS_PER_WRITE) await flush()
+    },
   }
 }

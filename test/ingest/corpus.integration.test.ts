@@ -84,8 +84,9 @@ const CASES: readonly Case[] = [
   },
   {
     file: 'workbook',
-    fact: 'an Excel workbook under the name of a CSV is refused as one',
-    refused: 'the file is an Excel workbook or a zip archive, not CSV. save the sheet as "CSV UTF-8" and use that file',
+    fact: 'the beginning of an Excel workbook under the name of a CSV is told for what it is',
+    refused:
+      'the file begins as an Excel workbook (a zip archive) and is damaged or cut off. fetch or save it again; if it opens in a spreadsheet program, save it there as .xlsx anew',
   },
   {
     file: 'empty',

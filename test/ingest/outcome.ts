@@ -7,7 +7,8 @@ import { parseColumnMap } from '../../src/ingest/columns.ts'
 import type { Header } from '../../src/ingest/header.ts'
 import { isProblem } from '../../src/ingest/problem.ts'
 import { readRows } from '../../src/ingest/rows.ts'
-import { type ReadingOptions, surveyFile } from '../../src/ingest/survey.ts'
+import { surveyFile } from '../../src/ingest/survey.ts'
+import type { ReadingOptions } from '../../src/ingest/survey-records.ts'
 
 export type Said = Partial<Omit<ReadingOptions, 'map'>> & { readonly map?: readonly string[] }
 

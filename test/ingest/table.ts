@@ -8,7 +8,8 @@ import { stringify } from 'csv-stringify/sync'
 import type { DraftRow } from '../../src/domain/ports.ts'
 import type { StructuralFault } from '../../src/ingest/problem.ts'
 import { readRows } from '../../src/ingest/rows.ts'
-import { type ReadingOptions, type Survey, surveyFile } from '../../src/ingest/survey.ts'
+import { type Survey, surveyFile } from '../../src/ingest/survey.ts'
+import type { ReadingOptions } from '../../src/ingest/survey-records.ts'
 
 export const ENCODINGS = [
   'utf8',

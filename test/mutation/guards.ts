@@ -41,6 +41,9 @@ const SUBMISSION = 'test/domain/submission.test.ts'
 const REJECTS = 'test/results/rejects.integration.test.ts'
 const WRITING = 'test/results/write.integration.test.ts'
 const SUBMITTING = 'test/processors/submit-file.integration.test.ts'
+const WORKBOOK = 'test/ingest/workbook.integration.test.ts'
+const FORMATS = 'test/results/formats.integration.test.ts'
+const FORMATS_RUN = 'test/e2e/formats.e2e.test.ts'
 
 export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Before the first byte
@@ -840,7 +843,7 @@ export const GUARDS: readonly Guard[] = [
     name: 'results that do not tie out to the ledger are not written',
     file: 'src/results/write.ts',
     guard:
-      '    assert(isExtract || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)\n',
+      '    assert(extract !== null || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)\n',
     without: '',
     tests: [WRITING],
   },
@@ -854,21 +857,21 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'reading: a quotation mark takes in no row of its own',
-    file: 'src/ingest/survey.ts',
-    guard: 'const takenIn = lineTakenIn(header, read, layout.delimiter)',
+    file: 'src/ingest/survey-records.ts',
+    guard: 'const takenIn = csv === null ? null : lineTakenIn(header, read, csv.delimiter)',
     without: 'const takenIn = null',
     tests: [CORPUS],
   },
   {
     name: 'reading: column names in another order are not rows, and the rows below them are not read by the first',
-    file: 'src/ingest/survey.ts',
+    file: 'src/ingest/survey-records.ts',
     guard: '  if (namesColumns(header, record.cells)) return refuse(OTHER_NAMES, at)\n',
     without: '',
     tests: [CORPUS],
   },
   {
     name: 'reading: a row of another width is refused',
-    file: 'src/ingest/survey.ts',
+    file: 'src/ingest/survey-records.ts',
     guard: '  if (length === wanted) return findCardData(header, record, rowNo)\n',
     without: '  if (length > 0) return findCardData(header, record, rowNo)\n',
     tests: [CORPUS],
@@ -936,5 +939,118 @@ export const GUARDS: readonly Guard[] = [
     guard: "    timeZone === undefined ? '' : `--timezone ${timeZone}`,\n",
     without: '',
     tests: [READING],
+  },
+  // ─────────────────────────────────────────────── Workbooks in, and the forms of results
+  {
+    name: 'a cell that a workbook stores otherwise than as text is no id and no moment',
+    file: 'src/ingest/instruct.ts',
+    guard: 'kindProblem(field, this.kind(field)) ?? ',
+    without: '',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'a reference that a workbook stores as a number is none',
+    file: 'src/ingest/rows.ts',
+    guard: 'damagedReference(header, record) ?? ',
+    without: '',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'a formula that was never computed is no empty cell',
+    file: 'src/ingest/sheet.ts',
+    guard: "return 'not-computed'\n",
+    without: 'return null\n',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'a number of a workbook has a point, whatever sign the file has',
+    file: 'src/ingest/instruct.ts',
+    guard: "row.kind('amount') === 'number' ? '.' : reading.decimal",
+    without: 'reading.decimal',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'a number of a workbook is the 15 digits that are shown',
+    file: 'src/ingest/cell.ts',
+    guard: 'number.toExponential(SPREADSHEET_DIGITS - 1)',
+    without: 'number.toExponential()',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'a day that a workbook stores as a number is no amount',
+    file: 'src/ingest/sheet.ts',
+    guard: 'return isDate ? ',
+    without: 'return false ? ',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'of two sheets with rows neither is guessed',
+    file: 'src/ingest/workbook.ts',
+    guard: 'if (filled.length === 1) return first.sheet',
+    without: 'return first.sheet',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'a card number whose last digit a spreadsheet lost refuses the file',
+    file: 'src/ingest/card.ts',
+    guard: "kind === 'number' && isRoundedPan",
+    without: "kind === 'error' && isRoundedPan",
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'the second reading of a workbook is of the same bytes',
+    file: 'src/ingest/rows.ts',
+    guard: 'if (again.sha256() !== survey.sha256) throw changed()\n',
+    without: '',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'of two parts of one name neither is read',
+    file: 'src/ingest/zip.ts',
+    guard: 'if (entries.has(key)) throw damaged()\n',
+    without: '',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'what is inflated is what the archive promises',
+    file: 'src/ingest/zip.ts',
+    guard: ' || crc !== entry.crc',
+    without: '',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'what is inflated is counted',
+    file: 'src/ingest/zip.ts',
+    guard: 'if (budget.leftBytes < 0) throw tooLarge()\n',
+    without: '',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'results that do not fit are refused before anything is recorded',
+    file: 'src/commands/run.ts',
+    guard: '    await checkRoom([given.out, exceptions], opened.rows, opened.file.columns.length)\n',
+    without: '',
+    tests: [FORMATS_RUN],
+  },
+  {
+    name: 'an extract by status is not taken for the reconciliation',
+    file: 'src/app.ts',
+    guard: 'if (sinceMs === null && only === null) await ledger',
+    without: 'if (sinceMs === null) await ledger',
+    tests: [FORMATS_RUN],
+  },
+  {
+    name: 'exceptions are not written over the results',
+    file: 'src/results/out.ts',
+    guard: 'path === paths.path || path === paths.summaryPath',
+    without: 'path === paths.summaryPath',
+    tests: [FORMATS],
+  },
+  {
+    name: 'a text that looks like an escape of a workbook is escaped',
+    file: 'src/results/workbook-file.ts',
+    guard: '|_(?=x[0-9A-Fa-f]{4}_)',
+    without: '',
+    tests: [FORMATS],
   },
 ]

@@ -19,7 +19,7 @@ import { refunds, toCsv } from '../fixtures/files.ts'
 import { CLERK, type LedgerPlace, NOW, openAccount, sqlitePlace } from '../fixtures/ledgers.ts'
 
 const PAN = '4111111111111111'
-const OPTIONS = { operation: undefined, currency: undefined, decimal: undefined, runKey: undefined }
+const OPTIONS = { operation: undefined, currency: undefined, decimal: undefined, runKey: undefined, sheet: undefined }
 const REQUEST: Omit<SubmitRequest, 'accountId'> = {
   ...{
     runKey: null,

@@ -40,6 +40,7 @@ export function rowOf(row: Partial<ReconciliationRow> = {}): ReconciliationRow {
     cells: [],
     reference: `r-${rowNo}`,
     state: 'READY',
+    repeats: null,
     operation: 'REFUND' satisfies Operation,
     amountMinor: 1230n,
     currency: 'EUR' as Currency,

@@ -6,7 +6,7 @@ import { OPERATIONS } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { ReconciliationRow } from '../../src/domain/ports.ts'
 import { STATES } from '../../src/domain/states.ts'
-import { openTally, tieOut, toSummaryRecords } from '../../src/results/summary.ts'
+import { type Extract, openTally, tieOut, toSummaryRecords } from '../../src/results/summary.ts'
 import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
 function linesOf(rows: readonly ReconciliationRow[]) {
@@ -82,9 +82,13 @@ describe('a line', () => {
   })
 })
 
-const recordsOf = (rows: readonly ReconciliationRow[], batch = readingOf([], rows).batch, isExtract = false) => {
+const recordsOf = (
+  rows: readonly ReconciliationRow[],
+  batch = readingOf([], rows).batch,
+  extract: Extract | null = null,
+) => {
   const lines = linesOf(rows)
-  return toSummaryRecords(lines, 'b-7', AT_MS, tieOut(lines, batch), isExtract).map((record) => record.join('|'))
+  return toSummaryRecords(lines, 'b-7', AT_MS, tieOut(lines, batch), extract).map((record) => record.join('|'))
 }
 
 test('the records carry batch and reading time, and what the ledger says of the whole, the total last', () => {
@@ -97,9 +101,10 @@ test('the records carry batch and reading time, and what the ledger says of the 
 
 test('of an extract they say that it is one', () => {
   const { batch } = readingOf([], [rowOf(), rowOf(answered('12.3000'))])
-  expect(recordsOf([rowOf()], batch, true)).toEqual([
+  expect(recordsOf([rowOf()], batch, { what: 'PENDING', ofRows: 2 })).toEqual([
     'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0||2|24.60|extract',
     'b-7|2026-01-31T12:00:00.000Z|TOTAL|||1|||0||2||extract',
+    'b-7|2026-01-31T12:00:00.000Z|EXTRACT||PENDING|2|||||||extract',
   ])
 })
 

@@ -1,0 +1,104 @@
+// What a workbook knows of a cell beside its text, and what follows from it for the fields that are understood here.
+
+import type { Field } from './columns.ts'
+import type { Problem } from './problem.ts'
+
+/** As the workbook stores it. The cells of a CSV file are all text. */
+export type CellKind = 'text' | 'number' | 'date' | 'boolean' | 'error'
+
+/** Digits that a spreadsheet keeps of a number and shows. */
+const SPREADSHEET_DIGITS = 15
+
+const IDS: readonly Field[] = ['reference', 'request_ref_po_id', 'customer_vault_id', 'xtl_order_id']
+
+const STORED_AS_NUMBER: Problem = {
+  problem: 'is stored as a number: a spreadsheet keeps 15 digits of it and drops leading zeros',
+  remedy: 'format the column as Text and fill it again from the source',
+}
+const TURNED_INTO_TRUTH: Problem = {
+  problem: 'was turned into TRUE or FALSE by the spreadsheet',
+  remedy: 'format the column as Text and fill it again from the source',
+}
+const TURNED_INTO_DATE: Problem = {
+  problem: 'was turned into a date by the spreadsheet',
+  remedy: 'format the column as Text and fill it again from the source',
+}
+
+/** What is wrong with a cell of this kind in the column of this field, whatever its text; null: nothing. */
+export function kindProblem(field: Field, kind: CellKind): Problem | null {
+  switch (kind) {
+    case 'text':
+      return null
+    case 'boolean':
+      return TURNED_INTO_TRUTH
+    case 'number':
+      return IDS.includes(field) ? STORED_AS_NUMBER : null
+    case 'date':
+      return field === 'execute_at'
+        ? {
+            problem: 'is a date cell, which has no offset and would mean another moment on another machine',
+            remedy: 'write it as text, ISO 8601 with an offset, for example 2026-12-01T09:00:00+01:00',
+          }
+        : TURNED_INTO_DATE
+    case 'error':
+      return {
+        problem: 'is an error of the spreadsheet and no value',
+        remedy: 'mend the formula, or write the value itself',
+      }
+  }
+}
+
+/**
+ * A stored number as the spreadsheet shows it in full: 15 significant digits (`36.299999999999997` is 36.3), never in
+ * scientific notation. null: it is no number.
+ */
+export function numberText(stored: string): string | null {
+  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?$/i.test(stored)) return null
+  const number = Number(stored)
+  if (!Number.isFinite(number)) return null
+  if (number === 0) return '0'
+  const [mantissa = '', power = '0'] = number.toExponential(SPREADSHEET_DIGITS - 1).split('e')
+  const sign = mantissa.startsWith('-') ? '-' : ''
+  const digits = mantissa.replace(/[-.]/g, '').replace(/0+$/, '')
+  const point = Number(power) + 1 // how many of the digits stand before it
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`
+  if (point >= digits.length) return sign + digits.padEnd(point, '0')
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+const SECONDS_A_DAY = 86_400
+/** 1 January 1970, counted in days from the zero of the spreadsheet. */
+const UNIX_EPOCH_DAYS = 25_569
+/** From the zero of old Macintosh workbooks to the usual one. */
+const DAYS_TO_1904 = 1_462
+/** 31 December 9999: what is beyond is no date that a spreadsheet shows. */
+const DAYS_MOST = 2_958_466
+
+/** A stored day count as ISO 8601 without an offset, to the second; less than a day is a time. null: it is no date. */
+export function dateText(stored: string, from1904: boolean): string | null {
+  if (numberText(stored) === null) return null
+  const days = Number(stored)
+  if (days < 0 || days >= DAYS_MOST) return null
+  const counted = days + (from1904 ? DAYS_TO_1904 : 0)
+  const iso = new Date(Math.round((counted - UNIX_EPOCH_DAYS) * SECONDS_A_DAY) * 1000).toISOString().slice(0, 19)
+  if (days < 1) return iso.slice(11)
+  return iso.endsWith('T00:00:00') ? iso.slice(0, 10) : iso
+}
+
+/** By the numbers that stand for built-in formats. */
+export function isBuiltInDate(formatId: number): boolean {
+  const within = (from: number, to: number) => formatId >= from && formatId <= to
+  return within(14, 22) || within(27, 36) || within(45, 47) || within(50, 58) || within(71, 81)
+}
+
+/**
+ * Whether a number format shows days or times. In doubt it does: a date taken for a number would be an amount of some
+ * 46,000, and a number taken for a date is only a fault to mend.
+ */
+export function showsDate(format: string): boolean {
+  const bare = format
+    .replace(/"[^"]*"|\\.|_.|\*./g, '')
+    .replace(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '')
+    .replace(/general|standard/gi, '')
+  return /[dmyhs]|[年月日]/i.test(bare)
+}

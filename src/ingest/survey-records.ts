@@ -1,0 +1,139 @@
+// What the records of a file say, wherever they come from: the header, the rows below it, the decimal sign, what is odd.
+
+import type { Operation } from '../domain/instruction.ts'
+import type { Currency } from '../domain/money.ts'
+import { findCardData } from './card.ts'
+import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
+import { DecimalEvidence, type DecimalSign } from './decimal.ts'
+import { type Delimiter, findHeaderBelow } from './delimiter.ts'
+import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
+import { LIMITS } from './limits.ts'
+import { lineTakenIn, Oddities, takenInFault, titledFault } from './oddities.ts'
+import { type Problem, refuse, type StructuralFault } from './problem.ts'
+import { unquoted } from './quotes.ts'
+import type { CsvRecord } from './records.ts'
+
+/** What the command line says about a file. */
+export interface ReadingOptions {
+  /** For every row; a row that says another one is a fault. */
+  readonly operation?: Operation | undefined
+  /** For rows that name none. */
+  readonly currency?: Currency | undefined
+  readonly decimal?: DecimalSign | undefined
+  readonly runKey?: string | undefined
+  /** What the columns are, where their names do not say it. */
+  readonly map?: readonly MappedColumn[] | undefined
+  /** Of a workbook, where it has more than one with something in it. */
+  readonly sheet?: string | undefined
+  /** IANA name: where moments without an offset are read. */
+  readonly timeZone?: string | undefined
+  /** Identity of the account, the same for ever: xtl_order_ids are derived from it. */
+  readonly accountKey: string
+}
+
+export interface RecordsFound {
+  readonly header: Header
+  /** null: no amount of the file shows one. */
+  readonly decimal: DecimalSign | null
+  readonly rows: number
+  readonly warnings: readonly string[]
+}
+
+/** Why records end before their file does, where it is no fault: it is to be read in another way. */
+type ReadOtherwise = 'not-text' | 'odd-quotes'
+
+/** `csv`: its first text and how it is parted; null: the records come from a workbook. */
+export async function surveyRecords(
+  records: AsyncIterable<CsvRecord | StructuralFault | { readonly kind: ReadOtherwise }>,
+  options: ReadingOptions,
+  csv: { readonly text: string; readonly delimiter: Delimiter } | null,
+): Promise<RecordsFound | StructuralFault | ReadOtherwise> {
+  const amounts = new DecimalEvidence()
+  const oddities = new Oddities()
+  let header: Header | null = null
+  let rows = 0
+  for await (const read of records) {
+    if (read.kind === 'refused') return read
+    if (read.kind !== 'record') return read.kind
+    oddities.see(read)
+    if (header === null) {
+      const parsed = parseHeader(read.cells, read.line, options)
+      if ('kind' in parsed) return titled(read, options, csv) ?? parsed
+      header = parsed
+      continue
+    }
+    if (isHeaderAgain(header, read.cells)) {
+      if (oddities.seeHeader(read) > LIMITS.headersAgain) return refuse(TOO_MANY_HEADERS, { line: read.line })
+      continue
+    }
+    rows += 1
+    if (rows > LIMITS.rows) return refuse(TOO_MANY_ROWS, { line: read.line })
+    const takenIn = csv === null ? null : lineTakenIn(header, read, csv.delimiter)
+    if (takenIn !== null) oddities.seeTakenIn(takenIn)
+    const fault =
+      findStructuralFault(header, read, rows) ?? (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
+    if (fault !== null) return fault
+    const place = header.fields.amount ?? -1
+    // A number of a workbook has no sign that was written.
+    if (read.kinds?.[place] !== 'number') amounts.see(unquoted(read.cells[place] ?? ''), read.line)
+  }
+  if (header === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
+  const decimal = amounts.decide(options.decimal)
+  if (decimal !== null && typeof decimal === 'object') return decimal
+  const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null
+  return { header, decimal, rows, warnings: [...(leaning === null ? [] : [leaning]), ...oddities.warnings()] }
+}
+
+/** Where lines stand above the one that names the columns. */
+function titled(
+  read: CsvRecord,
+  { map }: ReadingOptions,
+  csv: { readonly text: string } | null,
+): StructuralFault | null {
+  return csv === null ? null : titledFault(read, findHeaderBelow(csv.text, read.line, knownWith(map ?? [])))
+}
+
+/** Whether a column of that name would be understood. */
+export function knownWith(map: readonly MappedColumn[]): (column: string) => boolean {
+  const said = new Map(map.map(({ column, field }) => [squeezed(column), field]))
+  return (column) => (said.get(squeezed(column)) ?? fieldOf(column) ?? null) !== null
+}
+
+const EMPTY: Problem = {
+  problem: 'the file is empty',
+  remedy: 'check the export; the first line must name the columns',
+}
+const TOO_MANY_HEADERS: Problem = {
+  problem: `more than ${LIMITS.headersAgain} lines repeat the column names`,
+  remedy: 'check the export: one line with the column names is enough',
+}
+const NO_ROWS: Problem = { problem: 'the file has column names but no rows', remedy: 'check the export' }
+const TOO_MANY_ROWS: Problem = {
+  problem: `the file has more than ${LIMITS.rows} rows`,
+  remedy: 'split it into several files, each with the column names in its first line',
+}
+
+/** What makes a record no row of its file. Asked again in the second reading. */
+export function findStructuralFault(header: Header, record: CsvRecord, rowNo: number): StructuralFault | null {
+  const at = { rowNo, line: record.line }
+  const { length } = record.cells
+  const wanted = header.written.length
+  if (namesColumns(header, record.cells)) return refuse(OTHER_NAMES, at)
+  if (length === wanted) return findCardData(header, record, rowNo)
+  return refuse(
+    {
+      problem: `the row has ${length} ${length === 1 ? 'cell' : 'cells'} and the header ${wanted}`,
+      remedy:
+        length === 1 && /[;,\t|]/.test(record.cells[0] ?? '')
+          ? 'the row seems to be parted by another character than the header: use one for the whole file'
+          : 'look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
+    },
+    at,
+  )
+}
+
+const OTHER_NAMES: Problem = {
+  problem:
+    'the row names columns again, and not as the first line does: two different files seem to be pasted together',
+  remedy: 'run them as two files, each with its own column names in the first line',
+}

@@ -1,0 +1,117 @@
+// Workbooks in, workbooks and JSON lines out: the same batch, whatever the form, and nothing sent for what does not fit.
+
+import { readFileSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { readSheet } from 'read-excel-file/node'
+import { afterEach, expect, test } from 'vitest'
+import writeXlsxFile from 'write-excel-file/node'
+import { countsIn, readCsv } from '../fixtures/books.ts'
+import { type Office, openOffice } from '../fixtures/cli.ts'
+import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+test('a workbook of refunds runs into a workbook of results, which fed back sends nothing', async () => {
+  office = await openOffice()
+  const rows = [...refunds(4), refundRow(5, { amount: '5.02' })]
+  office.sandbox.prepare(preparationFor(rows))
+  const names = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id'] as const
+  const sheet = [[...names], ...rows.map((row) => names.map((name) => row[name] ?? ''))]
+  const cells = sheet.map((list, i) =>
+    list.map((value, column) =>
+      i > 0 && column === 2 ? { value: Number(value), type: Number } : { value, type: String },
+    ),
+  )
+  const input = office.path('in.xlsx')
+  await writeFile(input, await writeXlsxFile(cells, { sheet: 'Refunds' }).toBuffer())
+  const [out, look] = [office.path('out.xlsx'), office.path('look.csv')]
+  const ran = await office.tranche('run', input, '--out', out, '--exceptions', look, '--json')
+  expect(ran.code, ran.stderr).toBe(3)
+  expect(ran.last).toMatchObject({ results: out, summary: `${out}.summary.csv`, exceptions: look, exception_rows: 1 })
+  const [header = [], ...lines] = await readSheet(out, 'Results')
+  const status = header.indexOf('result_status')
+  expect(lines.map((line) => line[status])).toEqual([...Array(4).fill('APPROVED'), 'DECLINED'])
+  expect(countsIn(look)).toEqual({ DECLINED: 1 })
+
+  const onceMore = await office.tranche('run', input, '--out', out, '--exceptions', look, '--json') // cron fired twice
+  expect(onceMore.code, onceMore.stderr).toBe(3)
+  expect(onceMore.last.batch).toBe(ran.last.batch)
+  for (const fedBack of [out, look]) {
+    const checked = await office.tranche('check', fedBack, '--json')
+    expect(checked.code, checked.stderr).toBe(0)
+    expect(checked.last).toMatchObject({ accepted: 0, duplicate: fedBack === out ? 5 : 1, invalid: 0 })
+  }
+  expect(office.sandbox.received()).toBe(5)
+})
+
+test('extracts by status say that they are, are no reconciliation, and do not take its place', async () => {
+  office = await openOffice()
+  const rows = [...refunds(3), refundRow(4, { amount: '5.02' })]
+  office.sandbox.prepare(preparationFor(rows))
+  const [input, out] = [await office.put('in.csv', toCsv(rows)), office.path('out.csv')]
+  const { last } = await office.tranche('run', input, '--out', out, '--json')
+  const extract = async (...args: readonly string[]) => office.tranche('results', last.batch, ...args)
+
+  const declined = await extract('--only', 'declined,failed', '--out', office.path('declined.jsonl'))
+  expect(declined.code, declined.stderr).toBe(0)
+  expect(declined.stderr).toContain('1 row of 4 with status DECLINED, FAILED. An extract')
+  const [line] = (await readFile(office.path('declined.jsonl'), 'utf8')).trim().split('\n')
+  expect(JSON.parse(line ?? '')).toMatchObject({ input: { reference: 'R-4' }, result: { result_status: 'DECLINED' } })
+  expect(readFileSync(office.path('declined.jsonl.summary.csv'), 'utf8')).toContain('EXTRACT,,DECLINED FAILED,4')
+
+  const over = await extract('--only', 'declined', '--out', out)
+  expect([over.code, over.stderr]).toEqual([2, expect.stringContaining('the whole reconciliation')])
+  expect(readCsv(out)).toHaveLength(4)
+  const swapped = await extract('--out', office.path('look.csv'), '--exceptions', out)
+  expect([swapped.code, swapped.stderr]).toEqual([2, expect.stringContaining('the whole reconciliation')])
+  const swappedRun = await office.tranche('run', input, '--out', office.path('look.csv'), '--exceptions', out)
+  expect([swappedRun.code, swappedRun.stderr]).toEqual([2, expect.stringContaining('will not be written over')])
+  expect(readCsv(out)).toHaveLength(4)
+  const unknown = await extract('--only', 'DECLINED,lost', '--out', office.path('x.csv'))
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('approved,declined,failed,in_doubt')])
+  const both = await extract('--only', 'declined', '--out', office.path('x.csv'), '--exceptions', office.path('y.csv'))
+  expect(both.code).toBe(2)
+
+  const status = await office.tranche('status', last.batch, '--json')
+  expect(status.last.results).toBe(out)
+
+  const none = await extract('--out', office.path('again.csv'), '--exceptions', office.path('look.csv'))
+  expect(none.stdout).toContain('look.csv (1 row needs a look)')
+})
+
+test('results that would not fit a workbook, or an exceptions file that is something else, stop a run before anything is recorded', async () => {
+  office = await openOffice()
+  const many = `operation,currency,order_id,amount\n${'CANCEL,,1,\n'.repeat(200_001)}`
+  const input = await office.put('many.csv', many)
+  const tooMany = await office.tranche('run', input, '--out', office.path('out.xlsx'))
+  expect([tooMany.code, tooMany.stderr]).toEqual([2, expect.stringContaining('write CSV')])
+
+  const few = await office.put('few.csv', toCsv(refunds(2)))
+  const mine = await office.put('mine.csv', 'mine')
+  const foreign = await office.tranche('run', few, '--out', office.path('out.csv'), '--exceptions', mine)
+  expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('not a result of this program')])
+  const status = await office.tranche('status', '--json')
+  expect(status.stdout).not.toContain('"batch":"')
+  expect(office.sandbox.received()).toBe(0)
+})
+
+test('the sheet that is named is part of what a file means', async () => {
+  office = await openOffice()
+  const rows = refunds(2)
+  office.sandbox.prepare(preparationFor(rows))
+  const names = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id'] as const
+  const sheetOf = (row: (typeof rows)[number]) => [[...names], names.map((name) => row[name] ?? '')]
+  const input = office.path('in.xlsx')
+  const sheets = rows.map((row, i) => ({
+    data: sheetOf(row).map((cells) => cells.map((value) => ({ value, type: String }))),
+    sheet: `S${i + 1}`,
+  }))
+  await writeFile(input, await writeXlsxFile(sheets).toBuffer())
+  const unnamed = await office.tranche('check', input)
+  expect([unnamed.code, unnamed.stderr]).toEqual([7, expect.stringContaining('"S1", "S2"')])
+  const submitted = await office.tranche('submit', input, '--sheet', 'S2', '--json')
+  expect(submitted.code, submitted.stderr).toBe(0)
+  const other = await office.tranche('submit', input, '--sheet', 'S1')
+  expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('--sheet "S2"')])
+})
