@@ -88,6 +88,17 @@ const CASES: readonly Case[] = [
     refused: 'the file is an Excel workbook or a zip archive, not CSV. save the sheet as "CSV UTF-8" and use that file',
   },
   {
+    file: 'html',
+    fact: 'a page with a table in it is refused as one',
+    refused: 'the file is an HTML or XML page, not CSV. save the sheet as "CSV UTF-8" and use that file',
+  },
+  {
+    file: 'card-number-as-title',
+    fact: 'a card number above the column names is told before the title is',
+    refused:
+      'line 1: the first line holds a card number where the column names should be. card numbers never travel through this program: use customer_vault_id, and put the column names first',
+  },
+  {
     file: 'empty',
     fact: 'an empty file is refused',
     refused: 'the file is empty. check the export; the first line must name the columns',
