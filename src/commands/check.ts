@@ -47,7 +47,11 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
   const rejects = await openRejects(given, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
-  if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
+  if (opened.kind === 'refused') {
+    if (given.saveFormat !== undefined)
+      terminal.say(`The format ${given.saveFormat} was not saved: no file was read with it.`)
+    return refuseWhole(opened, path, rejects, terminal)
+  }
   const ledger = await openRecordToRead(app)
   try {
     sayHow(opened, terminal)

@@ -161,5 +161,9 @@ const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le')
 export function sniffBinary(head: Uint8Array): string | null {
   const start = Buffer.from(head.subarray(0, 4)).toString('hex')
   if (start === 'd0cf11e0' && Buffer.from(head).includes(ENCRYPTED)) return 'an Excel workbook with a password'
-  return BINARY_STARTS.find(([magic]) => start.startsWith(magic))?.[1] ?? null
+  const found = BINARY_STARTS.find(([magic]) => start.startsWith(magic))?.[1]
+  if (found !== undefined) return found
+  // Old systems export a page with a table in it, under the name of a sheet.
+  const text = Buffer.from(head.subarray(0, 200)).toString('latin1').replace(/^ï»¿/, '')
+  return /^\s*<(?:!doctype html|html|table|\?xml)/i.test(text) ? 'an HTML or XML page' : null
 }

@@ -96,6 +96,10 @@ describe('a format', () => {
     }
     const named = await office.tranche('check', file, ...HOW, '--save-format', '../bank')
     expect(named.code).toBe(2)
+    const unread = await office.tranche('check', file, '--operation', 'REFUND', '--save-format', 'bank')
+    expect(unread.code).toBe(7)
+    expect(unread.stderr).toContain('The format bank was not saved')
+    expect(existsSync(`${office.dataDir}/formats`)).toBe(false)
     const nothing = await office.tranche('check', file, '--save-format', 'bank')
     expect(nothing.code).toBe(2)
     expect(nothing.stderr).toContain('there is nothing to keep')

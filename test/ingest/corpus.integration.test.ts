@@ -89,6 +89,18 @@ const CASES: readonly Case[] = [
       'the file begins as an Excel workbook (a zip archive) and is damaged or cut off. fetch or save it again; if it opens in a spreadsheet program, save it there as .xlsx anew',
   },
   {
+    file: 'html',
+    fact: 'a page with a table in it is refused as one',
+    refused:
+      'the file is an HTML or XML page, neither CSV nor .xlsx. save the sheet as .xlsx without a password, or as "CSV UTF-8", and use that file',
+  },
+  {
+    file: 'card-number-as-title',
+    fact: 'a card number above the column names is told before the title is',
+    refused:
+      'line 1: the first line holds a card number where the column names should be. card numbers never travel through this program: use customer_vault_id, and put the column names first',
+  },
+  {
     file: 'empty',
     fact: 'an empty file is refused',
     refused: 'the file is empty. check the export; the first line must name the columns',
