@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import { plainId } from '../../src/domain/instruction.ts'
 import type { AccountId, BatchId, Ledger, RetryStatus } from '../../src/domain/ports.ts'
@@ -248,4 +248,42 @@ test.each(Object.keys(MANGLINGS))('a results file to which this was done sends n
   const table = MANGLINGS[name]?.(await resultsOf(first), 5) as string[][]
   const again = await hand(toCsv(table, ';', '\r\n'))
   expect(again === null ? [] : await dueIn(ledger, again)).toEqual([])
+})
+
+describe('results that LibreOffice has saved again', () => {
+  const FIXTURES = new URL('../fixtures/mangled/', import.meta.url)
+  const textOf = (name: string) => readFile(new URL(`${name}.csv`, FIXTURES), 'utf8')
+
+  /** The batch of those results, its rows failed and approved by turns; its name stands in the files instead of the old one. */
+  async function recorded(): Promise<{ batchId: BatchId; failed: string[] }> {
+    const batchId = (await hand(await textOf('input'))) as BatchId
+    const references = (await rowsIn(ledger, batchId)).map(({ reference }) => reference as string)
+    for (const [i, reference] of references.entries()) {
+      await work(ledger, batchId, reference, i % 2 === 0 ? 'FAILED' : 'APPROVED')
+    }
+    return { batchId, failed: references.filter((_, i) => i % 2 === 0) }
+  }
+  const namedAnew = (text: string, batchId: BatchId) => text.replaceAll('261121-sgca6', batchId)
+
+  test('untouched by a spreadsheet, every failed row runs again', async () => {
+    const { batchId, failed } = await recorded()
+    const again = (await hand(namedAnew(await textOf('written'), batchId), ['FAILED'])) as BatchId
+    expect((await dueIn(ledger, again)).map(({ instruction }) => instruction.reference)).toEqual(failed)
+  })
+
+  test.each(['standard', 'german'])(
+    'with lost zeros every failed row runs again, and lines with a damaged reference refuse the file until they are taken out (%s)',
+    async (name) => {
+      const { batchId, failed } = await recorded()
+      const text = namedAnew(await textOf(name), batchId)
+      expect(await hand(text, ['FAILED'])).toBeNull()
+      const [header = [], ...rows] = parse(text) as string[][]
+      const intact = rows.filter(([reference]) => !/E\+|^100000$/.test(reference as string))
+      expect(intact).toHaveLength(rows.length - 2)
+      const again = (await hand(toCsv([header, ...intact], ',', '\r\n'), ['FAILED'])) as BatchId
+      const due = (await dueIn(ledger, again)).map(({ instruction }) => instruction.reference)
+      expect(due).toEqual(failed.filter((reference) => reference !== '1e5'))
+      expect(due).toContain('00123')
+    },
+  )
 })
