@@ -7,8 +7,9 @@ import type { BatchReading, ReconciliationRow } from '../domain/ports.ts'
 import type { ReasonRule } from '../domain/reason-categories.ts'
 import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
 import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
-import { type Cells, formatOf, openResultsFile, type ResultsFile, toCsvText } from './formats.ts'
+import { type Cells, formatOf, type ResultsFile, toCsvText } from './formats.ts'
 import { checkOut, temporaryPathFor, toOutFault, type WorkbookHead } from './out.ts'
+import { openResultsFile } from './results-file.ts'
 import { syncDirectory } from './stage.ts'
 import {
   type Extract,
