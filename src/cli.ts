@@ -140,7 +140,7 @@ function withFileOptions(command: Command): Command {
     )
     .option(
       '--format <name>',
-      'read the file as saved under this name (check --save-format); other options go before it',
+      'read the file as saved under this name (check --save-format); other options overrule it',
     )
     .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
     .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
