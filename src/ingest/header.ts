@@ -246,17 +246,19 @@ function findMissing(
   needs: HeaderNeeds,
 ): Problem | null {
   const missing = neededFields(needs).filter((field) => !meanings.includes(field))
-  const [first] = missing
-  if (first === undefined) return null
+  if (missing.length === 0) return null
   const unknown = written.filter((name, i) => name.trim() !== '' && meanings[i] === null)
-  const nearest = nearestTo(first, unknown)
   return {
     problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}`,
-    remedy:
-      nearest === null
-        ? (REMEDIES[first] ?? `add the column ${first}, or say which column it is: --map "COLUMN=${first}"`)
-        : `is "${shown(nearest)}" meant? Name it ${first}, or say --map "${shown(nearest).trim()}=${first}"`,
+    remedy: missing.map((field) => remedyFor(field, unknown)).join('; '),
   }
+}
+
+function remedyFor(field: Field, unknown: readonly string[]): string {
+  const nearest = nearestTo(field, unknown)
+  return nearest === null
+    ? (REMEDIES[field] ?? `add the column ${field}, or say which column it is: --map "COLUMN=${field}"`)
+    : `is "${shown(nearest)}" meant? Name it ${field}, or say --map "${shown(nearest).trim()}=${field}"`
 }
 
 const REMEDIES: Readonly<Partial<Record<Field, string>>> = {
