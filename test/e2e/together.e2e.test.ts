@@ -24,7 +24,7 @@ async function open(options: Parameters<typeof openOffice>[0] = {}): Promise<Off
 
 test('a run whose row waits behind a batch that nobody works off ends with 6 and names that batch', async () => {
   const office = await open()
-  const [early, late] = [refundRow(1), refundRow(1, { reference: 'R-1-again', amount: '7.77' })]
+  const [early, late] = [refundRow(1), refundRow(1, { reference: 'R-1-again', amount: '0.77' })]
   office.sandbox.prepare(preparationFor([early, late]))
   const [a, b] = [await office.put('a.csv', toCsv([early])), await office.put('b.csv', toCsv([late]))]
   const out = office.path('b.results.csv')
@@ -39,7 +39,7 @@ test('a run whose row waits behind a batch that nobody works off ends with 6 and
 
   const worked = await office.tranche('worker', '--until-idle') // the lock is free again
   expect(worked.code, worked.stderr).toBe(0)
-  expect(office.sandbox.log().map((entry) => entry.amountMinor)).toEqual(['101', '777'])
+  expect(office.sandbox.log().map((entry) => entry.amountMinor)).toEqual(['101', '77'])
   const ran = await office.tranche('run', b, '--out', out, '--json')
   expect([ran.code, ran.last.batch], ran.stderr).toEqual([0, waiting.last.batch])
   expect(countsIn(out)).toEqual({ APPROVED: 1 })
