@@ -198,6 +198,8 @@ export type OpenedFile =
         readonly mapped: readonly { readonly written: string; readonly field: string }[]
         readonly carried: readonly string[]
       }
+      /** Columns that the options say are no field: nobody needs to be asked about them. */
+      readonly ignored: readonly string[]
       readonly close: () => Promise<void>
     }
   | {
@@ -240,6 +242,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       decimal: survey.decimal,
       referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
       columns: { mapped: understoodColumns(survey.header), carried: survey.header.unknown },
+      ignored: survey.header.ignored,
       close: () => handle.close(),
       file: {
         name: basename(path),

@@ -140,7 +140,7 @@ function withFileOptions(command: Command): Command {
     )
     .option(
       '--format <name>',
-      'read the file as saved under this name (check --save-format); other options go before it',
+      'read the file as saved under this name (check --save-format); other options overrule it',
     )
     .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
     .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
@@ -156,7 +156,7 @@ function withFileOptions(command: Command): Command {
       'refuse the file unless it adds up to this; once for each currency in it',
       collect,
     )
-    .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when they are meant')
+    .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when every one is meant')
     .option(
       '--lookalike-days <days>',
       'how far back look-alikes of another run key count (default 20, or the merchant’s)',
@@ -406,7 +406,7 @@ Who acts stands in front: tranche --as Ann in-doubt resolve …
 Examples:
   $ tranche in-doubt resolve R-1001 --as approved --transaction 7001234 --reason "found in the portal"
   $ tranche in-doubt resolve R-1002 --as not-executed --reason "not in the portal, not in the settlement file"
-  $ tranche in-doubt list --out doubts.csv     fill in its last three columns, then:
+  $ tranche in-doubt list --out doubts.csv     # fill in its last three columns, then:
   $ tranche in-doubt resolve --file doubts.csv --reason "checked by Ann on Monday"`
 
 const INBOX_HELP = `
@@ -416,13 +416,13 @@ A file with card data is never moved nor copied.
 
 Examples:
   $ tranche inbox /srv/refunds --operation REFUND
-  $ tranche inbox /srv/refunds --operation REFUND --once     from cron`
+  $ tranche inbox /srv/refunds --operation REFUND --once     # from cron`
 
 const PROGRAM_HELP = `
 Examples:
-  $ tranche check refunds.csv                          look before anything moves
-  $ tranche run refunds.csv --out refunds.results.csv  do it, with a reconciliation at the end
-  $ tranche run refunds.csv --out try.csv --sandbox    rehearse it on a gateway of your own
+  $ tranche check refunds.csv                          # look before anything moves
+  $ tranche run refunds.csv --out refunds.results.csv  # do it, with a reconciliation at the end
+  $ tranche run refunds.csv --out try.csv --sandbox    # rehearse it on a gateway of your own
 
 Exit codes:
   0 all approved   1 unexpected failure   2 usage or configuration   3 some rows not approved

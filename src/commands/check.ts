@@ -13,6 +13,7 @@ import {
 } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ports.ts'
+import { askingWords, commandText, readingWords } from './command-line.ts'
 import {
   type FileArguments,
   type FileRequest,
@@ -45,7 +46,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
   if (anonymous)
     terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
-  const rejects = await openRejects(given, path, null)
+  const rejects = await openRejects(asked, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') {
     if (given.saveFormat !== undefined)
@@ -76,12 +77,13 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
       ...toJsonDetails(reviewed.review),
       ...toJsonRefusals(reviewed),
       ...rejects.toJson(),
+      exit: ok ? EXIT.approved : EXIT.refused,
     })
     rejects.say(terminal)
     await reviewed.draft.discard()
     terminal.say(
       ok
-        ? `Nothing was recorded and nothing was sent.${reviewed.review.accepted === 0 ? '' : ` Next, with the same options: tranche run ${path} --out ${path.replace(/\.csv$/i, '')}.results.csv`}`
+        ? `Nothing was recorded and nothing was sent.${reviewed.review.accepted === 0 ? '' : ` Next: ${nextCommand(path, asked)}`}`
         : 'The file would be refused as it is. Nothing was recorded and nothing was sent.',
     )
     return ok ? EXIT.approved : EXIT.refused
@@ -89,6 +91,14 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     await opened.close()
     await ledger.close()
   }
+}
+
+/** To be pasted: without the options the file would be read otherwise, or another number of rows be let through. */
+function nextCommand(path: string, asked: CheckArguments): string {
+  const format = asked.saveFormat ?? asked.format
+  const reading = asked.saveFormat === undefined ? readingWords(asked) : []
+  const out = path.replace(/(?:\.(?:csv|txt|tsv)|(\.xlsx))?$/i, (_, book = '.csv') => `.results${book.toLowerCase()}`)
+  return commandText('run', path, ...reading, ...askingWords({ ...asked, format }), '--out', out)
 }
 
 /** Before the file is read: a wrong name is no reason to read a million rows. */
@@ -153,6 +163,6 @@ export function showStructuralFault(
   )
   rejects?.say(terminal)
   terminal.say('Nothing was recorded and nothing was sent.')
-  terminal.object({ event: 'result', ok: false, file: path, ...fault, ...rejects?.toJson() })
+  terminal.object({ event: 'result', ok: false, file: path, ...fault, ...rejects?.toJson(), exit: EXIT.refused })
   return EXIT.refused
 }

@@ -17,7 +17,8 @@ import {
 } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
-import type { Ledger } from '../domain/ports.ts'
+import type { BatchView, Ledger } from '../domain/ports.ts'
+import { standingOf } from '../domain/progress.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
 import {
   changedReport,
@@ -179,7 +180,20 @@ async function work(
   }
   if (once && growing.length > 0)
     terminal.say(`${plural(growing.length, 'file is', 'files are')} still being written and left for the next time.`)
+  if (once) for (const line of heldLines(await ledger.batches('open'), app.clock.nowMs())) terminal.say(line)
   return end(terminal, once, events, signal)
+}
+
+/** One pass shows nothing of a worker: without this a batch would stand still, and its results stay out, unexplained. */
+function heldLines(batches: readonly BatchView[], nowMs: number): string[] {
+  return batches.flatMap((batch) => {
+    const { state, reason } = standingOf(batch, nowMs, true)
+    if (state !== 'paused' && state !== 'stopped') return []
+    const name = nameText(batch.fileName ?? 'messages')
+    return [
+      `Batch ${batch.batchId} (${name}) is ${state}, so its results do not come: ${reason ?? ''}. See: tranche status ${batch.batchId}`,
+    ]
+  })
 }
 
 /** A service that is asked to stop has done its work; one pass that is broken off has not. */

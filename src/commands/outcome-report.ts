@@ -97,6 +97,10 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
       break
   }
   if (inDoubt > 0) terminal.say(doubtText(inDoubt, batch.sandbox))
+  if (batch.sandbox && exitCodeOf(batch, ending) !== 0)
+    terminal.say(
+      'The sandbox makes trouble on purpose for amounts from 5.02 to 5.15, whatever else is in the file: tranche sandbox lists them.',
+    )
   if (batch.moneyWarnings > 0)
     terminal.say(
       `${plural(batch.moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,

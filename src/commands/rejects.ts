@@ -2,6 +2,7 @@
 
 import { checkRejects, type OpenedFile, type WrittenRejects, writeRejects } from '../app.ts'
 import type { Reviewed } from '../domain/submission.ts'
+import { askingWords, commandText, readingWords } from './command-line.ts'
 import type { FileArguments } from './file-arguments.ts'
 import { plural, type Terminal } from './terminal.ts'
 
@@ -71,22 +72,7 @@ function othersText(others: number, { skipInvalid = false }: FileArguments): str
 
 /** As the file was read, so that a mended row means what it meant: a few rows alone may leave the decimal sign open. */
 function nextCommand(path: string, given: FileArguments, decimal: '.' | ',' | null): string {
-  const options: [string, string | undefined][] = [
-    ['--operation', given.operation],
-    ['--currency', given.currency],
-    ['--decimal', given.decimal ?? decimal ?? undefined],
-    ['--run-key', given.runKey],
-    ['--merchant', given.merchant],
-    ['--retry', given.retry],
-    ['--format', given.format],
-    ['--timezone', given.timezone],
-    ...(given.map ?? []).map((said): [string, string] => ['--map', said]),
-  ]
-  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
-  return ['tranche', 'check', path, ...words].map(quoted).join(' ')
-}
-
-/** As a shell takes it for one word. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+  const { runKey, merchant, retry, format } = given
+  const reading = readingWords({ ...given, decimal: given.decimal ?? decimal ?? undefined })
+  return commandText('check', path, ...reading, ...askingWords({ runKey, merchant, retry, format }))
 }

@@ -82,7 +82,7 @@ const STATUSES: readonly ResultStatus[] = [
 ]
 
 function parseOnly(text: string): readonly ResultStatus[] {
-  const words = text.split(',').map((word) => word.trim())
+  const words = text.split(',').map((word) => word.trim().toLowerCase())
   const wanted = STATUSES.filter((status) => words.includes(status.toLowerCase()))
   const unknown = words.filter((word) => !STATUSES.some((status) => status.toLowerCase() === word))
   if (unknown.length === 0) return wanted

@@ -4,6 +4,7 @@ import type { OpenedFile } from '../app.ts'
 import type { Currency } from '../domain/money.ts'
 import { maskPans } from '../domain/pan.ts'
 import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/ports.ts'
+import { statusOf } from '../domain/states.ts'
 import type { Refusal, Reviewed } from '../domain/submission.ts'
 import { againLines, toJsonAgain } from './again-report.ts'
 import { amountText, plural, type Terminal, toJsonTotals, toTable } from './terminal.ts'
@@ -26,7 +27,7 @@ export function sayHow(opened: OpenedFile & { kind: 'file' }, terminal: Terminal
 
 /** A column that was not understood may be one that was meant to be. */
 export function sayCarried(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
-  const { carried } = opened.columns
+  const carried = opened.columns.carried.filter((name) => !opened.ignored.includes(name))
   if (carried.length === 0) return
   const names = carried.slice(0, COLUMNS_NAMED).map(columnText).join(', ')
   const more = carried.length > COLUMNS_NAMED ? ` and ${carried.length - COLUMNS_NAMED} more` : ''
@@ -167,7 +168,7 @@ function refusalLine(refusal: Refusal): string {
     case 'unidentified':
       return `${plural(refusal.rows, 'line')} of this results file cannot be told for a recorded row, and --skip-invalid does not leave such lines out: they might have been executed under another reference. Use an intact file (tranche results BATCH --out FILE), or take the lines out.`
     case 'lookalikes':
-      return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. If they are meant, add --allow-lookalikes ${refusal.found}.`
+      return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. What was entered twice moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
     case 'count':
       return `The file has ${plural(refusal.found, 'row')}, ${refusal.expected} were expected (--expect-count): ${countText(refusal.found - refusal.expected)}. Look whether it is the right file, and whole.`
     case 'total':
@@ -215,9 +216,27 @@ export function toJsonDetails({ totalsRead, extents, amountsUnread }: DraftRevie
 export function toJsonRefusals({ draft, review, refusals }: Reviewed): object {
   return {
     lookalikes: review.lookalikes,
+    lookalike_rows: firstOf(draft.lookalikes(), LOOKALIKES_SHOWN).map(toJsonLookalike),
     refusals: refusals.map((refusal) => ({ ...refusal, message: refusalLine(refusal) })),
     faults: firstOf(draft.faults(), FAULTS_IN_JSON).map(({ rowNo, ...fault }) => ({ row: rowNo, ...fault })),
     faults_total: review.faults,
+  }
+}
+
+function toJsonLookalike({ rowNo, line, reference, like, refundedBefore }: Lookalike): object {
+  return {
+    ...{ row: rowNo, line, reference },
+    like: {
+      ...{ batch: like.batchId, row: like.rowNo, reference: like.reference },
+      status: like.state === null ? null : statusOf(like.state),
+    },
+    refunded_before:
+      refundedBefore === null
+        ? null
+        : {
+            amount: amountText(refundedBefore.amountMinor, refundedBefore.currency),
+            currency: refundedBefore.currency,
+          },
   }
 }
 

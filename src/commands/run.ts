@@ -19,7 +19,7 @@ import {
   writeBatchResults,
 } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
-import type { BatchId, Ledger } from '../domain/ports.ts'
+import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
 import { countIn, exitCodeOf } from '../domain/progress.ts'
 import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
 import { againLines } from './again-report.ts'
@@ -31,7 +31,7 @@ import { openRejects, type Rejects } from './rejects.ts'
 import { sayHow } from './review-report.ts'
 import { openInterruption } from './signals.ts'
 import { openRecordAloud, refuse } from './submit.ts'
-import { EXIT, type Terminal } from './terminal.ts'
+import { EXIT, plural, type Terminal } from './terminal.ts'
 
 export interface RunArguments extends FileArguments {
   readonly out: string
@@ -83,6 +83,7 @@ async function runOn(
     const same = await findSame(ledger, opened, toSubmit, { ...results, sandbox })
     await own.tryToOpen()
     sayHow(opened, terminal)
+    if (same !== null) terminal.say(sameText(await viewOf(ledger, same)))
     const batchId = same ?? (await record(app, ledger, opened, toSubmit, path, rejects, terminal))
     if (batchId === null) return EXIT.refused
     rejects.say(terminal)
@@ -105,6 +106,16 @@ async function runOn(
 async function sendingIn(ledger: Ledger): Promise<number> {
   const batches = await ledger.batches('open')
   return batches.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
+}
+
+/** Who sees the totals of a file a second time must not believe that its money has moved a second time. */
+function sameText(batch: BatchView): string {
+  const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
+  const means =
+    open === 0
+      ? 'no row of it is left to send. Nothing is sent now; its results are written again.'
+      : `${open} of ${plural(batch.rows, 'row')} ${open === 1 ? 'is' : 'are'} not settled yet. What is settled or in doubt is not sent again.`
+  return `The file is batch ${batch.batchId} already: ${means}`
 }
 
 function sayInterrupted(batchId: BatchId, terminal: Terminal): number {
@@ -177,8 +188,10 @@ async function record(
       return null
     case 'recorded':
       for (const line of againLines(submitted.review)) terminal.say(line)
+      if (!request.sandbox) terminal.say(`Recorded as batch ${submitted.batchId}.`)
       return submitted.batchId
     case 'known':
+      terminal.say(sameText(await viewOf(ledger, submitted.batchId)))
       return submitted.batchId
   }
 }

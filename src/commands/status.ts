@@ -111,6 +111,7 @@ function describe(batch: BatchView, { state, reason }: Standing, terminal: Termi
     `From ${from}, recorded ${isoOf(batch.createdAtMs)} by ${batch.createdBy}, merchant ${batch.merchant}`,
     ...totalLines(batch),
   ]
+  if (state === 'paused') lines.push(`When you have looked: tranche resume ${batch.batchId} --reason TEXT`)
   // A batch that waits for nothing else says so in its first line.
   if (batch.blocked > 0 && batch.nextDueAtMs !== null)
     lines.push(

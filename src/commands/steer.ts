@@ -82,7 +82,7 @@ function sayWhat(
       terminal.say(
         hold === 'cancelled'
           ? `Batch ${batchId} stays cancelled; its late answers count as looked at.`
-          : `Batch ${batchId} goes on where it stood; a running worker takes it up within a second.`,
+          : `Batch ${batchId} goes on where it stood; a running worker takes it up within a second; so does the same tranche run, run again.`,
       )
       break
     case 'cancel':

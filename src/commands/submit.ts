@@ -72,6 +72,7 @@ export async function refuse(reviewed: Reviewed, path: string, rejects: Rejects,
     ...toJsonReview(reviewed.review),
     ...toJsonRefusals(reviewed),
     ...rejects.toJson(),
+    exit: EXIT.refused,
   })
   await reviewed.draft.discard()
   terminal.say(`${path} is refused. Nothing was recorded and nothing was sent.`)

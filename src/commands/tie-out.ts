@@ -22,10 +22,10 @@ const WORDS = {
 /** What a status means for the money that was asked for. */
 const MONEY = {
   APPROVED: 'approved',
-  DECLINED: 'not',
-  FAILED: 'not',
-  CANCELLED: 'not',
-  INVALID: 'not',
+  DECLINED: 'not moved',
+  FAILED: 'not moved',
+  CANCELLED: 'not moved',
+  INVALID: 'not moved',
   IN_DOUBT: 'in doubt',
   PENDING: 'pending',
   DUPLICATE: 'recorded before',
@@ -40,7 +40,7 @@ export function tieOutLines(written: Written): string[] {
     const count = countOf(written, ({ status: other }) => other === status)
     return count === 0 ? [] : [`${count} ${WORDS[status]}${reasonsText(written, status)}`]
   })
-  const rows = `${plural(written.rowsRead, 'row')} read, ${written.rows} in the results: ${counts.join(', ')}`
+  const rows = `${plural(written.rowsRead, 'row')} read, ${written.rows} in the results${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`
   const sums = moneySums(written)
   const [only] = sums
   const lines =

@@ -1,7 +1,7 @@
 // From an outcome to what it means for the money. Pure, complete, tried from the top; whatever is not understood is in doubt.
 
 import { type Instruction, type Operation, plainId } from './instruction.ts'
-import { sameAmount } from './money.ts'
+import { formatAmount, sameAmount } from './money.ts'
 import type { Answer, Outcome } from './outcome.ts'
 
 /** What an answer says, as the digits and text received. */
@@ -208,10 +208,16 @@ function moneyWarnings(facts: AnswerFacts, asked: Pick<Instruction, 'money'>): W
   if (asked.money === null) return []
   const warnings: Warning[] = []
   if (facts.amount !== null && !sameAmount(facts.amount, asked.money)) {
-    warnings.push({ text: `the gateway answered the amount ${facts.amount}`, aboutMoney: true })
+    warnings.push({
+      text: `the gateway answered the amount ${facts.amount} where ${formatAmount(asked.money)} was asked`,
+      aboutMoney: true,
+    })
   }
   if (facts.currency !== null && facts.currency.toUpperCase() !== asked.money.currency) {
-    warnings.push({ text: `the gateway answered the currency ${facts.currency}`, aboutMoney: true })
+    warnings.push({
+      text: `the gateway answered the currency ${facts.currency} where ${asked.money.currency} was asked`,
+      aboutMoney: true,
+    })
   }
   return warnings
 }

@@ -31,6 +31,8 @@ export interface Header {
   readonly mapped: readonly { readonly written: string; readonly field: Field }[]
   /** Columns with a name that were not understood; they are carried through. */
   readonly unknown: readonly string[]
+  /** Of these, the columns that a person said are none. */
+  readonly ignored: readonly string[]
   /** Columns that may hold nothing, because they are for card data. */
   readonly cards: readonly number[]
   /** The places whose cells go into the results, in order: all but a former result's or reject's own. */
@@ -81,6 +83,10 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
       const name = written[i] as string
       return meanings[i] !== null || name.trim() === '' || cards.includes(i) || isOurs(i) ? [] : [name]
     }),
+    ignored: (needs.map ?? []).flatMap(({ column, field }) => {
+      const place = field === null ? placeOf(column, written) : null
+      return typeof place === 'number' ? [written[place] as string] : []
+    }),
     cards,
     carried: places.filter((i) => !isOurs(i)),
     results,
@@ -126,7 +132,7 @@ function placeOf(column: string, written: readonly string[]): number | Problem {
   }
   const nearest = nearestName(column, names)
   return {
-    problem: `the file has no column "${shown(column)}", which --map names; its first line has ${listOf(names)}`,
+    problem: `the file has no column "${shown(column)}", which --map or the saved format names; its first line has ${listOf(names)}`,
     remedy:
       nearest === null
         ? 'write the name as the file has it'
@@ -240,17 +246,19 @@ function findMissing(
   needs: HeaderNeeds,
 ): Problem | null {
   const missing = neededFields(needs).filter((field) => !meanings.includes(field))
-  const [first] = missing
-  if (first === undefined) return null
+  if (missing.length === 0) return null
   const unknown = written.filter((name, i) => name.trim() !== '' && meanings[i] === null)
-  const nearest = nearestTo(first, unknown)
   return {
     problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}`,
-    remedy:
-      nearest === null
-        ? (REMEDIES[first] ?? `add the column ${first}, or say which column it is: --map "COLUMN=${first}"`)
-        : `is "${shown(nearest)}" meant? Name it ${first}, or say --map "${shown(nearest).trim()}=${first}"`,
+    remedy: missing.map((field) => remedyFor(field, unknown)).join('; '),
   }
+}
+
+function remedyFor(field: Field, unknown: readonly string[]): string {
+  const nearest = nearestTo(field, unknown)
+  return nearest === null
+    ? (REMEDIES[field] ?? `add the column ${field}, or say which column it is: --map "COLUMN=${field}"`)
+    : `is "${shown(nearest)}" meant? Name it ${field}, or say --map "${shown(nearest).trim()}=${field}"`
 }
 
 const REMEDIES: Readonly<Partial<Record<Field, string>>> = {

@@ -267,6 +267,8 @@ function parseOwner(text: string): { ledger: string; inbox: string } | null {
 /** A file of this name beside another says that the other is complete. */
 const MARK = '.done'
 const TAKEN_ENDINGS = /\.(?:csv|txt|tsv|xlsx)$/i
+/** Another name would not make these readable. */
+const SPREADSHEET_ENDINGS = /\.(?:ods|fods|xls|xlsb|xlsm|numbers)$/i
 /** Names that programs give to files while they write them; nobody is told of these. */
 const PASSING = /^\.|^~\$|\.(?:tmp|part|partial|filepart|crdownload|download|done)$/i
 
@@ -291,7 +293,11 @@ function openLooks(path: string, stableMs: number, clock: Clock) {
     if (stat.isDirectory()) return ignored('it is a folder: only files are taken')
     if (!stat.isFile()) return ignored('it is no regular file: links and devices are never taken')
     if (!TAKEN_ENDINGS.test(name))
-      return ignored('only .csv, .txt, .tsv and .xlsx files are taken: rename it if it is one')
+      return ignored(
+        SPREADSHEET_ENDINGS.test(name)
+          ? 'spreadsheets of this kind are not taken: save the sheet as .xlsx or as "CSV UTF-8"'
+          : 'only .csv, .txt, .tsv and .xlsx files are taken: rename it if it is one',
+      )
     const unchanged = `${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}:${stat.blocks}`
     const before = seen.get(name)
     const look = before?.unchanged === unchanged ? before : { unchanged, sinceMs: clock.monotonicMs() }

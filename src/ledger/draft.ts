@@ -236,7 +236,7 @@ function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
     INSERT INTO temp.draft_fault
     SELECT d.row_no, d.line, 'reference', d.reference,
       'the reference is recorded with other content: ' || ${DIFFERENCES} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
-      'use a new reference for a new instruction; a changed instruction is a new one'
+      'use a new reference only for a new instruction: it is sent beside the recorded one, not in its place'
     FROM temp.draft_row d JOIN instruction i ON i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
     WHERE d.state = 'READY' AND d.content <> i.content`).run(account)
   const retry = header.retry.filter((status) => status !== 'INVALID')

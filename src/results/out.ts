@@ -37,6 +37,8 @@ export interface OutPaths {
  * that a wrong `--out` costs nothing, and again before writing. A file is put there and removed for the test.
  */
 export async function checkOut(request: OutRequest): Promise<OutPaths> {
+  refuseForm(request.out, '--out')
+  refuseForm(request.exceptions ?? '', '--exceptions')
   const paths = await outPathsOf(request.out, request.sandbox)
   const { batchId, sandbox } = request
   const check = {
@@ -58,6 +60,16 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
   await refuseForeign({ path, summaryPath: null }, 'result_batch', check)
   await tryToWrite(path)
   return { ...paths, exceptionsPath: path }
+}
+
+/** The program that opens a file by its ending would find CSV in it. Endings that mean nothing to it are left alone. */
+function refuseForm(path: string, option: string): void {
+  const ending = extname(path).toLowerCase()
+  if (!['.ods', '.xls', '.xlsm', '.xlsb', '.json', '.pdf'].includes(ending)) return
+  throw new Fault(
+    'usage',
+    `${option} ${path}: no ${ending} file can be written. Let the name end with .csv, .xlsx or .jsonl. Nothing was written and nothing was sent.`,
+  )
 }
 
 /** Beside the target and hidden: a rename within one directory is atomic. */

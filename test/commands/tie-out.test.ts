@@ -31,7 +31,7 @@ test('one operation in one currency is one sentence', () => {
   ]
   expect(linesFor(rows)).toEqual([
     '4 rows read, 4 in the results: 1 approved, 2 declined (1 card, 1 funds), 1 failed (1 data); ' +
-      '41280.55 EUR asked = 40900.00 approved + 380.55 not.',
+      '41280.55 EUR asked = 40900.00 approved + 380.55 not moved.',
   ])
 })
 
@@ -50,8 +50,12 @@ test('several operations or currencies have a line each, and what is not known i
   expect(linesFor(rows)).toEqual([
     '9 rows read, 9 in the results: 2 approved, 1 in doubt, 2 pending, 1 cancelled, 2 invalid, 1 recorded before.',
     'CAPTURE: 1.77 EUR asked = 1.00 approved + 0.20 in doubt + 0.07 pending + 0.50 recorded before.',
-    'REFUND: 7 JPY asked = 7 not.',
-    'Bad rows: 0.09 EUR asked = 0.09 not.',
+    'REFUND: 7 JPY asked = 7 not moved.',
+    'Bad rows: 0.09 EUR asked = 0.09 not moved.',
     '1 invalid row has no amount that could be read, and no part in these sums.',
   ])
+})
+
+test('results without a row have no list of what became of the rows', () => {
+  expect(linesFor([])).toEqual(['0 rows read, 0 in the results.'])
 })

@@ -302,9 +302,9 @@ describe('an answer over a kept connection without a transaction id', () => {
 
 describe('an approval of other money than asked', () => {
   test.each([
-    [{ TRANS_VALUE: '12.3001' }, 'the gateway answered the amount 12.3001'],
-    [{ TRANS_VALUE: '-12.3000' }, 'the gateway answered the amount -12.3000'],
-    [{ TRANS_CUR: 'USD' }, 'the gateway answered the currency USD'],
+    [{ TRANS_VALUE: '12.3001' }, 'the gateway answered the amount 12.3001 where 12.30 was asked'],
+    [{ TRANS_VALUE: '-12.3000' }, 'the gateway answered the amount -12.3000 where 12.30 was asked'],
+    [{ TRANS_CUR: 'USD' }, 'the gateway answered the currency USD where EUR was asked'],
   ])('%o warns about money', (changes, text) => {
     expect(verdictOn(answered(200, { ...APPROVED, ...changes }), REFUND)).toMatchObject({
       kind: 'approved',

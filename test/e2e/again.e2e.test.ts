@@ -29,6 +29,7 @@ test('an interrupted run ends with 130 and no results; the same command again fi
   const again = await office.tranche('run', input, '--out', out, '--json')
   expect(again.code, again.stderr).toBe(0)
   expect(again.last.batch).toBe(interrupted.last.batch)
+  expect(again.stderr).toMatch(/The file is batch \S+ already: \d+ of 100 rows are not settled yet\./)
   expect(countsIn(out)).toEqual({ APPROVED: 100 })
   expect(office.sandbox.received()).toBe(100)
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
@@ -45,6 +46,8 @@ test('a finished file run again sends nothing: its rows are duplicates that poin
   const onceMore = await office.tranche('run', input, '--out', first, '--json') // cron fired twice
   expect(onceMore.code, onceMore.stderr).toBe(3)
   expect(onceMore.last.batch).toBe(ran.last.batch)
+  expect(ran.stderr).toContain(`Recorded as batch ${ran.last.batch}.`)
+  expect(onceMore.stderr).toContain(`The file is batch ${ran.last.batch} already: no row of it is left to send.`)
 
   const again = await office.tranche('run', input, '--out', second, '--json')
   expect(again.code, again.stderr).toBe(3)

@@ -28,6 +28,8 @@ test('a canary of three sends three rows, pauses, and after a resume the rest', 
     ...Array(17).fill('PENDING'),
   ])
   expect(office.sandbox.received()).toBe(3)
+  const status = await office.tranche('status', looked.last.batch as string)
+  expect(status.stdout).toContain(`tranche resume ${looked.last.batch} --reason TEXT`)
   // Run again without a resume, it stands where it stood.
   expect((await office.tranche('run', input, '--out', out)).code).toBe(6)
   expect(office.sandbox.received()).toBe(3)

@@ -60,6 +60,11 @@ test('extracts by status say that they are, are no reconciliation, and do not ta
   expect(JSON.parse(line ?? '')).toMatchObject({ input: { reference: 'R-4' }, result: { result_status: 'DECLINED' } })
   expect(readFileSync(office.path('declined.jsonl.summary.csv'), 'utf8')).toContain('EXTRACT,,DECLINED FAILED,4')
 
+  const asWritten = await extract('--only', 'DECLINED', '--out', office.path('as-written.csv'))
+  expect(asWritten.code, asWritten.stderr).toBe(0)
+  const sheet = await extract('--out', office.path('out.ods'))
+  expect([sheet.code, sheet.stderr]).toEqual([2, expect.stringContaining('no .ods file can be written')])
+
   const over = await extract('--only', 'declined', '--out', out)
   expect([over.code, over.stderr]).toEqual([2, expect.stringContaining('the whole reconciliation')])
   expect(readCsv(out)).toHaveLength(4)

@@ -138,6 +138,16 @@ test('a card number leaves no trace anywhere but in its own file', async () => {
   expect(files.filter((entry) => entry.name.includes(PAN)).map(({ parentPath }) => parentPath)).toEqual([dir])
 })
 
+test('one pass tells of a batch that is paused, because its results do not come', async () => {
+  const rows = refunds(3)
+  office.sandbox.prepare(preparationFor(rows))
+  putWhole('a.csv', toCsv(rows))
+  expect((await once('--canary', '1')).code).toBe(0)
+  await office.tranche('worker', '--until-idle')
+  const passed = await once('--canary', '1')
+  expect(passed.stderr).toMatch(/Batch \S+ \(a\.csv\) is paused, so its results do not come: .*--canary/)
+})
+
 test('results with doubts are written, and anew when a person has resolved them', async () => {
   const rows = refunds(3)
   office.sandbox.prepare(preparationFor(rows))

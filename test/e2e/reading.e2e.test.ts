@@ -24,6 +24,8 @@ describe('columns', () => {
     expect(checked.code, checked.stderr).toBe(0)
     expect(checked.stderr).toContain('Bestell-ID is read as request_ref_po_id')
     expect(checked.stderr).toContain('Not understood, carried through: Buchungstext.')
+    const ignored = await office.tranche('check', file, ...HOW, '--map', 'Buchungstext=ignore')
+    expect(ignored.stderr).not.toContain('Not understood')
     expect((await office.tranche('check', file, ...HOW, '--json')).last.columns).toEqual({
       mapped: [
         { written: 'Bestell-ID', field: 'request_ref_po_id' },
@@ -63,6 +65,20 @@ describe('columns', () => {
     await office.tranche('submit', plain)
     const declared = await office.tranche('submit', plain, '--decimal', '.')
     expect(declared.stderr).toContain('read with no such options; now it is to be read with --decimal .')
+  })
+})
+
+describe('the command that check names next', () => {
+  test('has every option that the file needs, as a shell takes it', async () => {
+    const file = await office.put("Anna's bank.CSV", BANK)
+    const asked = [...HOW, '--decimal', ',', '--expect-count', '2', '--expect-total', 'EUR=1246.80', '--skip-invalid']
+    const checked = await office.tranche('check', file, ...asked)
+    const quoted = `'${file.replace("'", "'\\''")}'`
+    expect(checked.stderr).toContain(
+      `Next: tranche run ${quoted} --operation REFUND --decimal , --map Bestell-ID=request_ref_po_id --expect-count 2 --expect-total EUR=1246.80 --skip-invalid --out ${quoted.replace('.CSV', '.results.csv')}`,
+    )
+    const saved = await office.tranche('check', file, ...HOW, '--save-format', 'bank')
+    expect(saved.stderr).toContain(`Next: tranche run ${quoted} --format bank --out `)
   })
 })
 

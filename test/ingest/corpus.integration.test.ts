@@ -385,7 +385,7 @@ const CASES: readonly Case[] = [
     fact: 'a mapped column that the file has not refuses it',
     options: { map: ['Betrga=amount'] },
     refused:
-      'line 1: the file has no column "Betrga", which --map names; its first line has "reference", "transaction_type", "amount", "request_currency", "request_ref_po_id", "note". write the name as the file has it',
+      'line 1: the file has no column "Betrga", which --map or the saved format names; its first line has "reference", "transaction_type", "amount", "request_currency", "request_ref_po_id", "note". write the name as the file has it',
   },
   {
     file: 'mapped-against-own-name',

@@ -60,6 +60,8 @@ describe('columns', () => {
     expect(fault.remedy).toBe('is "ammount" meant? Name it amount, or say --map "ammount=amount"')
     expect(refusal('order_id;amount').remedy).toContain('--operation')
     expect(refusal('order_id;amount', { operation: 'REFUND' }).remedy).toContain('--currency')
+    const both = refusal('order_id;x', { operation: 'REFUND' }).remedy
+    expect(both).toMatch(/--map "COLUMN=amount"; .*--currency EUR/)
     expect(refusal('vault_id;note', { operation: 'CAPTURE', currency: 'EUR' as Currency }).problem).toContain('amount')
   })
 

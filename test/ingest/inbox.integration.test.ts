@@ -101,8 +101,13 @@ describe('a look', () => {
     await put('good.TSV')
     await put('-rf.csv')
     await put('two\nlines.csv')
+    await put('sheet.ods')
     await lookTwice()
+    expect((await folder.look()).find(({ name }) => name === 'sheet.ods')).toMatchObject({
+      why: expect.stringContaining('save the sheet as .xlsx'),
+    })
     expect(await kinds()).toEqual({
+      ...{ 'sheet.ods': 'ignored' },
       ...{ 'notes.pdf': 'ignored', 'empty.csv': 'ignored', 'folder.csv': 'ignored', 'link.csv': 'ignored' },
       ...{ 'good.TSV': 'complete', '-rf.csv': 'complete', 'two\nlines.csv': 'complete' },
     })

@@ -1,0 +1,48 @@
+// A command for a person to paste: the options as they were given, each word as a shell takes it.
+
+import type { FileArguments } from './file-arguments.ts'
+
+/** As given, or as left out. */
+type Said = { readonly [K in keyof FileArguments]?: FileArguments[K] | undefined }
+
+/** How the file is read; a saved format can keep it. */
+export function readingWords(given: Said): string[] {
+  return words([
+    ['--operation', given.operation],
+    ['--currency', given.currency],
+    ['--decimal', given.decimal],
+    ['--timezone', given.timezone],
+    ...(given.map ?? []).map((said): [string, string] => ['--map', said]),
+  ])
+}
+
+/** Which file it is, what is expected of it and how it is to be run. */
+export function askingWords(given: Said): string[] {
+  return [
+    ...words([
+      ['--format', given.format],
+      ['--sheet', given.sheet],
+      ['--run-key', given.runKey],
+      ['--merchant', given.merchant],
+      ['--retry', given.retry],
+      ['--expect-count', given.expectCount],
+      ...(given.expectTotal ?? []).map((said): [string, string] => ['--expect-total', said]),
+      ['--allow-lookalikes', given.allowLookalikes],
+      ['--lookalike-days', given.lookalikeDays],
+    ]),
+    ...(given.skipInvalid === true ? ['--skip-invalid'] : []),
+  ]
+}
+
+function words(options: readonly (readonly [string, string | undefined])[]): string[] {
+  return options.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
+}
+
+export function commandText(...said: readonly string[]): string {
+  return ['tranche', ...said].map(quoted).join(' ')
+}
+
+/** As a shell takes it for one word. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
