@@ -57,7 +57,9 @@ export function refusedReport(name: string, opened: File, reviewed: Reviewed, re
     write(`${nameText(name)} is refused. ${NOTHING} ${MEND}`)
     sayHow(opened, asTerminal(write))
     showReview(reviewed.review, asTerminal(write))
-    showRefusals(reviewed, 'all of them stand in the file of rejects', asTerminal(write), write)
+    // Its words are for whoever has typed a command; here the sentence below says the same.
+    const refusals = reviewed.refusals.filter(({ kind }) => kind !== 'bad-rows')
+    showRefusals({ ...reviewed, refusals }, 'all of them stand in the file of rejects', asTerminal(write), write)
     if (rejects !== null)
       write(
         `Every bad row, with what is wrong and what to do, in a table: ${rejects}. The good rows are not sent either: correct the cells in the file itself.`,

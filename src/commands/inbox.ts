@@ -219,7 +219,7 @@ function openWorkerNote(app: App, ledger: Ledger, terminal: Terminal): { note():
         said = false
         return
       }
-      if (said || (await ledger.batches('open')).length === 0) return
+      if (said || !(await ledger.batches('open')).some(({ hold }) => hold === 'none')) return
       said = true
       terminal.say('No worker is running, so what is recorded is not sent yet. Start one: tranche worker')
       terminal.object({ event: 'no-worker' })
