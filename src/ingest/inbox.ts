@@ -2,30 +2,38 @@
 // all that is remembered is where a file stands and what it is called there.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, createReadStream, type Dirent, fsyncSync, openSync, writeFileSync } from 'node:fs'
-import {
-  link,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  rmdir,
-  unlink,
-  writeFile,
-} from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Fault } from '../domain/fault.ts'
-import type { Archived, InboxEntry, InboxFolder, InboxReport, TakenFile } from '../domain/inbox.ts'
-import { maskPans } from '../domain/pan.ts'
+import type { Archived, InboxFolder, TakenFile } from '../domain/inbox.ts'
 import type { BatchId, Clock } from '../domain/ports.ts'
-
-const FOLDERS = ['claimed', 'archive', 'rejected', 'results'] as const
-type Folder = (typeof FOLDERS)[number]
+import {
+  codeOf,
+  exists,
+  fingerprintOf,
+  linkTo,
+  mkdirUnlessThere,
+  moveUnlessThere,
+  sync,
+  tryToMove,
+  unlessThere,
+  writeOnce,
+  writeWhole,
+} from './file-moves.ts'
+import { openLooks, removeMark } from './inbox-looks.ts'
+import {
+  FOLDERS,
+  type Folder,
+  leftStemOf,
+  MARK,
+  PASSING,
+  partsOf,
+  reportPathOf,
+  TAKEN_ENDINGS,
+  takenAtOf,
+} from './inbox-names.ts'
 
 export interface OpenedInbox extends InboxFolder {
   /** Absolute, symbolic links resolved. */
@@ -202,29 +210,6 @@ async function prepare(given: string): Promise<{ path: string; made: readonly st
   }
 }
 
-async function mkdirUnlessThere(path: string): Promise<boolean> {
-  try {
-    await mkdir(path)
-    return true
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-    return false
-  }
-}
-
-/** A rename is the only proof that both are of one file system and may be written. */
-async function tryToMove(from: string, into: string): Promise<void> {
-  const name = `.tranche-${randomBytes(6).toString('hex')}.tmp`
-  await (await open(join(from, name), 'wx')).close()
-  try {
-    await rename(join(from, name), join(into, name))
-    await unlink(join(into, name))
-  } catch (error) {
-    await rm(join(from, name), { force: true })
-    throw error
-  }
-}
-
 /** Which ledger the folder belongs to. In the folder, because a ledger on another host must see it too. */
 const OWNER = '.tranche-inbox.json'
 
@@ -262,137 +247,6 @@ function parseOwner(text: string): { ledger: string; inbox: string } | null {
   }
 }
 
-// ───────────────────────────────────────────────────────────── Looking
-
-/** A file of this name beside another says that the other is complete. */
-const MARK = '.done'
-const TAKEN_ENDINGS = /\.(?:csv|txt|tsv|xlsx)$/i
-/** Another name would not make these readable. */
-const SPREADSHEET_ENDINGS = /\.(?:ods|fods|xls|xlsb|xlsm|numbers)$/i
-/** Names that programs give to files while they write them; nobody is told of these. */
-const PASSING = /^\.|^~\$|\.(?:tmp|part|partial|filepart|crdownload|download|done)$/i
-
-interface Look {
-  readonly unchanged: string
-  readonly sinceMs: number
-}
-
-function openLooks(path: string, stableMs: number, clock: Clock) {
-  let seen = new Map<string, Look>()
-  const isOwn = new Set<string>(FOLDERS)
-
-  async function entryOf(found: Dirent): Promise<{ entry: InboxEntry; look: Look | null } | null> {
-    const { name } = found
-    const ignored = (why: string, fingerprint = why) => ({
-      entry: { kind: 'ignored' as const, name, why, fingerprint },
-      look: null,
-    })
-    if (name.includes('\ufffd')) return ignored('its name is not UTF-8: rename it')
-    const stat = await statOf(join(path, name))
-    if (stat === null) return null
-    if (stat.isDirectory()) return ignored('it is a folder: only files are taken')
-    if (!stat.isFile()) return ignored('it is no regular file: links and devices are never taken')
-    if (!TAKEN_ENDINGS.test(name))
-      return ignored(
-        SPREADSHEET_ENDINGS.test(name)
-          ? 'spreadsheets of this kind are not taken: save the sheet as .xlsx or as "CSV UTF-8"'
-          : 'only .csv, .txt, .tsv and .xlsx files are taken: rename it if it is one',
-      )
-    const unchanged = `${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}:${stat.blocks}`
-    const before = seen.get(name)
-    const look = before?.unchanged === unchanged ? before : { unchanged, sinceMs: clock.monotonicMs() }
-    const mark = await statOf(join(path, `${name}${MARK}`))
-    // A mark that is older than the last change was meant for an earlier file.
-    const marked = mark?.isFile() === true && mark.ctimeNs >= stat.ctimeNs
-    const stable = marked || clock.monotonicMs() - look.sinceMs >= stableMs
-    if (!stable) return { entry: { kind: 'growing', name }, look }
-    const fingerprint = toFingerprint(stat)
-    if (stat.size === 0n) return { ...ignored('it is empty: it is taken when something is in it', fingerprint), look }
-    return { entry: { kind: 'complete', name, fingerprint }, look }
-  }
-
-  return {
-    async look(): Promise<readonly InboxEntry[]> {
-      const entries: InboxEntry[] = []
-      const now = new Map<string, Look>()
-      for (const found of await readdir(path, { withFileTypes: true })) {
-        if (isOwn.has(found.name) || PASSING.test(found.name)) continue
-        const looked = await entryOf(found)
-        if (looked === null) continue
-        entries.push(looked.entry)
-        if (looked.look !== null) now.set(found.name, looked.look)
-      }
-      seen = now
-      return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    },
-  }
-}
-
-type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
-
-/** Of the entry itself: what a link leads to is no file of this folder. */
-async function statOf(path: string) {
-  return lstat(path, { bigint: true }).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  })
-}
-
-/** What a rename leaves as it is. */
-function toFingerprint(stat: Stat): string {
-  return `${stat.isFile()}:${stat.ino}:${stat.size}:${stat.mtimeNs}`
-}
-
-async function fingerprintOf(path: string): Promise<string | null> {
-  const stat = await statOf(path)
-  return stat === null ? null : toFingerprint(stat)
-}
-
-async function removeMark(path: string): Promise<void> {
-  await unlink(path).catch((error: unknown) => {
-    if (!['ENOENT', 'EISDIR', 'EPERM'].includes(codeOf(error) ?? '')) throw error
-  })
-}
-
-// ───────────────────────────────────────────────────────────── Names
-
-/** A name may have 255 bytes; this leaves room for the longest that is made of it, the temporary one of a summary. */
-const STEM_BYTES = 160
-
-/** The name without its ending, as other names are made of it: short enough, and with nothing that a terminal would obey. */
-function partsOf(name: string): { stem: string; ending: string } {
-  const ending = TAKEN_ENDINGS.exec(name)?.[0] ?? ''
-  const stem = name.slice(0, name.length - ending.length).replace(/\p{Cc}/gu, '_')
-  return { stem: cut(stem), ending }
-}
-
-function cut(text: string): string {
-  let kept = ''
-  for (const character of text) {
-    if (Buffer.byteLength(kept) + Buffer.byteLength(character) > STEM_BYTES) break
-    kept += character
-  }
-  return kept
-}
-
-/** With its ending, so that it is found beside the name; a name may hold a card number. */
-function leftStemOf(name: string): string {
-  return cut(maskPans(name).replace(/\p{Cc}/gu, '_'))
-}
-
-function reportPathOf(path: string): string {
-  return `${path}.report.txt`
-}
-
-const TAKEN_ID = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z-[0-9a-f]{6}$/
-
-function takenAtOf(id: string): number | null {
-  const match = TAKEN_ID.exec(id)
-  if (match === null) return null
-  const [, year, month, day, hour, minute, second, ms] = match
-  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`)
-}
-
 /** The report of a batch is what remembers it: it stands before the file is moved beside it. */
 const ARCHIVED_REPORT = /^(?<stem>.+)\.(?<batch>\d{6}-[0-9a-z]{5})\.report\.txt$/s
 
@@ -410,99 +264,4 @@ async function archivedIn(path: string): Promise<Array<Archived & { readonly ste
       resultsPath: join(path, 'results', `${stem}.${batch}.results.csv`),
     }
   })
-}
-
-// ───────────────────────────────────────────────────────────── Writing and moving
-
-async function exists(path: string): Promise<boolean> {
-  return (await statOf(path)) !== null
-}
-
-async function writeOnce(path: string, report: InboxReport): Promise<void> {
-  if (!(await exists(path))) await writeWhole(path, report)
-}
-
-const LINES_PER_WRITE = 500
-
-/** Whole and durable, or not there. */
-async function writeWhole(path: string, report: InboxReport): Promise<void> {
-  const unfinished = join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
-  try {
-    const file = openSync(unfinished, 'wx')
-    try {
-      writeLines(file, report)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    await rename(unfinished, path)
-    await sync(dirname(path))
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
-  }
-}
-
-function writeLines(file: number, report: InboxReport): void {
-  let pending: string[] = []
-  const flush = () => {
-    writeFileSync(file, pending.join(''))
-    pending = []
-  }
-  report((line) => {
-    pending.push(`${line}\n`)
-    if (pending.length >= LINES_PER_WRITE) flush()
-  })
-  flush()
-}
-
-/** A rename would write over what is there; a second name never does. false: something is there. */
-async function moveUnlessThere(from: string, to: string): Promise<boolean> {
-  switch (await linkTo(from, to)) {
-    case 'linked':
-      await unlink(from)
-      return true
-    case 'there':
-      // Cut off between the two steps the last time: both are names of the one file.
-      if ((await fingerprintOf(from)) !== (await fingerprintOf(to))) return false
-      await unlink(from)
-      return true
-    case 'impossible':
-      if (await exists(to)) return false
-      await rename(from, to)
-      return true
-  }
-}
-
-/** `impossible`: a file system without second names. */
-async function linkTo(from: string, to: string): Promise<'linked' | 'there' | 'impossible'> {
-  try {
-    await link(from, to)
-    return 'linked'
-  } catch (error) {
-    const code = codeOf(error) ?? ''
-    if (code === 'EEXIST') return 'there'
-    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) return 'impossible'
-    throw error
-  }
-}
-
-function unlessThere(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error
-}
-
-/** Makes a rename durable. Some file systems cannot; then a power cut may undo it, and the file is taken again. */
-async function sync(path: string): Promise<void> {
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } catch (error) {
-    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error
-  } finally {
-    await directory.close()
-  }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }

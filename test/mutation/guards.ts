@@ -613,7 +613,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'inbox: a mark that is older than its file does not call it complete',
-    file: 'src/ingest/inbox.ts',
+    file: 'src/ingest/inbox-looks.ts',
     guard: ' && mark.ctimeNs >= stat.ctimeNs',
     without: '',
     tests: [INBOX],

@@ -1,0 +1,143 @@
+// Files that are moved and written so that a crash leaves them here or there, whole, and nothing is written over.
+
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
+import { link, lstat, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { InboxReport } from '../domain/inbox.ts'
+
+type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
+
+/** Of the entry itself: what a link leads to is no file of this folder. */
+export async function statOf(path: string) {
+  return lstat(path, { bigint: true }).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  })
+}
+
+/** What a rename leaves as it is. */
+export function toFingerprint(stat: Stat): string {
+  return `${stat.isFile()}:${stat.ino}:${stat.size}:${stat.mtimeNs}`
+}
+
+export async function fingerprintOf(path: string): Promise<string | null> {
+  const stat = await statOf(path)
+  return stat === null ? null : toFingerprint(stat)
+}
+
+export async function mkdirUnlessThere(path: string): Promise<boolean> {
+  try {
+    await mkdir(path)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    return false
+  }
+}
+
+/** A rename is the only proof that both are of one file system and may be written. */
+export async function tryToMove(from: string, into: string): Promise<void> {
+  const name = `.tranche-${randomBytes(6).toString('hex')}.tmp`
+  await (await open(join(from, name), 'wx')).close()
+  try {
+    await rename(join(from, name), join(into, name))
+    await unlink(join(into, name))
+  } catch (error) {
+    await rm(join(from, name), { force: true })
+    throw error
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return (await statOf(path)) !== null
+}
+
+export async function writeOnce(path: string, report: InboxReport): Promise<void> {
+  if (!(await exists(path))) await writeWhole(path, report)
+}
+
+const LINES_PER_WRITE = 500
+
+/** Whole and durable, or not there. */
+export async function writeWhole(path: string, report: InboxReport): Promise<void> {
+  const unfinished = join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
+  try {
+    const file = openSync(unfinished, 'wx')
+    try {
+      writeLines(file, report)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    await rename(unfinished, path)
+    await sync(dirname(path))
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
+}
+
+function writeLines(file: number, report: InboxReport): void {
+  let pending: string[] = []
+  const flush = () => {
+    writeFileSync(file, pending.join(''))
+    pending = []
+  }
+  report((line) => {
+    pending.push(`${line}\n`)
+    if (pending.length >= LINES_PER_WRITE) flush()
+  })
+  flush()
+}
+
+/** A rename would write over what is there; a second name never does. false: something is there. */
+export async function moveUnlessThere(from: string, to: string): Promise<boolean> {
+  switch (await linkTo(from, to)) {
+    case 'linked':
+      await unlink(from)
+      return true
+    case 'there':
+      // Cut off between the two steps the last time: both are names of the one file.
+      if ((await fingerprintOf(from)) !== (await fingerprintOf(to))) return false
+      await unlink(from)
+      return true
+    case 'impossible':
+      if (await exists(to)) return false
+      await rename(from, to)
+      return true
+  }
+}
+
+/** `impossible`: a file system without second names. */
+export async function linkTo(from: string, to: string): Promise<'linked' | 'there' | 'impossible'> {
+  try {
+    await link(from, to)
+    return 'linked'
+  } catch (error) {
+    const code = codeOf(error) ?? ''
+    if (code === 'EEXIST') return 'there'
+    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) return 'impossible'
+    throw error
+  }
+}
+
+export function unlessThere(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error
+}
+
+/** Makes a rename durable. Some file systems cannot; then a power cut may undo it, and the file is taken again. */
+export async function sync(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } catch (error) {
+    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error
+  } finally {
+    await directory.close()
+  }
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
