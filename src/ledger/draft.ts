@@ -165,7 +165,7 @@ function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): Omit<Dra
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
   db.exec(FAULT_INDEX)
   refuseBoundless(db)
-  if (header.fedBack) identifyLines(db)
+  if (header.fedBack) identifyLines(db, header)
   refuseRepeats(db)
   meetRecorded(db, header)
   if (header.fedBack) meetLines(db, header)

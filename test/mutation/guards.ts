@@ -720,6 +720,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'results of another merchant are refused',
+    file: 'src/ledger/fed-back.ts',
+    guard: '  refuseOtherAccounts(db, accountId)\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
     name: 'a fed-back line whose reference is not that of the row it names is refused',
     file: 'src/ledger/fed-back.ts',
     guard: '  refuseDisagreeing(db)\n',
