@@ -1,5 +1,6 @@
 // References: what makes a row the same row for ever. Given by the file, else derived from it; the run key goes in front.
 
+import { UNREAD_REFERENCE } from '../domain/instruction.ts'
 import { startsLikeFormula } from './formula.ts'
 import { FORMULA_LIKE } from './identifier.ts'
 import type { Problem } from './problem.ts'
@@ -52,6 +53,11 @@ export function parseRunKey(text: string): string | Problem {
 /** For a row without a reference: the same bytes always give the same ones. */
 export function derivedReference(sha256: string, rowNo: number): string {
   return `${sha256.slice(0, 16)}-${rowNo}`
+}
+
+/** For a row whose own reference is bad: it may be recorded under this, but never sent. */
+export function unreadReference(derived: string): string {
+  return `${derived}${UNREAD_REFERENCE}`
 }
 
 export function withRunKey(reference: string, runKey: string | null): string {

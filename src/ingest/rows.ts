@@ -13,7 +13,7 @@ import { type FieldFault, instruct, type Reading } from './instruct.ts'
 import { isProblem, type Problem, shown } from './problem.ts'
 import { unquoted } from './quotes.ts'
 import { type CsvRecord, readRecords } from './records.ts'
-import { derivedReference, parseReference, withRunKey } from './reference.ts'
+import { derivedReference, parseReference, unreadReference, withRunKey } from './reference.ts'
 import { runKeyOf, type Survey } from './survey.ts'
 import { findStructuralFault, type ReadingOptions } from './survey-records.ts'
 import { openWorkbook } from './workbook.ts'
@@ -90,7 +90,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       rowNo,
       line: record.line,
       cells: header.carried.map((i) => cells[i] ?? ''),
-      reference: isProblem(reference) ? derived : reference,
+      reference: isProblem(reference) ? unreadReference(derived) : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
       money: read.kind === 'faults' ? read.money : null,
       faults: totals === null ? faults : [totals],

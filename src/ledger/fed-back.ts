@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
+import { UNREAD_REFERENCE } from '../domain/instruction.ts'
 import type { AccountId, Again, DraftHeader } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 
@@ -76,6 +77,7 @@ export function meetLines(db: DatabaseSync, header: DraftHeader): void {
     DELETE FROM temp.draft_fault WHERE row_no IN (
       SELECT d.row_no FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
       WHERE d.state = 'DUPLICATE' AND (d.content IS NULL OR i.state = 'INVALID'))`)
+  refuseUnnamed(db)
   refuseNew(db)
 }
 
@@ -112,6 +114,19 @@ function keepRunKeys(db: DatabaseSync): void {
     UPDATE temp.draft_row AS d SET run_key = i.run_key FROM instruction i
     WHERE d.state = 'READY' AND i.reference = d.reference
       AND (i.id = d.supersedes OR (d.supersedes IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row))`)
+}
+
+/**
+ * Rows whose own reference was bad stand under one that was made up. Mended in a file of rejects they run under their own,
+ * and would run once more from here.
+ */
+function refuseUnnamed(db: DatabaseSync): void {
+  db.exec(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'result_reference', d.reference, 'the row was recorded without its reference, which was bad',
+      'mend its reference and hand the row in as a new instruction, in a file without the columns result_…'
+    FROM temp.draft_row d JOIN instruction i ON i.batch_id = d.came_batch AND i.row_no = d.came_row
+    WHERE d.state <> 'DUPLICATE' AND i.state = 'INVALID' AND i.reference GLOB '*[0-9a-f]-[0-9]*${UNREAD_REFERENCE}'`)
 }
 
 function refuseNew(db: DatabaseSync): void {

@@ -114,8 +114,11 @@ function toOwnCells(
   if (fedBack) return [...own, cameFrom === null ? '' : String(cameFrom.rowNo), reference, cameFrom?.batchId ?? '']
   const bare = runKey !== null && reference.startsWith(`${runKey}/`) ? reference.slice(runKey.length + 1) : reference
   if (referencePlace === null) return [...own, bare]
-  return own.map((cell, i) => (i === referencePlace && cell.trim() === '' ? bare : cell))
+  return own.map((cell, i) => (i === referencePlace && EMPTY_CELL.test(cell) ? bare : cell))
 }
+
+/** As rows are read: quotation marks around nothing are nothing. */
+const EMPTY_CELL = /^\s*(?:("+)\s*\1\s*)?$/
 
 function joined(texts: readonly (string | null)[]): string {
   return [...new Set(texts.filter((text) => text !== null).map(oneLine))].join('; ')

@@ -727,6 +727,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a row whose own reference was bad never runs from its results',
+    file: 'src/ledger/fed-back.ts',
+    guard: '  refuseUnnamed(db)\n',
+    without: '',
+    tests: [FED_BACK],
+  },
+  {
     name: 'a fed-back line whose reference is not that of the row it names is refused',
     file: 'src/ledger/fed-back.ts',
     guard: '  refuseDisagreeing(db)\n',
@@ -835,7 +842,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a reject without a reference is the same row whenever it comes back',
     file: 'src/results/rejects.ts',
-    guard: "(i === referencePlace && cell.trim() === '' ? bare : cell)",
+    guard: '(i === referencePlace && EMPTY_CELL.test(cell) ? bare : cell)',
     without: 'cell',
     tests: [REJECTS],
   },
