@@ -152,6 +152,8 @@ async function findWritten(ledger: Ledger, sha256: string, request: SubmitReques
   for (const batch of await ledger.batches()) {
     if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
       continue
+    // Another sheet of the workbook, or another operation: what stands there says nothing of what is asked now.
+    if (batch.reading !== request.reading) continue
     const isIts = await checkOut({ ...out, batchId: batch.batchId }).then(
       ({ exceptionsPath }) => exceptionsPath === undefined || exceptionsPath !== batch.resultsPath,
       () => false,

@@ -394,6 +394,8 @@ export interface BatchView {
   readonly fileName: string | null
   readonly fileSha256: string | null
   readonly runKey: string | null
+  /** What of the command line decided the meaning of the file. */
+  readonly reading: string
   readonly sandbox: boolean
   readonly createdAtMs: number
   readonly createdBy: string

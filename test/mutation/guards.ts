@@ -734,6 +734,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [FED_BACK],
   },
   {
+    name: 'results of the file as it was read otherwise do not pass for those that are asked for',
+    file: 'src/commands/run.ts',
+    guard: '    if (batch.reading !== request.reading) continue\n',
+    without: '',
+    tests: [FORMATS_RUN],
+  },
+  {
+    name: 'rows of another sheet are other rows',
+    file: 'src/ingest/reference.ts',
+    guard: "sheet === null ? sha256 : createHash('sha256').update(`${sha256}\\n${sheet}`).digest('hex')",
+    without: 'sheet === sha256 ? sheet : sha256',
+    tests: [WORKBOOK],
+  },
+  {
     name: 'a fed-back line whose reference is not that of the row it names is refused',
     file: 'src/ledger/fed-back.ts',
     guard: '  refuseDisagreeing(db)\n',
