@@ -302,7 +302,7 @@ function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
   const rows = db.prepare(`
     SELECT d.row_no AS rowNo, d.line, d.reference, i.batch_id AS batchId, coalesce(o.row_no, i.row_no) AS likeRowNo,
       coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState,
-      CASE WHEN i.lookalike <> d.lookalike THEN p.refunded_minor END AS refundedMinor, d.currency
+      CASE WHEN i.lookalike <> d.lookalike THEN p.refunded_minor END AS refundedMinor, p.refunded_currency AS currency
     FROM temp.draft_row d
     LEFT JOIN temp.draft_row o ON o.row_no = d.like_row
     LEFT JOIN instruction i ON i.id = d.like_recorded AND o.row_no IS NULL
@@ -319,7 +319,7 @@ function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
         likeReference: string
         likeState: State | null
         refundedMinor: number | null
-        currency: Currency
+        currency: Currency | null
       }
     const refundedBefore = refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency }
     const like = { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState }

@@ -799,8 +799,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a refund that repeats or exceeds what was refunded of an unknown sale is asked about',
     file: 'src/ledger/refunds.ts',
-    guard: 'AND d.amount_minor >= o.refunded_minor`',
-    without: 'AND 0`',
+    guard: ' OR d.amount_minor >= o.refunded_minor)`',
+    without: ')`',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a refund in another currency than those before of an unknown sale is asked about',
+    file: 'src/ledger/refunds.ts',
+    guard: '(d.currency IS NOT o.refunded_currency OR d.amount_minor',
+    without: '(0 OR d.amount_minor',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a refund that comes as a message in another currency than those before is asked about',
+    file: 'src/ledger/refunds.ts',
+    guard: '(before.currency === currency && before.refundedMinor > amountMinor)',
+    without: '(before.refundedMinor > amountMinor)',
     tests: [LEDGER],
   },
   {
