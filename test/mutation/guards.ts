@@ -748,6 +748,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKBOOK],
   },
   {
+    name: 'rejects never stand where the exceptions of the run will go',
+    file: 'src/results/rejects.ts',
+    guard: 'exceptions === undefined ? [] : ',
+    without: 'sandbox || !sandbox || exceptions === undefined ? [] : ',
+    tests: [REJECTS],
+  },
+  {
     name: 'a fed-back line whose reference is not that of the row it names is refused',
     file: 'src/ledger/fed-back.ts',
     guard: '  refuseDisagreeing(db)\n',

@@ -148,8 +148,8 @@ describe('before anything else happens', () => {
     }
   })
 
-  test.each(['out.csv', 'out.summary.csv'])('the results %s are not written over', async (name) => {
-    const results = { out: join(dir, 'out.csv'), sandbox: false }
+  test.each(['out.csv', 'out.summary.csv', 'look.csv'])('the results %s are not written over', async (name) => {
+    const results = { out: join(dir, 'out.csv'), exceptions: join(dir, 'look.csv'), sandbox: false }
     await expect(checkRejects(join(dir, name), input, results)).rejects.toMatchObject({ code: 'usage' })
     const sandboxed = { ...results, sandbox: true }
     await expect(checkRejects(join(dir, 'out.csv'), input, sandboxed)).resolves.toBe(join(dir, 'out.csv'))
