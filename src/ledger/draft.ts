@@ -406,7 +406,7 @@ function unlessTaken<T>(run: () => T): T | null {
 function takenFault(): Fault {
   return new Fault(
     'refused',
-    'A message that repeats a row of this file, looks like one or refunds the same order arrived while the file was read. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
+    'While the file was read, a message arrived that repeats a row of it, looks like one or refunds the same order; or an answer, for a row that was to run again. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
   )
 }
 
@@ -503,8 +503,13 @@ async function makeVisible(
     SELECT 1 FROM instruction i
     WHERE EXISTS (SELECT 1 FROM temp.draft_order) AND i.id > ? AND i.account_id = ? AND i.batch_id <> ? AND i.operation = 'REFUND'
       AND i.order_key IN (SELECT order_key FROM temp.draft_order) LIMIT 1`)
+  const answeredSince = db.prepare(`
+    SELECT 1 FROM temp.draft_row d JOIN instruction i ON i.id = d.supersedes
+    WHERE i.money_warning = 1 OR i.state NOT IN ('FAILED', 'CANCELLED') LIMIT 1`)
   return committer.write(
     () => {
+      // A late answer may have said that a row was executed which is about to run again.
+      if (answeredSince.get() !== undefined) return false
       // A message that arrived after the review may look like a row of this file, or refund an order of it: nobody was asked.
       if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false
       if (refundSince.get(seen.id, Number(header.accountId), batchId) !== undefined && !stillFits(db, header))

@@ -434,6 +434,17 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       })
     })
 
+    test('do not run a row again of which an answer said APPROVED while they were read', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      const attempt = await work(ledger, first, 'A', 'FAILED')
+      const line = rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })
+      const { draft, review: reviewed } = await review(ledger, headerOf(accountId, fed('FAILED')), [line])
+      expect(reviewed.accepted).toBe(1)
+      await settle(ledger, attempt, 'APPROVED', { facts: factsWith('501') })
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+      expect(await ledger.batches()).toHaveLength(1)
+    })
+
     test('of another merchant are refused, whatever may run again: a row that took no reference would run at both', async () => {
       const first = await finished()
       const second = headerOf(await openAccount(ledger, 'second'), fed('INVALID'))

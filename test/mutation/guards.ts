@@ -755,6 +755,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [REJECTS],
   },
   {
+    name: 'a row that an answer came for after the review does not run again',
+    file: 'src/ledger/draft.ts',
+    guard: '      if (answeredSince.get() !== undefined) return false\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
     name: 'a fed-back line whose reference is not that of the row it names is refused',
     file: 'src/ledger/fed-back.ts',
     guard: '  refuseDisagreeing(db)\n',
