@@ -140,7 +140,11 @@ function lookalikeLine({ line, reference, like, refundedBefore }: Lookalike): st
   if (refundedBefore === null)
     return `line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore
-  return `line ${line}: ${reference} refunds an order of which ${amountText(amountMinor, currency)} ${currency} was refunded before, last by ${like.reference} (${where}); its sale is not recorded here`
+  const before =
+    currency === null
+      ? 'that was refunded before in more than one currency'
+      : `of which ${amountText(amountMinor, currency)} ${currency} was refunded before`
+  return `line ${line}: ${reference} refunds an order ${before}, last by ${like.reference} (${where}); its sale is not recorded here`
 }
 
 export function faultLine({ line, ...fault }: RowFault): string {

@@ -52,13 +52,15 @@ export async function run(app: App, path: string, asked: RunArguments, terminal:
     const request = requestFor(rehearsal.app, rehearsal.merchant, given)
     const opened = await openInstructionFile(path, request.merchant, request.options)
     if (opened.kind === 'refused')
-      return refuseWhole(opened, path, await openRejects(given, path, { out: given.out, sandbox: true }), terminal)
+      return refuseWhole(opened, path, await openRejects(given, path, { ...outOf(given), sandbox: true }), terminal)
     await prepareSandbox(rehearsal.sandbox, opened.file).finally(opened.close)
     return await runOn(rehearsal.app, path, given, giveUpAfterMs, request, terminal, true)
   } finally {
     await rehearsal.close()
   }
 }
+
+const outOf = ({ out, exceptions }: RunArguments) => ({ out, exceptions })
 
 async function runOn(
   app: App,
@@ -69,7 +71,7 @@ async function runOn(
   terminal: Terminal,
   sandbox: boolean,
 ): Promise<number> {
-  const rejects = await openRejects(given, path, { out: given.out, sandbox })
+  const rejects = await openRejects(given, path, { ...outOf(given), sandbox })
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
   const ledger = sandbox ? (await openRecord(app)).ledger : await openRecordAloud(app, terminal)
@@ -163,6 +165,8 @@ async function findWritten(ledger: Ledger, sha256: string, request: SubmitReques
   for (const batch of await ledger.batches()) {
     if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
       continue
+    // Another sheet of the workbook, or another operation: what stands there says nothing of what is asked now.
+    if (batch.reading !== request.reading) continue
     const isIts = await checkOut({ ...out, batchId: batch.batchId }).then(
       ({ exceptionsPath }) => exceptionsPath === undefined || exceptionsPath !== batch.resultsPath,
       () => false,

@@ -180,6 +180,9 @@ export function contentOf(
   ].join('|')
 }
 
+/** Ends what a row is recorded under whose own reference is bad: mended, the row comes back under another. */
+export const UNREAD_REFERENCE = '-unread'
+
 /** What makes two rows under different references look like one instruction entered twice; null: nothing to compare. */
 export function lookalikeOf(
   instruction: Pick<Instruction, 'operation' | 'money' | 'orderId' | 'vaultId'>,

@@ -308,8 +308,11 @@ export interface Lookalike {
     readonly reference: string
     readonly state: State | null
   }
-  /** The row repeats or exceeds what was refunded of its order, whose sale is not recorded; null: it is like one row. */
-  readonly refundedBefore: Money | null
+  /**
+   * The row repeats or exceeds what was refunded of its order, whose sale is not recorded, or names another currency; null:
+   * it is like one row. No currency: it was refunded in several, and the amount is no sum.
+   */
+  readonly refundedBefore: { readonly amountMinor: bigint; readonly currency: Currency | null } | null
 }
 
 /** A file being read. Lives outside the record until `record`; leaving it without is the same as `discard`. */
@@ -394,6 +397,8 @@ export interface BatchView {
   readonly fileName: string | null
   readonly fileSha256: string | null
   readonly runKey: string | null
+  /** What of the command line decided the meaning of the file. */
+  readonly reading: string
   readonly sandbox: boolean
   readonly createdAtMs: number
   readonly createdBy: string

@@ -1,5 +1,7 @@
 // References: what makes a row the same row for ever. Given by the file, else derived from it; the run key goes in front.
 
+import { createHash } from 'node:crypto'
+import { UNREAD_REFERENCE } from '../domain/instruction.ts'
 import { startsLikeFormula } from './formula.ts'
 import { FORMULA_LIKE } from './identifier.ts'
 import type { Problem } from './problem.ts'
@@ -49,9 +51,15 @@ export function parseRunKey(text: string): string | Problem {
   return typeof parsed === 'string' ? key : { ...parsed, remedy }
 }
 
-/** For a row without a reference: the same bytes always give the same ones. */
-export function derivedReference(sha256: string, rowNo: number): string {
-  return `${sha256.slice(0, 16)}-${rowNo}`
+/** For rows without a reference: the same bytes always give the same ones, and each sheet of a workbook its own. */
+export function derivedReferences(sha256: string, sheet: string | null): (rowNo: number) => string {
+  const hash = sheet === null ? sha256 : createHash('sha256').update(`${sha256}\n${sheet}`).digest('hex')
+  return (rowNo) => `${hash.slice(0, 16)}-${rowNo}`
+}
+
+/** For a row whose own reference is bad: it may be recorded under this, but never sent. */
+export function unreadReference(derived: string): string {
+  return `${derived}${UNREAD_REFERENCE}`
 }
 
 export function withRunKey(reference: string, runKey: string | null): string {

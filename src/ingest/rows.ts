@@ -13,7 +13,7 @@ import { type FieldFault, instruct, type Reading } from './instruct.ts'
 import { isProblem, type Problem, shown } from './problem.ts'
 import { unquoted } from './quotes.ts'
 import { type CsvRecord, readRecords } from './records.ts'
-import { derivedReference, parseReference, withRunKey } from './reference.ts'
+import { derivedReferences, parseReference, unreadReference, withRunKey } from './reference.ts'
 import { runKeyOf, type Survey } from './survey.ts'
 import { findStructuralFault, type ReadingOptions } from './survey-records.ts'
 import { openWorkbook } from './workbook.ts'
@@ -67,7 +67,8 @@ function changed(): Fault {
 }
 
 function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord, rowNo: number) => DraftRow {
-  const { header, sha256, decimal } = survey
+  const { header, sha256, sheet, decimal } = survey
+  const derivedOf = derivedReferences(sha256, sheet)
   const runKey = runKeyOf(options)
   const reading: Reading = {
     operation: options.operation ?? null,
@@ -79,7 +80,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
   return (record, rowNo) => {
     const cells = header.guarded ? record.cells.map(unguardCell) : record.cells
     const cellOf = (field: Field) => unquoted(cells[header.fields[field] ?? -1] ?? '')
-    const derived = withRunKey(derivedReference(sha256, rowNo), runKey)
+    const derived = withRunKey(derivedOf(rowNo), runKey)
     const kindOf = (field: Field) => record.kinds?.[header.fields[field] ?? -1] ?? 'text'
     const given = damagedReference(header, record) ?? givenReference(header, cells, cellOf, runKey)
     const reference = given ?? derived
@@ -90,7 +91,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       rowNo,
       line: record.line,
       cells: header.carried.map((i) => cells[i] ?? ''),
-      reference: isProblem(reference) ? derived : reference,
+      reference: isProblem(reference) ? unreadReference(derived) : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
       money: read.kind === 'faults' ? read.money : null,
       faults: totals === null ? faults : [totals],

@@ -88,6 +88,7 @@ interface BatchColumns {
   file_name: string | null
   file_sha256: string | null
   run_key: string | null
+  reading: string
   sandbox: number
   created_at: number
   created_by: string
@@ -127,6 +128,7 @@ function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     fileName: batch.file_name,
     fileSha256: batch.file_sha256,
     runKey: batch.run_key,
+    reading: batch.reading,
     sandbox: batch.sandbox === 1,
     createdAtMs: batch.created_at,
     createdBy: batch.created_by,

@@ -165,7 +165,7 @@ function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): Omit<Dra
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
   db.exec(FAULT_INDEX)
   refuseBoundless(db)
-  if (header.fedBack) identifyLines(db)
+  if (header.fedBack) identifyLines(db, header)
   refuseRepeats(db)
   meetRecorded(db, header)
   if (header.fedBack) meetLines(db, header)
@@ -302,7 +302,7 @@ function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
   const rows = db.prepare(`
     SELECT d.row_no AS rowNo, d.line, d.reference, i.batch_id AS batchId, coalesce(o.row_no, i.row_no) AS likeRowNo,
       coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState,
-      CASE WHEN i.lookalike <> d.lookalike THEN p.refunded_minor END AS refundedMinor, d.currency
+      CASE WHEN i.lookalike <> d.lookalike THEN p.refunded_minor END AS refundedMinor, p.refunded_currency AS currency
     FROM temp.draft_row d
     LEFT JOIN temp.draft_row o ON o.row_no = d.like_row
     LEFT JOIN instruction i ON i.id = d.like_recorded AND o.row_no IS NULL
@@ -319,7 +319,7 @@ function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
         likeReference: string
         likeState: State | null
         refundedMinor: number | null
-        currency: Currency
+        currency: Currency | null
       }
     const refundedBefore = refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency }
     const like = { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState }
@@ -406,7 +406,7 @@ function unlessTaken<T>(run: () => T): T | null {
 function takenFault(): Fault {
   return new Fault(
     'refused',
-    'A message that repeats a row of this file, looks like one or refunds the same order arrived while the file was read. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
+    'While the file was read, a message arrived that repeats a row of it, looks like one or refunds the same order; or an answer, for a row that was to run again. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
   )
 }
 
@@ -503,8 +503,13 @@ async function makeVisible(
     SELECT 1 FROM instruction i
     WHERE EXISTS (SELECT 1 FROM temp.draft_order) AND i.id > ? AND i.account_id = ? AND i.batch_id <> ? AND i.operation = 'REFUND'
       AND i.order_key IN (SELECT order_key FROM temp.draft_order) LIMIT 1`)
+  const answeredSince = db.prepare(`
+    SELECT 1 FROM temp.draft_row d JOIN instruction i ON i.id = d.supersedes
+    WHERE i.money_warning = 1 OR i.state NOT IN ('FAILED', 'CANCELLED') LIMIT 1`)
   return committer.write(
     () => {
+      // A late answer may have said that a row was executed which is about to run again.
+      if (answeredSince.get() !== undefined) return false
       // A message that arrived after the review may look like a row of this file, or refund an order of it: nobody was asked.
       if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false
       if (refundSince.get(seen.id, Number(header.accountId), batchId) !== undefined && !stillFits(db, header))

@@ -3,12 +3,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
-import type { Again, DraftHeader } from '../domain/ports.ts'
+import { UNREAD_REFERENCE } from '../domain/instruction.ts'
+import type { AccountId, Again, DraftHeader } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 
 /** Before references are compared with anything: first they must be those that were written. */
-export function identifyLines(db: DatabaseSync): void {
+export function identifyLines(db: DatabaseSync, { accountId }: DraftHeader): void {
   refuseStrangers(db)
+  refuseOtherAccounts(db, accountId)
   restoreZeros(db)
   refuseDisagreeing(db)
 }
@@ -25,6 +27,21 @@ function refuseStrangers(db: DatabaseSync): void {
     'refused',
     `Line ${stranger.line} comes from batch ${stranger.batch}, which this ledger does not know. Nothing was recorded and nothing was sent. ` +
       'Feed the results back to the ledger that wrote them (TRANCHE_DATA_DIR).',
+  )
+}
+
+/** A row that took no reference is known by batch and row alone: it would run here and, by the same file, at its own account as well. */
+function refuseOtherAccounts(db: DatabaseSync, accountId: AccountId): void {
+  const other = db
+    .prepare(`
+      SELECT d.line, b.id AS batch, a.name AS merchant FROM temp.draft_row d
+      JOIN batch b ON b.id = d.came_batch JOIN account a ON a.id = b.account_id WHERE b.account_id <> ? ORDER BY d.row_no LIMIT 1`)
+    .get(Number(accountId)) as { line: number; batch: string; merchant: string } | undefined
+  if (other === undefined) return
+  throw new Fault(
+    'refused',
+    `Line ${other.line} comes from batch ${other.batch}, which is of merchant ${other.merchant}. Nothing was recorded and nothing was sent. ` +
+      `What was sent to one gateway account says nothing about another: feed it back with --merchant ${other.merchant}, each merchant's results in a file of its own.`,
   )
 }
 
@@ -55,10 +72,12 @@ const IS_OF_REFERENCE = "lower(f.column_name) IN ('reference', 'result_reference
 export function meetLines(db: DatabaseSync, header: DraftHeader): void {
   repeatUnread(db, header)
   if (!header.retry.includes('INVALID')) repeatInvalid(db, header)
+  keepRunKeys(db)
   db.exec(`
     DELETE FROM temp.draft_fault WHERE row_no IN (
       SELECT d.row_no FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
       WHERE d.state = 'DUPLICATE' AND (d.content IS NULL OR i.state = 'INVALID'))`)
+  refuseUnnamed(db)
   refuseNew(db)
 }
 
@@ -87,6 +106,27 @@ function repeatInvalid(db: DatabaseSync, { nowMs }: DraftHeader): void {
     WHERE d.state IN ('READY', 'INVALID') AND d.supersedes IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID'`).run(
     nowMs,
   )
+}
+
+/** The key stands in front of the reference already. Without it the next month's row would be asked about as a look-alike. */
+function keepRunKeys(db: DatabaseSync): void {
+  db.exec(`
+    UPDATE temp.draft_row AS d SET run_key = i.run_key FROM instruction i
+    WHERE d.state = 'READY' AND i.reference = d.reference
+      AND (i.id = d.supersedes OR (d.supersedes IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row))`)
+}
+
+/**
+ * Rows whose own reference was bad stand under one that was made up. Mended in a file of rejects they run under their own,
+ * and would run once more from here.
+ */
+function refuseUnnamed(db: DatabaseSync): void {
+  db.exec(`
+    INSERT INTO temp.draft_fault
+    SELECT d.row_no, d.line, 'result_reference', d.reference, 'the row was recorded without its reference, which was bad',
+      'mend its reference and hand the row in as a new instruction, in a file without the columns result_…'
+    FROM temp.draft_row d JOIN instruction i ON i.batch_id = d.came_batch AND i.row_no = d.came_row
+    WHERE d.state <> 'DUPLICATE' AND i.state = 'INVALID' AND i.reference GLOB '*[0-9a-f]-[0-9]*${UNREAD_REFERENCE}'`)
 }
 
 function refuseNew(db: DatabaseSync): void {

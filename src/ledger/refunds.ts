@@ -73,11 +73,14 @@ function gatherOrders(db: DatabaseSync, accountId: AccountId): void {
       SELECT sum(amount_minor), ${ONE_CURRENCY}, max(id) FROM (${REFUNDS('?1', 'o.order_key')}))`).run(account)
 }
 
-/** For look-alikes: the latest refund of an order whose sale is unknown, where `d` repeats or exceeds all refunds so far. */
+/**
+ * For look-alikes: the latest refund of an order whose sale is unknown, where `d` repeats or exceeds all refunds so far, or is
+ * in another currency: an order has one, in which the gateway refunds whatever was declared.
+ */
 export const REFUNDED_BEFORE = `
   SELECT o.refund_row FROM temp.draft_order o
   WHERE o.order_key = d.order_key AND d.operation = 'REFUND' AND o.sold_minor IS NULL
-    AND d.currency = o.refunded_currency AND d.amount_minor >= o.refunded_minor`
+    AND (d.currency IS NOT o.refunded_currency OR d.amount_minor >= o.refunded_minor)`
 
 /** Once more, after refunds have arrived that the review did not see: whether it would still say the same. */
 export function stillFits(db: DatabaseSync, { accountId }: DraftHeader): boolean {
@@ -157,8 +160,13 @@ export function openRefundCheck(db: DatabaseSync): RefundCheck {
     refundedBefore(accountId, { orderKey, amountMinor, currency }) {
       if (soldOf(accountId, orderKey) !== undefined) return null
       const before = refundedOf(accountId, orderKey)
-      if (before.currency !== currency || before.refundedMinor > amountMinor) return null
-      return `${amountOf(before.refundedMinor, currency)} ${currency} of order ${orderKey} was refunded before, and its sale is not recorded here`
+      if (before.refundedMinor === 0n || (before.currency === currency && before.refundedMinor > amountMinor))
+        return null
+      const what =
+        before.currency === null
+          ? `order ${orderKey} was refunded before, in more than one currency`
+          : `${amountOf(before.refundedMinor, before.currency)} ${before.currency} of order ${orderKey} was refunded before`
+      return `${what}, and its sale is not recorded here`
     },
   }
 }

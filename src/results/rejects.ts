@@ -36,19 +36,21 @@ export interface WrittenRejects {
   readonly kind: 'written' | 'replaced' | 'emptied' | 'nothing'
 }
 
+/** What a run was told of its results. */
+export interface RunPaths {
+  readonly out: string
+  readonly exceptions?: string | undefined
+  readonly sandbox: boolean
+}
+
 /**
  * Where rejects may be written; faults with `usage` before anything else happens where they may not: over the input, over
  * the results, over anything that is no earlier file of rejects. A file is put there and removed for the test.
  */
-export async function checkRejects(
-  named: string,
-  inputPath: string,
-  results: { readonly out: string; readonly sandbox: boolean } | null,
-): Promise<string> {
+export async function checkRejects(named: string, inputPath: string, results: RunPaths | null): Promise<string> {
   const path = await realPathOf(named, WORDS)
   await refuseInput(path, inputPath, '--rejects')
-  const taken = results === null ? null : await outPathsOf(results.out, results.sandbox)
-  if (taken !== null && (path === taken.path || path === taken.summaryPath))
+  if (results !== null && (await pathsOfRun(results)).includes(path))
     throw new Fault(
       'usage',
       `${path} is where the results of this run go; nothing was recorded and nothing was sent, name another file with --rejects.`,
@@ -56,6 +58,12 @@ export async function checkRejects(
   await refuseForeign(path)
   await tryToWrite(path, WORDS)
   return path
+}
+
+/** Where a run writes, once its money has moved. */
+async function pathsOfRun({ out, exceptions, sandbox }: RunPaths): Promise<readonly string[]> {
+  const { path, summaryPath } = await outPathsOf(out, sandbox)
+  return [path, summaryPath, ...(exceptions === undefined ? [] : [(await outPathsOf(exceptions, sandbox)).path])]
 }
 
 /** Row by row, complete or not at all. */
@@ -114,8 +122,11 @@ function toOwnCells(
   if (fedBack) return [...own, cameFrom === null ? '' : String(cameFrom.rowNo), reference, cameFrom?.batchId ?? '']
   const bare = runKey !== null && reference.startsWith(`${runKey}/`) ? reference.slice(runKey.length + 1) : reference
   if (referencePlace === null) return [...own, bare]
-  return own.map((cell, i) => (i === referencePlace && cell.trim() === '' ? bare : cell))
+  return own.map((cell, i) => (i === referencePlace && EMPTY_CELL.test(cell) ? bare : cell))
 }
+
+/** As rows are read: quotation marks around nothing are nothing. */
+const EMPTY_CELL = /^\s*(?:("+)\s*\1\s*)?$/
 
 function joined(texts: readonly (string | null)[]): string {
   return [...new Set(texts.filter((text) => text !== null).map(oneLine))].join('; ')

@@ -119,4 +119,13 @@ test('the sheet that is named is part of what a file means', async () => {
   expect(submitted.code, submitted.stderr).toBe(0)
   const other = await office.tranche('submit', input, '--sheet', 'S1')
   expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('--sheet "S2"')])
+  // The results of one sheet do not say that the other was executed.
+  const out = office.path('out.csv')
+  const run = (sheet: string, to = out) => office.tranche('run', input, '--sheet', sheet, '--out', to)
+  expect((await run('S2')).code).toBe(0)
+  expect((await run('S2')).code).toBe(0)
+  const same = await run('S1')
+  expect([same.code, same.stderr]).toEqual([2, expect.stringContaining('holds the results of batch')])
+  expect((await run('S1', office.path('other.csv'))).code).toBe(0)
+  expect(office.sandbox.received()).toBe(2)
 })

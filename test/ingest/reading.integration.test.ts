@@ -224,15 +224,15 @@ describe('references', () => {
   const TEXT = 'type;order_id;reference\nCANCEL;1; R1 \nCANCEL;2;\nCANCEL;3;=bad\n'
   const sha = createHash('sha256').update(TEXT).digest('hex').slice(0, 16)
 
-  test('are those of the file, else made of its hash and the row number', async () => {
+  test('are those of the file, else made of its hash and the row number, and marked where the own one is bad', async () => {
     const { rows } = await readWhole(TEXT)
-    expect(rows.map((row) => row.reference)).toEqual(['R1', `${sha}-2`, `${sha}-3`])
+    expect(rows.map((row) => row.reference)).toEqual(['R1', `${sha}-2`, `${sha}-3-unread`])
     expect(rows[2]).toMatchObject({ instruction: null, faults: [{ column: 'reference', value: '=bad' }] })
   })
 
   test('have the run key in front', async () => {
     const { rows } = await readWhole(TEXT, { runKey: '2026-12' })
-    expect(rows.map((row) => row.reference)).toEqual(['2026-12/R1', `2026-12/${sha}-2`, `2026-12/${sha}-3`])
+    expect(rows.map((row) => row.reference)).toEqual(['2026-12/R1', `2026-12/${sha}-2`, `2026-12/${sha}-3-unread`])
     expect(rows[0]?.instruction?.reference).toBe('2026-12/R1')
   })
 

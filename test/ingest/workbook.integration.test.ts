@@ -297,6 +297,16 @@ describe('sheets', () => {
     })
   })
 
+  test('give rows without a reference one of their own: the second row of June is not that of May', async () => {
+    const unnamed = rowsOf([HEADER, refund({ reference: '' })])
+    const one = zip(partsOf({ May: unnamed }))
+    const both = zip(partsOf({ May: unnamed, June: unnamed }))
+    const of = async (bytes: Uint8Array, sheet?: string) =>
+      (await readWhole(bytes, sheet === undefined ? {} : { sheet })).rows[0]?.reference
+    expect(await of(both, 'May')).not.toBe(await of(both, 'June'))
+    expect(await of(one, 'May')).toBe(await of(one))
+  })
+
   test('are none where all are empty, and in a CSV file', async () => {
     expect((await refusalOf(zip(partsOf({ Empty: '' })))).problem).toMatch(/no sheet/)
     await expect(read('a,b\n1,2\n', { sheet: 'x' })).rejects.toMatchObject({ code: 'usage' })

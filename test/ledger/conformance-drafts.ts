@@ -434,6 +434,44 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       })
     })
 
+    test('do not run a row again of which an answer said APPROVED while they were read', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      const attempt = await work(ledger, first, 'A', 'FAILED')
+      const line = rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })
+      const { draft, review: reviewed } = await review(ledger, headerOf(accountId, fed('FAILED')), [line])
+      expect(reviewed.accepted).toBe(1)
+      await settle(ledger, attempt, 'APPROVED', { facts: factsWith('501') })
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+      expect(await ledger.batches()).toHaveLength(1)
+    })
+
+    test('of another merchant are refused, whatever may run again: a row that took no reference would run at both', async () => {
+      const first = await finished()
+      const second = headerOf(await openAccount(ledger, 'second'), fed('INVALID'))
+      const mended = [rowOf(1, refund('bad'), { cameFrom: { batchId: first, rowNo: 4 } })]
+      await expect(review(ledger, second, mended)).rejects.toMatchObject({
+        code: 'refused',
+        message: expect.stringContaining(`batch ${first}, which is of merchant default`),
+      })
+    })
+
+    test.each(['FAILED', 'INVALID'] as const)(
+      'keep the run key of a row that was %s: the next month is no look-alike of it',
+      async (status) => {
+        const [runKey, reference] = ['2026-11', '2026-11/A']
+        const row = status === 'FAILED' ? rowOf(1, sale(reference, '7')) : faultyRow(1, reference)
+        const first = await submit(ledger, accountId, [row], { runKey })
+        if (status === 'FAILED') await work(ledger, first, reference, 'FAILED')
+        const line = rowOf(1, sale(reference, '7'), { cameFrom: { batchId: first, rowNo: 1 } })
+        await submit(ledger, accountId, [line], fed(status))
+        const later = (days: number, key: string) =>
+          check([sale(`${key}/B`, '7')], { runKey: key, nowMs: NOW + days * DAY_MS })
+        expect((await later(21, '2026-12')).review.lookalikes).toBe(0)
+        expect((await later(20, '2026-12')).review.lookalikes).toBe(1)
+        expect((await later(21, '2026-11')).review.lookalikes).toBe(1)
+      },
+    )
+
     test('do not let a doubt be forgotten: the new attempt knows that an earlier one was in doubt', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       const attempt = await work(ledger, first, 'A', 'IN_DOUBT')

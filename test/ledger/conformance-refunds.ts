@@ -215,6 +215,22 @@ export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
       expect((await check([of('new', 1n), of('newer', 60_000n)])).review).toMatchObject({ accepted: 2, lookalikes: 1 })
     })
 
+    test('in another currency than before are look-alikes, whatever the amount, and so is what comes after them', async () => {
+      const usd = { money: { amountMinor: 1n, currency: 'USD' as Currency } }
+      await submit(ledger, accountId, [of('A', 3_000n)])
+      expect((await check([refund('new', { orderId: '777', ...usd })])).lookalikes).toMatchObject([
+        { like: { reference: 'A' }, refundedBefore: { amountMinor: 3_000n, currency: EUR } },
+      ])
+      expect(await message(refund('M', { orderId: '777', ...usd }), false)).toMatchObject({
+        reason: expect.stringContaining('30.00 EUR of order 777 was refunded before'),
+      })
+      expect((await message(refund('M', { orderId: '777', ...usd }))).kind).toBe('accepted')
+      expect((await check([of('later', 2n)])).lookalikes).toMatchObject([{ refundedBefore: { currency: null } }])
+      expect(await message(of('N', 2n), false)).toMatchObject({
+        reason: expect.stringContaining('order 777 was refunded before, in more than one currency'),
+      })
+    })
+
     test('that come as messages are refused until they say that they are meant', async () => {
       await submit(ledger, accountId, [of('A', 3_000n), of('B', 2_000n)])
       expect(await message(of('M', 5_000n), false)).toMatchObject({

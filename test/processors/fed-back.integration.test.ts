@@ -287,3 +287,20 @@ describe('results that LibreOffice has saved again', () => {
     },
   )
 })
+
+test('a row whose reference was bad runs under its own once that is mended, and never from the results as well', async () => {
+  const row = (reference: string) =>
+    toCsv([HEADER, [reference, 'REFUND', '9.00', 'EUR', '70001', 'ü', '']], ',', '\r\n')
+  const first = (await hand(row('1,5E+12'))) as BatchId
+  const results = await resultsOf(first)
+  const mended = (await hand(row('R-77'))) as BatchId
+  await work(ledger, mended, 'R-77', 'APPROVED')
+  const own = results[0]?.indexOf('reference') as number
+  for (const reference of ['1,5E+12', 'R-77', '']) {
+    const table = results.map((cells, i) => (i === 0 ? cells : cells.with(own, reference)))
+    const bytes = toCsv(table, ',', '\r\n')
+    expect(await hand(bytes)).not.toBeNull()
+    const again = await hand(bytes, ['FAILED', 'CANCELLED', 'INVALID'])
+    expect(again === null ? [] : await dueIn(ledger, again)).toEqual([])
+  }
+})

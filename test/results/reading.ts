@@ -72,6 +72,7 @@ const BATCH: BatchView = {
   fileName: 'refunds.csv',
   fileSha256: null,
   runKey: null,
+  reading: '',
   sandbox: false,
   createdAtMs: AT_MS,
   createdBy: 'clerk@till',

@@ -62,13 +62,18 @@ describe('a file of rejects', () => {
   })
 
   test('gives a row without a reference the one that it would have had, so that it is the same row whenever it comes', async () => {
-    const rejects = [REJECT, { ...REJECT, rowNo: 5, cells: [' ', '1', ''], reference: '12/ab-5' }]
+    const [empty, quoted] = [' ', '"" ""'].map((cell) => [cell, '1', ''])
+    const rejects = [
+      REJECT,
+      { ...REJECT, rowNo: 5, cells: empty as string[], reference: '12/ab-5' },
+      { ...REJECT, rowNo: 6, cells: quoted as string[], reference: '12/ab-6' },
+    ]
     const first = async () => (parse(await text(), { bom: true }) as string[][]).map((record) => record[0])
     await writeRejects(path, { columns: COLUMNS, fedBack: false, referencePlace: 0, runKey: '12', rejects })
-    expect(await first()).toEqual(['reference', 'R-4', 'ab-5'])
+    expect(await first()).toEqual(['reference', 'R-4', 'ab-5', 'ab-6'])
     await writeRejects(path, { columns: ['amount'], fedBack: false, referencePlace: null, runKey: '12', rejects })
     const records: string[][] = parse(await text(), { bom: true })
-    expect(records.map((record) => record[1])).toEqual(['reference', 'R-4', 'ab-5'])
+    expect(records.map((record) => record[1])).toEqual(['reference', 'R-4', 'ab-5', 'ab-6'])
   })
 
   test('of a file that is no table has the one line that says why', async () => {
@@ -143,8 +148,8 @@ describe('before anything else happens', () => {
     }
   })
 
-  test.each(['out.csv', 'out.summary.csv'])('the results %s are not written over', async (name) => {
-    const results = { out: join(dir, 'out.csv'), sandbox: false }
+  test.each(['out.csv', 'out.summary.csv', 'look.csv'])('the results %s are not written over', async (name) => {
+    const results = { out: join(dir, 'out.csv'), exceptions: join(dir, 'look.csv'), sandbox: false }
     await expect(checkRejects(join(dir, name), input, results)).rejects.toMatchObject({ code: 'usage' })
     const sandboxed = { ...results, sandbox: true }
     await expect(checkRejects(join(dir, 'out.csv'), input, sandboxed)).resolves.toBe(join(dir, 'out.csv'))
