@@ -193,6 +193,8 @@ export type OpenedFile =
       readonly decimal: '.' | ',' | null
       /** Which of the carried columns names references; null: none does. */
       readonly referencePlace: number | null
+      /** Of a workbook, the sheet that the rows come from; null: it is none. */
+      readonly sheet: string | null
       /** Every column that was understood, and those that are only carried through. */
       readonly columns: {
         readonly mapped: readonly { readonly written: string; readonly field: string }[]
@@ -240,6 +242,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       decimal: survey.decimal,
       referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
       columns: { mapped: understoodColumns(survey.header), carried: survey.header.unknown },
+      sheet: survey.sheet,
       close: () => handle.close(),
       file: {
         name: basename(path),
@@ -327,17 +330,20 @@ export async function takeInboxLock(app: App, inboxId: string): Promise<WorkerLo
   )
 }
 
-/** Whether the file may be moved. Where it cannot be read as instructions, its text is looked through as it stands. */
+/**
+ * Whether the file may be moved. Where it cannot be read as instructions, its text is looked through as it stands; of a
+ * workbook also what is not among its rows.
+ */
 export async function findCardsIn(path: string, merchant: Merchant, options: FileOptions): Promise<CardFinding> {
   const opened = await openInstructionFile(path, merchant, options)
-  if (opened.kind === 'file') {
-    await opened.close()
-    return { kind: 'none' }
-  }
-  if (opened.code === 'card-data') return { kind: 'cards', line: opened.line, column: opened.column }
-  const { findCards } = await import('./ingest/card-scan.ts')
+  if (opened.kind === 'file') await opened.close()
+  else if (opened.code === 'card-data') return { kind: 'cards', line: opened.line, column: opened.column }
+  const sheet = opened.kind === 'file' ? opened.sheet : null
+  if (opened.kind === 'file' && sheet === null) return { kind: 'none' }
+  const { findCards, findCardsBeside } = await import('./ingest/card-scan.ts')
   const handle = await openToRead(path)
-  return findCards(handle).finally(() => handle.close())
+  const found = sheet === null ? findCards(handle) : findCardsBeside(handle, sheet)
+  return found.finally(() => handle.close())
 }
 
 export async function openInboxWork<F extends object>(parts: InboxParts<F>): Promise<InboxWork> {

@@ -6,6 +6,11 @@ import type { Problem } from './problem.ts'
 /** As the workbook stores it. The cells of a CSV file are all text. */
 export type CellKind = 'text' | 'number' | 'date' | 'boolean' | 'error'
 
+/** No number is stored with more; the pattern below takes the square of it. */
+const STORED_CHARACTERS_MOST = 100
+/** Nor has a format more: a spreadsheet takes 255. */
+const FORMAT_CHARACTERS_MOST = 1_000
+
 /** Digits that a spreadsheet keeps of a number and shows. */
 const SPREADSHEET_DIGITS = 15
 
@@ -53,6 +58,7 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
  * scientific notation. null: it is no number.
  */
 export function numberText(stored: string): string | null {
+  if (stored.length > STORED_CHARACTERS_MOST) return null
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?$/i.test(stored)) return null
   const number = Number(stored)
   if (!Number.isFinite(number)) return null
@@ -96,6 +102,7 @@ export function isBuiltInDate(formatId: number): boolean {
  * 46,000, and a number taken for a date is only a fault to mend.
  */
 export function showsDate(format: string): boolean {
+  if (format.length > FORMAT_CHARACTERS_MOST) return true
   const bare = format
     .replace(/"[^"]*"|\\.|_.|\*./g, '')
     .replace(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '')

@@ -3,7 +3,7 @@
 import { type CellKind, dateText, numberText } from './cell.ts'
 import { type Problem, refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
-import { readXml, unescapeText } from './xml.ts'
+import { joined, readXml, unescapeText } from './xml.ts'
 import { type Budget, damaged, type Entry, Unreadable } from './zip.ts'
 
 /** What the cells of every sheet refer to. */
@@ -63,7 +63,13 @@ export async function sheetStart(book: Book, part: Entry): Promise<string | null
   return null
 }
 
-interface Cell {
+/** Whatever stands in a sheet, row by row, be it a table or not. Throws Unreadable. */
+export async function* readCells(book: Book, part: Entry): AsyncGenerator<Pick<Row, 'line' | 'cells'>> {
+  const rows = new RowReader(book)
+  for await (const _ of readXml(book.bytes, part, book.budget, rows)) yield* rows.take()
+}
+
+export interface Cell {
   readonly text: string
   readonly kind: CellKind
 }
@@ -169,8 +175,8 @@ class RowReader {
   }
 
   text(text: string): void {
-    if (this.#taking === 'value') this.#value += text
-    else if (this.#taking === 'inline') this.#inline += text
+    if (this.#taking === 'value') this.#value = joined(this.#value ?? '', text)
+    else if (this.#taking === 'inline') this.#inline = joined(this.#inline, text)
   }
 
   #startValue(): void {

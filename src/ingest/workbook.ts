@@ -8,9 +8,9 @@ import { readAll } from './bytes.ts'
 import { isBuiltInDate, showsDate } from './cell.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
-import { type Book, readSheet, sheetStart } from './sheet.ts'
-import { readXml, unescapeText } from './xml.ts'
-import { type Budget, damaged, type Entry, readDirectory, Unreadable } from './zip.ts'
+import { type Book, readCells, readSheet, sheetStart } from './sheet.ts'
+import { joined, readXml, unescapeText } from './xml.ts'
+import { type Budget, damaged, type Entry, inflate, readDirectory, Unreadable } from './zip.ts'
 
 /** 100,000 rows of 15 columns take about a fifth of it. */
 const FILE_BYTES_MOST = 50 * 1024 * 1024
@@ -23,6 +23,8 @@ const LIST_BYTES_MOST = 16 * 1024 * 1024
  * everything included, and use three quarters of this.
  */
 const SHARED_CHARACTERS_MOST = 64 * 1024 * 1024
+/** Each is begun to be read to see whether something is in it. */
+const SHEETS_MOST = 1_000
 /** What a text costs beside its characters. */
 const SHARED_OVERHEAD = 32
 
@@ -77,6 +79,32 @@ export async function openWorkbook(file: FileHandle, wanted: string | undefined)
     }
   } catch (error) {
     return toRefusal(error)
+  }
+}
+
+/** All of a workbook that was read before, and not only the sheet with the rows. Throws Unreadable. */
+export interface WholeWorkbook {
+  readonly entries: Iterable<Entry>
+  inflate(entry: Entry): AsyncGenerator<Buffer>
+  /** Every text that cells may name, whether one does or not. */
+  readonly shared: readonly string[]
+  /** The rows of every sheet but this one. */
+  rowsBeside(sheet: string): ReturnType<typeof readCells>
+}
+
+/** null: it is larger than is read. */
+export async function openWhole(file: FileHandle): Promise<WholeWorkbook | null> {
+  const bytes = await readAll(file, FILE_BYTES_MOST)
+  if (bytes === null) return null
+  const { book, sheets } = await readBook(bytes, { leftBytes: INFLATED_BYTES_MOST })
+  const budget = { leftBytes: INFLATED_BYTES_MOST }
+  return {
+    entries: readDirectory(bytes).values(),
+    inflate: (entry) => inflate(bytes, entry, budget),
+    shared: book.shared,
+    async *rowsBeside(read) {
+      for (const { name, part } of sheets) if (name !== read) yield* readCells(book, part)
+    },
   }
 }
 
@@ -146,7 +174,13 @@ async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
   const elements = {
     open(element: string, attribute: (name: string) => string | undefined) {
       if (element === 'workbookPr') from1904 ||= isTrue(attribute('date1904'))
-      if (element === 'sheet') named.push({ name: unescapeText(attribute('name') ?? ''), id: attribute('id') ?? '' })
+      if (element !== 'sheet') return
+      named.push({ name: unescapeText(attribute('name') ?? ''), id: attribute('id') ?? '' })
+      if (named.length > SHEETS_MOST)
+        throw new Unreadable({
+          problem: `the workbook has more than ${SHEETS_MOST} sheets`,
+          remedy: 'save the sheet with the instructions as a file of its own',
+        })
     },
     close() {},
     text() {},
@@ -233,7 +267,7 @@ async function readShared(bytes: Buffer, part: Entry, budget: Budget): Promise<r
         })
     },
     text(piece: string) {
-      if (inText && !inReading) text += piece
+      if (inText && !inReading) text = joined(text, piece)
     },
   }
   for await (const _ of readXml(bytes, part, budget, elements));

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, query } from '../fixtures/books.ts'
 import { type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+import { partsOf, rowsOf, zip } from '../ingest/sheets.ts'
 
 const PAN = '4111111111111111'
 
@@ -136,6 +137,19 @@ test('a card number leaves no trace anywhere but in its own file', async () => {
   const holding = files.filter((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1').includes(PAN))
   expect(holding.map(({ parentPath, name }) => join(parentPath, name))).toEqual([join(dir, 'cards.csv')])
   expect(files.filter((entry) => entry.name.includes(PAN)).map(({ parentPath }) => parentPath)).toEqual([dir])
+})
+
+test('a card number beside the rows of a workbook keeps it where it is', async () => {
+  const rows = rowsOf([
+    ['transaction_type', 'amount', 'request_currency', 'request_ref_po_id'],
+    ['REFUND', '1.00', 'EUR', '700000001'],
+  ])
+  const summary = rowsOf([['summary_batch'], [PAN]])
+  writeFileSync(join(dir, 'refunds.xlsx'), zip(partsOf({ Rows: rows, Summary: summary })))
+  const done = await once()
+  expect(done.code).toBe(7)
+  expect(readdirSync(dir)).toContain('refunds.xlsx')
+  expect(namesIn('archive')).toEqual([])
 })
 
 test('results with doubts are written, and anew when a person has resolved them', async () => {

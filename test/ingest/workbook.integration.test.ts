@@ -518,6 +518,42 @@ describe('a file is refused with a sentence', () => {
   })
 })
 
+describe('what would take hours or all memory is refused in a moment', () => {
+  const long = 300_000
+  const LONGEST_MS = 5_000
+  const refused = async (bytes: Buffer) => {
+    const beganMs = performance.now()
+    const { problem } = await refusalOf(bytes)
+    expect(performance.now() - beganMs).toBeLessThan(LONGEST_MS)
+    return problem
+  }
+
+  test('a number of a thousand pages', async () => {
+    expect(await refused(of(refund({ amount: number(`${'1'.repeat(long)}x`) })))).toContain('damaged')
+  })
+
+  test('a format of brackets', () => {
+    expect(showsDate('['.repeat(long))).toBe(true)
+  })
+
+  test.each(['cell', 'shared text'])('one %s in pieces without end', async (where) => {
+    const pieces = `<r><t>${'a'.repeat(long)}</t></r>`.repeat(5)
+    const xml = `${rowOf(1, HEADER)}<row r="2"><c r="A2" t="inlineStr"><is>${pieces}</is></c></row>`
+    const parts =
+      where === 'cell'
+        ? partsOf({ A: xml })
+        : partsOf({ A: rowsOf([HEADER]) }, { 'xl/sharedStrings.xml': `<sst><si>${pieces}</si></sst>` })
+    expect(await refused(zip(parts))).toContain('damaged')
+  })
+
+  test('sheets without number', async () => {
+    const list = '<sheet name="a" id="rId1"/>'.repeat(1_001)
+    expect(await refused(zip(partsOf({ A: '' }, { 'xl/workbook.xml': `<workbook>${list}</workbook>` })))).toContain(
+      'more than 1000 sheets',
+    )
+  })
+})
+
 describe('workbooks of LibreOffice', () => {
   const fixture = (name: string) => readFile(new URL(name, import.meta.url))
   test('are read cell by cell', async () => {

@@ -591,6 +591,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [INBOX_PASS],
   },
   {
+    name: 'inbox: a workbook is looked through beside its rows: its other sheets',
+    file: 'src/ingest/card-scan.ts',
+    guard: 'if (cells.some(isCardCell) ||',
+    without: 'if (',
+    tests: ['test/ingest/card-scan.integration.test.ts'],
+  },
+  {
+    name: 'inbox: a workbook is looked through beside its rows: notes, headers, formulas',
+    file: 'src/ingest/card-scan.ts',
+    guard: "      if (found.kind !== 'none') return found\n",
+    without: '',
+    tests: ['test/ingest/card-scan.integration.test.ts'],
+  },
+  {
+    name: 'inbox: the rows of a workbook alone do not say that it may be moved',
+    file: 'src/app.ts',
+    guard: 'findCardsBeside(handle, sheet)',
+    without: "Promise.resolve({ kind: 'none' } as const)",
+    tests: [INBOX_USED],
+  },
+  {
     name: 'inbox: what cannot be read is looked through for card numbers as it stands',
     file: 'src/ingest/card-scan.ts',
     guard: '  if (await holdsNumber(file)) return A_NUMBER\n',
