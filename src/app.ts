@@ -24,7 +24,7 @@ import type { Road } from './processors/execute-slice.ts'
 import type { InboxParts, InboxWork } from './processors/work-inbox.ts'
 import type { Work } from './processors/work-off.ts'
 import type { RedisAddress } from './queues/connection.ts'
-import type { WrittenRejects } from './results/rejects.ts'
+import type { ResultsBeside, WrittenRejects } from './results/rejects.ts'
 import type { Sandbox } from './sandbox/server.ts'
 
 // Rooms are imported where they are opened: a command that only reads the ledger starts in a fraction of the time.
@@ -624,11 +624,7 @@ async function readWorkbookHead(path: string, count: number) {
 }
 
 /** Where rejects may go, or a fault that says why not. `results`: where this run writes its results. */
-export async function checkRejects(
-  named: string,
-  inputPath: string,
-  results: { readonly out: string; readonly sandbox: boolean } | null,
-): Promise<string> {
+export async function checkRejects(named: string, inputPath: string, results: ResultsBeside | null): Promise<string> {
   return (await import('./results/rejects.ts')).checkRejects(named, inputPath, results)
 }
 
@@ -650,7 +646,7 @@ export async function writeRejects(
   return rejects.writeRejects(path, { columns, fedBack, referencePlace, runKey: what.runKey, rejects: what.rejects })
 }
 
-export type { WrittenRejects }
+export type { ResultsBeside, WrittenRejects }
 
 /** CSV as the results are written: guarded, quoted, CRLF. */
 export async function toCsv(columns: readonly string[], records: readonly (readonly string[])[]): Promise<string> {

@@ -1,6 +1,6 @@
 // --rejects: the rows that cannot be sent as written, in a file to mend and hand in again; and what is said about it.
 
-import { checkRejects, type OpenedFile, type WrittenRejects, writeRejects } from '../app.ts'
+import { checkRejects, type OpenedFile, type ResultsBeside, type WrittenRejects, writeRejects } from '../app.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import type { FileArguments } from './file-arguments.ts'
 import { plural, type Terminal } from './terminal.ts'
@@ -20,7 +20,7 @@ export interface Rejects {
 export async function openRejects(
   given: FileArguments,
   inputPath: string,
-  results: { readonly out: string; readonly sandbox: boolean } | null,
+  results: ResultsBeside | null,
 ): Promise<Rejects> {
   const path = given.rejects === undefined ? null : await checkRejects(given.rejects, inputPath, results)
   let written: WrittenRejects | null = null

@@ -51,13 +51,18 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
   await tryToWrite(paths.summaryPath)
   if (request.exceptions === undefined || request.exceptions === null) return paths
   const { path } = await outPathsOf(request.exceptions, sandbox)
-  if (path === paths.path || path === paths.summaryPath) {
+  if (isSamePlace(path, paths.path) || isSamePlace(path, paths.summaryPath)) {
     throw new Fault('usage', `--exceptions names ${path}, where the results go; name another file. Nothing was sent.`)
   }
   await refuseInput(path, request.inputPath)
   await refuseForeign({ path, summaryPath: null }, 'result_batch', check)
   await tryToWrite(path)
   return { ...paths, exceptionsPath: path }
+}
+
+/** Of names that are not there yet: on some file systems letter case and the form of accents make no difference. */
+export function isSamePlace(a: string, b: string): boolean {
+  return a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
 }
 
 /** Beside the target and hidden: a rename within one directory is atomic. */
