@@ -97,10 +97,15 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
       break
   }
   if (inDoubt > 0) terminal.say(doubtText(inDoubt, batch.sandbox))
-  if (batch.moneyWarnings > 0)
-    terminal.say(
-      `${plural(batch.moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
-    )
+  sayMoneyWarnings(batch, terminal)
+}
+
+/** The sums are of what was asked. */
+export function sayMoneyWarnings({ moneyWarnings }: BatchView, terminal: Terminal): void {
+  if (moneyWarnings === 0) return
+  terminal.say(
+    `${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
+  )
 }
 
 function doubtText(inDoubt: number, sandbox: boolean): string {

@@ -9,6 +9,7 @@ import { unguardCell } from '../domain/guard.ts'
 import type { BatchId } from '../domain/ports.ts'
 import { batchMarkOf, SANDBOX_MARK } from './cells.ts'
 import { formatOf } from './formats.ts'
+import { EXTRACT } from './summary.ts'
 
 export interface OutRequest {
   readonly out: string
@@ -20,6 +21,8 @@ export interface OutRequest {
   /** Rows that a person must look at go there as well; null or absent: nowhere. */
   readonly exceptions?: string | null
   readonly readWorkbook?: WorkbookHead | undefined
+  /** Only some of the rows are written. */
+  readonly isExtract?: boolean
 }
 
 /** The first records of a workbook's rows; null where it cannot be read. Without it no workbook is known again. */
@@ -48,6 +51,7 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
   await refuseInput(paths.summaryPath, request.inputPath)
   await refuseForeign(paths, 'result_batch', check)
   await refuseForeign({ ...paths, path: paths.summaryPath }, 'summary_batch', check)
+  if (request.isExtract === true) await refuseWhole(paths.summaryPath)
   await tryToWrite(paths.summaryPath)
   if (request.exceptions === undefined || request.exceptions === null) return paths
   const { path } = await outPathsOf(request.exceptions, sandbox)
@@ -191,6 +195,16 @@ async function refuseForeign(
   if (sandbox && found.startsWith(SANDBOX_MARK)) return
   if (mark === null) throw refuse(`holds the results of batch ${found}, not of the one that is about to begin`)
   if (found !== mark) throw refuse(`holds the results of batch ${found}, not of ${mark}`)
+}
+
+/** `r` and `r.csv` have one summary. Beside a whole reconciliation must not stand what some of its rows add up to. */
+async function refuseWhole(summaryPath: string): Promise<void> {
+  const there = await statOf(summaryPath)
+  if (there === null || (await markIn(summaryPath, 'ties_out', undefined)) === EXTRACT) return
+  throw new Fault(
+    'usage',
+    `${summaryPath} belongs to the whole reconciliation of the batch, which an extract would take rows out of; name another file with --out. Nothing was written.`,
+  )
 }
 
 /** The most that a header and one row may take; what is longer was not written here. */

@@ -175,6 +175,20 @@ describe('an amount', () => {
   })
 })
 
+test('an amount that is a number is carried through with the sign of its file, or it would come back as another', async () => {
+  const rows = [
+    refund({ amount: '1,50' }),
+    refund({ reference: 'R2', amount: number('1.234'), request_currency: 'KWD' }),
+  ]
+  const whole = await readWhole(of(...rows))
+  expect(whole.rows.map(({ cells }) => cells[2])).toEqual(['1,50', '1,234'])
+  const again = await readWhole(toCsv([HEADER, ...whole.rows.map(({ cells }) => [...cells])], ';', '\n'))
+  const moneyIn = ({ rows }: typeof whole) => rows.map(({ instruction }) => instruction?.money)
+  expect(moneyIn(again)).toEqual(moneyIn(whole))
+  const without = await readWhole(of(refund({ amount: number('12.5') })))
+  expect(without.rows[0]?.cells[2]).toBe('12.5')
+})
+
 describe('an id', () => {
   const ids = ['reference', 'request_ref_po_id', 'customer_vault_id', 'xtl_order_id']
   const sale = { transaction_type: 'CAPTURE', amount: '1.00', request_currency: 'EUR' }

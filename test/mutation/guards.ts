@@ -991,6 +991,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKBOOK],
   },
   {
+    name: 'a number of a workbook goes into results and rejects with the sign of its file',
+    file: 'src/ingest/rows.ts',
+    guard: "kinds?.[place] === 'number' && decimal === ','",
+    without: 'false',
+    tests: ['test/ingest/workbook.integration.test.ts'],
+  },
+  {
     name: 'a number of a workbook is the 15 digits that are shown',
     file: 'src/ingest/cell.ts',
     guard: 'number.toExponential(SPREADSHEET_DIGITS - 1)',
