@@ -57,7 +57,7 @@ const BESIDE: CardFinding = {
 }
 
 function isCardCell({ text, kind }: Cell): boolean {
-  return holdsPan(text) || (kind === 'number' && isRoundedPan(text))
+  return holdsPan(text) || (kind !== 'text' && isRoundedPan(text))
 }
 
 /** Nobody knows what stands below such a column: a security code looks like any number. In a list "Credit card" is a word. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import { readAll } from './bytes.ts'
-import { isBuiltInDate, showsDate } from './cell.ts'
+import { type NumberStyle, styleOf } from './cell.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 import { type Book, readCells, readSheet, sheetStart } from './sheet.ts'
@@ -156,7 +156,7 @@ async function readBook(bytes: Buffer, budget: Budget): Promise<{ book: Book; sh
   const targets = await readTargets(bytes, parts.get('xl/_rels/workbook.xml.rels'), lists)
   const styles = parts.get(targets.styles ?? 'xl/styles.xml')
   const strings = parts.get(targets.strings ?? 'xl/sharedstrings.xml')
-  const dateStyles = styles === undefined ? null : await readDateStyles(bytes, styles, lists)
+  const numberStyles = styles === undefined ? null : await readStyles(bytes, styles, lists)
   const shared = strings === undefined ? [] : await readShared(bytes, strings, budget)
   const sheets = named.flatMap(({ name, id }) => {
     const target = targets.sheets.get(id)
@@ -165,7 +165,7 @@ async function readBook(bytes: Buffer, budget: Budget): Promise<{ book: Book; sh
     if (part === undefined) throw damaged()
     return [{ name, part }]
   })
-  return { book: { bytes, budget, shared, dateStyles, from1904 }, sheets }
+  return { book: { bytes, budget, shared, numberStyles, from1904 }, sheets }
 }
 
 async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
@@ -218,8 +218,8 @@ async function readTargets(bytes: Buffer, part: Entry | undefined, budget: Budge
   return { sheets, styles, strings }
 }
 
-/** Per cell style, whether it shows a date. */
-async function readDateStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly boolean[]> {
+/** Per cell style, what it makes of a number. */
+async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberStyle[]> {
   const formats = new Map<number, string>()
   const ids: number[] = []
   let inCellStyles = false
@@ -235,10 +235,7 @@ async function readDateStyles(bytes: Buffer, part: Entry, budget: Budget): Promi
     text() {},
   }
   for await (const _ of readXml(bytes, part, budget, elements));
-  return ids.map((id) => {
-    const format = formats.get(id)
-    return format === undefined ? isBuiltInDate(id) : showsDate(format)
-  })
+  return ids.map((id) => styleOf(id, formats.get(id)))
 }
 
 /** The texts that cells name by number: plain or in runs of different fonts; without the readings of Japanese ones. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import writeXlsxFile from 'write-excel-file/node'
-import { numberText, showsDate } from '../../src/ingest/cell.ts'
+import { numberText, showsDate, styleOf } from '../../src/ingest/cell.ts'
 import { readRows } from '../../src/ingest/rows.ts'
 import { surveyFile } from '../../src/ingest/survey.ts'
 import { type Entry, inflate, readDirectory } from '../../src/ingest/zip.ts'
@@ -173,6 +173,34 @@ describe('an amount', () => {
       expect(fault).toMatchObject({ line: 2, column: 'C', problem: expect.stringContaining('never computed') })
     }
   })
+})
+
+test.each([
+  ['0.00%', 'rescaled'],
+  ['#,##0.00,"k"', 'rescaled'],
+  ['0.00,,;-0.00,,', 'rescaled'],
+  ['0\\.00', 'rescaled'],
+  ['0"."00', 'rescaled'],
+  ['0"00"', 'rescaled'],
+  ['#,##0.00', 'number'],
+  ['_-* #,##0.00\\ "€"_-;-* #,##0.00\\ "€"_-;_-* "-"??\\ "€"_-;_-@_-', 'number'],
+  ['_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)', 'number'],
+  ['#,##0.00\\ [$€-407];[Red]\\-#,##0.00\\ [$€-407]', 'number'],
+  ['0.00" h"', 'number'],
+  ['dd.mm.yyyy', 'date'],
+])('the format %s makes a number a %s', (format, style) => {
+  expect(styleOf(164, format)).toBe(style)
+})
+
+test('an amount that a person sees as another one is a fault: what is stored may be a hundred times as much', async () => {
+  const styles =
+    '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="0\\.00"/></numFmts><cellXfs><xf/><xf numFmtId="164"/></cellXfs></styleSheet>'
+  const table = rowsOf([HEADER, refund({ amount: number('1250', 1), note: number('7', 1) })])
+  const { rows } = await readWhole(zip(partsOf({ A: table }, { 'xl/styles.xml': styles })))
+  expect(rows[0]?.faults.map(({ column, problem }) => [column, problem.slice(0, 22)])).toEqual([
+    ['amount', 'is shown by the spread'],
+  ])
+  expect(styleOf(9, undefined)).toBe('rescaled')
 })
 
 test('an amount that is a number is carried through with the sign of its file, or it would come back as another', async () => {

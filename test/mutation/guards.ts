@@ -991,6 +991,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKBOOK],
   },
   {
+    name: 'an amount that a spreadsheet shows as another number is a fault',
+    file: 'src/ingest/cell.ts',
+    guard: "      if (field === 'amount') return SHOWN_AS_ANOTHER\n",
+    without: '',
+    tests: ['test/ingest/workbook.integration.test.ts'],
+  },
+  {
     name: 'a number of a workbook goes into results and rejects with the sign of its file',
     file: 'src/ingest/rows.ts',
     guard: "kinds?.[place] === 'number' && decimal === ','",
@@ -1007,8 +1014,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a day that a workbook stores as a number is no amount',
     file: 'src/ingest/sheet.ts',
-    guard: 'return isDate ? ',
-    without: 'return false ? ',
+    guard: "text: style === 'date' ? (dateText(stored, from1904) ?? text) : text, kind: style",
+    without: "text, kind: style === 'date' ? 'number' : style",
     tests: [WORKBOOK],
   },
   {
@@ -1021,7 +1028,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a card number whose last digit a spreadsheet lost refuses the file',
     file: 'src/ingest/card.ts',
-    guard: "kind === 'number' && isRoundedPan",
+    guard: "(kind === 'number' || kind === 'rescaled') && isRoundedPan",
     without: "kind === 'error' && isRoundedPan",
     tests: [WORKBOOK],
   },
@@ -1070,8 +1077,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'exceptions are not written over the results',
     file: 'src/results/out.ts',
-    guard: 'path === paths.path || path === paths.summaryPath',
-    without: 'path === paths.summaryPath',
+    guard: 'isSamePlace(path, paths.path) || isSamePlace(path, paths.summaryPath)',
+    without: 'isSamePlace(path, paths.summaryPath)',
     tests: [FORMATS],
   },
   {
