@@ -24,7 +24,7 @@ import type { Road } from './processors/execute-slice.ts'
 import type { InboxParts, InboxWork } from './processors/work-inbox.ts'
 import type { Work } from './processors/work-off.ts'
 import type { RedisAddress } from './queues/connection.ts'
-import type { RunPaths, WrittenRejects } from './results/rejects.ts'
+import type { ResultsBeside, WrittenRejects } from './results/rejects.ts'
 import type { Sandbox } from './sandbox/server.ts'
 
 // Rooms are imported where they are opened: a command that only reads the ledger starts in a fraction of the time.
@@ -193,6 +193,8 @@ export type OpenedFile =
       readonly decimal: '.' | ',' | null
       /** Which of the carried columns names references; null: none does. */
       readonly referencePlace: number | null
+      /** Of a workbook, the sheet that the rows come from; null: it is none. */
+      readonly sheet: string | null
       /** Every column that was understood, and those that are only carried through. */
       readonly columns: {
         readonly mapped: readonly { readonly written: string; readonly field: string }[]
@@ -243,6 +245,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
       columns: { mapped: understoodColumns(survey.header), carried: survey.header.unknown },
       ignored: survey.header.ignored,
+      sheet: survey.sheet,
       close: () => handle.close(),
       file: {
         name: basename(path),
@@ -330,17 +333,20 @@ export async function takeInboxLock(app: App, inboxId: string): Promise<WorkerLo
   )
 }
 
-/** Whether the file may be moved. Where it cannot be read as instructions, its text is looked through as it stands. */
+/**
+ * Whether the file may be moved. Where it cannot be read as instructions, its text is looked through as it stands; of a
+ * workbook also what is not among its rows.
+ */
 export async function findCardsIn(path: string, merchant: Merchant, options: FileOptions): Promise<CardFinding> {
   const opened = await openInstructionFile(path, merchant, options)
-  if (opened.kind === 'file') {
-    await opened.close()
-    return { kind: 'none' }
-  }
-  if (opened.code === 'card-data') return { kind: 'cards', line: opened.line, column: opened.column }
-  const { findCards } = await import('./ingest/card-scan.ts')
+  if (opened.kind === 'file') await opened.close()
+  else if (opened.code === 'card-data') return { kind: 'cards', line: opened.line, column: opened.column }
+  const sheet = opened.kind === 'file' ? opened.sheet : null
+  if (opened.kind === 'file' && sheet === null) return { kind: 'none' }
+  const { findCards, findCardsBeside } = await import('./ingest/card-scan.ts')
   const handle = await openToRead(path)
-  return findCards(handle).finally(() => handle.close())
+  const found = sheet === null ? findCards(handle) : findCardsBeside(handle, sheet)
+  return found.finally(() => handle.close())
 }
 
 export async function openInboxWork<F extends object>(parts: InboxParts<F>): Promise<InboxWork> {
@@ -621,7 +627,7 @@ async function readWorkbookHead(path: string, count: number) {
 }
 
 /** Where rejects may go, or a fault that says why not. `results`: where this run writes its results. */
-export async function checkRejects(named: string, inputPath: string, results: RunPaths | null): Promise<string> {
+export async function checkRejects(named: string, inputPath: string, results: ResultsBeside | null): Promise<string> {
   return (await import('./results/rejects.ts')).checkRejects(named, inputPath, results)
 }
 
@@ -643,7 +649,7 @@ export async function writeRejects(
   return rejects.writeRejects(path, { columns, fedBack, referencePlace, runKey: what.runKey, rejects: what.rejects })
 }
 
-export type { RunPaths, WrittenRejects }
+export type { ResultsBeside, WrittenRejects }
 
 /** CSV as the results are written: guarded, quoted, CRLF. */
 export async function toCsv(columns: readonly string[], records: readonly (readonly string[])[]): Promise<string> {

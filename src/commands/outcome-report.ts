@@ -101,10 +101,15 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
     terminal.say(
       'The sandbox makes trouble on purpose for amounts from 5.02 to 5.15, whatever else is in the file: tranche sandbox lists them.',
     )
-  if (batch.moneyWarnings > 0)
-    terminal.say(
-      `${plural(batch.moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
-    )
+  sayMoneyWarnings(batch, terminal)
+}
+
+/** The sums are of what was asked. */
+export function sayMoneyWarnings({ moneyWarnings }: BatchView, terminal: Terminal): void {
+  if (moneyWarnings === 0) return
+  terminal.say(
+    `${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
+  )
 }
 
 function doubtText(inDoubt: number, sandbox: boolean): string {

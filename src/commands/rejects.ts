@@ -1,6 +1,6 @@
 // --rejects: the rows that cannot be sent as written, in a file to mend and hand in again; and what is said about it.
 
-import { checkRejects, type OpenedFile, type RunPaths, type WrittenRejects, writeRejects } from '../app.ts'
+import { checkRejects, type OpenedFile, type ResultsBeside, type WrittenRejects, writeRejects } from '../app.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { askingWords, commandText, readingWords } from './command-line.ts'
 import type { FileArguments } from './file-arguments.ts'
@@ -18,7 +18,11 @@ export interface Rejects {
   toJson(): object
 }
 
-export async function openRejects(given: FileArguments, inputPath: string, results: RunPaths | null): Promise<Rejects> {
+export async function openRejects(
+  given: FileArguments,
+  inputPath: string,
+  results: ResultsBeside | null,
+): Promise<Rejects> {
   const path = given.rejects === undefined ? null : await checkRejects(given.rejects, inputPath, results)
   let written: WrittenRejects | null = null
   let next = ''

@@ -5,7 +5,7 @@ import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ports.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
 import type { ResultStatus } from '../domain/states.ts'
-import { sayExceptions, toJsonExceptions } from './outcome-report.ts'
+import { sayExceptions, sayMoneyWarnings, toJsonExceptions } from './outcome-report.ts'
 import { findBatch } from './status.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'
@@ -51,6 +51,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
         `${plural(written.rows, 'row')} of ${batch.rows}${only === null ? '' : ` with status ${only.join(', ')}`}${sinceMs === null ? '' : ` changed since ${given.since}`}. An extract: the reconciliation is written without ${[sinceMs === null ? [] : '--since', only === null ? [] : '--only'].flat().join(' and ')}.`,
       )
     else if (pending > 0) terminal.say(`${plural(pending, 'row is', 'rows are')} not settled yet and stand as PENDING.`)
+    if (!isExtract) sayMoneyWarnings(batch, terminal)
     terminal.object({
       batch: batchId,
       rows: written.rows,

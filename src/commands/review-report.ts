@@ -238,7 +238,8 @@ function toJsonLookalike({ rowNo, line, reference, like, refundedBefore }: Looka
       refundedBefore === null
         ? null
         : {
-            amount: amountText(refundedBefore.amountMinor, refundedBefore.currency),
+            amount:
+              refundedBefore.currency === null ? null : amountText(refundedBefore.amountMinor, refundedBefore.currency),
             currency: refundedBefore.currency,
           },
   }

@@ -52,15 +52,13 @@ export async function run(app: App, path: string, asked: RunArguments, terminal:
     const request = requestFor(rehearsal.app, rehearsal.merchant, given)
     const opened = await openInstructionFile(path, request.merchant, request.options)
     if (opened.kind === 'refused')
-      return refuseWhole(opened, path, await openRejects(given, path, { ...outOf(given), sandbox: true }), terminal)
+      return refuseWhole(opened, path, await openRejects(given, path, besideOf(given, true)), terminal)
     await prepareSandbox(rehearsal.sandbox, opened.file).finally(opened.close)
     return await runOn(rehearsal.app, path, given, giveUpAfterMs, request, terminal, true)
   } finally {
     await rehearsal.close()
   }
 }
-
-const outOf = ({ out, exceptions }: RunArguments) => ({ out, exceptions })
 
 async function runOn(
   app: App,
@@ -71,7 +69,7 @@ async function runOn(
   terminal: Terminal,
   sandbox: boolean,
 ): Promise<number> {
-  const rejects = await openRejects(given, path, { ...outOf(given), sandbox })
+  const rejects = await openRejects(given, path, besideOf(given, sandbox))
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
   const ledger = sandbox ? (await openRecord(app)).ledger : await openRecordAloud(app, terminal)
@@ -103,6 +101,10 @@ async function runOn(
     await opened.close()
     await ledger.close()
   }
+}
+
+function besideOf({ out, exceptions }: RunArguments, sandbox: boolean) {
+  return { out, exceptions: exceptions ?? null, sandbox }
 }
 
 async function sendingIn(ledger: Ledger): Promise<number> {

@@ -24,8 +24,10 @@ const RANGES: ReadonlyArray<readonly [from: number, to: number, lengths: readonl
 /** First digits of the ranges above. Most ids fall out here, which keeps masking cheap on every answer. */
 const MAY_BEGIN = /[2-6]/
 
-/** Digits with single spaces or dashes between them: a card number may stand anywhere in such a run. */
-const RUN = /\d(?:[ -]?\d){12,}/g
+/** Any space in a line, any dash: numbers that were copied from a page or a document have spaces that do not break. */
+const SEPARATOR = /[\p{Zs}\p{Pd}\u2212]/gu
+/** Digits with single separators between them: a card number may stand anywhere in such a run. */
+const RUN = /\d(?:[\p{Zs}\p{Pd}\u2212]?\d){12,}/gu
 const LONGEST = 19
 const SHORTEST = 13
 /** With a space or a dash between any two digits. */
@@ -50,7 +52,7 @@ export function maskPans(text: string): string {
 function maskRun(text: string, at: number, run: string): string {
   const found = findPan(text, at, run)
   if (found === null) return run
-  const digits = run.slice(found.from, found.to).replace(/[ -]/g, '')
+  const digits = run.slice(found.from, found.to).replace(SEPARATOR, '')
   const masked = digits.slice(0, 6) + '0'.repeat(digits.length - 10) + digits.slice(-4)
   const rest = run.slice(found.to)
   return run.slice(0, found.from) + masked + maskRun(text, at + found.to, rest)
@@ -67,7 +69,7 @@ function findPan(text: string, at: number, run: string): { from: number; to: num
     // No further than the longest number reaches: a cell may be a run of thousands of digits.
     for (let to = Math.min(run.length, from + LONGEST_WRITTEN); to >= from + SHORTEST; to--) {
       if (!isDigit(run, to - 1) || isDigit(run, to)) continue
-      const digits = run.slice(from, to).replace(/[ -]/g, '')
+      const digits = run.slice(from, to).replace(SEPARATOR, '')
       if (digits.length < SHORTEST || digits.length > LONGEST) continue
       if (isPan(digits)) return { from, to }
     }

@@ -17,7 +17,10 @@ export function findCardData(header: Header, record: CsvRecord, rowNo: number): 
       at(filled),
     )
   }
-  const rounded = record.kinds?.findIndex((kind, i) => kind === 'number' && isRoundedPan(record.cells[i] ?? '')) ?? -1
+  const rounded =
+    record.kinds?.findIndex(
+      (kind, i) => (kind === 'number' || kind === 'rescaled') && isRoundedPan(record.cells[i] ?? ''),
+    ) ?? -1
   if (rounded !== -1) {
     return refuse(
       {

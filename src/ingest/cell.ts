@@ -4,7 +4,12 @@ import type { Field } from './columns.ts'
 import type { Problem } from './problem.ts'
 
 /** As the workbook stores it. The cells of a CSV file are all text. */
-export type CellKind = 'text' | 'number' | 'date' | 'boolean' | 'error'
+export type CellKind = 'text' | 'number' | 'rescaled' | 'date' | 'boolean' | 'error'
+
+/** No number is stored with more; the pattern below takes the square of it. */
+const STORED_CHARACTERS_MOST = 100
+/** Nor has a format more: a spreadsheet takes 255. */
+const FORMAT_CHARACTERS_MOST = 1_000
 
 /** Digits that a spreadsheet keeps of a number and shows. */
 const SPREADSHEET_DIGITS = 15
@@ -14,6 +19,11 @@ const IDS: readonly Field[] = ['reference', 'request_ref_po_id', 'customer_vault
 const STORED_AS_NUMBER: Problem = {
   problem: 'is stored as a number: a spreadsheet keeps 15 digits of it and drops leading zeros',
   remedy: 'format the column as Text and fill it again from the source',
+}
+const SHOWN_AS_ANOTHER: Problem = {
+  problem:
+    'is shown by the spreadsheet as another number than it stores (per cent, thousands, or digits of the format)',
+  remedy: 'give the cell a plain number format, see which amount stands there then, and correct it',
 }
 const TURNED_INTO_TRUTH: Problem = {
   problem: 'was turned into TRUE or FALSE by the spreadsheet',
@@ -31,6 +41,9 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
       return null
     case 'boolean':
       return TURNED_INTO_TRUTH
+    case 'rescaled':
+      if (field === 'amount') return SHOWN_AS_ANOTHER
+      return IDS.includes(field) ? STORED_AS_NUMBER : null
     case 'number':
       return IDS.includes(field) ? STORED_AS_NUMBER : null
     case 'date':
@@ -53,6 +66,7 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
  * scientific notation. null: it is no number.
  */
 export function numberText(stored: string): string | null {
+  if (stored.length > STORED_CHARACTERS_MOST) return null
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?$/i.test(stored)) return null
   const number = Number(stored)
   if (!Number.isFinite(number)) return null
@@ -86,16 +100,43 @@ export function dateText(stored: string, from1904: boolean): string | null {
 }
 
 /** By the numbers that stand for built-in formats. */
-export function isBuiltInDate(formatId: number): boolean {
+function isBuiltInDate(formatId: number): boolean {
   const within = (from: number, to: number) => formatId >= from && formatId <= to
   return within(14, 22) || within(27, 36) || within(45, 47) || within(50, 58) || within(71, 81)
 }
+
+/** A cell as a workbook stores it under a format that is no date. `rescaled`: a person sees another number. */
+export type NumberStyle = 'number' | 'rescaled' | 'date'
+
+const PER_CENT_FORMATS = [9, 10]
+
+export function styleOf(formatId: number, format: string | undefined): NumberStyle {
+  if (format === undefined) {
+    return isBuiltInDate(formatId) ? 'date' : PER_CENT_FORMATS.includes(formatId) ? 'rescaled' : 'number'
+  }
+  return showsDate(format) ? 'date' : showsAnother(format) ? 'rescaled' : 'number'
+}
+
+/** Per cent, thousands cut off (`0,`), and digits or a decimal sign that only the format has (`0\\.00` shows 1250 as 12.50). */
+function showsAnother(format: string): boolean {
+  let addsDigits = false
+  const bare = format.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, (part) => {
+    const literal = part.startsWith('"') ? part.slice(1, -1) : part.startsWith('\\') ? part.slice(1) : ''
+    addsDigits ||= /\d/.test(literal)
+    return literal === '.' || literal === ',' ? LITERAL_SIGN : ''
+  })
+  return addsDigits || /%|[0#?.],+(?![0#?,])/.test(bare) || /[0#?]~[0#?]/.test(bare)
+}
+
+/** Stands for a decimal sign that the format adds and the number does not have. */
+const LITERAL_SIGN = '~'
 
 /**
  * Whether a number format shows days or times. In doubt it does: a date taken for a number would be an amount of some
  * 46,000, and a number taken for a date is only a fault to mend.
  */
 export function showsDate(format: string): boolean {
+  if (format.length > FORMAT_CHARACTERS_MOST) return true
   const bare = format
     .replace(/"[^"]*"|\\.|_.|\*./g, '')
     .replace(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '')

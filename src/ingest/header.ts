@@ -300,7 +300,7 @@ export function isHeaderAgain({ names, written }: Header, cells: readonly string
 export function namesColumns({ names, fields }: Header, cells: readonly string[]): boolean {
   // A row of words with an amount or an id where it belongs is a row.
   const numbers = [fields.amount, fields.request_ref_po_id, fields.customer_vault_id]
-  if (numbers.some((place) => /^[^\p{L}]*\d[^\p{L}]*$/u.test(cells[place ?? -1] ?? ''))) return false
+  if (numbers.some((place) => isNumberLike(cells[place ?? -1] ?? ''))) return false
   let [known, others] = [0, 0]
   const filled = cells.reduce((count, cell) => (cell.trim() === '' ? count : count + 1), 0)
   for (const cell of cells) {
@@ -310,6 +310,11 @@ export function namesColumns({ names, fields }: Header, cells: readonly string[]
     if (others >= filled / 2) return false
   }
   return known >= 2
+}
+
+/** Asked in two steps: one pattern for both would take the square of a long cell. */
+function isNumberLike(cell: string): boolean {
+  return /\d/.test(cell) && !/\p{L}/u.test(cell)
 }
 
 /** A number is nobody's column name, even where a column is called 1. */

@@ -90,7 +90,9 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     return {
       rowNo,
       line: record.line,
-      cells: header.carried.map((i) => cells[i] ?? ''),
+      cells: header.carried.map((i) =>
+        i === header.fields.amount ? amountCell(cells, record, i, decimal) : (cells[i] ?? ''),
+      ),
       reference: isProblem(reference) ? unreadReference(derived) : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
       money: read.kind === 'faults' ? read.money : null,
@@ -98,6 +100,15 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       cameFrom: cameFrom(header, cells),
     }
   }
+}
+
+/**
+ * Results and rejects are text and come back with the sign of the file: a number of a workbook goes into them as people
+ * wrote the others. With a point, 1.234 would come back as 1234.
+ */
+function amountCell(cells: readonly string[], { kinds }: CsvRecord, place: number, decimal: Survey['decimal']): string {
+  const text = cells[place] ?? ''
+  return kinds?.[place] === 'number' && decimal === ',' ? text.replace('.', ',') : text
 }
 
 /** What a workbook says is wrong with the cell that the reference would come from; null: nothing. */

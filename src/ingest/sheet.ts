@@ -1,9 +1,9 @@
 // One sheet of a workbook → records, row by row as they are inflated: nothing but the row at hand is held.
 
-import { type CellKind, dateText, numberText } from './cell.ts'
+import { type CellKind, dateText, type NumberStyle, numberText } from './cell.ts'
 import { type Problem, refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
-import { readXml, unescapeText } from './xml.ts'
+import { joined, readXml, unescapeText } from './xml.ts'
 import { type Budget, damaged, type Entry, Unreadable } from './zip.ts'
 
 /** What the cells of every sheet refer to. */
@@ -11,8 +11,8 @@ export interface Book {
   readonly bytes: Buffer
   readonly budget: Budget
   readonly shared: readonly string[]
-  /** Per style, whether it shows a date; null: the workbook has no styles. */
-  readonly dateStyles: readonly boolean[] | null
+  /** Per style, what it makes of a number; null: the workbook has no styles. */
+  readonly numberStyles: readonly NumberStyle[] | null
   readonly from1904: boolean
 }
 
@@ -63,7 +63,13 @@ export async function sheetStart(book: Book, part: Entry): Promise<string | null
   return null
 }
 
-interface Cell {
+/** Whatever stands in a sheet, row by row, be it a table or not. Throws Unreadable. */
+export async function* readCells(book: Book, part: Entry): AsyncGenerator<Pick<Row, 'line' | 'cells'>> {
+  const rows = new RowReader(book)
+  for await (const _ of readXml(book.bytes, part, book.budget, rows)) yield* rows.take()
+}
+
+export interface Cell {
   readonly text: string
   readonly kind: CellKind
 }
@@ -169,8 +175,8 @@ class RowReader {
   }
 
   text(text: string): void {
-    if (this.#taking === 'value') this.#value += text
-    else if (this.#taking === 'inline') this.#inline += text
+    if (this.#taking === 'value') this.#value = joined(this.#value ?? '', text)
+    else if (this.#taking === 'inline') this.#inline = joined(this.#inline, text)
   }
 
   #startValue(): void {
@@ -241,18 +247,18 @@ class RowReader {
       case 'd':
         return value === null || value === '' ? null : { text: value, kind: 'date' }
       case 'n':
-        return value === null || value.trim() === '' ? null : toNumber(value.trim(), this.#isDate(), from1904)
+        return value === null || value.trim() === '' ? null : toNumber(value.trim(), this.#numberStyle(), from1904)
       default:
         throw damaged()
     }
   }
 
-  #isDate(): boolean {
-    const { dateStyles } = this.#book
-    if (dateStyles === null) return false
-    const isDate = dateStyles[this.#style]
-    if (isDate === undefined) throw damaged()
-    return isDate
+  #numberStyle(): NumberStyle {
+    const { numberStyles } = this.#book
+    if (numberStyles === null) return 'number'
+    const style = numberStyles[this.#style]
+    if (style === undefined) throw damaged()
+    return style
   }
 
   #closeRow(): void {
@@ -275,10 +281,10 @@ function toText(text: string): Cell | null {
   return text === '' ? null : { text, kind: 'text' }
 }
 
-function toNumber(stored: string, isDate: boolean, from1904: boolean): Cell {
+function toNumber(stored: string, style: NumberStyle, from1904: boolean): Cell {
   const text = numberText(stored)
   if (text === null) throw damaged()
-  return isDate ? { text: dateText(stored, from1904) ?? text, kind: 'date' } : { text, kind: 'number' }
+  return { text: style === 'date' ? (dateText(stored, from1904) ?? text) : text, kind: style }
 }
 
 /** The column of `AB12`, from 1; null where the address is none, or of another row. */

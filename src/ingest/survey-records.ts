@@ -75,7 +75,7 @@ export async function surveyRecords(
     if (fault !== null) return fault
     const place = header.fields.amount ?? -1
     // A number of a workbook has no sign that was written.
-    if (read.kinds?.[place] !== 'number') amounts.see(unquoted(read.cells[place] ?? ''), read.line)
+    if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(unquoted(read.cells[place] ?? ''), read.line)
   }
   if (header === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
   const decimal = amounts.decide(options.decimal)

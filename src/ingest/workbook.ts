@@ -5,12 +5,12 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import { readAll } from './bytes.ts'
-import { isBuiltInDate, showsDate } from './cell.ts'
+import { type NumberStyle, styleOf } from './cell.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
-import { type Book, readSheet, sheetStart } from './sheet.ts'
-import { readXml, unescapeText } from './xml.ts'
-import { type Budget, damaged, type Entry, readDirectory, Unreadable } from './zip.ts'
+import { type Book, readCells, readSheet, sheetStart } from './sheet.ts'
+import { joined, readXml, unescapeText } from './xml.ts'
+import { type Budget, damaged, type Entry, inflate, readDirectory, Unreadable } from './zip.ts'
 
 /** 100,000 rows of 15 columns take about a fifth of it. */
 const FILE_BYTES_MOST = 50 * 1024 * 1024
@@ -23,6 +23,8 @@ const LIST_BYTES_MOST = 16 * 1024 * 1024
  * everything included, and use three quarters of this.
  */
 const SHARED_CHARACTERS_MOST = 64 * 1024 * 1024
+/** Each is begun to be read to see whether something is in it. */
+const SHEETS_MOST = 1_000
 /** What a text costs beside its characters. */
 const SHARED_OVERHEAD = 32
 
@@ -80,6 +82,32 @@ export async function openWorkbook(file: FileHandle, wanted: string | undefined)
   }
 }
 
+/** All of a workbook that was read before, and not only the sheet with the rows. Throws Unreadable. */
+export interface WholeWorkbook {
+  readonly entries: Iterable<Entry>
+  inflate(entry: Entry): AsyncGenerator<Buffer>
+  /** Every text that cells may name, whether one does or not. */
+  readonly shared: readonly string[]
+  /** The rows of every sheet but this one. */
+  rowsBeside(sheet: string): ReturnType<typeof readCells>
+}
+
+/** null: it is larger than is read. */
+export async function openWhole(file: FileHandle): Promise<WholeWorkbook | null> {
+  const bytes = await readAll(file, FILE_BYTES_MOST)
+  if (bytes === null) return null
+  const { book, sheets } = await readBook(bytes, { leftBytes: INFLATED_BYTES_MOST })
+  const budget = { leftBytes: INFLATED_BYTES_MOST }
+  return {
+    entries: readDirectory(bytes).values(),
+    inflate: (entry) => inflate(bytes, entry, budget),
+    shared: book.shared,
+    async *rowsBeside(read) {
+      for (const { name, part } of sheets) if (name !== read) yield* readCells(book, part)
+    },
+  }
+}
+
 /** The first records of the sheet that the rows would be read from; null where the file is no workbook that can be read. */
 export async function firstRecords(file: FileHandle, count: number): Promise<readonly (readonly string[])[] | null> {
   const workbook = await openWorkbook(file, undefined)
@@ -128,7 +156,7 @@ async function readBook(bytes: Buffer, budget: Budget): Promise<{ book: Book; sh
   const targets = await readTargets(bytes, parts.get('xl/_rels/workbook.xml.rels'), lists)
   const styles = parts.get(targets.styles ?? 'xl/styles.xml')
   const strings = parts.get(targets.strings ?? 'xl/sharedstrings.xml')
-  const dateStyles = styles === undefined ? null : await readDateStyles(bytes, styles, lists)
+  const numberStyles = styles === undefined ? null : await readStyles(bytes, styles, lists)
   const shared = strings === undefined ? [] : await readShared(bytes, strings, budget)
   const sheets = named.flatMap(({ name, id }) => {
     const target = targets.sheets.get(id)
@@ -137,7 +165,7 @@ async function readBook(bytes: Buffer, budget: Budget): Promise<{ book: Book; sh
     if (part === undefined) throw damaged()
     return [{ name, part }]
   })
-  return { book: { bytes, budget, shared, dateStyles, from1904 }, sheets }
+  return { book: { bytes, budget, shared, numberStyles, from1904 }, sheets }
 }
 
 async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
@@ -146,7 +174,13 @@ async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
   const elements = {
     open(element: string, attribute: (name: string) => string | undefined) {
       if (element === 'workbookPr') from1904 ||= isTrue(attribute('date1904'))
-      if (element === 'sheet') named.push({ name: unescapeText(attribute('name') ?? ''), id: attribute('id') ?? '' })
+      if (element !== 'sheet') return
+      named.push({ name: unescapeText(attribute('name') ?? ''), id: attribute('id') ?? '' })
+      if (named.length > SHEETS_MOST)
+        throw new Unreadable({
+          problem: `the workbook has more than ${SHEETS_MOST} sheets`,
+          remedy: 'save the sheet with the instructions as a file of its own',
+        })
     },
     close() {},
     text() {},
@@ -184,8 +218,8 @@ async function readTargets(bytes: Buffer, part: Entry | undefined, budget: Budge
   return { sheets, styles, strings }
 }
 
-/** Per cell style, whether it shows a date. */
-async function readDateStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly boolean[]> {
+/** Per cell style, what it makes of a number. */
+async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberStyle[]> {
   const formats = new Map<number, string>()
   const ids: number[] = []
   let inCellStyles = false
@@ -201,10 +235,7 @@ async function readDateStyles(bytes: Buffer, part: Entry, budget: Budget): Promi
     text() {},
   }
   for await (const _ of readXml(bytes, part, budget, elements));
-  return ids.map((id) => {
-    const format = formats.get(id)
-    return format === undefined ? isBuiltInDate(id) : showsDate(format)
-  })
+  return ids.map((id) => styleOf(id, formats.get(id)))
 }
 
 /** The texts that cells name by number: plain or in runs of different fonts; without the readings of Japanese ones. */
@@ -233,7 +264,7 @@ async function readShared(bytes: Buffer, part: Entry, budget: Budget): Promise<r
         })
     },
     text(piece: string) {
-      if (inText && !inReading) text += piece
+      if (inText && !inReading) text = joined(text, piece)
     },
   }
   for await (const _ of readXml(bytes, part, budget, elements));

@@ -12,6 +12,11 @@ export interface Elements {
 
 /** No part of a workbook has a longer text or tag: a cell holds 32,767 characters. Longer ones would be put together for ever. */
 const TOKEN_CHARACTERS_MOST = 1024 * 1024
+/** A text may come in many pieces, with tags between them. */
+export function joined(text: string, piece: string): string {
+  if (text.length + piece.length > TOKEN_CHARACTERS_MOST) throw damaged()
+  return text + piece
+}
 /** A text in a cell in a row stands seven deep. */
 const DEPTH_MOST = 100
 

@@ -9,6 +9,7 @@ import { unguardCell } from '../domain/guard.ts'
 import type { BatchId } from '../domain/ports.ts'
 import { batchMarkOf, SANDBOX_MARK } from './cells.ts'
 import { formatOf } from './formats.ts'
+import { EXTRACT } from './summary.ts'
 
 export interface OutRequest {
   readonly out: string
@@ -20,6 +21,8 @@ export interface OutRequest {
   /** Rows that a person must look at go there as well; null or absent: nowhere. */
   readonly exceptions?: string | null
   readonly readWorkbook?: WorkbookHead | undefined
+  /** Only some of the rows are written. */
+  readonly isExtract?: boolean
 }
 
 /** The first records of a workbook's rows; null where it cannot be read. Without it no workbook is known again. */
@@ -50,10 +53,11 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
   await refuseInput(paths.summaryPath, request.inputPath)
   await refuseForeign(paths, 'result_batch', check)
   await refuseForeign({ ...paths, path: paths.summaryPath }, 'summary_batch', check)
+  if (request.isExtract === true) await refuseWhole(paths.summaryPath)
   await tryToWrite(paths.summaryPath)
   if (request.exceptions === undefined || request.exceptions === null) return paths
   const { path } = await outPathsOf(request.exceptions, sandbox)
-  if (path === paths.path || path === paths.summaryPath) {
+  if (isSamePlace(path, paths.path) || isSamePlace(path, paths.summaryPath)) {
     throw new Fault('usage', `--exceptions names ${path}, where the results go; name another file. Nothing was sent.`)
   }
   await refuseInput(path, request.inputPath)
@@ -70,6 +74,11 @@ function refuseForm(path: string, option: string): void {
     'usage',
     `${option} ${path}: no ${ending} file can be written. Let the name end with .csv, .xlsx or .jsonl. Nothing was written and nothing was sent.`,
   )
+}
+
+/** Of names that are not there yet: on some file systems letter case and the form of accents make no difference. */
+export function isSamePlace(a: string, b: string): boolean {
+  return a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
 }
 
 /** Beside the target and hidden: a rename within one directory is atomic. */
@@ -198,6 +207,16 @@ async function refuseForeign(
   if (sandbox && found.startsWith(SANDBOX_MARK)) return
   if (mark === null) throw refuse(`holds the results of batch ${found}, not of the one that is about to begin`)
   if (found !== mark) throw refuse(`holds the results of batch ${found}, not of ${mark}`)
+}
+
+/** `r` and `r.csv` have one summary. Beside a whole reconciliation must not stand what some of its rows add up to. */
+async function refuseWhole(summaryPath: string): Promise<void> {
+  const there = await statOf(summaryPath)
+  if (there === null || (await markIn(summaryPath, 'ties_out', undefined)) === EXTRACT) return
+  throw new Fault(
+    'usage',
+    `${summaryPath} belongs to the whole reconciliation of the batch, which an extract would take rows out of; name another file with --out. Nothing was written.`,
+  )
 }
 
 /** The most that a header and one row may take; what is longer was not written here. */

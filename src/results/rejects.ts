@@ -10,7 +10,16 @@ import type { Reject, RowFault } from '../domain/ports.ts'
 import { REJECT_COLUMNS } from '../domain/result-columns.ts'
 import { oneLine } from './cells.ts'
 import { CSV } from './formats.ts'
-import { type OutWords, outPathsOf, realPathOf, refuseInput, statOf, toOutFault, tryToWrite } from './out.ts'
+import {
+  isSamePlace,
+  type OutWords,
+  outPathsOf,
+  realPathOf,
+  refuseInput,
+  statOf,
+  toOutFault,
+  tryToWrite,
+} from './out.ts'
 import { stage, syncDirectory } from './stage.ts'
 
 /** What the file comes from. */
@@ -36,10 +45,10 @@ export interface WrittenRejects {
   readonly kind: 'written' | 'replaced' | 'emptied' | 'nothing'
 }
 
-/** What a run was told of its results. */
-export interface RunPaths {
+/** What the same run will write. */
+export interface ResultsBeside {
   readonly out: string
-  readonly exceptions?: string | undefined
+  readonly exceptions: string | null
   readonly sandbox: boolean
 }
 
@@ -47,10 +56,11 @@ export interface RunPaths {
  * Where rejects may be written; faults with `usage` before anything else happens where they may not: over the input, over
  * the results, over anything that is no earlier file of rejects. A file is put there and removed for the test.
  */
-export async function checkRejects(named: string, inputPath: string, results: RunPaths | null): Promise<string> {
+export async function checkRejects(named: string, inputPath: string, results: ResultsBeside | null): Promise<string> {
   const path = await realPathOf(named, WORDS)
   await refuseInput(path, inputPath, '--rejects')
-  if (results !== null && (await pathsOfRun(results)).includes(path))
+  // Found out only after everything was sent, it would leave the run without any results.
+  if (results !== null && (await takenBy(results)).some((taken) => isSamePlace(taken, path)))
     throw new Fault(
       'usage',
       `${path} is where the results of this run go; nothing was recorded and nothing was sent, name another file with --rejects.`,
@@ -60,10 +70,9 @@ export async function checkRejects(named: string, inputPath: string, results: Ru
   return path
 }
 
-/** Where a run writes, once its money has moved. */
-async function pathsOfRun({ out, exceptions, sandbox }: RunPaths): Promise<readonly string[]> {
+async function takenBy({ out, exceptions, sandbox }: ResultsBeside): Promise<readonly string[]> {
   const { path, summaryPath } = await outPathsOf(out, sandbox)
-  return [path, summaryPath, ...(exceptions === undefined ? [] : [(await outPathsOf(exceptions, sandbox)).path])]
+  return [path, summaryPath, ...(exceptions === null ? [] : [(await outPathsOf(exceptions, sandbox)).path])]
 }
 
 /** Row by row, complete or not at all. */

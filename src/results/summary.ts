@@ -41,6 +41,9 @@ export const SUMMARY_COLUMNS = [
   'ties_out',
 ] as const
 
+/** What stands under `ties_out` where not all rows of the batch are added up. */
+export const EXTRACT = 'extract'
+
 /** How many rows of one status were refused for one kind of reason. */
 export interface ReasonCount {
   readonly status: ResultStatus
@@ -186,7 +189,7 @@ export function toSummaryRecords(
   const rows = lines.reduce((sum, line) => sum + line.count, 0)
   const answered = lines.reduce((sum, line) => sum + line.answeredCount, 0)
   const front = [batchMark, toTimestamp(readAtMs)]
-  const ties = extract !== null ? 'extract' : tied.isTrue ? 'yes' : 'no'
+  const ties = extract !== null ? EXTRACT : tied.isTrue ? 'yes' : 'no'
   return [
     ...lines.map((line) => {
       const whole = tied.ofBatch(line.operation, line.currency)

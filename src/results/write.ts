@@ -64,7 +64,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
   const extract = extractOf(reading, request)
   assert(extract === null || exceptions === null, 'an extract has no exceptions beside it')
   const { path, summaryPath, exceptionsPath } = await checkOut({
-    ...{ out, inputPath, batchId, sandbox, exceptions, readWorkbook },
+    ...{ out, inputPath, batchId, sandbox, exceptions, readWorkbook, isExtract: extract !== null },
   })
   const layout = layoutOf(reading, request.reasonRules)
   if (formatOf(path) === 'xlsx' && extract === null) assertFitsWorkbook(reading.batch.rows, layout.columns.length)

@@ -49,6 +49,15 @@ describe('known test numbers', () => {
     }
   })
 
+  test.each(['\u00a0', '\u2007', '\u2009', '\u202f', '\u2010', '\u2011', '\u2013', '\u2212'])(
+    'parted by %j, as it comes out of a document, it is found and masked',
+    (separator) => {
+      const text = `card ${['4111', '1111', '1111', '1111'].join(separator)} of May`
+      expect(holdsPan(text)).toBe(true)
+      expect(maskPans(text)).toBe('card 4111110000001111 of May')
+    },
+  )
+
   test.each(TEST_NUMBERS)('%s with one digit changed is none', (pan) => {
     const last = (Number(pan.at(-1)) + 1) % 10
     expect(holdsPan(pan.slice(0, -1) + last)).toBe(false)

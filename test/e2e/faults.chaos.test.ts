@@ -76,6 +76,8 @@ test('an approval of another amount pauses the batch; resumed, it goes on and en
   const ran = await office.tranche('run', input, '--out', out, '--json')
   expect(ran.code, ran.stderr).toBe(3)
   expect(ran.stderr).toContain('2 approved rows differ from what was asked')
+  const written = await office.tranche('results', batch, '--out', out)
+  expect(written.stderr).toContain('2 approved rows differ from what was asked')
   expect(countsIn(out)).toEqual({ APPROVED: 20 })
   expect(
     readCsv(out)

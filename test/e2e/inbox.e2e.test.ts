@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, query } from '../fixtures/books.ts'
 import { type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+import { partsOf, rowsOf, zip } from '../ingest/sheets.ts'
 
 const PAN = '4111111111111111'
 
@@ -146,6 +147,19 @@ test('one pass tells of a batch that is paused, because its results do not come'
   await office.tranche('worker', '--until-idle')
   const passed = await once('--canary', '1')
   expect(passed.stderr).toMatch(/Batch \S+ \(a\.csv\) is paused, so its results do not come: .*--canary/)
+})
+
+test('a card number beside the rows of a workbook keeps it where it is', async () => {
+  const rows = rowsOf([
+    ['transaction_type', 'amount', 'request_currency', 'request_ref_po_id'],
+    ['REFUND', '1.00', 'EUR', '700000001'],
+  ])
+  const summary = rowsOf([['summary_batch'], [PAN]])
+  writeFileSync(join(dir, 'refunds.xlsx'), zip(partsOf({ Rows: rows, Summary: summary })))
+  const done = await once()
+  expect(done.code).toBe(7)
+  expect(readdirSync(dir)).toContain('refunds.xlsx')
+  expect(namesIn('archive')).toEqual([])
 })
 
 test('results with doubts are written, and anew when a person has resolved them', async () => {

@@ -1,11 +1,12 @@
 // Card data in files that cannot be read as instructions: it is found wherever it stands, or nobody claims that it is not there.
 
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findCards } from '../../src/ingest/card-scan.ts'
+import { findCards, findCardsBeside } from '../../src/ingest/card-scan.ts'
+import { number, type Parts, partsOf, rowsOf, workbook, zip } from './sheets.ts'
 
 const PAN = '4111 1111 1111 1111'
 const PIECE_BYTES = 64 * 1024
@@ -16,11 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
-async function kindOf(bytes: string | Uint8Array): Promise<string> {
+async function kindOf(bytes: string | Uint8Array, find = findCards): Promise<string> {
   const path = join(dir, 'file')
   await writeFile(path, bytes)
   const file = await open(path, 'r')
-  return (await findCards(file).finally(() => file.close())).kind
+  return (await find(file).finally(() => file.close())).kind
 }
 
 test('a card number is found in whichever piece of the file it stands, also across two', async () => {
@@ -50,4 +51,54 @@ test.each([
   ['plain nonsense', 'x,y\n1,"2\n', 'none'],
 ])('%s', async (_, bytes, kind) => {
   expect(await kindOf(bytes)).toBe(kind)
+})
+
+const ROWS = rowsOf([
+  ['reference', 'cvv'],
+  ['R-1', ''],
+])
+const beside = (sheets: Record<string, string>, over: Parts = {}) =>
+  kindOf(zip(partsOf({ Rows: ROWS, ...sheets }, over)), (file) => findCardsBeside(file, 'Rows'))
+const IN_RUNS = '<r><rPr><b/></rPr><t>4111 1111</t></r><r><t xml:space="preserve"> 1111 1111</t></r>'
+const ID = 'uid="{40012345-6789-4123-8456-789012345678}"'
+
+test.each<[string, Record<string, string>, Parts, string]>([
+  ['nothing', { Other: rowsOf([['1', 'Credit card'], [number('0.4111111111111111')]]) }, {}, 'none'],
+  ['words for cards in a list', { Lists: rowsOf([['Cash'], ['Credit card']]) }, {}, 'none'],
+  ['a text in another sheet', { Other: rowsOf([['x'], ['', PAN]]) }, {}, 'cards'],
+  ['a number in another sheet', { Other: rowsOf([[number('4.11111111111111E15')]]) }, {}, 'cards'],
+  [
+    'a column for it in another sheet',
+    {
+      Other: rowsOf([
+        ['Name', 'CVV'],
+        ['A', '123'],
+      ]),
+    },
+    {},
+    'cards',
+  ],
+  ['the name of a sheet', { [PAN]: '' }, {}, 'cards'],
+  ['a text that no cell names', {}, { 'xl/sharedStrings.xml': `<sst><si>${IN_RUNS}</si></sst>` }, 'cards'],
+  ['a reading', {}, { 'xl/sharedStrings.xml': `<sst><si><t>x</t><rPh><t>${PAN}</t></rPh></si></sst>` }, 'cards'],
+  ['a formula', { Other: `<row r="1"><c r="A1"><f>LEN("${PAN}")</f><v>1</v></c></row>` }, {}, 'cards'],
+  ['a note', {}, { 'xl/comments1.xml': `<comments><comment><text>${IN_RUNS}</text></comment></comments>` }, 'cards'],
+  ['two notes', {}, { 'xl/comments1.xml': '<text>4111 1111 </text><text>1111 1111</text>' }, 'none'],
+  ['a text box', {}, { 'xl/drawings/drawing1.xml': '<a:p><a:t>4111 </a:t><a:t>1111 1111 1111</a:t></a:p>' }, 'cards'],
+  ['a property', {}, { 'docProps/core.xml': `<dc:title>${PAN}</dc:title>` }, 'cards'],
+  ['an id that looks like one', {}, { 'xl/tables/table1.xml': `<table ${ID}/>` }, 'none'],
+  ['another document', {}, { 'xl/embeddings/a.docx': Buffer.from('504b030414', 'hex') }, 'unseen'],
+  ['a part that is damaged', {}, { 'xl/worksheets/sheet2.xml': '<worksheet', 'xl/x.xml': PAN }, 'cards'],
+])('a workbook whose rows hold no card, with %s', async (_, sheets, over, kind) => {
+  expect(await beside(sheets, over)).toBe(kind)
+})
+
+test('a workbook that cannot be read any more is not called free of cards', async () => {
+  const cut = workbook([['a'], ['b']]).subarray(0, 200)
+  expect(await kindOf(cut, (file) => findCardsBeside(file, 'Sheet1'))).toBe('unseen')
+})
+
+test('a workbook of a spreadsheet program is called free of cards', async () => {
+  const bytes = await readFile(new URL('workbooks/libreoffice-refunds.xlsx', import.meta.url))
+  expect(await kindOf(bytes, (file) => findCardsBeside(file, 'Refunds'))).toBe('none')
 })

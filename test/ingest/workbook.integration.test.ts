@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import writeXlsxFile from 'write-excel-file/node'
-import { numberText, showsDate } from '../../src/ingest/cell.ts'
+import { numberText, showsDate, styleOf } from '../../src/ingest/cell.ts'
 import { readRows } from '../../src/ingest/rows.ts'
 import { surveyFile } from '../../src/ingest/survey.ts'
 import { type Entry, inflate, readDirectory } from '../../src/ingest/zip.ts'
@@ -173,6 +173,48 @@ describe('an amount', () => {
       expect(fault).toMatchObject({ line: 2, column: 'C', problem: expect.stringContaining('never computed') })
     }
   })
+})
+
+test.each([
+  ['0.00%', 'rescaled'],
+  ['#,##0.00,"k"', 'rescaled'],
+  ['0.00,,;-0.00,,', 'rescaled'],
+  ['0\\.00', 'rescaled'],
+  ['0"."00', 'rescaled'],
+  ['0"00"', 'rescaled'],
+  ['#,##0.00', 'number'],
+  ['_-* #,##0.00\\ "€"_-;-* #,##0.00\\ "€"_-;_-* "-"??\\ "€"_-;_-@_-', 'number'],
+  ['_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)', 'number'],
+  ['#,##0.00\\ [$€-407];[Red]\\-#,##0.00\\ [$€-407]', 'number'],
+  ['0.00" h"', 'number'],
+  ['dd.mm.yyyy', 'date'],
+])('the format %s makes a number a %s', (format, style) => {
+  expect(styleOf(164, format)).toBe(style)
+})
+
+test('an amount that a person sees as another one is a fault: what is stored may be a hundred times as much', async () => {
+  const styles =
+    '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="0\\.00"/></numFmts><cellXfs><xf/><xf numFmtId="164"/></cellXfs></styleSheet>'
+  const table = rowsOf([HEADER, refund({ amount: number('1250', 1), note: number('7', 1) })])
+  const { rows } = await readWhole(zip(partsOf({ A: table }, { 'xl/styles.xml': styles })))
+  expect(rows[0]?.faults.map(({ column, problem }) => [column, problem.slice(0, 22)])).toEqual([
+    ['amount', 'is shown by the spread'],
+  ])
+  expect(styleOf(9, undefined)).toBe('rescaled')
+})
+
+test('an amount that is a number is carried through with the sign of its file, or it would come back as another', async () => {
+  const rows = [
+    refund({ amount: '1,50' }),
+    refund({ reference: 'R2', amount: number('1.234'), request_currency: 'KWD' }),
+  ]
+  const whole = await readWhole(of(...rows))
+  expect(whole.rows.map(({ cells }) => cells[2])).toEqual(['1,50', '1,234'])
+  const again = await readWhole(toCsv([HEADER, ...whole.rows.map(({ cells }) => [...cells])], ';', '\n'))
+  const moneyIn = ({ rows }: typeof whole) => rows.map(({ instruction }) => instruction?.money)
+  expect(moneyIn(again)).toEqual(moneyIn(whole))
+  const without = await readWhole(of(refund({ amount: number('12.5') })))
+  expect(without.rows[0]?.cells[2]).toBe('12.5')
 })
 
 describe('an id', () => {
@@ -524,6 +566,42 @@ describe('a file is refused with a sentence', () => {
         expect('kind' in found).toBe(true)
       }),
       { numRuns: 300 },
+    )
+  })
+})
+
+describe('what would take hours or all memory is refused in a moment', () => {
+  const long = 300_000
+  const LONGEST_MS = 5_000
+  const refused = async (bytes: Buffer) => {
+    const beganMs = performance.now()
+    const { problem } = await refusalOf(bytes)
+    expect(performance.now() - beganMs).toBeLessThan(LONGEST_MS)
+    return problem
+  }
+
+  test('a number of a thousand pages', async () => {
+    expect(await refused(of(refund({ amount: number(`${'1'.repeat(long)}x`) })))).toContain('damaged')
+  })
+
+  test('a format of brackets', () => {
+    expect(showsDate('['.repeat(long))).toBe(true)
+  })
+
+  test.each(['cell', 'shared text'])('one %s in pieces without end', async (where) => {
+    const pieces = `<r><t>${'a'.repeat(long)}</t></r>`.repeat(5)
+    const xml = `${rowOf(1, HEADER)}<row r="2"><c r="A2" t="inlineStr"><is>${pieces}</is></c></row>`
+    const parts =
+      where === 'cell'
+        ? partsOf({ A: xml })
+        : partsOf({ A: rowsOf([HEADER]) }, { 'xl/sharedStrings.xml': `<sst><si>${pieces}</si></sst>` })
+    expect(await refused(zip(parts))).toContain('damaged')
+  })
+
+  test('sheets without number', async () => {
+    const list = '<sheet name="a" id="rId1"/>'.repeat(1_001)
+    expect(await refused(zip(partsOf({ A: '' }, { 'xl/workbook.xml': `<workbook>${list}</workbook>` })))).toContain(
+      'more than 1000 sheets',
     )
   })
 })

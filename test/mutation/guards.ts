@@ -591,6 +591,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [INBOX_PASS],
   },
   {
+    name: 'inbox: a workbook is looked through beside its rows: its other sheets',
+    file: 'src/ingest/card-scan.ts',
+    guard: 'if (cells.some(isCardCell) ||',
+    without: 'if (',
+    tests: ['test/ingest/card-scan.integration.test.ts'],
+  },
+  {
+    name: 'inbox: a workbook is looked through beside its rows: notes, headers, formulas',
+    file: 'src/ingest/card-scan.ts',
+    guard: "      if (found.kind !== 'none') return found\n",
+    without: '',
+    tests: ['test/ingest/card-scan.integration.test.ts'],
+  },
+  {
+    name: 'inbox: the rows of a workbook alone do not say that it may be moved',
+    file: 'src/app.ts',
+    guard: 'findCardsBeside(handle, sheet)',
+    without: "Promise.resolve({ kind: 'none' } as const)",
+    tests: [INBOX_USED],
+  },
+  {
     name: 'inbox: what cannot be read is looked through for card numbers as it stands',
     file: 'src/ingest/card-scan.ts',
     guard: '  if (await holdsNumber(file)) return A_NUMBER\n',
@@ -750,8 +771,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'rejects never stand where the exceptions of the run will go',
     file: 'src/results/rejects.ts',
-    guard: 'exceptions === undefined ? [] : ',
-    without: 'sandbox || !sandbox || exceptions === undefined ? [] : ',
+    guard: '(exceptions === null ? [] : ',
+    without: '(sandbox || !sandbox || exceptions === null ? [] : ',
     tests: [REJECTS],
   },
   {
@@ -1026,6 +1047,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKBOOK],
   },
   {
+    name: 'an amount that a spreadsheet shows as another number is a fault',
+    file: 'src/ingest/cell.ts',
+    guard: "      if (field === 'amount') return SHOWN_AS_ANOTHER\n",
+    without: '',
+    tests: ['test/ingest/workbook.integration.test.ts'],
+  },
+  {
+    name: 'a number of a workbook goes into results and rejects with the sign of its file',
+    file: 'src/ingest/rows.ts',
+    guard: "kinds?.[place] === 'number' && decimal === ','",
+    without: 'false',
+    tests: ['test/ingest/workbook.integration.test.ts'],
+  },
+  {
     name: 'a number of a workbook is the 15 digits that are shown',
     file: 'src/ingest/cell.ts',
     guard: 'number.toExponential(SPREADSHEET_DIGITS - 1)',
@@ -1035,8 +1070,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a day that a workbook stores as a number is no amount',
     file: 'src/ingest/sheet.ts',
-    guard: 'return isDate ? ',
-    without: 'return false ? ',
+    guard: "text: style === 'date' ? (dateText(stored, from1904) ?? text) : text, kind: style",
+    without: "text, kind: style === 'date' ? 'number' : style",
     tests: [WORKBOOK],
   },
   {
@@ -1049,7 +1084,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a card number whose last digit a spreadsheet lost refuses the file',
     file: 'src/ingest/card.ts',
-    guard: "kind === 'number' && isRoundedPan",
+    guard: "(kind === 'number' || kind === 'rescaled') && isRoundedPan",
     without: "kind === 'error' && isRoundedPan",
     tests: [WORKBOOK],
   },
@@ -1098,8 +1133,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'exceptions are not written over the results',
     file: 'src/results/out.ts',
-    guard: 'path === paths.path || path === paths.summaryPath',
-    without: 'path === paths.summaryPath',
+    guard: 'isSamePlace(path, paths.path) || isSamePlace(path, paths.summaryPath)',
+    without: 'isSamePlace(path, paths.summaryPath)',
     tests: [FORMATS],
   },
   {

@@ -264,6 +264,17 @@ describe('an extract by status', () => {
   })
 })
 
+test('an extract puts its summary over no whole one, whatever the names that share it', async () => {
+  await write(ALL, 'r.csv')
+  const whole = await csvIn('r.summary.csv')
+  for (const name of ['r', 'r.csv'])
+    await expect(write(ALL, name, { only: ['DECLINED'] })).rejects.toThrow('belongs to the whole reconciliation')
+  expect(await csvIn('r.summary.csv')).toEqual(whole)
+  await write(ALL, 's', { only: ['DECLINED'] })
+  await write(ALL, 's.csv', { only: ['PENDING'] })
+  await write(ALL, 's.csv')
+})
+
 describe('the exceptions', () => {
   test('are the rows that a person must look at, beside the whole', async () => {
     const exceptions = at('look.csv')

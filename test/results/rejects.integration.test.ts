@@ -148,13 +148,18 @@ describe('before anything else happens', () => {
     }
   })
 
-  test.each(['out.csv', 'out.summary.csv', 'look.csv'])('the results %s are not written over', async (name) => {
-    const results = { out: join(dir, 'out.csv'), exceptions: join(dir, 'look.csv'), sandbox: false }
-    await expect(checkRejects(join(dir, name), input, results)).rejects.toMatchObject({ code: 'usage' })
-    const sandboxed = { ...results, sandbox: true }
-    await expect(checkRejects(join(dir, 'out.csv'), input, sandboxed)).resolves.toBe(join(dir, 'out.csv'))
-    await expect(checkRejects(join(dir, 'out.SANDBOX.csv'), input, sandboxed)).rejects.toMatchObject({ code: 'usage' })
-  })
+  test.each(['out.csv', 'out.summary.csv', 'OUT.csv', 'look.csv'])(
+    'the results %s are not written over',
+    async (name) => {
+      const results = { out: join(dir, 'out.csv'), exceptions: join(dir, 'look.csv'), sandbox: false }
+      await expect(checkRejects(join(dir, name), input, results)).rejects.toMatchObject({ code: 'usage' })
+      const sandboxed = { ...results, sandbox: true }
+      await expect(checkRejects(join(dir, 'out.csv'), input, sandboxed)).resolves.toBe(join(dir, 'out.csv'))
+      await expect(checkRejects(join(dir, 'out.SANDBOX.csv'), input, sandboxed)).rejects.toMatchObject({
+        code: 'usage',
+      })
+    },
+  )
 
   test('a place that cannot be written is said in words of its own', async () => {
     await expect(checkRejects(join(dir, 'nowhere', 'bad.csv'), input, null)).rejects.toMatchObject({
