@@ -21,9 +21,9 @@ export const MARKED_AS_TEXT: Problem = {
   remedy: 'take the apostrophe away and format the column as Text instead',
 }
 
-/** `'00123`: the mark and then what a spreadsheet would take for a number or a formula. */
+/** `'00123`: the mark and then what a spreadsheet would take for a number, a formula, a truth value or an error. */
 export function isMarkedAsText(text: string): boolean {
-  return /^['’][\d=+\-@]/.test(text)
+  return /^['’](?:[\d=+\-@#]|(?:TRUE|FALSE)$)/i.test(text)
 }
 
 export function parseGatewayId(text: string): string | Problem {

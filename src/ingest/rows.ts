@@ -70,6 +70,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
   const { header, sha256, sheet, decimal } = survey
   const derivedOf = derivedReferences(sha256, sheet)
   const runKey = runKeyOf(options)
+  const isDamaged = damageIn(header)
   const reading: Reading = {
     operation: options.operation ?? null,
     currency: options.currency ?? null,
@@ -90,9 +91,10 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     return {
       rowNo,
       line: record.line,
-      cells: header.carried.map((i) =>
-        i === header.fields.amount ? amountCell(cells, record, i, decimal) : (cells[i] ?? ''),
-      ),
+      cells: header.carried.map((i) => {
+        const cell = i === header.fields.amount ? amountCell(cells, record, i, decimal) : (cells[i] ?? '')
+        return read.kind === 'faults' && isDamaged(i, record) ? marked(cell) : cell
+      }),
       reference: isProblem(reference) ? unreadReference(derived) : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
       money: read.kind === 'faults' ? read.money : null,
@@ -100,6 +102,23 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       cameFrom: cameFrom(header, cells),
     }
   }
+}
+
+/** Whether a workbook says that the cell in that place is not what was written. */
+function damageIn(header: Header): (place: number, record: CsvRecord) => boolean {
+  const fieldAt = new Map(Object.entries(header.fields).map(([field, place]) => [place, field as Field]))
+  return (place, { kinds }) => {
+    const [field, kind] = [fieldAt.get(place), kinds?.[place]]
+    return field !== undefined && kind !== undefined && kindProblem(field, kind) !== null
+  }
+}
+
+/**
+ * In results and rejects, which are text, a bad row's `123` that was `000123` before a spreadsheet took it for a number would
+ * look like an honest id, and the row would run though nobody mended it. With the mark it stays bad until somebody has.
+ */
+function marked(cell: string): string {
+  return cell === '' ? cell : `'${cell}`
 }
 
 /**

@@ -235,6 +235,25 @@ describe('an id', () => {
     }
   })
 
+  test('that a spreadsheet has damaged stays bad in the text of results and rejects until somebody mends it', async () => {
+    const damaged: Partial<Record<string, Written>>[] = [
+      ...['reference', 'request_ref_po_id'].flatMap((column) => [
+        { [column]: number('123') },
+        { [column]: number('46357', 2) },
+        { [column]: cell('b', '<v>1</v>') },
+        { [column]: cell('e', '<v>#N/A</v>') },
+      ]),
+      { amount: number('46357', 2) },
+      { amount: cell('b', '<v>1</v>') },
+    ]
+    for (const over of damaged) {
+      const { rows } = await readWhole(of(refund(over), refund({ reference: 'R2' })))
+      const again = await readWhole(toCsv([HEADER, ...rows.map(({ cells }) => [...cells])], ',', '\n'))
+      expect(again.rows.map(({ faults }) => faults.length)).toEqual([1, 0])
+      expect(again.rows[1]?.cells).toEqual(refund({ reference: 'R2' }))
+    }
+  })
+
   test('of results fed back that is stored as a number is a fault', async () => {
     const table = [
       [...HEADER, 'result_reference', 'result_row'],

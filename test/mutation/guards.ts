@@ -1026,6 +1026,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKBOOK],
   },
   {
+    name: 'a cell that a workbook has damaged stays bad in the text of results and rejects',
+    file: 'src/ingest/rows.ts',
+    guard: "read.kind === 'faults' && isDamaged(i, record) ? marked(cell) : cell",
+    without: 'cell',
+    tests: [WORKBOOK],
+  },
+  {
     name: 'a reference that a workbook stores as a number is none',
     file: 'src/ingest/rows.ts',
     guard: 'damagedReference(header, record) ?? ',
