@@ -138,6 +138,7 @@ async function work(
   const worker = openWorkerNote(app, ledger, terminal)
   const inboxWork = await openInboxWork({
     ...{ folder, ledger, ledgerPath: app.paths.ledger, accountId, clock: app.clock },
+    reading: request.toSubmit(accountId, false).reading,
     findCards: (path) => findCardsIn(path, merchant, request.options),
     open: async (path, name) => {
       const opened = await openInstructionFile(path, merchant, request.options)

@@ -45,6 +45,8 @@ export interface InboxParts<F> {
   readonly ledger: Pick<Ledger, 'alarm' | 'batch' | 'batches'>
   readonly ledgerPath: string
   readonly accountId: AccountId
+  /** What decides the meaning of the files, as batches remember it. */
+  readonly reading: string
   readonly clock: Clock
   readonly reports: InboxReports<F>
   findCards(path: string): Promise<CardFinding>
@@ -224,14 +226,22 @@ async function reject<F>({ folder, tell }: InboxParts<F>, file: TakenFile, repor
  * started again for another merchant, where nothing would be known of it.
  */
 async function findRecorded<F>(
-  { ledger, accountId }: InboxParts<F>,
+  { ledger, accountId, reading }: InboxParts<F>,
   file: TakenFile,
   sha256: string,
 ): Promise<BatchId | null> {
   const first = (await ledger.batches()).findLast(
     (batch) => batch.fileSha256 === sha256 && batch.runKey === null && batch.createdAtMs >= file.takenAtMs,
   )
-  if (first === undefined || first.accountId === accountId) return first?.batchId ?? null
+  if (first === undefined) return null
+  if (first.accountId === accountId && first.reading === reading) return first.batchId
+  if (first.accountId === accountId) {
+    const said = (text: string) => (text === '' ? 'no options' : text)
+    throw new Fault(
+      'usage',
+      `This file was recorded as batch ${first.batchId}, read with ${said(first.reading)}, before the inbox was interrupted; now it would be read with ${said(reading)}. Nothing was recorded again and nothing was sent. Start the inbox once with the options of that batch.`,
+    )
+  }
   throw new Fault(
     'usage',
     `This file was recorded as batch ${first.batchId} of merchant ${first.merchant} before the inbox was interrupted; now it would go to another merchant as well. Nothing was recorded again and nothing was sent. Start the inbox once with --merchant ${first.merchant}.`,

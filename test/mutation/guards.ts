@@ -691,8 +691,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'inbox: an interrupted file does not go to another merchant too',
     file: 'src/processors/work-inbox.ts',
-    guard: 'if (first === undefined || first.accountId === accountId) return first?.batchId ?? null',
-    without: 'if (first?.accountId !== accountId) return null\n  if (first !== undefined) return first.batchId',
+    guard: '  if (first === undefined) return null\n',
+    without: '  if (first === undefined || first.accountId !== accountId) return null\n',
+    tests: [INBOX_PASS],
+  },
+  {
+    name: 'inbox: an interrupted file is no batch that was read otherwise',
+    file: 'src/processors/work-inbox.ts',
+    guard: 'first.accountId === accountId && first.reading === reading',
+    without: 'first.accountId === accountId',
     tests: [INBOX_PASS],
   },
   {

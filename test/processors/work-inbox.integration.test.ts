@@ -59,7 +59,7 @@ const line = (text: string) => (write: (line: string) => void) => write(text)
 
 function partsWith(over: Partial<InboxParts<object>> = {}): InboxParts<object> {
   return {
-    ...{ folder, ledger, ledgerPath: 'ledger.db', accountId, clock },
+    ...{ folder, ledger, ledgerPath: 'ledger.db', accountId, reading: '', clock },
     findCards: (path) => findCardsIn(path, NO_MERCHANT, OPTIONS),
     open: async (path) => openInstructionFile(path, NO_MERCHANT, OPTIONS),
     submit: (file) => submitFile(file, { ...REQUEST, accountId, nowMs: clock.nowMs() }, CLERK, ledger),
@@ -205,6 +205,16 @@ describe('one batch for one file', () => {
     await pass(open({ accountId: other, submit: (file) => submitFile(file, request, CLERK, ledger) }))
     expect(told.at(-1)).toMatchObject({ kind: 'trouble', error: { message: expect.stringContaining('--merchant') } })
     expect(await ledger.batches()).toHaveLength(1)
+    await pass(open())
+    expect(csvIn('archive')).toHaveLength(1)
+  })
+
+  test('interrupted after it was recorded, it is not archived as a batch that was read otherwise', async () => {
+    await put('a.csv')
+    await pass(open({ folder: { ...folder, archive: () => Promise.reject(new Error('killed')) } }))
+    await pass(open({ reading: '--operation CANCEL' }))
+    expect(told.at(-1)).toMatchObject({ kind: 'trouble', error: { message: expect.stringContaining('--operation') } })
+    expect([await ledger.batches(), csvIn('archive')]).toMatchObject([{ length: 1 }, []])
     await pass(open())
     expect(csvIn('archive')).toHaveLength(1)
   })
