@@ -14,8 +14,9 @@ import type {
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
-import { deleteDrafts, openDraftOn, RECORDED_LOOKALIKE } from './draft.ts'
+import { deleteDrafts, openDraftOn } from './draft.ts'
 import { openRefundCheck, type SingleRefund } from './refunds.ts'
+import { RECORDED_LOOKALIKE } from './review.ts'
 import { type InstructionColumns, toColumns } from './rows.ts'
 import type { Tally } from './tally.ts'
 

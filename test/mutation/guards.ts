@@ -719,14 +719,14 @@ export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Taking in
   {
     name: 'a reference names one instruction',
-    file: 'src/ledger/draft.ts',
+    file: 'src/ledger/review.ts',
     guard: "    WHERE d.state = 'READY' AND d.content <> i.content`).run(account)",
     without: "    WHERE d.state = 'READY' AND d.content <> i.content AND 0`).run(account)",
     tests: [LEDGER],
   },
   {
     name: 'a recorded instruction is not accepted again',
-    file: 'src/ledger/draft.ts',
+    file: 'src/ledger/review.ts',
     guard:
       "UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?\n    FROM instruction i\n    WHERE d.state = 'READY' AND d.supersedes IS NULL",
     without:
@@ -735,14 +735,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a row of which a late answer told is not run again',
-    file: 'src/ledger/draft.ts',
+    file: 'src/ledger/review.ts',
     guard: 'AND d.content = i.content AND i.money_warning = 0 AND i.state IN',
     without: 'AND d.content = i.content AND i.state IN',
     tests: [LEDGER],
   },
   {
     name: 'a row that runs again remembers its doubts',
-    file: 'src/ledger/draft.ts',
+    file: 'src/ledger/review.ts',
     guard: 'attempt = i.attempt, ever_in_doubt = i.ever_in_doubt',
     without: 'attempt = i.attempt',
     tests: [LEDGER],
@@ -897,7 +897,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'an amount of a bad row counts in the totals as read',
-    file: 'src/ledger/draft.ts',
+    file: 'src/ledger/review.ts',
     guard: "'operation IS NOT NULL OR amount_minor IS NOT NULL'",
     without: "'operation IS NOT NULL'",
     tests: [LEDGER],
