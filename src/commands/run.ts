@@ -90,7 +90,9 @@ async function runOn(
     terminal.object({ event: 'submitted', batch: batchId })
     const followed = await workOff(app, ledger, own, batchId, terminal, { signal: interruption.signal, giveUpAfterMs })
     if (followed === null) return sayInterrupted(batchId, terminal)
-    const written = await writeBatchResults(app, ledger, batchId, results)
+    const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
+      throw withoutResults(error, batchId)
+    })
     const { batch, ending } = followed
     showOutcome(batch, ending, written, terminal)
     sayEnding(batch, ending, terminal)
@@ -105,6 +107,16 @@ async function runOn(
 
 function besideOf({ out, exceptions }: RunArguments, sandbox: boolean) {
   return { out, exceptions: exceptions ?? null, sandbox }
+}
+
+/** What was wrong with the results is no longer all that there is to say: by now money has moved. */
+function withoutResults(error: unknown, batchId: BatchId): unknown {
+  if (!(error instanceof Fault)) return error
+  return new Fault(
+    error.code,
+    `${error.message} Batch ${batchId} was worked off all the same, and what became of every row is recorded. Write its results elsewhere: tranche results ${batchId} --out FILE`,
+    { cause: error },
+  )
 }
 
 async function sendingIn(ledger: Ledger): Promise<number> {

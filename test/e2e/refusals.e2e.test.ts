@@ -115,6 +115,7 @@ test('a directory that vanishes in mid-batch costs the results, not the record: 
   const ran = await running.ended
   expect(ran.code, ran.stderr).toBe(2)
   expect(ran.stderr).toContain('the directory does not exist')
+  expect(ran.stderr).toMatch(/Batch \S+ was worked off all the same.* tranche results \S+ --out FILE/)
   expect(office.sandbox.received()).toBe(40)
   const out = office.path('out.csv')
   const again = await office.tranche('run', input, '--out', out)
