@@ -151,12 +151,10 @@ describe('the mask', () => {
   })
 })
 
-test('a long run of parted digits takes no longer than its length', () => {
-  const startedAt = performance.now()
+// Looking from every digit to every other one took hours: a test that does not end has failed.
+test('a long run of parted digits is looked through to its end', () => {
   expect(holdsPan('4 '.repeat(16_000))).toBe(false)
   expect(maskPans('4-'.repeat(16_000))).toHaveLength(32_000)
-  // Looking from every digit to every other one took hours.
-  expect(performance.now() - startedAt).toBeLessThan(2_000)
 })
 
 test('many card numbers in one run are all masked', () => {

@@ -162,15 +162,12 @@ describe('a file of 300 MB', () => {
     '%s is refused with a sentence, in little memory',
     async (_, beginning, piece, sentence) => {
       const file = await putLarge(beginning, piece)
-      const startedAt = performance.now()
       const ended = await office.trancheWith(env, 'check', file)
-      const tookMs = performance.now() - startedAt
       expect(ended.code, ended.stderr).toBe(7)
       expect(ended.stderr).toMatch(sentence)
       expect(ended.stderr).toContain('Nothing was recorded and nothing was sent.')
       const residentMiB = Number(/RSS (\d+)/.exec(ended.stderr)?.[1]) / 1024
       expect(residentMiB).toBeLessThan(256)
-      expect(tookMs).toBeLessThan(50_000)
     },
     60_000,
   )

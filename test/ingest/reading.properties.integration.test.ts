@@ -222,9 +222,8 @@ describe('bytes that nobody meant', () => {
     ['digits with blanks between them', `type;order_id;note\nCANCEL;1;${'4 '.repeat(16_000)}\n`],
     ['a thousand columns', `type;order_id${';'.repeat(900)}\nCANCEL;1${';'.repeat(900)}\n`],
     ['a name of ten thousand letters', `type;order_id;${'n'.repeat(10_000)}\nCANCEL;1;x\n`],
-  ])('%s takes no longer than its size', async (_, text) => {
-    const startedAt = performance.now()
+    // What grows with the square of these would not end within the time of a test.
+  ])('%s is read to its end', async (_, text) => {
     await expectAnAnswer(Buffer.from(text))
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 })
