@@ -94,13 +94,17 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'an earlier doubt is forgotten': withLedger((ledger) => ({
     dueRows: async (...args) => (await ledger.dueRows(...args)).map((row) => ({ ...row, everInDoubt: false })),
   })),
-  'rows in doubt may be retried': withLedger((ledger) => ({
-    openDraft: (header) =>
-      ledger.openDraft({
-        ...header,
-        retry: header.retry.length === 0 ? [] : [...header.retry, 'IN_DOUBT' as 'FAILED'],
-      }),
-  })),
+  'rows in doubt may be retried': {
+    ...withLedger((ledger) => ({
+      openDraft: (header) =>
+        ledger.openDraft({
+          ...header,
+          retry: header.retry.length === 0 ? [] : [...header.retry, 'IN_DOUBT' as 'FAILED'],
+        }),
+    })),
+    // What is looked at once more when the batch becomes visible would hold them back.
+    sql: (sql) => sql.replace("i.money_warning = 1 OR i.state NOT IN ('FAILED', 'CANCELLED')", 'i.money_warning = 1'),
+  },
   'a transaction id settles any number of rows': {
     sql: (sql) =>
       sql.replace('WHERE account_id = ? AND transaction_id = ?', 'WHERE account_id = ? AND transaction_id = ? AND 0'),
