@@ -111,7 +111,7 @@ function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
 
 function refuseFaulty(db: DatabaseSync): void {
   db.exec(`
-    UPDATE temp.draft_row AS d SET state = 'INVALID', holds_reference = 0, duplicate_of = NULL, supersedes = NULL,
+    UPDATE temp.draft_row AS d SET state = 'INVALID', holds_reference = 0, duplicate_of = NULL, supersedes = NULL, attempt = 0, ever_in_doubt = 0,
       reason = (SELECT group_concat(coalesce(f.column_name || ': ', '') || f.problem, '; ') FROM temp.draft_fault f WHERE f.row_no = d.row_no)
     WHERE d.row_no IN (SELECT row_no FROM temp.draft_fault)`)
 }

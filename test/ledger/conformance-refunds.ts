@@ -20,6 +20,7 @@ import {
   review,
   reviewOnly,
   rowOf,
+  rowsIn,
   sale,
   statesIn,
   submit,
@@ -150,6 +151,12 @@ export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
       expect((await check(lines, retry)).review).toMatchObject({ accepted: 1, duplicate: 1, invalid: 0 })
       await submit(ledger, accountId, [of('C', 100n)])
       expect((await check(lines, retry)).review).toMatchObject({ accepted: 0, duplicate: 1, invalid: 1 })
+      // What does not run again has no attempts of its own.
+      const again = await submit(ledger, accountId, lines, retry)
+      expect((await rowsIn(ledger, again)).map(({ state, attempts }) => [state, attempts])).toEqual([
+        ['INVALID', 0],
+        ['DUPLICATE', expect.any(Number)],
+      ])
     })
 
     test('never exceed it, in whatever files, messages and sums they come', async () => {
