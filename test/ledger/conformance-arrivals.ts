@@ -16,6 +16,7 @@ import {
   refund,
   review,
   rowsIn,
+  sale,
   settle,
   statesIn,
   submit,
@@ -64,6 +65,12 @@ export function describeArrivals(newPlace: () => Promise<LedgerPlace>): void {
       const again = await reviewed()
       expect(again.review.lookalikes).toBe(1) // now somebody is asked
       await again.draft.discard()
+    })
+
+    test('is refused once a sale has come as a message that looks like one of its sales', async () => {
+      const { draft } = await review(ledger, headerOf(accountId), [sale('S-1', '501')])
+      await place.open().recordMessage(messageOf(accountId, sale('other', '501')))
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
     })
 
     test('is refused, and nothing of it is visible, once a message has taken one of its references', async () => {
