@@ -15,7 +15,7 @@ import type { Currency } from './domain/money.ts'
 import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Settled } from './domain/ports.ts'
 import type { Finding } from './domain/resolution.ts'
 import type { ResultStatus } from './domain/states.ts'
-import type { InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
+import type { FileRefusal, InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
@@ -204,14 +204,7 @@ export type OpenedFile =
       readonly ignored: readonly string[]
       readonly close: () => Promise<void>
     }
-  | {
-      readonly kind: 'refused'
-      readonly code: 'card-data' | 'structure'
-      readonly line: number | null
-      readonly column: string | null
-      readonly problem: string
-      readonly remedy: string
-    }
+  | FileRefusal
 
 export async function openInstructionFile(path: string, merchant: Merchant, options: FileOptions): Promise<OpenedFile> {
   const [{ surveyFile }, { readRows }, { carriedColumns, understoodColumns }] = await Promise.all([

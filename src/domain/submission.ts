@@ -13,6 +13,16 @@ export interface InstructionFile {
   rows(): AsyncIterable<readonly DraftRow[]>
 }
 
+/** Why a file is no table of instructions. Holds no cell: it may be shown and logged. */
+export interface FileRefusal {
+  readonly kind: 'refused'
+  readonly code: 'card-data' | 'structure'
+  readonly line: number | null
+  readonly column: string | null
+  readonly problem: string
+  readonly remedy: string
+}
+
 export interface SubmitRequest {
   readonly accountId: AccountId
   readonly runKey: string | null

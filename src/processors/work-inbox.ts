@@ -15,25 +15,16 @@ import type {
 import { holdsPan } from '../domain/pan.ts'
 import type { AccountId, BatchId, BatchView, Clock, Ledger } from '../domain/ports.ts'
 import { countIn } from '../domain/progress.ts'
-import type { InstructionFile, Reviewed, Submitted } from '../domain/submission.ts'
+import type { FileRefusal, InstructionFile, Reviewed, Submitted } from '../domain/submission.ts'
 
 /** A file as it was opened; `F` knows more of it than is asked here. */
-type Opened<F> = (F & { readonly kind: 'file'; readonly file: InstructionFile; close(): Promise<void> }) | Refused
-
-interface Refused {
-  readonly kind: 'refused'
-  readonly code: 'card-data' | 'structure'
-  readonly line: number | null
-  readonly column: string | null
-  readonly problem: string
-  readonly remedy: string
-}
+type Opened<F> = (F & { readonly kind: 'file'; readonly file: InstructionFile; close(): Promise<void> }) | FileRefusal
 
 /** What stands in the reports, a line each. */
 export interface InboxReports<F> {
   recorded(name: string, opened: F, submitted: Exclude<Submitted, { kind: 'refused' }>, batch: BatchView): InboxReport
   refused(name: string, opened: F, reviewed: Reviewed, rejects: string | null): InboxReport
-  unreadable(name: string, fault: Refused): InboxReport
+  unreadable(name: string, fault: FileRefusal): InboxReport
   /** By a fault that stands for the whole file. */
   failed(name: string, fault: Fault): InboxReport
   left(name: string, finding: CardFinding): InboxReport
@@ -209,7 +200,7 @@ async function refuse<F extends object>(
 }
 
 /** The file may have been replaced after it was looked through. */
-async function takeUnreadable<F>(parts: InboxParts<F>, file: TakenFile, fault: Refused): Promise<void> {
+async function takeUnreadable<F>(parts: InboxParts<F>, file: TakenFile, fault: FileRefusal): Promise<void> {
   const finding = await lookThrough(parts, file.path, file.name)
   if (finding === null) return
   if (finding.kind === 'none') return reject(parts, file, parts.reports.unreadable(file.name, fault))
