@@ -47,7 +47,9 @@ const SCHEMA = z
     allow_lookalike: z
       .boolean()
       .default(false)
-      .describe('Take it although an instruction with the same content stands under another reference.'),
+      .describe(
+        'Take it although it looks like another instruction: the same content under another reference, or a refund that repeats or exceeds what was refunded of its order.',
+      ),
   })
   .meta({
     title: 'Tranche instruction',

@@ -1,15 +1,13 @@
 // The rows that cannot be sent as written, as a file that a person mends and hands in again: one line for each, whole.
 
-import { open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { type FileHandle, open } from 'node:fs/promises'
 import { type Options as ParseOptions, parse } from 'csv-parse/sync'
-import { stringify } from 'csv-stringify/sync'
 import { Fault } from '../domain/fault.ts'
 import { guardCell } from '../domain/guard.ts'
 import type { Reject, RowFault } from '../domain/ports.ts'
 import { REJECT_COLUMNS } from '../domain/result-columns.ts'
 import { oneLine } from './cells.ts'
-import { CSV } from './formats.ts'
+import { toCsvText } from './formats.ts'
 import {
   isSamePlace,
   type OutWords,
@@ -20,7 +18,7 @@ import {
   toOutFault,
   tryToWrite,
 } from './out.ts'
-import { stage, syncDirectory } from './stage.ts'
+import { Staged } from './stage.ts'
 
 /** What the file comes from. */
 export interface RejectedFile {
@@ -148,35 +146,41 @@ async function write(
   columns: readonly string[],
   records: Iterable<readonly string[]>,
 ): Promise<WrittenRejects> {
-  const staged: string[] = []
+  const staged = new Staged()
   try {
-    // With a byte order mark, whatever else is asked for: the file is made to be opened in a spreadsheet.
-    const rows = await stage(path, staged, true, async (file) => {
-      let pending: (readonly string[])[] = [columns.map(guardCell)]
-      let count = 0
-      for (const record of records) {
-        count += 1
-        pending.push(record.map(guardCell))
-        if (pending.length < ROWS_PER_WRITE) continue
-        await file.appendFile(stringify(pending as string[][], CSV))
-        pending = []
-      }
-      await file.appendFile(stringify(pending as string[][], CSV))
-      return count
-    })
+    const rows = await writeRecords(await staged.open(path), columns, records)
     await refuseForeign(path)
     const stands = (await statOf(path)) !== null
     if (rows === 0 && !stands) {
-      await rm(staged[0] as string)
+      await staged.discard()
       return { path, rows, kind: 'nothing' }
     }
-    await rename(staged[0] as string, path)
-    await syncDirectory(dirname(path))
+    await staged.finish()
     return { path, rows, kind: rows === 0 ? 'emptied' : stands ? 'replaced' : 'written' }
   } catch (error) {
-    await Promise.allSettled(staged.map((temporary) => rm(temporary, { force: true })))
+    await staged.discard()
     throw toOutFault(error, path, WORDS)
   }
+}
+
+async function writeRecords(
+  file: FileHandle,
+  columns: readonly string[],
+  records: Iterable<readonly string[]>,
+): Promise<number> {
+  let rows = 0
+  let pending: string[][] = []
+  // With a byte order mark, whatever else is asked for: the file is made to be opened in a spreadsheet.
+  await file.appendFile(toCsvText([columns.map(guardCell)], true))
+  for (const record of records) {
+    rows += 1
+    pending.push(record.map(guardCell))
+    if (pending.length < ROWS_PER_WRITE) continue
+    await file.appendFile(toCsvText(pending, false))
+    pending = []
+  }
+  await file.appendFile(toCsvText(pending, false))
+  return rows
 }
 
 /** No header of ours is longer. */

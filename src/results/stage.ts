@@ -1,25 +1,38 @@
 // Files that are complete or not there: filled under a temporary name beside their target, made durable, then renamed.
 
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { temporaryPathFor } from './out.ts'
 
-/** Fills a temporary file beside the target and makes it durable, so that a rename can only show a whole file. */
-export async function stage<T>(path: string, staged: string[], bom: boolean, fill: (file: FileHandle) => Promise<T>) {
-  const temporary = temporaryPathFor(path)
-  const file = await open(temporary, 'wx')
-  staged.push(temporary)
-  try {
-    if (bom) await file.appendFile('\uFEFF')
-    const filled = await fill(file)
-    await file.sync()
-    return filled
-  } finally {
-    await file.close()
+/** Files that belong together. Whoever fills them ends with `finish` or `discard`. */
+export class Staged {
+  readonly #files: { readonly temporary: string; readonly path: string; readonly file: FileHandle }[] = []
+
+  async open(path: string): Promise<FileHandle> {
+    const temporary = temporaryPathFor(path)
+    const file = await open(temporary, 'wx')
+    this.#files.push({ temporary, path, file })
+    return file
+  }
+
+  /** Makes all of them durable, then shows them, the one that was opened first at the end. */
+  async finish(): Promise<void> {
+    for (const { file } of this.#files) {
+      await file.sync()
+      await file.close()
+    }
+    for (const { temporary, path } of this.#files.toReversed()) await rename(temporary, path)
+    for (const directory of new Set(this.#files.map(({ path }) => dirname(path)))) await syncDirectory(directory)
+  }
+
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#files.map(({ file }) => file.close()))
+    await Promise.allSettled(this.#files.map(({ temporary }) => rm(temporary, { force: true })))
   }
 }
 
 /** Makes the renames themselves durable. Some file systems cannot; the files are whole there all the same. */
-export async function syncDirectory(path: string): Promise<void> {
+async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {
     await directory.sync()

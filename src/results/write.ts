@@ -1,16 +1,15 @@
 // Writes the reconciliation of a batch and its summary: row by row, complete or not at all.
 
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
 import { assert } from '../domain/fault.ts'
 import type { BatchReading, ReconciliationRow } from '../domain/ports.ts'
 import type { ReasonRule } from '../domain/reason-categories.ts'
 import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
 import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
 import { type Cells, formatOf, type ResultsFile, toCsvText } from './formats.ts'
-import { checkOut, temporaryPathFor, toOutFault, type WorkbookHead } from './out.ts'
+import { checkOut, toOutFault, type WorkbookHead } from './out.ts'
 import { openResultsFile } from './results-file.ts'
-import { syncDirectory } from './stage.ts'
+import { Staged } from './stage.ts'
 import {
   type Extract,
   openTally,
@@ -68,18 +67,21 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
   })
   const layout = layoutOf(reading, request.reasonRules)
   if (formatOf(path) === 'xlsx' && extract === null) assertFitsWorkbook(reading.batch.rows, layout.columns.length)
-  const staged = new Staged(request.bom)
+  const staged = new Staged()
+  const openRowsAt = async (at: string) => openRows(await staged.open(at), at, layout, request.bom)
   try {
-    const results = await staged.openRows(path, layout)
-    const aside = exceptionsPath === undefined ? null : await staged.openRows(exceptionsPath, layout)
+    // The results first, so that they are shown last: wherever new ones stand, what belongs to them stands beside them.
+    const results = await openRowsAt(path)
+    const aside = exceptionsPath === undefined ? null : await openRowsAt(exceptionsPath)
     const tally = openTally(request.reasonRules)
     const { rows, apart } = await writeRows(reading, request, layout, { results, aside, tally })
     const summary = tally.lines()
     const tied = tieOut(summary, reading.batch)
     assert(extract !== null || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)
-    const records = toSummaryRecords(summary, layout.batchMark, reading.atMs, tied, extract)
-    await staged.finish(summaryPath, [[...SUMMARY_COLUMNS], ...records])
-    await syncDirectory(dirname(path))
+    const records = [[...SUMMARY_COLUMNS], ...toSummaryRecords(summary, layout.batchMark, reading.atMs, tied, extract)]
+    for (const file of [results, aside]) await file?.finish(records)
+    await (await staged.open(summaryPath)).appendFile(toCsvText(records, request.bom))
+    await staged.finish()
     return {
       ...{ path, summaryPath, rows, atMs: reading.atMs, summary },
       ...{ reasons: tally.reasons(), rowsRead: reading.batch.rows },
@@ -101,50 +103,9 @@ function extractOf({ batch }: BatchReading, { sinceMs, only = null }: ResultsReq
   return { what: what.join(' ').trim(), ofRows: batch.rows }
 }
 
-/** Files under their temporary names, each beside its target: renaming can only show a whole one. */
-class Staged {
-  readonly #files: { readonly temporary: string; readonly path: string; readonly file: FileHandle }[] = []
-  readonly #rows: ResultsFile[] = []
-  readonly #bom: boolean
-
-  constructor(bom: boolean) {
-    this.#bom = bom
-  }
-
-  async openRows(path: string, layout: Layout): Promise<ResultsFile> {
-    const file = await this.#open(path)
-    const columns = { names: toHeaderCells(layout), carried: layout.carried.length }
-    const rows = await openResultsFile(formatOf(path), file, columns, this.#bom)
-    this.#rows.push(rows)
-    return rows
-  }
-
-  /**
-   * Makes all of them durable, then shows them: the summary first and the results last, so that wherever new results
-   * stand, what belongs to them stands beside them.
-   */
-  async finish(summaryPath: string, summary: readonly Cells[]): Promise<void> {
-    const file = await this.#open(summaryPath)
-    await file.appendFile(toCsvText(summary, this.#bom))
-    for (const rows of this.#rows) await rows.finish(summary)
-    for (const staged of this.#files) {
-      await staged.file.sync()
-      await staged.file.close()
-    }
-    for (const { temporary, path } of this.#files.toReversed()) await rename(temporary, path)
-  }
-
-  async discard(): Promise<void> {
-    await Promise.allSettled(this.#files.map(({ file }) => file.close()))
-    await Promise.allSettled(this.#files.map(({ temporary }) => rm(temporary, { force: true })))
-  }
-
-  async #open(path: string): Promise<FileHandle> {
-    const temporary = temporaryPathFor(path)
-    const file = await open(temporary, 'wx')
-    this.#files.push({ temporary, path, file })
-    return file
-  }
+async function openRows(file: FileHandle, path: string, layout: Layout, bom: boolean): Promise<ResultsFile> {
+  const columns = { names: toHeaderCells(layout), carried: layout.carried.length }
+  return openResultsFile(formatOf(path), file, columns, bom)
 }
 
 /** Every row of the reading once, in input order, or no results at all; of an extract, those that were asked for. */
