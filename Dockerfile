@@ -12,14 +12,14 @@ COPY src ./src
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 
 FROM node:24-slim
-ENV NODE_ENV=production TRANCHE_DATA_DIR=/var/lib/tranche
+ENV NODE_ENV=production TRANCHE_DATA_DIR=/var/lib/tranche TRANCHE_WITNESS_DIR=/var/lib/tranche-witness
 WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./
 COPY bin ./bin
 RUN ln -s /app/bin/tranche.js /usr/local/bin/tranche \
-  && install -d -o node -g node -m 0700 "$TRANCHE_DATA_DIR"
+  && install -d -o node -g node -m 0700 "$TRANCHE_DATA_DIR" "$TRANCHE_WITNESS_DIR"
 USER node
 VOLUME /var/lib/tranche
 # The program handles SIGTERM itself; an init (docker run --init, `init: true`) collects what it starts. Give it longer to

@@ -31,6 +31,7 @@ async function measure(): Promise<void> {
     TRANCHE_GATEWAY_USERNAME: 'bench',
     TRANCHE_GATEWAY_PASSWORD: 'bench',
     TRANCHE_DATA_DIR: dir,
+    TRANCHE_WITNESS_DIR: `${dir}-witness`,
     TRANCHE_RATE: String(rate),
   }
   try {
@@ -38,6 +39,7 @@ async function measure(): Promise<void> {
     const file = join(dir, 'sales.csv')
     const lines = Array.from({ length: Math.round(rate * seconds) }, (_, i) => `P-${i},1.00,EUR,${i + 1}`)
     writeFileSync(file, `reference,amount,request_currency,customer_vault_id\n${lines.join('\n')}\n`)
+    await run(['init'], env)
     await run(['submit', file, '--operation', 'CAPTURE'], env)
     await run(['worker', '--until-idle'], env)
     console.log(`${rate}/s for ${seconds} s, ${lines.length} rows, gateway answers after ${latencyMs} ms`)
@@ -48,7 +50,7 @@ async function measure(): Promise<void> {
     tellLedger(join(dir, 'ledger.db'))
   } finally {
     gateway.process.kill('SIGTERM')
-    rmSync(dir, { recursive: true, force: true })
+    for (const made of [dir, `${dir}-witness`]) rmSync(made, { recursive: true, force: true })
   }
 }
 

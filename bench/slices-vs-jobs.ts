@@ -12,6 +12,7 @@ import { Queue, Worker } from 'bullmq'
 import { Pool } from 'undici'
 import {
   accountOf,
+  makeRecord,
   openApp,
   openInstructionFile,
   openRecord,
@@ -98,6 +99,7 @@ async function timeInChild(which: string, url: string): Promise<number> {
     TRANCHE_GATEWAY_USERNAME: 'sandbox',
     TRANCHE_GATEWAY_PASSWORD: 'sandbox',
     TRANCHE_DATA_DIR: dir,
+    TRANCHE_WITNESS_DIR: `${dir}-witness`,
     TRANCHE_CONNECTIONS: 'warm',
     TRANCHE_IN_FLIGHT: String(openRequests),
   }
@@ -111,14 +113,15 @@ async function timeInChild(which: string, url: string): Promise<number> {
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
   for await (const chunk of child.stdout) text += chunk
-  rmSync(dir, { recursive: true, force: true })
+  for (const made of [dir, `${dir}-witness`]) rmSync(made, { recursive: true, force: true })
   return Number(text)
 }
 
 /** From the first look for work to the last settled row, every claim and settlement committed with full fsync. */
 async function timeSlices(): Promise<void> {
   const app = await openApp({ env: process.env, as: null, logLevel: 'silent' })
-  const { ledger } = await openRecord(app)
+  await makeRecord(app)
+  const ledger = await openRecord(app)
   const path = join(app.config.dataDir, 'rows.csv')
   const lines = Array.from(
     { length: rows },

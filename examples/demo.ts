@@ -159,6 +159,7 @@ async function main(): Promise<void> {
   await tranche(['check', FILE], 0)
 
   chapter('2. Execute them, while the gateway now and then says "too many requests"')
+  await tranche(['init'], 0)
   await tranche(['run', FILE, '--out', RESULTS], 5)
   const results = readResults(join(directory, RESULTS))
   explainRun(results)
@@ -186,6 +187,7 @@ function openCommands(directory: string, gateway: Gateway) {
     TRANCHE_GATEWAY_USERNAME: 'sandbox',
     TRANCHE_GATEWAY_PASSWORD: 'sandbox',
     TRANCHE_DATA_DIR: join(directory, 'ledger'),
+    TRANCHE_WITNESS_DIR: join(directory, 'witness'),
   })
   return async (args: readonly string[], expected: number): Promise<void> => {
     say(styleText('cyan', `$ tranche ${args.join(' ')}`))

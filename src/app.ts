@@ -90,9 +90,9 @@ export const systemClock: Clock = {
 
 // ───────────────────────────────────────────────────────────── The record
 
-/** The ledger of the data directory. `created` says whether there was none before. */
-export async function openRecord(app: App): Promise<{ ledger: Ledger; created: boolean }> {
-  const { dataDir } = app.config
+/** Makes the record of the data directory, which nothing else does. `made`: there was none. */
+export async function makeRecord(app: App): Promise<{ ledgerId: string; made: boolean }> {
+  const { dataDir, witnessPlaces } = app.config
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   } catch (error) {
@@ -105,17 +105,27 @@ export async function openRecord(app: App): Promise<{ ledger: Ledger; created: b
       },
     )
   }
-  const created = !ledgerExists(app)
-  const { openLedger } = await import('./ledger/ledger.ts')
-  return {
-    ledger: openLedger({ path: app.paths.ledger, submitLockPath: app.paths.submitLock, die: dieOf(app) }),
-    created,
-  }
+  const { makeLedger } = await import('./ledger/ledger.ts')
+  return makeLedger({ path: app.paths.ledger, witnessPlaces })
 }
 
-/** The ledger if there is one, else an empty one in memory: for commands that record nothing. */
-export async function openRecordToRead(app: App): Promise<Ledger> {
-  if (ledgerExists(app)) return (await openRecord(app)).ledger
+/** The ledger of the data directory. Faults where there is none. */
+export async function openRecord(app: App): Promise<Ledger> {
+  const { openLedger } = await import('./ledger/ledger.ts')
+  const { ledger: path, submitLock: submitLockPath } = app.paths
+  return openLedger({ path, submitLockPath, witnessPlaces: app.config.witnessPlaces, die: dieOf(app) })
+}
+
+/** Faults where there is no ledger: before a large file is read for it. */
+export async function assertRecord(app: App): Promise<void> {
+  if (ledgerExists(app)) return
+  const { noLedgerFault } = await import('./ledger/ledger.ts')
+  throw noLedgerFault(app.paths.ledger, app.config.witnessPlaces)
+}
+
+/** The ledger if there is one, else an empty one in memory: a file can be checked before there is a record. */
+export async function openRecordOrNone(app: App): Promise<Ledger> {
+  if (ledgerExists(app)) return openRecord(app)
   const { openLedger } = await import('./ledger/ledger.ts')
   return openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
 }
@@ -319,11 +329,7 @@ export async function openInboxFolder(app: App, path: string, stableMs: number) 
 /** The lock that one process at a time holds for an inbox. In the data directory: a share may keep no locks. */
 export async function takeInboxLock(app: App, inboxId: string): Promise<WorkerLock | Held> {
   const { takeLock } = await import('./ledger/lock.ts')
-  return takeLock(
-    join(app.config.dataDir, `inbox-${inboxId}.lock`),
-    { pid: process.pid, host: hostname(), command: 'inbox', startedAtMs: app.clock.nowMs() },
-    SIMULTANEOUS_START_MS,
-  )
+  return takeLock(join(app.config.dataDir, `inbox-${inboxId}.lock`), holderOf(app, 'inbox'), SIMULTANEOUS_START_MS)
 }
 
 /**
@@ -391,16 +397,43 @@ const SIMULTANEOUS_START_MS = 100
 /** The lock that one worker at a time holds; or who holds it. */
 export async function takeWorkerLock(app: App, command: string): Promise<WorkerLock | Held> {
   const { takeLock } = await import('./ledger/lock.ts')
-  return takeLock(
-    app.paths.workerLock,
-    { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() },
-    SIMULTANEOUS_START_MS,
+  return takeLock(app.paths.workerLock, holderOf(app, command), SIMULTANEOUS_START_MS)
+}
+
+/** The same for all copies of this ledger on this machine. Faults where another copy is being worked off. */
+export async function takeLedgerLock(app: App, ledger: Ledger, command: string): Promise<WorkerLock | Held> {
+  const lock = await takeWorkerLock(app, command)
+  if (lock.kind === 'held') return lock
+  const { lockCopies } = await import('./ledger/witness.ts')
+  const copies = lockCopies(app.config.witnessPlaces, ledger.ledgerId, holderOf(app, command))
+  if (copies.kind === 'held') {
+    lock.release()
+    throw copyAtWork(app.paths.ledger, copies)
+  }
+  return {
+    kind: 'taken',
+    release: () => {
+      copies.release()
+      lock.release()
+    },
+  }
+}
+
+function copyAtWork(path: string, { heldBy }: Held): Fault {
+  const who = heldBy === null ? 'another process' : `process ${heldBy.pid} (tranche ${heldBy.command})`
+  return new Fault(
+    'stopped',
+    `A copy of ${path} is being worked off by ${who}: two would send everything twice. Nothing was sent from this one.`,
   )
+}
+
+function holderOf(app: App, command: string): Holder {
+  return { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() }
 }
 
 /** The same for whoever would send: from a ledger that may be a copy nothing is. */
 export async function takeLockToSend(app: App, ledger: Ledger, command: string): Promise<WorkerLock | Held> {
-  const lock = await takeWorkerLock(app, command)
+  const lock = await takeLedgerLock(app, ledger, command)
   const alarm = lock.kind === 'taken' ? await ledger.alarm() : null
   if (lock.kind === 'held' || alarm === null) return lock
   lock.release()
@@ -440,11 +473,13 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
     import('./queues/slices.ts'),
   ])
   const { config, clock, log } = app
-  return workOff({
+  const register = await openRegister(app, ledger)
+  const work = await workOff({
     ledger,
     clock,
     log,
     only: options.only,
+    register,
     onTrouble: options.onTrouble,
     openRoads: () => openRoads(app, ledger, options.only),
     openDispatch: (concurrency, work) =>
@@ -455,7 +490,18 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
       log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
       options.onSettled?.(row, verdict, settled)
     },
+  }).catch((error: unknown) => {
+    register?.close()
+    throw error
   })
+  return { stop: () => work.stop().finally(() => register?.close()) }
+}
+
+/** A private Redis lies in the data directory and would be copied with it: only a shared one tells anything. */
+async function openRegister({ config }: App, ledger: Ledger) {
+  if (config.redisUrl === null) return null
+  const { openEpochRegister } = await import('./queues/epoch-register.ts')
+  return openEpochRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledger.ledgerId)
 }
 
 interface MerchantRoad extends Road {
@@ -719,9 +765,11 @@ export async function openRehearsal(app: App, as: string | null, logLevel: strin
     lookalikeDays: configured?.lookalikeDays ?? 20,
     reasonRules: configured?.reasonRules ?? [],
   }
-  const config = { ...app.config, dataDir, merchants: new Map([[merchant.name, merchant]]) }
+  const config = { ...app.config, dataDir, witnessPlaces: [], merchants: new Map([[merchant.name, merchant]]) }
+  const rehearsing = appOf(config, as, logLevel)
+  await makeRecord(rehearsing)
   return {
-    app: appOf(config, as, logLevel),
+    app: rehearsing,
     merchant,
     sandbox,
     async close() {

@@ -334,6 +334,11 @@ function addSteering(program: Command, what: keyof typeof STEERING, act: Act): v
 
 function addServiceCommands(program: Command, act: Act): void {
   program
+    .command('init')
+    .description('make the record (ledger) of this installation, once; nothing else makes one for real sending')
+    .addHelpText('after', INIT_HELP)
+    .action(() => act(async (app, terminal) => (await import('./commands/init.ts')).init(app, terminal)))
+  program
     .command('worker')
     .description('work until SIGTERM (graceful), or until nothing can move')
     .option('--until-idle', 'end when nothing can move within a minute without a person')
@@ -398,6 +403,11 @@ function example(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
 }
 
+const INIT_HELP = `
+The ledger lies in TRANCHE_DATA_DIR. Where it is missing later, its volume is not mounted or it is another user's: run, submit,
+worker and inbox then end with 2 and send nothing. Run init by hand, never from the script that runs the payments.
+${example('tranche init', 'TRANCHE_DATA_DIR=/srv/tranche tranche init')}`
+
 const RESOLVE_HELP = `
 not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left
 (TRANCHE_DOUBT_REST_MS, 15 minutes unless set): what is not there yet may still be executed.
@@ -420,6 +430,7 @@ Examples:
 
 const PROGRAM_HELP = `
 Examples:
+  $ tranche init                                       # once: make the record
   $ tranche check refunds.csv                          # look before anything moves
   $ tranche run refunds.csv --out refunds.results.csv  # do it, with a reconciliation at the end
   $ tranche run refunds.csv --out try.csv --sandbox    # rehearse it on a gateway of your own

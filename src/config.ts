@@ -68,6 +68,8 @@ export interface Merchant {
 
 export interface Config {
   readonly dataDir: string
+  /** Outside the data directory: where it is remembered how far the ledger had come. Any of them may be unusable. */
+  readonly witnessPlaces: readonly string[]
   readonly redisUrl: Secret | null
   readonly redisPrefix: string
   readonly doubtRestMs: number
@@ -91,8 +93,10 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promi
   const settings = openSettings(env, (name, problem) => mistakes.push(`${name} ${problem}`))
   const traffic = trafficFrom(settings)
   const own = ownMerchant(settings, traffic)
+  const dataDir = dataDirFrom(settings, env, homeDir)
   const config: Omit<Config, 'merchants'> = {
-    dataDir: dataDirFrom(settings, env, homeDir),
+    dataDir,
+    witnessPlaces: witnessPlacesFrom(settings, env, homeDir, dataDir),
     redisUrl: redisUrlFrom(settings),
     redisPrefix: redisPrefixFrom(settings),
     doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', 900_000, DOUBT_REST_MS),
@@ -217,6 +221,27 @@ function dataDirFrom(settings: Settings, env: NodeJS.ProcessEnv, homeDir: string
         : (['TRANCHE_DATA_DIR', join(homeDir, '.local', 'state', 'tranche')] as const)
   if (!isAbsolute(path)) settings.note(name, `must be an absolute path; "${path}" depends on where the command is run`)
   return resolve(path)
+}
+
+/**
+ * What a restore of the data directory does not bring back: a directory of its own, or one among the user's caches, which
+ * backups leave out, and one of the system's.
+ */
+function witnessPlacesFrom(settings: Settings, env: NodeJS.ProcessEnv, homeDir: string, dataDir: string): string[] {
+  const given = settings.text('TRANCHE_WITNESS_DIR')
+  if (given !== undefined) {
+    if (!isAbsolute(given)) settings.note('TRANCHE_WITNESS_DIR', `must be an absolute path, not "${given}"`)
+    else if (isWithin(dataDir, given)) settings.note('TRANCHE_WITNESS_DIR', 'must lie outside the data directory')
+    return [resolve(given)]
+  }
+  const cacheHome = env.XDG_CACHE_HOME
+  const caches = cacheHome !== undefined && isAbsolute(cacheHome) ? cacheHome : join(homeDir, '.cache')
+  const places = [join(caches, 'tranche'), join('/var/tmp', `tranche-${process.getuid?.() ?? 'user'}`)]
+  return places.filter((place) => !isWithin(dataDir, place))
+}
+
+function isWithin(dir: string, path: string): boolean {
+  return `${resolve(path)}/`.startsWith(`${resolve(dir)}/`)
 }
 
 function redisUrlFrom(settings: Settings): Secret | null {

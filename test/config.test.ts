@@ -45,6 +45,7 @@ describe('the environment', () => {
     const config = await loadConfig({}, HOME)
     expect(config).toEqual({
       dataDir: '/home/clerk/.local/state/tranche',
+      witnessPlaces: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
       redisUrl: null,
       redisPrefix: 'bull',
       doubtRestMs: 900_000,
@@ -126,6 +127,22 @@ describe('the environment', () => {
     expect(await loadConfig({ XDG_STATE_HOME: '' }, HOME)).toMatchObject({
       dataDir: '/home/clerk/.local/state/tranche',
     })
+  })
+
+  test('the record is remembered among the caches, or where a person says; never within the data directory', async () => {
+    const placesOf = async (env: NodeJS.ProcessEnv) => (await loadConfig(env, HOME)).witnessPlaces
+    const system = `/var/tmp/tranche-${process.getuid?.()}`
+    expect(await placesOf({ XDG_CACHE_HOME: '/srv/cache' })).toEqual(['/srv/cache/tranche', system])
+    expect(await placesOf({ TRANCHE_WITNESS_DIR: '/srv/witness' })).toEqual(['/srv/witness'])
+    expect(await placesOf({ TRANCHE_DATA_DIR: HOME })).toEqual([system])
+    expect(await placesOf({ TRANCHE_DATA_DIR: '/var' })).toEqual(['/home/clerk/.cache/tranche'])
+    for (const [dir, problem] of [
+      ['witness', 'must be an absolute path, not "witness"'],
+      ['/srv/data/witness', 'must lie outside the data directory'],
+    ]) {
+      const mistakes = await mistakesOf({ TRANCHE_DATA_DIR: '/srv/data', TRANCHE_WITNESS_DIR: dir })
+      expect(mistakes).toContain(`TRANCHE_WITNESS_DIR ${problem}`)
+    }
   })
 
   test('every mistake is reported at once, by the name of its variable', async () => {

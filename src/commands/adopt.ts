@@ -1,6 +1,6 @@
 // tranche adopt: takes over a ledger that was moved or put back, or an account that has another address.
 
-import { type App, type Held, ledgerExists, openRecord, takeWorkerLock } from '../app.ts'
+import { type App, type Held, ledgerExists, openRecord, takeLedgerLock } from '../app.ts'
 import { merchantOf } from '../config.ts'
 import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
@@ -21,9 +21,9 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
   if (!ledgerExists(app))
     throw new Fault('usage', `There is no ledger ${app.paths.ledger}: there is nothing to adopt. Nothing was changed.`)
-  const { ledger } = await openRecord(app)
+  const ledger = await openRecord(app)
   try {
-    const lock = await takeWorkerLock(app, 'adopt')
+    const lock = await takeLedgerLock(app, ledger, 'adopt')
     if (lock.kind === 'held') throw heldFault(lock)
     try {
       if (what.kind === 'merchant') await adoptMerchant(app, ledger, what.name, given.reason, terminal)
@@ -61,17 +61,19 @@ function parseWhat({
 
 async function adoptLedger(app: App, ledger: Ledger, how: Adoption, reason: string, terminal: Terminal): Promise<void> {
   const alarm = await ledger.alarm()
-  if (alarm === null)
+  // That it is an older state can be seen elsewhere only: a whole machine was rolled back, or a shared Redis says so.
+  if (alarm === null && how === 'moved')
     throw new Fault(
       'usage',
       `${app.paths.ledger} is the ledger it remembers to be: there is nothing to adopt. Nothing was changed.`,
     )
-  if (how === 'moved' && !mayBeMoved(alarm)) throw olderFault(alarm)
+  if (alarm !== null && how === 'moved' && !mayBeMoved(alarm)) throw olderFault(alarm)
   const lastAtMs = await ledger.lastRecordAtMs()
   const inDoubt = await ledger.adopt(how, reason, app.actor, app.clock.nowMs())
   const last = lastAtMs === null ? null : isoOf(lastAtMs)
-  terminal.object({ adopted: how, was: alarm.kind, in_doubt: inDoubt, last_record_at: last })
-  terminal.say(`${app.paths.ledger} is adopted. It was not sent from because: ${alarm.noticed}.`)
+  terminal.object({ adopted: how, was: alarm?.kind ?? null, in_doubt: inDoubt, last_record_at: last })
+  const because = alarm === null ? '' : ` It was not sent from because: ${alarm.noticed}.`
+  terminal.say(`${app.paths.ledger} is adopted.${because}`)
   if (how === 'moved') terminal.say('It goes on where it stood. No other copy of it may ever send again.')
   else sayRestored(inDoubt, last, terminal)
 }

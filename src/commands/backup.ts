@@ -7,7 +7,7 @@ import { EXIT, plural, type Terminal } from './terminal.ts'
 
 export async function backup(app: App, path: string, terminal: Terminal): Promise<number> {
   if (!ledgerExists(app)) throw new Fault('usage', `There is no ledger ${app.paths.ledger}. No copy was made.`)
-  const { ledger } = await openRecord(app)
+  const ledger = await openRecord(app)
   try {
     const made = await ledger.backup(path, app.clock.nowMs())
     const { rows, batches, bytes } = made

@@ -4,10 +4,11 @@ import {
   type App,
   accountOf,
   assertFormatName,
+  ledgerExists,
   NO_MERCHANT,
   type OpenedFile,
   openInstructionFile,
-  openRecordToRead,
+  openRecordOrNone,
   reviewFile,
   saveFormat,
 } from '../app.ts'
@@ -46,6 +47,10 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
   if (anonymous)
     terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
+  else if (!ledgerExists(app))
+    terminal.say(
+      `There is no ledger at ${app.paths.ledger}: the file is checked by itself, not against what was recorded.`,
+    )
   const rejects = await openRejects(asked, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') {
@@ -53,7 +58,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
       terminal.say(`The format ${given.saveFormat} was not saved: no file was read with it.`)
     return refuseWhole(opened, path, rejects, terminal)
   }
-  const ledger = await openRecordToRead(app)
+  const ledger = await openRecordOrNone(app)
   try {
     sayHow(opened, terminal)
     sayCarried(opened, terminal)
@@ -126,7 +131,7 @@ async function keepFormat(app: App, given: FileArguments, name: string, terminal
 /** Without making the account: a check records nothing. An account that is not known has nothing recorded. */
 async function knownAccount(
   app: App,
-  ledger: Awaited<ReturnType<typeof openRecordToRead>>,
+  ledger: Awaited<ReturnType<typeof openRecordOrNone>>,
   { merchant }: FileRequest,
 ): Promise<AccountId> {
   if (merchant === NO_MERCHANT) return 0 as AccountId

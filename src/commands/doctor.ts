@@ -1,6 +1,6 @@
 // tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
 
-import { type App, checkRedis, openRecordToRead, reachGateway, workerNow } from '../app.ts'
+import { type App, checkRedis, openRecord, reachGateway, workerNow } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/progress.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
@@ -48,7 +48,7 @@ function checkMerchants(app: App): Finding {
 
 function checkLedger(app: App): Promise<Finding> {
   return finding('ledger', async () => {
-    const ledger = await openRecordToRead(app)
+    const ledger = await openRecord(app)
     try {
       const alarm = await ledger.alarm()
       if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)

@@ -1,12 +1,12 @@
 // tranche history REFERENCE: every move of an instruction, with who, when and what the gateway said.
 
-import { type App, openRecordToRead } from '../app.ts'
+import { type App, openRecord } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { isoOf } from '../domain/progress.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
 export async function history(app: App, reference: string, terminal: Terminal): Promise<number> {
-  const ledger = await openRecordToRead(app)
+  const ledger = await openRecord(app)
   try {
     const moves = await ledger.history(reference.trim().normalize('NFC'))
     if (moves.length === 0) {

@@ -1,7 +1,7 @@
 // tranche in-doubt list: the worklist, with all a person needs to look each transaction up at the gateway.
 
 import { writeFile } from 'node:fs/promises'
-import { type App, openRecordToRead, toCsv, worklistColumns } from '../app.ts'
+import { type App, openRecord, toCsv, worklistColumns } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { DoubtRow } from '../domain/ports.ts'
 import { isoOf } from '../domain/progress.ts'
@@ -12,7 +12,7 @@ export interface InDoubtArguments {
 }
 
 export async function listInDoubt(app: App, given: InDoubtArguments, terminal: Terminal): Promise<number> {
-  const ledger = await openRecordToRead(app)
+  const ledger = await openRecord(app)
   try {
     const found = await ledger.doubts()
     const doubts = found.map(toRecord)

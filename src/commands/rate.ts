@@ -1,6 +1,6 @@
 // tranche rate [MERCHANT] [N/s]: shows the rate dial, or turns it while a worker is running. Needs no Redis.
 
-import { type App, accountOf, openRecordToRead, workerNow } from '../app.ts'
+import { type App, accountOf, openRecord, workerNow } from '../app.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId, Ledger } from '../domain/ports.ts'
 import { openRecordAloud } from './submit.ts'
@@ -17,7 +17,7 @@ export async function rate(
   second: string | undefined,
   terminal: Terminal,
 ): Promise<number> {
-  const reader = await openRecordToRead(app)
+  const reader = await openRecord(app)
   const dials = await dialsIn(app, reader).finally(() => reader.close())
   if (first === undefined) return show(dials, terminal, { rates: dials.map(toJson) })
   const named = dials.find(({ merchant }) => merchant === first)

@@ -1,6 +1,6 @@
 // tranche in-doubt resolve: records what a person found out about rows in doubt, one by one or by worklist.
 
-import { type App, openRecordToRead, readWorklistFile, transactionIdProblem } from '../app.ts'
+import { type App, openRecord, readWorklistFile, transactionIdProblem } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger, Resolution, Resolved } from '../domain/ports.ts'
 import { FINDINGS, parseFinding } from '../domain/resolution.ts'
@@ -27,7 +27,7 @@ export async function resolveInDoubt(
 ): Promise<number> {
   if (given.file !== undefined) return resolveFile(app, reference, { ...given, file: given.file }, terminal)
   const resolution = await parseResolution(app, reference, given)
-  const ledger = await openRecordToRead(app)
+  const ledger = await openRecord(app)
   try {
     const resolved = await ledger.resolve(resolution, app.actor, app.clock.nowMs())
     if (resolved.kind === 'refused') {
@@ -85,7 +85,7 @@ async function resolveFile(
     terminal.object({ event: 'result', ok: false, faults: worklist.faults, exit: EXIT.refused })
     return EXIT.refused
   }
-  const ledger = await openRecordToRead(app)
+  const ledger = await openRecord(app)
   try {
     const refused: { reference: string; line: number; reason: string }[] = []
     let resolved = 0

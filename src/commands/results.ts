@@ -1,6 +1,6 @@
 // tranche results BATCH --out FILE: the reconciliation of a batch, finished or not.
 
-import { type App, checkOut, momentOf, openRecordToRead, writeBatchResults } from '../app.ts'
+import { type App, checkOut, momentOf, openRecord, writeBatchResults } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ports.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
@@ -28,7 +28,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       '--exceptions goes with the whole reconciliation, not with --since or --only. Nothing was written.',
     )
   }
-  const ledger = await openRecordToRead(app)
+  const ledger = await openRecord(app)
   try {
     const { batchId, resultsPath, sandbox } = await findBatch(ledger, id)
     const { exceptions = null } = given

@@ -3,11 +3,11 @@
 import {
   type App,
   accountOf,
+  assertRecord,
   checkOut,
   checkRoom,
   type OpenedFile,
   openInstructionFile,
-  openRecord,
   openRedis,
   openRehearsal,
   openWork,
@@ -69,10 +69,11 @@ async function runOn(
   terminal: Terminal,
   sandbox: boolean,
 ): Promise<number> {
+  await assertRecord(app)
   const rejects = await openRejects(given, path, besideOf(given, sandbox))
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
-  const ledger = sandbox ? (await openRecord(app)).ledger : await openRecordAloud(app, terminal)
+  const ledger = await openRecordAloud(app, terminal)
   const interruption = openInterruption(terminal, () => sendingIn(ledger))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
   try {

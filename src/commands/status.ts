@@ -1,6 +1,6 @@
 // tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
 
-import { type App, openRecordToRead, workerNow } from '../app.ts'
+import { type App, openRecord, workerNow } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
@@ -21,7 +21,7 @@ export async function status(
   given: StatusArguments,
   terminal: Terminal,
 ): Promise<number> {
-  const ledger = await openRecordToRead(app)
+  const ledger = await openRecord(app)
   try {
     const alarm = await ledger.alarm()
     if (alarm !== null) terminal.say(sayAlarm(alarm, app.paths.ledger))

@@ -1,6 +1,6 @@
 // tranche pause, resume and cancel: what a person decides about a batch or an account, with the reason kept.
 
-import { type App, openRecordToRead } from '../app.ts'
+import { type App, openRecord } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
@@ -24,7 +24,7 @@ export async function steer(
 ): Promise<number> {
   if (given.reason.trim() === '')
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
-  const ledger = await openRecordToRead(app)
+  const ledger = await openRecord(app)
   try {
     if (what === 'resume' && given.merchant !== undefined)
       return await resumeMerchant(app, ledger, given.merchant, given.reason, terminal)

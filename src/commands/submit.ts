@@ -1,6 +1,6 @@
 // tranche submit FILE: records it and prints the batch id; a worker does the rest.
 
-import { type App, accountOf, openInstructionFile, openRecord, submitFile, workerNow } from '../app.ts'
+import { type App, accountOf, assertRecord, openInstructionFile, openRecord, submitFile, workerNow } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
@@ -12,6 +12,7 @@ import { EXIT, type Terminal, toJsonTotals } from './terminal.ts'
 
 export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
   const request = parseFileArguments(app, await withFormat(app, given))
+  await assertRecord(app)
   const rejects = await openRejects(given, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
@@ -53,10 +54,9 @@ export async function submit(app: App, path: string, given: FileArguments, termi
   }
 }
 
-/** Opens the ledger and says so when it had to be made: a person in the wrong directory must notice. */
+/** Opens the ledger and says so when nothing is sent from it. */
 export async function openRecordAloud(app: App, terminal: Terminal): Promise<Ledger> {
-  const { ledger, created } = await openRecord(app)
-  if (created) terminal.say(`A new ledger was made: ${app.paths.ledger}`)
+  const ledger = await openRecord(app)
   const alarm = await ledger.alarm()
   if (alarm !== null) terminal.say(sayAlarm(alarm, app.paths.ledger))
   return ledger

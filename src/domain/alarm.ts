@@ -7,11 +7,12 @@ import { Fault } from './fault.ts'
  * - `backup`: it is a copy made by `tranche backup`
  * - `older`: somebody has worked since this state was written
  * - `other`: another ledger stood here before
- * - `elsewhere`: the same state in another file
+ * - `elsewhere`: the same state in another file, or on another machine
+ * - `touched`: something else wrote to its directory, and no witness outside tells what
  * - `unmarked`: the file with the epoch is missing, so that nothing shows whether somebody has worked since
  */
 export interface Alarm {
-  readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'unmarked'
+  readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'touched' | 'unmarked'
   /** For people, the middle of a sentence. */
   readonly noticed: string
 }

@@ -607,11 +607,22 @@ export interface Backup {
   readonly bytes: number
 }
 
+/** Where several hosts see the newest epoch of a ledger: a Redis that they share. */
+export interface EpochRegister {
+  /** null: it knows none. */
+  newest(): Promise<string | null>
+  /** Sets it where it still holds `expected`; false: another host was first. */
+  replace(expected: string | null, next: string): Promise<boolean>
+}
+
 export interface CopyLedger {
   /** null: this is the ledger that it remembers to be. Looks only. */
   alarm(): Promise<Alarm | null>
-  /** By whoever sends: what was copied before is an older state from now on. Faults with `stopped` on an alarm. */
-  renewEpoch(): Promise<void>
+  /**
+   * By whoever sends: what was copied before is an older state from now on. Faults with `stopped` on an alarm. `register`:
+   * what other hosts see too, where they share anything.
+   */
+  renewEpoch(register?: EpochRegister | null): Promise<void>
   /** A consistent copy in a file that must not exist. Holds up no writer. The copy sends nothing until it is adopted. */
   backup(path: string, nowMs: number): Promise<Backup>
   /**

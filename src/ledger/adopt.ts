@@ -4,63 +4,120 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Adoption, stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
-import type { CopyLedger } from '../domain/ports.ts'
+import type { CopyLedger, EpochRegister } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
 import { byOf, deleteDrafts } from './draft.ts'
-import { alarmOf, inodeOf, newEpoch, readEpoch, remember, writeEpoch } from './identity.ts'
+import { type Epoch, epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
+import {
+  alarmOf,
+  hereAndNow,
+  identityIn,
+  isUnknownSince,
+  openProgress,
+  remember,
+  WORKED_ELSEWHERE,
+} from './identity.ts'
 import { type RecordMove, ROWS_PER_STEP } from './moves.ts'
 import type { Counted } from './tally.ts'
+import type { Witness } from './witness.ts'
 
 export interface AdoptingParts {
   readonly path: string
   readonly ledgerId: string
+  readonly witness: Witness
   readonly record: RecordMove
   /** Keeps every submit out until it is called again. */
   readonly lockSubmit: () => Promise<() => void>
   readonly die: (error: unknown) => never
 }
 
+/** How the epoch is turned. */
+interface Turn {
+  readonly register?: EpochRegister | null | undefined
+  readonly restored?: boolean
+  /** Inside the first commit. */
+  readonly also?: () => void
+}
+
 type AdoptingLedger = Pick<CopyLedger, 'alarm' | 'renewEpoch' | 'adopt' | 'lastRecordAtMs' | 'moveAccount'>
 
 export function openAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
-  const { path, ledgerId } = parts
+  const { path, ledgerId, witness } = parts
   const act = db.prepare('INSERT INTO act (at, by, what, account_id, reason) VALUES (?, ?, ?, ?, ?)')
   const endCanaries = db.prepare('UPDATE batch SET canary_rows = NULL WHERE canary_rows IS NOT NULL')
+  const progress = openProgress(db)
   let working = false
+  const look = () => alarmOf(db, path, ledgerId, witness)
 
-  /** The commit knows the epoch that stands there and the next one: a crash on either side of writing the file is no alarm. */
-  async function turnEpoch(also: () => void): Promise<void> {
-    const next = newEpoch()
-    const epochs = [readEpoch(path)?.epoch ?? next, next] as const
-    const inode = inodeOf(path) ?? ''
-    const commit = () => {
-      remember(db, { inode, epochs })
-      also()
+  /**
+   * The first commit knows every epoch that may stand anywhere by now: a crash on either side of what follows is no alarm.
+   * `also` goes with it.
+   */
+  async function turnEpoch({ register = null, restored = false, also = () => {} }: Turn): Promise<void> {
+    const { epochs = [], overrules = false } = identityIn(db) ?? {}
+    const known = epochs.map(({ epoch }) => epoch)
+    const held = register === null ? 'silent' : await answerOf(register.newest())
+    const registered = held === null || held === 'silent' ? [] : [held]
+    if (!overrules && registered.some((epoch) => isUnknownSince(epoch, known))) throw stoppedBy(WORKED_ELSEWHERE, path)
+    const testified = witness.testimonies().map(({ epoch }) => epoch)
+    const next: Epoch = { ledgerId, epoch: nextEpoch([...known, ...testified, ...registered]) }
+    const staged = stageEpoch(path, next)
+    try {
+      await write(() => {
+        const both = [...epochs, { epoch: next.epoch, file: staged.file }]
+        remember(db, { ...hereAndNow(path, ledgerId), epochs: both, overrules: overrules || restored })
+        also()
+      })
+      if (register !== null && held !== 'silent') {
+        if ((await answerOf(register.replace(held, next.epoch))) === false) throw stoppedBy(WORKED_ELSEWHERE, path)
+      }
+      staged.put()
+    } finally {
+      staged.discard()
     }
-    await committer.write(commit, { kind: 'faulting' })
-    writeEpoch(path, { ledgerId, epoch: next })
+    const inPlace = [{ epoch: next.epoch, file: epochFileOf(path) }]
+    const still = restored || (overrules && register === null)
+    await write(() => remember(db, { ...hereAndNow(path, ledgerId), epochs: inPlace, overrules: still }))
+    witness.testify(next.epoch, progress())
   }
 
-  return {
-    alarm: async () => alarmOf(db, path, ledgerId),
+  /** Of a register that others may take away: while work goes on it goes on without. */
+  async function answerOf<T>(question: Promise<T>): Promise<T | 'silent'> {
+    try {
+      return await question
+    } catch (error) {
+      if (!working) throw error
+      return 'silent'
+    }
+  }
 
-    async renewEpoch() {
-      const alarm = alarmOf(db, path, ledgerId)
+  const write = (work: () => void) => committer.write(work, { kind: 'faulting' })
+
+  return {
+    alarm: async () => look(),
+
+    async renewEpoch(register) {
+      const alarm = look()
       // Somebody tidied up under a worker: it holds the lock and the file is in its place, so it writes the epoch again.
-      const missed = working && alarm?.kind === 'unmarked'
+      const missed = working && (alarm?.kind === 'unmarked' || alarm?.kind === 'touched')
       if (alarm !== null && !missed) {
         if (working) parts.die(stoppedBy(alarm, path))
         throw stoppedBy(alarm, path)
       }
-      await turnEpoch(() => {})
+      try {
+        await turnEpoch({ register })
+      } catch (error) {
+        if (working && error instanceof Fault && error.code === 'stopped') parts.die(error)
+        throw error
+      }
       working = true
     },
 
     async adopt(how, reason, actor, nowMs) {
       const keep = (what: Adoption) => void act.run(nowMs, byOf(actor), 'adopt', null, `--${what}: ${reason}`)
       if (how === 'moved') {
-        await turnEpoch(() => keep('moved'))
+        await turnEpoch({ also: () => keep('moved') })
         return 0
       }
       // A file recorded between the last step and the adoption would be READY, and may be one that was sent since.
@@ -68,11 +125,12 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
       try {
         await deleteDrafts(db, committer)
         const inDoubt = await doubtOpenRows(db, committer, parts.record, { by: byOf(actor), reason, nowMs })
-        await turnEpoch(() => {
+        const also = () => {
           // Of a canary nothing waits any more: what a person sends again is looked at one by one.
           endCanaries.run()
           keep('restored')
-        })
+        }
+        await turnEpoch({ restored: true, also })
         return inDoubt
       } finally {
         release()

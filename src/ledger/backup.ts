@@ -7,7 +7,8 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import type { Backup } from '../domain/ports.ts'
 import { whyNotWritten } from './commit.ts'
-import { markAsCopy, syncDirectory } from './identity.ts'
+import { syncDirectory } from './epoch-file.ts'
+import { markAsCopy } from './identity.ts'
 
 /** Names that SQLite or this program gives a meaning beside a ledger. */
 const TAKEN = /^(ledger\.(db|epoch)|(worker|submit)\.lock)/

@@ -1,41 +1,38 @@
-// Which file this ledger is. It remembers its inode, and the epoch that stands in a file beside it and is renewed while
-// somebody works: a copy has another inode, and a state that was put back has an epoch that is over.
+// Which file this ledger is. It remembers what no copy carries along: the inodes and the times of its own file and of the
+// file with the epoch beside it, and this machine. The epoch is renewed while a worker sends, so that a state that is put
+// back has an epoch that is over, here or with a witness outside the directory.
 
-import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Alarm } from '../domain/alarm.ts'
+import { EPOCH_FILE, epochFileOf, generationOf, nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
+import { type FileMark, isKnownToDiffer, isOtherFile, machineFor, markOf } from './file-mark.ts'
+import type { Testimony, Witness } from './witness.ts'
 
-const EPOCH_FILE = 'ledger.epoch'
-
-/** What stands in the file beside the ledger. */
-export interface Epoch {
-  readonly ledgerId: string
-  readonly epoch: string
+/** Kept as JSON in the ledger. null: not known, and so not compared. */
+export interface Identity {
+  readonly ledgerFile: FileMark | null
+  readonly machine: string | null
+  /** The one in the file beside the ledger, and the one that is about to be. */
+  readonly epochs: readonly { readonly epoch: string; readonly file: FileMark | null }[]
+  /** A person adopted it as an older state: the next renewal overrules what the register shows. */
+  readonly overrules: boolean
 }
 
-interface Remembered {
-  /** As text: an inode may be larger than a JavaScript number holds. */
-  readonly inode: string | null
-  /** The one in the file, and the one that is about to be. */
-  readonly epochs: readonly string[]
-  /** When `tranche backup` made this copy; null: it is none, or was adopted. */
-  readonly copiedAtMs: number | null
-}
+// ───────────────────────────────────────────────────────────── What it remembers
 
 /** At every opening: a ledger that remembers nothing yet remembers this file. Waits for nobody: the caller tries again. */
-export function identify(db: DatabaseSync, path: string, ledgerId: string): void {
+export function identify(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): void {
   if (isIdentified(db)) return
   db.exec('BEGIN IMMEDIATE')
   try {
     if (!isIdentified(db)) {
       // What stands there already stays: of a crash it is the epoch of this ledger, and another's tells that it stood here.
       const beside = readEpoch(path)
-      const epoch = beside?.epoch ?? newEpoch()
+      const epoch = beside?.epoch ?? nextEpoch([])
       // The file before the commit: a crash between leaves a ledger that remembers nothing, and this is done again.
-      if (beside === null) writeEpoch(path, { ledgerId, epoch })
-      remember(db, { inode: inodeOf(path) ?? '', epochs: [epoch, epoch] })
+      if (beside === null) stageEpoch(path, { ledgerId, epoch }).put()
+      remember(db, { ...hereAndNow(path, ledgerId), epochs: [{ epoch, file: epochFileOf(path) }], overrules: false })
+      if (beside === null) witness.testify(epoch, openProgress(db)())
     }
     db.exec('COMMIT')
   } catch (error) {
@@ -44,9 +41,64 @@ export function identify(db: DatabaseSync, path: string, ledgerId: string): void
   }
 }
 
+/** Inside a transaction. */
+export function remember(db: DatabaseSync, identity: Identity): void {
+  const set = db.prepare("INSERT INTO meta VALUES ('identity', ?) ON CONFLICT DO UPDATE SET value = excluded.value")
+  set.run(JSON.stringify(identity))
+  db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs', 'copied_at')")
+}
+
+/** Makes a copy say that it is one: it then remembers no file and no epoch. */
+export function markAsCopy(db: DatabaseSync, nowMs: number): void {
+  db.exec("DELETE FROM meta WHERE key IN ('identity', 'inode', 'epochs', 'copied_at')")
+  db.prepare("INSERT INTO meta VALUES ('copied_at', ?)").run(String(nowMs))
+}
+
+/** null: it remembers nothing, being new or a copy. */
+export function identityIn(db: DatabaseSync): Identity | null {
+  const meta = metaIn(db)
+  const said = meta.get('identity')
+  if (said !== undefined) return JSON.parse(said) as Identity
+  // As earlier versions remembered themselves.
+  const inode = meta.get('inode')
+  if (inode === undefined) return null
+  return {
+    ledgerFile: { inode, bornNs: null, changedNs: null },
+    machine: null,
+    epochs: (meta.get('epochs') ?? '').split(' ').map((epoch) => ({ epoch, file: null })),
+    overrules: false,
+  }
+}
+
+/** When `tranche backup` made this copy; null: it is none, or was adopted. */
+function copiedAtMs(db: DatabaseSync): number | null {
+  const copiedAt = metaIn(db).get('copied_at')
+  return copiedAt === undefined ? null : Number(copiedAt)
+}
+
+function metaIn(db: DatabaseSync): ReadonlyMap<string, string> {
+  const rows = db.prepare('SELECT key, value FROM meta').all() as Array<{ key: string; value: string }>
+  return new Map(rows.map(({ key, value }) => [key, value]))
+}
+
+function isIdentified(db: DatabaseSync): boolean {
+  return identityIn(db) !== null || copiedAtMs(db) !== null
+}
+
+/** How far the record has come: grows with every move of a row and every act of a person, and never shrinks. */
+export function openProgress(db: DatabaseSync): () => number {
+  const read = db.prepare(
+    'SELECT coalesce((SELECT max(id) FROM move), 0) + coalesce((SELECT max(id) FROM act), 0) AS progress',
+  )
+  return () => (read.get() as { progress: number }).progress
+}
+
+// ───────────────────────────────────────────────────────────── The alarm
+
 /** null: this is the ledger that it remembers to be. */
-export function alarmOf(db: DatabaseSync, path: string, ledgerId: string): Alarm | null {
-  const { inode, epochs, copiedAtMs } = remembered(db)
+export function alarmOf(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): Alarm | null {
+  const identity = identityIn(db)
+  const known = identity?.epochs ?? []
   const beside = readEpoch(path)
   if (beside !== null && beside.ledgerId !== ledgerId) {
     return {
@@ -54,106 +106,68 @@ export function alarmOf(db: DatabaseSync, path: string, ledgerId: string): Alarm
       noticed: `${EPOCH_FILE} beside it belongs to another ledger, which stood here before, and what that one recorded is not in this one`,
     }
   }
-  if (copiedAtMs !== null) {
-    return { kind: 'backup', noticed: `it is a copy that tranche backup made at ${new Date(copiedAtMs).toISOString()}` }
-  }
-  if (beside === null) return { kind: 'unmarked', noticed: `${EPOCH_FILE}, which belongs beside it, is missing` }
-  if (!epochs.includes(beside.epoch)) {
+  const progress = openProgress(db)()
+  const testimonies = witness.testimonies()
+  const epochs = known.map(({ epoch }) => epoch)
+  const against = testimonies.find((said) => provesWorkSince(said, epochs, progress))
+  if (against !== undefined) {
     return {
       kind: 'older',
-      noticed: `it is an older state that was put back, for ${EPOCH_FILE} beside it shows that somebody has worked since`,
+      noticed: `it is an older state or a copy, for ${against.file} shows that work went on since, in ${against.ledgerPath}`,
     }
   }
-  if (inode !== inodeOf(path)) {
-    return { kind: 'elsewhere', noticed: 'it is a copy, or was moved from another disk (its file is another one)' }
+  const copiedMs = copiedAtMs(db)
+  if (copiedMs !== null) {
+    return { kind: 'backup', noticed: `it is a copy that tranche backup made at ${new Date(copiedMs).toISOString()}` }
+  }
+  if (beside === null) return { kind: 'unmarked', noticed: `${EPOCH_FILE}, which belongs beside it, is missing` }
+  const mark = known.find(({ epoch }) => epoch === beside.epoch)
+  if (identity === null || mark === undefined) {
+    return {
+      kind: 'older',
+      noticed: `it is an older state that was put back, for ${EPOCH_FILE} beside it shows that work went on since`,
+    }
+  }
+  const now = hereAndNow(path, ledgerId)
+  if (isKnownToDiffer(identity.machine, now.machine)) {
+    return { kind: 'elsewhere', noticed: 'it is a copy, or was moved from another machine' }
+  }
+  const epochFile = epochFileOf(path)
+  if (isOtherFile(identity.ledgerFile, now.ledgerFile) || isOtherFile(mark.file, epochFile)) {
+    return {
+      kind: 'elsewhere',
+      noticed: 'it is a copy, or was moved from another disk, or put back from a copy (its files are other ones)',
+    }
+  }
+  const vouched = testimonies.some((said) => said.epoch === beside.epoch)
+  if (!vouched && isKnownToDiffer(mark.file?.changedNs ?? null, epochFile?.changedNs ?? null)) {
+    return {
+      kind: 'touched',
+      noticed: `something else than tranche wrote to its directory, or changed an owner or a mode in it: an older state may have been copied over it, and no witness outside the directory tells (TRANCHE_WITNESS_DIR)`,
+    }
   }
   return null
 }
 
-/** Inside a transaction. `epochs`: the one in the file beside it, and the one that will be written there next. */
-export function remember(
-  db: DatabaseSync,
-  { inode, epochs }: { inode: string; epochs: readonly [string, string] },
-): void {
-  const set = db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
-  set.run('inode', inode)
-  set.run('epochs', epochs.join(' '))
-  db.exec("DELETE FROM meta WHERE key = 'copied_at'")
+/** A witness that fell behind says nothing: another user or service may have had it. */
+function provesWorkSince(said: Testimony, known: readonly string[], progress: number): boolean {
+  return known.length === 0 || known.includes(said.epoch) ? said.progress > progress : isUnknownSince(said.epoch, known)
 }
 
-/** Makes a copy say that it is one: it then remembers no file and no epoch. */
-export function markAsCopy(db: DatabaseSync, nowMs: number): void {
-  db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs', 'copied_at')")
-  db.prepare("INSERT INTO meta VALUES ('copied_at', ?)").run(String(nowMs))
+/** An epoch that this ledger never had, and that is no earlier than its own: another copy of it worked. */
+export function isUnknownSince(epoch: string, known: readonly string[]): boolean {
+  return !known.includes(epoch) && generationOf(epoch) >= Math.max(...known.map(generationOf))
 }
 
-function remembered(db: DatabaseSync): Remembered {
-  const rows = db.prepare('SELECT key, value FROM meta').all() as Array<{ key: string; value: string }>
-  const meta = new Map(rows.map(({ key, value }) => [key, value]))
-  const copiedAt = meta.get('copied_at')
-  return {
-    inode: meta.get('inode') ?? null,
-    epochs: meta.get('epochs')?.split(' ') ?? [],
-    copiedAtMs: copiedAt === undefined ? null : Number(copiedAt),
-  }
+/** What the register of another host's Redis shows. */
+export const WORKED_ELSEWHERE: Alarm = {
+  kind: 'older',
+  noticed: 'it is an older state or a copy, for Redis shows that another copy of it has worked since',
 }
 
-function isIdentified(db: DatabaseSync): boolean {
-  const { inode, copiedAtMs } = remembered(db)
-  return inode !== null || copiedAtMs !== null
-}
-
-/** Looks at the name only: opening the file here would drop SQLite's locks. */
-export function inodeOf(path: string): string | null {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? null : String(found.ino)
-}
-
-export function newEpoch(): string {
-  return randomBytes(12).toString('hex')
-}
-
-/** null: there is none. A file that says something else is nobody's epoch. */
-export function readEpoch(ledgerPath: string): Epoch | null {
-  try {
-    const [ledgerId = '', epoch = ''] = readFileSync(epochPathOf(ledgerPath), 'utf8').trim().split(' ')
-    return { ledgerId, epoch }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw error
-  }
-}
-
-/** Whole or not at all, and on the disk when it returns. */
-export function writeEpoch(ledgerPath: string, { ledgerId, epoch }: Epoch): void {
-  const path = epochPathOf(ledgerPath)
-  const unfinished = `${path}.${process.pid}.new`
-  try {
-    const file = openSync(unfinished, 'w', 0o600)
-    try {
-      writeSync(file, `${ledgerId} ${epoch}\n`)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    renameSync(unfinished, path)
-    syncDirectory(dirname(path))
-  } catch (error) {
-    rmSync(unfinished, { force: true })
-    throw error
-  }
-}
-
-/** A name that was given or taken away is on the disk when its directory is. */
-export function syncDirectory(dir: string): void {
-  const handle = openSync(dir, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
-
-function epochPathOf(ledgerPath: string): string {
-  return join(dirname(ledgerPath), EPOCH_FILE)
+/** All of it but the epochs. Device numbers are no part of it: a remount or a reboot may change them. */
+export function hereAndNow(path: string, ledgerId: string): Pick<Identity, 'ledgerFile' | 'machine'> {
+  const file = markOf(path)
+  // When the ledger itself changed is SQLite's to decide, at every checkpoint.
+  return { ledgerFile: file === null ? null : { ...file, changedNs: null }, machine: machineFor(ledgerId) }
 }

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, CopyLedger, Ledger } from '../domain/ports.ts'
@@ -11,8 +12,9 @@ import { makeBackup } from './backup.ts'
 import { type BookParts, openBook } from './book.ts'
 import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
 import { openDoubts } from './doubts.ts'
+import { EPOCH_FILE, readEpoch } from './epoch-file.ts'
 import { refuseForeignLog } from './foreign-log.ts'
-import { identify } from './identity.ts'
+import { identify, openProgress } from './identity.ts'
 import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { openMoves, type RecordMove } from './moves.ts'
@@ -20,11 +22,18 @@ import { openPlace } from './place.ts'
 import { migrate } from './schema.ts'
 import { openSweeping } from './sweep.ts'
 import { openTally } from './tally.ts'
+import { openWitness, testimoniesOf, type Witness } from './witness.ts'
 import { openWork } from './work.ts'
 
-export interface LedgerOptions {
+/** Which file it is. */
+export interface FileOptions {
   /** The file; null: a ledger in memory, for looking at a file where no ledger is yet. */
   readonly path: string | null
+  /** Directories outside the data directory; see `witness.ts`. Absent: none. */
+  readonly witnessPlaces?: readonly string[]
+}
+
+export interface LedgerOptions extends FileOptions {
   /** The lock file that lets one submit at a time in; null with a ledger in memory. */
   readonly submitLockPath: string | null
   /** Ends the process after an error that leaves nothing to trust. */
@@ -39,21 +48,70 @@ const OPEN_WAIT_MS = 2_000
 
 export function openLedger(options: LedgerOptions): Ledger {
   const { path, submitLockPath, die, timing = SYSTEM_TIMING } = options
-  const { db, ledgerId } = openFile(path)
-  return openLedgerOn({
+  const { db, ledgerId, witness } = openFile(options, false)
+  const ledger = openLedgerOn({
     db,
     ledgerId,
     die,
     timing,
-    inPlace: path === null ? () => {} : openPlace(db, path, ledgerId),
+    inPlace: path === null ? () => {} : openAfterCommit(db, path, ledgerId, witness),
     newBatchId,
     lockSubmit: () => lockSubmit(submitLockPath),
     openReader: () => {
       if (path === null) throw new Error('bug: a ledger in memory has no second reader')
       return new DatabaseSync(path, { readOnly: true, timeout: OPEN_WAIT_MS })
     },
-    openCopies: (shared) => openCopies(options, shared),
+    openCopies: (shared) => openCopies(options, witness, shared),
   })
+  return {
+    ...ledger,
+    async close() {
+      await ledger.close()
+      witness.close()
+    },
+  }
+}
+
+/**
+ * Makes the record where there is none. What is there already stays as it is: `made` tells. Nothing else makes one: where
+ * a ledger is missing, a volume is not mounted, and a new one would send everything once more.
+ */
+export function makeLedger(options: FileOptions & { readonly path: string }): { ledgerId: string; made: boolean } {
+  const made = !existsSync(options.path)
+  if (made) refuseAnother(options)
+  const { db, ledgerId, witness } = openFile(options, true)
+  witness.close()
+  db.close()
+  return { ledgerId, made }
+}
+
+/** Where one stood, an empty one would send what that one had sent. */
+function refuseAnother({ path, witnessPlaces = [] }: FileOptions & { readonly path: string }): void {
+  const traces = tracesOf(path, witnessPlaces)
+  if (traces.length === 0) return
+  throw new Fault(
+    'usage',
+    `A ledger stood at ${path} before: ${traces.join(', ')} ${traces.length === 1 ? 'shows' : 'show'} it. No new one was made: it would send everything once more. Mount its volume, or put the newest backup there and adopt it. To begin with an empty record all the same, remove ${traces.join(' and ')} first.`,
+  )
+}
+
+/** Files that a ledger at this path left behind. */
+function tracesOf(path: string, witnessPlaces: readonly string[]): string[] {
+  const beside = readEpoch(path) === null ? [] : [join(dirname(path), EPOCH_FILE)]
+  return [...beside, ...testimoniesOf(witnessPlaces, path).map(({ file }) => file)]
+}
+
+export function noLedgerFault(path: string, witnessPlaces: readonly string[]): Fault {
+  const traces = tracesOf(path, witnessPlaces)
+  const missing = `There is no ledger at ${path}. Nothing was recorded and nothing was sent.`
+  const mend =
+    'its volume is not mounted, or this is another user or another TRANCHE_DATA_DIR. Mend that: a new ledger would send everything once more.'
+  return new Fault(
+    'config',
+    traces.length === 0
+      ? `${missing} If there was one, ${mend} If nothing was ever recorded, make the ledger, once: tranche init`
+      : `${missing} One stood there before (${traces.join(', ')}): it was removed, or ${mend}`,
+  )
 }
 
 /** A ledger and all it takes from the world around it. A simulation brings its own. */
@@ -101,7 +159,7 @@ interface CopyParts {
   readonly openReader: () => DatabaseSync
 }
 
-function openCopies({ path, submitLockPath, die }: LedgerOptions, parts: CopyParts): CopyLedger {
+function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witness, parts: CopyParts): CopyLedger {
   const { db, committer, openReader, ...rest } = parts
   if (path === null) {
     const none = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
@@ -112,8 +170,18 @@ function openCopies({ path, submitLockPath, die }: LedgerOptions, parts: CopyPar
     }
   }
   return {
-    ...openAdopting(db, committer, { path, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
+    ...openAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
     backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
+  }
+}
+
+/** What is asked after every commit, before anyone is told of it. */
+function openAfterCommit(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): () => void {
+  const inPlace = openPlace(db, path, ledgerId)
+  const progress = openProgress(db)
+  return () => {
+    inPlace()
+    witness.progressed(progress())
   }
 }
 
@@ -125,31 +193,45 @@ function lookAt(inPlace: () => void, die: (error: unknown) => never): void {
   }
 }
 
-function openFile(path: string | null): { db: DatabaseSync; ledgerId: string } {
+/** No tables: SQLite made the file a moment ago, or somebody else did. */
+function isEmpty(db: DatabaseSync): boolean {
+  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version === 0
+}
+
+interface OpenedFile {
+  readonly db: DatabaseSync
+  readonly ledgerId: string
+  readonly witness: Witness
+}
+
+function openFile({ path, witnessPlaces = [] }: FileOptions, make: boolean): OpenedFile {
   if (path === null) {
     const db = new DatabaseSync(':memory:')
     migrate(db)
-    return { db, ledgerId: ledgerIdOf(db) }
+    const ledgerId = ledgerIdOf(db)
+    return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:') }
   }
   const isNew = !existsSync(path)
+  if (isNew && !make) throw noLedgerFault(path, witnessPlaces)
   if (!isNew) refuseForeignLog(path)
   const mask = process.umask(0o077)
   try {
     const db = new DatabaseSync(path, { timeout: OPEN_WAIT_MS })
     if (isNew) chmodSync(path, 0o600)
     // FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim.
-    const ledgerId = patiently(() => {
+    return patiently(() => {
+      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessPlaces)
       db.exec(
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF',
       )
       migrate(db)
-      const id = ledgerIdOf(db)
-      identify(db, path, id)
-      return id
+      const ledgerId = ledgerIdOf(db)
+      const witness = openWitness(witnessPlaces, ledgerId, path)
+      identify(db, path, ledgerId, witness)
+      // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
+      db.exec('PRAGMA busy_timeout = 0')
+      return { db, ledgerId, witness }
     })
-    // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
-    db.exec('PRAGMA busy_timeout = 0')
-    return { db, ledgerId }
   } catch (error) {
     throw openFault(path, error)
   } finally {

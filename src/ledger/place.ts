@@ -4,7 +4,9 @@
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
-import { inodeOf, newEpoch, remember, writeEpoch } from './identity.ts'
+import { nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
+import { inodeOf } from './file-mark.ts'
+import { identityIn, remember } from './identity.ts'
 
 /** The log and its index belong to the ledger: what was committed last stands in the log alone. */
 const PARTS = ['', '-wal', '-shm']
@@ -53,20 +55,22 @@ function openRows(db: DatabaseSync): string[] {
  * that whatever stands in the ledger's place at the next start, older, sends nothing.
  */
 function save(db: DatabaseSync, path: string, ledgerId: string): string {
-  const epoch = newEpoch()
+  const before = (identityIn(db)?.epochs ?? []).map((known) => known.epoch)
+  const epoch = nextEpoch([...before, readEpoch(path)?.epoch ?? ''])
   const saved = join(dirname(path), `ledger.saved-${process.pid}.db`)
   const mask = process.umask(0o077)
   try {
     db.prepare('VACUUM INTO ?').run(saved)
     const copy = new DatabaseSync(saved)
-    remember(copy, { inode: 'none', epochs: [epoch, epoch] })
+    const noFile = { inode: 'none', bornNs: null, changedNs: null }
+    remember(copy, { ledgerFile: noFile, machine: null, epochs: [{ epoch, file: null }], overrules: false })
     copy.close()
-    writeEpoch(path, { ledgerId, epoch })
+    stageEpoch(path, { ledgerId, epoch }).put()
     return `All that it held is saved in ${saved}. End every other tranche process, remove ${path}-wal and ${path}-shm, put ${saved} in the place of ${path}, then: tranche adopt --moved --reason TEXT`
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     try {
-      writeEpoch(path, { ledgerId, epoch })
+      stageEpoch(path, { ledgerId, epoch }).put()
     } catch {
       // The directory has gone as well: a new ledger there will be a new one.
     }

@@ -1,13 +1,14 @@
 // While somebody works, the ledger's epoch is renewed again and again: a state that is copied meanwhile and put back later
 // is known for an older one.
 
-import type { Clock, CopyLedger, Log } from '../domain/ports.ts'
+import type { Clock, CopyLedger, EpochRegister, Log } from '../domain/ports.ts'
 
 /** A state that is put back before the first renewal after it was copied cannot be told from the ledger itself. */
 const EVERY_MS = 30_000
 
 export interface EpochParts {
   readonly ledger: Pick<CopyLedger, 'renewEpoch'>
+  readonly register: EpochRegister | null
   readonly clock: Clock
   readonly log: Log
 }
@@ -18,12 +19,12 @@ export interface EpochKeeper {
 }
 
 /** Whoever works has renewed it once before, so that nothing was sent in an epoch that a copy knows. */
-export function openEpoch({ ledger, clock, log }: EpochParts): EpochKeeper {
+export function openEpoch({ ledger, register, clock, log }: EpochParts): EpochKeeper {
   const stopping = new AbortController()
 
   async function renew(): Promise<void> {
     try {
-      await ledger.renewEpoch()
+      await ledger.renewEpoch(register)
     } catch (error) {
       // A full disk, mostly. The epoch before goes on until the next try.
       log.warn({ err: error }, 'the epoch of the ledger could not be renewed; trying again')

@@ -8,6 +8,7 @@ import type {
   Clock,
   CopyLedger,
   Dispatch,
+  EpochRegister,
   Log,
   RowId,
   Slice,
@@ -23,6 +24,8 @@ export interface WorkOffParts<R extends Road> {
   readonly log: Log
   /** Work off this batch only. */
   readonly only: BatchId | null
+  /** What other hosts see of this ledger too; null: nothing is shared with any. */
+  readonly register: EpochRegister | null
   readonly openRoads: () => Promise<ReadonlyMap<AccountId, R>>
   /** `concurrency`: slices that run at the same time. */
   readonly openDispatch: (concurrency: number, work: (slice: Slice) => Promise<number>) => Promise<Dispatch>
@@ -44,8 +47,8 @@ const REDIS_GOODBYE_MS = 2_000
 
 /** The caller holds the worker lock until `stop` has resolved. */
 export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<Work> {
-  const { ledger, clock, log, only, onSettled, onTrouble } = parts
-  await ledger.renewEpoch()
+  const { ledger, clock, log, only, register, onSettled, onTrouble } = parts
+  await ledger.renewEpoch(register)
   // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
   const inDoubt = await ledger.sweep(clock.nowMs())
   if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
@@ -65,7 +68,7 @@ export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<W
   })
   const intake = await parts.openIntake(roads)
   const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only, onTrouble })
-  const epoch = openEpoch({ ledger, clock, log })
+  const epoch = openEpoch({ ledger, register, clock, log })
   return {
     async stop() {
       sending.abort()

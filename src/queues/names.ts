@@ -8,6 +8,11 @@ export function slicesQueue(ledgerId: string): string {
   return `tranche-slices-${ledgerId}`
 }
 
+/** The newest epoch of a ledger. */
+export function epochKey(prefix: string, ledgerId: string): string {
+  return `${prefix}:tranche-epoch:${ledgerId}`
+}
+
 /** Remembers which ledger takes the messages of this Redis and prefix. */
 export function intakeOwnerKey(prefix: string): string {
   return `${prefix}:${INTAKE_QUEUE}:ledger`

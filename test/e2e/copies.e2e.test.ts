@@ -115,7 +115,7 @@ test('a state from before a worker that was killed is put back: nothing is sent 
   copy(kept, office.ledgerPath) // into the same inode
 
   const worker = await office.tranche('worker', '--until-idle')
-  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('an older state that was put back')])
+  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('it is an older state or a copy')])
   const moved = await office.tranche('adopt', '--moved', '--reason', 'try')
   expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining('It cannot be the newest state')])
   const adopted = await office.tranche('adopt', '--restored', '--reason', 'disk failed', '--json')
@@ -149,7 +149,7 @@ test('a state copied while a worker was working is an older one as soon as that 
   const sent = office.sandbox.received()
   for (const part of ['', '-wal']) copy(kept + part, office.ledgerPath + part)
   const worker = await office.tranche('worker', '--until-idle')
-  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('an older state that was put back')])
+  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('it is an older state or a copy')])
   expect(office.sandbox.received()).toBe(sent)
 })
 
@@ -180,7 +180,9 @@ test('a backup is made while a worker works, is checked, and sends nothing until
   const dataDir = office.path('new')
   execFileSync('mkdir', [dataDir])
   copy(to, join(dataDir, 'ledger.db'))
-  const elsewhere = { TRANCHE_DATA_DIR: dataDir }
+  const here = await office.trancheWith({ TRANCHE_DATA_DIR: dataDir }, 'worker')
+  expect([here.code, here.stderr]).toEqual([6, expect.stringContaining('shows that work went on since')])
+  const elsewhere = { TRANCHE_DATA_DIR: dataDir, TRANCHE_WITNESS_DIR: office.path('other-host') }
   const ran = await office.trancheWith(elsewhere, 'run', input, '--out', office.path('out.csv'))
   expect([ran.code, ran.stderr]).toEqual([6, expect.stringContaining('a copy that tranche backup made at')])
   expect((await office.trancheWith(elsewhere, 'adopt', '--restored', '--reason', 'fire')).code).toBe(0)
@@ -223,11 +225,12 @@ test('a backup over the log of a worker that was killed is not opened by any com
 })
 
 test('adopt says what it needs: one way, a reason, and a ledger', async () => {
-  const office = await open()
+  const office = await open({ made: false })
   const none = await office.tranche('adopt', '--moved', '--reason', 'x')
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no ledger')])
   expect((await office.tranche('backup', office.path('copy.db'))).code).toBe(2)
   expect(existsSync(office.ledgerPath)).toBe(false)
+  expect((await office.tranche('init')).code).toBe(0)
   await submitted(office, 1)
   for (const ways of [[], ['--moved', '--restored'], ['--moved', '--merchant', 'default']]) {
     const said = await office.tranche('adopt', ...ways, '--reason', 'x')
@@ -293,8 +296,9 @@ test.each(LOST)(
 
     // Whatever stands there now is not it.
     const without = await office.tranche('worker', '--until-idle')
-    expect(without.code, without.stderr).toBe(6)
-    expect((await office.tranche('adopt', '--moved', '--reason', 'try')).code).toBe(6)
+    const gone = !existsSync(office.ledgerPath)
+    expect(without.code, without.stderr).toBe(gone ? 2 : 6)
+    expect((await office.tranche('adopt', '--moved', '--reason', 'try')).code).toBe(gone ? 2 : 6)
 
     for (const part of ['', '-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
     renameSync(join(office.dataDir, saved), office.ledgerPath)
@@ -311,7 +315,7 @@ test.each(LOST)(
   },
 )
 
-test('a ledger that is removed under a worker with nothing to do ends it, too; a new one in its place sends nothing', async () => {
+test('a ledger that is removed under a worker with nothing to do ends it, too; no new one is made in its place', async () => {
   const office = await open()
   const { input } = await submitted(office, 2)
   const working = await office.worker()
@@ -322,7 +326,9 @@ test('a ledger that is removed under a worker with nothing to do ends it, too; a
 
   for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
   const ran = await office.tranche('run', input, '--out', office.path('out.csv'))
-  expect(ran.stderr).toContain('A new ledger was made')
-  expect([ran.code, ran.stderr]).toEqual([6, expect.stringContaining('belongs to another ledger')])
+  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('One stood there before')])
+  const made = await office.tranche('init')
+  expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('No new one was made')])
+  expect(existsSync(office.ledgerPath)).toBe(false)
   expect(office.sandbox.received()).toBe(2)
 })

@@ -20,7 +20,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Ledger } from '../../src/domain/ports.ts'
-import { openLedger } from '../../src/ledger/ledger.ts'
+import { makeLedger, openLedger } from '../../src/ledger/ledger.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
 import {
   CLERK,
@@ -151,9 +151,15 @@ describe('the ledger that it remembers to be', () => {
     expect(await alarmIn()).toBe('unmarked')
   })
 
-  test('a new ledger where another one stood is not, however often it is opened', async () => {
+  test('where one stood none is made, and another one that is put there is not it, however often it is opened', async () => {
     await closed()
     rmSync(place.path)
+    const make = () => makeLedger({ path: place.path })
+    expect(make).toThrow(expect.objectContaining({ code: 'usage', message: expect.stringContaining(epochPath()) }))
+    const other = await sqlitePlace()
+    await other.open().close()
+    copyFile(other.path, place.path)
+    await other.remove()
     expect(await alarmIn()).toBe('other')
     expect(await alarmIn()).toBe('other')
   })
@@ -162,16 +168,36 @@ describe('the ledger that it remembers to be', () => {
     await closed()
     rmSync(epochPath())
     const db = new DatabaseSync(place.path)
-    db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs')")
+    db.exec("DELETE FROM meta WHERE key = 'identity'")
     db.close()
     expect(await alarmIn()).toBeNull()
     expect(existsSync(epochPath())).toBe(true)
   })
 
+  test('a ledger of the version that remembered an inode and two epochs is known by them, and remembers more from then on', async () => {
+    await closed()
+    const earlier = (inode: string, epochs: string) => {
+      const db = new DatabaseSync(place.path)
+      db.exec("DELETE FROM meta WHERE key = 'identity'")
+      db.prepare("INSERT INTO meta VALUES ('inode', ?), ('epochs', ?)").run(inode, epochs)
+      db.close()
+    }
+    const word = 'aabbccddeeff001122334455'
+    const inode = String(statSync(place.path).ino)
+    writeFileSync(epochPath(), `${readFileSync(epochPath(), 'utf8').split(' ')[0]} ${word}\n`)
+    earlier(inode, `${word} ${word}`)
+    expect(await alarmIn()).toBeNull()
+    await closed((ledger) => ledger.renewEpoch())
+    expect(await alarmIn()).toBeNull()
+    expect(readFileSync(epochPath(), 'utf8')).toMatch(/ 1-[0-9a-f]{24}\n$/)
+    earlier('1', `${word} ${word}`)
+    expect(await alarmIn()).toBe('older')
+  })
+
   test('a crash between the first epoch and the ledger’s memory of it is no alarm', async () => {
     await closed()
     const db = new DatabaseSync(place.path)
-    db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs')")
+    db.exec("DELETE FROM meta WHERE key = 'identity'")
     db.close()
     const epoch = readFileSync(epochPath(), 'utf8')
     expect(await alarmIn()).toBeNull()

@@ -1,5 +1,6 @@
 // The SQLite ledger: the suite that every ledger must pass, and what only a file can show.
 
+import { existsSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -75,8 +76,12 @@ describe('a SQLite file', () => {
     expect(readFile('PRAGMA user_version')).toEqual({ user_version: 999 })
   })
 
-  test('that is none is refused with its path', async () => {
-    const path = join(place.dir, 'no-such-directory', 'ledger.db')
+  test.each([
+    ['missing, with its directory', 'no-such-directory/ledger.db'],
+    ['empty', 'empty.db'],
+  ])('that is %s is not made: it is refused with its path', async (_what, name) => {
+    const path = join(place.dir, name)
+    writeFileSync(join(place.dir, 'empty.db'), '')
     const { openLedger } = await import('../../src/ledger/ledger.ts')
     const opening = () =>
       openLedger({
@@ -86,7 +91,10 @@ describe('a SQLite file', () => {
           throw error
         },
       })
-    expect(opening).toThrow(expect.objectContaining({ code: 'storage', message: expect.stringContaining(path) }))
+    expect(opening).toThrow(
+      expect.objectContaining({ code: 'config', message: expect.stringContaining(`There is no ledger at ${path}.`) }),
+    )
+    expect(existsSync(join(place.dir, 'no-such-directory'))).toBe(false)
   })
 
   test('that several processes make at the same moment is one ledger', async () => {

@@ -30,6 +30,9 @@ const INBOX = 'test/ingest/inbox.integration.test.ts'
 const INBOX_PASS = 'test/processors/work-inbox.integration.test.ts'
 const INBOX_USED = 'test/e2e/inbox.e2e.test.ts'
 const COPIES = 'test/ledger/copies.integration.test.ts'
+const WITNESS = 'test/ledger/witness.integration.test.ts'
+const NO_LEDGER = 'test/e2e/no-ledger.e2e.test.ts'
+const PUT_BACK = 'test/e2e/put-back.e2e.test.ts'
 const COPIED = 'test/e2e/copies.e2e.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
 const CORPUS = 'test/ingest/corpus.integration.test.ts'
@@ -528,17 +531,143 @@ export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Copies
   {
     name: 'a ledger with another inode is not the one',
+    file: 'src/ledger/file-mark.ts',
+    guard: 'remembered.inode !== found.inode || ',
+    without: '',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a ledger whose file was born at another time is not the one',
+    file: 'src/ledger/file-mark.ts',
+    guard: 'isKnownToDiffer(remembered.bornNs, found.bornNs)',
+    without: 'false',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a ledger beside another epoch file is not the one',
     file: 'src/ledger/identity.ts',
-    guard: 'inode !== inodeOf(path)',
-    without: 'inode === null',
-    tests: [COPIES],
+    guard: ' || isOtherFile(mark.file, epochFile)',
+    without: '',
+    tests: [WITNESS],
   },
   {
     name: 'a ledger with another epoch is not the one',
     file: 'src/ledger/identity.ts',
-    guard: '!epochs.includes(beside.epoch)',
-    without: 'epochs.length === 0',
+    guard: 'identity === null || mark === undefined',
+    without: 'identity === null || mark === undefined && known.length === 0',
     tests: [COPIES],
+  },
+  {
+    name: 'a ledger on another machine is not the one',
+    file: 'src/ledger/identity.ts',
+    guard: 'isKnownToDiffer(identity.machine, now.machine)',
+    without: 'false',
+    tests: [WITNESS],
+  },
+  {
+    name: 'what was copied over the files is noticed where there is no witness',
+    file: 'src/ledger/identity.ts',
+    guard: '!vouched && isKnownToDiffer',
+    without: 'false && isKnownToDiffer',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a witness vouches for the epoch that it knows, and for no other',
+    file: 'src/ledger/identity.ts',
+    guard: 'said.epoch === beside.epoch',
+    without: 'said.epoch !== ""',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a witness that knows more progress shows that work went on',
+    file: 'src/ledger/identity.ts',
+    guard: '? said.progress > progress',
+    without: '? false',
+    tests: [WITNESS],
+  },
+  {
+    name: 'another epoch of the same number is that of a copy',
+    file: 'src/ledger/identity.ts',
+    guard: '>= Math.max(...known',
+    without: '> Math.max(...known',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a witness knows of a claim before its answer',
+    file: 'src/ledger/ledger.ts',
+    guard: '    witness.progressed(progress())\n',
+    without: '',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a witness forgets no progress',
+    file: 'src/ledger/witness.ts',
+    guard: 'if (progress > progressIn(handle)) ',
+    without: '',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a witness that others may write is none',
+    file: 'src/ledger/witness.ts',
+    guard: ' && (found.mode & 0o022) === 0',
+    without: '',
+    tests: [WITNESS],
+  },
+  {
+    name: 'what another host registered stops this one',
+    file: 'src/ledger/adopt.ts',
+    guard: 'isUnknownSince(epoch, known)',
+    without: 'known.length === 0',
+    tests: [WITNESS],
+  },
+  {
+    name: 'of two hosts that start together one is stopped',
+    file: 'src/ledger/adopt.ts',
+    guard: '(await answerOf(register.replace(held, next.epoch))) === false',
+    without: '(await answerOf(register.replace(held, next.epoch))) === null',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a ledger adopted as moved overrules no register',
+    file: 'src/ledger/adopt.ts',
+    guard: 'overrules: overrules || restored',
+    without: 'overrules: true',
+    tests: [WITNESS],
+  },
+  {
+    name: 'no ledger is made where one stood',
+    file: 'src/ledger/ledger.ts',
+    guard: '  if (made) refuseAnother(options)\n',
+    without: '',
+    tests: [COPIES],
+  },
+  {
+    name: 'no ledger is made by the way',
+    file: 'src/ledger/ledger.ts',
+    guard: 'if (isNew && !make) throw noLedgerFault(path, witnessPlaces)\n',
+    without: '',
+    tests: [LEDGER, NO_LEDGER],
+  },
+  {
+    name: 'an empty file is no ledger',
+    file: 'src/ledger/ledger.ts',
+    guard: '      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessPlaces)\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a worker that is killed leaves a witness',
+    file: 'src/ledger/adopt.ts',
+    guard: '    witness.testify(next.epoch, progress())\n',
+    without: '',
+    tests: [WITNESS],
+  },
+  {
+    name: 'copies on one machine are kept from working at the same time',
+    file: 'src/app.ts',
+    guard: "if (copies.kind === 'held') {",
+    without: 'if (copies.kind === undefined) {',
+    tests: [PUT_BACK],
   },
   {
     name: 'whoever sends looks whether the ledger is the one',

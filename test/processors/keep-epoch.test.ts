@@ -13,7 +13,12 @@ function arrange() {
     if (state.full) throw new Error('disk full')
     state.renewed += 1
   }
-  const keeper = openEpoch({ ledger: { renewEpoch }, clock, log: { debug: say, info: say, warn: say, error: say } })
+  const keeper = openEpoch({
+    ledger: { renewEpoch },
+    register: null,
+    clock,
+    log: { debug: say, info: say, warn: say, error: say },
+  })
   return { clock, said, state, keeper }
 }
 

@@ -119,6 +119,7 @@ export class Office {
     const only = batches.length === 0 ? null : this.#parts.world.random.pick(batches).batchId
     try {
       const work = await workOff({
+        register: null,
         ledger,
         clock: life.clock,
         log,

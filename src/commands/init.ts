@@ -1,0 +1,15 @@
+// tranche init: makes the record of this installation. Nothing else does, so that a volume that is not mounted is noticed.
+
+import { type App, makeRecord } from '../app.ts'
+import { EXIT, type Terminal } from './terminal.ts'
+
+export async function init(app: App, terminal: Terminal): Promise<number> {
+  const { ledgerId, made } = await makeRecord(app)
+  terminal.object({ ledger: app.paths.ledger, ledger_id: ledgerId, made })
+  terminal.data(
+    made
+      ? `The ledger is ${app.paths.ledger}. It keeps every instruction from being sent twice: put it on a disk that lasts, and back it up (tranche backup FILE).`
+      : `There is a ledger already: ${app.paths.ledger}. Nothing was changed.`,
+  )
+  return EXIT.approved
+}

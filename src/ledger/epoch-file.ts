@@ -1,0 +1,88 @@
+// The file with the epoch beside the ledger: put there whole or not at all.
+
+import { randomBytes } from 'node:crypto'
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type FileMark, markOf, toMark } from './file-mark.ts'
+
+export const EPOCH_FILE = 'ledger.epoch'
+
+/** What stands in it. */
+export interface Epoch {
+  readonly ledgerId: string
+  readonly epoch: string
+}
+
+export function epochFileOf(ledgerPath: string): FileMark | null {
+  return markOf(epochPathOf(ledgerPath))
+}
+
+/** Later than all of `before`: which number, and a word that no copy can guess. */
+export function nextEpoch(before: readonly string[]): string {
+  return `${Math.max(0, ...before.map(generationOf)) + 1}-${randomBytes(12).toString('hex')}`
+}
+
+/** Epochs of earlier versions are words without a number: before all others. */
+export function generationOf(epoch: string): number {
+  return Number(/^(\d{1,15})-/.exec(epoch)?.[1] ?? 0)
+}
+
+/** null: there is none. A file that says something else is nobody's epoch. */
+export function readEpoch(ledgerPath: string): Epoch | null {
+  try {
+    const [ledgerId = '', epoch = ''] = readFileSync(epochPathOf(ledgerPath), 'utf8').trim().split(' ')
+    return { ledgerId, epoch }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+export interface StagedEpoch {
+  /** Of the file that is put in place: its inode and its birth are known before. */
+  readonly file: FileMark
+  /** Whole or not at all, and on the disk when it returns. */
+  put(): void
+  discard(): void
+}
+
+export function stageEpoch(ledgerPath: string, { ledgerId, epoch }: Epoch): StagedEpoch {
+  const path = epochPathOf(ledgerPath)
+  const unfinished = `${path}.${process.pid}.new`
+  const discard = () => rmSync(unfinished, { force: true })
+  try {
+    const handle = openSync(unfinished, 'w', 0o600)
+    try {
+      writeSync(handle, `${ledgerId} ${epoch}\n`)
+      fsyncSync(handle)
+      const file = { ...toMark(fstatSync(handle, { bigint: true })), changedNs: null } // the rename changes that
+      return {
+        file,
+        discard,
+        put() {
+          renameSync(unfinished, path)
+          syncDirectory(dirname(path))
+        },
+      }
+    } finally {
+      closeSync(handle)
+    }
+  } catch (error) {
+    discard()
+    throw error
+  }
+}
+
+/** A name that was given or taken away is on the disk when its directory is. */
+export function syncDirectory(dir: string): void {
+  const handle = openSync(dir, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function epochPathOf(ledgerPath: string): string {
+  return join(dirname(ledgerPath), EPOCH_FILE)
+}

@@ -1,0 +1,56 @@
+// What of a file, and of a machine, no copy carries along.
+
+import { createHash } from 'node:crypto'
+import { type BigIntStats, readFileSync, statSync } from 'node:fs'
+
+/** As text: these numbers may be larger than JavaScript holds. null: not known, and so not compared. */
+export interface FileMark {
+  readonly inode: string
+  /** When the file was made: no copying sets it. Some file systems do not keep it. */
+  readonly bornNs: string | null
+  /** When its content, owner or mode last changed: no program can set it. */
+  readonly changedNs: string | null
+}
+
+/** Looks at the name only: opening the ledger here would drop SQLite's locks. */
+export function markOf(path: string): FileMark | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? null : toMark(found)
+}
+
+export function toMark({ ino, birthtimeNs, ctimeNs }: BigIntStats): FileMark {
+  return { inode: String(ino), bornNs: birthtimeNs === 0n ? null : String(birthtimeNs), changedNs: String(ctimeNs) }
+}
+
+export function inodeOf(path: string): string | null {
+  return markOf(path)?.inode ?? null
+}
+
+export function isOtherFile(remembered: FileMark | null, found: FileMark | null): boolean {
+  if (remembered === null) return false
+  return found === null || remembered.inode !== found.inode || isKnownToDiffer(remembered.bornNs, found.bornNs)
+}
+
+export function isKnownToDiffer(remembered: string | null, found: string | null): boolean {
+  return remembered !== null && found !== null && remembered !== found
+}
+
+const MACHINE_ID_FILES = ['/etc/machine-id', '/var/lib/dbus/machine-id']
+
+/** Hashed, as the makers of the machine id ask for. null: this system has none; in most containers it does not. */
+export function machineFor(ledgerId: string): string | null {
+  for (const file of MACHINE_ID_FILES) {
+    const id = readIfThere(file)?.trim() ?? ''
+    if (!/^[0-9a-f]{32}$/.test(id)) continue
+    return createHash('sha256').update(`tranche ${ledgerId} ${id}`).digest('hex').slice(0, 16)
+  }
+  return null
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,190 @@
+// What lies outside the data directory and remembers how far its ledger had come. Whoever puts a directory back from a
+// copy brings back everything in it; this stays, and shows what was done since. It raises alarms and proves nothing.
+
+import {
+  closeSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Fault } from '../domain/fault.ts'
+import { type Held, type Holder, type Lock, takeLock } from './lock.ts'
+
+/** What one place remembers of one ledger. */
+export interface Testimony {
+  /** The file that says it. */
+  readonly file: string
+  readonly ledgerPath: string
+  readonly epoch: string
+  /** As `progressOf` counts it. */
+  readonly progress: number
+}
+
+export interface Witness {
+  /** What each place says; nothing where there is no place, or it knows nothing of this ledger. */
+  testimonies(): readonly Testimony[]
+  /** A new epoch has begun. */
+  testify(epoch: string, progress: number): void
+  /** After every commit. Two small reads and writes: 4 µs. */
+  progressed(progress: number): void
+  close(): void
+}
+
+/** At the start of the record, so that it can be overwritten alone. */
+const PROGRESS_DIGITS = 16
+
+/** `places`: directories of this user, each made when it is first needed; one that cannot be used is passed over. */
+export function openWitness(places: readonly string[], ledgerId: string, ledgerPath: string): Witness {
+  const files = places.map((place) => join(place, `${ledgerId}.witness`))
+  /** null: tried, and it cannot be opened. */
+  const opened = new Map<string, number | null>()
+
+  function open(file: string, flags: 'r+' | 'w+'): number | null {
+    const known = opened.get(file)
+    if (typeof known === 'number' || (known === null && flags === 'r+')) return known
+    const handle = isOwn(dirname(file), flags === 'w+') ? openFile(file, flags) : null
+    opened.set(file, handle)
+    return handle
+  }
+
+  function testimonyOf(file: string): Testimony | null {
+    return isOwn(dirname(file), false) ? readTestimony(file) : null
+  }
+
+  return {
+    testimonies: () => files.map(testimonyOf).filter((said) => said !== null),
+
+    testify(epoch, progress) {
+      for (const file of files) {
+        const handle = open(file, 'r+') ?? open(file, 'w+')
+        if (handle === null) continue
+        attempt(file, () => {
+          const text = `${digitsOf(progress)} ${epoch} ${ledgerPath}\n`
+          writeSync(handle, text, 0)
+          ftruncateSync(handle, Buffer.byteLength(text))
+        })
+      }
+    },
+
+    progressed(progress) {
+      for (const file of files) {
+        const handle = open(file, 'r+')
+        if (handle === null) continue
+        // Never back: what a copy of this ledger did must stay to be seen.
+        attempt(file, () => {
+          if (progress > progressIn(handle)) writeSync(handle, digitsOf(progress), 0)
+        })
+      }
+    },
+
+    close() {
+      for (const handle of opened.values()) if (handle !== null) closeSync(handle)
+      opened.clear()
+    },
+  }
+}
+
+/** Ledgers that stood at this path, as any place remembers them. */
+export function testimoniesOf(places: readonly string[], ledgerPath: string): readonly Testimony[] {
+  return places
+    .filter((place) => isOwn(place, false))
+    .flatMap((place) => readdirSync(place).map((name) => join(place, name)))
+    .filter((file) => file.endsWith('.witness'))
+    .map(readTestimony)
+    .filter((said) => said !== null)
+    .filter((said) => said.ledgerPath === ledgerPath)
+}
+
+/** Keeps every copy of a ledger on this machine from sending at the same time: the worker lock lies within each copy. */
+export function lockCopies(places: readonly string[], ledgerId: string, holder: Holder): Lock | Held {
+  const locks: Lock[] = []
+  for (const place of places.filter((one) => isOwn(one, true))) {
+    const lock = lockIn(join(place, `${ledgerId}.lock`), holder)
+    if (lock?.kind === 'held') {
+      for (const taken of locks) taken.release()
+      return lock
+    }
+    if (lock !== null) locks.push(lock)
+  }
+  return {
+    kind: 'taken',
+    release: () => {
+      for (const lock of locks) lock.release()
+    },
+  }
+}
+
+/** Nobody else may have put it there: a directory under /var/tmp is anybody's to make. */
+function isOwn(place: string, make: boolean): boolean {
+  try {
+    if (make) for (const dir of [dirname(place), place]) makeDir(dir)
+    const found = lstatSync(place)
+    return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
+  } catch {
+    return false
+  }
+}
+
+/** One level at a time: where a directory cannot be made, a recursive mkdir may never return. */
+function makeDir(dir: string): void {
+  try {
+    mkdirSync(dir, { mode: 0o700 })
+  } catch {
+    // It is there, or cannot be: the next look tells.
+  }
+}
+
+/** null: nothing is there, or nothing that could be understood. Neither is evidence of anything. */
+function readTestimony(file: string): Testimony | null {
+  try {
+    const [, progress, epoch, ledgerPath] = /^(\d{16}) (\S+) (.+)\n$/s.exec(readFileSync(file, 'utf8')) ?? []
+    if (progress === undefined || epoch === undefined || ledgerPath === undefined) return null
+    return { file, ledgerPath, epoch, progress: Number(progress) }
+  } catch {
+    return null
+  }
+}
+
+function progressIn(handle: number): number {
+  const bytes = Buffer.alloc(PROGRESS_DIGITS)
+  readSync(handle, bytes, 0, PROGRESS_DIGITS, 0)
+  return Number(bytes.toString('latin1'))
+}
+
+function digitsOf(progress: number): string {
+  return String(progress).padStart(PROGRESS_DIGITS, '0')
+}
+
+/** A place where no lock can be kept (a home on a network file system) is a place without a lock. */
+function lockIn(path: string, holder: Holder): Lock | Held | null {
+  try {
+    return takeLock(path, holder, 0)
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
+function openFile(file: string, flags: 'r+' | 'w+'): number | null {
+  try {
+    return openSync(file, flags, 0o600)
+  } catch {
+    return null
+  }
+}
+
+/** A witness that can no longer be written would vouch for less than was done: it goes, and the ledger goes on. */
+function attempt(file: string, write: () => void): void {
+  try {
+    write()
+  } catch {
+    rmSync(file, { force: true })
+  }
+}

@@ -1,0 +1,29 @@
+// The newest epoch of a ledger, where every host that shares this Redis sees it. An emptied Redis knows none: no harm.
+
+import { Redis } from 'ioredis'
+import type { EpochRegister } from '../domain/ports.ts'
+import { answered, type RedisAddress, toWorkerOptions } from './connection.ts'
+import { epochKey } from './names.ts'
+
+export interface OpenedRegister extends EpochRegister {
+  close(): void
+}
+
+/** An empty ARGV[1]: no epoch is expected there. */
+const REPLACE = `
+  if (redis.call('get', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+  redis.call('set', KEYS[1], ARGV[2])
+  return 1`
+
+/** Each question rejects when Redis has not answered within 10 s. */
+export function openEpochRegister(address: RedisAddress, prefix: string, ledgerId: string): OpenedRegister {
+  const redis = new Redis(toWorkerOptions(address))
+  redis.on('error', () => {}) // the worker's connection says it
+  const key = epochKey(prefix, ledgerId)
+  return {
+    newest: () => answered(address, redis.get(key)),
+    replace: async (expected, next) =>
+      (await answered(address, redis.eval(REPLACE, 1, key, expected ?? '', next))) === 1,
+    close: () => redis.disconnect(),
+  }
+}

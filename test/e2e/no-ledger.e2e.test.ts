@@ -1,0 +1,88 @@
+// Where no ledger is, none is made by the way: its volume may not be mounted, and a new one would send everything again.
+
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, rename } from 'node:fs/promises'
+import { afterEach, expect, test } from 'vitest'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+async function fileOf(count: number): Promise<string> {
+  const rows = refunds(count)
+  office.sandbox.prepare(preparationFor(rows))
+  return office.put('in.csv', toCsv(rows))
+}
+
+test('every command that needs a ledger ends with 2, says where it looked and what to do, and makes nothing', async () => {
+  office = await openOffice({ made: false })
+  const input = await fileOf(3)
+  const inbox = office.path('inbox')
+  await mkdir(inbox)
+  const commands = [
+    ['run', input, '--out', office.path('out.csv')],
+    ['submit', input],
+    ['worker', '--until-idle'],
+    ['inbox', inbox, '--operation', 'REFUND', '--once'],
+    ['status'],
+    ['in-doubt', 'list'],
+    ['results', '261120-k7q2m', '--out', office.path('out.csv')],
+    ['rate'],
+  ]
+  for (const args of commands) {
+    const ended = await office.tranche(...args)
+    expect([ended.code, ended.stderr], args[0]).toEqual([
+      2,
+      expect.stringContaining(`There is no ledger at ${office.ledgerPath}.`),
+    ])
+    expect(ended.stderr).toContain('its volume is not mounted')
+    expect(ended.stderr).toContain('make the ledger, once: tranche init')
+  }
+  expect((await office.tranche('doctor')).stdout).toContain(`FIX  ledger: There is no ledger at ${office.ledgerPath}.`)
+  expect(readdirSync(office.dataDir)).toEqual([])
+  expect(existsSync(office.witnessDir)).toBe(false)
+  expect(office.sandbox.received()).toBe(0)
+})
+
+test('check and a rehearsal need none, and check says that nothing was compared', async () => {
+  office = await openOffice({ made: false })
+  const input = await fileOf(3)
+  const checked = await office.tranche('check', input)
+  expect([checked.code, checked.stderr]).toEqual([0, expect.stringContaining('not against what was recorded')])
+  const rehearsed = await office.tranche('run', input, '--out', office.path('try.csv'), '--sandbox')
+  expect(rehearsed.code, rehearsed.stderr).toBe(0)
+  expect(readdirSync(office.dataDir)).toEqual([])
+  expect(existsSync(office.witnessDir)).toBe(false)
+})
+
+test('init makes it, its owner’s alone; the second time it changes nothing', async () => {
+  office = await openOffice({ made: false })
+  const made = await office.tranche('init', '--json')
+  expect(made.last).toMatchObject({ ledger: office.ledgerPath, made: true })
+  const again = await office.tranche('init', '--json')
+  expect([again.code, again.last]).toEqual([0, { ...made.last, made: false }])
+  const input = await fileOf(3)
+  expect((await office.tranche('run', input, '--out', office.path('out.csv'))).code).toBe(0)
+})
+
+test('a volume that is not mounted when the next run fires costs nothing: it goes on when the volume is back', async () => {
+  office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '2' } })
+  const input = await fileOf(40)
+  const run = ['run', input, '--out', office.path('out.csv')]
+  const first = office.start(...run)
+  await until('something was sent', () => office.sandbox.received() >= 5, first)
+  first.kill('SIGKILL')
+  await first.ended
+  const sent = office.sandbox.log().length
+  await rename(office.dataDir, office.path('unmounted'))
+  const without = await office.tranche(...run)
+  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('One stood there before')])
+  const made = await office.tranche('init')
+  expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('No new one was made')])
+  expect(office.sandbox.log()).toHaveLength(sent)
+  await rename(office.path('unmounted'), office.dataDir)
+  expect([0, 5]).toContain((await office.tranche(...run)).code)
+  const orders = office.sandbox.log().map((entry) => entry.orderId)
+  expect(new Set(orders).size).toBe(orders.length)
+})
