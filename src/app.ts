@@ -130,6 +130,12 @@ export async function openRecordOrNone(app: App): Promise<Ledger> {
   return openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
 }
 
+/** Whether anything outside the data directory remembers the ledger. */
+export async function isWitnessed(app: App): Promise<boolean> {
+  const { testimoniesOf } = await import('./ledger/witness.ts')
+  return testimoniesOf(app.config.witnessPlaces, app.paths.ledger).length > 0
+}
+
 export function ledgerExists(app: App): boolean {
   return statSync(app.paths.ledger, { throwIfNoEntry: false }) !== undefined
 }

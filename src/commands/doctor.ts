@@ -1,6 +1,6 @@
 // tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
 
-import { type App, checkRedis, openRecord, reachGateway, workerNow } from '../app.ts'
+import { type App, checkRedis, isWitnessed, openRecord, reachGateway, workerNow } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/progress.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
@@ -64,6 +64,11 @@ function checkLedger(app: App): Promise<Finding> {
         ...turned.map(
           ({ name, ratePerSecond }) => `the rate dial of merchant ${name} is at ${ratePerSecond}/s (tranche rate)`,
         ),
+        ...((await isWitnessed(app))
+          ? []
+          : [
+              'nothing outside the data directory remembers it, so a chmod there will look like a copy put back (set TRANCHE_WITNESS_DIR)',
+            ]),
       ]
       return notes.join('; ')
     } finally {

@@ -121,6 +121,7 @@ describe('what is no reason for alarm', () => {
     const office = await open({ env: NO_WITNESS })
     const input = await recorded(office)
     expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+    expect((await office.tranche('doctor')).stdout).toContain('nothing outside the data directory remembers it')
     shell(office, 'chmod -R g-w d')
     const stopped = await office.tranche('worker', '--until-idle')
     expect([stopped.code, stopped.stderr]).toEqual([6, expect.stringContaining('TRANCHE_WITNESS_DIR')])
