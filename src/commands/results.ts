@@ -2,6 +2,7 @@
 
 import { type App, checkOut, momentOf, openRecord, writeBatchResults } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
+import { toLowerAscii } from '../domain/keyword.ts'
 import type { BatchId } from '../domain/ports.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
 import type { ResultStatus } from '../domain/states.ts'
@@ -83,7 +84,7 @@ const STATUSES: readonly ResultStatus[] = [
 ]
 
 function parseOnly(text: string): readonly ResultStatus[] {
-  const words = text.split(',').map((word) => word.trim().toLowerCase())
+  const words = text.split(',').map((word) => toLowerAscii(word.trim()))
   const wanted = STATUSES.filter((status) => words.includes(status.toLowerCase()))
   const unknown = words.filter((word) => !STATUSES.some((status) => status.toLowerCase() === word))
   if (unknown.length === 0) return wanted

@@ -1,5 +1,6 @@
 // What one row or message asks for: the five operations of the transaction endpoint and the fields each one takes.
 
+import { toLowerAscii } from './keyword.ts'
 import type { Currency, Money } from './money.ts'
 
 /** The gateway's `transaction_type`. CAPTURE is a sale; CAUTH captures an earlier authorization. */
@@ -15,7 +16,7 @@ export function parseOperation(text: string): Operation | undefined {
   const word = text.trim()
   if ((OPERATIONS as readonly string[]).includes(word)) return word as Operation
   if (word === 'capture') return 'CAUTH'
-  const name = word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const name = toLowerAscii(word.normalize('NFD').replace(/\p{M}/gu, ''))
   return Object.hasOwn(WORDS, name) ? WORDS[name] : undefined
 }
 

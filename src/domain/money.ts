@@ -1,6 +1,7 @@
 // Money as whole minor units with a currency. No floating point comes near an amount.
 
 import { EXPONENTS } from './currencies.ts'
+import { toUpperAscii } from './keyword.ts'
 
 /** An ISO 4217 code that is in the list of `currencies.ts`. Made by `parseCurrency` only. */
 export type Currency = string & { readonly __brand: 'Currency' }
@@ -14,7 +15,7 @@ export interface Money {
 const MAX_DIGITS = 15
 
 export function parseCurrency(text: string): Currency | undefined {
-  const code = text.trim().toUpperCase()
+  const code = toUpperAscii(text.trim())
   return Object.hasOwn(EXPONENTS, code) ? (code as Currency) : undefined
 }
 

@@ -1,5 +1,6 @@
 // What a person says of a row in doubt, and where it moves the row. Pure.
 
+import { toLowerAscii } from './keyword.ts'
 import type { State } from './states.ts'
 
 /** `approved` and `declined`: found at the gateway. `not-executed`: not found there. `send-again`: not found, and wanted. */
@@ -7,10 +8,7 @@ export const FINDINGS = ['approved', 'declined', 'not-executed', 'send-again'] a
 export type Finding = (typeof FINDINGS)[number]
 
 export function parseFinding(text: string): Finding | undefined {
-  const word = text
-    .trim()
-    .toLowerCase()
-    .replace(/[\s_]+/g, '-')
+  const word = toLowerAscii(text.trim()).replace(/[\s_]+/g, '-')
   return FINDINGS.find((finding) => finding === word)
 }
 

@@ -1,6 +1,7 @@
 // From an outcome to what it means for the money. Pure, complete, tried from the top; whatever is not understood is in doubt.
 
 import { type Instruction, type Operation, plainId } from './instruction.ts'
+import { toUpperAscii } from './keyword.ts'
 import { formatAmount, sameAmount } from './money.ts'
 import type { Answer, Outcome } from './outcome.ts'
 
@@ -213,7 +214,7 @@ function moneyWarnings(facts: AnswerFacts, asked: Pick<Instruction, 'money'>): W
       aboutMoney: true,
     })
   }
-  if (facts.currency !== null && facts.currency.toUpperCase() !== asked.money.currency) {
+  if (facts.currency !== null && toUpperAscii(facts.currency) !== asked.money.currency) {
     warnings.push({
       text: `the gateway answered the currency ${facts.currency} where ${asked.money.currency} was asked`,
       aboutMoney: true,

@@ -1,6 +1,7 @@
 // The columns this program understands, under the gateway's names and under those that people give them.
 
 import { DETAIL_FIELDS } from '../domain/instruction.ts'
+import { toLowerAscii } from '../domain/keyword.ts'
 import { REJECT_COLUMNS, RESULT_COLUMNS } from '../domain/result-columns.ts'
 import { isProblem, type Problem, shown } from './problem.ts'
 
@@ -199,7 +200,7 @@ export function parseColumnMap(said: readonly SaidColumn[]): readonly MappedColu
 }
 
 function parseMappedField(name: string): Field | null | Problem {
-  const wanted = name.trim().toLowerCase()
+  const wanted = toLowerAscii(name.trim())
   if (wanted === '' || wanted === 'ignore') return null
   const field = FIELDS.find((known) => known === wanted)
   if (field !== undefined) return field

@@ -5,6 +5,7 @@ import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '../domain/fault.ts'
 import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
+import { toLowerAscii } from '../domain/keyword.ts'
 import { parseCurrency } from '../domain/money.ts'
 import { parseColumnMap } from './columns.ts'
 import { isTimeZone } from './moment.ts'
@@ -144,13 +145,7 @@ export async function writeFormat(
   const { Document } = await import('yaml')
   const columns = map.map((text) => {
     const at = text.lastIndexOf('=')
-    return [
-      text.slice(0, at).trim(),
-      text
-        .slice(at + 1)
-        .trim()
-        .toLowerCase() || 'ignore',
-    ] as const
+    return [text.slice(0, at).trim(), toLowerAscii(text.slice(at + 1).trim()) || 'ignore'] as const
   })
   const said = Object.fromEntries(Object.entries(format).filter(([, value]) => value !== undefined))
   const document = new Document(columns.length === 0 ? said : { ...said, map: Object.fromEntries(columns) })

@@ -16,7 +16,7 @@ import { type CellKind, kindProblem } from './cell.ts'
 import type { Field } from './columns.ts'
 import type { DecimalSign } from './decimal.ts'
 import { parseGatewayId, parseXtlOrderId } from './identifier.ts'
-import { parseMoment } from './moment.ts'
+import { parseExecuteAt } from './moment.ts'
 import { isProblem, type Problem } from './problem.ts'
 import { toXtlOrderId } from './xtl.ts'
 
@@ -77,7 +77,7 @@ export function instruct(
   const saveCardOnFile = row.take('save_card_on_file', parseSaveCard) ?? false
   const xtlGiven = row.take('xtl_order_id', parseXtlOrderId)
   const details = readDetails(row)
-  const executeAtMs = row.takeFree('execute_at', (text) => parseMoment(text, reading.timeZone))
+  const executeAtMs = row.takeFree('execute_at', (text) => parseExecuteAt(text, reading.timeZone))
   if (row.faults.length > 0 || operation === null || isProblem(reference)) {
     return { kind: 'faults', faults: row.faults, money: money ?? (hidesAmount(row) ? 'unread' : null) }
   }

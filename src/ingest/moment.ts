@@ -6,6 +6,19 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?
 const EXAMPLE = '2026-12-01T09:00:00+01:00'
 const DAY_MS = 24 * 3600 * 1000
 
+const EARLIEST_MS = Date.UTC(2000, 0, 1)
+const TOO_LATE_MS = Date.UTC(2100, 0, 1)
+
+/**
+ * A moment of these times. What lies far in the past would be due at once, what lies far ahead would wait without end: both are
+ * a slip, or a program's zero or never. The bounds do not move with the clock, so that a file means the same whenever it is read.
+ */
+export function parseExecuteAt(text: string, timeZone: string | null = null): number | Problem {
+  const moment = parseMoment(text, timeZone)
+  if (typeof moment !== 'number' || (moment >= EARLIEST_MS && moment < TOO_LATE_MS)) return moment
+  return { problem: 'is not in the years 2000 to 2099', remedy: 'correct the year; to send it at once leave it empty' }
+}
+
 /** Epoch milliseconds; what is finer is cut off. Without a zone, a time without an offset is a fault. */
 export function parseMoment(text: string, timeZone: string | null = null): number | Problem {
   const match = ISO.exec(text)

@@ -1,6 +1,7 @@
 // The summary beside the reconciliation: counts and amounts, added up from the very rows that were written.
 
 import { OPERATIONS, type Operation } from '../domain/instruction.ts'
+import { toUpperAscii } from '../domain/keyword.ts'
 import { type Currency, formatAmount } from '../domain/money.ts'
 import type { BatchView, ReconciliationRow } from '../domain/ports.ts'
 import { categoryOfRow, type ReasonCategory, type ReasonRule } from '../domain/reason-categories.ts'
@@ -171,7 +172,7 @@ function sumFor(sums: Map<string, Sum>, row: ReconciliationRow): Sum {
 
 /** Whatever else a gateway may put there shares one line, so that the number of lines stays bounded. */
 function answeredCurrencyOf(text: string | null): string {
-  const code = (text ?? '').trim().toUpperCase()
+  const code = toUpperAscii((text ?? '').trim())
   return code === '' || /^[A-Z]{3}$/.test(code) ? code : '???'
 }
 

@@ -46,6 +46,20 @@ describe('the word for an operation', () => {
     expect(parseOperation(word)).toBeUndefined()
   })
 
+  test.each(['\u017fale', 'can\u0441el', 'VO\u0131D', 'refund\u200b', '\uff52efund', '\u212aauth'])(
+    '%j means nothing, though it looks like a word that does',
+    (word) => {
+      expect(parseOperation(word)).toBeUndefined()
+    },
+  )
+
+  test.each(['R\u00fcckerstattung', 'RU\u0308CKERSTATTUNG', 'anulaci\u00f3n'])(
+    '%j is understood with its accents',
+    (word) => {
+      expect(parseOperation(word)).toBeDefined()
+    },
+  )
+
   test.each(['constructor', '__proto__'])('%j means nothing, though every object has one', (word) => {
     expect(parseOperation(word)).toBeUndefined()
   })

@@ -93,3 +93,9 @@ describe('currencies', () => {
     expect(parseCurrency(text)).toBeUndefined()
   })
 })
+
+test('a currency is written in the letters A to Z, small or capital', () => {
+  expect([' eur ', 'Usd', 'INR'].map(parseCurrency)).toEqual(['EUR', 'USD', 'INR'])
+  for (const other of ['\u0131nr', '\u017fgd', 'u\u017fd', '\uff25UR', 'EU\u0280'])
+    expect(parseCurrency(other)).toBeUndefined()
+})

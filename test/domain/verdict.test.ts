@@ -312,6 +312,16 @@ describe('an approval of other money than asked', () => {
     })
   })
 
+  test('warns of a currency that only Unicode takes for the one asked', () => {
+    const money = { amountMinor: 1230n, currency: 'USD' as Currency }
+    const asked = { ...REFUND, instruction: { ...REFUND.instruction, money } }
+    const warningsFor = (currency: string) => {
+      const verdict = verdictOn(answered(200, { ...APPROVED, TRANS_CUR: currency }), asked)
+      return verdict.kind === 'approved' ? verdict.warnings.map(({ text }) => text) : null
+    }
+    expect(['USD', 'usd', 'u\u017fd'].map(warningsFor)).toEqual([[], [], [expect.stringContaining('u\u017fd')]])
+  })
+
   test.each([{ TRANS_VALUE: '12.3' }, { TRANS_VALUE: '0012.300000' }, { TRANS_VALUE: '' }, { TRANS_CUR: 'eur' }])(
     '%o is the same money, or says nothing',
     (changes) => {

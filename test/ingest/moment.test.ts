@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isTimeZone, parseMoment } from '../../src/ingest/moment.ts'
+import { isTimeZone, parseExecuteAt, parseMoment } from '../../src/ingest/moment.ts'
 import { isProblem } from '../../src/ingest/problem.ts'
 
 const ZONES = [
@@ -82,4 +82,24 @@ test('a zone is a name of the IANA list, and no offset', () => {
   for (const wrong of ['', 'Berlin', 'Europe/Berlinn', '+01:00', 'GMT+25', 'Mars/Base']) {
     expect(isTimeZone(wrong)).toBe(false)
   }
+})
+
+describe('execute_at', () => {
+  test.each([
+    '0000-12-01T09:00:00Z',
+    '1970-01-01T00:00:00Z',
+    '1999-12-31T23:59:59Z',
+    '0026-12-01T09:00:00+01:00',
+    '2100-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+  ])('in the year of %s is a mistake: it is neither due now nor kept waiting', (text) => {
+    expect(parseExecuteAt(text)).toMatchObject({
+      problem: expect.stringContaining('2000 to 2099'),
+      remedy: expect.stringContaining('year'),
+    })
+  })
+
+  test.each(['2000-01-01T00:00:00Z', '2099-12-31T23:59:59Z'])('%s is a moment', (text) => {
+    expect(parseExecuteAt(text)).toBe(Date.parse(text))
+  })
 })
