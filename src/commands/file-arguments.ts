@@ -3,7 +3,9 @@
 import { type App, type FileOptions, readFormat } from '../app.ts'
 import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../config.ts'
 import { Fault } from '../domain/fault.ts'
+import { toIdentifier } from '../domain/identifier.ts'
 import { parseOperation } from '../domain/instruction.ts'
+import { toLowerAscii, toUpperAscii } from '../domain/keyword.ts'
 import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
 import type { AccountId, RetryStatus } from '../domain/ports.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
@@ -97,7 +99,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
     toSubmit: (accountId, sandbox) => ({
       accountId,
       sandbox,
-      runKey: options.runKey?.trim().normalize('NFC') ?? null,
+      runKey: options.runKey === undefined ? null : toIdentifier(options.runKey),
       reading: readingOf(options, checks.retry),
       nowMs: app.clock.nowMs(),
       ...checks,
@@ -109,10 +111,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
 function parseMapping(text: string): { readonly column: string; readonly field: string } {
   const at = text.lastIndexOf('=')
   const column = text.slice(0, at).trim().normalize('NFC')
-  const field = text
-    .slice(at + 1)
-    .trim()
-    .toLowerCase()
+  const field = toLowerAscii(text.slice(at + 1).trim())
   if (at !== -1 && column !== '') return { column, field: field === 'ignore' ? '' : field }
   throw new Fault(
     'usage',
@@ -170,7 +169,7 @@ function parseTotal(text: string): Money {
 
 function parseRetry(text: string | undefined): readonly RetryStatus[] {
   if (text === undefined) return []
-  const wanted = text.split(',').map((word) => word.trim().toUpperCase())
+  const wanted = text.split(',').map((word) => toUpperAscii(word.trim()))
   const known = wanted.filter((word) => word === 'FAILED' || word === 'CANCELLED' || word === 'INVALID')
   if (known.length === wanted.length) return known
   throw new Fault(

@@ -2,13 +2,14 @@
 
 import { type App, openRecord } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
+import { toIdentifier } from '../domain/identifier.ts'
 import { isoOf } from '../domain/progress.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
 export async function history(app: App, reference: string, terminal: Terminal): Promise<number> {
   const ledger = await openRecord(app)
   try {
-    const moves = await ledger.history(reference.trim().normalize('NFC'))
+    const moves = await ledger.history(toIdentifier(reference))
     if (moves.length === 0) {
       throw new Fault(
         'usage',

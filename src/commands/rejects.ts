@@ -1,6 +1,7 @@
 // --rejects: the rows that cannot be sent as written, in a file to mend and hand in again; and what is said about it.
 
 import { checkRejects, type OpenedFile, type ResultsBeside, type WrittenRejects, writeRejects } from '../app.ts'
+import { toIdentifier } from '../domain/identifier.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { askingWords, commandText, readingWords } from './command-line.ts'
 import type { FileArguments } from './file-arguments.ts'
@@ -30,7 +31,7 @@ export async function openRejects(
     async write(opened, { draft, review }) {
       if (path === null) return
       next = `${nextCommand(path, given, opened.decimal)}${othersText(review.rows - review.invalid, given)}`
-      const runKey = given.runKey?.trim().normalize('NFC') ?? null
+      const runKey = given.runKey === undefined ? null : toIdentifier(given.runKey)
       written = await writeRejects(path, { opened, runKey, rejects: draft.rejects() })
     },
     async writeWhole(opened) {

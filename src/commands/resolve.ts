@@ -2,6 +2,7 @@
 
 import { type App, openRecord, readWorklistFile, transactionIdProblem } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
+import { toIdentifier } from '../domain/identifier.ts'
 import type { Ledger, Resolution, Resolved } from '../domain/ports.ts'
 import { FINDINGS, parseFinding } from '../domain/resolution.ts'
 import { resultStatusOf } from '../domain/states.ts'
@@ -55,7 +56,7 @@ async function parseResolution(app: App, reference: string | undefined, given: R
   const wrong = transactionId === null ? null : await transactionIdProblem(transactionId, finding)
   if (wrong !== null) throw usage(`--transaction ${transactionId}: ${wrong.problem}; ${wrong.remedy}`)
   return {
-    ...{ reference: reference.trim().normalize('NFC'), merchant: given.merchant ?? null, attempt, row: null, finding },
+    ...{ reference: toIdentifier(reference), merchant: given.merchant ?? null, attempt, row: null, finding },
     ...{ transactionId, reason, restMs: app.config.doubtRestMs },
   }
 }

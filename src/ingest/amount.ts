@@ -55,7 +55,7 @@ function oddityOf(text: string): Problem | null {
     }
   }
   // A thousands blank that does not break is an amount's; anything else that is not seen is nobody's.
-  const unseen = unseenProblem(text.replace(/[\u00a0\u202f]/g, ''))
+  const unseen = unseenProblem(text.replace(/[\u00a0\u202f\u2009]/g, ''))
   if (unseen !== null) return unseen
   if (/[\p{Sc}\p{L}]/u.test(text)) {
     return {

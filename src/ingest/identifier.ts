@@ -1,5 +1,6 @@
 // Ids that the gateway gave out (orders, vault) and the merchant's own order id. A damaged id is never repaired.
 
+import { unseenIn } from '../domain/identifier.ts'
 import { plainId } from '../domain/instruction.ts'
 import { startsLikeFormula } from './formula.ts'
 import type { Problem } from './problem.ts'
@@ -62,10 +63,9 @@ export function parseGatewayId(text: string): string | Problem {
 
 /** Names a character that nobody sees; null: there is none. */
 export function unseenProblem(text: string): Problem | null {
-  const found = /[\p{Cf}\p{Cc}\p{Zl}\p{Zp}\u00a0\u2007\u202f\u115f\u1160\u3164\uffa0]/u.exec(text)?.[0]
-  if (found === undefined) return null
-  const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-  return { problem: `has a character in it that is not seen (U+${code})`, remedy: 'type it again' }
+  const found = unseenIn(text)
+  if (found === null) return null
+  return { problem: `has a character in it that is not seen (${found})`, remedy: 'type it again' }
 }
 
 /** `1.23457E+12`, `1,23457E12`: what a spreadsheet makes of a long number. */

@@ -1,25 +1,25 @@
 // References: what makes a row the same row for ever. Given by the file, else derived from it; the run key goes in front.
 
 import { createHash } from 'node:crypto'
+import { toIdentifier } from '../domain/identifier.ts'
 import { UNREAD_REFERENCE } from '../domain/instruction.ts'
 import { startsLikeFormula } from './formula.ts'
-import { FORMULA_LIKE } from './identifier.ts'
+import { FORMULA_LIKE, unseenProblem } from './identifier.ts'
 import type { Problem } from './problem.ts'
 
 export const MAX_REFERENCE_CHARACTERS = 200
 const MAX_RUN_KEY_CHARACTERS = 64
 
-// Invisible characters too: two references that look the same to a person must not be two.
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
-
-/** Trimmed and NFC. A reference read back from results has its run key in front already and may be longer by that. */
+/**
+ * Trimmed and NFC. A reference read back from results has its run key in front already and may be longer by that; it is taken as
+ * it was recorded, for earlier versions took characters that are not seen, and what is not recorded is no result.
+ */
 export function parseReference(text: string, from: 'file' | 'results' = 'file'): string | Problem {
-  const reference = text.trim().normalize('NFC')
+  const reference = toIdentifier(text)
   const longest = MAX_REFERENCE_CHARACTERS + (from === 'results' ? MAX_RUN_KEY_CHARACTERS + 1 : 0)
   if (startsLikeFormula(reference)) return FORMULA_LIKE
-  if (UNSEEN.test(reference)) {
-    return { problem: 'has control or invisible characters in it', remedy: 'type the reference again' }
-  }
+  const unseen = from === 'file' ? unseenProblem(reference) : null
+  if (unseen !== null) return unseen
   if (reference.includes('\ufffd')) {
     return {
       problem: 'has a character in it that was lost in a conversion (\ufffd)',
@@ -40,7 +40,7 @@ export function parseReference(text: string, from: 'file' | 'results' = 'file'):
 }
 
 export function parseRunKey(text: string): string | Problem {
-  const key = text.trim().normalize('NFC')
+  const key = toIdentifier(text)
   const remedy = 'use something like 2026-12'
   if (key === '') return { problem: 'is empty', remedy }
   if (key.includes('/')) return { problem: 'has a "/" in it, which ends the key inside a reference', remedy }

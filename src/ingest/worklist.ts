@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { unguardCell } from '../domain/guard.ts'
+import { toIdentifier } from '../domain/identifier.ts'
+import { toLowerAscii } from '../domain/keyword.ts'
 import type { RowFault } from '../domain/ports.ts'
 import { FINDINGS, type Finding, parseFinding, takesTransaction } from '../domain/resolution.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding } from './bytes.ts'
@@ -110,7 +112,7 @@ type Places = ReadonlyMap<string, number>
 type CellFault = Pick<RowFault, 'column' | 'value' | 'problem' | 'remedy'>
 
 function placesIn(cells: readonly string[]): Places | StructuralFault {
-  const places = new Map(cells.map((cell, i) => [unguardCell(cell).trim().toLowerCase(), i]))
+  const places = new Map(cells.map((cell, i) => [toLowerAscii(unguardCell(cell).trim()), i]))
   const missing = NEEDED.filter((name) => !places.has(name))
   if (missing.length === 0) return places
   return refuse(
@@ -139,7 +141,7 @@ function parseRow(
   const finding = parseFinding(word)
   if (finding === undefined)
     return fault('resolution', 'it is no resolution', `write one of ${FINDINGS.join(', ')}, or leave it empty`)
-  const reference = cell('reference').normalize('NFC')
+  const reference = toIdentifier(cell('reference'))
   if (reference === '') return fault('reference', 'it is empty', 'take the line from the worklist as it was')
   const attempt = cell('attempt')
   if (!/^\d{1,9}$/.test(attempt))

@@ -23,6 +23,7 @@ import type { RoadCondition } from '../domain/window.ts'
 import type { Committer } from './commit.ts'
 import { byOf } from './draft.ts'
 import type { RecordMove } from './moves.ts'
+import { openOddReferences } from './odd-references.ts'
 import { DOUBT_BEFORE, type FactColumns, IS_BLOCKED, ORDER_IS_FREE, toFacts, WITHIN_CANARY } from './rows.ts'
 import { cancelRows } from './work.ts'
 
@@ -327,6 +328,8 @@ function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.reason END AS reason, i.id AS rowId
       FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.reference = ? AND b.stage = 'open' ORDER BY i.id`)
     .all(reference) as unknown as Array<HistoryMove & { rowId: number }>
+  const odd = arrivals.length === 0 ? openOddReferences(db)(reference, null) : null
+  if (odd !== null) return historyOf(db, odd)
   const moves = db.prepare(`
     SELECT attempt, from_state AS "from", to_state AS "to", cause, at AS atMs, by, http_status AS httpStatus,
       answer AS answerText, reason

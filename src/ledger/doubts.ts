@@ -7,6 +7,7 @@ import { resultStatusOf, type State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
 import { byOf } from './draft.ts'
 import type { RecordMove } from './moves.ts'
+import { openOddReferences } from './odd-references.ts'
 import { fromColumns, type InstructionColumns, sameTransactionIn } from './rows.ts'
 import type { Counted } from './tally.ts'
 
@@ -85,10 +86,13 @@ function openResolving(
       answered_xtl_order_id = NULL
     WHERE id = ? AND state = 'IN_DOUBT' AND attempt = ?`)
   const transactionTaken = sameTransactionIn(db)
+  const oddReference = openOddReferences(db)
 
   /** The one row the person means; or why there is none. */
   function find({ reference, merchant }: Resolution): FoundRow | Refusal {
-    const all = byReference.all(reference, merchant) as unknown as FoundRow[]
+    const exact = byReference.all(reference, merchant)
+    const odd = exact.length === 0 ? oddReference(reference, null) : null
+    const all = (odd === null ? exact : byReference.all(odd, merchant)) as unknown as FoundRow[]
     const doubts = all.filter(({ state }) => state === 'IN_DOUBT')
     const rows = doubts.length > 0 ? doubts : all
     const [row, other] = rows

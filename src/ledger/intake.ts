@@ -15,6 +15,7 @@ import type {
 import type { State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
 import { deleteDrafts, openDraftOn } from './draft.ts'
+import { openOddReferences } from './odd-references.ts'
 import { openRefundCheck, type SingleRefund } from './refunds.ts'
 import { RECORDED_LOOKALIKE } from './review.ts'
 import { type InstructionColumns, toColumns } from './rows.ts'
@@ -133,6 +134,7 @@ function openRecording(
     SELECT i.batch_id, i.row_no, i.reference, i.state FROM instruction i
     WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (SELECT ? AS lookalike, ? AS reference, ? AS run_key) d)`)
   const refunds = openRefundCheck(db)
+  const oddReference = openOddReferences(db)
   const dayBatch = db.prepare(
     "SELECT id FROM batch WHERE account_id = ? AND source = 'queue' AND source_day = ? AND hold <> 'cancelled'",
   )
@@ -176,9 +178,15 @@ function openRecording(
     return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
   }
 
+  function recordedUnder(accountId: AccountId, reference: string): Recorded | undefined {
+    const known = byReference.get(Number(accountId), reference) as unknown as Recorded | undefined
+    const odd = known === undefined ? oddReference(reference, accountId) : null
+    return odd === null ? known : (byReference.get(Number(accountId), odd) as unknown as Recorded | undefined)
+  }
+
   return (message) => {
     const row = toColumns(message.instruction)
-    const known = byReference.get(Number(message.accountId), row.reference) as unknown as Recorded | undefined
+    const known = recordedUnder(message.accountId, row.reference)
     if (known !== undefined) {
       if (known.stage === 'draft') return 'held-by-draft'
       if (known.content !== row.content) {

@@ -7,6 +7,7 @@ import type { DraftHeader, DraftReview, Extent, Lookalike, Total } from '../doma
 import type { State } from '../domain/states.ts'
 import { countFaults, FAULT_INDEX } from './draft-faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
+import { nameAsRecorded } from './odd-references.ts'
 import { meetRefunds, REFUNDED_BEFORE } from './refunds.ts'
 
 const DAY_MS = 86_400_000
@@ -21,6 +22,7 @@ export function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): O
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
   db.exec(FAULT_INDEX)
   refuseBoundless(db)
+  nameAsRecorded(db, header.accountId)
   if (header.fedBack) identifyLines(db, header)
   refuseRepeats(db)
   meetRecorded(db, header)

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
+import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 
 const MIGRATIONS: readonly string[] = [
   `
@@ -175,23 +176,25 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX instruction_sale ON instruction (account_id, ltrim(answered_order_id, '0'))
     WHERE answered_order_id IS NOT NULL AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED';
   `,
+  ODD_REFERENCES,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */
-export function migrate(db: DatabaseSync): void {
+export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
-  if (version === MIGRATIONS.length) return
-  if (version > MIGRATIONS.length) {
+  if (version === to) return
+  if (version > to) {
     throw new Fault(
       'config',
       'The ledger was written by a newer version of tranche. Nothing was changed. Use that version.',
     )
   }
+  registerAsRead(db)
   db.exec('BEGIN IMMEDIATE')
   try {
     const { user_version: from } = db.prepare('PRAGMA user_version').get() as { user_version: number }
-    for (const sql of MIGRATIONS.slice(from)) db.exec(sql)
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
+    for (const sql of MIGRATIONS.slice(from, to)) db.exec(sql)
+    db.exec(`PRAGMA user_version = ${to}`)
     db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')

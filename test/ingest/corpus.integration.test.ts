@@ -598,7 +598,7 @@ const CASES: readonly Case[] = [
       'line 2, row 1: reference "1.23457E+12" was turned into a rounded number by a spreadsheet; format the column as Text in the spreadsheet, fill it again from the source, and export the file again',
       'line 3, row 2: reference "=1+1" begins with a character that a spreadsheet takes for a formula, or with a control character; write it without that character',
       'line 4, row 3: reference "\'00123" begins with an apostrophe, a spreadsheet\'s mark for text that was typed as a character; take the apostrophe away and format the column as Text instead',
-      'line 5, row 4: reference "R​4" has control or invisible characters in it; type the reference again',
+      'line 5, row 4: reference "R​4" has a character in it that is not seen (U+200B); type it again',
     ],
   },
   {

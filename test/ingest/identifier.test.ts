@@ -62,6 +62,64 @@ describe('references', () => {
     },
   )
 
+  test('with any character that a person does not see, or that is none, are refused, and so are all other identifiers', () => {
+    const parsers = [parseReference, parseRunKey, parseGatewayId, parseXtlOrderId]
+    const unseen = [
+      ...[
+        '\ufe0f',
+        '\u3164',
+        '\u034f',
+        '\u17b4',
+        '\u{e0100}',
+        '\u2800',
+        '\u115f',
+        '\uffa0',
+        '\u200d',
+        '\u00ad',
+        '\u180e',
+      ],
+      ...['\u00a0', '\u2007', '\u202f', '\u2003', '\u3000', '\u1680', '\u2028', '\u0085', '\ufeff', '\u{e0041}'],
+      ...[
+        '\ud800',
+        '\udfff',
+        '\ufffe',
+        '\u{1fffe}',
+        '\ue000',
+        '\u{10fffd}',
+        '\u0378',
+        '\ufffc',
+        '\u{1d159}',
+        '\u{16fe4}',
+      ],
+    ]
+    const taken = unseen.flatMap((one) =>
+      parsers.filter((parse) => !isProblem(parse(`1${one}2`))).map(({ name }) => `${name} ${one.codePointAt(0)}`),
+    )
+    expect(taken).toEqual([])
+  })
+
+  test('of any living script are taken', () => {
+    const texts = [
+      'Rechnung 7',
+      'Größe-ß',
+      'Заказ №7',
+      '注文書７',
+      'הזמנה',
+      'طلب',
+      'คำสั่งซื้อ',
+      'ক্রম',
+      '€ 5',
+      'a_b/c.d#1',
+      '𝟟',
+      '🧾7',
+    ]
+    for (const text of texts) expect(parseReference(text)).toBe(text.normalize('NFC'))
+  })
+
+  test('fed back are taken as they were recorded, because an earlier version took more', () => {
+    expect(parseReference('R\ufe0f1', 'results')).toBe('R\ufe0f1')
+  })
+
   test('a code like 5E10 is a reference, not a rounded number', () => {
     expect(parseReference('5E10')).toBe('5E10')
   })

@@ -56,6 +56,7 @@ describe('a message is refused', () => {
     ['without a reference', { ...CAPTURE, reference: undefined }, /^reference/],
     ['with an empty reference', { ...CAPTURE, reference: '  ' }, /^reference: is empty/],
     ['with an empty reference and a run key', { ...CAPTURE, reference: '  ', run_key: 'k' }, /^reference: is empty/],
+    ['with half a character in its reference', { ...CAPTURE, reference: 'a\ud800b' }, /^reference/],
     ['with an unseen character in its reference', { ...CAPTURE, reference: 'a\u200bb' }, /^reference/],
     ['with a wrong run key', { ...CAPTURE, run_key: ' ' }, /^run_key: is empty/],
     ['with a slash in its run key', { ...CAPTURE, run_key: 'a/b' }, /^run_key/],

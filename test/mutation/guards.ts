@@ -37,6 +37,10 @@ const COPIED = 'test/e2e/copies.e2e.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
 const CORPUS = 'test/ingest/corpus.integration.test.ts'
 const COLUMNS = 'test/ingest/columns.test.ts'
+const IDENTIFIER = 'test/ingest/identifier.test.ts'
+const ODD_REFERENCES = 'test/ledger/odd-references.integration.test.ts'
+const MONEY = 'test/domain/money.test.ts'
+const INSTRUCTION = 'test/domain/instruction.test.ts'
 const MOMENT = 'test/ingest/moment.test.ts'
 const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
@@ -703,6 +707,84 @@ export const GUARDS: readonly Guard[] = [
     guard: '      inPlace() // not before: between the look and the commit the file could go, and a claim with it\n',
     without: '',
     tests: [COMMIT],
+  },
+  // ─────────────────────────────────────────────── Identifiers and keywords
+  {
+    name: 'identifiers: what Unicode lets a screen leave out is refused',
+    file: 'src/domain/identifier.ts',
+    guard: '\\p{Default_Ignorable_Code_Point}',
+    without: '',
+    tests: [IDENTIFIER],
+  },
+  {
+    name: 'identifiers: half a character, a private and an unassigned one are refused',
+    file: 'src/domain/identifier.ts',
+    guard: 'String.raw`\\p{C}',
+    without: 'String.raw`\\p{Cc}\\p{Cf}',
+    tests: [IDENTIFIER],
+  },
+  {
+    name: 'identifiers: a blank is the ordinary one',
+    file: 'src/domain/identifier.ts',
+    guard: '|(?! )\\\\p{Zs}',
+    without: '',
+    tests: [IDENTIFIER],
+  },
+  {
+    name: 'references: those of a file are read by the one rule',
+    file: 'src/ingest/reference.ts',
+    guard: "from === 'file' ? unseenProblem(reference) : null",
+    without: 'null',
+    tests: [IDENTIFIER],
+  },
+  {
+    name: 'references: a file that names a recorded one without what is not seen means that one',
+    file: 'src/ledger/review.ts',
+    guard: '  nameAsRecorded(db, header.accountId)\n',
+    without: '',
+    tests: [ODD_REFERENCES],
+  },
+  {
+    name: 'references: a message that names a recorded one without what is not seen means that one',
+    file: 'src/ledger/intake.ts',
+    guard: 'known === undefined ? oddReference(reference, accountId) : null',
+    without: 'null',
+    tests: [ODD_REFERENCES],
+  },
+  {
+    name: 'keywords: a currency is in the letters of ASCII',
+    file: 'src/domain/money.ts',
+    guard: 'toUpperAscii(text.trim())',
+    without: 'text.trim().toUpperCase()',
+    tests: [MONEY],
+  },
+  {
+    name: 'keywords: the currency of an answer is in the letters of ASCII',
+    file: 'src/domain/verdict.ts',
+    guard: 'toUpperAscii(facts.currency)',
+    without: 'facts.currency.toUpperCase()',
+    tests: [VERDICT],
+  },
+  {
+    name: 'keywords: an operation is no word that only looks like one',
+    file: 'src/domain/instruction.ts',
+    guard: "word.normalize('NFD')",
+    without: "word.normalize('NFKD')",
+    tests: [INSTRUCTION],
+  },
+  {
+    name: 'execute_at: a moment far in the past is not due now',
+    file: 'src/ingest/moment.ts',
+    guard: 'moment >= EARLIEST_MS && ',
+    without: '',
+    tests: [MOMENT],
+  },
+  {
+    name: 'execute_at: a moment far ahead does not wait without end',
+    file: 'src/ingest/moment.ts',
+    guard: ' && moment < TOO_LATE_MS',
+    without: '',
+    tests: [MOMENT],
   },
   // ─────────────────────────────────────────────── The inbox
   {
