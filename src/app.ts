@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
@@ -17,6 +17,7 @@ import type { Finding } from './domain/resolution.ts'
 import type { ResultStatus } from './domain/states.ts'
 import type { FileRefusal, InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import type { Verdict } from './domain/verdict.ts'
+import { NotAFile, openFile } from './files/open-file.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
 import { openLog } from './log.ts'
@@ -360,25 +361,22 @@ export async function openInboxWork<F extends object>(parts: InboxParts<F>): Pro
 }
 
 async function openToRead(path: string): Promise<FileHandle> {
-  let handle: FileHandle | undefined
   try {
-    handle = await open(path, 'r')
-    if ((await handle.stat()).isFile()) return handle
+    return await openFile(path)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    const why =
-      code === 'ENOENT'
-        ? 'does not exist'
-        : code === 'EACCES'
-          ? 'may not be read by this user'
-          : `cannot be read (${code})`
-    throw new Fault('usage', `The file ${path} ${why}. Nothing was recorded and nothing was sent.`, { cause: error })
+    throw new Fault('usage', `${whyNotOpened(path, error)} Nothing was recorded and nothing was sent.`, {
+      cause: error,
+    })
   }
-  await handle.close()
-  throw new Fault(
-    'usage',
-    `${path} is not a file: it is read twice, so a pipe will not do. Save it first. Nothing was recorded and nothing was sent.`,
-  )
+}
+
+function whyNotOpened(path: string, error: unknown): string {
+  if (error instanceof NotAFile) return `${error.message}: it is read more than once. Save it first.`
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return `The file ${path} does not exist.`
+  return code === 'EACCES'
+    ? `The file ${path} may not be read by this user.`
+    : `The file ${path} cannot be read (${code}).`
 }
 
 // ───────────────────────────────────────────────────────────── Working off

@@ -1,7 +1,6 @@
 // Environment and TRANCHE_CONFIG → one frozen Config, or one fault that names every mistake at once.
 // Nothing falls back in silence: a setting that is there is understood or refused, an empty one included.
 
-import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import type { z } from 'zod'
@@ -9,6 +8,7 @@ import { Fault } from './domain/fault.ts'
 import { type Currency, parseCurrency } from './domain/money.ts'
 import type { Connection } from './domain/outcome.ts'
 import { folded, REASON_CATEGORIES, type ReasonRule } from './domain/reason-categories.ts'
+import { NotAFile, readTextSync } from './files/open-file.ts'
 
 /** A text that prints as `[secret]` wherever it is printed by accident. */
 export class Secret {
@@ -194,15 +194,20 @@ function openSettings(env: NodeJS.ProcessEnv, note: Note): Settings {
 function readSecretFile(path: string, complain: (problem: string) => void): string | undefined {
   let text: string
   try {
-    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    text = readTextSync(path).replace(/\r?\n$/, '')
   } catch (error) {
-    complain(`names ${path}, which cannot be read (${codeOf(error)})`)
+    complain(`names ${path}, which ${whyNotRead(error)}`)
     return undefined
   }
   if (text.trim() === '') complain(`names ${path}, which is empty`)
   else if (/[\r\n]/.test(text)) complain(`names ${path}, which holds more than one line`)
   else return text
   return undefined
+}
+
+function whyNotRead(error: unknown): string {
+  if (error instanceof NotAFile) return `is ${error.what}, not a file`
+  return `cannot be read (${codeOf(error)})`
 }
 
 function codeOf(error: unknown): string {
@@ -387,9 +392,9 @@ async function listedMerchants(path: string, traffic: Traffic, taken: boolean, n
 async function readEntries(path: string, complain: (problem: string) => void): Promise<[string, unknown][]> {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readTextSync(path)
   } catch (error) {
-    complain(`names ${path}, which cannot be read (${codeOf(error)})`)
+    complain(`names ${path}, which ${whyNotRead(error)}`)
     return []
   }
   const { LineCounter, parseDocument } = await import('yaml')

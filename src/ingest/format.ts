@@ -1,12 +1,14 @@
 // Saved formats: how one merchant's files of one kind are read, as YAML that a person may edit.
 
 import { readdirSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '../domain/fault.ts'
 import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { parseCurrency } from '../domain/money.ts'
+import { NotAFile, openFile } from '../files/open-file.ts'
+import { readAll } from './bytes.ts'
 import { parseColumnMap } from './columns.ts'
 import { isTimeZone } from './moment.ts'
 import { isProblem } from './problem.ts'
@@ -57,10 +59,13 @@ function contentOf(document: { toJS(options: { maxAliasCount: number }): unknown
 
 async function readText(path: string, otherwise: () => Fault): Promise<string> {
   try {
-    if ((await stat(path)).size > MOST_BYTES) throw mistaken(path, [`is larger than ${MOST_BYTES / 1024} KiB`])
-    return await readFile(path, 'utf8')
+    const file = await openFile(path)
+    const bytes = await readAll(file, MOST_BYTES).finally(() => file.close())
+    if (bytes === null) throw mistaken(path, [`is larger than ${MOST_BYTES / 1024} KiB`])
+    return bytes.toString('utf8')
   } catch (error) {
     if (error instanceof Fault) throw error
+    if (error instanceof NotAFile) throw mistaken(path, [`is ${error.what}, not a file`])
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'ENOENT' || code === 'ENOTDIR') throw otherwise()
     throw mistaken(path, [`cannot be read (${code})`])

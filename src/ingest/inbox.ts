@@ -2,13 +2,13 @@
 // all that is remembered is where a file stands and what it is called there.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { lstat, mkdir, readdir, readFile, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Fault } from '../domain/fault.ts'
 import type { Archived, InboxFolder, TakenFile } from '../domain/inbox.ts'
 import type { BatchId, Clock } from '../domain/ports.ts'
+import { openFile, readTextSync } from '../files/open-file.ts'
 import {
   codeOf,
   exists,
@@ -159,9 +159,9 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
       return Array.from(byBatch.values(), ([first]) => first as Archived)
     },
 
-    async sha256Of(file) {
+    async sha256Of(path) {
       const hash = createHash('sha256')
-      await pipeline(createReadStream(file), hash)
+      await pipeline((await openFile(path)).createReadStream(), hash)
       return hash.digest('hex')
     },
   }
@@ -226,7 +226,7 @@ async function bind(path: string, ledgerId: string): Promise<string> {
     await rm(unfinished, { force: true })
     await sync(path)
   }
-  const owner = parseOwner(await readFile(ownerPath, 'utf8'))
+  const owner = parseOwner(readTextSync(ownerPath))
   if (owner?.ledger === ledgerId) return owner.inbox
   throw new Fault(
     'config',

@@ -7,6 +7,7 @@ import { parse } from 'csv-parse/sync'
 import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/guard.ts'
 import type { BatchId } from '../domain/ports.ts'
+import { openFile } from '../files/open-file.ts'
 import { batchMarkOf, SANDBOX_MARK } from './cells.ts'
 import { formatOf } from './formats.ts'
 import { EXTRACT } from './summary.ts'
@@ -241,7 +242,7 @@ type Head = readonly (readonly string[])[]
 async function headOf(path: string, column: string, read: WorkbookHead | undefined): Promise<Head> {
   const format = formatOf(path)
   if (format === 'xlsx') return (await read?.(path, 2)) ?? []
-  const file = await open(path, 'r')
+  const file = await openFile(path)
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
     const head = new TextDecoder().decode(buffer.subarray(0, bytesRead))

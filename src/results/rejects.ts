@@ -1,11 +1,12 @@
 // The rows that cannot be sent as written, as a file that a person mends and hands in again: one line for each, whole.
 
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { type Options as ParseOptions, parse } from 'csv-parse/sync'
 import { Fault } from '../domain/fault.ts'
 import { guardCell } from '../domain/guard.ts'
 import type { Reject, RowFault } from '../domain/ports.ts'
 import { REJECT_COLUMNS } from '../domain/result-columns.ts'
+import { openFile } from '../files/open-file.ts'
 import { oneLine } from './cells.ts'
 import { toCsvText } from './formats.ts'
 import {
@@ -200,7 +201,7 @@ async function refuseForeign(path: string): Promise<void> {
 
 /** Rejects are known by their last columns, whatever was mended in the rows. */
 async function isRejects(path: string): Promise<boolean> {
-  const file = await open(path, 'r')
+  const file = await openFile(path)
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
     const [header = []] = parse(buffer.subarray(0, bytesRead), HEADER) as string[][]

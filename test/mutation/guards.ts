@@ -37,6 +37,7 @@ const COPIED = 'test/e2e/copies.e2e.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
 const CORPUS = 'test/ingest/corpus.integration.test.ts'
 const COLUMNS = 'test/ingest/columns.test.ts'
+const OPEN_FILE = 'test/files/open-file.integration.test.ts'
 const IDENTIFIER = 'test/ingest/identifier.test.ts'
 const ODD_REFERENCES = 'test/ledger/odd-references.integration.test.ts'
 const MONEY = 'test/domain/money.test.ts'
@@ -707,6 +708,21 @@ export const GUARDS: readonly Guard[] = [
     guard: '      inPlace() // not before: between the look and the commit the file could go, and a claim with it\n',
     without: '',
     tests: [COMMIT],
+  },
+  // ─────────────────────────────────────────────── Files that people name
+  {
+    name: 'opening: a pipe that nobody writes to is not waited for',
+    file: 'src/files/open-file.ts',
+    guard: ' | constants.O_NONBLOCK',
+    without: '',
+    tests: [OPEN_FILE],
+  },
+  {
+    name: 'opening: what was opened is a file',
+    file: 'src/files/open-file.ts',
+    guard: 'if (stat.isFile()) return handle',
+    without: 'if (!stat.isDirectory()) return handle',
+    tests: [OPEN_FILE],
   },
   // ─────────────────────────────────────────────── Identifiers and keywords
   {
