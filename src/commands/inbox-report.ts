@@ -2,7 +2,7 @@
 
 import type { OpenedFile } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
-import type { CardFinding, InboxEvent, InboxReport } from '../domain/inbox.ts'
+import type { InboxEvent, InboxReport, StaysFor } from '../domain/inbox.ts'
 import { maskPans } from '../domain/pan.ts'
 import type { BatchView } from '../domain/ports.ts'
 import { countIn, exitCodeOf, isoOf } from '../domain/progress.ts'
@@ -85,7 +85,7 @@ export function failedReport(name: string, fault: Fault): InboxReport {
   }
 }
 
-export function leftReport(name: string, finding: CardFinding): InboxReport {
+export function leftReport(name: string, finding: StaysFor): InboxReport {
   return (write) => write(leftText(nameText(name), finding))
 }
 
@@ -101,7 +101,7 @@ export function changedReport(name: string, batch: BatchView): InboxReport {
   }
 }
 
-function leftText(name: string, finding: CardFinding): string {
+function leftText(name: string, finding: StaysFor): string {
   const stays = 'It stays where it is, and no copy of it is made.'
   switch (finding.kind) {
     case 'cards': {
@@ -111,8 +111,8 @@ function leftText(name: string, finding: CardFinding): string {
     }
     case 'unseen':
       return `${name} cannot be looked through for card data: ${finding.problem}. ${stays} ${NOTHING} Take it out, and ${finding.remedy}.`
-    case 'none':
-      return `${name} stays where it is.`
+    case 'unfit':
+      return `"${name}" is not taken: ${finding.problem}. It stays where it is. ${NOTHING} ${finding.remedy.charAt(0).toUpperCase()}${finding.remedy.slice(1)}.`
   }
 }
 
@@ -130,8 +130,6 @@ export function sayEvent(event: InboxEvent, terminal: Terminal): void {
 
 function eventText(event: InboxEvent): string {
   switch (event.kind) {
-    case 'ignored':
-      return `${nameText(event.name)} is left alone: ${event.why}.`
     case 'claimed':
       return `${nameText(event.name)} is taken.`
     case 'recorded':
@@ -165,10 +163,10 @@ function partsOf(batch: BatchView): { accepted: number; duplicate: number; inval
   return { accepted: batch.rows - invalid - duplicate, duplicate, invalid }
 }
 
+const REASON_OF = { cards: 'card-data', unseen: 'not-readable', unfit: 'not-taken' } as const
+
 function toJsonEvent(event: InboxEvent): object {
   switch (event.kind) {
-    case 'ignored':
-      return { event: event.kind, file: nameText(event.name), reason: event.why }
     case 'claimed':
       return { event: event.kind, file: nameText(event.name) }
     case 'recorded': {
@@ -191,7 +189,8 @@ function toJsonEvent(event: InboxEvent): object {
         event: kind,
         file: nameText(name),
         report,
-        reason: finding.kind === 'cards' ? 'card-data' : 'not-readable',
+        reason: REASON_OF[finding.kind],
+        ...(finding.kind === 'unfit' ? { problem: finding.problem } : {}),
       }
     }
     case 'changed':
@@ -218,7 +217,7 @@ const PRECEDENCE = [
   ...[EXIT.failure, EXIT.usage, EXIT.refused, EXIT.interrupted, EXIT.stopped, EXIT.inDoubt, EXIT.notAllApproved],
 ]
 
-/** Of one pass. A file that is known, or left alone for its name, is no trouble; what is over is. */
+/** Of one pass. A file that is known is no trouble, nor is one whose trouble is over. */
 export function exitCodeOfEvents(events: readonly InboxEvent[]): number {
   const codes = events.map(exitCodeOfEvent)
   return PRECEDENCE.find((code) => codes.includes(code)) ?? EXIT.approved
@@ -234,7 +233,6 @@ function exitCodeOfEvent(event: InboxEvent): number {
       return exitCodeOf(event.batch, { kind: 'finished' })
     case 'trouble':
       return exitCodeOfError(event.error)
-    case 'ignored':
     case 'claimed':
     case 'recorded':
     case 'over':

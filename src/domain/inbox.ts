@@ -12,7 +12,13 @@ export type InboxEntry =
   /** It may still be written to. */
   | { readonly kind: 'growing'; readonly name: string }
   /** It is never taken as it is. */
-  | { readonly kind: 'ignored'; readonly name: string; readonly why: string; readonly fingerprint: string }
+  | {
+      readonly kind: 'unfit'
+      readonly name: string
+      readonly problem: string
+      readonly remedy: string
+      readonly fingerprint: string
+    }
 
 /** A file that nobody else will take: it stands in a folder of its own under its own name. */
 export interface TakenFile {
@@ -37,8 +43,9 @@ export interface InboxFolder {
   pathOf(name: string): string
   /** null: it is gone, or no longer the one with this fingerprint; then it stands where it was. */
   take(name: string, fingerprint: string): Promise<TakenFile | null>
-  /** Those that were taken and not put away, oldest first. */
-  taken(): Promise<readonly TakenFile[]>
+  /** What was taken and not put away, oldest first; `taken` says what that is, and undoes a taking that was cut off. */
+  claims(): Promise<readonly string[]>
+  taken(claim: string): Promise<readonly TakenFile[]>
   /** Back under its name, or beside another file that has that name by now. Resolves to the name. */
   giveBack(file: TakenFile): Promise<string>
   /** Resolves to the path that it has now. A second file of the same batch is put beside the first. */
@@ -48,8 +55,12 @@ export interface InboxFolder {
   /** What the rejected file and all that stands beside it are called, without their endings. */
   rejectedStem(file: TakenFile): string
   reject(file: TakenFile, report: InboxReport): Promise<Rejected>
-  /** The report of a file that stays where it is. Resolves to its path. */
+  /** The report of a file that stays where it is, written once. Resolves to its path. */
   reportLeft(name: string, report: InboxReport): Promise<string>
+  /** Removes the reports of files that stayed and are no longer among these. */
+  forgetGone(entries: readonly InboxEntry[]): Promise<void>
+  /** That the file of a batch was written to in the archive. */
+  reportChanged(batchId: BatchId, report: InboxReport): Promise<void>
   archived(): Promise<readonly Archived[]>
   /** Of the bytes, in hex. */
   sha256Of(path: string): Promise<string>
@@ -66,8 +77,12 @@ export type CardFinding =
   | { readonly kind: 'cards'; readonly line: number | null; readonly column: string | null }
   | { readonly kind: 'unseen'; readonly problem: string; readonly remedy: string }
 
+/** Why a file stays where it is: by what it holds, or because it is not taken as it is or cannot be read or moved. */
+export type StaysFor =
+  | Exclude<CardFinding, { readonly kind: 'none' }>
+  | { readonly kind: 'unfit'; readonly problem: string; readonly remedy: string }
+
 export type InboxEvent =
-  | { readonly kind: 'ignored'; readonly name: string; readonly why: string }
   | { readonly kind: 'claimed'; readonly name: string }
   | {
       readonly kind: 'recorded'
@@ -78,7 +93,7 @@ export type InboxEvent =
       readonly path: string
     }
   | { readonly kind: 'rejected'; readonly name: string; readonly path: string; readonly report: string }
-  | { readonly kind: 'left'; readonly name: string; readonly report: string; readonly finding: CardFinding }
+  | { readonly kind: 'left'; readonly name: string; readonly report: string; readonly finding: StaysFor }
   /** It was written to after it had been recorded: what was added is in no batch. */
   | { readonly kind: 'changed'; readonly name: string; readonly batchId: BatchId; readonly path: string }
   | { readonly kind: 'results'; readonly batch: BatchView; readonly path: string; readonly summaryPath: string }

@@ -2,11 +2,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
-import { link, lstat, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
+import { link, lstat, mkdir, open, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { InboxReport } from '../domain/inbox.ts'
 
-type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
+export type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
 
 /** Of the entry itself: what a link leads to is no file of this folder. */
 export async function statOf(path: string) {
@@ -51,6 +51,16 @@ export async function tryToMove(from: string, into: string): Promise<void> {
 
 export async function exists(path: string): Promise<boolean> {
   return (await statOf(path)) !== null
+}
+
+/** A report that is there already keeps its time: people see by it what is new. */
+export async function writeUnlessSame(path: string, report: InboxReport): Promise<void> {
+  let text = ''
+  report((line) => {
+    text += `${line}\n`
+  })
+  const there = await readFile(path, 'utf8').catch(() => null)
+  if (there !== text) await writeWhole(path, report)
 }
 
 export async function writeOnce(path: string, report: InboxReport): Promise<void> {

@@ -20,14 +20,16 @@ import {
   tryToMove,
   unlessThere,
   writeOnce,
+  writeUnlessSame,
   writeWhole,
 } from './file-moves.ts'
 import { openLooks, removeMark } from './inbox-looks.ts'
 import {
   FOLDERS,
   type Folder,
-  leftStemOf,
+  leftReportOf,
   MARK,
+  NOT_TAKEN,
   PASSING,
   partsOf,
   reportPathOf,
@@ -76,6 +78,13 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     return target
   }
 
+  /** The folder may hold thousands of rejected files: what an earlier process left there is read once. */
+  let reportNames: Set<string> | null = null
+  async function knownReports(): Promise<Set<string>> {
+    reportNames ??= new Set((await readdir(at('rejected'))).filter((name) => name.endsWith(NOT_TAKEN)))
+    return reportNames
+  }
+
   const rejectedStem = (file: TakenFile) => at('rejected', `${partsOf(file.name).stem}.${file.id}`)
 
   return {
@@ -106,24 +115,25 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
         if (codeOf(error) === 'ENOENT') return null
         throw error
       }
-      await rm(reportPathOf(at('rejected', leftStemOf(name))), { force: true })
+      await rm(at('rejected', leftReportOf(name)), { force: true })
       return { id, name, takenAtMs, path: join(proven, name) }
     },
 
-    async taken() {
-      const found: TakenFile[] = []
-      for (const folder of await readdir(at('claimed'))) {
-        const id = folder.replace(/^\./, '')
-        const takenAtMs = takenAtOf(id)
-        if (takenAtMs === null) continue
-        const names = (await readdir(at('claimed', folder))).filter((name) => !PASSING.test(name))
-        const files = names.map((name) => ({ id, name, takenAtMs, path: join(at('claimed', folder), name) }))
-        if (files.length === 0) await rmdir(at('claimed', folder)).catch(() => {})
-        if (folder === id) found.push(...files)
-        // Whoever took it died before it was compared: it may be another one than was looked at, and still be written to.
-        else for (const file of files) await giveBack(file)
-      }
-      return found.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    async claims() {
+      const found = (await readdir(at('claimed'))).filter((claim) => takenAtOf(idOf(claim)) !== null)
+      return found.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
+    },
+
+    async taken(claim) {
+      const id = idOf(claim)
+      const takenAtMs = takenAtOf(id) ?? 0
+      const names = (await readdir(at('claimed', claim))).filter((name) => !PASSING.test(name))
+      const files = names.map((name) => ({ id, name, takenAtMs, path: join(at('claimed', claim), name) }))
+      if (files.length === 0) await rmdir(at('claimed', claim)).catch(() => {})
+      if (claim === id) return files
+      // Whoever took it died before it was compared: it may be another one than was looked at, and still be written to.
+      for (const file of files) await giveBack(file)
+      return []
     },
 
     async archive(file, batchId, report) {
@@ -149,9 +159,24 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     },
 
     async reportLeft(name, report) {
-      const reportPath = reportPathOf(at('rejected', leftStemOf(name)))
-      await writeWhole(reportPath, report)
-      return reportPath
+      const reportName = leftReportOf(name)
+      ;(await knownReports()).add(reportName)
+      await writeUnlessSame(at('rejected', reportName), report)
+      return at('rejected', reportName)
+    },
+
+    async forgetGone(entries) {
+      const kept = new Set(entries.map(({ name }) => leftReportOf(name)))
+      const known = await knownReports()
+      for (const reportName of known) {
+        if (kept.has(reportName)) continue
+        await rm(at('rejected', reportName), { force: true })
+        known.delete(reportName)
+      }
+    },
+
+    async reportChanged(batchId, report) {
+      await writeWhole(reportPathOf(at('rejected', `${batchId}.changed`)), report)
     },
 
     async archived() {
@@ -165,6 +190,11 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
       return hash.digest('hex')
     },
   }
+}
+
+/** A claim is hidden until what was taken is known to be what was looked at. */
+function idOf(claim: string): string {
+  return claim.replace(/^\./, '')
 }
 
 // ───────────────────────────────────────────────────────────── The folder itself

@@ -10,6 +10,7 @@ import type {
   InboxEvent,
   InboxFolder,
   InboxReport,
+  StaysFor,
   TakenFile,
 } from '../domain/inbox.ts'
 import { holdsPan } from '../domain/pan.ts'
@@ -27,7 +28,7 @@ export interface InboxReports<F> {
   unreadable(name: string, fault: FileRefusal): InboxReport
   /** By a fault that stands for the whole file. */
   failed(name: string, fault: Fault): InboxReport
-  left(name: string, finding: CardFinding): InboxReport
+  left(name: string, finding: StaysFor): InboxReport
   changed(name: string, batch: BatchView): InboxReport
 }
 
@@ -60,6 +61,8 @@ const READINGS_BEFORE_REFUSING = 3
 const LOOK_AGAIN_AFTER_MS = 60_000
 /** With thousands of batches under way a round takes a while: between two it rests so many times as long. */
 const REST_PER_ROUND = 20
+const TRIED_AGAIN =
+  'it is tried again by itself: see that the user of the inbox may read and move it, give it a shorter name, or take it out'
 
 export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork {
   const { folder, ledger, tell } = parts
@@ -84,7 +87,7 @@ export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork
         refusedReadings.delete(file.id)
       } catch (error) {
         if (!isRefusal(error)) {
-          everyone = !(error instanceof Fault) || !['usage', 'config', 'refused'].includes(error.code)
+          everyone = concernsAll(error)
           throw error
         }
         const readings = (refusedReadings.get(file.id) ?? 0) + 1
@@ -100,12 +103,22 @@ export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork
   async function bringAllToEnd(signal: AbortSignal): Promise<boolean> {
     let goOn = true
     const looked = await troubles.over('what was taken before', async () => {
-      for (const file of await folder.taken()) {
-        if (signal.aborted) return
-        goOn = (await bringToEnd(file, false)) && goOn
+      for (const claim of await folder.claims()) {
+        for (const file of await takenIn(claim)) {
+          if (signal.aborted) return
+          goOn = (await bringToEnd(file, false)) && goOn
+        }
       }
     })
     return looked && goOn
+  }
+
+  async function takenIn(claim: string): Promise<readonly TakenFile[]> {
+    let files: readonly TakenFile[] = []
+    await troubles.over(`claimed/${claim}`, async () => {
+      files = await folder.taken(claim)
+    })
+    return files
   }
 
   async function takeNew(entries: readonly InboxEntry[], signal: AbortSignal): Promise<void> {
@@ -113,9 +126,8 @@ export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork
       if (signal.aborted) return
       if (entry.kind === 'growing') continue
       if (said.get(entry.name) === entry.fingerprint) continue
-      if (entry.kind === 'ignored') {
-        said.set(entry.name, entry.fingerprint)
-        tell({ kind: 'ignored', name: entry.name, why: entry.why })
+      if (entry.kind === 'unfit') {
+        await leaveUnfit(entry)
         continue
       }
       const file = await takeOne(entry.name, entry.fingerprint)
@@ -123,19 +135,41 @@ export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork
     }
   }
 
+  async function leaveUnfit(entry: InboxEntry & { readonly kind: 'unfit' }): Promise<void> {
+    const { name, problem, remedy, fingerprint } = entry
+    await troubles.over(`the report of ${name}`, async () => {
+      await leave(parts, name, { kind: 'unfit', problem, remedy })
+      said.set(name, fingerprint)
+    })
+  }
+
+  /** The error of one file. It is met again at every pass, told once, and may be over at any. */
+  async function leaveForNow(name: string, fingerprint: string, errno: string): Promise<void> {
+    const trouble = `${fingerprint} ${errno}`
+    if (said.get(name) === trouble) return
+    await leave(parts, name, { kind: 'unfit', problem: `it cannot be read or moved (${errno})`, remedy: TRIED_AGAIN })
+    said.set(name, trouble)
+  }
+
   /** null: it stands where it stood, or is gone. */
   async function takeOne(name: string, fingerprint: string): Promise<TakenFile | null> {
     let file = null as TakenFile | null
     await troubles.over(`${name}, which stays in the inbox`, async () => {
-      const finding = await lookThrough(parts, folder.pathOf(name), name)
-      if (finding === null) return // gone meanwhile
-      if (finding.kind === 'none') {
-        file = await folder.take(name, fingerprint)
-        if (file !== null) tell({ kind: 'claimed', name })
-        return
+      try {
+        const finding = await lookThrough(parts, folder.pathOf(name), name)
+        if (finding === null) return // gone meanwhile
+        if (finding.kind === 'none') {
+          file = await folder.take(name, fingerprint)
+          if (file !== null) tell({ kind: 'claimed', name })
+          return
+        }
+        await leave(parts, name, finding)
+        said.set(name, fingerprint)
+      } catch (error) {
+        const errno = ownErrnoOf(error)
+        if (errno === null) throw error
+        await leaveForNow(name, fingerprint, errno)
       }
-      await leave(parts, name, finding)
-      said.set(name, fingerprint)
     })
     return file
   }
@@ -146,6 +180,7 @@ export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork
       if ((await mayTake()) && (await bringAllToEnd(signal))) {
         await troubles.over('the folder', async () => {
           entries = await folder.look()
+          await folder.forgetGone(entries)
           for (const name of said.keys()) if (!entries.some((entry) => entry.name === name)) said.delete(name)
         })
         await takeNew(entries, signal)
@@ -167,7 +202,7 @@ async function lookThrough<F>(parts: InboxParts<F>, path: string, name: string):
   }
 }
 
-async function leave<F>({ folder, reports, tell }: InboxParts<F>, name: string, finding: CardFinding): Promise<void> {
+async function leave<F>({ folder, reports, tell }: InboxParts<F>, name: string, finding: StaysFor): Promise<void> {
   const report = await folder.reportLeft(name, reports.left(name, finding))
   tell({ kind: 'left', name, report, finding })
 }
@@ -292,7 +327,7 @@ function openDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
   async function sayWhereChanged({ path, batchId }: Archived, batch: BatchView): Promise<void> {
     if (path === null || (await folder.sha256Of(path)) === batch.fileSha256) return
     const name = batch.fileName ?? batchId
-    await folder.reportLeft(`${batchId}.changed`, reports.changed(name, batch))
+    await folder.reportChanged(batchId, reports.changed(name, batch))
     tell({ kind: 'changed', name, batchId, path })
   }
 
@@ -340,6 +375,33 @@ function openTroubles(tell: (event: InboxEvent) => void): Troubles {
 /** A file that the disk does not give is no bad file. */
 function isRefusal(error: unknown): error is Fault {
   return error instanceof Fault && error.code === 'refused' && errnoOf(error) === null
+}
+
+/** Errors of the file system that every other file would meet as well. */
+const OF_ALL = [
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'ESTALE',
+  'ENOTCONN',
+  'EHOSTDOWN',
+  'ETIMEDOUT',
+]
+
+/** What the file system says of one file (may not be read, name too long, bad sector …); null: it is not its own. */
+function ownErrnoOf(error: unknown): string | null {
+  const cause = error instanceof Fault ? error.cause : error
+  if (!(cause instanceof Error && 'syscall' in cause && 'code' in cause)) return null
+  const code = String(cause.code)
+  return OF_ALL.includes(code) ? null : code
+}
+
+function concernsAll(error: unknown): boolean {
+  if (error instanceof Fault) return !['usage', 'config', 'refused'].includes(error.code)
+  return ownErrnoOf(error) === null
 }
 
 /** The same trouble though its message names another path each time. */

@@ -1,6 +1,6 @@
 // An inbox as its users have it: files go in, results come out, and the real command line is all that stands between.
 
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -123,6 +123,48 @@ test('a refused file is put aside with every fault and the way to mend it, and e
   expect(readFileSync(join(dir, 'rejected', rejects[0] as string), 'utf8')).toMatch(/1\.234,5,6[\s\S]*XXZ/)
   expect((await once()).code).toBe(0) // what is refused is not tried again
   expect(query(office, 'SELECT id FROM batch')).toEqual([])
+})
+
+test('what is not taken is reported beside the folder, once, until it is gone or is put in rightly; 7 says so', async () => {
+  const long = `${'n'.repeat(251)}.csv`
+  const rows = refunds(2)
+  office.sandbox.prepare(preparationFor(rows))
+  for (const name of ['refunds.xls', 'refunds.ods', 'refunds.CSV ', 'refunds', '.hidden.csv', 'x.csv.part'])
+    putWhole(name, 'x')
+  putWhole(long, toCsv(rows))
+  const latin = Buffer.concat([Buffer.from(`${dir}/R`), Buffer.from([0xfc]), Buffer.from('.csv')])
+  writeFileSync(latin, 'x')
+  symlinkSync(office.path('in/refunds'), office.path('in/link.csv'))
+  const passed = await once()
+  expect(passed.code).toBe(7)
+  const kinds = passed.objects.map(({ event, reason }) => reason ?? event)
+  expect(kinds.filter((kind) => kind === 'not-taken')).toHaveLength(6)
+  expect(kinds.filter((kind) => kind === 'recorded')).toHaveLength(1)
+  const reports = ['R\\xFC.csv', 'link.csv', 'refunds', 'refunds.CSV ', 'refunds.ods', 'refunds.xls']
+  expect(new Set(namesIn('rejected'))).toEqual(new Set(reports.map((name) => `${name}.not-taken.txt`)))
+  expect(csvIn('archive')).toHaveLength(1)
+  const text = readFileSync(join(dir, 'rejected', 'refunds.xls.not-taken.txt'), 'utf8')
+  expect(text).toContain(
+    '"refunds.xls" is not taken: spreadsheets of this kind are not taken. It stays where it is. Nothing of it was recorded',
+  )
+
+  const written = () => namesIn('rejected').map((name) => statSync(join(dir, 'rejected', name)).mtimeMs)
+  const before = written()
+  expect((await once()).code).toBe(7)
+  expect(written()).toEqual(before)
+
+  for (const name of ['link.csv', 'refunds', 'refunds.ods', 'refunds.CSV ']) rmSync(join(dir, name))
+  rmSync(latin)
+  renameSync(join(dir, 'refunds.xls'), join(dir, 'other.csv'))
+  putWhole('other.csv', toCsv(refunds(1, 700)))
+  office.sandbox.prepare(preparationFor(refunds(1, 700)))
+  const mended = await once()
+  expect(mended.code, mended.stderr).toBe(0)
+  expect(namesIn('rejected')).toEqual([])
+  expect(namesIn('.').toSorted()).toEqual(['archive', 'claimed', 'rejected', 'results', 'x.csv.part'])
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  expect((await once()).code).toBe(0)
+  expect(csvIn('results').filter((name) => name.endsWith('.results.csv'))).toHaveLength(2)
 })
 
 test('a card number leaves no trace anywhere but in its own file', async () => {

@@ -1,7 +1,8 @@
 // The folder of an inbox: what is complete, how a file is taken, and where it is put; on real directories.
 
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { link, mkdir, mkdtemp, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
@@ -10,6 +11,7 @@ import type { InboxEntry } from '../../src/domain/inbox.ts'
 import type { BatchId } from '../../src/domain/ports.ts'
 import { type OpenedInbox, openInbox } from '../../src/ingest/inbox.ts'
 import { ManualClock } from '../fixtures/clock.ts'
+import { deepFolder, takenIn } from '../fixtures/inboxes.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 9)
 const STABLE_MS = 10_000
@@ -104,14 +106,64 @@ describe('a look', () => {
     await put('sheet.ods')
     await lookTwice()
     expect((await folder.look()).find(({ name }) => name === 'sheet.ods')).toMatchObject({
-      why: expect.stringContaining('save the sheet as .xlsx'),
+      remedy: expect.stringContaining('save the sheet as .xlsx'),
     })
     expect(await kinds()).toEqual({
-      ...{ 'sheet.ods': 'ignored' },
-      ...{ 'notes.pdf': 'ignored', 'empty.csv': 'ignored', 'folder.csv': 'ignored', 'link.csv': 'ignored' },
+      ...{ 'sheet.ods': 'unfit' },
+      ...{ 'notes.pdf': 'unfit', 'empty.csv': 'unfit', 'folder.csv': 'unfit', 'link.csv': 'unfit' },
       ...{ 'good.TSV': 'complete', '-rf.csv': 'complete', 'two\nlines.csv': 'complete' },
     })
   })
+
+  test('says nothing of what may still get its right name, and of what systems and editors put there', async () => {
+    for (const name of ['x.csv~', '#x.csv#', 'x.csv.swp', 'Thumbs.db', 'desktop.ini', 'x.csv.uploading'])
+      await put(name)
+    await mkdir(join(dir, 'lost+found'))
+    await put('upload')
+    await mkdir(join(dir, 'folder'))
+    expect(await kinds()).toEqual({ folder: 'growing', upload: 'growing' })
+    clock.jump(STABLE_MS)
+    await put('folder/inside.csv')
+    expect(await kinds()).toEqual({ folder: 'unfit', upload: 'unfit' })
+  })
+
+  test('tells names that are not UTF-8 apart, and takes one that has the replacement character itself', async () => {
+    for (const byte of [0xfc, 0xf6]) await writeFile(rawPath(byte), 'a,b\n1,2\n')
+    await put('R\ufffd.csv')
+    expect((await lookTwice()).map(({ kind, name }) => [kind, name])).toEqual([
+      ...[
+        ['unfit', 'R\\xF6.csv'],
+        ['unfit', 'R\\xFC.csv'],
+      ],
+      ['complete', 'R\ufffd.csv'],
+    ])
+  })
+
+  test('takes a name of 255 bytes, to which nothing can be added', async () => {
+    const long = `${'n'.repeat(251)}.csv`
+    await put(long)
+    await put('other.csv')
+    const file = await takeOne(long)
+    expect(await takenIn(folder)).toEqual([file])
+    await folder.reject(file, report)
+    expect(within('rejected')).toHaveLength(2)
+    expect(await kinds()).toEqual({ 'other.csv': 'complete' })
+  })
+
+  test('reports an entry that cannot even be looked at, and sees the others', async () => {
+    const deep = await deepFolder(dir, 3_850)
+    const opened = await openInbox({ path: deep, stableMs: 0, clock })
+    execFileSync('touch', [`${'n'.repeat(246)}.csv`], { cwd: deep }) // its whole path is longer than a path may be
+    await writeFile(join(deep, 'a.csv'), 'a,b\n1,2\n')
+    const seen = (await opened.look()).map(({ kind, name }) => [kind, name.slice(0, 3)])
+    execFileSync('rm', [`${'n'.repeat(246)}.csv`], { cwd: deep })
+    expect(seen).toEqual([
+      ['complete', 'a.c'],
+      ['unfit', 'nnn'],
+    ])
+  })
+
+  const rawPath = (byte: number) => Buffer.concat([Buffer.from(`${dir}/R`), Buffer.from([byte]), Buffer.from('.csv')])
 
   async function changedAt(name: string): Promise<bigint> {
     const { lstat } = await import('node:fs/promises')
@@ -128,7 +180,7 @@ describe('taking', () => {
     expect(file.takenAtMs).toBe(clock.nowMs())
     expect(await readFile(file.path, 'utf8')).toBe('text')
     expect(within('.').filter((name) => name.startsWith('x'))).toEqual([])
-    expect(await folder.taken()).toEqual([file])
+    expect(await takenIn(folder)).toEqual([file])
   })
 
   test('gives back what is not the file that was looked at, and what was written to since', async () => {
@@ -137,7 +189,7 @@ describe('taking', () => {
     await put('x.csv', 'a,b\n1,2\n3,4\n')
     expect(await folder.take('x.csv', (seen as { fingerprint: string }).fingerprint)).toBeNull()
     expect(await readFile(join(dir, 'x.csv'), 'utf8')).toBe('a,b\n1,2\n3,4\n')
-    expect(await folder.taken()).toEqual([])
+    expect(await takenIn(folder)).toEqual([])
   })
 
   test('is no harm where somebody else was faster', async () => {
@@ -146,7 +198,7 @@ describe('taking', () => {
     const { fingerprint } = seen as { fingerprint: string }
     const taken = await Promise.all([1, 2, 3].map(() => folder.take('x.csv', fingerprint)))
     expect(taken.filter((file) => file !== null)).toHaveLength(1)
-    expect(await folder.taken()).toHaveLength(1)
+    expect(await takenIn(folder)).toHaveLength(1)
   })
 
   test('keeps two files of one name apart, oldest first', async () => {
@@ -154,7 +206,7 @@ describe('taking', () => {
     const first = await takeOne('x.csv')
     await put('x.csv', 'second')
     const second = await takeOne('x.csv')
-    expect(await folder.taken()).toEqual([first, second])
+    expect(await takenIn(folder)).toEqual([first, second])
     expect(await readFile(first.path, 'utf8')).toBe('first')
   })
 
@@ -173,7 +225,7 @@ describe('taking', () => {
     const file = await takeOne('x.csv')
     await link(file.path, join(dir, 'x.csv'))
     expect(await folder.giveBack(file)).toBe('x.csv')
-    expect(await folder.taken()).toEqual([])
+    expect(await takenIn(folder)).toEqual([])
     expect(within('claimed')).toEqual([])
     expect(await readFile(join(dir, 'x.csv'), 'utf8')).toBe('text')
   })
@@ -182,7 +234,7 @@ describe('taking', () => {
     await put('x.csv', 'text')
     const file = await takeOne('x.csv')
     await rename(join(dir, 'claimed', file.id), join(dir, 'claimed', `.${file.id}`))
-    expect(await folder.taken()).toEqual([])
+    expect(await takenIn(folder)).toEqual([])
     expect(await readFile(join(dir, 'x.csv'), 'utf8')).toBe('text')
     expect(within('claimed')).toEqual([])
     expect(await kinds()).toEqual({ 'x.csv': 'growing' })
@@ -192,7 +244,7 @@ describe('taking', () => {
     await put('x.csv')
     const file = await takeOne('x.csv')
     await rm(file.path)
-    expect(await folder.taken()).toEqual([])
+    expect(await takenIn(folder)).toEqual([])
     expect(within('claimed')).toEqual([])
   })
 })
@@ -232,15 +284,40 @@ describe('putting away', () => {
 
   test('the report of a file that stayed goes when a file of that name is taken', async () => {
     await folder.reportLeft('x.csv', report)
-    expect(within('rejected')).toEqual(['x.csv.report.txt'])
+    expect(within('rejected')).toEqual(['x.csv.not-taken.txt'])
     await put('x.csv')
     await takeOne('x.csv')
     expect(within('rejected')).toEqual([])
   })
 
+  test('the report of a file that stayed is written once, and goes when the file is gone, whoever wrote it', async () => {
+    for (const name of ['x.xls', 'y.xls']) {
+      await put(name)
+      await folder.reportLeft(name, report)
+    }
+    await put('rejected/z.report.txt')
+    const written = await stat(join(dir, 'rejected/x.xls.not-taken.txt'), { bigint: true })
+    const later = await openInbox({ path: dir, stableMs: 0, clock })
+    await later.reportLeft('x.xls', report)
+    await rm(join(dir, 'y.xls'))
+    await later.forgetGone(await later.look())
+    expect(within('rejected')).toEqual(['x.xls.not-taken.txt', 'z.report.txt'])
+    const now = await stat(join(dir, 'rejected/x.xls.not-taken.txt'), { bigint: true })
+    expect([now.ino, now.mtimeNs]).toEqual([written.ino, written.mtimeNs])
+    await rename(join(dir, 'x.xls'), join(dir, 'x.csv'))
+    await later.forgetGone(await later.look())
+    expect(within('rejected')).toEqual(['z.report.txt'])
+  })
+
   test('no name of its own holds a card number', async () => {
     const path = await folder.reportLeft('4111111111111111.csv', report)
-    expect(basename(path)).toBe('4111110000001111.csv.report.txt')
+    expect(basename(path)).toBe('4111110000001111.csv.not-taken.txt')
+  })
+
+  test('two files that stay have two reports, however alike or long their names are', async () => {
+    const names = ['a\nb.xls', 'a_b.xls', 'a\tb.xls', `${'n'.repeat(251)}.xls`, `${'n'.repeat(250)}m.xls`]
+    for (const name of names) await folder.reportLeft(name, (write) => write(name))
+    expect(within('rejected')).toHaveLength(names.length)
   })
 
   test('any name that a file can have leads to names that can be made', async () => {

@@ -16,6 +16,7 @@ import { submitFile } from '../../src/processors/submit-file.ts'
 import { type InboxParts, type InboxWork, openInboxWork } from '../../src/processors/work-inbox.ts'
 import { ManualClock } from '../fixtures/clock.ts'
 import { refunds, toCsv } from '../fixtures/files.ts'
+import { deepFolder, takenIn } from '../fixtures/inboxes.ts'
 import { CLERK, type LedgerPlace, NOW, openAccount, sqlitePlace } from '../fixtures/ledgers.ts'
 
 const PAN = '4111111111111111'
@@ -105,7 +106,7 @@ describe('trouble that is not the fault of a file', () => {
     await put('b.csv', toCsv(refunds(2, 50)))
     for (let i = 0; i < 4; i++) await pass(work)
     expect(kindsTold()).toEqual(['claimed', 'trouble'])
-    expect(await folder.taken()).toHaveLength(1)
+    expect(await takenIn(folder)).toHaveLength(1)
     expect(csvIn('.')).toEqual(['b.csv']) // whoever comes next would meet the same
     expect(namesIn('rejected')).toEqual([])
     trouble = false
@@ -132,7 +133,7 @@ describe('trouble that is not the fault of a file', () => {
     await put('b.csv', toCsv(refunds(2, 50)))
     await pass(work)
     expect(csvIn('archive')).toHaveLength(1)
-    expect((await folder.taken()).map(({ name }) => name)).toEqual(['a.csv'])
+    expect((await takenIn(folder)).map(({ name }) => name)).toEqual(['a.csv'])
   })
 
   test('a refusal that the next reading may not repeat is believed at the third', async () => {
@@ -146,7 +147,7 @@ describe('trouble that is not the fault of a file', () => {
       for (let i = 0; i < 3; i++) await pass(work)
       expect(csvIn('archive')).toHaveLength(1)
       expect(csvIn('rejected')).toHaveLength(refusals === 2 ? 0 : 1)
-      expect(await folder.taken()).toEqual([])
+      expect(await takenIn(folder)).toEqual([])
     }
   })
 
@@ -155,17 +156,58 @@ describe('trouble that is not the fault of a file', () => {
     const work = open({ open: () => Promise.reject(new Fault('refused', 'cannot be read (EIO)', { cause: eio })) })
     await put('a.csv')
     for (let i = 0; i < 5; i++) await pass(work)
-    expect(await folder.taken()).toHaveLength(1)
+    expect(await takenIn(folder)).toHaveLength(1)
     expect(namesIn('rejected')).toEqual([])
   })
 
-  test('a file that may not be moved is told of once, though the error names another path each time', async () => {
-    const eperm = () => Object.assign(new Error(`EPERM, rename to ${Math.random()}`), { code: 'EPERM' })
-    const work = open({ folder: { ...folder, take: () => Promise.reject(eperm()) } })
+  test('a file that may not be moved is reported once, though the error names another path each time, and tried again', async () => {
+    const eperm = () =>
+      Object.assign(new Error(`EPERM, rename to ${Math.random()}`), { code: 'EPERM', syscall: 'rename' })
+    let blocked = true as boolean
+    const take: OpenedInbox['take'] = (name, fingerprint) =>
+      blocked && name === 'a.csv' ? Promise.reject(eperm()) : folder.take(name, fingerprint)
+    const work = open({ folder: { ...folder, take } })
     await put('a.csv')
+    await put('b.csv', toCsv(refunds(2, 50)))
     for (let i = 0; i < 3; i++) await pass(work)
-    expect(kindsTold()).toEqual(['trouble'])
+    expect(kindsTold()).toEqual(['left', 'claimed', 'recorded'])
     expect(csvIn('.')).toEqual(['a.csv'])
+    expect(namesIn('rejected')).toEqual(['a.csv.not-taken.txt'])
+    blocked = false
+    await pass(work)
+    expect(csvIn('archive')).toHaveLength(2)
+    expect(namesIn('rejected')).toEqual([])
+  })
+
+  test('a file that cannot be put away once it is taken keeps no other waiting', async () => {
+    const eacces = Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'rename' })
+    const archive: OpenedInbox['archive'] = (file, ...rest) =>
+      file.name === 'a.csv' ? Promise.reject(eacces) : folder.archive(file, ...rest)
+    const work = open({ folder: { ...folder, archive } })
+    await put('a.csv')
+    await put('b.csv', toCsv(refunds(2, 50)))
+    await pass(work)
+    expect(csvIn('archive')).toHaveLength(1)
+    await pass(open())
+    expect(csvIn('archive')).toHaveLength(2)
+    expect(await ledger.batches()).toHaveLength(2)
+  })
+
+  test('something odd among what was taken keeps no file waiting', async () => {
+    await writeFile(join(dir, 'claimed', '20261121T090000000Z-aaaaaa'), 'no folder')
+    await put('a.csv')
+    const work = open()
+    for (let i = 0; i < 2; i++) await pass(work)
+    expect(kindsTold()).toEqual(['trouble', 'claimed', 'recorded'])
+  })
+
+  test('a name that is too long for where its file would be moved stays, is reported, and keeps no other waiting', async () => {
+    const inside = await openInbox({ path: await deepFolder(dir, 3_850), stableMs: 0, clock })
+    await writeFile(join(inside.path, `${'n'.repeat(236)}.csv`), toCsv(refunds(3)))
+    await writeFile(join(inside.path, 'z.csv'), toCsv(refunds(2, 50)))
+    await pass(open({ folder: inside }))
+    expect(kindsTold()).toEqual(['left', 'claimed', 'recorded'])
+    expect(told[0]).toMatchObject({ finding: { problem: expect.stringContaining('ENAMETOOLONG') } })
   })
 
   test('a folder that cannot be reached is told once, and work goes on when it is back', async () => {
@@ -264,7 +306,7 @@ describe('a file that is written to after it was taken', () => {
     const work = open({
       submit: async (file) => {
         const submitted = await submit(file)
-        const [taken] = await folder.taken()
+        const [taken] = await takenIn(folder)
         await appendFile(taken?.path as string, 'R-99,REFUND,9.00,EUR,70000099,,,,\n')
         return submitted
       },
@@ -308,7 +350,7 @@ describe('a file that is written to after it was taken', () => {
     expect(kindsTold()).toEqual(['claimed', 'left'])
     expect(csvIn('.')).toEqual(['a.csv'])
     expect(namesIn('claimed')).toEqual([])
-    expect(namesIn('rejected')).toEqual(['a.csv.report.txt'])
+    expect(namesIn('rejected')).toEqual(['a.csv.not-taken.txt'])
     expect(await ledger.batches()).toEqual([])
   })
 })
@@ -333,7 +375,7 @@ describe('card data', () => {
     expect(statSync(join(dir, 'cards.csv'))).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs })
     expect(everythingUnder(dir).filter((path) => readFileSync(path, 'utf8').includes(PAN)).length).toBeLessThan(2)
     expect(namesIn('claimed').concat(namesIn('archive'))).toEqual([])
-    expect(namesIn('rejected')).toEqual(['cards.csv.report.txt'])
+    expect(namesIn('rejected')).toEqual(['cards.csv.not-taken.txt'])
     await appendFile(join(dir, 'cards.csv'), '\n')
     await pass(work)
     expect(kindsTold()).toEqual(['left', 'left'])
