@@ -3,6 +3,15 @@
 /** The gateway's answer: its fields by name, each as the digits or text received, absent and null left out. */
 export type Answer = Readonly<Record<string, string>>
 
+/** What the body of an answer is. */
+export type Body =
+  /** The one JSON object promised, with a status. */
+  | { readonly kind: 'answer'; readonly status: string; readonly fields: Answer }
+  /** Plainly no transaction's answer: the HTTP code says all there is. `message` is its ERROR_MESSAGE. */
+  | { readonly kind: 'none'; readonly message: string | null }
+  /** Neither: it may be the answer to a request that was executed. */
+  | { readonly kind: 'unclear' }
+
 /** Why not one byte left. `fence` and `pace` are our own refusals at the last instant; `connect` is the network's. */
 export type UnsentWhy = 'fence' | 'pace' | 'connect' | 'abandoned'
 
@@ -12,14 +21,14 @@ export type Connection = 'fresh' | 'warm'
 export type Outcome =
   /** The request was never started: certainly not executed. */
   | { readonly kind: 'unsent'; readonly why: UnsentWhy; readonly detail: string }
-  /** A complete HTTP answer arrived. `answer` is null where the body is not the JSON object promised. */
+  /** A complete HTTP answer arrived. */
   | {
       readonly kind: 'answered'
       readonly sentAtMs: number
       readonly answeredAtMs: number
       readonly httpStatus: number
       readonly retryAfterMs: number | null
-      readonly answer: Answer | null
+      readonly body: Body
       /** The body, one line, cut to 2,000 characters, card numbers masked. */
       readonly text: string
       readonly connection: Connection

@@ -74,11 +74,16 @@ export function verdictOn(outcome: Outcome, judging: Judging): Verdict {
 type Answered = Extract<Outcome, { kind: 'answered' }>
 
 function verdictOnAnswer(outcome: Answered, judging: Judging): Verdict {
-  const status = outcome.answer?.TRANS_STATUS_NAME
-  if (outcome.answer !== null && status !== undefined) {
-    return verdictOnStatus(status, outcome.answer, outcome, judging)
+  const { body } = outcome
+  switch (body.kind) {
+    case 'answer':
+      return verdictOnStatus(body.status, body.fields, outcome, judging)
+    case 'none':
+      return verdictOnCode(outcome, present(body.message ?? undefined) ?? outcome.text, judging)
+    // Whatever the code: a code of refusal in front of an answer that says APPROVED would be no certainty either.
+    case 'unclear':
+      return unproven('an answer that cannot be understood', outcome, outcome.text)
   }
-  return verdictOnCode(outcome, judging)
 }
 
 function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judging: Judging): Verdict {
@@ -116,9 +121,8 @@ function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judg
   return { kind: 'approved', facts, warnings: [...warnings, ...moneyWarnings(facts, judging.instruction)] }
 }
 
-function verdictOnCode(outcome: Answered, judging: Judging): Verdict {
+function verdictOnCode(outcome: Answered, words: string, judging: Judging): Verdict {
   const { httpStatus, retryAfterMs } = outcome
-  const words = present(outcome.answer?.ERROR_MESSAGE) ?? outcome.text
   const said = words === '' ? '' : `: ${words}`
   if (httpStatus === 429 || judging.notExecutedStatus.includes(httpStatus)) {
     return {
@@ -140,8 +144,13 @@ function verdictOnCode(outcome: Answered, judging: Judging): Verdict {
       return { kind: 'in-doubt', reason: `${reason}, but an earlier attempt was in doubt`, facts: null }
     return { kind: 'failed', reason }
   }
-  const why = httpStatus >= 200 && httpStatus <= 299 ? 'not the answer promised' : 'an answer that proves nothing'
-  return { kind: 'in-doubt', reason: `${why} (HTTP ${httpStatus}${said}); it may have been executed`, facts: null }
+  const is2xx = httpStatus >= 200 && httpStatus <= 299
+  return unproven(is2xx ? 'not the answer promised' : 'an answer that proves nothing', outcome, words)
+}
+
+function unproven(what: string, { httpStatus }: Answered, words: string): Verdict {
+  const said = words === '' ? '' : `: ${words}`
+  return { kind: 'in-doubt', reason: `${what} (HTTP ${httpStatus}${said}); it may have been executed`, facts: null }
 }
 
 /** How an attempt with this verdict moves the window of its account. */

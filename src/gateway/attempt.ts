@@ -3,7 +3,7 @@
 import { type Dispatcher, errors } from 'undici'
 import type { Connection, Outcome, UnsentWhy } from '../domain/outcome.ts'
 import type { Clock, Fence } from '../domain/ports.ts'
-import { parseAnswer } from './answer.ts'
+import { parseBody, textOf } from './body.ts'
 import { afterPoll, noConnectionWithin } from './connect.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
@@ -49,7 +49,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout
   #sentAtMs = 0
   #httpStatus: number | null = null
-  #retryAfter: string | string[] | undefined
+  #headers: Headers = {}
 
   constructor(road: Road, fence: Fence, abandon: AbortSignal) {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
@@ -88,7 +88,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     // 102 and 103 say that an answer will come, not what it is.
     if (httpStatus < 200) return
     this.#httpStatus = httpStatus
-    this.#retryAfter = headers['retry-after']
+    this.#headers = headers
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
@@ -98,15 +98,15 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const { clock, scrub, connection } = this.#road
     const answeredAtMs = clock.nowMs()
-    const body = Buffer.concat(this.#chunks).toString('utf8')
+    const bytes = Buffer.concat(this.#chunks)
     this.#settle({
       kind: 'answered',
       sentAtMs: this.#sentAtMs,
       answeredAtMs,
       httpStatus: this.#httpStatus as number,
-      retryAfterMs: parseRetryAfter(this.#retryAfter, answeredAtMs),
-      answer: parseAnswer(body, scrub),
-      text: scrub(body).slice(0, TEXT_LIMIT_CHARS).toWellFormed(),
+      retryAfterMs: parseRetryAfter(this.#headers['retry-after'], answeredAtMs),
+      body: parseBody(bytes, this.#headers['content-encoding'], scrub),
+      text: scrub(textOf(bytes)).slice(0, TEXT_LIMIT_CHARS).toWellFormed(),
       connection,
     })
   }

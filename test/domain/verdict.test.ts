@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
-import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
+import type { Answer, Body, Connection, Outcome } from '../../src/domain/outcome.ts'
 import {
   declineReasonOf,
   echoOf,
@@ -12,6 +12,7 @@ import {
   type Verdict,
   verdictOn,
 } from '../../src/domain/verdict.ts'
+import { bodyOf } from '../fixtures/bodies.ts'
 
 const EUR = 'EUR' as Currency
 const REFUND: Judging = {
@@ -44,10 +45,10 @@ const SALE_APPROVED: Answer = { ...APPROVED, REQUEST_ACTION: 'CAPTURE', XTL_ORDE
 function answered(
   httpStatus: number,
   answer: Answer | null,
-  changes: { connection?: Connection; retryAfterMs?: number; text?: string } = {},
+  changes: { connection?: Connection; retryAfterMs?: number; text?: string; body?: Body } = {},
 ): Outcome {
-  const rest = { retryAfterMs: null, text: '', connection: 'fresh', ...changes } as const
-  return { kind: 'answered', sentAtMs: 1, answeredAtMs: 2, httpStatus, answer, ...rest }
+  const rest = { retryAfterMs: null, text: '', connection: 'fresh', body: bodyOf(answer), ...changes } as const
+  return { kind: 'answered', sentAtMs: 1, answeredAtMs: 2, httpStatus, ...rest }
 }
 
 function without(answer: Answer, ...names: string[]): Answer {
@@ -194,6 +195,26 @@ describe('a complete answer without a status', () => {
       expect(verdictOn(answered(status, answer, { retryAfterMs: 1 }), REFUND)).toMatchObject({ kind: 'in-doubt' })
     }
   })
+})
+
+test("an answer that is neither a transaction's nor plainly none is in doubt, whatever its code and whoever vouches for it", () => {
+  for (const httpStatus of statuses(200, 599)) {
+    for (const connection of ['fresh', 'warm'] as const) {
+      for (const everInDoubt of [false, true]) {
+        const outcome = answered(httpStatus, null, {
+          connection,
+          body: { kind: 'unclear' },
+          text: '{',
+          retryAfterMs: 5,
+        })
+        expect(verdictOn(outcome, { ...REFUND, everInDoubt, notExecutedStatus: [429, 503] })).toEqual({
+          kind: 'in-doubt',
+          reason: `an answer that cannot be understood (HTTP ${httpStatus}: {); it may have been executed`,
+          facts: null,
+        })
+      }
+    }
+  }
 })
 
 test('what was started and not answered is in doubt, whatever code had begun', () => {
@@ -375,6 +396,7 @@ describe('whatever outcome is fed', () => {
       { requiredKeys: [] },
     ),
   )
+  const body: fc.Arbitrary<Body> = fc.oneof(answer.map(bodyOf), fc.constant({ kind: 'unclear' as const }))
   const httpStatus = fc.oneof(
     fc.constantFrom(200, 201, 400, 401, 403, 404, 408, 409, 422, 429, 500, 503),
     fc.integer({ min: 200, max: 599 }),
@@ -397,7 +419,7 @@ describe('whatever outcome is fed', () => {
       answeredAtMs: fc.nat(),
       httpStatus,
       retryAfterMs: fc.option(fc.nat()),
-      answer,
+      body,
       text: fc.string(),
       connection: fc.constantFrom('fresh' as const, 'warm' as const),
     }),
@@ -413,6 +435,8 @@ describe('whatever outcome is fed', () => {
     notExecutedStatus: fc.constantFrom([], [503], [409, 503]),
   })
 
+  const fieldsOf = ({ body: seen }: { readonly body: Body }): Answer => (seen.kind === 'answer' ? seen.fields : {})
+
   /** Codes that prove that nothing was executed, in the words of the design and not of the code. */
   const PROVES_UNEXECUTED = [400, 401, 403, 404, 405, 411, 413, 414, 415, 422, 429, 431]
 
@@ -425,8 +449,9 @@ describe('whatever outcome is fed', () => {
         if (seen.kind !== 'answered') return
         expect(seen.httpStatus).toBeGreaterThanOrEqual(200)
         expect(seen.httpStatus).toBeLessThan(300)
-        expect(seen.answer?.TRANS_STATUS_NAME).toBe('APPROVED')
-        const echo = echoOf(seen.answer as Answer, asked.instruction)
+        const fields = fieldsOf(seen)
+        expect(fields.TRANS_STATUS_NAME).toBe('APPROVED')
+        const echo = echoOf(fields, asked.instruction)
         expect(echo.kind).not.toBe('wrong')
         if (seen.connection === 'warm') expect(echo.kind).toBe('true')
       }),
@@ -441,8 +466,9 @@ describe('whatever outcome is fed', () => {
         if (seen.kind === 'unsent') expect(kind).toBe('unsent')
         if (seen.kind === 'lost') expect(kind).toBe('in-doubt')
         if (seen.kind !== 'answered') return
-        const isProof = [...PROVES_UNEXECUTED, ...asked.notExecutedStatus].includes(seen.httpStatus)
-        const status = seen.answer?.TRANS_STATUS_NAME
+        const isRefusal = [...PROVES_UNEXECUTED, ...asked.notExecutedStatus].includes(seen.httpStatus)
+        const isProof = isRefusal && seen.body.kind === 'none'
+        const status = fieldsOf(seen).TRANS_STATUS_NAME
         const saysSo = (status === 'APPROVED' || status === 'DECLINED') && seen.httpStatus < 500
         if (!isProof && !saysSo) expect(kind).toBe('in-doubt')
       }),
@@ -457,7 +483,7 @@ describe('whatever outcome is fed', () => {
         if (kind !== 'unsent' && kind !== 'forbidden' && kind !== 'stop-account') return
         if (seen.kind === 'answered') {
           expect([401, 403, 404, 405, 429, ...asked.notExecutedStatus]).toContain(seen.httpStatus)
-          expect(seen.answer?.TRANS_STATUS_NAME).not.toBe('APPROVED')
+          expect(seen.body.kind).toBe('none')
         } else expect(seen.kind).toBe('unsent')
       }),
       { numRuns: 5_000 },
@@ -477,7 +503,7 @@ describe('what would be sent again or reported wrongly', () => {
     answeredAtMs: 2,
     httpStatus,
     retryAfterMs: null,
-    answer,
+    body: bodyOf(answer),
     text: '',
     connection,
   })

@@ -2,8 +2,10 @@
 
 import { afterEach, expect, test } from 'vitest'
 import type { FaultKind } from '../../src/sandbox/faults.ts'
+import { hidingPlaces } from '../fixtures/bodies.ts'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
+import { approval, httpAnswer, openFaultyGateway } from '../fixtures/faulty-gateway.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { openProxy } from '../fixtures/proxy.ts'
 
@@ -59,6 +61,47 @@ test('every fault of a gateway ends as the table of verdicts says, and the books
   const received = office.sandbox.received()
   expect((await office.tranche('run', input, '--out', out)).code).toBe(5)
   expect(office.sandbox.received()).toBe(received)
+})
+
+test('what a gateway executes, and answers with a code of refusal and a body that cannot be read, is never sent again', async () => {
+  office = await openOffice()
+  const answers = [
+    [429, 'gzip, and says so'],
+    [429, 'cut in the middle'],
+    [429, 'a field twice'],
+    [429, 'in an array'],
+    [400, 'lower-case names'],
+    [400, 'in an object'],
+    [422, 'gzip, and says nothing'],
+    [401, 'gzip, and says so'],
+    [403, 'two objects'],
+  ] as const
+  // A plain approval after each keeps the gateway in use, as one that is mostly well.
+  const unread = new Map(answers.map((answer, i) => [orderOf(1 + i * 2), answer]))
+  await using gateway = await openFaultyGateway([
+    async (visit) => {
+      const request = await visit.request()
+      visit.execute()
+      const orderId = request.get('request_ref_po_id') as string
+      const answer = approval(request).replace(/"TRANS_REQUEST_ID":\d+/, `"TRANS_REQUEST_ID":5${orderId}`)
+      const [status, title] = unread.get(orderId) ?? [200, '']
+      const place = hidingPlaces(answer).find((one) => one.title === title)
+      const bytes = place?.bytes ?? Buffer.from(answer)
+      visit.write(httpAnswer(status, '', { ...place?.headers, 'content-length': String(bytes.length) }))
+      visit.socket.end(bytes)
+    },
+  ])
+  const input = await office.put('in.csv', toCsv(refunds(20)))
+  const out = office.path('out.csv')
+  const ran = await office.trancheWith({ TRANCHE_GATEWAY_URL: gateway.url }, 'run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(5)
+  expect(countsIn(out)).toEqual({ APPROVED: 20 - answers.length, IN_DOUBT: answers.length })
+  for (const line of readCsv(out)) {
+    const isUnread = unread.has(line.request_ref_po_id as string)
+    expect([line.reference, line.result_status]).toEqual([line.reference, isUnread ? 'IN_DOUBT' : 'APPROVED'])
+  }
+  expect(new Set(gateway.requests.map((request) => request.get('request_ref_po_id'))).size).toBe(20)
+  expect(gateway.executed).toBe(20)
 })
 
 test('an approval of another amount pauses the batch; resumed, it goes on and ends with 3', async () => {

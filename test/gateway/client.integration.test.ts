@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../src/domain/outcome.ts'
 import { verdictOn } from '../../src/domain/verdict.ts'
+import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
 import { CERTIFICATE, KEY } from '../fixtures/certificate.ts'
 import {
   approval,
@@ -27,7 +28,8 @@ const approve: Script = async (visit) => {
 /** What must hold whatever happened: unsent means that not one byte came, and nothing is ever executed twice. */
 function expectTruth(gateway: FaultyGateway, outcome: Outcome): void {
   if (outcome.kind === 'unsent') expect(gateway.bytesReceived).toBe(0)
-  if (outcome.kind === 'answered' && outcome.answer?.TRANS_STATUS_NAME === 'APPROVED') expect(gateway.executed).toBe(1)
+  const fields = outcome.kind === 'answered' && outcome.body.kind === 'answer' ? outcome.body.fields : {}
+  if (fields.TRANS_STATUS_NAME === 'APPROVED') expect(gateway.executed).toBe(1)
   expect(gateway.requests.length).toBeLessThanOrEqual(1)
   expect(gateway.executed).toBeLessThanOrEqual(1)
 }
@@ -54,7 +56,10 @@ describe('an answer', () => {
       httpStatus: 200,
       retryAfterMs: null,
       connection: 'fresh',
-      answer: { TRANS_STATUS_NAME: 'APPROVED', TRANS_REQUEST_ID: '12345678901234567890', TRANS_VALUE: '12.3000' },
+      body: {
+        kind: 'answer',
+        fields: { TRANS_STATUS_NAME: 'APPROVED', TRANS_REQUEST_ID: '12345678901234567890', TRANS_VALUE: '12.3000' },
+      },
     })
     if (outcome.kind !== 'answered') return
     expect(outcome.sentAtMs).toBeGreaterThanOrEqual(beforeMs)
@@ -68,7 +73,7 @@ describe('an answer', () => {
       visit.execute()
       visit.end(`HTTP/1.1 200 OK\r\n\r\n${approval(request)}`)
     })
-    expect(outcome).toMatchObject({ kind: 'answered', answer: { TRANS_STATUS_NAME: 'APPROVED' } })
+    expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
   })
 
   test('without content-length that is cut short is no answer, though HTTP sees nothing wrong', async () => {
@@ -77,7 +82,7 @@ describe('an answer', () => {
       visit.execute()
       visit.end(`HTTP/1.1 200 OK\r\n\r\n${approval(request).slice(0, 60)}`)
     })
-    expect(outcome).toMatchObject({ kind: 'answered', httpStatus: 200, answer: null })
+    expect(outcome).toMatchObject({ kind: 'answered', httpStatus: 200, body: { kind: 'unclear' } })
     expect(verdictOn(outcome, { instruction: refund(), everInDoubt: false, notExecutedStatus: [] }).kind).toBe(
       'in-doubt',
     )
@@ -91,7 +96,7 @@ describe('an answer', () => {
       visit.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunk(text.slice(0, 50))}`)
       setImmediate(() => visit.write(`${chunk(text.slice(50))}0\r\n\r\n`))
     })
-    expect(outcome).toMatchObject({ kind: 'answered', answer: { TRANS_STATUS_NAME: 'APPROVED' } })
+    expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
   })
 
   test('shortly before the deadline counts', async () => {
@@ -100,7 +105,7 @@ describe('an answer', () => {
       visit.execute()
       setTimeout(() => visit.write(httpAnswer(200, approval(request))), 1_000)
     }, 2_000)
-    expect(outcome).toMatchObject({ kind: 'answered', answer: { TRANS_STATUS_NAME: 'APPROVED' } })
+    expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
   })
 
   test.each(['content-length', 'end of connection'])(
@@ -115,7 +120,7 @@ describe('an answer', () => {
         const untilMs = performance.now() + 4 * timeoutMs
         while (performance.now() < untilMs);
       }, timeoutMs)
-      expect(outcome).toMatchObject({ kind: 'answered', answer: { TRANS_STATUS_NAME: 'APPROVED' } })
+      expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
     },
   )
 
@@ -128,7 +133,13 @@ describe('an answer', () => {
       await visit.request()
       visit.write(httpAnswer(429, 'slow down', { 'retry-after': header }))
     })
-    expect(outcome).toMatchObject({ kind: 'answered', httpStatus: 429, retryAfterMs, answer: null, text: 'slow down' })
+    expect(outcome).toMatchObject({
+      kind: 'answered',
+      httpStatus: 429,
+      retryAfterMs,
+      body: { kind: 'none' },
+      text: 'slow down',
+    })
   })
 
   test('keeps no card number, none of our credentials and no more than 2,000 characters in its text', async () => {
@@ -144,13 +155,55 @@ describe('an answer', () => {
       }
       visit.write(httpAnswer(200, JSON.stringify({ ...answer, echo: echo + 'x'.repeat(3_000) })))
     })
-    expect(outcome).toMatchObject({ kind: 'answered', answer: { API_ADVICE: 'card 4111110000001111 of ***' } })
+    expect(outcome).toMatchObject({
+      kind: 'answered',
+      body: { fields: { API_ADVICE: 'card 4111110000001111 of ***' } },
+    })
     const kept = JSON.stringify(outcome)
     for (const leak of ['merchant-one', 'sesame', '4111111111111111', '4111 1111']) expect(kept).not.toContain(leak)
     if (outcome.kind !== 'answered') return
     expect(outcome.text).toHaveLength(2_000)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
     expect(outcome.text).not.toMatch(/[\u0000-\u001f]/)
+  })
+})
+
+describe('a code that says "not executed"', () => {
+  const CODES = [400, 401, 403, 404, 405, 411, 413, 414, 415, 422, 429, 431, 503]
+  const judging = { instruction: refund(), everInDoubt: false, notExecutedStatus: [503] }
+
+  /** Every code with the body, one request each, over one client. */
+  async function verdictsOn(bodyOf: (request: URLSearchParams) => KnownBody): Promise<string[]> {
+    let code = 0
+    await using gateway = await openFaultyGateway([
+      async (visit) => {
+        const { bytes, headers = {} } = bodyOf(await visit.request())
+        visit.socket.write(httpAnswer(code, '', { ...headers, 'content-length': String(bytes.length) }))
+        visit.socket.end(bytes)
+      },
+    ])
+    await using client = clientOf(gateway.url)
+    const verdicts: string[] = []
+    for (code of CODES) {
+      const outcome = await client.send(refund(), GO, NEVER)
+      expect(outcome).toMatchObject({ kind: 'answered', httpStatus: code })
+      verdicts.push(verdictOn(outcome, judging).kind)
+    }
+    return verdicts
+  }
+
+  const titles = hidingPlaces('{}').map(({ title }) => title)
+  test.each(titles)('is not believed where the answer of an executed request may hide: %s', async (title) => {
+    const bodyOf = (request: URLSearchParams) =>
+      hidingPlaces(approval(request)).find((place) => place.title === title) as KnownBody
+    expect(new Set(await verdictsOn(bodyOf))).toEqual(new Set(['in-doubt']))
+  })
+
+  test.each(PLAIN_BODIES)('is believed beside what is plainly no answer: $title', async (body) => {
+    expect(await verdictsOn(() => body)).toEqual([
+      ...['failed', 'stop-account', 'forbidden', 'stop-account', 'stop-account'],
+      ...['failed', 'failed', 'failed', 'failed', 'failed', 'unsent', 'failed', 'unsent'],
+    ])
   })
 })
 
@@ -667,7 +720,7 @@ describe('connections', () => {
     await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1 })
     await client.send(refund('1'), GO, NEVER)
     const outcome = await client.send(refund('2'), GO, NEVER)
-    expect(outcome).toMatchObject({ kind: 'answered', answer: { TRANS_ORDER_ID: '2' } })
+    expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_ORDER_ID: '2' } } })
     expect(gateway.requests.map((request) => request.get('request_ref_po_id'))).toEqual(['1', '2'])
   })
 
@@ -702,7 +755,7 @@ describe('connections', () => {
     await gateway.drained(1)
     expect(await client.send(refund('2'), GO, NEVER)).toMatchObject({
       kind: 'answered',
-      answer: { TRANS_ORDER_ID: '2' },
+      body: { fields: { TRANS_ORDER_ID: '2' } },
     })
     expect(gateway.requests).toHaveLength(2)
   })

@@ -24,6 +24,7 @@ const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/ledger.integration.test.ts'
 const COMMIT = 'test/ledger/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
+const BODY = 'test/gateway/body.test.ts'
 const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/processors/pacer.test.ts'
 const INBOX = 'test/ingest/inbox.integration.test.ts'
@@ -217,10 +218,65 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a code that proves nothing is in doubt',
     file: 'src/domain/verdict.ts',
-    guard:
-      "return { kind: 'in-doubt', reason: `${why} (HTTP ${httpStatus}${said}); it may have been executed`, facts: null }",
-    without: "return { kind: 'unsent', reason: why, signal: 'trouble', retryAfterMs: null }",
+    guard: "return unproven(is2xx ? 'not the answer promised' : 'an answer that proves nothing', outcome, words)",
+    without: "return { kind: 'unsent', reason: words, signal: is2xx ? 'none' : 'trouble', retryAfterMs: null }",
     tests: [VERDICT],
+  },
+  {
+    name: 'an answer that cannot be understood is in doubt, whatever its code',
+    file: 'src/domain/verdict.ts',
+    guard: "return unproven('an answer that cannot be understood', outcome, outcome.text)",
+    without: 'return verdictOnCode(outcome, outcome.text, judging)',
+    tests: [VERDICT],
+  },
+  {
+    name: 'a body that is packed has not been read',
+    file: 'src/gateway/body.ts',
+    guard: 'return !isPacked && isUtf8(bytes) && !isBinary(bytes)',
+    without: 'return isPacked || (isUtf8(bytes) && !isBinary(bytes))',
+    tests: [BODY],
+  },
+  {
+    name: 'bytes that are no UTF-8 have not been read',
+    file: 'src/gateway/body.ts',
+    guard: 'return !isPacked && isUtf8(bytes) && !isBinary(bytes)',
+    without: 'return !isPacked && !isBinary(bytes)',
+    tests: [BODY],
+  },
+  {
+    name: 'bytes with control characters have not been read',
+    file: 'src/gateway/body.ts',
+    guard: 'return !isPacked && isUtf8(bytes) && !isBinary(bytes)',
+    without: 'return !isPacked && isUtf8(bytes)',
+    tests: [BODY],
+  },
+  {
+    name: 'a body that is cut or more than one has not been read',
+    file: 'src/gateway/body.ts',
+    guard: ' && isWhole(text) && ',
+    without: ' && ',
+    tests: [BODY],
+  },
+  {
+    name: 'a body of one unbroken run has not been read',
+    file: 'src/gateway/body.ts',
+    guard: '(!OPAQUE.test(body) && (WORDS.test(body) || isJson(body)))',
+    without: 'WORDS.test(body) || isJson(body)',
+    tests: [BODY],
+  },
+  {
+    name: 'a body that speaks of a transaction may be the answer',
+    file: 'src/gateway/body.ts',
+    guard: ' && !speaksOfTransaction(text)',
+    without: '',
+    tests: [BODY],
+  },
+  {
+    name: 'escapes hide no name',
+    file: 'src/gateway/body.ts',
+    guard: 'const plain = unescaped(text)',
+    without: 'const plain: string | null = text',
+    tests: [BODY],
   },
   {
     name: 'an unknown status is in doubt',

@@ -5,6 +5,7 @@ import type { AccountId, BatchId, ClaimAnswer, Gateway, Ledger, RowId, Settled }
 import { openLedger } from '../../src/ledger/ledger.ts'
 import { executeSlice, type Road, type SliceParts } from '../../src/processors/execute-slice.ts'
 import { type Gate, openGate } from '../../src/processors/gate.ts'
+import { bodyOf } from '../fixtures/bodies.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 import { CLERK, claim, claimed, dueIn, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
 
@@ -47,7 +48,7 @@ const answered = (
     answeredAtMs: NOW + 2,
     httpStatus,
     retryAfterMs: null,
-    answer,
+    body: bodyOf(answer),
     text: `${httpStatus}`,
   },
   ...{ connection: 'fresh' },

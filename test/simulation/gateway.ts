@@ -4,6 +4,8 @@ import type { Instruction, Operation } from '../../src/domain/instruction.ts'
 import { formatAmount } from '../../src/domain/money.ts'
 import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
 import type { AccountId, Fence, Gateway } from '../../src/domain/ports.ts'
+import { parseBody, textOf } from '../../src/gateway/body.ts'
+import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
 import type { SimulatedRecord } from './record.ts'
 import type { Life, World } from './world.ts'
 
@@ -30,6 +32,7 @@ export const TROUBLES = [
   'unknown-status',
   'no-transaction-id',
   'approved-with-500',
+  'executed-with-refusal',
 ] as const
 export type Trouble = (typeof TROUBLES)[number]
 
@@ -266,7 +269,7 @@ export class GatewayTruth {
   #refusalOf(trouble: Trouble | null): Answered | null {
     const { random } = this.#world
     const plain = (httpStatus: number, retryAfterMs: number | null = null): Answered => ({
-      ...this.#bare(`HTTP ${httpStatus}`),
+      ...this.#bare(random.pick(PLAIN_BODIES)),
       httpStatus,
       retryAfterMs,
     })
@@ -319,14 +322,13 @@ export class GatewayTruth {
       with_: Answer,
       httpStatus = executed.status === 'DECLINED' && random.chance(0.3) ? 402 : 200,
     ): Answered => ({
-      ...this.#bare(JSON.stringify(with_)),
+      ...this.#bare({ bytes: Buffer.from(JSON.stringify(with_)) }),
       httpStatus,
-      answer: with_,
     })
     switch (trouble) {
       case 'error-after': {
         const codes = [500, 502, 503, 504].filter((code) => !notExecutedStatus.includes(code))
-        return { ...this.#bare('error'), httpStatus: random.pick(codes) }
+        return { ...this.#bare({ bytes: Buffer.from('error') }), httpStatus: random.pick(codes) }
       }
       case 'wrong-echo':
         return told({ ...answer, TRANS_ORDER_ID: '999999', TRANS_RECORD_ID: '999998', XTL_ORDER_ID: 'ANOTHER' })
@@ -344,6 +346,10 @@ export class GatewayTruth {
         return told({ ...answer, TRANS_STATUS_NAME: 'PENDING' })
       case 'approved-with-500':
         return told(answer, 500)
+      case 'executed-with-refusal': {
+        const place = random.pick(hidingPlaces(JSON.stringify(answer)))
+        return { ...this.#bare(place), httpStatus: random.pick([...REFUSALS, ...notExecutedStatus]) }
+      }
       default:
         return told(answer)
     }
@@ -357,10 +363,15 @@ export class GatewayTruth {
     return (alike.at(-1) ?? recent.at(-1))?.answer ?? null
   }
 
-  #bare(text: string): Answered {
-    return { httpStatus: 200, retryAfterMs: null, answer: null, text, connection: this.weather.connection }
+  /** Read as the program reads it. */
+  #bare({ bytes, headers = {} }: Omit<KnownBody, 'title'>): Answered {
+    const body = parseBody(bytes, headers['content-encoding'], (text) => text)
+    return { httpStatus: 200, retryAfterMs: null, body, text: textOf(bytes), connection: this.weather.connection }
   }
 }
+
+/** Codes that say "not executed". */
+const REFUSALS = [400, 401, 403, 404, 405, 411, 413, 414, 415, 422, 429, 431]
 
 type Answered = Omit<Extract<Outcome, { kind: 'answered' }>, 'kind' | 'sentAtMs' | 'answeredAtMs'>
 

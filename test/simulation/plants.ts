@@ -24,6 +24,8 @@ function withLedger(change: (ledger: Ledger, record: SimulatedRecord) => Partial
   return { ledger: (ledger, record) => ({ ...ledger, ...change(ledger, record) }) }
 }
 
+const NONE = { kind: 'none', message: null } as const
+
 const attemptOf = (record: SimulatedRecord, rowId: number) =>
   record.all<{ attempt: number }>('SELECT attempt FROM instruction WHERE id = ?', rowId)[0]?.attempt ?? 0
 
@@ -86,7 +88,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'nothing is swept': withLedger(() => ({ sweep: async () => 0, sweepForgotten: async () => 0 })),
   'an answer of 5xx counts as not executed': withOutcome((outcome) =>
-    outcome.kind === 'answered' && outcome.httpStatus >= 500 ? { ...outcome, httpStatus: 429, answer: null } : outcome,
+    outcome.kind === 'answered' && outcome.httpStatus >= 500 ? { ...outcome, httpStatus: 429, body: NONE } : outcome,
+  ),
+  'an answer that cannot be understood counts as none': withOutcome((outcome) =>
+    outcome.kind === 'answered' && outcome.body.kind === 'unclear' ? { ...outcome, body: NONE } : outcome,
   ),
   'a lost answer counts as not sent': withOutcome((outcome) =>
     outcome.kind === 'lost' ? { kind: 'unsent', why: 'connect', detail: outcome.detail } : outcome,

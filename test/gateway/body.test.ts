@@ -1,0 +1,232 @@
+import { isUtf8 } from 'node:buffer'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Currency } from '../../src/domain/money.ts'
+import type { Outcome } from '../../src/domain/outcome.ts'
+import { type Judging, type Verdict, verdictOn } from '../../src/domain/verdict.ts'
+import { parseBody, textOf } from '../../src/gateway/body.ts'
+import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
+
+const asIs = (text: string) => text
+const kindOf = (body: string | Buffer) => parseBody(Buffer.from(body), undefined, asIs).kind
+const kindOfKnown = ({ bytes, headers = {} }: KnownBody) => parseBody(bytes, headers['content-encoding'], asIs).kind
+
+const APPROVED = {
+  ...{ REQUEST_ACTION: 'REFUND', TRANS_STATUS_NAME: 'APPROVED', TRANS_VALUE: '12.3000', TRANS_REQUEST_ID: 55 },
+  ...{ TRANS_RECORD_ID: 777, TRANS_ORDER_ID: 777, TRANS_CUR: 'EUR' },
+}
+const DECLINED = { ...APPROVED, TRANS_STATUS_NAME: 'DECLINED', ERROR_MESSAGE: 'balance 1.00' }
+
+test.each(PLAIN_BODIES)('plainly no answer: $title', (body) => {
+  expect(kindOfKnown(body)).toBe('none')
+})
+
+test.each(hidingPlaces(JSON.stringify(APPROVED)))('may hide an answer: $title', (body) => {
+  expect(kindOfKnown(body)).toBe('unclear')
+})
+
+test('the promised object with a status is the answer, whatever the header says of its encoding', () => {
+  const bytes = Buffer.from(JSON.stringify(DECLINED))
+  for (const encoding of [undefined, 'identity', 'gzip', ['gzip', 'br']]) {
+    expect(parseBody(bytes, encoding, asIs)).toMatchObject({
+      kind: 'answer',
+      fields: { TRANS_STATUS_NAME: 'DECLINED', TRANS_REQUEST_ID: '55' },
+    })
+  }
+})
+
+test('nothing, and what is said not to be encoded, is no answer; ERROR_MESSAGE is what it says', () => {
+  expect(parseBody(Buffer.alloc(0), 'gzip', asIs)).toEqual({ kind: 'none', message: null })
+  expect(parseBody(Buffer.from('busy'), 'identity', asIs)).toEqual({ kind: 'none', message: null })
+  expect(parseBody(Buffer.from('{"ERROR_MESSAGE":"amount 4111"}'), undefined, () => '*')).toEqual({
+    kind: 'none',
+    message: '*',
+  })
+})
+
+test('a person is shown text as it came, and of anything else how much it was', () => {
+  expect(textOf(Buffer.from('zu viele\tAnfragen – später\n'))).toBe('zu viele\tAnfragen – später\n')
+  expect(textOf(Buffer.from([0x1f, 0x8b, 8, 0]))).toBe('4 bytes that are no text')
+})
+
+describe('in every body', () => {
+  const field = fc.constantFrom(...Object.keys(APPROVED))
+  const answer = fc
+    .record({
+      REQUEST_ACTION: fc.constantFrom('REFUND', 'CAPTURE'),
+      TRANS_STATUS_NAME: fc.constantFrom('APPROVED', 'DECLINED'),
+      TRANS_REQUEST_ID: fc.bigInt({ min: 0n, max: 10n ** 20n }).map(String),
+      API_ADVICE: fc.string(),
+    })
+    .chain((fields) => fc.constantFrom('', ' ', '\r\n', '\uFEFF').map((front) => front + JSON.stringify(fields)))
+
+  test('a cut answer is never plainly none, wherever it is cut, unless nothing of it is left', () => {
+    fc.assert(
+      fc.property(answer, (body) => {
+        const bytes = Buffer.from(body)
+        for (let length = 0; length < bytes.length; length++) {
+          const part = bytes.subarray(0, length)
+          const isBlank = part.toString().trim() === ''
+          expect([length, kindOf(part)]).toEqual([length, isBlank ? 'none' : 'unclear'])
+        }
+        expect(kindOf(bytes)).toBe('answer')
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('an answer with anything around it is never plainly none', () => {
+    const around = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.json(), fc.constantFrom('<html>', 'x=', '['))
+    fc.assert(
+      fc.property(around, answer, around, (before, body, behind) => {
+        expect(kindOf(before + body + behind)).not.toBe('none')
+      }),
+    )
+  })
+
+  test('JSON that names a field of an answer is never plainly none, however deep and in whatever letters', () => {
+    const spelling = fc.constantFrom<(name: string) => string>(
+      asIs,
+      (name) => name.toLowerCase(),
+      (name) => name.replaceAll('_', ''),
+      (name) => name.replaceAll('_', '-'),
+      (name) => name[0] + name.slice(1).toLowerCase(),
+    )
+    const escaped = fc.constantFrom<(json: string) => string>(
+      asIs,
+      (json) => JSON.stringify(json),
+      (json) => json.replace(/[a-z_]/gi, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
+      encodeURIComponent,
+    )
+    const named = fc.tuple(
+      field.filter((name) => name !== 'TRANS_CUR'),
+      spelling,
+      fc.jsonValue(),
+    )
+    const tree = fc.letrec((tie) => ({
+      node: fc.oneof(
+        named.map(([name, spell, value]) => ({ [spell(name)]: value })),
+        fc.tuple(fc.string(), tie('node')).map(([name, node]) => ({ first: 1, [name]: node })),
+        fc.tuple(fc.jsonValue(), tie('node')),
+        tie('node').map((node) => JSON.stringify(node)),
+      ),
+    })).node
+    fc.assert(
+      fc.property(tree, escaped, (value, escaping) => {
+        expect(kindOf(escaping(JSON.stringify(value)))).not.toBe('none')
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('words and errors that speak of no transaction are plainly none', () => {
+    const words = fc
+      .stringMatching(/^[b-z .,:;()'0-9-]{0,30}$/)
+      .filter((text) => !/\S{40}|approved|declined/.test(text))
+    fc.assert(
+      fc.property(words, words, (one, other) => {
+        expect(kindOf(one)).toBe('none')
+        expect(kindOf(JSON.stringify({ error: one, details: [other, null, 5] }))).toBe('none')
+        expect(kindOf(`<html>${one}<br>${other}`)).toBe('none')
+      }),
+    )
+  })
+
+  test('bytes that are no UTF-8 are never plainly none', () => {
+    const noText = fc.uint8Array().filter((bytes) => !isUtf8(bytes))
+    fc.assert(
+      fc.property(noText, (bytes) => {
+        expect(kindOf(Buffer.from(bytes))).toBe('unclear')
+      }),
+    )
+  })
+
+  test.each([
+    '\\',
+    '%25',
+    '%',
+    '&#x00000',
+    '&#0',
+    '<?xml ',
+    '<!--',
+    '{"',
+    '[',
+    '"',
+    ' ',
+    'trans_',
+    'a',
+    '\\u005c',
+    '\uFEFF',
+  ])('a quarter of a megabyte of %j costs no time', { timeout: 5_000 }, (part) => {
+    for (const front of ['', '{"x":"', '<html>']) kindOf((front + part.repeat(262_144)).slice(0, 262_144))
+  })
+})
+
+describe('every code with every body', () => {
+  const REFUND: Judging['instruction'] = {
+    operation: 'REFUND',
+    money: { amountMinor: 1230n, currency: 'EUR' as Currency },
+    orderId: '777',
+    xtlOrderId: null,
+  }
+  const CODES = Array.from({ length: 400 }, (_, i) => 200 + i)
+  const VOUCHED = 503
+  const WAYS = (['fresh', 'warm'] as const).flatMap((connection) =>
+    [false, true].map((everInDoubt) => ({ connection, everInDoubt })),
+  )
+  type Way = (typeof WAYS)[number]
+
+  /** One line for all bodies of a kind: `code: verdict`, for each code and way. */
+  function verdictsOn({ bytes, headers = {} }: KnownBody, { connection, everInDoubt }: Way): string[] {
+    const body = parseBody(bytes, headers['content-encoding'], asIs)
+    return CODES.map((httpStatus) => {
+      const seen = { kind: 'answered', sentAtMs: 1, answeredAtMs: 2, httpStatus, retryAfterMs: null } as const
+      const outcome: Outcome = { ...seen, body, text: '', connection }
+      const judging = { instruction: REFUND, everInDoubt, notExecutedStatus: [VOUCHED] }
+      return `${httpStatus}: ${verdictOn(outcome, judging).kind}`
+    })
+  }
+
+  function expected(of: (httpStatus: number) => Verdict['kind']): string[] {
+    return CODES.map((code) => `${code}: ${of(code)}`)
+  }
+
+  const is2xx = (code: number) => code < 300
+  const is4xx = (code: number) => code >= 400 && code < 500
+
+  test('an answer that may hide is in doubt', () => {
+    const allInDoubt = expected(() => 'in-doubt')
+    for (const place of hidingPlaces(JSON.stringify(APPROVED)))
+      for (const way of WAYS) expect([place.title, ...verdictsOn(place, way)]).toEqual([place.title, ...allInDoubt])
+  })
+
+  test('an approval is one with 2xx alone', () => {
+    const bytes = Buffer.from(JSON.stringify(APPROVED))
+    for (const way of WAYS)
+      expect(verdictsOn({ title: '', bytes }, way)).toEqual(expected((code) => (is2xx(code) ? 'approved' : 'in-doubt')))
+  })
+
+  test('a decline is one with 2xx and 4xx, where the row was never in doubt', () => {
+    const bytes = Buffer.from(JSON.stringify(DECLINED))
+    for (const way of WAYS) {
+      const stands = (code: number) => (is2xx(code) || is4xx(code)) && !way.everInDoubt
+      expect(verdictsOn({ title: '', bytes }, way)).toEqual(
+        expected((code) => (stands(code) ? 'declined' : 'in-doubt')),
+      )
+    }
+  })
+
+  test('beside what is plainly no answer the code decides', () => {
+    for (const body of PLAIN_BODIES) {
+      for (const way of WAYS) {
+        const byCode = expected((code) => {
+          if (code === 429 || code === VOUCHED) return 'unsent'
+          if ([401, 404, 405].includes(code)) return 'stop-account'
+          if (code === 403) return 'forbidden'
+          return [400, 411, 413, 414, 415, 422, 431].includes(code) && !way.everInDoubt ? 'failed' : 'in-doubt'
+        })
+        expect([body.title, ...verdictsOn(body, way)]).toEqual([body.title, ...byCode])
+      }
+    }
+  })
+})
