@@ -46,6 +46,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #onAbandon = () => this.abandon()
   readonly #chunks: Buffer[] = []
   #state: State = 'waiting'
+  /** How often something of the answer came. */
+  #received = 0
   #timer: NodeJS.Timeout
   #sentAtMs = 0
   #httpStatus: number | null = null
@@ -84,14 +86,21 @@ export class Attempt implements Dispatcher.DispatchHandler {
     else controller.abort(new Error('held back'))
   }
 
+  /** The time counts from here: a process that stood still just before has waited for nothing yet. */
+  onRequestSent(): void {
+    if (this.#state === 'started') this.#timer.refresh()
+  }
+
   onResponseStart(_controller: unknown, httpStatus: number, headers: Headers): void {
     // 102 and 103 say that an answer will come, not what it is.
     if (httpStatus < 200) return
+    this.#received++
     this.#httpStatus = httpStatus
     this.#headers = headers
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#received++
     this.#chunks.push(chunk)
   }
 
@@ -133,11 +142,19 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#state = 'started'
     this.#sentAtMs = clock.nowMs()
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => afterPoll(() => this.#onDeadline(controller)), timeoutMs)
+    this.#timer = setTimeout(() => this.#onDeadline(controller), timeoutMs)
   }
 
+  /** The time is over when turns of the event loop bring nothing more of the answer: a long one takes many to be read. */
   #onDeadline(controller: Dispatcher.DispatchController): void {
-    if (this.#state !== 'started') return
+    const received = this.#received
+    afterPoll(() => {
+      if (this.#received > received) this.#onDeadline(controller)
+      else if (this.#state === 'started') this.#onSilence(controller)
+    })
+  }
+
+  #onSilence(controller: Dispatcher.DispatchController): void {
     this.#settleLost(`no complete answer within ${this.#road.timeoutMs / 1000} s`)
     controller.abort(new Error('deadline'))
   }

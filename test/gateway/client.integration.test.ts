@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
 import { createServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls'
@@ -123,6 +124,22 @@ describe('an answer', () => {
       expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
     },
   )
+
+  test('has its whole time although the process stood still while the request was being handed over', async () => {
+    const timeoutMs = 200
+    const standStill = () => {
+      unsubscribe('undici:client:sendHeaders', standStill)
+      const untilMs = performance.now() + 2 * timeoutMs
+      while (performance.now() < untilMs);
+    }
+    subscribe('undici:client:sendHeaders', standStill)
+    const { outcome } = await sendTo(async (visit) => {
+      const request = await visit.request()
+      visit.execute()
+      setTimeout(() => visit.write(httpAnswer(200, approval(request))), timeoutMs / 4)
+    }, timeoutMs)
+    expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
+  })
 
   test.each([
     ['120', 120_000],

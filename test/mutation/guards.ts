@@ -355,6 +355,20 @@ export const GUARDS: readonly Guard[] = [
     without: 'then()',
     tests: [CLIENT],
   },
+  {
+    name: 'a deadline lets a long answer be read to its end',
+    file: 'src/gateway/attempt.ts',
+    guard: 'if (this.#received > received) this.#onDeadline(controller)',
+    without: 'if (this.#received < received) this.#onDeadline(controller)',
+    tests: ['test/gateway/deadline.chaos.test.ts'],
+  },
+  {
+    name: 'the deadline counts from the time that the request has been handed over',
+    file: 'src/gateway/attempt.ts',
+    guard: "    if (this.#state === 'started') this.#timer.refresh()\n",
+    without: '',
+    tests: [CLIENT],
+  },
   // ─────────────────────────────────────────────── Settling, sweeping, resolving
   {
     name: 'a settlement names its attempt',
