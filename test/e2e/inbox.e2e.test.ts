@@ -238,7 +238,9 @@ test('an inbox belongs to one ledger: another takes nothing from it', async () =
   expect((await once()).code).toBe(0)
   putWhole('a.csv', toCsv(refunds(2)))
   await mkdir(office.path('other'))
-  const other = await office.trancheWith({ TRANCHE_DATA_DIR: office.path('other') }, 'inbox', dir, '--once', '--json')
+  const elsewhere = { TRANCHE_DATA_DIR: office.path('other') }
+  expect((await office.trancheWith(elsewhere, 'init')).code).toBe(0)
+  const other = await office.trancheWith(elsewhere, 'inbox', dir, '--once', '--json')
   expect(other.code).toBe(2)
   expect(other.stderr).toContain('belongs to another ledger')
   expect(csvIn('.')).toEqual(['a.csv'])

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { query } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 
 let office: Office
@@ -90,7 +91,7 @@ describe('a format', () => {
     const path = `${office.dataDir}/formats/default/bank.yaml`
     expect(saved.stderr).toContain(`The format bank was saved: ${path}`)
     expect(await readFile(path, 'utf8')).toContain('map:\n  Bestell-ID: request_ref_po_id\n')
-    expect(existsSync(office.ledgerPath)).toBe(false)
+    expect(query(office, 'SELECT id FROM batch')).toEqual([])
     const checked = await office.tranche('check', file, '--format', 'bank', '--json')
     expect(checked.last).toMatchObject({ ok: true, totals: [{ operation: 'REFUND', amount: '1246.80' }] })
     const over = await office.tranche('check', file, '--format', 'bank', '--operation', 'CANCEL', '--json')
@@ -119,7 +120,7 @@ describe('a format', () => {
     const nothing = await office.tranche('check', file, '--save-format', 'bank')
     expect(nothing.code).toBe(2)
     expect(nothing.stderr).toContain('there is nothing to keep')
-    expect(existsSync(office.ledgerPath)).toBe(false)
+    expect(query(office, 'SELECT id FROM batch')).toEqual([])
   })
 })
 

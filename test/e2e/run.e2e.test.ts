@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
-import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
+import { booksOf, compareBooks, countsIn, query, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { mixedFile, preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 
@@ -136,6 +136,6 @@ test('a check names what a run would do, and neither records nor sends; a rehear
   const lines = readCsv(office.path('try.SANDBOX.csv'))
   expect(lines.map((line) => line.result_status)).toEqual(rows.map(() => 'APPROVED'))
   expect(lines.every((line) => line.result_batch?.startsWith('SANDBOX-'))).toBe(true)
-  expect(existsSync(office.ledgerPath)).toBe(false)
+  expect(query(office, 'SELECT id FROM batch')).toEqual([])
   expect(office.sandbox.received()).toBe(0)
 })
