@@ -1,6 +1,7 @@
 // Environment and TRANCHE_CONFIG → one frozen Config, or one fault that names every mistake at once.
 // Nothing falls back in silence: a setting that is there is understood or refused, an empty one included.
 
+import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import type { z } from 'zod'
@@ -190,13 +191,16 @@ function openSettings(env: NodeJS.ProcessEnv, note: Note): Settings {
   }
 }
 
-/** One line, without the line end that every editor adds. */
+/**
+ * One line, without the line end that every editor adds. The only file that may be a pipe, and is waited for: a password
+ * store hands a secret over by `<(…)` without leaving it on a disk.
+ */
 function readSecretFile(path: string, complain: (problem: string) => void): string | undefined {
   let text: string
   try {
-    text = readTextSync(path).replace(/\r?\n$/, '')
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    complain(`names ${path}, which ${whyNotRead(error)}`)
+    complain(`names ${path}, which cannot be read (${codeOf(error)})`)
     return undefined
   }
   if (text.trim() === '') complain(`names ${path}, which is empty`)
