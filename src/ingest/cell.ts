@@ -99,34 +99,55 @@ export function dateText(stored: string, from1904: boolean): string | null {
   return iso.endsWith('T00:00:00') ? iso.slice(0, 10) : iso
 }
 
-/** By the numbers that stand for built-in formats. */
-function isBuiltInDate(formatId: number): boolean {
-  const within = (from: number, to: number) => formatId >= from && formatId <= to
-  return within(14, 22) || within(27, 36) || within(45, 47) || within(50, 58) || within(71, 81)
-}
+/** What a number format makes of a number. `rescaled`: a person sees another number. The later one is the stricter. */
+const NUMBER_STYLES = ['number', 'rescaled', 'date'] as const
+export type NumberStyle = (typeof NUMBER_STYLES)[number]
 
-/** A cell as a workbook stores it under a format that is no date. `rescaled`: a person sees another number. */
-export type NumberStyle = 'number' | 'rescaled' | 'date'
+export function stricter(a: NumberStyle, b: NumberStyle): NumberStyle {
+  return NUMBER_STYLES.indexOf(a) < NUMBER_STYLES.indexOf(b) ? b : a
+}
 
 const PER_CENT_FORMATS = [9, 10]
 
-export function styleOf(formatId: number, format: string | undefined): NumberStyle {
-  if (format === undefined) {
-    return isBuiltInDate(formatId) ? 'date' : PER_CENT_FORMATS.includes(formatId) ? 'rescaled' : 'number'
-  }
+/** By the numbers that stand for built-in formats. A workbook may spell such a format out; it stays what it is. */
+export function builtInStyle(formatId: number): NumberStyle {
+  const within = (from: number, to: number) => formatId >= from && formatId <= to
+  if (within(14, 22) || within(27, 36) || within(45, 47) || within(50, 58) || within(71, 81)) return 'date'
+  return PER_CENT_FORMATS.includes(formatId) ? 'rescaled' : 'number'
+}
+
+export function formatStyle(format: string): NumberStyle {
   return showsDate(format) ? 'date' : showsAnother(format) ? 'rescaled' : 'number'
 }
 
-/** Per cent, thousands cut off (`0,`), and digits or a decimal sign that only the format has (`0\\.00` shows 1250 as 12.50). */
+/**
+ * Per cent, thousands cut off (`0,`), digits or a decimal sign that only the format has (`0\.00` shows 1250 as 12.50), and a
+ * positive number shown with a minus, in brackets or not at all (`-0.00`, `;;;`).
+ */
 function showsAnother(format: string): boolean {
   let addsDigits = false
   const bare = format.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, (part) => {
     const literal = part.startsWith('"') ? part.slice(1, -1) : part.startsWith('\\') ? part.slice(1) : ''
     addsDigits ||= /\d/.test(literal)
+    if (/^\s*[-−–(]\P{L}*$/u.test(literal)) return '-'
+    if (/^\[[<>=]/.test(part)) return CONDITION
     return literal === '.' || literal === ',' ? LITERAL_SIGN : ''
   })
-  return addsDigits || /%|[0#?.],+(?![0#?,])/.test(bare) || /[0#?]~[0#?]/.test(bare)
+  return (
+    addsDigits ||
+    /%|[0#?.],+(?![0#?,])/.test(bare) ||
+    /[0#?]~[0#?]/.test(bare) ||
+    (format !== '' && !bare.includes(CONDITION) && showsAnotherSign(bare.split(';', 1)[0] as string))
+  )
 }
+
+/** Of the first section, which is that of positive numbers. */
+function showsAnotherSign(section: string): boolean {
+  return /[-−–(]/.test(section.replace(/E[+-]/gi, '')) || !/[0#?@]|general|standard/i.test(section)
+}
+
+/** Stands for a condition such as `[>100]`: which section a number goes by is then open. */
+const CONDITION = '\u0001'
 
 /** Stands for a decimal sign that the format adds and the number does not have. */
 const LITERAL_SIGN = '~'

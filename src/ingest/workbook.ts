@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import { readAll } from './bytes.ts'
-import { type NumberStyle, styleOf } from './cell.ts'
+import { builtInStyle, formatStyle, type NumberStyle, stricter } from './cell.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 import { type Book, readCells, readSheet, sheetStart } from './sheet.ts'
@@ -218,24 +218,33 @@ async function readTargets(bytes: Buffer, part: Entry | undefined, budget: Budge
   return { sheets, styles, strings }
 }
 
-/** Per cell style, what it makes of a number. */
+const NUMBER_FORMAT = 'styleSheet/numFmts/numFmt'
+const CELL_STYLE = 'styleSheet/cellXfs/xf'
+
+/**
+ * Per cell style, what it makes of a number. By the whole path: conditional formats and tables have number formats too,
+ * counted by another list, in which 14 is a per cent and no date.
+ */
 async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberStyle[]> {
-  const formats = new Map<number, string>()
+  const formats = new Map<number, NumberStyle>()
+  const styleOf = (id: number) => formats.get(id) ?? builtInStyle(id)
   const ids: number[] = []
-  let inCellStyles = false
+  const path: string[] = []
   const elements = {
     open(element: string, attribute: (name: string) => string | undefined) {
-      if (element === 'cellXfs') inCellStyles = true
-      if (element === 'numFmt') formats.set(Number(attribute('numFmtId')), attribute('formatCode') ?? '')
-      if (element === 'xf' && inCellStyles) ids.push(Number(attribute('numFmtId') ?? 0))
+      path.push(element)
+      const at = path.join('/')
+      const id = () => Number(attribute('numFmtId') ?? 0)
+      if (at === NUMBER_FORMAT) formats.set(id(), stricter(styleOf(id()), formatStyle(attribute('formatCode') ?? '')))
+      if (at === CELL_STYLE) ids.push(id())
     },
-    close(element: string) {
-      if (element === 'cellXfs') inCellStyles = false
+    close() {
+      path.pop()
     },
     text() {},
   }
   for await (const _ of readXml(bytes, part, budget, elements));
-  return ids.map((id) => styleOf(id, formats.get(id)))
+  return ids.map(styleOf)
 }
 
 /** The texts that cells name by number: plain or in runs of different fonts; without the readings of Japanese ones. */

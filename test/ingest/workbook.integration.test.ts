@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import writeXlsxFile from 'write-excel-file/node'
-import { numberText, showsDate, styleOf } from '../../src/ingest/cell.ts'
+import { builtInStyle, formatStyle, numberText, showsDate } from '../../src/ingest/cell.ts'
 import { readRows } from '../../src/ingest/rows.ts'
 import { surveyFile } from '../../src/ingest/survey.ts'
 import { type Entry, inflate, readDirectory } from '../../src/ingest/zip.ts'
@@ -189,7 +189,7 @@ test.each([
   ['0.00" h"', 'number'],
   ['dd.mm.yyyy', 'date'],
 ])('the format %s makes a number a %s', (format, style) => {
-  expect(styleOf(164, format)).toBe(style)
+  expect(formatStyle(format)).toBe(style)
 })
 
 test('an amount that a person sees as another one is a fault: what is stored may be a hundred times as much', async () => {
@@ -200,7 +200,7 @@ test('an amount that a person sees as another one is a fault: what is stored may
   expect(rows[0]?.faults.map(({ column, problem }) => [column, problem.slice(0, 22)])).toEqual([
     ['amount', 'is shown by the spread'],
   ])
-  expect(styleOf(9, undefined)).toBe('rescaled')
+  expect(builtInStyle(9)).toBe('rescaled')
 })
 
 test('an amount that is a number is carried through with the sign of its file, or it would come back as another', async () => {

@@ -51,6 +51,7 @@ const REJECTS = 'test/results/rejects.integration.test.ts'
 const WRITING = 'test/results/write.integration.test.ts'
 const SUBMITTING = 'test/processors/submit-file.integration.test.ts'
 const WORKBOOK = 'test/ingest/workbook.integration.test.ts'
+const NUMBER_FORMATS = 'test/ingest/number-formats.integration.test.ts'
 const FORMATS = 'test/results/formats.integration.test.ts'
 const FORMATS_RUN = 'test/e2e/formats.e2e.test.ts'
 
@@ -1461,6 +1462,27 @@ export const GUARDS: readonly Guard[] = [
     guard: "text: style === 'date' ? (dateText(stored, from1904) ?? text) : text, kind: style",
     without: "text, kind: style === 'date' ? 'number' : style",
     tests: [WORKBOOK],
+  },
+  {
+    name: "a conditional format is no cell's: its number does not make a date an amount",
+    file: 'src/ingest/workbook.ts',
+    guard: "const NUMBER_FORMAT = 'styleSheet/numFmts/numFmt'\n",
+    without: "const NUMBER_FORMAT = 'styleSheet/dxfs/dxf/numFmt'\n",
+    tests: [NUMBER_FORMATS],
+  },
+  {
+    name: 'a built-in date stays one, whatever the workbook calls by its number',
+    file: 'src/ingest/workbook.ts',
+    guard: 'stricter(styleOf(id()), formatStyle(',
+    without: "stricter('number', formatStyle(",
+    tests: [NUMBER_FORMATS],
+  },
+  {
+    name: 'an amount that is shown with a minus, or not at all, is a fault',
+    file: 'src/ingest/cell.ts',
+    guard: " && showsAnotherSign(bare.split(';', 1)[0] as string)",
+    without: ' && false',
+    tests: [NUMBER_FORMATS],
   },
   {
     name: 'of two sheets with rows neither is guessed',
