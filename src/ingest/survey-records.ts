@@ -6,6 +6,7 @@ import { findCardData } from './card.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
 import { DecimalEvidence, type DecimalSign } from './decimal.ts'
 import { type Delimiter, findHeaderBelow } from './delimiter.ts'
+import { DirectionEvidence } from './direction.ts'
 import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
 import { lineTakenIn, Oddities, takenInFault, titledFault } from './oddities.ts'
@@ -49,6 +50,7 @@ export async function surveyRecords(
   csv: { readonly text: string; readonly delimiter: Delimiter } | null,
 ): Promise<RecordsFound | StructuralFault | ReadOtherwise> {
   const amounts = new DecimalEvidence()
+  const directions = new DirectionEvidence()
   const oddities = new Oddities()
   let header: Header | null = null
   let rows = 0
@@ -74,10 +76,14 @@ export async function surveyRecords(
       findStructuralFault(header, read, rows) ?? (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
     if (fault !== null) return fault
     const place = header.fields.amount ?? -1
-    // A number of a workbook has no sign that was written.
-    if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(unquoted(read.cells[place] ?? ''), read.line)
+    const amount = unquoted(read.cells[place] ?? '')
+    directions.see(amount, read.line)
+    // A number of a workbook has no decimal sign that was written.
+    if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(amount, read.line)
   }
   if (header === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
+  const bothWays = directions.decide()
+  if (bothWays !== null) return bothWays
   const decimal = amounts.decide(options.decimal)
   if (decimal !== null && typeof decimal === 'object') return decimal
   const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null

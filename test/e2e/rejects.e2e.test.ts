@@ -100,7 +100,7 @@ test('4000 rows with one trouble are one line, and JSON has the first 1000 of th
 
 test('troubles that are all different fill a screen; the rest is counted, with the command that shows them', async () => {
   const troubles: readonly Partial<FileRow>[] = [
-    ...['x', '-1', '1.001', '', '0.00', '1e5', '9'.repeat(20)].map((amount) => ({ amount })),
+    ...['x', '+1', '1.001', '', '0.00', '1e5', '9'.repeat(20)].map((amount) => ({ amount })),
     ...['EURO', ''].map((currency) => ({ request_currency: currency })),
     ...['x', '', '=1', '7.23457E+12'].map((id) => ({ request_ref_po_id: id })),
     ...['soon', '2026-01-31T09:00:00'].map((executeAt) => ({ execute_at: executeAt })),

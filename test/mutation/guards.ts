@@ -1343,6 +1343,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [CORPUS],
   },
   {
+    name: 'reading: of amounts with a minus and amounts without neither kind is sent',
+    file: 'src/ingest/survey-records.ts',
+    guard: '  if (bothWays !== null) return bothWays\n',
+    without: '',
+    tests: ['test/ingest/direction.integration.test.ts'],
+  },
+  {
     name: 'reading: a first line that two delimiters part alike is not guessed',
     file: 'src/ingest/delimiter.ts',
     guard: 'best !== null && best.rival !== null && best.known > 0',

@@ -1,0 +1,74 @@
+// A minus says which way the money goes. Where some amounts of a file have one and others have none, leaving out the bad rows
+// would leave out one way and send the other.
+
+import { describe, expect, test } from 'vitest'
+import { cell, number, workbook } from './sheets.ts'
+import { readWhole, refusalOf, toCsv } from './table.ts'
+
+const HEADER = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id']
+const rowsWith = <T>(amounts: readonly T[]) =>
+  amounts.map((amount, i) => [`R${i}`, 'REFUND', amount, 'EUR', `${100 + i}`])
+const fileOf = (...amounts: readonly string[]) => toCsv([HEADER, ...rowsWith(amounts)], ';', '\n')
+
+describe('amounts with a minus and without one in a file', () => {
+  test.each([
+    ['-9.99', '3500.00'],
+    ['3500.00', '-9.99'],
+    ['−9.99', '1'],
+    ['–9.99', '1,234.50'],
+    ['9.99-', '1.00'],
+    ['(9.99)', '1.00'],
+    ['-€9.99', '1.00'],
+    ['€ -9.99', '1.00'],
+    ['EUR -9.99', '1.00'],
+    ['($9.99)', '1.00'],
+    ['9.99 CR', '1.00'],
+    ['9.99DR', '1.00'],
+    ['9,99 H', '1,00'],
+    ["'-9.99", '1.00'],
+    ['- 9.99', '1.00'],
+    ['-1.024,90', '1.024,90'],
+  ])('refuse it, whatever is left out: %s beside %s', async (...amounts) => {
+    const fault = await refusalOf(fileOf(...amounts))
+    expect(fault.problem).toMatch(/amounts with a minus.*stand beside amounts without/)
+    expect(fault.remedy).toContain('which way the money goes')
+  })
+
+  test('are named by the lines of either kind', async () => {
+    const many = [...Array.from({ length: 7 }, () => '-1.00'), '2.00']
+    expect((await refusalOf(fileOf(...many))).problem).toBe(
+      'amounts with a minus or in brackets (lines 2, 3, 4, 5, 6 and 2 more) stand beside amounts without (line 9)',
+    )
+  })
+
+  test('refuse a workbook whose amounts are numbers', async () => {
+    for (const amounts of [
+      [number('-9.99'), number('3500')],
+      [number('-9.99', 4), '3500.00'],
+      [cell('n', '<f>0-9.99</f><v>-9.99</v>'), number('1', 4)],
+    ])
+      expect((await refusalOf(workbook([HEADER, ...rowsWith(amounts)]))).problem).toContain('with a minus')
+  })
+})
+
+test.each([
+  [['5.00', '7.50']],
+  [['-5.00', '-7.50']],
+  [['-5.00', '(7.50)', '9.99-']],
+  [['5.00', '-0.00']],
+  [['-5.00', '0.00']],
+  [['5.00', '-']],
+  [['5.00', '5.–', '12.-']],
+  [['-5.00', '€ 7.50']],
+  [['5.00', '2026-12-01']],
+  [['5.00', '+7.50']],
+  [['-5.00', '']],
+])('%j are of one way, or say nothing: each is judged by itself', async (amounts) => {
+  expect((await readWhole(fileOf(...amounts))).rows).toHaveLength(amounts.length)
+})
+
+// A pattern that went back for every digit would take minutes: a test that does not end in time has failed.
+test('a long cell is looked at once', async () => {
+  const long = ['(', '1'.repeat(32_000), 'x'].join('')
+  expect((await readWhole(fileOf(...Array.from({ length: 20 }, () => long)))).rows).toHaveLength(20)
+})
