@@ -234,31 +234,34 @@ function reservedProblem(column: string): Problem | null {
   }
 }
 
-/** The name that is at most a third of its letters away; null: none is near. */
-export function nearestName<T extends string>(meant: string, names: readonly T[]): T | null {
-  const wanted = squeezed(meant).slice(0, 40)
-  let best: { name: T; distance: number } | null = null
-  for (const name of names) {
-    const known = squeezed(name).slice(0, 40)
-    const distance = editDistance(wanted, known)
-    if (distance <= known.length / 3 && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
-      best = { name, distance }
-    }
-  }
-  return best?.name ?? null
+/** The one name that was meant and mistyped; null: none, or more than one could be. */
+export function nearestName<T extends string>(written: string, names: readonly T[]): T | null {
+  const near = names.filter((name) => isSlipOf(written, name))
+  return near.length === 1 ? (near[0] as T) : null
 }
 
-export function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1))
-    }
-    row = next
-  }
-  return row[b.length] as number
+/** Shorter words are each other's neighbours: month and monto, order and owner. */
+const LETTERS_SURE = 6
+
+/**
+ * One letter too many, too few or another one, or two letters swapped, and never the first letter or a digit. More than
+ * that is another word, and a column proposed for it would move money by what it holds.
+ */
+export function isSlipOf(written: string, name: string): boolean {
+  const [a, b] = [squeezed(written), squeezed(name)]
+  if (a === b || b.length < LETTERS_SURE || a[0] !== b[0] || digitsOf(a) !== digitsOf(b)) return false
+  const shorter = Math.min(a.length, b.length)
+  let start = 0
+  while (start < shorter && a[start] === b[start]) start += 1
+  let end = 0
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end += 1
+  const [inA, inB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
+  const isSwap = inA.length === 2 && inB.length === 2 && inA[0] === inB[1] && inA[1] === inB[0]
+  return isSwap || (inA.length <= 1 && inB.length <= 1)
+}
+
+function digitsOf(text: string): string {
+  return text.replace(/\D/g, '')
 }
 
 /** What a file of rejects says about its rows: nothing of it is the row's. */

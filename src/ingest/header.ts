@@ -5,12 +5,12 @@ import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { holdsPan, isRoundedPan } from '../domain/pan.ts'
 import {
-  editDistance,
   type Field,
   fieldOf,
   isCardColumn,
   isRejectColumn,
   isResultColumn,
+  isSlipOf,
   type MappedColumn,
   namesOf,
   nearestName,
@@ -264,6 +264,19 @@ function remedyFor(field: Field, unknown: readonly string[]): string {
 const REMEDIES: Readonly<Partial<Record<Field, string>>> = {
   transaction_type: 'add the column transaction_type, or say it for the whole file, for example --operation REFUND',
   request_currency: 'add the column request_currency, or say it for the whole file, for example --currency EUR',
+  // What is proposed here would be refunded or charged, so it is said what it is, and no column is guessed.
+  request_ref_po_id: remedyForId(
+    'request_ref_po_id',
+    "the gateway's id of the earlier transaction (an order number of the shop is another thing)",
+  ),
+  customer_vault_id: remedyForId(
+    'customer_vault_id',
+    "the gateway's id of the stored card (a customer number is another thing)",
+  ),
+}
+
+function remedyForId(field: Field, what: string): string {
+  return `add the column ${field}, ${what}, or say which column holds it: --map "COLUMN=${field}"`
 }
 
 /** What every row needs, whatever is in it. What only some rows need is asked of those rows. */
@@ -276,19 +289,10 @@ function neededFields({ operation, currency }: HeaderNeeds): readonly Field[] {
   )
 }
 
-/** The column that is at most a third of its letters away from a name of the field. */
+/** The one column whose name is a name of the field, mistyped. */
 function nearestTo(field: Field, columns: readonly string[]): string | null {
-  let best: { column: string; distance: number } | null = null
-  for (const column of columns) {
-    const name = squeezed(column).slice(0, 40)
-    for (const known of namesOf(field)) {
-      const distance = editDistance(name, known)
-      if (distance <= known.length / 3 && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
-        best = { column, distance }
-      }
-    }
-  }
-  return best?.column ?? null
+  const near = columns.filter((column) => namesOf(field).some((name) => isSlipOf(column, name)))
+  return near.length === 1 ? (near[0] as string) : null
 }
 
 /** Whether a record is the header again, as where two files were pasted together. */

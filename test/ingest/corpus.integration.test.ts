@@ -371,7 +371,7 @@ const CASES: readonly Case[] = [
     fact: 'an order number is not taken for the gateway’s order id',
     options: { operation: 'REFUND' },
     refused:
-      'line 1: the file has no column request_ref_po_id; its first line has "reference", "transaction_type", "amount", "request_currency", "Order number", "note". add the column request_ref_po_id, or say which column it is: --map "COLUMN=request_ref_po_id"',
+      'line 1: the file has no column request_ref_po_id; its first line has "reference", "transaction_type", "amount", "request_currency", "Order number", "note". add the column request_ref_po_id, the gateway\'s id of the earlier transaction (an order number of the shop is another thing), or say which column holds it: --map "COLUMN=request_ref_po_id"',
   },
   {
     file: 'mapped-order-number',

@@ -43,6 +43,7 @@ const IDENTIFIER = 'test/ingest/identifier.test.ts'
 const ODD_REFERENCES = 'test/ledger/odd-references.integration.test.ts'
 const MONEY = 'test/domain/money.test.ts'
 const INSTRUCTION = 'test/domain/instruction.test.ts'
+const HINTS = 'test/ingest/hints.test.ts'
 const MOMENT = 'test/ingest/moment.test.ts'
 const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
@@ -1348,6 +1349,20 @@ export const GUARDS: readonly Guard[] = [
     guard: '  if (bothWays !== null) return bothWays\n',
     without: '',
     tests: ['test/ingest/direction.integration.test.ts'],
+  },
+  {
+    name: 'reading: a short word is not proposed for its neighbour, an order number for an order id',
+    file: 'src/ingest/columns.ts',
+    guard: ' || b.length < LETTERS_SURE',
+    without: '',
+    tests: [HINTS],
+  },
+  {
+    name: 'reading: a column is proposed for one slip of the keyboard only',
+    file: 'src/ingest/columns.ts',
+    guard: 'inA.length <= 1 && inB.length <= 1',
+    without: 'inA.length <= 3 && inB.length <= 3',
+    tests: [HINTS],
   },
   {
     name: 'reading: a first line that two delimiters part alike is not guessed',
