@@ -217,6 +217,8 @@ export type OpenedFile =
         readonly mapped: readonly { readonly written: string; readonly field: string }[]
         readonly carried: readonly string[]
       }
+      /** Columns that speak of an amount beside the one that is read as the amount. */
+      readonly rivals: readonly string[]
       /** Columns that the options say are no field: nobody needs to be asked about them. */
       readonly ignored: readonly string[]
       readonly close: () => Promise<void>
@@ -254,6 +256,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       decimal: survey.decimal,
       referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
       columns: { mapped: understoodColumns(survey.header), carried: survey.header.unknown },
+      rivals: survey.header.rivals,
       ignored: survey.header.ignored,
       sheet: survey.sheet,
       close: () => handle.close(),

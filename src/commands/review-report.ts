@@ -18,23 +18,39 @@ const FAULTS_IN_JSON = 1000
 
 export function sayHow(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
   for (const warning of opened.warnings) terminal.say(`Note: ${warning}`)
-  if (opened.mapped.length > 0) {
+  const columns = opened.columns.mapped.filter(
+    ({ written, field }) => ALWAYS_SHOWN.includes(field) || opened.mapped.some((column) => column.written === written),
+  )
+  if (columns.length > 0) terminal.say(`Columns: ${columns.map(readAsText).join(', ')}`)
+  if (opened.rivals.length > 0 && columns.some(({ field }) => field === 'amount'))
     terminal.say(
-      `Columns: ${opened.mapped.map(({ written, field }) => `${columnText(written)} is read as ${field}`).join(', ')}`,
+      `Not read as the amount: ${namesText(opened.rivals)}. If one of them is the amount that is meant, say --map "COLUMN=amount".`,
     )
-  }
+}
+
+/** What moves and whose it is: a person must see where they come from, however the columns are called. */
+const ALWAYS_SHOWN = ['amount', 'request_currency', 'request_ref_po_id', 'customer_vault_id']
+
+function readAsText({ written, field }: { readonly written: string; readonly field: string }): string {
+  const name = columnText(written)
+  return name.toLowerCase() === field ? name : `${name} is read as ${field}`
 }
 
 /** A column that was not understood may be one that was meant to be. */
 export function sayCarried(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
   const carried = opened.columns.carried.filter((name) => !opened.ignored.includes(name))
   if (carried.length === 0) return
-  const names = carried.slice(0, COLUMNS_NAMED).map(columnText).join(', ')
-  const more = carried.length > COLUMNS_NAMED ? ` and ${carried.length - COLUMNS_NAMED} more` : ''
-  terminal.say(`Not understood, carried through: ${names}${more}. If one of them is meant, say --map "COLUMN=FIELD".`)
+  terminal.say(
+    `Not understood, carried through: ${namesText(carried)}. If one of them is meant, say --map "COLUMN=FIELD".`,
+  )
 }
 
 const COLUMNS_NAMED = 30
+
+function namesText(columns: readonly string[]): string {
+  const more = columns.length > COLUMNS_NAMED ? ` and ${columns.length - COLUMNS_NAMED} more` : ''
+  return `${columns.slice(0, COLUMNS_NAMED).map(columnText).join(', ')}${more}`
+}
 
 /** A name as it may be shown on a terminal. */
 function columnText(name: string): string {

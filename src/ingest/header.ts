@@ -19,6 +19,7 @@ import {
 } from './columns.ts'
 import { LIMITS } from './limits.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
+import { findRivals, speaksOfAmount } from './rivals.ts'
 
 export interface Header {
   /** Every column as the file names it. */
@@ -33,6 +34,8 @@ export interface Header {
   readonly unknown: readonly string[]
   /** Of these, the columns that a person said are none. */
   readonly ignored: readonly string[]
+  /** Of the unknown ones, those that speak of an amount and that nobody said are none. */
+  readonly rivals: readonly string[]
   /** Columns that may hold nothing, because they are for card data. */
   readonly cards: readonly number[]
   /** The places whose cells go into the results, in order: all but a former result's or reject's own. */
@@ -56,14 +59,6 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const meanings = meaningsOf(written, needs.map ?? [])
   if (isProblem(meanings)) return refuse(findPanInHeader(written) ?? findTooLarge(written) ?? meanings, { line })
   const fields: Partial<Record<Field, number>> = {}
-  const fault =
-    findPanInHeader(written) ??
-    findTooLarge(written) ??
-    findDuplicate(written) ??
-    findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
-    findHalfResults(written) ??
-    findMissing(written, meanings, needs)
-  if (fault !== null) return refuse(fault, { line })
   const results = findResults(written)
   const places = written.map((_, i) => i)
   const cards = places.filter((i) => isCardColumn(written[i] as string))
@@ -71,6 +66,21 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     const name = plainName(written[i] as string)
     return isRejectColumn(name) || (results !== null && name.startsWith('result_'))
   }
+  const unknown = places.filter(
+    (i) => meanings[i] === null && (written[i] as string).trim() !== '' && !cards.includes(i) && !isOurs(i),
+  )
+  const ignored = saidPlaces(needs.map ?? [], written, (field) => field === null)
+  const rivals = unknown.filter((i) => !ignored.includes(i) && speaksOfAmount(written[i] as string))
+  const namesAt = (some: readonly number[]) => some.map((i) => written[i] as string)
+  const fault =
+    findPanInHeader(written) ??
+    findTooLarge(written) ??
+    findDuplicate(written) ??
+    findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
+    findHalfResults(written) ??
+    findMissing(written, meanings, needs) ??
+    findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals))
+  if (fault !== null) return refuse(fault, { line })
   return {
     written,
     names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
@@ -79,19 +89,35 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
       const [name, field] = [written[i] as string, meanings[i] ?? null]
       return field === null || plainName(name) === field ? [] : [{ written: name, field }]
     }),
-    unknown: places.flatMap((i) => {
-      const name = written[i] as string
-      return meanings[i] !== null || name.trim() === '' || cards.includes(i) || isOurs(i) ? [] : [name]
-    }),
-    ignored: (needs.map ?? []).flatMap(({ column, field }) => {
-      const place = field === null ? placeOf(column, written) : null
-      return typeof place === 'number' ? [written[place] as string] : []
-    }),
+    unknown: namesAt(unknown),
+    ignored: namesAt(ignored),
+    rivals: namesAt(rivals),
     cards,
     carried: places.filter((i) => !isOurs(i)),
     results,
     guarded,
   }
+}
+
+/** Where a person said a column is such a field. */
+function saidPlaces(
+  map: readonly MappedColumn[],
+  written: readonly string[],
+  isSuch: (field: Field | null) => boolean,
+): readonly number[] {
+  return map.flatMap(({ column, field }) => {
+    const place = isSuch(field) ? placeOf(column, written) : null
+    return typeof place === 'number' ? [place] : []
+  })
+}
+
+function amountIn(
+  { amount }: Readonly<Partial<Record<Field, number>>>,
+  written: readonly string[],
+  map: readonly MappedColumn[],
+): Parameters<typeof findRivals>[1] {
+  if (amount === undefined) return null
+  return { place: amount, isSaid: saidPlaces(map, written, (field) => field === 'amount').includes(amount) }
 }
 
 /** By place: the field that the column is read as; null where it is carried through only. */

@@ -1,7 +1,7 @@
 // Files as the command line reads them: what it says about columns and formats, and how it ends with files no machine could hold.
 
 import { existsSync } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { mkdir, open, readFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { query } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
@@ -66,6 +66,54 @@ describe('columns', () => {
     await office.tranche('submit', plain)
     const declared = await office.tranche('submit', plain, '--decimal', '.')
     expect(declared.stderr).toContain('read with no such options; now it is to be read with --decimal .')
+  })
+})
+
+describe('the amount', () => {
+  test('is shown with its column, currency and target, and the columns that could be meant instead', async () => {
+    const text = 'id;Amount;Amount Refunded;Currency;Order ID;Description\n1;90.00;5.00;EUR;1001;x\n'
+    const file = await office.put('payments.csv', text)
+    for (const command of ['check', 'submit']) {
+      const { code, stderr } = await office.tranche(command, file, '--operation', 'REFUND')
+      expect(code, stderr).toBe(0)
+      expect(stderr).toContain(
+        'Columns: Amount, Currency is read as request_currency, Order ID is read as request_ref_po_id\n',
+      )
+      expect(stderr).toContain('Not read as the amount: Amount Refunded. ')
+    }
+    const sale = await office.put(
+      'sale.csv',
+      'transaction_type;amount;request_currency;customer_vault_id\nCAPTURE;1;EUR;7\n',
+    )
+    expect((await office.tranche('check', sale)).stderr).toContain(
+      'Columns: amount, request_currency, customer_vault_id\n',
+    )
+  })
+
+  test('is not guessed where another column could be meant, with a person or without one', async () => {
+    const text = 'Order ID,Transaction Amount,Amount to refund,Currency\n1001,50.00,5.00,EUR\n'
+    await mkdir(office.path('in'))
+    const file = await office.put('in/refunds.csv', text)
+    const how = ['--operation', 'REFUND']
+    expect(
+      (await office.tranche('check', file, ...how, '--map', 'Currency=request_currency', '--save-format', 'shop')).code,
+    ).toBe(7)
+    const chosen = [...how, '--map', 'Amount to refund=amount']
+    const { last } = await office.tranche('check', file, ...chosen, '--save-format', 'shop', '--json')
+    expect(last).toMatchObject({ ok: true, totals: [{ amount: '5.00' }] })
+    for (const command of [['check'], ['submit'], ['run', '--out', office.path('out.csv')]]) {
+      const { code, stderr } = await office.tranche(...command, file, ...how, '--skip-invalid')
+      expect(code, stderr).toBe(7)
+      expect(stderr).toContain('"Amount to refund" could be the one that is meant. Say which one is: --map ')
+    }
+    const inbox = ['inbox', office.path('in'), '--once', '--stable-for', '0']
+    const unattended = await office.tranche(...inbox, ...how, '--json')
+    expect(unattended.code, unattended.stderr).toBe(7)
+    expect(unattended.objects.map(({ event }) => event)).toContain('rejected')
+    await office.put('in/refunds.csv', text)
+    const formatted = await office.tranche(...inbox, '--format', 'shop', '--json')
+    expect(formatted.code, formatted.stderr).toBe(0)
+    expect(formatted.objects).toContainEqual(expect.objectContaining({ event: 'recorded', rows: 1 }))
   })
 })
 

@@ -44,6 +44,7 @@ const ODD_REFERENCES = 'test/ledger/odd-references.integration.test.ts'
 const MONEY = 'test/domain/money.test.ts'
 const INSTRUCTION = 'test/domain/instruction.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
+const RIVALS = 'test/ingest/rivals.test.ts'
 const MOMENT = 'test/ingest/moment.test.ts'
 const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
@@ -1363,6 +1364,20 @@ export const GUARDS: readonly Guard[] = [
     guard: 'inA.length <= 1 && inB.length <= 1',
     without: 'inA.length <= 3 && inB.length <= 3',
     tests: [HINTS],
+  },
+  {
+    name: 'reading: of two columns that could be the amount neither is guessed',
+    file: 'src/ingest/header.ts',
+    guard: ' ??\n    findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals))',
+    without: '',
+    tests: [RIVALS],
+  },
+  {
+    name: 'reading: the column of the amount is shown even where it is called so',
+    file: 'src/commands/review-report.ts',
+    guard: 'ALWAYS_SHOWN.includes(field) || ',
+    without: '',
+    tests: [READING],
   },
   {
     name: 'reading: a first line that two delimiters part alike is not guessed',

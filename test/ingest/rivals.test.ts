@@ -1,0 +1,96 @@
+// Columns beside the amount that speak of an amount as well: which one moves is not guessed.
+
+import { describe, expect, test } from 'vitest'
+import type { Currency } from '../../src/domain/money.ts'
+import { parseColumnMap } from '../../src/ingest/columns.ts'
+import { type Header, parseHeader } from '../../src/ingest/header.ts'
+import { isProblem } from '../../src/ingest/problem.ts'
+
+const parsed = (line: string, ...said: string[]) => {
+  const map = parseColumnMap(
+    said.map((text) => ({ column: text.split('=')[0] ?? '', field: text.split('=')[1] ?? '' })),
+  )
+  if (isProblem(map)) throw new Error(map.problem)
+  return parseHeader(line.split(';'), 1, { operation: 'REFUND', currency: 'EUR' as Currency, map })
+}
+const header = (...args: Parameters<typeof parsed>): Header => {
+  const found = parsed(...args)
+  if ('kind' in found) throw new Error(found.problem)
+  return found
+}
+
+describe('a column that speaks of an amount, beside one that is read as the amount under another name', () => {
+  test.each([
+    'Amount to refund',
+    'Amount Refunded',
+    'refundedAmount',
+    'Refund',
+    'Refunded',
+    'REFUND_TOTAL',
+    'Total',
+    'Gross',
+    'Net',
+    'Nettobetrag',
+    'Gesamtbetrag (EUR)',
+    'Rückzahlung',
+    'Erstattung',
+    'Summe brutto',
+    'Montant remboursé',
+    'Remboursement',
+    'Importe reembolsado',
+    'Reembolso',
+    'Importo rimborsato',
+    'Rimborso',
+    'Amt2',
+  ])('refuses the file until a person says which one is meant: %s', (rival) => {
+    const line = `order_id;Transaction Amount;${rival}`
+    expect(parsed(line)).toMatchObject({
+      kind: 'refused',
+      problem: `the column "Transaction Amount" would be read as the amount, and "${rival}" could be the one that is meant`,
+      remedy: `say which one is: --map "Transaction Amount=amount" or --map "${rival}=amount"; or say that the other is not: --map "${rival}=ignore"`,
+    })
+    expect(header(line, `${rival}=amount`).fields.amount).toBe(2)
+    expect(header(line, 'Transaction Amount=amount').fields.amount).toBe(1)
+    expect(header(line, `${rival}=ignore`)).toMatchObject({ fields: { amount: 1 }, rivals: [] })
+  })
+
+  test('is one of several, all of which are named', () => {
+    expect(parsed('order_id;Betrag;Gebühr;Nettobetrag;Erstattet')).toMatchObject({
+      problem:
+        'the column "Betrag" would be read as the amount, and "Nettobetrag" or "Erstattet" could be the one that is meant',
+    })
+    expect(parsed('order_id;Betrag;Nettobetrag;Erstattet', 'Nettobetrag=ignore')).toHaveProperty('problem')
+  })
+
+  test.each([
+    'Refund reason',
+    'Refund ID',
+    'refund_date',
+    'Refunded at',
+    'Amount currency',
+    'Erstattungsgrund',
+    'Erstattungsdatum',
+    'Refund status',
+    'Total items',
+    'Netherlands',
+    'Internet',
+    'note',
+    'Fee',
+    'Numéro de remboursement',
+  ])('is not %s', (name) => {
+    expect(header(`order_id;Betrag;${name}`).rivals).toEqual([])
+  })
+})
+
+test('beside a column of the gateway’s own name, or one that a person said, it is shown and refuses nothing', () => {
+  expect(header('order_id;Amount;Amount Refunded;Converted Amount').rivals).toEqual([
+    'Amount Refunded',
+    'Converted Amount',
+  ])
+  expect(header('order_id;Umsatz;Betrag', 'Umsatz=amount').rivals).toEqual(['Betrag'])
+})
+
+test('columns of results and rejects are no rivals', () => {
+  const line = 'order_id;Betrag;result_reference;result_amount;result_requested_amount;reject_value'
+  expect(header(line).rivals).toEqual([])
+})
