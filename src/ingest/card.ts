@@ -19,7 +19,8 @@ export function findCardData(header: Header, record: CsvRecord, rowNo: number): 
   }
   const rounded =
     record.kinds?.findIndex(
-      (kind, i) => (kind === 'number' || kind === 'rescaled') && isRoundedPan(record.cells[i] ?? ''),
+      (kind, i) =>
+        (kind === 'number' || kind === 'rescaled' || kind === 'covered') && isRoundedPan(record.cells[i] ?? ''),
     ) ?? -1
   if (rounded !== -1) {
     return refuse(

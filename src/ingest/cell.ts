@@ -3,8 +3,8 @@
 import type { Field } from './columns.ts'
 import type { Problem } from './problem.ts'
 
-/** As the workbook stores it. The cells of a CSV file are all text. */
-export type CellKind = 'text' | 'number' | 'rescaled' | 'date' | 'boolean' | 'error'
+/** As the workbook stores it; `covered`: under merged cells, however it is stored. The cells of a CSV file are all text. */
+export type CellKind = 'text' | NumberStyle | 'boolean' | 'error' | 'covered'
 
 /** No number is stored with more; the pattern below takes the square of it. */
 const STORED_CHARACTERS_MOST = 100
@@ -53,6 +53,11 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
             remedy: 'write it as text, ISO 8601 with an offset, for example 2026-12-01T09:00:00+01:00',
           }
         : TURNED_INTO_DATE
+    case 'covered':
+      return {
+        problem: 'is under merged cells, where nobody sees it',
+        remedy: 'unmerge the cells, look what stands there, and correct it or take it out',
+      }
     case 'error':
       return {
         problem: 'is an error of the spreadsheet and no value',
@@ -85,6 +90,8 @@ const SECONDS_A_DAY = 86_400
 const UNIX_EPOCH_DAYS = 25_569
 /** From the zero of old Macintosh workbooks to the usual one. */
 const DAYS_TO_1904 = 1_462
+/** The first day of March 1900. A spreadsheet counts a 29 February before it, which never was. */
+const MARCH_1900_DAYS = 61
 /** 31 December 9999: what is beyond is no date that a spreadsheet shows. */
 const DAYS_MOST = 2_958_466
 
@@ -93,7 +100,9 @@ export function dateText(stored: string, from1904: boolean): string | null {
   if (numberText(stored) === null) return null
   const days = Number(stored)
   if (days < 0 || days >= DAYS_MOST) return null
-  const counted = days + (from1904 ? DAYS_TO_1904 : 0)
+  const isEarly = !from1904 && days < MARCH_1900_DAYS
+  if (isEarly && days >= MARCH_1900_DAYS - 1) return null
+  const counted = days + (from1904 ? DAYS_TO_1904 : isEarly ? 1 : 0)
   const iso = new Date(Math.round((counted - UNIX_EPOCH_DAYS) * SECONDS_A_DAY) * 1000).toISOString().slice(0, 19)
   if (days < 1) return iso.slice(11)
   return iso.endsWith('T00:00:00') ? iso.slice(0, 10) : iso

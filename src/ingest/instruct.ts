@@ -69,7 +69,11 @@ export function instruct(
 ): Instructed {
   const row = new RowReading(cellOf, kindOf)
   if (isProblem(reference)) row.fault('reference', reference)
-  const operation = row.keep('transaction_type', parseOperationCell(cellOf('transaction_type'), reading.operation))
+  const operation = row.keep(
+    'transaction_type',
+    kindProblem('transaction_type', row.kind('transaction_type')) ??
+      parseOperationCell(cellOf('transaction_type'), reading.operation),
+  )
   row.ruleBy(operation)
   const money = readMoney(row, reading)
   const orderId = row.take('request_ref_po_id', parseGatewayId)

@@ -1,6 +1,8 @@
 // One sheet of a workbook → records, row by row as they are inflated: nothing but the row at hand is held.
 
+import { COLUMNS_MOST, lettersOf, parseAddress, ROWS_MOST } from './address.ts'
 import { type CellKind, dateText, type NumberStyle, numberText } from './cell.ts'
+import { Covers, type Merge } from './merges.ts'
 import { type Problem, refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 import { joined, readXml, unescapeText } from './xml.ts'
@@ -11,14 +13,11 @@ export interface Book {
   readonly bytes: Buffer
   readonly budget: Budget
   readonly shared: readonly string[]
-  /** Per style, what it makes of a number; null: the workbook has no styles. */
-  readonly numberStyles: readonly NumberStyle[] | null
+  /** Per style, what it makes of a number. */
+  readonly numberStyles: readonly NumberStyle[]
   readonly from1904: boolean
 }
 
-/** The last row and column of a sheet in any spreadsheet program. */
-const ROWS_MOST = 1_048_576
-const COLUMNS_MOST = 16_384
 /** Rows with something in them, the header left out. What is more belongs in a CSV file, which costs no memory. */
 const FILLED_ROWS_MOST = 1_000_000
 /** More columns with something in them than that are no table of instructions. */
@@ -33,16 +32,23 @@ const ROW_CHARACTERS_MOST = 256 * 1024
 export async function* readSheet(
   book: Book,
   part: Entry,
-  seen: { hiddenRows: number },
+  merges: readonly Merge[],
+  unseen: Unseen,
 ): AsyncGenerator<CsvRecord | StructuralFault> {
-  const rows = new RowReader(book)
+  const rows = new RowReader(book, merges)
   let columns: number | null = null
   let filled = -1
   for await (const _ of readXml(book.bytes, part, book.budget, rows)) {
     for (const row of rows.take()) {
-      columns ??= widthOf(row.cells)
+      if (columns === null) {
+        columns = widthOf(row.cells)
+        unseen.columns = row.cells.flatMap(({ text }, i) =>
+          rows.hidesColumn(i + 1) && text.trim() !== '' ? [text] : [],
+        )
+      }
       filled += 1
-      if (row.hidden) seen.hiddenRows += 1
+      if (row.hidden) unseen.rows += 1
+      unseen.cells += row.cells.filter(({ kind }) => kind === 'covered').length
       const fault = row.fault ?? findExcess(row, columns, filled)
       if (fault !== null) {
         yield refuse(fault, { line: row.line, column: fault.column })
@@ -51,6 +57,15 @@ export async function* readSheet(
       yield toRecord(row, columns)
     }
   }
+}
+
+/** What a person who looks at the sheet does not see of it, so far. */
+export interface Unseen {
+  rows: number
+  /** With something in them, under merged cells. */
+  cells: number
+  /** By the names in the first row. */
+  columns: readonly string[]
 }
 
 /** The text of the first cell that has any; null: the sheet is empty. */
@@ -127,10 +142,13 @@ function toRecord({ line, cells }: Row, columns: number): CsvRecord {
 /** Takes the elements of a sheet and gathers its rows. */
 class RowReader {
   readonly #book: Book
+  readonly #covers: Covers
   #rows: Row[] = []
   #inData: boolean = false
+  /** The row at hand; 0: none is. It may come in pieces. */
   #line = 0
   #hidden: boolean = false
+  readonly #hiddenColumns: { readonly from: number; readonly to: number }[] = []
   #cells: Cell[] = []
   #characters = 0
   #fault: CellFault | null = null
@@ -144,8 +162,14 @@ class RowReader {
   #taking: 'value' | 'inline' | null = null
   #inReading: boolean = false
 
-  constructor(book: Book) {
+  constructor(book: Book, merges: readonly Merge[] = []) {
     this.#book = book
+    this.#covers = new Covers(merges)
+  }
+
+  /** Known before the first row is. */
+  hidesColumn(column: number): boolean {
+    return this.#hiddenColumns.some(({ from, to }) => from <= column && column <= to)
   }
 
   take(): readonly Row[] {
@@ -155,9 +179,10 @@ class RowReader {
   }
 
   open(element: string, attribute: (name: string) => string | undefined): void {
-    if (element === 'sheetData') this.#inData = true
+    if (element === 'sheetData') this.#startData()
+    if (element === 'col' && !this.#inData) this.#takeColumns(attribute)
     if (!this.#inData) return
-    if (element === 'row') this.#openRow(attribute('r'), attribute('hidden'))
+    if (element === 'row') this.#openRow(attribute('r'), isTrue(attribute('hidden')) || isZero(attribute('ht')))
     else if (element === 'c') this.#openCell(attribute('r'), attribute('t'), attribute('s'))
     else if (element === 'v') this.#startValue()
     else if (element === 'f') this.#isFormula = true
@@ -167,8 +192,7 @@ class RowReader {
 
   close(element: string): void {
     if (!this.#inData) return
-    if (element === 'sheetData') this.#inData = false
-    else if (element === 'row') this.#closeRow()
+    if (element === 'sheetData') this.#endData()
     else if (element === 'c') this.#closeCell()
     else if (element === 'v' || element === 't') this.#taking = null
     else if (element === 'rPh') this.#inReading = false
@@ -179,20 +203,39 @@ class RowReader {
     else if (this.#taking === 'inline') this.#inline = joined(this.#inline, text)
   }
 
+  #startData(): void {
+    if (this.#line > 0) throw damaged() // once is all
+    this.#inData = true
+  }
+
   #startValue(): void {
     this.#value = ''
     this.#taking = 'value'
   }
 
-  #openRow(number: string | undefined, hidden: string | undefined): void {
+  #takeColumns(attribute: (name: string) => string | undefined): void {
+    if (!isTrue(attribute('hidden')) && !isZero(attribute('width'))) return
+    this.#hiddenColumns.push({ from: Number(attribute('min')), to: Number(attribute('max')) })
+    if (this.#hiddenColumns.length > COLUMNS_MOST) throw damaged()
+  }
+
+  /** A row of the same number goes on with the one before: some programs write one for every cell. */
+  #openRow(number: string | undefined, hidden: boolean): void {
     const line = number === undefined ? this.#line + 1 : Number(number)
+    if (line !== this.#line || line === 0) this.#startRow(line)
+    this.#hidden ||= hidden
+  }
+
+  #startRow(line: number): void {
     if (!Number.isInteger(line) || line <= this.#line || line > ROWS_MOST) throw damaged()
+    this.#finishRow()
     this.#line = line
-    this.#hidden = hidden === '1' || hidden === 'true'
+    this.#hidden = false
     this.#cells = []
     this.#characters = 0
     this.#column = 0
     this.#fault = null
+    this.#covers.goTo(line)
   }
 
   #openCell(address: string | undefined, type: string | undefined, style: string | undefined): void {
@@ -218,7 +261,7 @@ class RowReader {
       this.#characters += cell.text.length
       if (this.#characters > ROW_CHARACTERS_MOST) throw tooMuchInARow(this.#line)
       while (this.#cells.length < this.#column - 1) this.#cells.push(EMPTY)
-      this.#cells.push(cell)
+      this.#cells.push(this.#covers.has(this.#line, this.#column) ? { ...cell, kind: 'covered' } : cell)
     }
   }
 
@@ -253,19 +296,33 @@ class RowReader {
     }
   }
 
+  /** Without any styles a cell has the general one. A style that is named and not there could be that of a date. */
   #numberStyle(): NumberStyle {
-    const { numberStyles } = this.#book
-    if (numberStyles === null) return 'number'
-    const style = numberStyles[this.#style]
+    const style = this.#book.numberStyles[this.#style] ?? (this.#style === 0 ? 'number' : undefined)
     if (style === undefined) throw damaged()
     return style
   }
 
-  #closeRow(): void {
+  #endData(): void {
+    this.#inData = false
+    this.#finishRow()
+    this.#cells = []
+    this.#fault = null
+  }
+
+  #finishRow(): void {
     const isEmpty = this.#cells.every(({ text }) => text.trim() === '')
     if (isEmpty && this.#fault === null) return
     this.#rows.push({ line: this.#line, hidden: this.#hidden, cells: this.#cells, fault: this.#fault })
   }
+}
+
+function isTrue(text: string | undefined): boolean {
+  return text === '1' || text === 'true'
+}
+
+function isZero(text: string | undefined): boolean {
+  return text !== undefined && Number(text) === 0
 }
 
 function tooMuchInARow(line: number): Unreadable {
@@ -287,17 +344,8 @@ function toNumber(stored: string, style: NumberStyle, from1904: boolean): Cell {
   return { text: style === 'date' ? (dateText(stored, from1904) ?? text) : text, kind: style }
 }
 
-/** The column of `AB12`, from 1; null where the address is none, or of another row. */
+/** null where the address is none, or of another row. */
 function columnIn(address: string, line: number): number | null {
-  const match = /^([A-Z]{1,3})(\d{1,7})$/.exec(address)
-  if (match === null || Number(match[2]) !== line) return null
-  return [...(match[1] as string)].reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0)
-}
-
-function lettersOf(column: number): string {
-  let letters = ''
-  for (let rest = column; rest > 0; rest = Math.floor((rest - 1) / 26)) {
-    letters = String.fromCharCode(65 + ((rest - 1) % 26)) + letters
-  }
-  return letters
+  const found = parseAddress(address)
+  return found?.line === line ? found.column : null
 }

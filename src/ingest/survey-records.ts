@@ -59,6 +59,8 @@ export async function surveyRecords(
     if (read.kind !== 'record') return read.kind
     oddities.see(read)
     if (header === null) {
+      const covered = read.kinds?.indexOf('covered') ?? -1
+      if (covered !== -1) return refuse(NAME_UNDER_MERGE, { line: read.line, column: read.cells[covered] ?? '' })
       const parsed = parseHeader(read.cells, read.line, options)
       if ('kind' in parsed) return titled(read, options, csv) ?? parsed
       header = parsed
@@ -105,6 +107,10 @@ export function knownWith(map: readonly MappedColumn[]): (column: string) => boo
   return (column) => (said.get(squeezed(column)) ?? fieldOf(column) ?? null) !== null
 }
 
+const NAME_UNDER_MERGE: Problem = {
+  problem: 'the name of a column is under merged cells, where nobody sees it',
+  remedy: 'unmerge the cells of the first row, so that every column shows its name',
+}
 const EMPTY: Problem = {
   problem: 'the file is empty',
   remedy: 'check the export; the first line must name the columns',

@@ -8,11 +8,11 @@ import type { DecimalSign } from './decimal.ts'
 import { type Layout, sniffLayout } from './delimiter.ts'
 import type { Header } from './header.ts'
 import { LIMITS } from './limits.ts'
-import { isProblem, type Problem, refuse, type StructuralFault } from './problem.ts'
+import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
 import { readRecords } from './records.ts'
 import { parseRunKey } from './reference.ts'
 import { knownWith, type ReadingOptions, type RecordsFound, surveyRecords } from './survey-records.ts'
-import { openWorkbook, startsAsZip } from './workbook.ts'
+import { openWorkbook, startsAsZip, type Workbook } from './workbook.ts'
 
 export type Survey = Surveyed & (CsvPlace | WorkbookPlace)
 
@@ -84,10 +84,37 @@ async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promis
   const found = await surveyRecords(workbook.records(), options, null)
   if (typeof found === 'string') return refuse(NOT_TEXT)
   if ('kind' in found) return found
-  const { hiddenRows } = workbook.seen
-  const hidden =
-    hiddenRows === 0 ? [] : [`${hiddenRows} of the rows are hidden in the sheet and are read like any other.`]
-  return toSurvey(found, workbook.sha256, { encoding: null, delimiter: null, sheet: workbook.sheet }, hidden)
+  const place = { encoding: null, delimiter: null, sheet: workbook.sheet }
+  return toSurvey(found, workbook.sha256, place, unseenWarnings(workbook.unseen))
+}
+
+/** What a person who looked at the sheet has not seen. */
+function unseenWarnings({ rows, cells, columns }: Workbook['unseen']): string[] {
+  const warnings: string[] = []
+  if (rows > 0)
+    warnings.push(
+      `${rows} of the rows ${rows === 1 ? 'is hidden in the sheet and is' : 'are hidden in the sheet and are'} read like any other.`,
+    )
+  if (columns.length > 0)
+    warnings.push(
+      columns.length === 1
+        ? `The column ${listText(columns)} is hidden in the sheet and is read like any other.`
+        : `The columns ${listText(columns)} are hidden in the sheet and are read like any other.`,
+    )
+  if (cells > 0)
+    warnings.push(
+      `${cells === 1 ? '1 cell with something in it is' : `${cells} cells with something in them are`} under merged cells, where nobody sees ${cells === 1 ? 'it' : 'them'}. In a column that is understood that is a fault; elsewhere ${cells === 1 ? 'it is' : 'they are'} read like any other.`,
+    )
+  return warnings
+}
+
+const COLUMNS_NAMED = 30
+
+function listText(columns: readonly string[]): string {
+  const named = columns.slice(0, COLUMNS_NAMED).map((name) => `"${shown(name.trim())}"`)
+  const more = columns.length - named.length
+  if (more > 0) return `${named.join(', ')} and ${more} more`
+  return named.length === 1 ? (named[0] as string) : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`
 }
 
 // ───────────────────────────────────────────────────────────── CSV

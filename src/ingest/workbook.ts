@@ -3,12 +3,14 @@
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { posix } from 'node:path'
 import { Fault } from '../domain/fault.ts'
 import { readAll } from './bytes.ts'
 import { builtInStyle, formatStyle, type NumberStyle, stricter } from './cell.ts'
+import { readMerges } from './merges.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
-import { type Book, readCells, readSheet, sheetStart } from './sheet.ts'
+import { type Book, readCells, readSheet, sheetStart, type Unseen } from './sheet.ts'
 import { joined, readXml, unescapeText } from './xml.ts'
 import { type Budget, damaged, type Entry, inflate, readDirectory, Unreadable } from './zip.ts'
 
@@ -33,7 +35,9 @@ const SUMMARY_MARK = 'summary_batch'
 
 interface Sheet {
   readonly name: string
-  readonly part: Entry
+  readonly isHidden: boolean
+  /** null: the workbook lists it, and it is not in the file. */
+  readonly part: Entry | null
 }
 
 export interface Workbook {
@@ -41,8 +45,7 @@ export interface Workbook {
   readonly sha256: string
   /** The sheet that the records come from. */
   readonly sheet: string
-  /** Rows that a person does not see, so far. */
-  readonly seen: { hiddenRows: number }
+  readonly unseen: Readonly<Unseen>
   /** The header first; a fault, where there is one, is the last thing that comes. */
   records(): AsyncGenerator<CsvRecord | StructuralFault>
 }
@@ -69,13 +72,16 @@ export async function openWorkbook(file: FileHandle, wanted: string | undefined)
     const { book, sheets } = await readBook(bytes, budget)
     const sheet = await chooseSheet(book, sheets, wanted)
     if ('kind' in sheet) return sheet
-    const seen = { hiddenRows: 0 }
+    const { name, part } = sheet
+    if (part === null) return refuse(notThere(name))
+    const merges = await readMerges(bytes, part, { leftBytes: INFLATED_BYTES_MOST })
+    const unseen: Unseen = { rows: 0, cells: 0, columns: [] }
     return {
       kind: 'workbook',
       sha256: createHash('sha256').update(bytes).digest('hex'),
-      sheet: sheet.name,
-      seen,
-      records: () => faultsAsAnswers(readSheet(book, sheet.part, seen)),
+      sheet: name,
+      unseen,
+      records: () => faultsAsAnswers(readSheet(book, part, merges, unseen)),
     }
   } catch (error) {
     return toRefusal(error)
@@ -103,7 +109,7 @@ export async function openWhole(file: FileHandle): Promise<WholeWorkbook | null>
     inflate: (entry) => inflate(bytes, entry, budget),
     shared: book.shared,
     async *rowsBeside(read) {
-      for (const { name, part } of sheets) if (name !== read) yield* readCells(book, part)
+      for (const { name, part } of sheets) if (name !== read && part !== null) yield* readCells(book, part)
     },
   }
 }
@@ -135,47 +141,73 @@ function toRefusal(error: unknown): StructuralFault {
   throw error
 }
 
+function notThere(name: string) {
+  return {
+    problem: `the sheet "${shown(name)}" is listed in the workbook and missing from the file`,
+    remedy: 'fetch or save it again; if it opens in a spreadsheet program, look whether the sheet is whole there',
+  }
+}
+
 const NOT_WORKBOOKS: ReadonlyArray<readonly [part: string, what: string]> = [
   ['content.xml', 'an OpenDocument spreadsheet (.ods)'],
   ['xl/workbook.bin', 'a binary Excel workbook (.xlsb)'],
   ['word/document.xml', 'a Word document'],
 ]
 
+function noWorkbook(what = 'a zip archive without a workbook in it'): Unreadable {
+  return new Unreadable({
+    problem: `the file is ${what}`,
+    remedy: 'save the sheet as .xlsx or as "CSV UTF-8" and use that file',
+  })
+}
+
+type PartsByName = ReadonlyMap<string, Entry>
+
 async function readBook(bytes: Buffer, budget: Budget): Promise<{ book: Book; sheets: readonly Sheet[] }> {
   const parts = readDirectory(bytes)
-  const main = parts.get('xl/workbook.xml')
-  if (main === undefined) {
-    const what = NOT_WORKBOOKS.find(([part]) => parts.has(part))?.[1] ?? 'a zip archive without a workbook in it'
-    throw new Unreadable({
-      problem: `the file is ${what}`,
-      remedy: 'save the sheet as .xlsx or as "CSV UTF-8" and use that file',
-    })
-  }
   const lists = { leftBytes: LIST_BYTES_MOST }
-  const { named, from1904 } = await readMain(bytes, main, lists)
-  const targets = await readTargets(bytes, parts.get('xl/_rels/workbook.xml.rels'), lists)
-  const styles = parts.get(targets.styles ?? 'xl/styles.xml')
-  const strings = parts.get(targets.strings ?? 'xl/sharedstrings.xml')
-  const numberStyles = styles === undefined ? null : await readStyles(bytes, styles, lists)
+  const path = await findMain(bytes, parts, lists)
+  const { named, from1904 } = await readMain(bytes, parts.get(path) as Entry, lists)
+  const folder = path.slice(0, path.lastIndexOf('/') + 1)
+  const relations = parts.get(`${folder}_rels/${path.slice(folder.length)}.rels`)
+  if (relations === undefined) throw damaged()
+  const targets = await readRelations(bytes, relations, folder, lists)
+  const styles = parts.get(only(targets, 'styles') ?? `${folder}styles.xml`)
+  const strings = parts.get(only(targets, 'sharedStrings') ?? `${folder}sharedstrings.xml`)
+  const numberStyles = styles === undefined ? [] : await readStyles(bytes, styles, lists)
   const shared = strings === undefined ? [] : await readShared(bytes, strings, budget)
-  const sheets = named.flatMap(({ name, id }) => {
-    const target = targets.sheets.get(id)
-    if (target === undefined) return [] // a sheet of another kind: a chart
-    const part = parts.get(target)
-    if (part === undefined) throw damaged()
-    return [{ name, part }]
+  const sheets = named.flatMap(({ name, id, isHidden }) => {
+    const target = targets.get(id)
+    if (target?.kind !== 'worksheet') return [] // a sheet of another kind: a chart
+    return [{ name, isHidden, part: parts.get(target.path) ?? null }]
   })
   return { book: { bytes, budget, shared, numberStyles, from1904 }, sheets }
 }
 
+/** The part that the archive names as its document; where it names none, the one of the usual name. */
+async function findMain(bytes: Buffer, parts: PartsByName, budget: Budget): Promise<string> {
+  const relations = parts.get('_rels/.rels')
+  const named = relations && only(await readRelations(bytes, relations, '', budget), 'officeDocument')
+  const path = named ?? 'xl/workbook.xml'
+  const another = NOT_WORKBOOKS.find(
+    ([part]) => part === path || (!parts.has(path) && named === undefined && parts.has(part)),
+  )
+  if (another !== undefined) throw noWorkbook(another[1])
+  if (!parts.has(path)) throw named === undefined ? noWorkbook() : damaged()
+  return path
+}
+
 async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
-  const named: { name: string; id: string }[] = []
+  const named: { name: string; id: string; isHidden: boolean }[] = []
   let from1904 = false
+  let isWorkbook = false
   const elements = {
     open(element: string, attribute: (name: string) => string | undefined) {
+      isWorkbook ||= element === 'workbook'
       if (element === 'workbookPr') from1904 ||= isTrue(attribute('date1904'))
       if (element !== 'sheet') return
-      named.push({ name: unescapeText(attribute('name') ?? ''), id: attribute('id') ?? '' })
+      const isHidden = (attribute('state') ?? 'visible') !== 'visible'
+      named.push({ name: unescapeText(attribute('name') ?? ''), id: attribute('id') ?? '', isHidden })
       if (named.length > SHEETS_MOST)
         throw new Unreadable({
           problem: `the workbook has more than ${SHEETS_MOST} sheets`,
@@ -186,36 +218,41 @@ async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
     text() {},
   }
   for await (const _ of readXml(bytes, part, budget, elements));
+  if (!isWorkbook) throw noWorkbook()
   return { named, from1904 }
 }
 
-interface Targets {
-  readonly sheets: ReadonlyMap<string, string>
-  readonly styles: string | null
-  readonly strings: string | null
-}
+/** By id: which part is meant, in lower case, and what it is. */
+type Relations = ReadonlyMap<string, { readonly kind: string; readonly path: string }>
 
-/** Which part is meant by which id. Names in lower case. */
-async function readTargets(bytes: Buffer, part: Entry | undefined, budget: Budget): Promise<Targets> {
-  if (part === undefined) throw damaged()
-  const sheets = new Map<string, string>()
-  let styles: string | null = null
-  let strings: string | null = null
+async function readRelations(bytes: Buffer, part: Entry, folder: string, budget: Budget): Promise<Relations> {
+  const relations = new Map<string, { kind: string; path: string }>()
   const elements = {
     open(element: string, attribute: (name: string) => string | undefined) {
-      if (element !== 'Relationship') return
+      if (element !== 'Relationship' || attribute('TargetMode') === 'External') return
+      const id = attribute('Id') ?? ''
+      if (relations.has(id)) throw damaged()
       const kind = (attribute('Type') ?? '').replace(/^.*\//, '')
-      const target = (attribute('Target') ?? '').toLowerCase()
-      const path = target.startsWith('/') ? target.slice(1) : `xl/${target}`
-      if (kind === 'worksheet') sheets.set(attribute('Id') ?? '', path)
-      if (kind === 'styles') styles = path
-      if (kind === 'sharedStrings') strings = path
+      relations.set(id, { kind, path: pathOf(attribute('Target') ?? '', folder) })
     },
     close() {},
     text() {},
   }
   for await (const _ of readXml(bytes, part, budget, elements));
-  return { sheets, styles, strings }
+  return relations
+}
+
+/** As a name in the archive. One that leads out of it is the name of no part. */
+function pathOf(target: string, folder: string): string {
+  const path = target.replaceAll('\\', '/').toLowerCase()
+  return posix.normalize(path.startsWith('/') ? path.slice(1) : folder + path)
+}
+
+/** Where two parts could be meant, neither is. */
+function only(relations: Relations, wanted: string): string | undefined {
+  const paths = new Set([...relations.values()].filter(({ kind }) => kind === wanted).map(({ path }) => path))
+  if (paths.size > 1) throw damaged()
+  return [...paths][0]
 }
 
 const NUMBER_FORMAT = 'styleSheet/numFmts/numFmt'
@@ -286,7 +323,7 @@ async function chooseSheet(
   sheets: readonly Sheet[],
   wanted: string | undefined,
 ): Promise<Sheet | StructuralFault> {
-  const names = (some: readonly Sheet[]) => some.map(({ name }) => `"${shown(name)}"`).join(', ')
+  const names = (some: readonly Sheet[]) => some.map(sheetText).join(', ')
   if (wanted !== undefined) {
     const found = sheets.find(({ name }) => name.normalize('NFC') === wanted.normalize('NFC'))
     if (found !== undefined) return found
@@ -297,7 +334,7 @@ async function chooseSheet(
   }
   const filled: { sheet: Sheet; start: string }[] = []
   for (const sheet of sheets) {
-    const start = await sheetStart(book, sheet.part)
+    const start = sheet.part === null ? '' : await sheetStart(book, sheet.part)
     if (start !== null) filled.push({ sheet, start })
   }
   const [first] = filled
@@ -311,6 +348,12 @@ async function chooseSheet(
     problem: `the workbook has more than one sheet with something in it: ${names(filled.map(({ sheet }) => sheet))}`,
     remedy: 'say which one is meant with --sheet NAME, or remove the others',
   })
+}
+
+function sheetText({ name, isHidden, part }: Sheet): string {
+  const quoted = `"${shown(name)}"`
+  if (part === null) return `${quoted} (listed, but missing from the file)`
+  return isHidden ? `${quoted} (hidden)` : quoted
 }
 
 function isTrue(text: string | undefined): boolean {

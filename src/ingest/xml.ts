@@ -1,6 +1,6 @@
-// One XML part of a workbook, as a stream of elements. No entity but the five of XML is known, and no DTD is read.
+// One XML part of a workbook, as a stream of elements. No entity but the five of XML is known, and no DTD is read. What is
+// no XML is refused: two readers that put up with it in two ways would read two workbooks.
 
-import { Parser } from 'saxen'
 import { type Budget, damaged, type Entry, inflate, Unreadable } from './zip.ts'
 
 export interface Elements {
@@ -30,89 +30,229 @@ export async function* readXml(
   budget: Budget,
   elements: Elements,
 ): AsyncGenerator<undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  const progress = { sinceToken: 0, depth: 0 }
-  const parser = openParser(elements, progress)
-  const write = (text: string) => {
-    progress.sinceToken += text.length
-    if (progress.sinceToken > TOKEN_CHARACTERS_MOST) throw damaged()
-    parser.write(text)
-  }
+  let decoder: InstanceType<typeof TextDecoder> | null = null
+  const lineEnds = new LineEnds()
+  const tokens = new Tokens(elements)
   for await (const piece of inflate(bytes, entry, budget)) {
-    write(decoded(() => decoder.decode(piece, { stream: true })))
+    decoder ??= decoderFor(piece)
+    tokens.take(lineEnds.take(decodeBytes(decoder, piece)))
     yield
   }
-  write(decoded(() => decoder.decode()))
-  parser.end()
+  if (decoder !== null) tokens.take(lineEnds.take(decodeBytes(decoder)) + lineEnds.rest())
+  tokens.end()
   yield
 }
 
-function decoded(decode: () => string): string {
+/** By its mark or its first character, which is a <. */
+function decoderFor(start: Uint8Array): InstanceType<typeof TextDecoder> {
+  const [a, b] = start
+  const isLittle = (a === 0xff && b === 0xfe) || (a === 0x3c && b === 0)
+  const isBig = (a === 0xfe && b === 0xff) || (a === 0 && b === 0x3c)
+  return new TextDecoder(isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8', { fatal: true })
+}
+
+/** Without bytes: what is left of the last ones. */
+function decodeBytes(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): string {
+  let text: string
   try {
-    return decode()
+    text = bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
   } catch (error) {
     throw damaged(error)
   }
+  if (text.includes('\0')) throw damaged()
+  return text
 }
 
-function openParser(elements: Elements, progress: { sinceToken: number; depth: number }): Parser {
-  const parser = new Parser()
-  // saxen goes on after an error unless its listener throws; what it only warns of is no XML either.
-  const fail = (error: Error) => {
-    throw damaged(error)
+/** For XML every line ends with \n, however it is written (XML 1.0, 2.11). A \r at the end of a piece waits for the next. */
+class LineEnds {
+  #waiting = ''
+
+  take(text: string): string {
+    if (this.#waiting === '' && !text.includes('\r')) return text
+    const all = this.#waiting + text
+    this.#waiting = all.endsWith('\r') ? '\r' : ''
+    return all.slice(0, all.length - this.#waiting.length).replace(/\r\n?/g, '\n')
   }
-  parser.on('error', fail)
-  parser.on('warn', fail)
-  parser.on('attention', () => {
+
+  rest(): string {
+    return this.#waiting === '' ? '' : '\n'
+  }
+}
+
+const COMMENT = '<!--'
+const CDATA = '<![CDATA['
+
+/** Parts the text into tags and what stands between them. What is cut at the end waits for the rest of it. */
+class Tokens {
+  readonly #elements: Elements
+  #xml = ''
+  readonly #open: string[] = []
+  #hasRoot: boolean = false
+
+  constructor(elements: Elements) {
+    this.#elements = elements
+  }
+
+  take(text: string): void {
+    const xml = this.#xml + text
+    let at = 0
+    while (at < xml.length) {
+      const end = xml.charCodeAt(at) === 0x3c ? this.#takeMarkup(xml, at) : this.#takeText(xml, at)
+      if ((end ?? xml.length) - at > TOKEN_CHARACTERS_MOST) throw damaged()
+      if (end === null) break
+      at = end
+    }
+    this.#xml = xml.slice(at)
+  }
+
+  end(): void {
+    if (!this.#hasRoot || this.#open.length > 0 || this.#xml.trim() !== '') throw damaged()
+  }
+
+  /** Where it ends; null: not yet. So do the others. */
+  #takeText(xml: string, at: number): number | null {
+    const end = xml.indexOf('<', at)
+    if (end === -1) return null
+    const text = xml.slice(at, end)
+    if (this.#open.length > 0) this.#elements.text(decodeEntities(text))
+    else if (text.trim() !== '') throw damaged()
+    return end
+  }
+
+  #takeMarkup(xml: string, at: number): number | null {
+    if (xml.startsWith('<?', at)) return endOf(xml, '?>', at + 2)
+    if (!xml.startsWith('<!', at)) return this.#takeTag(xml, at)
+    if (xml.startsWith(COMMENT, at)) return endOf(xml, '-->', at + COMMENT.length)
+    const start = xml.slice(at, at + CDATA.length)
+    if (start === CDATA && this.#open.length > 0) return this.#takeCdata(xml, at + CDATA.length)
+    if (CDATA.startsWith(start) || COMMENT.startsWith(start)) return null
     throw new Unreadable({
       problem: 'the workbook holds a DTD, which no spreadsheet program writes',
       remedy: 'open it in the spreadsheet program, save it again as .xlsx, and use that file',
     })
-  })
-  parser.on('openTag', (name, attributes, decode) => {
-    progress.sinceToken = 0
-    progress.depth += 1
-    if (progress.depth > DEPTH_MOST) throw damaged()
-    elements.open(localName(name), (wanted) => attributeOf(attributes(), wanted, decode))
-  })
-  parser.on('closeTag', (name) => {
-    progress.sinceToken = 0
-    progress.depth -= 1
-    elements.close(localName(name))
-  })
-  parser.on('text', (text, decode) => elements.text(decodeText(text, decode)))
-  parser.on('cdata', (text) => elements.text(text))
-  return parser
+  }
+
+  #takeCdata(xml: string, at: number): number | null {
+    const end = endOf(xml, ']]>', at)
+    if (end !== null) this.#elements.text(xml.slice(at, end - 3))
+    return end
+  }
+
+  #takeTag(xml: string, at: number): number | null {
+    const end = endOfTag(xml, at)
+    if (end === null) return null
+    const tag = xml.slice(at, end)
+    if (tag.startsWith('</')) this.#close(tag)
+    else this.#openElement(tag)
+    return end
+  }
+
+  #openElement(tag: string): void {
+    const name = TAG_NAME.exec(tag)?.[1]
+    if (name === undefined || (this.#open.length === 0 && this.#hasRoot)) throw damaged()
+    this.#hasRoot = true
+    this.#open.push(name)
+    if (this.#open.length > DEPTH_MOST) throw damaged()
+    let attributes: Attributes | null = null
+    this.#elements.open(localName(name), (wanted) => {
+      attributes ??= parseAttributes(tag, name.length + 1)
+      return attributeOf(attributes, wanted)
+    })
+    if (tag.endsWith('/>')) this.#closeElement()
+  }
+
+  #close(tag: string): void {
+    const name = this.#open.at(-1)
+    if (name === undefined || tag.slice(2, 2 + name.length) !== name || !/^\s*>$/.test(tag.slice(2 + name.length)))
+      throw damaged()
+    this.#closeElement()
+  }
+
+  #closeElement(): void {
+    this.#elements.close(localName(this.#open.pop() as string))
+  }
+}
+
+const TAG_NAME = /^<([A-Za-z_:][\w:.-]*)(?=[\s/>])/
+
+function endOf(xml: string, mark: string, from: number): number | null {
+  const at = xml.indexOf(mark, from)
+  return at === -1 ? null : at + mark.length
+}
+
+/** Behind the `>` that ends the tag; one in quotation marks does not. */
+function endOfTag(xml: string, at: number): number | null {
+  for (let i = at + 1; i < xml.length; i++) {
+    const character = xml.charCodeAt(i)
+    if (character === 0x3e) return i + 1
+    if (character === 0x3c) throw damaged()
+    if (character !== 0x22 && character !== 0x27) continue
+    const close = xml.indexOf(character === 0x22 ? '"' : "'", i + 1)
+    if (close === -1) return null
+    i = close
+  }
+  return null
+}
+
+type Attributes = ReadonlyMap<string, string>
+
+const ATTRIBUTE = /\s+([^\s=<>"'/]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y
+
+function parseAttributes(tag: string, from: number): Attributes {
+  const attributes = new Map<string, string>()
+  let end = from
+  for (;;) {
+    ATTRIBUTE.lastIndex = end
+    const match = ATTRIBUTE.exec(tag)
+    if (match === null) break
+    const name = match[1] as string
+    if (attributes.has(name)) throw damaged()
+    attributes.set(name, match[2] ?? match[3] ?? '')
+    end = ATTRIBUTE.lastIndex
+  }
+  if (!/^\s*\/?>$/.test(tag.slice(end))) throw damaged()
+  return attributes
 }
 
 function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-function attributeOf(
-  attributes: Readonly<Record<string, string>>,
-  wanted: string,
-  decode: (text: string) => string,
-): string | undefined {
-  const plain = attributes[wanted]
-  if (plain !== undefined) return decodeText(plain, decode)
-  const prefixed = Object.keys(attributes).find((name) => !name.startsWith('xmlns:') && localName(name) === wanted)
-  return prefixed === undefined ? undefined : decodeText(attributes[prefixed] as string, decode)
+function attributeOf(attributes: Attributes, wanted: string): string | undefined {
+  const plain = attributes.get(wanted)
+  if (plain !== undefined) return decodeEntities(plain)
+  for (const [name, value] of attributes)
+    if (name.includes(':') && !name.startsWith('xmlns:') && localName(name) === wanted) return decodeEntities(value)
+  return undefined
 }
 
-/** saxen cuts characters beyond U+FFFF down to another one; and a character that is none is no XML. */
-function decodeText(text: string, decode: (text: string) => string): string {
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function decodeEntities(text: string): string {
   if (!text.includes('&')) return text
-  const wide = text.replace(/&#(?:x([0-9a-f]{5,})|(\d{5,}));/gi, (_, hex?: string, decimal?: string) => {
-    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-    if (!(code <= 0x10ffff)) throw damaged()
-    return String.fromCodePoint(code)
-  })
-  return decode(wide)
+  return text.replace(
+    /&(?:#x([0-9a-fA-F]+);|#(\d+);|([a-z]{2,4});)?/g,
+    (_, hex?: string, decimal?: string, name = '') => {
+      const character = hex ?? decimal
+      if (character === undefined) return ENTITIES[name] ?? refuseEntity()
+      const code = Number.parseInt(character, hex === undefined ? 10 : 16)
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : refuseEntity()
+    },
+  )
 }
 
-/** `_x000D_` is how a workbook writes a character that XML cannot hold, and `_x005F_` the underscore before such a form. */
+function refuseEntity(): never {
+  throw damaged()
+}
+
+/**
+ * `_x000D_` is how a workbook writes a character that XML cannot hold, and `_x005F_` the underscore before such a form. No
+ * text has the character zero, so that its form stays as it is.
+ */
 export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text
-  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (form, hex: string) => {
+    const code = Number.parseInt(hex, 16)
+    return code === 0 ? form : String.fromCharCode(code)
+  })
 }

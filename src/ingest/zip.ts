@@ -92,7 +92,8 @@ function readEntry(bytes: Buffer, at: number, end: number): { entry: Entry; next
   const next = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32)
   if (next > end) throw damaged()
   const entry = {
-    name: bytes.toString('utf8', at + CENTRAL_BYTES, nameEnd),
+    // Old programs for Windows part folders by a backslash.
+    name: bytes.toString('utf8', at + CENTRAL_BYTES, nameEnd).replaceAll('\\', '/'),
     stored: method === STORED,
     encrypted: (bytes.readUInt16LE(at + 8) & ENCRYPTED) !== 0,
     crc: bytes.readUInt32LE(at + 16),

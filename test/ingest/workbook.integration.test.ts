@@ -88,7 +88,7 @@ describe('a workbook', () => {
     const xml = rowOf(1, HEADER) + rowOf(2, refund(), ' hidden="1"') + rowOf(3, refund({ reference: 'R2' }))
     const { survey } = await readWhole(zip(partsOf({ Sheet1: xml })))
     expect(survey.rows).toBe(2)
-    expect(survey.warnings).toEqual([expect.stringContaining('1 of the rows are hidden')])
+    expect(survey.warnings).toEqual([expect.stringContaining('1 of the rows is hidden')])
   })
 
   test('that changed since the first reading is no longer read', async () => {

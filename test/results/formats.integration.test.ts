@@ -86,10 +86,10 @@ describe('a workbook', () => {
     const nasty = fc.constantFrom(
       '_x000D_',
       '_x005F_',
+      '_x0000_',
       'constructor',
       '__proto__',
       '\r\n',
-      '\u0000',
       '\u000b',
       '\ufffd',
       '\ufffe',
