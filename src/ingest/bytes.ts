@@ -89,7 +89,7 @@ export function sniffEncoding(head: Uint8Array): { encoding: Encoding; certain: 
   return sniffNuls(head.subarray(0, 256)) ?? { encoding: 'utf-8', certain: false }
 }
 
-/** UTF-16 without a mark: column names are mostly ASCII, so that every other byte of the header is NUL. */
+/** UTF-16 without a mark: column names are mostly ASCII, so that about every other byte of the header is NUL. */
 function sniffNuls(head: Uint8Array): { encoding: Encoding; certain: true } | undefined {
   let even = 0
   let odd = 0
@@ -97,7 +97,7 @@ function sniffNuls(head: Uint8Array): { encoding: Encoding; certain: true } | un
     if (byte === 0 && i % 2 === 0) even++
     if (byte === 0 && i % 2 === 1) odd++
   })
-  const many = head.length / 16
+  const many = head.length / 6
   if (odd > many && odd > 4 * even) return { encoding: 'utf-16le', certain: true }
   if (even > many && even > 4 * odd) return { encoding: 'utf-16be', certain: true }
   return undefined
@@ -114,8 +114,8 @@ export interface Weighed {
   readonly onlyAtEnd: boolean
 }
 
-/** So many wrong ones and no right one: it is another encoding, and the rest of a large file need not be weighed. */
-const WRONG_ENOUGH = 10_000
+/** So many, with a wrong one among them, are weight enough: the rest of a large file need not be weighed. */
+const WEIGHED_ENOUGH = 10_000
 
 /** Reads the file once more: whether it is another encoding or damaged UTF-8 decides what its names and ids are. */
 export async function weighUtf8(file: FileHandle): Promise<Weighed> {
@@ -135,7 +135,7 @@ export async function weighUtf8(file: FileHandle): Promise<Weighed> {
     if (bytesRead === 0) break
     position += bytesRead
     weigh(decoder.decode(chunk.subarray(0, bytesRead), { stream: true }))
-    if (wrong > 0 && (right > 0 || wrong > WRONG_ENOUGH)) break
+    if (wrong > 0 && right + wrong > WEIGHED_ENOUGH) break
   }
   weigh(decoder.decode())
   return { right, wrong, firstWrongLine, onlyAtEnd: wrong === 1 && last === '\ufffd' }

@@ -13,7 +13,7 @@ export interface Layout {
 }
 
 /** Which names are known decides between delimiters; `--map` may know others than everybody. */
-type IsKnown = (column: string) => boolean
+export type IsKnown = (column: string) => boolean
 
 const everybodyKnows: IsKnown = (column) => fieldOf(column) !== undefined
 
@@ -66,12 +66,16 @@ export function findHeaderBelow(head: string, firstLine: number, isKnown: IsKnow
   const lines = head.split(/\r\n|\r|\n/).slice(0, TITLE_LINES_MOST)
   const knownIn = (line: string) =>
     Math.max(...DELIMITERS.map((delimiter) => split(withoutWrap(line), delimiter).filter(isKnown).length))
-  const counts = lines.map(knownIn)
-  const most = Math.max(...counts.slice(firstLine))
-  return most >= 2 && most > (counts[firstLine - 1] ?? 0) ? counts.indexOf(most, firstLine) + 1 : null
+  return lineOfNames(lines.map(knownIn), firstLine)
 }
 
-const TITLE_LINES_MOST = 40
+/** By line: how many known names stand in it. */
+export function lineOfNames(known: readonly number[], firstLine: number): number | null {
+  const most = Math.max(0, ...known.slice(firstLine))
+  return most >= 2 && most > (known[firstLine - 1] ?? 0) ? known.indexOf(most, firstLine) + 1 : null
+}
+
+export const TITLE_LINES_MOST = 40
 
 /** The first line, quoted line breaks included, that has more in it than delimiters. */
 function headerLine(head: string): string {

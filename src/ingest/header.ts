@@ -57,7 +57,10 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const guarded = findResults(names) !== null || names.some(isRejectColumn)
   const written = guarded ? names.map(unguardCell) : names
   const meanings = meaningsOf(written, needs.map ?? [])
-  if (isProblem(meanings)) return refuse(findPanInHeader(written) ?? findTooLarge(written) ?? meanings, { line })
+  const unreadable = findPanInHeader(written) ?? findTooLarge(written)
+  if (unreadable !== null) return refuse(unreadable, { line })
+  const refuseNames = (fault: Problem) => refuse(isMostlyNumbers(written) ? NO_NAMES : fault, { line })
+  if (isProblem(meanings)) return refuseNames(meanings)
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
   const places = written.map((_, i) => i)
@@ -73,14 +76,12 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const rivals = unknown.filter((i) => !ignored.includes(i) && speaksOfAmount(written[i] as string))
   const namesAt = (some: readonly number[]) => some.map((i) => written[i] as string)
   const fault =
-    findPanInHeader(written) ??
-    findTooLarge(written) ??
     findDuplicate(written) ??
     findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
     findHalfResults(written) ??
     findMissing(written, meanings, needs) ??
     findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals))
-  if (fault !== null) return refuse(fault, { line })
+  if (fault !== null) return refuseNames(fault)
   return {
     written,
     names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
@@ -118,6 +119,17 @@ function amountIn(
 ): Parameters<typeof findRivals>[1] {
   if (amount === undefined) return null
   return { place: amount, isSaid: saidPlaces(map, written, (field) => field === 'amount').includes(amount) }
+}
+
+const NO_NAMES: Problem = {
+  problem: 'the first line is mostly numbers, so that it does not seem to name the columns',
+  remedy: 'put the line with the column names first, and take out what stands above it',
+}
+
+/** As where rows begin at once, or an export begins with a line about itself. */
+function isMostlyNumbers(written: readonly string[]): boolean {
+  const filled = written.filter((name) => name.trim() !== '')
+  return filled.filter(isNumberLike).length > filled.length / 2
 }
 
 /** By place: the field that the column is read as; null where it is carried through only. */

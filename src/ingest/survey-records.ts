@@ -5,7 +5,7 @@ import type { Currency } from '../domain/money.ts'
 import { findCardData } from './card.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
 import { DecimalEvidence, type DecimalSign } from './decimal.ts'
-import { type Delimiter, findHeaderBelow } from './delimiter.ts'
+import type { Delimiter, IsKnown } from './delimiter.ts'
 import { DirectionEvidence } from './direction.ts'
 import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
@@ -43,11 +43,18 @@ export interface RecordsFound {
 /** Why records end before their file does, where it is no fault: it is to be read in another way. */
 type ReadOtherwise = 'not-text' | 'odd-quotes'
 
-/** `csv`: its first text and how it is parted; null: the records come from a workbook. */
+/** Where the records come from. */
+export interface Source {
+  /** null: a workbook. */
+  readonly delimiter: Delimiter | null
+  /** The line below this one that names columns; null: none does. */
+  findHeaderBelow(firstLine: number, isKnown: IsKnown): number | null | Promise<number | null>
+}
+
 export async function surveyRecords(
   records: AsyncIterable<CsvRecord | StructuralFault | { readonly kind: ReadOtherwise }>,
   options: ReadingOptions,
-  csv: { readonly text: string; readonly delimiter: Delimiter } | null,
+  source: Source,
 ): Promise<RecordsFound | StructuralFault | ReadOtherwise> {
   const amounts = new DecimalEvidence()
   const directions = new DirectionEvidence()
@@ -62,7 +69,7 @@ export async function surveyRecords(
       const covered = read.kinds?.indexOf('covered') ?? -1
       if (covered !== -1) return refuse(NAME_UNDER_MERGE, { line: read.line, column: read.cells[covered] ?? '' })
       const parsed = parseHeader(read.cells, read.line, options)
-      if ('kind' in parsed) return titled(read, options, csv) ?? parsed
+      if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
       header = parsed
       continue
     }
@@ -72,7 +79,7 @@ export async function surveyRecords(
     }
     rows += 1
     if (rows > LIMITS.rows) return refuse(TOO_MANY_ROWS, { line: read.line })
-    const takenIn = csv === null ? null : lineTakenIn(header, read, csv.delimiter)
+    const takenIn = source.delimiter === null ? null : lineTakenIn(header, read, source.delimiter)
     if (takenIn !== null) oddities.seeTakenIn(takenIn)
     const fault =
       findStructuralFault(header, read, rows) ?? (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
@@ -93,12 +100,8 @@ export async function surveyRecords(
 }
 
 /** Where lines stand above the one that names the columns. */
-function titled(
-  read: CsvRecord,
-  { map }: ReadingOptions,
-  csv: { readonly text: string } | null,
-): StructuralFault | null {
-  return csv === null ? null : titledFault(read, findHeaderBelow(csv.text, read.line, knownWith(map ?? [])))
+async function titled(read: CsvRecord, { map }: ReadingOptions, source: Source): Promise<StructuralFault | null> {
+  return titledFault(read, await source.findHeaderBelow(read.line, knownWith(map ?? [])))
 }
 
 /** Whether a column of that name would be understood. */
@@ -132,16 +135,29 @@ export function findStructuralFault(header: Header, record: CsvRecord, rowNo: nu
   const wanted = header.written.length
   if (namesColumns(header, record.cells)) return refuse(OTHER_NAMES, at)
   if (length === wanted) return findCardData(header, record, rowNo)
-  return refuse(
-    {
-      problem: `the row has ${length} ${length === 1 ? 'cell' : 'cells'} and the header ${wanted}`,
+  return refuse(otherLength(record.cells, wanted), at)
+}
+
+/** Empty cells that are too much are not passed over: where a decimal comma has parted an amount, they look the same. */
+function otherLength(cells: readonly string[], wanted: number): Problem {
+  const { length } = cells
+  const problem = `the row has ${length} ${length === 1 ? 'cell' : 'cells'} and the header ${wanted}`
+  if (length > wanted && cells.slice(wanted).every((cell) => cell.trim() === ''))
+    return {
+      problem: `${problem}; what is too much at its end is empty`,
       remedy:
-        length === 1 && /[;,\t|]/.test(record.cells[0] ?? '')
-          ? 'the row seems to be parted by another character than the header: use one for the whole file'
-          : 'look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
-    },
-    at,
-  )
+        'if every row ends with a delimiter, end the first line with one too; else look for a delimiter inside a cell that is not in quotation marks',
+    }
+  if (length === 1 && /[;,\t|]/.test(cells[0] ?? ''))
+    return {
+      problem,
+      remedy: 'the row seems to be parted by another character than the header: use one for the whole file',
+    }
+  return {
+    problem,
+    remedy:
+      'look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
+  }
 }
 
 const OTHER_NAMES: Problem = {

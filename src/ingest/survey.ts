@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './bytes.ts'
 import type { DecimalSign } from './decimal.ts'
-import { type Layout, sniffLayout } from './delimiter.ts'
+import { findHeaderBelow, type Layout, sniffLayout } from './delimiter.ts'
 import type { Header } from './header.ts'
 import { LIMITS } from './limits.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
@@ -81,7 +81,7 @@ function toSurvey<Place>(
 async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promise<Survey | StructuralFault> {
   const workbook = await openWorkbook(file, options.sheet)
   if (workbook.kind === 'refused') return workbook
-  const found = await surveyRecords(workbook.records(), options, null)
+  const found = await surveyRecords(workbook.records(), options, { ...workbook, delimiter: null })
   if (typeof found === 'string') return refuse(NOT_TEXT)
   if ('kind' in found) return found
   const place = { encoding: null, delimiter: null, sheet: workbook.sheet }
@@ -162,15 +162,20 @@ async function surveyAsOld(
   return { ...found, warnings: [...found.warnings, asOldWarning(firstWrongLine)] }
 }
 
-function brokenUtf8({ right, firstWrongLine }: Weighed): Problem {
-  return right === 0
+function brokenUtf8({ right, wrong, firstWrongLine }: Weighed): Problem {
+  if (right === 0)
+    return {
+      problem: 'the last character of the file is cut through, or the file is not UTF-8',
+      remedy: 'the file may be incomplete: export it again as "CSV UTF-8"',
+    }
+  return right >= wrong
     ? {
-        problem: 'the last character of the file is cut through, or the file is not UTF-8',
-        remedy: 'the file may be incomplete: export it again as "CSV UTF-8"',
-      }
-    : {
         problem: `the file is UTF-8 but for some bytes, the first of them in line ${firstWrongLine}`,
         remedy: 'it may be damaged, or joined from files of two encodings: export it again as "CSV UTF-8"',
+      }
+    : {
+        problem: 'the file is not UTF-8, and may be in any of the older encodings',
+        remedy: 'those of East Asia and Eastern Europe cannot be told from one another: export it again as "CSV UTF-8"',
       }
 }
 
@@ -205,7 +210,10 @@ async function surveyAs(
   if (isProblem(layout)) return refuse(layout, { line: 1 })
   const hash = createHash('sha256')
   const records = readRecords(file, { ...layout, encoding, patient }, hash)
-  const found = await surveyRecords(records, options, { text, delimiter: layout.delimiter })
+  const found = await surveyRecords(records, options, {
+    delimiter: layout.delimiter,
+    findHeaderBelow: (firstLine, isKnown) => findHeaderBelow(text, firstLine, isKnown),
+  })
   if (found === 'odd-quotes') return surveyAs(file, head, encoding, options, true)
   if (found === 'not-text' || 'kind' in found) return found
   return toSurvey(found, hash.digest('hex'), { ...layout, encoding, patient, sheet: null }, [])

@@ -7,6 +7,7 @@ import { posix } from 'node:path'
 import { Fault } from '../domain/fault.ts'
 import { readAll } from './bytes.ts'
 import { builtInStyle, formatStyle, type NumberStyle, stricter } from './cell.ts'
+import { type IsKnown, lineOfNames, TITLE_LINES_MOST } from './delimiter.ts'
 import { readMerges } from './merges.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
@@ -48,6 +49,8 @@ export interface Workbook {
   readonly unseen: Readonly<Unseen>
   /** The header first; a fault, where there is one, is the last thing that comes. */
   records(): AsyncGenerator<CsvRecord | StructuralFault>
+  /** The row below this one that names columns; null: none does. */
+  findHeaderBelow(firstLine: number, isKnown: IsKnown): Promise<number | null>
 }
 
 /** Whether the bytes begin as a zip archive does, whatever the name of the file. */
@@ -82,10 +85,25 @@ export async function openWorkbook(file: FileHandle, wanted: string | undefined)
       sheet: name,
       unseen,
       records: () => faultsAsAnswers(readSheet(book, part, merges, unseen)),
+      findHeaderBelow: (firstLine, isKnown) => findHeaderBelow(book, part, firstLine, isKnown),
     }
   } catch (error) {
     return toRefusal(error)
   }
+}
+
+/** Only for a sentence: a sheet that cannot be read so far has none. */
+async function findHeaderBelow(book: Book, part: Entry, firstLine: number, isKnown: IsKnown): Promise<number | null> {
+  const known = Array.from({ length: TITLE_LINES_MOST }, () => 0)
+  try {
+    for await (const { line, cells } of readCells(book, part)) {
+      if (line > TITLE_LINES_MOST) break
+      known[line - 1] = cells.filter(({ text }) => isKnown(text)).length
+    }
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+  }
+  return lineOfNames(known, firstLine)
 }
 
 /** All of a workbook that was read before, and not only the sheet with the rows. Throws Unreadable. */

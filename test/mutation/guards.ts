@@ -1321,7 +1321,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'reading: a quotation mark takes in no row of its own',
     file: 'src/ingest/survey-records.ts',
-    guard: 'const takenIn = csv === null ? null : lineTakenIn(header, read, csv.delimiter)',
+    guard: 'const takenIn = source.delimiter === null ? null : lineTakenIn(header, read, source.delimiter)',
     without: 'const takenIn = null',
     tests: [CORPUS],
   },
