@@ -55,8 +55,8 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
         : TURNED_INTO_DATE
     case 'covered':
       return {
-        problem: 'is under merged cells, where nobody sees it',
-        remedy: 'unmerge the cells, look what stands there, and correct it or take it out',
+        problem: 'is hidden under merged cells: a spreadsheet does not show it',
+        remedy: 'unmerge the cells, check the value that appears, and correct or delete it',
       }
     case 'error':
       return {
@@ -155,7 +155,7 @@ function showsAnotherSign(section: string): boolean {
   return /[-−–(]/.test(section.replace(/E[+-]/gi, '')) || !/[0#?@]|general|standard/i.test(section)
 }
 
-/** Stands for a condition such as `[>100]`: which section a number goes by is then open. */
+/** Marks a condition such as `[>100]`: the section that a number uses is then unknown. */
 const CONDITION = '\u0001'
 
 /** Stands for a decimal sign that the format adds and the number does not have. */

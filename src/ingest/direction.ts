@@ -55,7 +55,7 @@ const NO_CENTS = new RegExp(`[.,]${DASHES}+$`, 'u')
 /** Credit and debit, as banks mark them in English and German. */
 const MARKED = /\d\s?(?:cr|dr|[hs])$/i
 
-/** However it is written, and whatever currency stands beside it. */
+/** In any notation, with or without a currency beside it. */
 function hasMinus(amount: string): boolean {
   const bare = amount.replace(/[\p{Sc}\p{L}\p{Z}\s'"]/gu, '')
   if (bare.startsWith('(') && bare.endsWith(')')) return true

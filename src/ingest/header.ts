@@ -34,7 +34,7 @@ export interface Header {
   readonly unknown: readonly string[]
   /** Of these, the columns that a person said are none. */
   readonly ignored: readonly string[]
-  /** Of the unknown ones, those that speak of an amount and that nobody said are none. */
+  /** Of the unknown ones, those whose names speak of an amount and that no `=ignore` excludes. */
   readonly rivals: readonly string[]
   /** Columns that may hold nothing, because they are for card data. */
   readonly cards: readonly number[]
@@ -123,7 +123,7 @@ function amountIn(
 
 const NO_NAMES: Problem = {
   problem: 'the first line is mostly numbers, so that it does not seem to name the columns',
-  remedy: 'put the line with the column names first, and take out what stands above it',
+  remedy: 'put the line with the column names first, and delete what is above it',
 }
 
 /** As where rows begin at once, or an export begins with a line about itself. */

@@ -74,7 +74,7 @@ function wordsOf(column: string): readonly string[] {
 
 /**
  * The gateway's own name and what a person said are meant. A name that was only understood is not enough where others
- * could be meant: with nobody there to read a note, the whole of a sale would be refunded for a part of it.
+ * could be meant: an inbox has no reader for a note, and the whole sale would be refunded instead of a part.
  */
 export function findRivals(
   written: readonly string[],

@@ -111,7 +111,7 @@ export function knownWith(map: readonly MappedColumn[]): (column: string) => boo
 }
 
 const NAME_UNDER_MERGE: Problem = {
-  problem: 'the name of a column is under merged cells, where nobody sees it',
+  problem: 'the name of a column is hidden under merged cells: a spreadsheet does not show it',
   remedy: 'unmerge the cells of the first row, so that every column shows its name',
 }
 const EMPTY: Problem = {

@@ -103,7 +103,7 @@ function unseenWarnings({ rows, cells, columns }: Workbook['unseen']): string[] 
     )
   if (cells > 0)
     warnings.push(
-      `${cells === 1 ? '1 cell with something in it is' : `${cells} cells with something in them are`} under merged cells, where nobody sees ${cells === 1 ? 'it' : 'them'}. In a column that is understood that is a fault; elsewhere ${cells === 1 ? 'it is' : 'they are'} read like any other.`,
+      `${cells === 1 ? '1 cell with a value is' : `${cells} cells with values are`} hidden under merged cells. In a column that is understood this is a fault; elsewhere ${cells === 1 ? 'it is' : 'they are'} read like any other.`,
     )
   return warnings
 }

@@ -10,7 +10,7 @@ export interface Elements {
   text(text: string): void
 }
 
-/** No part of a workbook has a longer text or tag: a cell holds 32,767 characters. Longer ones would be put together for ever. */
+/** No part of a workbook has a longer text or tag: a cell holds 32,767 characters. Longer ones would be joined without end. */
 const TOKEN_CHARACTERS_MOST = 1024 * 1024
 /** A text may come in many pieces, with tags between them. */
 export function joined(text: string, piece: string): string {
@@ -82,7 +82,7 @@ class LineEnds {
 const COMMENT = '<!--'
 const CDATA = '<![CDATA['
 
-/** Parts the text into tags and what stands between them. What is cut at the end waits for the rest of it. */
+/** Splits the text into tags and the text between them. A token that is cut at the end waits for its rest. */
 class Tokens {
   readonly #elements: Elements
   #xml = ''

@@ -114,7 +114,7 @@ describe('the parts', () => {
     ['one outside', root('../../etc/workbook.xml'), /damaged/],
     ['a document', root('word/document.xml'), /a Word document/],
     ['a binary one', root('xl/workbook.bin'), /binary Excel/],
-  ])('of which the archive names %s are refused', async (_, rels, said) => {
+  ])('are refused where the archive names %s', async (_, rels, said) => {
     const parts = { ...partsOf({ A: rowsOf([HEADER, REFUND]) }), 'word/document.xml': '<a/>', 'xl/workbook.bin': 'x' }
     expect((await refusalOf(zip({ ...parts, 'other.xml': '<workbook/>', '_rels/.rels': rels }))).problem).toMatch(said)
   })
@@ -161,7 +161,7 @@ describe('rows', () => {
     expect((await refusalOf(withSheet(sheetOf(`${xml}<row r="1"/>`)))).problem).toMatch(/damaged/)
   })
 
-  test('of which a piece is hidden are hidden', async () => {
+  test('are hidden where a piece is', async () => {
     const xml = `${rowOf(1, HEADER)}<row r="2" hidden="1"/>${rowOf(2, REFUND)}`
     expect((await readWhole(withSheet(sheetOf(xml)))).survey.warnings).toEqual([
       expect.stringContaining('1 of the rows is hidden'),
@@ -202,7 +202,7 @@ describe('sheets', () => {
     [' state="hidden"', '"Other" (hidden)'],
     [' state="veryHidden"', '"Other" (hidden)'],
     [' state="visible"', '"Other"'],
-  ])('that nobody sees are named as hidden: %s', async (state, said) => {
+  ])('that are not visible are named as hidden: %s', async (state, said) => {
     expect((await refusalOf(zip(both(state)))).problem).toMatch(
       new RegExp(`: "Rows", ${said.replace(/[()]/g, '\\$&')}$`),
     )

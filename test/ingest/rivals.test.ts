@@ -54,7 +54,7 @@ describe('a column that speaks of an amount, beside one that is read as the amou
     expect(header(line, `${rival}=ignore`)).toMatchObject({ fields: { amount: 1 }, rivals: [] })
   })
 
-  test('is one of several, all of which are named', () => {
+  test('may be one of several, and all are named', () => {
     expect(parsed('order_id;Betrag;Gebühr;Nettobetrag;Erstattet')).toMatchObject({
       problem:
         'the column "Betrag" would be read as the amount, and "Nettobetrag" or "Erstattet" could be the one that is meant',

@@ -51,7 +51,7 @@ describe('a first line that is mostly numbers', () => {
     expect(fault).toMatchObject({
       line: 1,
       problem: 'the first line is mostly numbers, so that it does not seem to name the columns',
-      remedy: 'put the line with the column names first, and take out what stands above it',
+      remedy: 'put the line with the column names first, and delete what is above it',
     })
   })
 

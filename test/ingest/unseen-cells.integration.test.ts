@@ -19,7 +19,7 @@ const merged = (table: readonly (readonly Written[])[], ...refs: readonly string
 }
 
 describe('a value under merged cells', () => {
-  const UNDER = expect.stringContaining('is under merged cells')
+  const UNDER = expect.stringContaining('is hidden under merged cells')
 
   test('is a fault in a column that is understood, whatever it is stored as', async () => {
     for (const [ref, over] of [
@@ -47,14 +47,14 @@ describe('a value under merged cells', () => {
     expect(whole.rows.map(({ faults }) => faults.length > 0)).toEqual([true, true, false])
   })
 
-  test('of a column that is carried through is warned of, and read as it stands', async () => {
+  test('of a column that is carried through is warned of and read unchanged', async () => {
     const { survey, rows } = await readWhole(merged([HEADER, row(1), row(2, { note: 'hidden' })], 'F2:F3'))
     expect(rows.map(({ instruction, cells }) => [instruction?.reference, cells[5]])).toEqual([
       ['R1', 'x'],
       ['R2', 'hidden'],
     ])
     expect(survey.warnings).toEqual([
-      '1 cell with something in it is under merged cells, where nobody sees it. In a column that is understood that is a fault; elsewhere it is read like any other.',
+      '1 cell with a value is hidden under merged cells. In a column that is understood this is a fault; elsewhere it is read like any other.',
     ])
   })
 
@@ -69,11 +69,11 @@ describe('a value under merged cells', () => {
     expect(await refusalOf(merged([HEADER, row(1)], 'B1:C1'))).toMatchObject({
       line: 1,
       column: 'amount',
-      problem: expect.stringContaining('the name of a column is under merged cells'),
+      problem: expect.stringContaining('the name of a column is hidden under merged cells'),
     })
   })
 
-  test('is none where nothing stands under them', async () => {
+  test('is none where the cells under them are empty', async () => {
     const found = await readWhole(merged([HEADER, row(1), row(2, { note: '' })], 'F2:F3', 'A10:F20', 'H1:Z9', 'C2'))
     expect(found.rows.flatMap(({ faults }) => faults)).toEqual([])
     expect(found.survey.warnings).toEqual([])

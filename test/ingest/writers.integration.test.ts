@@ -224,7 +224,7 @@ describe.skipIf(MAY_SKIP_PYTHON).each(['openpyxl', 'XlsxWriter'])('a workbook of
   test('has values under merged cells that are faults where they would move money', async () => {
     const { survey, rows } = await readWhole(await pythonBook(writer, withNotes, { merges: ['C3:C4', 'F5:F6'] }))
     expect(rows.flatMap(({ line, faults }) => faults.map(({ column }) => [line, column]))).toEqual([[4, 'amount']])
-    expect(survey.warnings).toEqual([expect.stringContaining('2 cells with something in them are under merged cells')])
+    expect(survey.warnings).toEqual([expect.stringContaining('2 cells with values are hidden under merged cells')])
     expect(rows[4]?.cells[NOTE]).toBe('x')
   })
 

@@ -1524,7 +1524,7 @@ export const GUARDS: readonly Guard[] = [
     tests: [NUMBER_FORMATS],
   },
   {
-    name: 'a value under merged cells, which nobody sees, is no value',
+    name: 'a value hidden under merged cells is no value',
     file: 'src/ingest/sheet.ts',
     guard: "this.#covers.has(this.#line, this.#column) ? { ...cell, kind: 'covered' } : cell",
     without: 'cell',
@@ -1538,7 +1538,7 @@ export const GUARDS: readonly Guard[] = [
     tests: [UNSEEN],
   },
   {
-    name: 'a column is not named by what nobody sees',
+    name: 'a column has no name under merged cells',
     file: 'src/ingest/survey-records.ts',
     guard: 'if (covered !== -1) return refuse',
     without: 'if (covered === -2) return refuse',
