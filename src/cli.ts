@@ -159,7 +159,7 @@ function withFileOptions(command: Command): Command {
     .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when every one is meant')
     .option(
       '--lookalike-days <days>',
-      'how far back look-alikes of another run key count (default 20, or the merchant’s)',
+      'how long a row that was sent under another run key counts as a look-alike (default 20, or the merchant’s)',
     )
     .option('--retry <statuses>', 'with a results file: which of failed,cancelled,invalid run again')
 }

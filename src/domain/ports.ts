@@ -215,7 +215,7 @@ export interface DraftHeader {
   /** Results fed back: recorded rows are looked up, nothing new is sent except what `retry` names. */
   readonly fedBack: boolean
   readonly retry: readonly RetryStatus[]
-  /** Window between rows of different run keys; 30 days otherwise. */
+  /** For how many days a row that was sent under another run key counts as a look-alike. */
   readonly lookalikeDays: number
   readonly nowMs: number
   /** The draft will not be recorded: nobody else's submit is waited for, and nothing in the ledger is touched. */

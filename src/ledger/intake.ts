@@ -15,13 +15,11 @@ import type {
 import type { State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
 import { deleteDrafts, openDraftOn } from './draft.ts'
+import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { openOddReferences } from './odd-references.ts'
 import { openRefundCheck, type SingleRefund } from './refunds.ts'
-import { RECORDED_LOOKALIKE } from './review.ts'
 import { type InstructionColumns, toColumns } from './rows.ts'
 import type { Tally } from './tally.ts'
-
-const DAY_MS = 86_400_000
 
 export interface IntakeParts {
   readonly newBatchId: (nowMs: number) => BatchId
@@ -132,7 +130,8 @@ function openRecording(
     WHERE i.account_id = ? AND i.reference = ? AND i.holds_reference = 1`)
   const likeRow = db.prepare(`
     SELECT i.batch_id, i.row_no, i.reference, i.state FROM instruction i
-    WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (SELECT ? AS lookalike, ? AS reference, ? AS run_key) d)`)
+    WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
+      SELECT $lookalike AS lookalike, $reference AS reference, $runKey AS run_key) d)`)
   const refunds = openRefundCheck(db)
   const oddReference = openOddReferences(db)
   const dayBatch = db.prepare(
@@ -159,15 +158,10 @@ function openRecording(
   /** Why the message looks like an instruction that is already here; null when it does not. */
   function likeness(message: IntakeMessage, row: InstructionColumns): string | null {
     if (message.allowLookalike || row.lookalike === null) return null
-    const { nowMs, lookalikeDays, accountId, runKey } = message
-    const found = likeRow.get(
-      Number(accountId),
-      nowMs - lookalikeDays * DAY_MS,
-      nowMs - 30 * DAY_MS,
-      row.lookalike,
-      row.reference,
-      runKey,
-    ) as { batch_id: string; row_no: number; reference: string; state: string } | undefined
+    const { lookalike, reference } = row
+    const found = likeRow.get({ ...lookalikeSince(message), lookalike, reference, runKey: message.runKey }) as
+      | { batch_id: string; row_no: number; reference: string; state: string }
+      | undefined
     if (found === undefined) return refundedBefore(message, row)
     return `it looks like ${found.reference} (row ${found.row_no} of batch ${found.batch_id}, ${found.state}): same operation, amount and target. Set allow_lookalike to true if it is a second one`
   }

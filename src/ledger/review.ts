@@ -7,11 +7,9 @@ import type { DraftHeader, DraftReview, Extent, Lookalike, Total } from '../doma
 import type { State } from '../domain/states.ts'
 import { countFaults, FAULT_INDEX } from './draft-faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
+import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
 import { meetRefunds, REFUNDED_BEFORE } from './refunds.ts'
-
-const DAY_MS = 86_400_000
-const LOOKALIKE_DAYS = 30
 
 /** The last row recorded when the draft was reviewed: what comes after it has not been compared yet. */
 export type SeenUpTo = { id: number }
@@ -120,18 +118,13 @@ function refuseFaulty(db: DatabaseSync): void {
 
 /** Marks accepted rows that look like an earlier row of the file or a recorded one under another reference; counts them. */
 function findLookalikes(db: DatabaseSync, header: DraftHeader): number {
-  const { nowMs, lookalikeDays, accountId } = header
   db.exec(`
     UPDATE temp.draft_row AS d SET like_row = (
       SELECT min(o.row_no) FROM temp.draft_row o WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY')
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`)
   db.prepare(`
     UPDATE temp.draft_row AS d SET like_recorded = coalesce((${RECORDED_LOOKALIKE}), (${REFUNDED_BEFORE}))
-    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`).run(
-    Number(accountId),
-    nowMs - lookalikeDays * DAY_MS,
-    nowMs - LOOKALIKE_DAYS * DAY_MS,
-  )
+    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`).run(lookalikeSince(header))
   const found = db
     .prepare('SELECT count(*) AS n FROM temp.draft_row WHERE like_row IS NOT NULL OR like_recorded IS NOT NULL')
     .get()
@@ -147,14 +140,6 @@ function countHeldByDoubt(db: DatabaseSync, { accountId }: DraftHeader): number 
     .get(Number(accountId))
   return (found as { n: number }).n
 }
-
-/** Parameters: account, earliest moment between different run keys, earliest moment otherwise. `d` is the row asked about. */
-export const RECORDED_LOOKALIKE = `
-  SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
-  WHERE i.account_id = ? AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
-    AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') AND b.stage = 'open'
-    AND coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at) >=
-      CASE WHEN i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key THEN ? ELSE ? END`
 
 export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
   const rows = db.prepare(`

@@ -463,7 +463,8 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
         const first = await submit(ledger, accountId, [row], { runKey })
         if (status === 'FAILED') await work(ledger, first, reference, 'FAILED')
         const line = rowOf(1, sale(reference, '7'), { cameFrom: { batchId: first, rowNo: 1 } })
-        await submit(ledger, accountId, [line], fed(status))
+        const again = await submit(ledger, accountId, [line], fed(status))
+        await work(ledger, again, reference, 'APPROVED')
         const later = (days: number, key: string) =>
           check([sale(`${key}/B`, '7')], { runKey: key, nowMs: NOW + days * DAY_MS })
         expect((await later(21, '2026-12')).review.lookalikes).toBe(0)
@@ -549,7 +550,7 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       },
     )
 
-    test('of a recorded row are looked for in the last 30 days', async () => {
+    test('of an approved row are looked for in the 30 days since it was sent', async () => {
       const batchId = await submit(ledger, accountId, [sale('A', '55')])
       await work(ledger, batchId, 'A', 'APPROVED', { sentAtMs: NOW })
       const later = (ms: number) => count([sale('B', '55')], { nowMs: NOW + ms })
@@ -557,16 +558,50 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       expect(await later(30 * DAY_MS + 1)).toBe(0)
     })
 
-    test('between different run keys are looked for in the days that were asked for', async () => {
-      await submit(ledger, accountId, [sale('2026-11/A', '7')], { runKey: '2026-11' })
-      const later = (days: number, runKey: string | null, lookalikeDays = 20) =>
-        count([sale('other', '7')], { nowMs: NOW + days * DAY_MS, runKey, lookalikeDays })
-      expect(await later(20, '2026-12')).toBe(1)
-      expect(await later(21, '2026-12')).toBe(0)
-      expect(await later(21, '2026-12', 25)).toBe(1)
-      expect(await later(25, '2026-11')).toBe(1) // the same run key
-      expect(await later(25, null)).toBe(1) // no run key on one side
+    test.each(['READY', 'SENDING', 'IN_DOUBT'] as const)(
+      'of a row that is %s are found however old it is: nobody knows yet what becomes of it',
+      async (state) => {
+        const batchId = await submit(ledger, accountId, [sale('A', '55', { executeAtMs: NOW - 1 })])
+        if (state === 'SENDING') await claimNamed(ledger, batchId, 'A')
+        else if (state === 'IN_DOUBT') await work(ledger, batchId, 'A', 'IN_DOUBT', { sentAtMs: NOW })
+        const { review: reviewed, lookalikes } = await check([sale('B', '55')], { nowMs: NOW + 400 * DAY_MS })
+        expect(reviewed.lookalikes).toBe(1)
+        expect(lookalikes[0]?.like).toEqual({ batchId, rowNo: 1, reference: 'A', state })
+      },
+    )
+
+    test('of a row that waits for its execute_at are found after any time', async () => {
+      await submit(ledger, accountId, [sale('JAN-1', '99', { executeAtMs: NOW + 45 * DAY_MS })])
+      const twin = sale('FEB-1', '99', { executeAtMs: NOW + 45 * DAY_MS })
+      expect(await count([twin], { nowMs: NOW + 35 * DAY_MS })).toBe(1)
     })
+
+    test.each(['APPROVED', 'IN_DOUBT'] as const)(
+      'between different run keys, of a row that was sent and is %s, are looked for in the days that were asked for',
+      async (state) => {
+        const batchId = await submit(ledger, accountId, [sale('2026-11/A', '7')], { runKey: '2026-11' })
+        await work(ledger, batchId, '2026-11/A', state, { sentAtMs: NOW })
+        const later = (days: number, runKey: string | null, lookalikeDays = 20) =>
+          count([sale('other', '7')], { nowMs: NOW + days * DAY_MS, runKey, lookalikeDays })
+        expect(await later(20, '2026-12')).toBe(1)
+        expect(await later(21, '2026-12')).toBe(0)
+        expect(await later(21, '2026-12', 25)).toBe(1)
+        expect(await later(25, '2026-11')).toBe(1) // the same run key
+        expect(await later(25, null)).toBe(1) // no run key on one side
+      },
+    )
+
+    test.each([
+      ['is READY', null],
+      ['waits for its execute_at', NOW + 365 * DAY_MS],
+    ])(
+      'between different run keys a row of last month that %s counts: both would be sent from now on',
+      async (_, executeAtMs) => {
+        await submit(ledger, accountId, [sale('2026-11/A', '7', { executeAtMs })], { runKey: '2026-11' })
+        const december = { runKey: '2026-12', nowMs: NOW + 31 * DAY_MS, lookalikeDays: 0 }
+        expect(await count([sale('2026-12/A', '7')], december)).toBe(1)
+      },
+    )
 
     test('of another account are none', async () => {
       await submit(ledger, await openAccount(ledger, 'second'), [refund('A', { orderId: '55' })])

@@ -102,12 +102,28 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
       ).toMatchObject({ kind: 'accepted' })
     })
 
-    test('of another run key is measured by the shorter window', async () => {
-      await ledger.recordMessage(messageOf(accountId, sale('A', '7'), { runKey: 'nov' }))
+    test('is compared with what is not settled however old that is, and with what was approved for 30 days', async () => {
+      const first = await ledger.recordMessage(messageOf(accountId, sale('A', '7')))
+      if (first.kind !== 'accepted') throw new Error(first.kind)
+      const at = (days: number) =>
+        ledger
+          .recordMessage(messageOf(accountId, sale(`B-${days}`, '7'), { nowMs: NOW + days * DAY_MS }))
+          .then(({ kind }) => kind)
+      expect(await at(400)).toBe('refused')
+      await work(ledger, first.batchId, 'A', 'APPROVED', { sentAtMs: NOW })
+      expect(await at(30)).toBe('refused')
+      expect(await at(31)).toBe('accepted')
+    })
+
+    test('of another run key is measured by the shorter window once the row it looks like was sent', async () => {
+      const first = await ledger.recordMessage(messageOf(accountId, sale('A', '7'), { runKey: 'nov' }))
+      if (first.kind !== 'accepted') throw new Error(first.kind)
       const at = (days: number, runKey: string | null) =>
         ledger
           .recordMessage(messageOf(accountId, sale('B', '7'), { runKey, nowMs: NOW + days * DAY_MS }))
           .then(({ kind }) => kind)
+      expect(await at(25, 'dec')).toBe('refused') // A has still to be sent
+      await work(ledger, first.batchId, 'A', 'APPROVED', { sentAtMs: NOW })
       expect(await at(25, 'nov')).toBe('refused')
       expect(await at(25, null)).toBe('refused')
       expect(await at(20, 'dec')).toBe('refused')

@@ -1253,6 +1253,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a look-alike in doubt counts however old it is',
+    file: 'src/ledger/lookalikes.ts',
+    guard: "      WHEN i.state = 'IN_DOUBT' THEN 1\n",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a look-alike under another run key counts while it has still to be sent',
+    file: 'src/ledger/lookalikes.ts',
+    guard: "WHEN i.state IN ('READY', 'SENDING') THEN 1",
+    without: "WHEN i.state IN ('READY', 'SENDING') THEN NOT (${OTHER_RUN_KEY})",
+    tests: [LEDGER],
+  },
+  {
     name: 'a draft is invisible until it is whole',
     file: 'src/ledger/work.ts',
     guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold",
