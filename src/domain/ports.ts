@@ -163,9 +163,12 @@ export interface WorkLedger {
   workable(nowMs: number, countTo: number, only?: BatchId): Promise<readonly WorkableBatch[]>
   /** Due rows whose order is free, by due time and then file order, leaving out `except`. */
   dueRows(batchId: BatchId, nowMs: number, limit: number, except: ReadonlySet<RowId>): Promise<readonly DueRow[]>
-  /** Resolves only after the commit that holds it. Concurrent claims and settlements share commits. Never rejects. */
+  /**
+   * Resolves only after the commit that holds it. Concurrent claims and settlements share commits. Rejects only where its
+   * own write throws, which is a bug: nothing of it is written then.
+   */
   claim(claim: Claim): Promise<ClaimAnswer>
-  /** Resolves only when it is durable; kept and tried again until it is (a full disk is waited out). */
+  /** Resolves only when it is durable; kept and tried again until it is (a full disk is waited out). Rejects as a claim does. */
   settle(settlement: Settlement): Promise<Settled>
   /** Nothing of the account is claimed until `resumeAccount`. */
   stopAccount(accountId: AccountId, reason: string, nowMs: number): Promise<void>

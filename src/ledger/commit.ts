@@ -10,8 +10,9 @@ const FULL_PAUSE_MS = 250
 
 export interface Committer {
   /**
-   * Runs `work` in a transaction shared with its neighbours and resolves after the commit. `work` must not throw but for
-   * SQLite's own errors. Another process's lock is waited out.
+   * Runs `work` in a transaction shared with its neighbours and resolves after the commit. When `work` throws, it alone is
+   * rolled back and rejects with what it threw; its neighbours are written without it, so `work` may run more than once.
+   * Another process's lock is waited out.
    * - `refusable`: when the commit cannot be written, resolves with what `refused` answers. For claims.
    * - `kept`: tried again until it is written. For settlements.
    * - `faulting`: rejects with a Fault. For people's commands.
@@ -47,13 +48,22 @@ export type Mode<T> =
 interface Entry {
   readonly run: () => void
   readonly committed: () => void
+  /** Its own write threw: it is answered with that. */
+  readonly broke: (error: unknown) => void
   /** True when the entry has been answered and must not be tried again. */
   readonly notWritten: (why: 'full' | 'busy') => boolean
 }
 
+/** How a transaction ended. Unless it was written, nothing of it is in the ledger. */
+type Transacted =
+  | { readonly kind: 'written' }
+  | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
+  /** One of its writes threw. */
+  | { readonly kind: 'broke'; readonly error: unknown }
+
 /**
- * `die` is called for errors after which nothing this process believes can be trusted (I/O errors, corruption, a bug in a
- * write): the caller ends the process. What was claimed and not answered then turns IN_DOUBT at the next start.
+ * `die` is called for errors after which nothing this process believes can be trusted (I/O errors, corruption): the caller
+ * ends the process. What was claimed and not answered then turns IN_DOUBT at the next start.
  * `inPlace` throws when what was committed is where nobody will find it.
  */
 export function openCommitter(
@@ -67,6 +77,8 @@ export function openCommitter(
   const endings: Array<() => void> = []
   const rollbacks: Array<() => void> = []
   let waiting: Entry[] = []
+  /** So many of those that wait are written one by one: a transaction they shared broke, and one of them is why. */
+  let alone = 0
   let scheduled = false
   let idle: Array<() => void> = []
 
@@ -79,15 +91,14 @@ export function openCommitter(
 
   function flush(): void {
     scheduled = false
-    const entries = waiting.slice(0, WRITES_PER_COMMIT)
-    waiting = waiting.slice(WRITES_PER_COMMIT)
-    const why = entries.length === 0 ? null : transact(entries)
-    if (why === null) {
-      for (const entry of entries) entry.committed()
-    } else {
-      waiting = [...entries.filter((entry) => !entry.notWritten(why)), ...waiting]
-    }
-    if (waiting.length > 0) schedule(why === null ? 0 : why === 'busy' ? BUSY_PAUSE_MS : FULL_PAUSE_MS)
+    const entries = waiting.slice(0, alone > 0 ? 1 : WRITES_PER_COMMIT)
+    const later = waiting.slice(entries.length)
+    const transacted: Transacted = entries.length === 0 ? { kind: 'written' } : transact(entries)
+    const kept = settle(entries, transacted)
+    alone =
+      transacted.kind === 'broke' && kept.length > 0 ? kept.length : Math.max(0, alone - entries.length + kept.length)
+    waiting = [...kept, ...later]
+    if (waiting.length > 0) schedule(pauseAfter(transacted))
     else {
       const told = idle
       idle = []
@@ -95,20 +106,42 @@ export function openCommitter(
     }
   }
 
-  /** null: committed. Otherwise nothing of it is in the ledger. */
-  function transact(entries: readonly Entry[]): 'full' | 'busy' | null {
+  /** Answers those that are over. Returns the others, to be tried again. */
+  function settle(entries: readonly Entry[], transacted: Transacted): readonly Entry[] {
+    switch (transacted.kind) {
+      case 'written':
+        for (const entry of entries) entry.committed()
+        return []
+      case 'not-written':
+        return entries.filter((entry) => !entry.notWritten(transacted.why))
+      case 'broke':
+        if (entries.length > 1) return entries
+        for (const entry of entries) entry.broke(transacted.error)
+        return []
+    }
+  }
+
+  function transact(entries: readonly Entry[]): Transacted {
+    let inWrites = false
     try {
       begin.run()
+      inWrites = true
       for (const entry of entries) entry.run()
       for (const end of endings) end()
+      inWrites = false
       commit.run()
-      inPlace() // not before: between the look and the commit the file could go, and a claim with it
-      return null
     } catch (error) {
       rollBack()
       const why = whyNotWritten(error)
-      return why ?? die(error)
+      if (why !== null) return { kind: 'not-written', why }
+      return inWrites && isOfOneWrite(error) ? { kind: 'broke', error } : die(error)
     }
+    try {
+      inPlace() // not before: between the look and the commit the file could go, and a claim with it
+    } catch (error) {
+      die(error)
+    }
+    return { kind: 'written' }
   }
 
   function rollBack(): void {
@@ -129,6 +162,7 @@ export function openCommitter(
             result = work()
           },
           committed: () => resolve(result),
+          broke: reject,
           notWritten: (why) => {
             switch (mode.kind) {
               case 'kept':
@@ -168,6 +202,25 @@ export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
   if (code === SQLITE_BUSY || code === SQLITE_LOCKED) return 'busy'
   if (code === SQLITE_FULL || extended === SQLITE_IOERR_SHMSIZE) return 'full'
   return null
+}
+
+/** What the writing of one statement can come to by itself, whatever the state of the disk and the file. */
+const OF_ONE_WRITE: ReadonlySet<number> = new Set([
+  1, // SQLITE_ERROR: a sum beyond 64 bits, for one
+  18, // SQLITE_TOOBIG
+  19, // SQLITE_CONSTRAINT
+  20, // SQLITE_MISMATCH
+  25, // SQLITE_RANGE
+])
+
+/** Otherwise the disk, the file or the memory is to blame: whoever writes next meets the same. */
+function isOfOneWrite(error: unknown): boolean {
+  return !(error instanceof Error && 'errcode' in error) || OF_ONE_WRITE.has(Number(error.errcode) & 0xff)
+}
+
+function pauseAfter(transacted: Transacted): number {
+  if (transacted.kind !== 'not-written') return 0
+  return transacted.why === 'busy' ? BUSY_PAUSE_MS : FULL_PAUSE_MS
 }
 
 function fullFault(cause?: unknown): Fault {

@@ -53,10 +53,13 @@ export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortS
   const ended = new AbortController()
   void clock.sleep(TURN_MS, ended.signal).then(() => over.abort())
   try {
-    const claimed = await Promise.all(
+    // A bug in one row leaves the others to their end: their requests are open, and a stop waits for this slice.
+    const executed = await Promise.allSettled(
       rows.map((row) => executeRow(row, parts, turn, stop).finally(() => inHand.delete(row.rowId))),
     )
-    return claimed.filter(Boolean).length
+    const broken = executed.find((row) => row.status === 'rejected')
+    if (broken !== undefined) throw broken.reason
+    return executed.filter((row) => row.status === 'fulfilled' && row.value).length
   } finally {
     ended.abort()
   }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Committer, openCommitter, SYSTEM_TIMING } from '../../src/ledger/commit.ts'
+import { type Committer, type Mode, openCommitter, SYSTEM_TIMING } from '../../src/ledger/commit.ts'
 
 let db: DatabaseSync
 let committer: Committer
@@ -113,14 +113,87 @@ describe('when a commit cannot be written for want of space', () => {
   })
 })
 
-test('an error that cannot be waited out ends the process before anyone in the commit is told', async () => {
+describe('when one write throws', () => {
+  const wrong = () => {
+    throw new Error('bug: no such move')
+  }
+  const tooMuch = () => db.prepare('SELECT sum(n) FROM (SELECT 9223372036854775807 AS n UNION SELECT 1)').get()
+
+  test.each([
+    ['a bug', wrong, 'bug: no such move'],
+    ['a value that fits no integer', () => db.prepare('SELECT ?').get(2n ** 64n), 'BigInt value is too large to bind.'],
+    ['a sum beyond 64 bits', tooMuch, 'integer overflow'],
+    [
+      'a broken constraint',
+      () => db.exec('INSERT INTO note VALUES (NULL, NULL)'),
+      'NOT NULL constraint failed: note.text',
+    ],
+    ['a text that is too large', () => note('large', 1_100_000_000), 'string or blob too big'],
+  ])('%s rejects with it alone: its neighbours are written, and nothing of it is', async (_, throws, message) => {
+    const after = (text: string) => () => {
+      note(text)
+      throws()
+    }
+    const written = ['a', 'b'].map((text) => committer.write(() => note(text), CLAIM))
+    const broken = [FAULTING, KEPT, CLAIM].map((mode, i) =>
+      watch(committer.write(after(`wrong ${i}`), mode as Mode<unknown>)),
+    )
+    written.push(committer.write(() => note('c'), KEPT))
+    expect(await Promise.all(written)).toEqual(['wrote a', 'wrote b', 'wrote c'])
+    await committer.drained()
+    expect(notes()).toEqual(['a', 'b', 'c'])
+    for (const seen of broken) expect(seen()).toMatchObject({ message })
+    // Once together, then each by itself.
+    expect(ends).toEqual(['rollback', 'commit', 'commit', 'rollback', 'rollback', 'rollback', 'commit'])
+  })
+
+  test('those after it share commits again', async () => {
+    const first = watch(committer.write(wrong, FAULTING))
+    await committer.drained()
+    ends.splice(0)
+    await Promise.all(['a', 'b'].map((text) => committer.write(() => note(text), KEPT)))
+    expect([first(), ends]).toMatchObject([{ message: 'bug: no such move' }, ['commit']])
+  })
+
+  test('a neighbour that finds the disk full meanwhile is kept, and the others wait for it', async () => {
+    const large = watch(committer.write(() => note('large', ROOM_BYTES), KEPT))
+    const broken = watch(committer.write(wrong, FAULTING))
+    const small = watch(committer.write(() => note('small'), KEPT))
+    await turn()
+    fill()
+    await turns()
+    expect([large(), small(), notes()]).toEqual(['pending', 'pending', []])
+    free()
+    await committer.drained()
+    expect([broken(), notes()]).toMatchObject([{ message: 'bug: no such move' }, ['large', 'small']])
+  })
+
+  test('what is written at the end of the transaction is laid at the door of the write that asked for it', async () => {
+    const sum: string[] = []
+    committer.beforeCommit(() => {
+      if (sum.includes('too much')) throw new Error('the sum does not fit')
+    })
+    committer.afterRollback(() => void sum.splice(0))
+    const add = (text: string) => committer.write(() => sum.push(text), KEPT)
+    const [small, large] = [watch(add('little')), watch(add('too much'))]
+    await committer.drained()
+    expect([small(), large()]).toMatchObject([1, { message: 'the sum does not fit' }])
+  })
+})
+
+test.each([
+  ['I/O', 10],
+  ['corruption', 11],
+  ['a file that is no ledger', 26],
+  ['no memory', 7],
+])('an error of the disk or the file (%s) ends the process before anyone in the commit is told', async (_, errcode) => {
   const claim = watch(committer.write(() => note('claim'), CLAIM))
   const wrong = watch(
     committer.write(() => {
-      throw new Error('bug: no such move')
-    }, KEPT),
+      throw Object.assign(new Error('the disk says no'), { errcode })
+    }, FAULTING),
   )
-  expect(await deathOf()).toMatchObject({ message: 'bug: no such move' })
+  expect(await deathOf()).toMatchObject({ message: 'the disk says no' })
   expect([claim(), wrong(), notes()]).toEqual(['pending', 'pending', []])
 })
 

@@ -193,9 +193,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'nobody is told before the commit',
     file: 'src/ledger/commit.ts',
-    guard: '      for (const end of endings) end()\n      commit.run()\n',
-    without:
-      '      for (const end of endings) end()\n      for (const entry of entries) entry.committed()\n      commit.run()\n',
+    guard: '      inWrites = false\n      commit.run()\n',
+    without: '      inWrites = false\n      for (const entry of entries) entry.committed()\n      commit.run()\n',
     tests: [COMMIT, LEDGER],
   },
   {
@@ -204,6 +203,27 @@ export const GUARDS: readonly Guard[] = [
     guard: "              case 'kept':\n                return false",
     without: "              case 'kept':\n                return true",
     tests: [COMMIT],
+  },
+  {
+    name: 'a write that throws takes no neighbour with it',
+    file: 'src/ledger/commit.ts',
+    guard: '        if (entries.length > 1) return entries\n',
+    without: '',
+    tests: [COMMIT],
+  },
+  {
+    name: 'an error of the disk ends the process',
+    file: 'src/ledger/commit.ts',
+    guard: 'inWrites && isOfOneWrite(error) ?',
+    without: 'inWrites ?',
+    tests: [COMMIT],
+  },
+  {
+    name: 'a row that breaks off is told when the others of its slice are settled',
+    file: 'src/processors/execute-slice.ts',
+    guard: '    if (broken !== undefined) throw broken.reason\n',
+    without: '',
+    tests: [SLICE],
   },
   {
     name: 'what a rolled back transaction counted is forgotten',

@@ -317,6 +317,47 @@ describe('rows in hand', () => {
   })
 })
 
+describe('a settlement that cannot be written', () => {
+  test('breaks the slice off when its other rows are settled: its own row is left to the sweep', async () => {
+    openWindow()
+    const batchId = await batchOf('A', 'B', 'C')
+    const settleAllBut = (reference: string): Partial<SliceParts> => {
+      let broken: RowId | null = null
+      return {
+        ledger: {
+          ...ledger,
+          async dueRows(...asked) {
+            const rows = await ledger.dueRows(...asked)
+            broken = rows.find((row) => row.instruction.reference === reference)?.rowId ?? null
+            return rows
+          },
+          settle: (settlement) =>
+            settlement.rowId === broken ? Promise.reject(new Error('integer overflow')) : ledger.settle(settlement),
+        },
+      }
+    }
+    const release = Promise.withResolvers<void>()
+    gateway.reply = async (instruction) => {
+      if (instruction.reference !== 'A') await release.promise
+      return approved(instruction)
+    }
+    let broke = false
+    const slice = executeSlice({ batchId, rows: 100 }, { ...parts, ...settleAllBut('A') }, stop.signal)
+    slice.catch(() => {
+      broke = true
+    })
+    await idle()
+    expect([broke, await countsOf(batchId)]).toEqual([false, { SENDING: 3 }])
+    release.resolve()
+    await expect(slice).rejects.toThrow('integer overflow')
+    expect(await countsOf(batchId)).toEqual({ SENDING: 1, APPROVED: 2 })
+    expect(settledAs).toEqual(['B APPROVED', 'C APPROVED'])
+    expect(parts.inHand.size).toBe(0)
+    expect(await ledger.sweepForgotten(clock.nowMs() + 600_000, parts.inHand)).toBe(1)
+    expect(await countsOf(batchId)).toEqual({ IN_DOUBT: 1, APPROVED: 2 })
+  })
+})
+
 describe('the way', () => {
   test('to an account that nobody configured is closed', async () => {
     const others = await openAccount(ledger, 'second')
