@@ -49,13 +49,17 @@ export function maskPans(text: string): string {
   return text.replace(RUN, (run, at: number) => maskRun(text, at, run))
 }
 
+/** From one card number to the next: a run may hold as many as fit a text. */
 function maskRun(text: string, at: number, run: string): string {
-  const found = findPan(text, at, run)
-  if (found === null) return run
-  const digits = run.slice(found.from, found.to).replace(SEPARATOR, '')
-  const masked = digits.slice(0, 6) + '0'.repeat(digits.length - 10) + digits.slice(-4)
-  const rest = run.slice(found.to)
-  return run.slice(0, found.from) + masked + maskRun(text, at + found.to, rest)
+  let masked = ''
+  let rest = run
+  for (;;) {
+    const found = findPan(text, at + run.length - rest.length, rest)
+    if (found === null) return masked + rest
+    const digits = rest.slice(found.from, found.to).replace(SEPARATOR, '')
+    masked += rest.slice(0, found.from) + digits.slice(0, 6) + '0'.repeat(digits.length - 10) + digits.slice(-4)
+    rest = rest.slice(found.to)
+  }
 }
 
 /**
