@@ -557,7 +557,7 @@ async function openIntake(
       { accountId, accountKey: accountKeyOf(merchant), lookalikeDays: merchant.lookalikeDays },
     ]),
   )
-  const parts = { ledger, clock, parse: parseMessage, accountOf: (name: string) => accounts.get(name) ?? null }
+  const parts = { ledger, clock, log, parse: parseMessage, accountOf: (name: string) => accounts.get(name) ?? null }
   return openIntakeQueue({
     address,
     prefix: config.redisPrefix,

@@ -1,4 +1,4 @@
-// How large a file and its parts may be. Everything that is read has a limit, so that no file can take the machine's memory or an evening.
+// How large a file, a message and their parts may be. Everything that is read has a limit, so that none can take the machine's memory or an evening.
 
 export const LIMITS = {
   /** Two passes over so much take minutes; more is another tool's output, not a file of instructions. */
@@ -16,4 +16,8 @@ export const LIMITS = {
   /** All column names together. They must stand in the first bytes that are read for the delimiter. */
   headerCharacters: 16 * 1024,
   columns: 1_000,
+  /** Of a message: as much as a record of a file. Names and values together. */
+  messageCharacters: 64 * 1024,
+  /** Nothing in an instruction is nested: it is one level. */
+  messageLevels: 32,
 } as const

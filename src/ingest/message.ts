@@ -6,6 +6,7 @@ import { DETAIL_FIELDS, type Instruction, OPERATIONS } from '../domain/instructi
 import { holdsPan, maskPans } from '../domain/pan.ts'
 import { type Field, isCardColumn } from './columns.ts'
 import { instruct } from './instruct.ts'
+import { LIMITS } from './limits.ts'
 import { isProblem } from './problem.ts'
 import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './reference.ts'
 
@@ -70,15 +71,14 @@ export type MessageRead =
       readonly kind: 'refused'
       /** In words for the producer; no card number is in them. */
       readonly reasons: readonly string[]
-      /** Card data is in it: whoever keeps the message overwrites it. */
-      readonly holdsPan: boolean
+      /** Why the message must not be kept: whoever has it overwrites it. null: it may be. */
+      readonly withheld: string | null
     }
 
 /** `accountKeyOf` gives the identity of a merchant's account; null for a merchant that nobody configured. */
 export function parseMessage(value: unknown, accountKeyOf: (merchant: string) => string | null): MessageRead {
-  if (holdsCardData(value)) {
-    return refused(['holds card data, which never travels through this program: use customer_vault_id'], true)
-  }
+  const searched = searchForCards(value)
+  if (searched !== null) return refused([searched.reason], searched.withheld)
   const checked = SCHEMA.safeParse(value)
   if (!checked.success) return refused(checked.error.issues.map(toReason))
   const message = checked.data
@@ -117,29 +117,51 @@ export function instructionMessageJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(SCHEMA, { io: 'input' }) as Record<string, unknown>
 }
 
-function refused(reasons: readonly string[], holdsCard = false): MessageRead {
-  return { kind: 'refused', reasons: reasons.map(maskPans), holdsPan: holdsCard }
+function refused(reasons: readonly string[], withheld: string | null = null): MessageRead {
+  return { kind: 'refused', reasons: reasons.map(maskPans), withheld }
 }
 
 function toReason(issue: z.core.$ZodIssue): string {
   return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
 }
 
-/** A card number anywhere, as text or as a number, or any value under a name that is meant for card data. */
-function holdsCardData(value: unknown): boolean {
-  switch (typeof value) {
-    case 'string':
-      return holdsPan(value)
-    case 'number':
-    case 'bigint':
-      return holdsPan(String(value))
-    case 'object':
-      if (value === null) return false
-      return Object.entries(value).some(
-        ([name, inner]) =>
-          holdsPan(name) || (isCardColumn(name) && inner !== null && inner !== '') || holdsCardData(inner),
-      )
-    default:
-      return false
+interface Withheld {
+  readonly reason: string
+  readonly withheld: string
+}
+
+const HOLDS_CARDS: Withheld = {
+  reason: 'holds card data, which never travels through this program: use customer_vault_id',
+  withheld: 'it held card data',
+}
+
+/** What is not looked through may hold card data. */
+function unsearched(reason: string): Withheld {
+  return { reason: `${reason}: it is no instruction`, withheld: 'it could not be looked through for card data' }
+}
+
+/**
+ * A card number anywhere, as text or as a number, or any value under a name that is meant for card data; null: there is
+ * none. Whatever passes is small enough, and shallow enough, for all that is done with it later.
+ */
+function searchForCards(message: unknown): Withheld | null {
+  const left = [{ value: message, level: 0 }]
+  let charactersLeft: number = LIMITS.messageCharacters
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value, level } = next
+    const isObject = typeof value === 'object' && value !== null
+    const names = isObject && !Array.isArray(value) ? Object.keys(value) : []
+    const text = isObject ? names.join('\n') : String(value)
+    charactersLeft -= text.length + (Array.isArray(value) ? value.length : 1)
+    if (charactersLeft < 0)
+      return unsearched(`has more than ${LIMITS.messageCharacters.toLocaleString('en')} characters`)
+    if (level > LIMITS.messageLevels) return unsearched(`is nested deeper than ${LIMITS.messageLevels} levels`)
+    if (names.some(holdsPan) || (!isObject && holdsPan(text))) return HOLDS_CARDS
+    if (!isObject) continue
+    for (const [name, inner] of Object.entries(value)) {
+      if (isCardColumn(name) && inner !== null && inner !== '') return HOLDS_CARDS
+      left.push({ value: inner, level: level + 1 })
+    }
   }
+  return null
 }

@@ -1,8 +1,9 @@
 // Takes one message in: understood and recorded before anyone is told, or refused and the refusal kept.
 
-import { assert } from '../domain/fault.ts'
+import { assert, Fault } from '../domain/fault.ts'
 import type { Instruction } from '../domain/instruction.ts'
-import type { AccountId, Clock, IntakeAnswer, IntakeLedger } from '../domain/ports.ts'
+import { maskPans } from '../domain/pan.ts'
+import type { AccountId, Clock, IntakeAnswer, IntakeLedger, Log } from '../domain/ports.ts'
 
 export type ParsedMessage =
   | {
@@ -13,7 +14,14 @@ export type ParsedMessage =
       readonly allowLookalike: boolean
       readonly cells: Readonly<Record<string, string>>
     }
-  | { readonly kind: 'refused'; readonly reasons: readonly string[]; readonly holdsPan: boolean }
+  | Refused
+
+interface Refused {
+  readonly kind: 'refused'
+  readonly reasons: readonly string[]
+  /** Why the message must not be kept: whoever has it overwrites it. null: it may be. */
+  readonly withheld: string | null
+}
 
 /** Where the messages of a merchant go. */
 export interface MessageAccount {
@@ -25,37 +33,51 @@ export interface MessageAccount {
 export interface MessageParts {
   readonly ledger: Pick<IntakeLedger, 'recordMessage' | 'recordRefusal'>
   readonly clock: Clock
+  readonly log: Log
   /** null: no such merchant is configured. */
   readonly accountOf: (merchant: string) => MessageAccount | null
   readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedMessage
 }
 
-export type Taken =
-  | Exclude<IntakeAnswer, { kind: 'refused' }>
-  | { readonly kind: 'refused'; readonly reasons: readonly string[]; readonly holdsPan: boolean }
+export type Taken = Exclude<IntakeAnswer, { kind: 'refused' }> | Refused
 
 /** The name of the one kind of job that is taken. */
 const MESSAGE_JOB = 'instruction'
+/** Of a name that is not known here, as much as a person needs to find it. */
+const NAME_CHARACTERS = 100
 
-/** `sourceId` names the message for ever: a refusal is kept once under it. */
+/**
+ * `sourceId` names the message for ever: a refusal is kept once under it. Faults where the message could not be recorded
+ * just now. A bug refuses the message it was met with, and no other waits for that.
+ */
 export async function takeMessage(
   jobName: string,
   payload: unknown,
   sourceId: string,
   parts: MessageParts,
 ): Promise<Taken> {
-  const taken = jobName === MESSAGE_JOB ? await tryToTake(payload, parts) : unknownJob(jobName, payload, parts)
-  if (taken.kind === 'refused') {
-    const { reasons, holdsPan } = taken
-    const text = holdsPan ? 'withheld: it held card data' : String(JSON.stringify(payload)).slice(0, 4_000)
-    const nowMs = parts.clock.nowMs()
-    await parts.ledger.recordRefusal({ sourceId, accountName: merchantNamedIn(payload), reasons, text, nowMs })
+  const { ledger, clock, log } = parts
+  // Until it has been looked through nobody knows.
+  let withheld: string | null = 'it could not be looked through for card data'
+  let taken: Taken
+  try {
+    const parsed = parts.parse(payload, (merchant) => parts.accountOf(merchant)?.accountKey ?? null)
+    withheld = parsed.kind === 'refused' ? parsed.withheld : null
+    taken = jobName === MESSAGE_JOB ? await tryToTake(parsed, parts) : unknownJob(jobName, withheld)
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    log.error({ err: error, message: sourceId }, 'a message met a failure of this program and was refused: report this')
+    const reason = 'a failure of this program: nothing of it was recorded and nothing was sent; its log says more'
+    taken = { kind: 'refused', reasons: [reason], withheld }
   }
+  if (taken.kind !== 'refused') return taken
+  const text = taken.withheld === null ? String(JSON.stringify(payload)).slice(0, 4_000) : `withheld: ${taken.withheld}`
+  const accountName = merchantNamedIn(payload, parts)
+  await ledger.recordRefusal({ sourceId, accountName, reasons: taken.reasons, text, nowMs: clock.nowMs() })
   return taken
 }
 
-async function tryToTake(payload: unknown, { ledger, clock, accountOf, parse }: MessageParts): Promise<Taken> {
-  const parsed = parse(payload, (merchant) => accountOf(merchant)?.accountKey ?? null)
+async function tryToTake(parsed: ParsedMessage, { ledger, clock, accountOf }: MessageParts): Promise<Taken> {
   if (parsed.kind === 'refused') return parsed
   const { merchant, instruction, runKey, allowLookalike, cells } = parsed
   const account = accountOf(merchant)
@@ -71,17 +93,17 @@ async function tryToTake(payload: unknown, { ledger, clock, accountOf, parse }: 
     cells,
     nowMs,
   })
-  return answer.kind === 'refused' ? { ...answer, reasons: [answer.reason], holdsPan: false } : answer
+  return answer.kind === 'refused' ? { kind: 'refused', reasons: [answer.reason], withheld: null } : answer
 }
 
-/** The card check is made all the same: what cannot be understood must not stay lying about with a card number in it. */
-function unknownJob(jobName: string, payload: unknown, { parse }: MessageParts): Taken {
-  const parsed = parse(payload, () => null)
-  const holdsPan = parsed.kind === 'refused' && parsed.holdsPan
-  return { kind: 'refused', reasons: [`the job "${jobName}" is not known here: name it "${MESSAGE_JOB}"`], holdsPan }
+/** What cannot be understood must not stay lying about with a card number in it. */
+function unknownJob(jobName: string, withheld: string | null): Taken {
+  const name = maskPans(jobName).slice(0, NAME_CHARACTERS)
+  return { kind: 'refused', reasons: [`the job "${name}" is not known here: name it "${MESSAGE_JOB}"`], withheld }
 }
 
-function merchantNamedIn(payload: unknown): string {
-  const named = typeof payload === 'object' && payload !== null && 'merchant' in payload ? payload.merchant : undefined
-  return typeof named === 'string' ? named.slice(0, 100) : 'default'
+/** Of the configured ones only: what a message calls its merchant may be anything, a card number too. */
+function merchantNamedIn(payload: unknown, { accountOf }: MessageParts): string {
+  const named = typeof payload === 'object' && payload !== null && 'merchant' in payload ? payload.merchant : 'default'
+  return typeof named === 'string' && accountOf(named) !== null ? named : 'unknown'
 }

@@ -2,7 +2,6 @@
 
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { Fault } from '../domain/fault.ts'
 import type { Log } from '../domain/ports.ts'
 import { answered, type RedisAddress, toWorkerOptions } from './connection.ts'
 import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
@@ -16,7 +15,12 @@ export type IntakeResult =
       readonly rowNo: number
       readonly state: string
     }
-  | { readonly kind: 'refused'; readonly reasons: readonly string[]; readonly holdsPan: boolean }
+  | {
+      readonly kind: 'refused'
+      readonly reasons: readonly string[]
+      /** Why the message must not be kept; null: it may be. */
+      readonly withheld: string | null
+    }
 
 export interface IntakeOptions {
   readonly address: RedisAddress
@@ -101,14 +105,15 @@ async function takeJob(
   let taken: IntakeResult
   try {
     taken = await take(job.name, job.data, `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`)
+    if (taken.kind === 'refused' && taken.withheld !== null) {
+      await job.updateData({ withheld: `the message was overwritten: ${taken.withheld}` })
+    }
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    // Our own trouble (a full disk) must not fail somebody's message.
-    return putBack('a message could not be recorded; it stays in the queue', error)
+    // Our own trouble (a full disk, a Redis that goes away) must not fail somebody's message, nor leave it as it is.
+    return putBack('a message could not be taken; it stays in the queue', error)
   }
   if (taken.kind !== 'refused') {
     return { status: taken.kind, batch: taken.batchId, row: taken.rowNo, state: taken.state }
   }
-  if (taken.holdsPan) await job.updateData({ withheld: 'the message held card data and was overwritten' })
   throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
 }

@@ -87,7 +87,7 @@ test('a message with a card number fails, and the number is left neither in Redi
   const card = '4111111111111111'
   const failed = await over(queue, await queue.add('instruction', message(1, { bill_addr: `card ${card}` })))
   expect(failed.failedReason).toMatch(/^refused: holds card data/)
-  expect(failed.data).toEqual({ withheld: 'the message held card data and was overwritten' })
+  expect(failed.data).toEqual({ withheld: 'the message was overwritten: it held card data' })
   const held = await allOfRedis()
   expect(held).toContain('withheld')
   expect(held).not.toContain(card)

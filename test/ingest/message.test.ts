@@ -88,11 +88,61 @@ describe('a message is refused', () => {
     ['as a security code inside another object', { card: { cvv: 123 } }],
   ])('when card data is in it %s; it says so and repeats nothing of it', (_, part) => {
     const read = parse({ ...CAPTURE, ...part })
-    expect(read).toMatchObject({ kind: 'refused', holdsPan: true })
+    expect(read).toMatchObject({ kind: 'refused', withheld: 'it held card data' })
     expect(JSON.stringify(read)).not.toMatch(/1111|123/)
   })
 
   test('without saying that card data is in it where there is none', () => {
-    expect(parse({ ...CAPTURE, amount: '0' })).toMatchObject({ kind: 'refused', holdsPan: false })
+    expect(parse({ ...CAPTURE, amount: '0' })).toMatchObject({ kind: 'refused', withheld: null })
+  })
+
+  const nested = (levels: number, inner: string): unknown =>
+    JSON.parse(`${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`)
+  const UNSEARCHED = { kind: 'refused', withheld: 'it could not be looked through for card data' }
+
+  test.each([33, 3_000, 100_000])(
+    'and withheld where it nests %i levels deep: what lies so deep is not looked through',
+    (levels) => {
+      for (const inner of ['"4111111111111111"', '1', '[]']) {
+        const read = parse({ ...CAPTURE, extra: nested(levels - 1, inner) })
+        expect(read).toMatchObject(UNSEARCHED)
+        expect(JSON.stringify(read)).toMatch(/is nested deeper than 32 levels/)
+        expect(JSON.stringify(read)).not.toContain('4111')
+      }
+    },
+  )
+
+  test('as usual where it nests no deeper than that', () => {
+    expect(parse({ ...CAPTURE, extra: nested(31, '1') })).toMatchObject({ kind: 'refused', withheld: null })
+    expect(parse({ ...CAPTURE, extra: nested(31, '"4111111111111111"') })).toMatchObject({
+      withheld: 'it held card data',
+    })
+  })
+
+  const texts: ReadonlyArray<readonly [string, (characters: number) => object]> = [
+    ['in one text', (characters) => ({ cust_fname: 'x'.repeat(characters) })],
+    ['in one name', (characters) => ({ ['x'.repeat(characters)]: 1 })],
+    [
+      'in many names',
+      (characters) => Object.fromEntries(Array.from({ length: characters / 4 }, (_, i) => [`n${i}`, 1])),
+    ],
+    ['in a list', (characters) => ({ list: Array.from({ length: characters }, () => 1) })],
+    ['in a list of empty lists', (characters) => ({ list: Array.from({ length: characters }, () => []) })],
+  ]
+  test.each(texts)('and withheld where it is too large %s: more is not looked through', (_, fill) => {
+    const read = parse({ ...CAPTURE, ...fill(70_000) })
+    expect(read).toMatchObject(UNSEARCHED)
+    expect(JSON.stringify(read)).toMatch(/has more than 65,536 characters/)
+    const card = '4111111111111111'
+    for (const over of [{ first: card, ...fill(70_000) }, { ...fill(70_000), last: card }]) {
+      const withCard = parse(over)
+      expect(withCard).toMatchObject({ kind: 'refused', withheld: expect.stringMatching(/^it /) })
+      expect(JSON.stringify(withCard)).not.toContain('4111')
+    }
+  })
+
+  test('as usual where it is as large as it may be', () => {
+    const read = parse({ ...CAPTURE, cust_fname: 'x'.repeat(65_000) })
+    expect(read).toMatchObject({ kind: 'refused', reasons: [expect.stringMatching(/^cust_fname/)], withheld: null })
   })
 })

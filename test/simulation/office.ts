@@ -171,6 +171,7 @@ export class Office {
     const parts = {
       ledger,
       clock: life.clock,
+      log: logOf(life),
       parse: (payload: unknown) => this.#messages.get(payload as string) as ParsedMessage,
       accountOf: (merchant: string) => ({
         accountId: accounts[Number(merchant)] as AccountId,

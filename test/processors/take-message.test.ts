@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Fault } from '../../src/domain/fault.ts'
+import type { Ledger, Log } from '../../src/domain/ports.ts'
+import { parseMessage } from '../../src/ingest/message.ts'
+import { openLedger } from '../../src/ledger/ledger.ts'
+import { type MessageParts, takeMessage } from '../../src/processors/take-message.ts'
+import { ManualClock } from '../fixtures/clock.ts'
+import { NOW, openAccount } from '../fixtures/ledgers.ts'
+
+const CARD = '4111111111111111'
+const REFUND = {
+  schema_version: 1,
+  reference: 'msg-1',
+  transaction_type: 'REFUND',
+  amount: '1.50',
+  request_currency: 'EUR',
+  request_ref_po_id: '123',
+}
+
+let ledger: Ledger
+let kept: Array<Parameters<Ledger['recordRefusal']>[0]>
+let errors: string[]
+let parts: MessageParts
+
+beforeEach(async () => {
+  ledger = openLedger({
+    path: null,
+    submitLockPath: null,
+    die: (error) => {
+      throw error
+    },
+  })
+  const accountId = await openAccount(ledger)
+  kept = []
+  errors = []
+  const silent = () => {}
+  const log: Log = { debug: silent, info: silent, warn: silent, error: (_, message) => void errors.push(message) }
+  parts = {
+    ledger: {
+      recordMessage: ledger.recordMessage,
+      async recordRefusal(refusal) {
+        kept.push(refusal)
+        await ledger.recordRefusal(refusal)
+      },
+    },
+    ...{ clock: new ManualClock(NOW), log, parse: parseMessage },
+    accountOf: (merchant) => (merchant === 'default' ? { accountId, accountKey: 'key', lookalikeDays: 20 } : null),
+  }
+  return () => ledger.close()
+})
+
+const take = (payload: unknown, over: Partial<MessageParts> = {}, jobName = 'instruction') =>
+  takeMessage(jobName, payload, 'queue/1', { ...parts, ...over })
+
+const broken = () => {
+  throw new RangeError('Maximum call stack size exceeded')
+}
+
+test('a message that is understood is recorded, and no refusal is kept', async () => {
+  expect(await take(REFUND)).toMatchObject({ kind: 'accepted', rowNo: 1 })
+  expect([kept, errors]).toEqual([[], []])
+})
+
+describe('a refusal is kept', () => {
+  test('with the message', async () => {
+    expect(await take({ ...REFUND, amount: 1.5 })).toMatchObject({ kind: 'refused', withheld: null })
+    expect(kept).toMatchObject([{ sourceId: 'queue/1', accountName: 'default', nowMs: NOW }])
+    expect(kept[0]?.text).toContain('msg-1')
+  })
+
+  test.each([
+    ['in a field', { cust_fname: CARD }],
+    ['as the name of the merchant', { merchant: CARD }],
+    ['deeper than can be looked through', { extra: JSON.parse(`${'['.repeat(3_000)}"${CARD}"${']'.repeat(3_000)}`) }],
+    ['in more than can be looked through', { cust_fname: CARD, cust_lname: 'x'.repeat(100_000) }],
+  ])('without any of it where card data stands %s', async (_, part) => {
+    expect(await take({ ...REFUND, ...part })).toMatchObject({ kind: 'refused', withheld: expect.any(String) })
+    expect(kept[0]?.text).toMatch(/^withheld: it /)
+    expect(JSON.stringify(kept)).not.toContain(CARD)
+  })
+
+  test('without the card number that is the name of a job', async () => {
+    const taken = await take(REFUND, {}, `job ${CARD} ${'x'.repeat(1_000)}`)
+    expect(taken).toMatchObject({ kind: 'refused', withheld: null })
+    expect(JSON.stringify([taken, kept])).not.toContain(CARD)
+    expect(kept[0]?.reasons[0]?.length).toBeLessThan(200)
+  })
+
+  test('under no merchant that nobody configured', async () => {
+    await take({ ...REFUND, merchant: 'somebody' })
+    expect(kept).toMatchObject([{ accountName: 'unknown', reasons: ['merchant: is not in the configuration'] }])
+  })
+})
+
+describe('a bug', () => {
+  test('in the reading refuses its message, which is withheld because nobody has looked through it', async () => {
+    const taken = await take({ ...REFUND, cust_fname: CARD }, { parse: broken })
+    expect(taken).toMatchObject({
+      ...{ kind: 'refused', withheld: 'it could not be looked through for card data' },
+      reasons: [expect.stringMatching(/failure of this program: nothing of it was recorded/)],
+    })
+    expect(kept).toHaveLength(1)
+    expect(JSON.stringify([taken, kept])).not.toContain(CARD)
+    expect(errors).toEqual([expect.stringMatching(/report this/)])
+  })
+
+  test('in the recording refuses its message, and the message is kept', async () => {
+    const taken = await take(REFUND, { ledger: { ...parts.ledger, recordMessage: async () => broken() } })
+    expect(taken).toMatchObject({ kind: 'refused', withheld: null })
+    expect(kept[0]?.text).toContain('msg-1')
+    expect(errors).toHaveLength(1)
+  })
+
+  test('in one message of a commit leaves the others of it alone', async () => {
+    const poison = { ...parts, parse: (...asked: Parameters<MessageParts['parse']>) => poisoned(parts.parse(...asked)) }
+    const messages = ['a', 'b', 'c'].map((reference, i) => ({ ...REFUND, reference, request_ref_po_id: `${i + 1}` }))
+    const taken = await Promise.all(
+      messages.map((message, i) => takeMessage('instruction', message, `queue/${i}`, i === 1 ? poison : parts)),
+    )
+    expect(taken.map(({ kind }) => kind)).toEqual(['accepted', 'refused', 'accepted'])
+    expect((await ledger.batches())[0]).toMatchObject({ rows: 2, counts: { READY: 2 } })
+  })
+})
+
+test('trouble of our own is no reason to refuse a message', async () => {
+  const full = async () => {
+    throw new Fault('full', 'The disk is full.')
+  }
+  await expect(take(REFUND, { ledger: { ...parts.ledger, recordMessage: full } })).rejects.toMatchObject({
+    code: 'full',
+  })
+  expect([kept, errors]).toEqual([[], []])
+})
+
+/** An amount that fits no integer of the ledger: its write throws inside the commit. */
+function poisoned(parsed: ReturnType<MessageParts['parse']>): ReturnType<MessageParts['parse']> {
+  if (parsed.kind === 'refused' || parsed.instruction.money === null) return parsed
+  const money = { ...parsed.instruction.money, amountMinor: 2n ** 80n }
+  return { ...parsed, instruction: { ...parsed.instruction, money } }
+}
