@@ -19,7 +19,7 @@ import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { openOddReferences } from './odd-references.ts'
 import { openRefundCheck, type SingleRefund } from './refunds.ts'
 import { type InstructionColumns, toColumns } from './rows.ts'
-import type { Tally } from './tally.ts'
+import { MOST_MINOR, type Tally } from './tally.ts'
 
 export interface IntakeParts {
   readonly newBatchId: (nowMs: number) => BatchId
@@ -140,6 +140,7 @@ function openRecording(
   const insertBatch = db.prepare(`
     INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows)
     VALUES (?, ?, 'queue', ?, 'open', '', ?, 0, ?, 'messages', 0)`)
+  const sumOf = db.prepare('SELECT total(amount_minor) AS sum FROM tally WHERE batch_id = ?')
   const nextRow = db.prepare('UPDATE batch SET rows = rows + 1 WHERE id = ? RETURNING rows')
   const insertRow = db.prepare(`
     INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, reference, holds_reference, run_key, operation,
@@ -153,6 +154,13 @@ function openRecording(
     const batchId = parts.newBatchId(nowMs)
     insertBatch.run(batchId, Number(accountId), day, JSON.stringify(MESSAGE_FIELDS), nowMs)
     return batchId
+  }
+
+  /** Why the message cannot be counted with the others of its batch; null when it can. */
+  function boundless(batchId: BatchId, { amount_minor: amountMinor }: InstructionColumns): string | null {
+    const { sum } = sumOf.get(batchId) as { sum: number }
+    if (sum + (amountMinor ?? 0) <= MOST_MINOR) return null
+    return `the messages of this day add up to more than can be counted exactly (batch ${batchId}): check their amounts. When they are wrong, cancel that batch; messages then go into a new one`
   }
 
   /** Why the message looks like an instruction that is already here; null when it does not. */
@@ -197,6 +205,8 @@ function openRecording(
     const like = likeness(message, row)
     if (like !== null) return { kind: 'refused', reason: like }
     const batchId = batchOfDay(message.accountId, message.nowMs)
+    const beyondCounting = boundless(batchId, row)
+    if (beyondCounting !== null) return { kind: 'refused', reason: beyondCounting }
     const { rows: rowNo } = nextRow.get(batchId) as { rows: number }
     const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
     insertRow.run(

@@ -18,7 +18,13 @@ const SALES = (account: string, key: string) => `
   SELECT id, amount_minor, currency, money_warning FROM instruction
   WHERE account_id = ${account} AND order_key = ${key} AND order_key IS NOT NULL AND operation = 'CAUTH' AND state = 'APPROVED'`
 
-const IS_ONE_SALE = 'max(money_warning) = 0 AND min(currency) = max(currency)'
+/**
+ * `sum` throws beyond 64 bits, and then an order with thousands of enormous rows would stop whoever asks for it. This is
+ * exact up to 2^53. Beyond that a sale counts as not known, so that no known one is compared with a sum that is rounded.
+ */
+const SUM = 'CAST(total(amount_minor) AS INTEGER)'
+
+const IS_ONE_SALE = `max(money_warning) = 0 AND min(currency) = max(currency) AND ${SUM} <= ${Number.MAX_SAFE_INTEGER}`
 
 /** Refunds of the order that moved money, may have, or are going to. Those of a draft are none. */
 const REFUNDS = (account: string, key: string) => `
@@ -38,7 +44,7 @@ const TABLES = `
 const BEYOND = `
     SELECT * FROM (
       SELECT d.row_no AS rowNo, d.line, d.amount_minor AS askedMinor, d.currency, o.order_key AS orderId,
-        coalesce(o.refunded_minor, 0) + sum(d.amount_minor) OVER (PARTITION BY d.order_key ORDER BY d.row_no) AS refundedMinor,
+        CAST(coalesce(o.refunded_minor, 0) + sum(d.amount_minor) OVER (PARTITION BY d.order_key ORDER BY d.row_no) AS INTEGER) AS refundedMinor,
         o.sold_minor AS soldMinor, o.sold_currency AS soldCurrency, i.batch_id AS batchId, i.row_no AS saleRowNo
       FROM temp.draft_row d JOIN temp.draft_order o ON o.order_key = d.order_key JOIN instruction i ON i.id = o.sale_row
       WHERE d.state = 'READY' AND d.operation = 'REFUND')
@@ -65,12 +71,10 @@ function gatherOrders(db: DatabaseSync, accountId: AccountId): void {
     SELECT DISTINCT order_key FROM temp.draft_row WHERE state = 'READY' AND operation = 'REFUND' AND order_key IS NOT NULL`)
   db.prepare(`
     UPDATE temp.draft_order AS o SET (sold_minor, sold_currency, sale_row) = (
-      SELECT sum(amount_minor), min(currency), min(id) FROM (${SALES('?1', 'o.order_key')}) HAVING ${IS_ONE_SALE})`).run(
-    account,
-  )
+      SELECT ${SUM}, min(currency), min(id) FROM (${SALES('?1', 'o.order_key')}) HAVING ${IS_ONE_SALE})`).run(account)
   db.prepare(`
     UPDATE temp.draft_order AS o SET (refunded_minor, refunded_currency, refund_row) = (
-      SELECT sum(amount_minor), ${ONE_CURRENCY}, max(id) FROM (${REFUNDS('?1', 'o.order_key')}))`).run(account)
+      SELECT ${SUM}, ${ONE_CURRENCY}, max(id) FROM (${REFUNDS('?1', 'o.order_key')}))`).run(account)
 }
 
 /**
@@ -137,10 +141,10 @@ export interface RefundCheck {
 
 export function openRefundCheck(db: DatabaseSync): RefundCheck {
   const sold = db.prepare(`
-    SELECT sum(s.amount_minor) AS soldMinor, min(s.currency) AS soldCurrency, min(s.id) AS saleRow FROM (${SALES('?1', '?2')}) s
+    SELECT ${SUM} AS soldMinor, min(currency) AS soldCurrency, min(id) AS saleRow FROM (${SALES('?1', '?2')})
     HAVING ${IS_ONE_SALE}`)
   const refunded = db.prepare(`
-    SELECT coalesce(sum(amount_minor), 0) AS refundedMinor, ${ONE_CURRENCY} AS currency FROM (${REFUNDS('?1', '?2')})`)
+    SELECT ${SUM} AS refundedMinor, ${ONE_CURRENCY} AS currency FROM (${REFUNDS('?1', '?2')})`)
   const rowOf = db.prepare('SELECT batch_id AS batchId, row_no AS saleRowNo FROM instruction WHERE id = ?')
   for (const statement of [sold, refunded]) statement.setReadBigInts(true)
   const soldOf = (accountId: AccountId, key: string) =>

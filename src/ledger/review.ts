@@ -10,6 +10,7 @@ import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
 import { meetRefunds, REFUNDED_BEFORE } from './refunds.ts'
+import { MOST_MINOR } from './tally.ts'
 
 /** The last row recorded when the draft was reviewed: what comes after it has not been compared yet. */
 export type SeenUpTo = { id: number }
@@ -50,9 +51,6 @@ export function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): O
     faults: countFaults(db),
   }
 }
-
-/** Sums are kept in SQLite's integers, of which eight digits more than one amount has are left. */
-const MOST_MINOR = 4e18
 
 function refuseBoundless(db: DatabaseSync): void {
   const { sum } = db.prepare('SELECT total(amount_minor) AS sum FROM temp.draft_row').get() as { sum: number }
@@ -145,7 +143,7 @@ export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
   const rows = db.prepare(`
     SELECT d.row_no AS rowNo, d.line, d.reference, i.batch_id AS batchId, coalesce(o.row_no, i.row_no) AS likeRowNo,
       coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState,
-      CASE WHEN i.lookalike <> d.lookalike THEN p.refunded_minor END AS refundedMinor, p.refunded_currency AS currency
+      CASE WHEN i.lookalike <> d.lookalike THEN CAST(p.refunded_minor AS TEXT) END AS refundedMinor, p.refunded_currency AS currency
     FROM temp.draft_row d
     LEFT JOIN temp.draft_row o ON o.row_no = d.like_row
     LEFT JOIN instruction i ON i.id = d.like_recorded AND o.row_no IS NULL
@@ -161,7 +159,7 @@ export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
         likeRowNo: number
         likeReference: string
         likeState: State | null
-        refundedMinor: number | null
+        refundedMinor: string | null
         currency: Currency | null
       }
     const refundedBefore = refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency }

@@ -99,6 +99,36 @@ test('a message with a card number fails, and the number is left neither in Redi
   expect(office.sandbox.received()).toBe(0)
 })
 
+test('a message too deep or too large to be looked through is overwritten and refused, and stops no other', async () => {
+  office = await openOffice()
+  prepareOrders(2)
+  const worker = await office.worker()
+  const queue = openQueue({ path: office.redisSocket })
+  const card = '4111111111111111'
+  const deep = JSON.parse(`${'{"a":'.repeat(3_000)}"${card}"${'}'.repeat(3_000)}`)
+  const jobs = await queue.addBulk(
+    [message(1), message(2, { deep }), message(3, { bill_addr: `${card} ${'x'.repeat(1_000_000)}` }), message(2)].map(
+      (data) => ({ name: 'instruction', data, opts: { attempts: 5 } }),
+    ),
+  )
+  const ended = []
+  for (const job of jobs) ended.push(await over(queue, job))
+  expect(ended.map((job) => job.failedReason)).toEqual([
+    undefined,
+    expect.stringMatching(/^refused: is nested deeper than 32 levels/),
+    expect.stringMatching(/^refused: has more than 65,536 characters/),
+    undefined,
+  ])
+  const overwritten = { withheld: 'the message was overwritten: it could not be looked through for card data' }
+  expect([ended[1]?.data, ended[2]?.data]).toEqual([overwritten, overwritten])
+  expect(await allOfRedis()).not.toContain(card)
+  const refusals = JSON.stringify(query(office, 'SELECT * FROM refusal'))
+  expect(refusals).toContain('is nested deeper')
+  expect(refusals).not.toContain(card)
+  await until('the others are executed', () => recordedIn(office).every(({ state }) => state === 'APPROVED'), worker)
+  expect(recordedIn(office)).toHaveLength(2)
+})
+
 test('messages that come while workers end and begin are neither lost nor doubled', { timeout: 60_000 }, async () => {
   const { port } = await openRedisServer()
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })

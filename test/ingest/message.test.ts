@@ -134,7 +134,10 @@ describe('a message is refused', () => {
     expect(read).toMatchObject(UNSEARCHED)
     expect(JSON.stringify(read)).toMatch(/has more than 65,536 characters/)
     const card = '4111111111111111'
-    for (const over of [{ first: card, ...fill(70_000) }, { ...fill(70_000), last: card }]) {
+    for (const over of [
+      { first: card, ...fill(70_000) },
+      { ...fill(70_000), last: card },
+    ]) {
       const withCard = parse(over)
       expect(withCard).toMatchObject({ kind: 'refused', withheld: expect.stringMatching(/^it /) })
       expect(JSON.stringify(withCard)).not.toContain('4111')

@@ -27,6 +27,8 @@ const VERDICT = 'test/domain/verdict.test.ts'
 const BODY = 'test/gateway/body.test.ts'
 const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/processors/pacer.test.ts'
+const MESSAGE = 'test/ingest/message.test.ts'
+const TAKING = 'test/processors/take-message.test.ts'
 const INBOX = 'test/ingest/inbox.integration.test.ts'
 const INBOX_PASS = 'test/processors/work-inbox.integration.test.ts'
 const INBOX_USED = 'test/e2e/inbox.e2e.test.ts'
@@ -1264,6 +1266,55 @@ export const GUARDS: readonly Guard[] = [
     guard: '&& !stillFits(db, header)',
     without: '&& false',
     tests: [LEDGER],
+  },
+  {
+    name: 'messages that add up to more than can be counted are refused',
+    file: 'src/ledger/intake.ts',
+    guard: "    if (beyondCounting !== null) return { kind: 'refused', reason: beyondCounting }\n",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'an order that adds up to more than 64 bits stops nobody',
+    file: 'src/ledger/refunds.ts',
+    guard: "const SUM = 'CAST(total(amount_minor) AS INTEGER)'",
+    without: "const SUM = 'coalesce(sum(amount_minor), 0)'",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a message is not looked through beyond its size',
+    file: 'src/ingest/message.ts',
+    guard: 'if (charactersLeft < 0)',
+    without: 'if (charactersLeft === Number.NEGATIVE_INFINITY)',
+    tests: [MESSAGE],
+  },
+  {
+    name: 'a message is not looked through beyond its depth',
+    file: 'src/ingest/message.ts',
+    guard: 'if (level > LIMITS.messageLevels) return',
+    without: 'if (level > 1e9) return',
+    tests: [MESSAGE],
+  },
+  {
+    name: 'a bug refuses the message it was met with',
+    file: 'src/processors/take-message.ts',
+    guard: 'if (error instanceof Fault) throw error',
+    without: 'throw error',
+    tests: [TAKING],
+  },
+  {
+    name: 'a message that nobody has looked through is overwritten',
+    file: 'src/processors/take-message.ts',
+    guard: "let withheld: string | null = 'it could not be looked through for card data'",
+    without: 'let withheld: string | null = null',
+    tests: [TAKING],
+  },
+  {
+    name: 'a refusal keeps no merchant that nobody configured',
+    file: 'src/processors/take-message.ts',
+    guard: "typeof named === 'string' && accountOf(named) !== null",
+    without: "typeof named === 'string'",
+    tests: [TAKING],
   },
   {
     name: 'a message that came after the review is compared',
