@@ -153,6 +153,12 @@ export interface WorkLedger {
    * be there; a bug between claim and settle would leave one, and its batch would never end.
    */
   sweepForgotten(nowMs: number, inHand: ReadonlySet<RowId>): Promise<number>
+  /**
+   * On start, and when the wall clock was set back: rows that would rest for more than a minute, or have not been due since
+   * they came, are due now. What waits for its `execute_at` goes on waiting. `seenMs` is the latest time that the caller saw.
+   * Resolves to their number.
+   */
+  endOverlongRests(nowMs: number, seenMs: number): Promise<number>
   /** How the way to an account is, for people; null: nothing to tell. */
   recordCondition(accountId: AccountId, condition: RoadCondition | null): Promise<void>
   /** Starts counting new doubts of every account from zero, as at each start of a worker. */
@@ -423,6 +429,8 @@ export interface BatchView {
   readonly duplicateOf: Readonly<Partial<Record<State, number>>>
   /** Earliest due time of a READY row that nothing but time holds back; null where there is none. */
   readonly nextDueAtMs: number | null
+  /** The `execute_at` of that row. Nothing else that a row waits for takes more than a minute. */
+  readonly nextExecuteAtMs: number | null
   /** READY rows that wait for an earlier row of their order which cannot move by itself (IN_DOUBT, or held). */
   readonly blocked: number
   /** True answers that came when their rows were settled otherwise, and that nobody has looked at since. */

@@ -39,7 +39,7 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean)
 
 /** Nothing is open; what holds the rows that are due? */
 function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRuns: boolean): Standing {
-  const { nextDueAtMs, accountWaitsUntilMs } = batch
+  const { nextDueAtMs, nextExecuteAtMs, accountWaitsUntilMs } = batch
   if (nextDueAtMs === null) {
     const waiting = batch.blocked > 0 ? batch.blocked : ready
     const rows = `${waiting} ${waiting === 1 ? 'row waits' : 'rows wait'}`
@@ -54,12 +54,19 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
       reason: `the gateway asked to wait until ${isoOf(accountWaitsUntilMs)}; a worker goes on then, and so does the same command, run again`,
     }
   }
-  if (nextDueAtMs > nowMs + SOON_MS) return { state: 'waiting', reason: `the next row is due at ${isoOf(nextDueAtMs)}` }
+  // Of its execute_at only: where the wall clock was set back, a due time may lie ahead that a worker does not wait for.
+  if (isLater(nextExecuteAtMs, nowMs)) {
+    return { state: 'waiting', reason: `the next row is due at ${isoOf(nextExecuteAtMs)}` }
+  }
   if (!workerRuns) return { state: 'waiting', reason: 'no worker is running. Start one: tranche worker' }
   if (batch.roadCondition !== null) {
     return { state: 'waiting', goesOn: true, reason: troubleText(batch.roadCondition, nowMs) }
   }
   return { state: 'running', reason: null }
+}
+
+function isLater(executeAtMs: number | null, nowMs: number): executeAtMs is number {
+  return executeAtMs !== null && executeAtMs > nowMs + SOON_MS
 }
 
 /** Since when, why, and what happens next. */
@@ -97,7 +104,7 @@ function endedStanding(batch: BatchView): Standing {
 /** Why a batch moves no further by itself; null while it does. */
 export type Ending =
   | { readonly kind: 'finished' }
-  /** Everything that is left is due later. */
+  /** Everything that is left waits for its `execute_at`. */
   | { readonly kind: 'later'; readonly nextDueAtMs: number }
   /** A person must act first. */
   | { readonly kind: 'stuck'; readonly reason: string }
@@ -117,9 +124,9 @@ export function endingOf(batch: BatchView, nowMs: number): Ending | null {
       return countIn(batch, 'SENDING') > 0 ? null : { kind: 'stuck', reason: reason ?? state }
     case 'waiting':
       // What is due later is no less so for the gateway's asking to wait in the meantime.
-      return batch.nextDueAtMs === null || batch.nextDueAtMs <= nowMs + SOON_MS
-        ? { kind: 'stuck', reason: reason ?? state }
-        : { kind: 'later', nextDueAtMs: batch.nextDueAtMs }
+      return isLater(batch.nextExecuteAtMs, nowMs)
+        ? { kind: 'later', nextDueAtMs: batch.nextExecuteAtMs }
+        : { kind: 'stuck', reason: reason ?? state }
     case 'running':
       return null
   }

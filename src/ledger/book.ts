@@ -144,7 +144,7 @@ function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     moneyWarnings: number('SELECT count(*) AS n FROM instruction WHERE batch_id = ? AND money_warning = 1') ?? 0,
     duplicateMoneyWarnings: counts.DUPLICATE === undefined ? 0 : duplicateMoneyWarningsIn(db, batchId),
     duplicateOf: counts.DUPLICATE === undefined ? {} : duplicatesOf(db, batchId),
-    nextDueAtMs: counts.READY === undefined ? null : nextDueIn(db, batchId),
+    ...(counts.READY === undefined ? NOTHING_DUE : nextDueIn(db, batchId)),
     blocked: counts.READY === undefined || !anythingBlocks(db) ? 0 : blockedIn(db, batchId),
     lateAnswers: batch.late_answers,
     resultsPath: batch.results_path,
@@ -218,14 +218,17 @@ function blockedIn(db: DatabaseSync, batchId: BatchId): number {
   return (found as { n: number }).n
 }
 
-function nextDueIn(db: DatabaseSync, batchId: BatchId): number | null {
+type NextDue = Pick<BatchView, 'nextDueAtMs' | 'nextExecuteAtMs'>
+
+const NOTHING_DUE: NextDue = { nextDueAtMs: null, nextExecuteAtMs: null }
+
+function nextDueIn(db: DatabaseSync, batchId: BatchId): NextDue {
   const found = db
-    .prepare(
-      `SELECT i.due_at AS n FROM instruction i JOIN batch b ON b.id = i.batch_id
-       WHERE i.batch_id = ? AND i.state = 'READY' AND NOT ${IS_BLOCKED} AND ${WITHIN_CANARY} ORDER BY i.due_at LIMIT 1`,
-    )
+    .prepare(`
+      SELECT i.due_at AS nextDueAtMs, i.execute_at AS nextExecuteAtMs FROM instruction i JOIN batch b ON b.id = i.batch_id
+      WHERE i.batch_id = ? AND i.state = 'READY' AND NOT ${IS_BLOCKED} AND ${WITHIN_CANARY} ORDER BY i.due_at LIMIT 1`)
     .get(batchId)
-  return (found as { n: number } | undefined)?.n ?? null
+  return found === undefined ? NOTHING_DUE : (found as unknown as NextDue)
 }
 
 function waitsFor(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchId | null {

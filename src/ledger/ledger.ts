@@ -19,6 +19,7 @@ import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { openMoves, type RecordMove } from './moves.ts'
 import { openPlace } from './place.ts'
+import { openRests } from './rests.ts'
 import { migrate } from './schema.ts'
 import { openSweeping } from './sweep.ts'
 import { openTally } from './tally.ts'
@@ -140,6 +141,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
       return work.workable(...asked)
     },
     ...openSweeping(db, committer, record),
+    ...openRests(db, committer),
     ...openDoubts(db, committer, record),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...openBook(db, committer, { record, openReader }),

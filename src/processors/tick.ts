@@ -20,7 +20,10 @@ export const ROWS_PER_SLICE = 100
 const PLACES_PER_BATCH = 4
 
 export interface TickParts {
-  readonly ledger: Pick<WorkLedger, 'workable' | 'finishCancelling' | 'sweepForgotten' | 'recordCondition'> &
+  readonly ledger: Pick<
+    WorkLedger,
+    'workable' | 'finishCancelling' | 'sweepForgotten' | 'endOverlongRests' | 'recordCondition'
+  > &
     Pick<BookLedger, 'wishes'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
   readonly roads: ReadonlyMap<AccountId, Road>
@@ -44,12 +47,14 @@ export function openTick(parts: TickParts): Tick {
   const stopping = new AbortController()
   const seen = new Map<AccountId, Wishes>()
   const saying = openSaying(parts)
+  const watching = openClockWatch(parts)
   let failing = false
 
   async function beat(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         await saying()
+        await watching()
         await step(parts, seen)
         if (failing) {
           log.info({}, 'work is being handed out again')
@@ -98,6 +103,22 @@ async function step(parts: TickParts, seen: Map<AccountId, Wishes>): Promise<voi
 async function sweepForgotten({ ledger, clock, inHand, log }: TickParts): Promise<void> {
   const forgotten = await ledger.sweepForgotten(clock.nowMs(), inHand)
   if (forgotten > 0) log.error({ rows: forgotten }, 'rows were claimed and lost track of: they are in doubt now')
+}
+
+/** Due times are by the wall clock. Where that is set back, nobody asked the rows to wait until it has caught up. */
+function openClockWatch({ ledger, clock, log }: TickParts): () => Promise<void> {
+  let latestMs = clock.nowMs()
+  return async () => {
+    const nowMs = clock.nowMs()
+    if (nowMs < latestMs) {
+      const rows = await ledger.endOverlongRests(nowMs, latestMs)
+      log.warn(
+        { rows, byMs: latestMs - nowMs },
+        'the clock was set back; rows that would rest too long by it are due now',
+      )
+    }
+    latestMs = nowMs
+  }
 }
 
 /** Tells the ledger how each road is whenever that has changed, so that a status can tell it without asking this process. */

@@ -53,6 +53,8 @@ export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<W
   const inDoubt = await ledger.sweep(clock.nowMs())
   if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
   await ledger.forgetDoubts()
+  const startMs = clock.nowMs()
+  await ledger.endOverlongRests(startMs, startMs)
 
   const roads = await parts.openRoads()
   const roadOf = (accountId: AccountId) => roads.get(accountId)

@@ -10,7 +10,7 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ createdBy: 'ann@desk' },
   ...{ hold: 'none', holdReason: null, accountStopped: null, accountWaitsUntilMs: null, roadCondition: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
-  ...{ nextDueAtMs: NOW, blocked: 0, lateAnswers: 0, resultsPath: null, resultsStale: false },
+  ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, lateAnswers: 0, resultsPath: null, resultsStale: false },
   ...over,
 })
 
@@ -83,7 +83,7 @@ describe('a batch whose gateway asked to wait', () => {
 
   test('ends as due later where its rows are, though the account waits until a moment before', () => {
     for (const waitMs of [30_000, 90_000]) {
-      const batch = batchOf({ nextDueAtMs: nextHourMs, accountWaitsUntilMs: NOW + waitMs })
+      const batch = batchOf({ nextDueAtMs: nextHourMs, nextExecuteAtMs: nextHourMs, accountWaitsUntilMs: NOW + waitMs })
       const ending = endingOf(batch, NOW)
       expect(ending).toEqual({ kind: 'later', nextDueAtMs: nextHourMs })
       expect(exitCodeOf(batch, ending!)).toBe(0)
@@ -96,4 +96,26 @@ describe('a batch whose gateway asked to wait', () => {
     expect(ending).toMatchObject({ kind: 'stuck' })
     expect(exitCodeOf(batch, ending!)).toBe(6)
   })
+})
+
+describe('a batch whose next row is due in two hours', () => {
+  const dueMs = NOW + 7_200_000
+
+  test('by its execute_at ends as due later', () => {
+    const batch = batchOf({ nextDueAtMs: dueMs, nextExecuteAtMs: dueMs })
+    expect(standingOf(batch, NOW, true)).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringMatching(/is due at 2026/),
+    })
+    expect(endingOf(batch, NOW)).toEqual({ kind: 'later', nextDueAtMs: dueMs })
+  })
+
+  test.each([null, NOW - 1, NOW + 60_000])(
+    'although its execute_at (%s) asks for no such wait has not ended: the clock was set back',
+    (nextExecuteAtMs) => {
+      const batch = batchOf({ nextDueAtMs: dueMs, nextExecuteAtMs })
+      expect(standingOf(batch, NOW, true)).toEqual({ state: 'running', reason: null })
+      expect(endingOf(batch, NOW)).toBeNull()
+    },
+  )
 })

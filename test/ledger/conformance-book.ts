@@ -76,17 +76,17 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
         refund('A', { executeAtMs: NOW + 900 }),
         refund('B', { executeAtMs: NOW + 400 }),
       ])
-      expect((await view(batchId)).nextDueAtMs).toBe(NOW + 400)
+      expect(await view(batchId)).toMatchObject({ nextDueAtMs: NOW + 400, nextExecuteAtMs: NOW + 400 })
       await settle(ledger, await claimNamed(ledger, batchId, 'B', NOW + 400), 'APPROVED')
       expect((await view(batchId)).nextDueAtMs).toBe(NOW + 900)
       await settle(ledger, await claimNamed(ledger, batchId, 'A', NOW + 900), 'APPROVED')
-      expect((await view(batchId)).nextDueAtMs).toBeNull()
+      expect(await view(batchId)).toMatchObject({ nextDueAtMs: null, nextExecuteAtMs: null })
     })
 
     test('tells how many rows wait behind a row that no machine will move', async () => {
       const X = { orderId: '5' }
       const batchId = await submit(ledger, accountId, [refund('A', X), refund('B', { ...X, amountMinor: 2n })])
-      expect(await view(batchId)).toMatchObject({ blocked: 0, nextDueAtMs: NOW })
+      expect(await view(batchId)).toMatchObject({ blocked: 0, nextDueAtMs: NOW, nextExecuteAtMs: null })
       const a = await work(ledger, batchId, 'A', 'IN_DOUBT')
       expect(await view(batchId)).toMatchObject({ blocked: 1, nextDueAtMs: null })
       await settle(ledger, a, 'APPROVED')

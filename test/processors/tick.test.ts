@@ -99,6 +99,19 @@ describe('what is due', () => {
     expect(new Map(offers.taken())).toEqual(expected)
   })
 
+  test('when the wall clock is set back is offered at the next beat, but for what waits for its execute_at', async () => {
+    const batchId = await batchOf('A', 1)
+    await batchOf('B', 1, { executeAtMs: NOW })
+    await start()
+    offers.taken()
+    clock.setWall(-7_200_000)
+    await clock.advance(BEAT_MS)
+    expect(offers.taken()).toEqual([[batchId, 1]])
+    expect(said).toEqual([expect.stringMatching(/the clock was set back/)])
+    await clock.advance(BEAT_MS)
+    expect(said).toHaveLength(1)
+  })
+
   test('later is offered when its time has come', async () => {
     const batchId = await batchOf('A', 1, { executeAtMs: NOW + 1_000 })
     await start()

@@ -88,6 +88,7 @@ const BATCH: BatchView = {
   moneyWarnings: 0,
   duplicateOf: {},
   nextDueAtMs: null,
+  nextExecuteAtMs: null,
   blocked: 0,
   lateAnswers: 0,
   resultsPath: null,

@@ -221,7 +221,7 @@ function drawEvents(random: Random, { endsAtMs, files, accounts, lockFails, late
   add(times(0.15), () => ({
     atMs: at(),
     what: 'wall-clock',
-    offMs: random.pick([-1, 1]) * random.pick([500, 3_000, 20_000]),
+    offMs: random.pick([-1, 1]) * random.pick([500, 3_000, 20_000, 7_200_000]),
   }))
   add(times(0.12), () => ({ atMs: at(), what: 'disk-full', forMs: random.between(50, 2_500) }))
   add(times(0.15), () => ({

@@ -87,6 +87,9 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       ),
   },
   'nothing is swept': withLedger(() => ({ sweep: async () => 0, sweepForgotten: async () => 0 })),
+  'a clock that is set back makes rows rest until it has caught up': withLedger(() => ({
+    endOverlongRests: async () => 0,
+  })),
   'an answer of 5xx counts as not executed': withOutcome((outcome) =>
     outcome.kind === 'answered' && outcome.httpStatus >= 500 ? { ...outcome, httpStatus: 429, body: NONE } : outcome,
   ),

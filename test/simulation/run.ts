@@ -235,7 +235,9 @@ async function quietHour({ world, truth, office }: RunParts, sleeperWakesMs: num
 // ───────────────────────────────────────────────────────────── Calm
 
 async function timeOfCalm(parts: RunParts): Promise<void> {
-  const { world, record, truth, redis, office } = parts
+  const { world, record, truth, redis, office, plan } = parts
+  // By a clock that was ahead, a request left later than it did: its doubt may be resolved so much later only.
+  const aheadMs = Math.max(0, ...plan.events.map((event) => (event.what === 'wall-clock' ? event.offMs : 0)))
   world.say('world', () => 'all faults are over')
   truth.calm = true
   truth.spell = 'none'
@@ -255,7 +257,7 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
       return world.fail('a worker that was to work until nothing moves goes on for ever')
     }
     if (record.all("SELECT 1 FROM instruction WHERE state = 'IN_DOUBT' LIMIT 1").length > 0) {
-      await world.run(() => false, world.nowMs + DOUBT_REST_MS)
+      await world.run(() => false, world.nowMs + DOUBT_REST_MS + aheadMs)
       office.resolveDoubts()
       await world.run(() => office.isEmpty, world.nowMs + PATIENCE_MS)
     } else if (!isHeldUp(record) && redis.messagesLeft === 0) break

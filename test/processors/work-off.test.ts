@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { BatchId, Dispatch, Gateway, Log } from '../../src/domain/ports.ts'
+import { openLedger } from '../../src/ledger/ledger.ts'
+import { openGate } from '../../src/processors/gate.ts'
+import { workOff } from '../../src/processors/work-off.ts'
+import { idle, ManualClock } from '../fixtures/clock.ts'
+import { NOW, openAccount, refund, submit } from '../fixtures/ledgers.ts'
+
+const gateway: Gateway = {
+  send: () => Promise.reject(new Error('nothing is taken')),
+  reach: async () => null,
+  close: async () => {},
+}
+const silent = () => {}
+const log: Log = { debug: silent, info: silent, warn: silent, error: silent }
+
+test('rows that came before the clock was set back are due when work begins, but for those that wait for their execute_at', async () => {
+  const clock = new ManualClock(NOW - 7_200_000)
+  const ledger = openLedger({
+    path: null,
+    submitLockPath: null,
+    die: (error) => {
+      throw error
+    },
+  })
+  const accountId = await openAccount(ledger)
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  await submit(ledger, accountId, [refund('B', { executeAtMs: NOW })])
+  const offered: BatchId[] = []
+  const dispatch: Dispatch = {
+    offer: async (slice) => void offered.push(slice.batchId),
+    onFreed: () => {},
+    close: async () => {},
+  }
+  const gate = openGate({ inFlightMax: 1, ratePerSecond: null, clock })
+  const work = await workOff({
+    ...{ ledger: { ...ledger, renewEpoch: async () => {} }, clock, log, only: null, register: null },
+    ...{ openDispatch: async () => dispatch, openIntake: async () => null, onSettled: () => {}, onTrouble: undefined },
+    openRoads: async () => new Map([[accountId, { gateway, gate, timeoutMs: 60_000, notExecutedStatus: [] }]]),
+  })
+  await idle()
+  expect(offered).toEqual([batchId])
+  await clock.until(work.stop())
+  await ledger.close()
+})
