@@ -22,6 +22,9 @@ import { Life, type World } from './world.ts'
 const CLERK: Actor = { user: 'clerk@desk', as: null }
 const COLUMNS = ['reference', 'note']
 
+/** What a message is delivered as that nobody can record. */
+const POISON = 'poison'
+
 /** What the world outside of the processes is made of. */
 export interface OfficeParts {
   readonly world: World
@@ -183,7 +186,9 @@ export class Office {
       const taken = await takeMessage('instruction', payload, id, parts)
       const { merchant, instruction } = this.#messages.get(payload as string) as UnderstoodMessage
       life.say(() => `message ${instruction.reference}: ${taken.kind}`)
-      if (taken.kind !== 'refused') this.taken.add(`${accounts[Number(merchant)]}/${instruction.reference}`)
+      if (taken.kind === 'refused') return
+      if (payload === POISON) this.#parts.world.fail('a message was taken whose write throws')
+      this.taken.add(`${accounts[Number(merchant)]}/${instruction.reference}`)
     })
   }
 
@@ -199,6 +204,13 @@ export class Office {
     this.#instructions.set(instruction.reference, instruction)
     this.#messages.set(id, message)
     this.#parts.redis.send(id, id)
+  }
+
+  poison(account: number, instruction: Instruction): void {
+    const cells = new Proxy({}, { get: () => ({ toJSON: () => Number('1').toFixed(101) }) })
+    const merchant = String(account)
+    this.#messages.set(POISON, { kind: 'message', merchant, instruction, runKey: null, allowLookalike: true, cells })
+    this.#parts.redis.send(POISON, POISON)
   }
 
   // ─────────────────────────────────────────────────────────── Commands

@@ -31,6 +31,8 @@ type Moment = 'now' | 'claimed' | 'sent'
 export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'submit'; readonly file: number }
   | { readonly what: 'message'; readonly account: number; readonly instruction: Instruction }
+  /** Its write throws inside the commit that it shares with whatever comes at the same moment. */
+  | { readonly what: 'poison'; readonly account: number; readonly instruction: Instruction }
   | { readonly what: 'worker'; readonly onlyOneBatch: boolean }
   | { readonly what: 'worker-dies'; readonly when: Moment; readonly steps: number; readonly backAfterMs: number }
   | { readonly what: 'worker-stops'; readonly backAfterMs: number; readonly impatientAfterMs: number | null }
@@ -149,7 +151,10 @@ function drawInstruction(random: Random, reference: string, orders: number): Ins
     reference,
     operation,
     money: hasAmount
-      ? { amountMinor: BigInt(random.chance(0.1) ? 500 : random.whole(100, 99_999)), currency: EUR }
+      ? {
+          amountMinor: BigInt(random.chance(0.1) ? random.pick([500, 999_999_999_999_999]) : random.whole(100, 99_999)),
+          currency: EUR,
+        }
       : null,
     orderId: isSale ? null : random.chance(0.2) ? `000${order}` : String(order),
     vaultId: isSale ? String(random.whole(1, 50)) : null,
@@ -248,6 +253,12 @@ function drawEvents(random: Random, { endsAtMs, files, accounts, lockFails, late
     retry: random.pick([['FAILED'], ['CANCELLED'], ['FAILED', 'CANCELLED'], []] as const),
   }))
   add(times(0.4), () => ({ atMs: at(), what: 'resume-accounts' }))
+  add(times(0.15), () => ({
+    atMs: at(),
+    what: 'poison',
+    account: account(),
+    instruction: drawInstruction(random, `p-${++messages}`, 4),
+  }))
   add(times(lockFails ? 0.6 : 0.3), () => ({
     atMs: at(1_000),
     what: 'quiet-hour',

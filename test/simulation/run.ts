@@ -146,6 +146,8 @@ function happen(
     }
     case 'message':
       return office.message(event.account, event.instruction, `${event.instruction.reference} at ${event.atMs}`)
+    case 'poison':
+      return office.poison(event.account, event.instruction)
     case 'worker':
       return void office.startWorker(event)
     case 'worker-dies': {
