@@ -1,25 +1,18 @@
 // Messages of other services: known by their reference, recorded before anyone is told.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Currency } from '../../src/domain/money.ts'
 import type { AccountId, BatchId, IntakeMessage, Ledger } from '../../src/domain/ports.ts'
 import {
   CLERK,
-  claimed,
   DAY_MS,
   dueRow,
-  EUR,
-  factsWith,
-  headerOf,
   type LedgerPlace,
   messageOf,
   NOW,
   openAccount,
   refund,
-  reviewOnly,
   rowsIn,
   sale,
-  settle,
   submit,
   work,
 } from '../fixtures/ledgers.ts'
@@ -176,37 +169,6 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
       // Once a person has found that they are wrong and has cancelled them, the day goes on in another batch.
       await ledger.cancel(day?.batchId as BatchId, 'nonsense', CLERK, NOW)
       expect(await take(9_002, 1_000n)).toMatchObject({ kind: 'accepted' })
-    }, 60_000)
-
-    test('of thousands of refunds of one order stops neither messages nor files', async () => {
-      const file = (n: number) =>
-        Array.from({ length: 4_000 }, (_, i) => refund(`F-${n}-${i}`, { orderId: '7', amountMinor: MOST }))
-      for (let n = 0; n < 3; n += 1) await submit(ledger, accountId, file(n), { fileSha256: String(n) })
-      const next = refund('next', { orderId: '7', amountMinor: MOST })
-      expect(await ledger.recordMessage(messageOf(accountId, next))).toMatchObject({ kind: 'refused' })
-      const { review: reviewed, lookalikes } = await reviewOnly(ledger, headerOf(accountId), [next, refund('other')])
-      expect(reviewed).toMatchObject({ accepted: 2, lookalikes: 1, invalid: 0 })
-      expect(lookalikes[0]?.refundedBefore).toBeNull()
-      const odd = refund('odd', { orderId: '7', money: { amountMinor: 5n, currency: 'USD' as Currency } })
-      const { lookalikes: inAnother } = await reviewOnly(ledger, headerOf(accountId), [odd])
-      expect(inAnother).toMatchObject([{ refundedBefore: { currency: 'EUR' } }])
-    }, 60_000)
-
-    test('of thousands of sales that were answered with one order is no sale that anything is held against, and stops nothing', async () => {
-      const money = { amountMinor: MOST, currency: EUR }
-      for (let n = 0; n < 3; n += 1) {
-        const rows = Array.from({ length: 3_100 }, (_, i) => sale(`S-${n}-${i}`, `${n}1${i}`, { money }))
-        const batchId = await submit(ledger, accountId, rows, { fileSha256: String(n) })
-        const due = await ledger.dueRows(batchId, NOW, 3_100, new Set())
-        const settled = due.map(async (row) => {
-          const facts = factsWith(String(row.rowId), { orderId: '7' })
-          return settle(ledger, await claimed(ledger, row), 'APPROVED', { facts })
-        })
-        await Promise.all(settled)
-      }
-      const back = refund('back', { orderId: '7', amountMinor: MOST })
-      expect(await ledger.recordMessage(messageOf(accountId, back))).toMatchObject({ kind: 'accepted' })
-      expect((await reviewOnly(ledger, headerOf(accountId), [refund('B', { orderId: '7' })])).review.invalid).toBe(0)
     }, 60_000)
   })
 

@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Currency } from '../../src/domain/money.ts'
 import type { AccountId, Ledger } from '../../src/domain/ports.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
 import {
@@ -14,14 +15,19 @@ import {
   claimed,
   dueIn,
   dueRow,
+  factsWith,
+  headerOf,
   messageOf,
   openAccount,
   refund,
+  reviewOnly,
   type SqlitePlace,
+  sale,
   settle,
   sqlitePlace,
   statesIn,
   submit,
+  work,
 } from '../fixtures/ledgers.ts'
 import { describeLedger } from './conformance.ts'
 
@@ -53,6 +59,44 @@ describe('a SQLite file', () => {
       db.close()
     }
   }
+
+  /** As thousands of rows of the largest amounts would add up, which no sum of 64 bits holds. */
+  function inflate(where: string): void {
+    const db = new DatabaseSync(place.path)
+    db.exec(`UPDATE instruction SET amount_minor = 4000000000000000000 WHERE ${where}`)
+    db.close()
+  }
+
+  describe('of which one order adds up to more than 64 bits hold', () => {
+    test('takes messages and files with a refund of it: they are compared with a sum that is large enough', async () => {
+      const rows = [1n, 2n, 3n].map((amountMinor) => refund(`F-${amountMinor}`, { orderId: '7', amountMinor }))
+      await submit(ledger, accountId, rows)
+      inflate("order_key = '7'")
+      const next = refund('next', { orderId: '7', amountMinor: 999_999_999_999_999n })
+      const odd = refund('odd', { orderId: '7', money: { amountMinor: 5n, currency: 'USD' as Currency } })
+      const { review: reviewed, lookalikes } = await reviewOnly(ledger, headerOf(accountId), [next, odd])
+      expect(reviewed).toMatchObject({ accepted: 2, lookalikes: 1, invalid: 0 })
+      expect(lookalikes).toMatchObject([{ reference: 'odd', refundedBefore: { currency: 'EUR' } }])
+      expect(await ledger.recordMessage(messageOf(accountId, odd))).toMatchObject({ kind: 'refused' })
+      expect(await ledger.recordMessage(messageOf(accountId, next))).toMatchObject({ kind: 'accepted' })
+    })
+
+    test('has no sale that refunds could be held against', async () => {
+      const batchId = await submit(
+        ledger,
+        accountId,
+        [1, 2, 3].map((n) => sale(`S-${n}`, String(n))),
+      )
+      for (const n of [1, 2, 3])
+        await work(ledger, batchId, `S-${n}`, 'APPROVED', { facts: factsWith(String(n), { orderId: '7' }) })
+      inflate("operation = 'CAPTURE'")
+      const back = refund('back', { orderId: '7', amountMinor: 999_999_999_999_999n })
+      expect(await reviewOnly(ledger, headerOf(accountId), [back])).toMatchObject({
+        review: { accepted: 1, invalid: 0, lookalikes: 0 },
+      })
+      expect(await ledger.recordMessage(messageOf(accountId, back))).toMatchObject({ kind: 'accepted' })
+    })
+  })
 
   async function holdWriteLock(path = place.path): Promise<Child> {
     const holder = startChild('child-lock-holder.ts', path)
