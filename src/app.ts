@@ -154,6 +154,24 @@ function dieOf(app: App): (error: unknown) => never {
   }
 }
 
+/** The same error; of a damaged ledger, in words. Whatever reads row by row meets the damage far from where it was opened. */
+export async function inWords(app: App, error: unknown): Promise<unknown> {
+  return (await import('./ledger/damage.ts')).inWords(app.paths.ledger, error)
+}
+
+/** For `doctor`: how the ledger is, page by page. */
+export async function inspectLedger(app: App, ledger: Ledger, whole: boolean): Promise<string> {
+  const seen = await ledger.inspect(whole ? 'any' : 'seconds')
+  switch (seen.kind) {
+    case 'sound':
+      return 'every page can be read'
+    case 'not-looked':
+      return `its pages were not looked at, because ${(seen.bytes / 1024 ** 3).toFixed(1)} GiB take minutes (tranche doctor --whole)`
+    case 'damaged':
+      throw (await import('./ledger/damage.ts')).damageFault(app.paths.ledger, seen.found)
+  }
+}
+
 /** The account of a merchant in this ledger; made on first use. */
 export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Promise<AccountId> {
   return ledger.account(merchant.name, merchant.url, merchant.username, clock.nowMs())

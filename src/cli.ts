@@ -5,6 +5,7 @@ import { Command, CommanderError, Option } from 'commander'
 import type { App } from './app.ts'
 import type { AdoptArguments } from './commands/adopt.ts'
 import type { CheckArguments } from './commands/check.ts'
+import type { DoctorArguments } from './commands/doctor.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
 import type { InboxArguments } from './commands/inbox.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
@@ -68,9 +69,13 @@ function toProgram(): Command {
   /** Opens what every command needs, runs it, keeps its exit code. */
   async function act(action: Action, logLevel = 'error'): Promise<void> {
     const { json = false, as = null } = givenTo(program)
-    const { openApp } = await import('./app.ts')
+    const { inWords, openApp } = await import('./app.ts')
     const app = await openApp({ env: process.env, as, logLevel })
-    process.exitCode = await action(app, openTerminal(json, process.stdout, process.stderr))
+    try {
+      process.exitCode = await action(app, openTerminal(json, process.stdout, process.stderr))
+    } catch (error) {
+      throw await inWords(app, error)
+    }
   }
 
   program
@@ -364,7 +369,10 @@ function addServiceCommands(program: Command, act: Act): void {
   program
     .command('doctor')
     .description('check configuration, Redis, ledger, gateway, clock; say what to fix')
-    .action(() => act(async (app, terminal) => (await import('./commands/doctor.ts')).doctor(app, terminal)))
+    .option('--whole', 'look at every page of the ledger, however large it is (some seconds for each GiB)')
+    .action((options: DoctorArguments) =>
+      act(async (app, terminal) => (await import('./commands/doctor.ts')).doctor(app, options, terminal)),
+    )
   program
     .command('down')
     .description('stop a private Redis left behind')

@@ -1,55 +1,84 @@
 // tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
 
-import { type App, checkRedis, isWitnessed, openRecord, reachGateway, workerNow } from '../app.ts'
+import {
+  type App,
+  checkRedis,
+  inspectLedger,
+  inWords,
+  isWitnessed,
+  openRecord,
+  reachGateway,
+  workerNow,
+} from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/progress.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import { EXIT, exitCodeOfError, plural, type Terminal } from './terminal.ts'
+
+export interface DoctorArguments {
+  readonly whole?: boolean
+}
 
 interface Finding {
   readonly what: string
   readonly ok: boolean
   readonly says: string
+  /** How a command that met it would end. */
+  readonly exit: number
 }
 
-export async function doctor(app: App, terminal: Terminal): Promise<number> {
+export async function doctor(app: App, { whole = false }: DoctorArguments, terminal: Terminal): Promise<number> {
   const findings = [
     checkMerchants(app),
-    await checkLedger(app),
+    await checkLedger(app, whole),
     await checkWorker(app),
-    await finding('redis', () => checkRedis(app)),
+    await finding(app, 'redis', () => checkRedis(app)),
     ...(await checkGateways(app)),
     checkClock(app),
   ]
   for (const { what, ok, says } of findings) terminal.data(`${ok ? 'ok  ' : 'FIX '} ${what}: ${says}`)
   const ok = findings.every((one) => one.ok)
-  terminal.object({ ok, findings })
+  terminal.object({ ok, findings: findings.map(({ exit: _, ...said }) => said) })
   terminal.say(ok ? 'Everything is in order.' : 'Mend what is marked FIX, then run it again.')
-  return ok ? EXIT.approved : EXIT.usage
+  if (ok) return EXIT.approved
+  return findings.some(({ exit }) => exit === EXIT.failure) ? EXIT.failure : EXIT.usage
 }
 
-async function finding(what: string, check: () => Promise<string>): Promise<Finding> {
+async function finding(app: App, what: string, check: () => Promise<string>): Promise<Finding> {
   try {
-    return { what, ok: true, says: await check() }
-  } catch (error) {
-    return { what, ok: false, says: error instanceof Error ? error.message : String(error) }
+    return { what, ok: true, says: await check(), exit: EXIT.approved }
+  } catch (raw) {
+    const error = await inWords(app, raw)
+    return {
+      what,
+      ok: false,
+      says: error instanceof Error ? error.message : String(error),
+      exit: exitCodeOfError(error),
+    }
   }
 }
 
 function checkMerchants(app: App): Finding {
   const names = [...app.config.merchants.keys()]
   return names.length > 0
-    ? { what: 'configuration', ok: true, says: `merchants ${names.join(', ')}; data directory ${app.config.dataDir}` }
+    ? {
+        what: 'configuration',
+        ok: true,
+        says: `merchants ${names.join(', ')}; data directory ${app.config.dataDir}`,
+        exit: EXIT.approved,
+      }
     : {
         what: 'configuration',
         ok: false,
         says: 'no merchant: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD, or TRANCHE_CONFIG',
+        exit: EXIT.usage,
       }
 }
 
-function checkLedger(app: App): Promise<Finding> {
-  return finding('ledger', async () => {
+function checkLedger(app: App, whole: boolean): Promise<Finding> {
+  return finding(app, 'ledger', async () => {
     const ledger = await openRecord(app)
     try {
+      const pages = await inspectLedger(app, ledger, whole)
       const alarm = await ledger.alarm()
       if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
       const batches = await ledger.batches()
@@ -59,6 +88,7 @@ function checkLedger(app: App): Promise<Finding> {
       const turned = accounts.filter((account) => account.ratePerSecond !== null)
       const notes = [
         `${plural(batches.length, 'batch', 'batches')} in ${app.paths.ledger}`,
+        pages,
         ...(inDoubt > 0 ? [`${plural(inDoubt, 'row', 'rows')} in doubt (tranche in-doubt list)`] : []),
         ...stopped.map(({ name, stopped: why }) => `merchant ${name} is stopped (${why})`),
         ...turned.map(
@@ -78,7 +108,7 @@ function checkLedger(app: App): Promise<Finding> {
 }
 
 function checkWorker(app: App): Promise<Finding> {
-  return finding('worker', async () => {
+  return finding(app, 'worker', async () => {
     const worker = await workerNow(app)
     if (worker === null) return 'none is running; start one with tranche worker, or use tranche run'
     return worker.holder === null
@@ -90,7 +120,7 @@ function checkWorker(app: App): Promise<Finding> {
 function checkGateways(app: App): Promise<Finding[]> {
   return Promise.all(
     Array.from(app.config.merchants.values(), (merchant) =>
-      finding(`gateway of ${merchant.name}`, () => reachGateway(app, merchant)),
+      finding(app, `gateway of ${merchant.name}`, () => reachGateway(app, merchant)),
     ),
   )
 }
@@ -99,5 +129,6 @@ function checkGateways(app: App): Promise<Finding[]> {
 function checkClock(app: App): Finding {
   const now = new Date(app.clock.nowMs())
   const ok = now.getUTCFullYear() >= 2026
-  return { what: 'clock', ok, says: `${now.toISOString()}${ok ? '' : ' is in the past: set the clock'}` }
+  const says = `${now.toISOString()}${ok ? '' : ' is in the past: set the clock'}`
+  return { what: 'clock', ok, says, exit: ok ? EXIT.approved : EXIT.usage }
 }

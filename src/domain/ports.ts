@@ -626,7 +626,17 @@ export interface EpochRegister {
   replace(expected: string | null, next: string): Promise<boolean>
 }
 
+/** What a look at every page of the ledger has shown. */
+export type Inspection =
+  | { readonly kind: 'sound'; readonly bytes: number }
+  /** In SQLite's words. */
+  | { readonly kind: 'damaged'; readonly found: string }
+  /** It is so large that a look takes longer than a person waits without a word. */
+  | { readonly kind: 'not-looked'; readonly bytes: number }
+
 export interface CopyLedger {
+  /** Whether its pages can be read and fit together. Holds up no writer; `any`: however long it takes. */
+  inspect(howLarge: 'seconds' | 'any'): Promise<Inspection>
   /** null: this is the ledger that it remembers to be. Looks only. */
   alarm(): Promise<Alarm | null>
   /**

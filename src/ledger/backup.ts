@@ -7,6 +7,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import type { Backup } from '../domain/ports.ts'
 import { whyNotWritten } from './commit.ts'
+import { isDamage } from './damage.ts'
 import { syncDirectory } from './epoch-file.ts'
 import { markAsCopy } from './identity.ts'
 
@@ -121,12 +122,4 @@ function toFault(error: unknown, path: string): unknown {
   return new Fault('usage', `${path} could not be written (${message}). No copy was made. Name another file.`, {
     cause: error,
   })
-}
-
-const SQLITE_CORRUPT = 11
-const SQLITE_NOTADB = 26
-
-function isDamage(error: unknown): boolean {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB
 }

@@ -6,11 +6,12 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
-import type { BatchId, CopyLedger, Ledger } from '../domain/ports.ts'
+import type { BatchId, BookLedger, CopyLedger, Ledger, WorkLedger } from '../domain/ports.ts'
 import { openAdopting } from './adopt.ts'
 import { makeBackup } from './backup.ts'
 import { type BookParts, openBook } from './book.ts'
 import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
+import { damageFault, inspect, inWords, isDamage } from './damage.ts'
 import { openDoubts } from './doubts.ts'
 import { EPOCH_FILE, readEpoch } from './epoch-file.ts'
 import { refuseForeignLog } from './foreign-log.ts'
@@ -48,7 +49,8 @@ const SUBMIT_WAIT_MS = 600_000
 const OPEN_WAIT_MS = 2_000
 
 export function openLedger(options: LedgerOptions): Ledger {
-  const { path, submitLockPath, die, timing = SYSTEM_TIMING } = options
+  const { path, submitLockPath, timing = SYSTEM_TIMING } = options
+  const die = (error: unknown) => options.die(path === null ? error : inWords(path, error))
   const { db, ledgerId, witness } = openFile(options, false)
   const ledger = openLedgerOn({
     db,
@@ -62,7 +64,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       if (path === null) throw new Error('bug: a ledger in memory has no second reader')
       return new DatabaseSync(path, { readOnly: true, timeout: OPEN_WAIT_MS })
     },
-    openCopies: (shared) => openCopies(options, witness, shared),
+    openCopies: (shared) => openCopies({ ...options, die }, witness, shared),
   })
   return {
     ...ledger,
@@ -133,8 +135,8 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const tally = openTally(db, committer)
   const record = openMoves(db, tally)
   const work = openWork(db, committer, tally, { record, timing })
-  return {
-    ledgerId,
+  const book = openBook(db, committer, { record, openReader })
+  const working: WorkLedger & Pick<BookLedger, 'wishes'> = {
     ...work,
     async workable(...asked) {
       lookAt(inPlace, die) // the tick asks this: an idle worker notices as well
@@ -142,15 +144,35 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     },
     ...openSweeping(db, committer, record),
     ...openRests(db, committer),
+    wishes: book.wishes,
+  }
+  return {
+    ledgerId,
     ...openDoubts(db, committer, record),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
-    ...openBook(db, committer, { record, openReader }),
+    ...book,
+    ...dyingOfDamage(working, die),
     ...parts.openCopies({ db, committer, record, ledgerId, openReader }),
     async close() {
       await committer.drained()
       db.close()
     },
   }
+}
+
+/** A worker tries again after every other error. From a damaged ledger it must send nothing more. */
+function dyingOfDamage<T extends object>(part: T, die: (error: unknown) => never): T {
+  const dying =
+    (call: (...asked: unknown[]) => Promise<unknown>) =>
+    async (...asked: unknown[]) => {
+      try {
+        return await call(...asked)
+      } catch (error) {
+        if (isDamage(error)) die(error)
+        throw error
+      }
+    }
+  return Object.fromEntries(Object.entries(part).map(([name, call]) => [name, dying(call)])) as T
 }
 
 interface CopyParts {
@@ -166,6 +188,7 @@ function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witne
   if (path === null) {
     const none = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
     return {
+      inspect: async () => ({ kind: 'sound', bytes: 0 }),
       alarm: async () => null,
       lastRecordAtMs: async () => null,
       ...{ renewEpoch: none, backup: none, adopt: none, moveAccount: none },
@@ -173,6 +196,7 @@ function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witne
   }
   return {
     ...openAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
+    inspect: async (howLarge) => inspect(openReader, howLarge),
     backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
   }
 }
@@ -270,6 +294,7 @@ function openFault(path: string, error: unknown): Fault {
     )
   }
   const message = error instanceof Error ? error.message : String(error)
+  if (isDamage(error)) return damageFault(path, message, error)
   return new Fault(
     'storage',
     `The ledger ${path} cannot be opened (${message}). Nothing was sent. Check the file, its directory and their owner.`,

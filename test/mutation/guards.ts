@@ -32,6 +32,7 @@ const TAKING = 'test/processors/take-message.test.ts'
 const INBOX = 'test/ingest/inbox.integration.test.ts'
 const INBOX_PASS = 'test/processors/work-inbox.integration.test.ts'
 const INBOX_USED = 'test/e2e/inbox.e2e.test.ts'
+const DAMAGE = 'test/ledger/damage.integration.test.ts'
 const COPIES = 'test/ledger/copies.integration.test.ts'
 const WITNESS = 'test/ledger/witness.integration.test.ts'
 const NO_LEDGER = 'test/e2e/no-ledger.e2e.test.ts'
@@ -833,6 +834,20 @@ export const GUARDS: readonly Guard[] = [
     guard: '      inPlace() // not before: between the look and the commit the file could go, and a claim with it\n',
     without: '',
     tests: [COMMIT],
+  },
+  {
+    name: 'a worker ends that reads from a damaged ledger',
+    file: 'src/ledger/ledger.ts',
+    guard: '      if (isDamage(error)) die(error)\n',
+    without: '',
+    tests: [DAMAGE],
+  },
+  {
+    name: 'a damaged page is looked for',
+    file: 'src/ledger/damage.ts',
+    guard: "return said?.quick_check === 'ok'",
+    without: 'return said !== null',
+    tests: [DAMAGE],
   },
   // ─────────────────────────────────────────────── Files that people name
   {

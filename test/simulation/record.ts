@@ -155,6 +155,7 @@ export class SimulatedRecord {
 /** There is no file that could be copied. */
 const none = () => Promise.reject(new Error('bug of the simulation: there are no copies'))
 const NO_COPIES: CopyLedger = {
+  inspect: async () => ({ kind: 'sound', bytes: 0 }),
   alarm: async () => null,
   lastRecordAtMs: async () => null,
   renewEpoch: async () => {},
