@@ -8,7 +8,8 @@ export default defineConfig({
     // Processes, not threads: tests start children that die with their parent, send signals and hold kernel locks.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Reached by what hangs only: the machine may be busy with much else.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })

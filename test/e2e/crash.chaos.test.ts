@@ -10,9 +10,7 @@ import { mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 let office: Office
 afterEach(() => office.close())
 
-test('killed eight times in mid-batch: only what was being sent is in doubt, nothing twice, all accounted for', {
-  timeout: 120_000,
-}, async () => {
+test('killed eight times in mid-batch: only what was being sent is in doubt, nothing twice, all accounted for', async () => {
   const rounds = 8
   office = await openOffice({ latencyMs: 25, env: { TRANCHE_IN_FLIGHT: '8' } })
   const { rows, preparation } = mixedFile(260)
@@ -113,7 +111,7 @@ function countRows(stage: 'draft' | 'open'): number {
   return query<{ n: number }>(office, sql)[0]?.n ?? 0
 }
 
-test('a Redis emptied in mid-batch, and killed in mid-batch, costs nothing', { timeout: 90_000 }, async () => {
+test('a Redis emptied in mid-batch, and killed in mid-batch, costs nothing', async () => {
   office = await openOffice({ latencyMs: 15, env: { TRANCHE_IN_FLIGHT: '6' } })
   const rows = refunds(500)
   office.sandbox.prepare(preparationFor(rows))

@@ -34,9 +34,7 @@ const FAULTS: readonly { kind: FaultKind; becomes: string; executed: 0 | 1 }[] =
   { kind: 'slow', becomes: 'APPROVED', executed: 1 },
 ]
 
-test('every fault of a gateway ends as the table of verdicts says, and the books agree', {
-  timeout: 90_000,
-}, async () => {
+test('every fault of a gateway ends as the table of verdicts says, and the books agree', async () => {
   office = await openOffice({ env: { TRANCHE_TIMEOUT_MS: '1500' } })
   const { input, out } = await prepared(60)
   const struck = new Map(FAULTS.map((fault, i) => [orderOf(4 + i * 4), fault]))
@@ -130,9 +128,7 @@ test('an approval of another amount pauses the batch; resumed, it goes on and en
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('ten doubts pause everything of the account until a person has looked; then the rest goes on', {
-  timeout: 60_000,
-}, async () => {
+test('ten doubts pause everything of the account until a person has looked; then the rest goes on', async () => {
   office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input, out } = await prepared(50)
   office.sandbox.addFault({ kind: 'reset-after', match: { any: true }, every: 2, times: 12 })
@@ -153,9 +149,7 @@ test('ten doubts pause everything of the account until a person has looked; then
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('connections that close as soon as they stand prove nothing: at most their own rows are in doubt', {
-  timeout: 60_000,
-}, async () => {
+test('connections that close as soon as they stand prove nothing: at most their own rows are in doubt', async () => {
   office = await openOffice()
   const { input, out } = await prepared(30)
   office.sandbox.addFault({ kind: 'refuse', match: { any: true }, times: 4 })

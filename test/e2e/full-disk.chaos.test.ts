@@ -16,9 +16,6 @@ afterEach(async () => {
 
 test.each([['worker'], ['run']])(
   '%s sends nothing while the disk of its ledger is full, and goes on when there is room',
-  {
-    timeout: 90_000,
-  },
   async (command) => {
     office = await openOffice()
     const disk = office.path('s')

@@ -129,7 +129,7 @@ test('a message too deep or too large to be looked through is overwritten and re
   expect(recordedIn(office)).toHaveLength(2)
 })
 
-test('messages that come while workers end and begin are neither lost nor doubled', { timeout: 60_000 }, async () => {
+test('messages that come while workers end and begin are neither lost nor doubled', async () => {
   const { port } = await openRedisServer()
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })
   prepareOrders(60)
@@ -157,7 +157,7 @@ test('messages that come while workers end and begin are neither lost nor double
   expect(compareBooks(booksOf(office))).toEqual([])
 })
 
-test('messages that were being taken when the worker was killed are taken once', { timeout: 120_000 }, async () => {
+test('messages that were being taken when the worker was killed are taken once', async () => {
   const { port } = await openRedisServer()
   office = await openOffice({ env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })
   prepareOrders(200)
@@ -172,7 +172,7 @@ test('messages that were being taken when the worker was killed are taken once',
   expect(await queue.getActiveCount()).toBeGreaterThan(0)
   const second = await office.worker()
   // BullMQ gives up on a dead taker after half a minute to a minute.
-  for (const job of jobs) await until('the job is over', () => job.isCompleted(), second, 90_000)
+  for (const job of jobs) await until('the job is over', () => job.isCompleted(), second)
   await until(
     'nothing is open',
     () => recordedIn(office).every(({ state }) => !['READY', 'SENDING'].includes(state)),

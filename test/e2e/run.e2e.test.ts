@@ -9,7 +9,7 @@ import { mixedFile, preparationFor, refundRow, refunds, toCsv } from '../fixture
 let office: Office
 afterEach(() => office.close())
 
-test('two thousand mixed rows: gateway, ledger and reconciliation agree row by row', { timeout: 120_000 }, async () => {
+test('two thousand mixed rows: gateway, ledger and reconciliation agree row by row', async () => {
   office = await openOffice()
   const file = mixedFile(1_540)
   expect(file.rows.length).toBeGreaterThan(2_000)

@@ -68,9 +68,7 @@ test('two runs of one file at once are one batch: each row is executed once, and
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('of two ledgers on one Redis one takes the messages; after it was emptied, one again, and never both', {
-  timeout: 60_000,
-}, async () => {
+test('of two ledgers on one Redis one takes the messages; after it was emptied, one again, and never both', async () => {
   const first = await open()
   const socket = await openRedisServer(first.path('shared.sock'))
   const env = { TRANCHE_REDIS_URL: socket } // the path of a socket will do

@@ -231,7 +231,7 @@ describe('renewing the epoch', () => {
     expect(await ledger.alarm()).toBeNull()
   })
 
-  test('killed at any moment is no alarm', { timeout: 60_000 }, async () => {
+  test('killed at any moment is no alarm', async () => {
     await closed()
     for (let round = 0; round < 12; round++) {
       const renewer = startChild('child-adopter.ts', place.dir, 'renew')

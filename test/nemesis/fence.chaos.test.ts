@@ -26,9 +26,10 @@ async function sendByIsOver(): Promise<void> {
 }
 
 // The waits for the send-by cannot be shortened from outside, but they can be waited for together.
-test.concurrent('frozen while it connects and woken after its send-by: the connection stands, and no request is sent', {
-  timeout: 60_000,
-}, async ({ expect, onTestFinished }) => {
+test.concurrent('frozen while it connects and woken after its send-by: the connection stands, and no request is sent', async ({
+  expect,
+  onTestFinished,
+}) => {
   const office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
   onTestFinished(() => office.close())
   await using front = await openTlsFront(office.sandbox.port)
@@ -64,9 +65,10 @@ test.concurrent('frozen while it connects and woken after its send-by: the conne
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test.concurrent('frozen while its claim waits for the disk and woken after its send-by: claimed late, and not sent', {
-  timeout: 60_000,
-}, async ({ expect, onTestFinished }) => {
+test.concurrent('frozen while its claim waits for the disk and woken after its send-by: claimed late, and not sent', async ({
+  expect,
+  onTestFinished,
+}) => {
   const office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1', TRANCHE_RATE: '1' } })
   onTestFinished(() => office.close())
   const { input, out } = await prepared(office, 2)

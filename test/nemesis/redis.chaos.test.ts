@@ -21,7 +21,6 @@ const ROWS = 600
 // Mostly waiting, which they can do together.
 test.concurrent.for<Treatment>(['lose-replies', 'lose-requests'])(
   'connections to Redis that fall silent (%s) and never close are given up: the batch goes on over new ones',
-  { timeout: 90_000 },
   async (how, { expect, onTestFinished }) => {
     const office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
     onTestFinished(() => office.close())
@@ -33,7 +32,7 @@ test.concurrent.for<Treatment>(['lose-replies', 'lose-requests'])(
     await until('the batch is under way', () => office.sandbox.log().length >= 30, running)
     proxy.treatStanding(how)
     const silentMs = Date.now()
-    await until('the rest is worked off', () => office.sandbox.log().length === ROWS, running, 75_000)
+    await until('the rest is worked off', () => office.sandbox.log().length === ROWS, running)
     tell(`silent Redis (${how}): all ${ROWS} rows after ${Date.now() - silentMs} ms`)
     const ran = await running.ended
     expect(ran.code, ran.stderr).toBe(0)
@@ -46,9 +45,10 @@ test.concurrent.for<Treatment>(['lose-replies', 'lose-requests'])(
   },
 )
 
-test.concurrent('a Redis that takes connections and answers nothing keeps nobody waiting: the run says so and sends nothing', {
-  timeout: 60_000,
-}, async ({ expect, onTestFinished }) => {
+test.concurrent('a Redis that takes connections and answers nothing keeps nobody waiting: the run says so and sends nothing', async ({
+  expect,
+  onTestFinished,
+}) => {
   const office = await openOffice()
   onTestFinished(() => office.close())
   await using redis = await openRedisServer(join(office.dir, 'r.sock'))
@@ -71,9 +71,6 @@ test.concurrent.for([
   { command: 'worker', falls: 'before it says whose the messages are', nth: 4 },
 ])(
   'a Redis that falls silent $falls ends a $command that has not begun to send',
-  {
-    timeout: 60_000,
-  },
   async ({ command, nth: silentFrom }, { expect, onTestFinished }) => {
     const office = await openOffice()
     onTestFinished(() => office.close())

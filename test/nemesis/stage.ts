@@ -201,7 +201,7 @@ export async function openStage(connections: 'fresh' | 'warm', commandOf: () => 
       for (const message of missing()) handIn(message)
       start(['worker'])
       // One whose taker died is taken again when its lock has run out.
-      await until('every message is in the ledger', () => missing().length === 0, worker, 60_000)
+      await until('every message is in the ledger', () => missing().length === 0, worker)
       await end()
     },
     tranche: (...args) => office.trancheWith(env, ...args),
