@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Execution } from '../fixtures/books.ts'
+import { type Execution, plainOrder } from '../fixtures/books.ts'
 
 /** A request that arrived whole. */
 export interface Asked {
@@ -61,7 +61,7 @@ export async function openRawGateway(): Promise<RawGateway> {
       transactionId: String(7_000_000_000_000_000_000n + BigInt(log.length)),
       status,
       operation,
-      orderId: sells ? String(500_000_000 + log.length) : (form.get('request_ref_po_id') ?? target),
+      orderId: sells ? String(500_000_000 + log.length) : (orderIn(form) ?? target),
       xtlOrderId: form.get('xtl_order_id'),
       amountMinor: amount === null ? null : minorOf(amount, currency),
       currency,
@@ -73,7 +73,7 @@ export async function openRawGateway(): Promise<RawGateway> {
 
   function take(socket: Socket, { head, body }: Whole, atMs: number): void {
     const form = new URLSearchParams(body)
-    const target = form.get('request_ref_po_id') ?? form.get('xtl_order_id') ?? ''
+    const target = orderIn(form) ?? form.get('xtl_order_id') ?? ''
     const nth = received.filter((one) => one.target === target).length + 1
     const asked = { form, target, nth, atMs, keepsAlive: !/^connection: *close/im.test(head) }
     received.push(asked)
@@ -170,6 +170,11 @@ function takeWhole(text: string): Whole | null {
   const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0)
   const body = text.slice(end + 4, end + 4 + length)
   return body.length < length ? null : { head, body, rest: text.slice(end + 4 + length) }
+}
+
+function orderIn(form: URLSearchParams): string | null {
+  const id = form.get('request_ref_po_id')
+  return id === null ? null : plainOrder(id)
 }
 
 function operationOf(form: URLSearchParams): Execution['operation'] {

@@ -1,6 +1,6 @@
 // What must hold whatever was done to anything: by the gateway's own log, target for target, past every id that an answer told.
 
-import { booksOf, compareBooks, type Keeping, readCsv, recordedIn } from '../fixtures/books.ts'
+import { booksOf, compareBooks, type Keeping, plainOrder, readCsv, recordedIn } from '../fixtures/books.ts'
 import type { RawGateway } from './gateway.ts'
 
 export interface Reported {
@@ -29,7 +29,10 @@ function recordedFor(keeping: Keeping): Statuses {
 /** Of a duplicate the first one tells. */
 function reportedFor(reports: readonly Reported[]): Statuses {
   const lines = reports.flatMap(({ out }) => readCsv(out)).filter(({ result_status: status }) => status !== 'DUPLICATE')
-  return statusesBy(lines, (line) => [line.request_ref_po_id || line.xtl_order_id || '', line.result_status ?? ''])
+  return statusesBy(lines, (line) => [
+    plainOrder(line.request_ref_po_id ?? '') || line.xtl_order_id || '',
+    line.result_status ?? '',
+  ])
 }
 
 function statusesBy<T>(all: readonly T[], read: (one: T) => [target: string, status: string]): Statuses {
