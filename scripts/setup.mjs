@@ -1,7 +1,8 @@
 // Makes a fresh clone ready: dependencies with the right Node, and a Redis server. Runs before `npm test` and
 // `npm run demo`; the second time it only looks. Plain JavaScript that Node 20 understands.
 // `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set, and
-// they open results in LibreOffice and read what Python writes, without which some of them are passed over.
+// they use LibreOffice, Python's writers of workbooks, libfaketime and the tools of several file systems. Where one of these
+// cannot be had, its tests are skipped, and this says so.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,8 +18,8 @@ const NEEDED_NODE = [24, 12]
 const RETRY_AFTER_MS = 8_000
 
 /**
- * Per package manager: how to install, what may be called Redis, LibreOffice and Python's writers
- * of workbooks there (a group is installed together), and how to learn of packages first.
+ * Per package manager: how to install, what Redis and the programs for tests are called there (the first that can be had; a
+ * group is installed together), and how to learn of packages first.
  */
 const PACKAGE_MANAGERS = [
   {
@@ -27,6 +28,8 @@ const PACKAGE_MANAGERS = [
     names: ['redis-server', 'valkey-server'],
     office: ['libreoffice-calc-nogui', 'libreoffice-calc'],
     python: [['python3-openpyxl', 'python3-xlsxwriter']],
+    clock: ['faketime'],
+    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     refresh: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-q'],
   },
   {
@@ -35,6 +38,8 @@ const PACKAGE_MANAGERS = [
     names: ['redis', 'valkey'],
     office: ['libreoffice-calc'],
     python: [['python3-openpyxl', 'python3-xlsxwriter']],
+    clock: ['libfaketime'],
+    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
   },
   {
     command: 'yum',
@@ -42,6 +47,8 @@ const PACKAGE_MANAGERS = [
     names: ['redis', 'valkey'],
     office: ['libreoffice-calc'],
     python: [['python3-openpyxl', 'python3-xlsxwriter']],
+    clock: ['libfaketime'],
+    disks: [['e2fsprogs', 'xfsprogs', 'rsync']],
   },
   {
     command: 'apk',
@@ -49,6 +56,8 @@ const PACKAGE_MANAGERS = [
     names: ['redis', 'valkey'],
     office: ['libreoffice-calc', 'libreoffice'],
     python: [['py3-openpyxl', 'py3-xlsxwriter']],
+    clock: ['libfaketime'],
+    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
   },
   {
     command: 'pacman',
@@ -56,6 +65,8 @@ const PACKAGE_MANAGERS = [
     names: ['valkey', 'redis'],
     office: ['libreoffice-still', 'libreoffice-fresh'],
     python: [['python-openpyxl', 'python-xlsxwriter']],
+    clock: ['libfaketime'],
+    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     refresh: ['pacman', '-Sy', '--noconfirm'],
   },
   {
@@ -64,6 +75,8 @@ const PACKAGE_MANAGERS = [
     names: ['redis', 'valkey'],
     office: ['libreoffice-calc'],
     python: [['python3-openpyxl', 'python3-XlsxWriter']],
+    clock: ['libfaketime'],
+    disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
   },
   {
     command: 'brew',
@@ -71,6 +84,8 @@ const PACKAGE_MANAGERS = [
     names: ['redis', 'valkey'],
     office: [],
     python: [],
+    clock: [],
+    disks: [],
     asUser: true,
   },
 ]
@@ -202,17 +217,17 @@ async function installFirst(manager, prefix, names, isThere) {
 
 // ───────────────────────────────────────────────────────────── For tests
 
-/** For tests alone, and never a reason to stop: where it cannot be had, its tests say that they were passed over. */
-async function installLibreOffice() {
+/** Never a reason to stop. */
+async function installAllForTests() {
+  if (!process.argv.includes('--tests')) return
   await installForTests('LibreOffice', ({ office }) => office, hasLibreOffice)
-}
-
-async function installPythonWriters() {
   await installForTests("Python's openpyxl and XlsxWriter", ({ python }) => python, hasPythonWriters)
+  await installForTests('libfaketime', ({ clock }) => clock, hasFakeClock)
+  await installForTests('Tools of file systems (ext4, xfs, btrfs) and rsync', ({ disks }) => disks, hasDiskTools)
 }
 
 async function installForTests(what, namesOf, isThere) {
-  if (isThere() || !process.argv.includes('--tests')) return
+  if (isThere()) return
   const manager = PACKAGE_MANAGERS.find(({ command }) => find(command) !== null)
   const prefix = manager === undefined ? null : asRoot(manager)
   const names = manager === undefined ? [] : namesOf(manager)
@@ -234,6 +249,18 @@ function hasPythonWriters() {
 
 function hasLibreOffice() {
   return find('soffice') !== null || find('libreoffice') !== null
+}
+
+function hasFakeClock() {
+  return find('faketime') !== null
+}
+
+/** Only root may mount what these make. */
+function hasDiskTools() {
+  if (process.getuid?.() !== 0) return true
+  const programs = ['mkfs.ext4', 'mkfs.xfs', 'mkfs.btrfs', 'rsync']
+  const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin']
+  return programs.every((program) => find(program, directories) !== null)
 }
 
 // ───────────────────────────────────────────────────────────── The machine
@@ -273,8 +300,7 @@ function find(program, directories = (process.env.PATH ?? '').split(delimiter)) 
 try {
   await installDependencies()
   await installRedis()
-  await installLibreOffice()
-  await installPythonWriters()
+  await installAllForTests()
 } catch (error) {
   if (!(error instanceof Stop)) throw error
   say(error.message)

@@ -1,0 +1,115 @@
+// The wall clock set forward and back under a run, as a person, a wrong time server or a restored machine does it.
+
+import { test } from 'vitest'
+import { countsIn } from '../fixtures/books.ts'
+import { type Running, until } from '../fixtures/cli.ts'
+import { refunds } from '../fixtures/files.ts'
+import { openRedisServer } from '../fixtures/redis.ts'
+import { FAKE_CLOCK, openWallClock, type WallClock } from './clock.ts'
+import { openPlace, type Place, takingMs } from './place.ts'
+
+const HOUR_S = 3_600
+const ROWS = 150
+
+interface Move {
+  readonly title: string
+  /** Offsets from the true time, one after the other. */
+  readonly offsetsS: readonly number[]
+}
+
+const MOVES: readonly Move[] = [
+  { title: 'two hours forward', offsetsS: [2 * HOUR_S] },
+  { title: 'half a minute back', offsetsS: [-30] },
+  { title: 'two hours back', offsetsS: [-2 * HOUR_S] },
+  { title: 'forward and back again', offsetsS: [2 * HOUR_S, 0, -1, 1, 0] },
+]
+
+test.skipIf(FAKE_CLOCK === null).concurrent.for(MOVES)(
+  '$title during a run: every row is sent, once, and the run ends with 0',
+  {
+    timeout: 90_000,
+  },
+  async ({ offsetsS }, { expect }) => {
+    await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(20))
+    const { office, gateway } = place
+    await using redis = await openRedisServer(office.path('r.sock'))
+    const clock = openWallClock(office.path('offset'))
+    const env = { ...clock.env, TRANCHE_REDIS_URL: redis.path } // a Redis of its own would not start under that clock
+    const { input, out } = await place.file('in', refunds(ROWS))
+    const running = office.startWith(env, 'run', input, '--out', out)
+    for (const [nth, offsetS] of offsetsS.entries()) {
+      await until('the run is under way', () => gateway.received().length >= 15 * (nth + 1), running)
+      clock.set(offsetS)
+    }
+    const ran = await running.ended
+    expect(countsIn(out)).toEqual({ APPROVED: ROWS })
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(gateway.received()).toHaveLength(ROWS)
+    expect(place.lies({ input, out })).toEqual([])
+  },
+)
+
+const RATE = 20
+/** Where requests arrive, whatever stalls this process for a moment bunches them: two intervals are allowed for that. */
+const STALLED = 2
+
+/** What is done at the rate, each time another second's worth of rows has arrived. */
+const SPURS: readonly ((clock: WallClock, running: Running, place: Place) => Promise<void> | void)[] = [
+  (clock) => clock.set(HOUR_S),
+  (clock) => clock.set(0),
+  (clock) => clock.set(1),
+  (clock) => clock.set(-1),
+  async (_, running) => {
+    await running.freeze()
+    const wakeMs = Date.now() + 1_500
+    await until('it has stood still for longer than a second', () => Date.now() > wakeMs)
+    running.kill('SIGCONT')
+  },
+  async (_, running, { office }) => {
+    await office.tranche('rate', 'default', `${2 * RATE}/s`)
+    await until(
+      'it is faster',
+      () => running.saidAside().some((line) => line.includes(`is now ${2 * RATE}/s`)),
+      running,
+    )
+    await office.tranche('rate', 'default', 'configured')
+    await until('it is slower', () => running.saidAside().some((line) => line.includes(`is now ${RATE}/s`)), running)
+  },
+]
+
+test.skipIf(FAKE_CLOCK === null).concurrent.for(['fresh', 'warm'])(
+  'no second holds more requests than the rate allows, over %s connections, whatever is done to the clock and to what works',
+  { timeout: 90_000 },
+  async (connections, { expect }) => {
+    await using place = await openPlace({ TRANCHE_RATE: String(RATE), TRANCHE_CONNECTIONS: connections })
+    const { office, gateway } = place
+    await using redis = await openRedisServer(office.path('r.sock'))
+    const clock = openWallClock(office.path('offset'))
+    const env = { ...clock.env, TRANCHE_REDIS_URL: redis.path } // a Redis of its own would not start under that clock
+    const { input, out } = await place.file('in', refunds(RATE * 9))
+    await office.tranche('submit', input)
+    const worker = await office.worker(env)
+    await worked(place, RATE / 2, worker)
+    for (const spur of SPURS.slice(0, -1)) {
+      await spur(clock, worker, place)
+      await worked(place, RATE, worker)
+    }
+    worker.kill('SIGKILL')
+    await worker.ended
+    const next = office.startWith(env, 'run', input, '--out', out)
+    const ran = await next.ended
+    expect([0, 5], ran.stderr).toContain(ran.code)
+    expect(fullestSecond(gateway.received().map(({ atMs }) => atMs))).toBeLessThanOrEqual(RATE + STALLED)
+    expect(place.lies({ input, out })).toEqual([])
+  },
+)
+
+async function worked({ gateway }: Place, rows: number, running: Running): Promise<void> {
+  const enough = gateway.received().length + rows
+  await until('rows are sent', () => gateway.received().length >= enough, running)
+}
+
+/** The most moments that any window of one second holds; every such window begins at one of them. */
+function fullestSecond(momentsMs: readonly number[]): number {
+  return Math.max(...momentsMs.map((from) => momentsMs.filter((at) => at >= from && at < from + 1_000).length))
+}
