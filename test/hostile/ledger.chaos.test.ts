@@ -1,0 +1,306 @@
+// What people and programs do to the files of a ledger that are not theirs: housekeeping under a run, locks, copies put in
+// its place, damage, files that cannot be changed, a log that is deleted, a kill at a bad moment.
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'vitest'
+import { countsIn, recordedIn } from '../fixtures/books.ts'
+import { startChild } from '../fixtures/children.ts'
+import { type Office, until } from '../fixtures/cli.ts'
+import { refunds } from '../fixtures/files.ts'
+import { openPlace, takingMs } from './place.ts'
+
+const HOUSEKEEPING = [
+  'PRAGMA wal_checkpoint(PASSIVE)',
+  'ANALYZE',
+  'REINDEX',
+  'VACUUM',
+  'PRAGMA wal_checkpoint(TRUNCATE)',
+  'PRAGMA journal_mode = DELETE',
+  'PRAGMA journal_mode = TRUNCATE',
+  'PRAGMA integrity_check',
+  'PRAGMA optimize',
+  'VACUUM',
+  'PRAGMA wal_checkpoint(RESTART)',
+]
+
+test.concurrent('housekeeping of another program under a run costs nothing', { timeout: 90_000 }, async ({
+  expect,
+}) => {
+  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(25))
+  const { office, gateway } = place
+  const rows = refunds(600)
+  const { input, out } = await place.file('in', rows)
+  const running = office.start('run', input, '--out', out)
+  await until('the run is under way', () => gateway.received().length >= 30, running)
+  const keeper = startChild('child-sqlite.ts', office.ledgerPath, ...HOUSEKEEPING)
+  await keeper.ended()
+  expect(gateway.received().length).toBeLessThan(rows.length) // it was under a run
+  expect(keeper.lines.filter((line) => line.startsWith('done')).length).toBeGreaterThanOrEqual(HOUSEKEEPING.length - 2)
+  const ran = await running.ended
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(countsIn(out)).toEqual({ APPROVED: rows.length })
+  expect(gateway.received()).toHaveLength(rows.length)
+  expect(place.lies({ input, out })).toEqual([])
+})
+
+test.concurrent('a write lock that is held beyond every send-by keeps all that is new back, loses no answer, and then it goes on', {
+  timeout: 120_000,
+}, async ({ expect }) => {
+  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(30))
+  const { office, gateway } = place
+  const { input, out } = await place.file('in', refunds(80))
+  const running = office.start('run', input, '--out', out)
+  await until('the run is under way', () => gateway.received().length >= 20, running)
+  const holder = startChild('child-lock-holder.ts', office.ledgerPath)
+  await holder.said(/held/)
+  await until(
+    'what was claimed is sent',
+    () => recordedIn(office).every(isSentOrReady(gateway.received().length)),
+    running,
+  )
+  const before = gateway.received().length
+  expect(before).toBeLessThan(80)
+  const heldMs = Date.now()
+  await until('every send-by has passed', () => Date.now() > heldMs + 17_000, running)
+  expect(gateway.received()).toHaveLength(before)
+  holder.tell('release')
+  const ran = await running.ended
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(countsIn(out)).toEqual({ APPROVED: 80 })
+  expect(gateway.received()).toHaveLength(80)
+  expect(place.lies({ input, out })).toEqual([])
+})
+
+function isSentOrReady(received: number) {
+  return (_: unknown, nth: number, all: readonly { state: string }[]) =>
+    nth > 0 || all.filter(({ state }) => state !== 'READY').length === received
+}
+
+const COPIES = ['VACUUM INTO', 'backup'] as const
+const WAYS = ['over it', 'in its place'] as const
+
+test.concurrent.for(COPIES.flatMap((copied) => WAYS.map((put) => ({ copied, put }))))(
+  'an older state that SQLite itself copied ($copied), put $put, sends nothing',
+  { timeout: 60_000 },
+  async ({ copied, put }, { expect }) => {
+    await using place = await openPlace()
+    const { office, gateway } = place
+    const { input } = await place.file('in', refunds(20))
+    await office.tranche('submit', input)
+    const copy = office.path('copy.db')
+    await copyOf(office, copied, copy)
+    expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+    for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
+    if (put === 'over it') execFileSync('cp', [copy, office.ledgerPath])
+    else renameSync(copy, office.ledgerPath)
+    const worked = await office.tranche('worker', '--until-idle')
+    expect([worked.code, worked.stderr]).toEqual([6, expect.stringContaining('may not be the one that sent last')])
+    const ran = await office.tranche('run', input, '--out', office.path('again.csv'))
+    expect(ran.code, ran.stderr).toBe(6)
+    expect(gateway.received()).toHaveLength(20)
+  },
+)
+
+async function copyOf({ ledgerPath }: Office, copied: (typeof COPIES)[number], to: string): Promise<void> {
+  const child =
+    copied === 'backup'
+      ? startChild('child-sqlite-backup.ts', ledgerPath, to)
+      : startChild('child-sqlite.ts', ledgerPath, `VACUUM INTO '${to}'`)
+  await child.ended()
+}
+
+const PAGE = 4_096
+const write = (path: string, at: number, bytes: Buffer) => {
+  const file = openSync(path, 'r+')
+  writeSync(file, bytes, 0, bytes.length, at)
+  closeSync(file)
+}
+const pagesOf = (path: string) => Math.floor(statSync(path).size / PAGE)
+
+const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
+  'its header is zeros': (path) => write(path, 0, Buffer.alloc(100)),
+  'its first page is zeros': (path) => write(path, 0, Buffer.alloc(PAGE)),
+  'a page in the middle is zeros': (path) => write(path, Math.floor(pagesOf(path) / 2) * PAGE, Buffer.alloc(PAGE)),
+  'every fourth page is noise': (path) => {
+    for (let page = 4; page < pagesOf(path); page += 4) write(path, page * PAGE, Buffer.alloc(PAGE, 0xa5))
+  },
+  'its last pages are missing': (path) => {
+    const file = openSync(path, 'r+')
+    ftruncateSync(file, (pagesOf(path) - 5) * PAGE)
+    closeSync(file)
+  },
+  'it is empty': (path) => {
+    const file = openSync(path, 'r+')
+    ftruncateSync(file, 0)
+    closeSync(file)
+  },
+}
+
+test.concurrent.for(Object.keys(DAMAGES))(
+  'of a ledger that is damaged (%s) nothing is sent a second time, and 0 is said of none',
+  {
+    timeout: 60_000,
+  },
+  async (damage, { expect }) => {
+    await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(20))
+    const { office, gateway } = place
+    const { input, out } = await place.file('in', refunds(80))
+    const first = office.start('run', input, '--out', out)
+    await until('the run is under way', () => gateway.received().length >= 30, first)
+    first.kill('SIGTERM')
+    expect((await first.ended).code).toBe(130)
+    DAMAGES[damage]?.(office.ledgerPath)
+    const again = await office.tranche('run', input, '--out', out)
+    expect(Math.max(...gateway.executed().values())).toBe(1)
+    // A page that no command needs may be lost unseen; then all of it is true.
+    if ([0, 3, 5].includes(again.code ?? 1)) expect(place.lies({ input, out })).toEqual([])
+    else expect([1, 2, 6], again.stderr).toContain(again.code)
+  },
+)
+
+/** A file that not even root may change or delete. */
+function setUnchangeable(path: string, isSo: boolean): boolean {
+  return spawnSync('chattr', [isSo ? '+i' : '-i', path], { stdio: 'ignore' }).status === 0
+}
+
+const UNCHANGEABLE = ['ledger.db', 'ledger.db-wal', 'ledger.epoch', '.']
+
+test.concurrent.for(UNCHANGEABLE)(
+  '%s of the data directory cannot be changed any more: what was sent is known, and afterwards the rest is sent',
+  {
+    timeout: 60_000,
+  },
+  async (name, { expect, skip, onTestFinished }) => {
+    await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(20))
+    const { office, gateway } = place
+    const rows = refunds(120)
+    const { input, out } = await place.file('in', rows)
+    const first = office.start('run', input, '--out', out)
+    await until('the run is under way', () => gateway.received().length >= 30, first)
+    const path = join(office.dataDir, name)
+    if (!setUnchangeable(path, true)) skip('chattr +i does not work here')
+    onTestFinished(() => void setUnchangeable(path, false))
+    const [ran] = await Promise.all([first.ended, office.tranche('status')])
+    expect(ran.code).not.toBeNull()
+    const sent = gateway.received().length
+    setUnchangeable(path, false)
+
+    const again = await office.tranche('run', input, '--out', out)
+    expect([0, 5], again.stderr).toContain(again.code)
+    const { APPROVED = 0, IN_DOUBT = 0 } = countsIn(out)
+    expect(APPROVED + IN_DOUBT).toBe(rows.length)
+    expect(IN_DOUBT).toBeLessThanOrEqual(ran.code === 0 ? 0 : 4)
+    expect(gateway.received().length).toBeGreaterThanOrEqual(sent)
+    expect(place.lies({ input, out })).toEqual([])
+  },
+)
+
+test.concurrent.for([
+  { gone: ['-wal', '-shm'], checkpoint: false },
+  { gone: ['-wal'], checkpoint: false },
+  { gone: ['-wal', '-shm'], checkpoint: true },
+])(
+  'a log that is deleted behind a kill ($gone; checkpoint under the run: $checkpoint): nothing is sent a second time',
+  {
+    timeout: 60_000,
+  },
+  async ({ gone, checkpoint }, { expect }) => {
+    await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(20))
+    const { office, gateway } = place
+    const { input, out } = await place.file('in', refunds(120))
+    const first = office.start('run', input, '--out', out)
+    await until('the run is under way', () => gateway.received().length >= 20, first)
+    if (checkpoint) await startChild('child-sqlite.ts', office.ledgerPath, 'PRAGMA wal_checkpoint(TRUNCATE)').ended()
+    const enough = gateway.received().length + 30
+    await until('it goes on', () => gateway.received().length >= enough, first)
+    first.kill('SIGKILL')
+    await first.ended
+    for (const part of gone) rmSync(office.ledgerPath + part)
+    const again = await office.tranche('run', input, '--out', out)
+    expect(Math.max(...gateway.executed().values()), again.stderr).toBe(1)
+    expect(again.code, again.stderr).toBe(6)
+  },
+)
+
+test.concurrent('an adoption as restored that is killed again and again sends nothing, and in the end all that was open is in doubt', {
+  timeout: 60_000,
+}, async ({ expect }) => {
+  await using place = await openPlace()
+  const { office, gateway } = place
+  const rows = refunds(900)
+  const { input } = await place.file('in', rows)
+  await office.tranche('submit', input)
+  const copy = office.path('copy.db')
+  expect((await office.tranche('backup', copy)).code).toBe(0)
+  renameSync(copy, office.ledgerPath)
+  for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
+  for (let kill = 0; kill < 6; kill += 1) {
+    const doubted = recordedIn(office).filter(({ state }) => state === 'IN_DOUBT').length
+    const adopting = office.start('adopt', '--restored', '--reason', 'the disk failed')
+    const isOver = adopting.ended.then(() => true)
+    const started = () => recordedIn(office).filter(({ state }) => state === 'IN_DOUBT').length > doubted
+    // Now as it starts, now when it has begun.
+    if (kill % 2 === 0) await Promise.race([until('it has begun', started).catch(() => {}), isOver])
+    adopting.kill('SIGKILL')
+    await adopting.ended
+    const worked = await office.tranche('worker', '--until-idle')
+    expect([0, 6], worked.stderr).toContain(worked.code)
+    expect(gateway.received()).toEqual([])
+  }
+  const adopted = await office.tranche('adopt', '--restored', '--reason', 'the disk failed')
+  expect([0, 2], adopted.stderr).toContain(adopted.code) // 2: the last one had got to its end
+  expect(recordedIn(office).filter(({ state }) => state !== 'IN_DOUBT')).toEqual([])
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  expect(gateway.received()).toEqual([])
+  expect(place.lies()).toEqual([])
+})
+
+test.concurrent('a backup that is killed leaves no copy or a whole one, and the run beside it is not disturbed', {
+  timeout: 60_000,
+}, async ({ expect }) => {
+  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '2', TRANCHE_RATE: '60' })
+  const { office } = place
+  const { input, out } = await place.file('in', refunds(200))
+  const running = office.start('run', input, '--out', out)
+  await until('the run is under way', () => place.gateway.received().length >= 5, running)
+  for (let kill = 0; kill < 6; kill += 1) {
+    const to = office.path(`backup-${kill}.db`)
+    const copying = office.start('backup', to)
+    const written = () => readdirSync(office.dir).some((name) => name.includes(`backup-${kill}`))
+    if (kill % 2 === 0) await Promise.race([until('it has begun', written), copying.ended])
+    copying.kill('SIGKILL')
+    await copying.ended
+    if (existsSync(to)) expect(isWholeCopy(to)).toBe(true)
+  }
+  const whole = office.path('whole.db')
+  expect((await office.tranche('backup', whole)).code).toBe(0)
+  expect(isWholeCopy(whole)).toBe(true)
+  const ran = await running.ended
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(place.lies({ input, out })).toEqual([])
+})
+
+function isWholeCopy(path: string): boolean {
+  const db = new DatabaseSync(path, { readOnly: true })
+  try {
+    const [checked] = db.prepare('PRAGMA integrity_check').all()
+    return (
+      checked?.integrity_check === 'ok' && db.prepare("SELECT 1 FROM meta WHERE key = 'copied_at'").get() !== undefined
+    )
+  } finally {
+    db.close()
+  }
+}
