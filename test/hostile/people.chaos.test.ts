@@ -86,10 +86,9 @@ async function playDay(seed: number): Promise<void> {
 }
 
 function told({ place }: Day, seed: number): string {
-  const of = (cause: string) =>
-    query<{ n: number }>(place.office, `SELECT count(*) AS n FROM move WHERE cause = '${cause}'`)[0]?.n
   const requests = place.gateway.received().length
-  return `day ${seed}: ${requests} requests, ${of('doubt')} doubts, ${of('sweep')} swept, ${of('resolve')} resolved`
+  const [doubts, swept, resolved] = ['doubt', 'sweep', 'resolve'].map(place.moves)
+  return `day ${seed}: ${requests} requests, ${doubts} doubts, ${swept} swept, ${resolved} resolved`
 }
 
 function batchesOf({ place }: Day): string[] {

@@ -1,6 +1,7 @@
 // An office whose gateway is the raw one.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { query } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { type FileRow, toCsv } from '../fixtures/files.ts'
 import { answerTruly, openRawGateway, type RawGateway, type Script } from './gateway.ts'
@@ -13,6 +14,8 @@ export interface Place extends AsyncDisposable {
   file(name: string, rows: readonly FileRow[]): Promise<{ input: string; out: string }>
   /** How the gateway's log, the ledger and these reconciliations differ. */
   lies(...reports: readonly Reported[]): string[]
+  /** How many moves in the ledger had that cause. */
+  moves(cause: string): number
 }
 
 export async function openPlace(env: NodeJS.ProcessEnv = {}, script: Script = takingMs(10)): Promise<Place> {
@@ -27,6 +30,8 @@ export async function openPlace(env: NodeJS.ProcessEnv = {}, script: Script = ta
       out: office.path(`${name}.out.csv`),
     }),
     lies: (...reports) => lies(office.ledgerPath, gateway, ...reports),
+    moves: (cause) =>
+      query<{ n: number }>(office, `SELECT count(*) AS n FROM move WHERE cause = '${cause}'`)[0]?.n ?? 0,
     async [Symbol.asyncDispose]() {
       await office.close()
       await gateway[Symbol.asyncDispose]()
