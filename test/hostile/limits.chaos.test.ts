@@ -34,7 +34,7 @@ test.concurrent.for([
     const there = async (word: string, ...args: readonly string[]) => {
       const heard = child.lines.length
       child.tell(`${word} ${JSON.stringify(args)}`)
-      await until(`an answer to ${word}`, () => child.lines.length > heard || child.over)
+      await until(`an answer to ${word}`, () => child.lines.length > heard || child.over, null, 60_000)
       return JSON.parse(child.lines[heard] ?? '{}') as Said
     }
     if (noteBytes === 0) await there('fill')
@@ -92,6 +92,7 @@ function settingsOf({ office, gateway }: Place): NodeJS.ProcessEnv {
     TMPDIR: office.dir,
     NO_COLOR: '1',
     TRANCHE_DATA_DIR: office.dataDir,
+    TRANCHE_WITNESS_DIR: office.witnessDir,
     TRANCHE_GATEWAY_URL: gateway.url,
     TRANCHE_GATEWAY_USERNAME: 'shop',
     TRANCHE_GATEWAY_PASSWORD: 's3cret-pass',
