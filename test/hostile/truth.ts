@@ -12,8 +12,8 @@ export interface Reported {
 export function lies(ledgerPath: string, gateway: RawGateway, ...reports: readonly Reported[]): string[] {
   const keeping: Keeping = { ledgerPath, sandbox: gateway }
   return [
-    ...lieIn('the ledger', recordedFor(keeping), gateway),
-    ...(reports.length === 0 ? [] : lieIn('the reconciliation', reportedFor(reports), gateway)),
+    ...lieIn('the ledger', recordedFor(keeping), gateway.executed()),
+    ...(reports.length === 0 ? [] : lieIn('the reconciliation', reportedFor(reports), gateway.executed())),
     ...compareBooks(booksOf(keeping, ...reports)),
   ]
 }
@@ -45,8 +45,7 @@ function statusesBy<T>(all: readonly T[], read: (one: T) => [target: string, sta
 }
 
 /** Money moved for every row that is APPROVED, perhaps for one in doubt or being sent, and for no other. */
-function lieIn(book: string, statuses: Statuses, gateway: RawGateway): string[] {
-  const executed = gateway.executed()
+export function lieIn(book: string, statuses: Statuses, executed: ReadonlyMap<string, number>): string[] {
   return [...new Set([...statuses.keys(), ...executed.keys()])].flatMap((target) => {
     const told = statuses.get(target) ?? []
     const times = executed.get(target) ?? 0
