@@ -15,7 +15,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'vitest'
+import { openLedger } from '../../src/ledger/ledger.ts'
 import { countsIn, recordedIn } from '../fixtures/books.ts'
 import { startChild } from '../fixtures/children.ts'
 import { type Office, until } from '../fixtures/cli.ts'
@@ -82,6 +84,33 @@ test.concurrent('a write lock that is held beyond every send-by keeps all that i
   expect(countsIn(out)).toEqual({ APPROVED: 80 })
   expect(gateway.received()).toHaveLength(80)
   expect(place.lies({ input, out })).toEqual([])
+})
+
+test.concurrent('asked again and again under a run, the ledger that works raises no alarm', {
+  timeout: 90_000,
+}, async ({ expect }) => {
+  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '16' })
+  const { office, gateway } = place
+  const { input, out } = await place.file('in', refunds(1_500))
+  const running = office.start('run', input, '--out', out)
+  await until('the run is under way', () => gateway.received().length >= 20, running)
+  const ledger = openLedger({
+    path: office.ledgerPath,
+    submitLockPath: null,
+    witnessPlaces: [office.witnessDir],
+    die: (error) => {
+      throw error
+    },
+  })
+  const alarms = new Map<string, number>()
+  for (let sent = 0; sent < 1_400; sent = gateway.received().length) {
+    const noticed = (await ledger.alarm())?.noticed ?? 'nothing'
+    alarms.set(noticed, (alarms.get(noticed) ?? 0) + 1)
+    await turn()
+  }
+  await ledger.close()
+  expect((await running.ended).code).toBe(0)
+  expect([...alarms.keys()]).toEqual(['nothing'])
 })
 
 function isSentOrReady(received: number) {
