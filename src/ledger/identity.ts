@@ -97,6 +97,18 @@ export function openProgress(db: DatabaseSync): () => number {
 
 /** null: this is the ledger that it remembers to be. */
 export function alarmOf(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): Alarm | null {
+  const epochNow = () => JSON.stringify([identityIn(db), readEpoch(path)])
+  for (;;) {
+    const before = epochNow()
+    const alarm = lookForAlarm(db, path, ledgerId, witness)
+    // A worker may have renewed the epoch between two of the looks that were compared.
+    if (alarm === null || epochNow() === before) return alarm
+  }
+}
+
+function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): Alarm | null {
+  // Before the ledger is read: it is written first, so it knows by then whatever a witness knew.
+  const testimonies = witness.testimonies()
   const identity = identityIn(db)
   const known = identity?.epochs ?? []
   const beside = readEpoch(path)
@@ -107,7 +119,6 @@ export function alarmOf(db: DatabaseSync, path: string, ledgerId: string, witnes
     }
   }
   const progress = openProgress(db)()
-  const testimonies = witness.testimonies()
   const epochs = known.map(({ epoch }) => epoch)
   const against = testimonies.find((said) => provesWorkSince(said, epochs, progress))
   if (against !== undefined) {

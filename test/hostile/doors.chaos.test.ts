@@ -47,7 +47,7 @@ test.concurrent.for([1, 2])(
     const ended = await Promise.all([...doors.slice(round), ...doors.slice(0, round)].map((door) => door()))
     for (const command of ended) if (command !== null) expect([0, 6, 7], command.stderr).toContain(command.code)
     const left = async () => queue.getJobCountByTypes('waiting', 'active', 'delayed', 'prioritized')
-    await until('every message was taken', async () => (await left()) === 0, worker, 60_000)
+    await until('every message was taken', async () => (await left()) === 0, worker)
     const open = () => recordedIn(office).filter(({ state }) => state === 'READY' || state === 'SENDING')
     await until('every row is settled', () => open().length === 0, worker)
     const accepted = (await queue.getCompleted()).filter((job) => job.returnvalue.status === 'accepted')

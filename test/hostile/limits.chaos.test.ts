@@ -34,7 +34,7 @@ test.concurrent.for([
     const there = async (word: string, ...args: readonly string[]) => {
       const heard = child.lines.length
       child.tell(`${word} ${JSON.stringify(args)}`)
-      await until(`an answer to ${word}`, () => child.lines.length > heard || child.over, null, 60_000)
+      await until(`an answer to ${word}`, () => child.lines.length > heard || child.over)
       return JSON.parse(child.lines[heard] ?? '{}') as Said
     }
     if (noteBytes === 0) await there('fill')

@@ -243,6 +243,21 @@ describe('renewing the epoch', () => {
     }
   })
 
+  test('under a look raises no alarm', async () => {
+    await closed()
+    const renewer = startChild('child-adopter.ts', place.dir, 'renew')
+    children.push(renewer)
+    await renewer.said(/begins/)
+    const ledger = place.open()
+    const noticed = new Set<string | null>()
+    const epochs = new Set<string>()
+    while (epochs.size < 200) {
+      noticed.add((await ledger.alarm())?.noticed ?? null)
+      epochs.add(readFileSync(epochPath(), 'utf8'))
+    }
+    expect([...noticed]).toEqual([null])
+  })
+
   test('is refused for a ledger that is not the one it remembers, and changes nothing', async () => {
     await closed()
     rmSync(epochPath())

@@ -703,6 +703,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WITNESS],
   },
   {
+    name: 'an epoch that is renewed under a look raises no alarm',
+    file: 'src/ledger/identity.ts',
+    guard: 'alarm === null || epochNow() === before',
+    without: "alarm === null || before !== ''",
+    tests: [COPIES],
+  },
+  {
     name: 'a witness vouches for the epoch that it knows, and for no other',
     file: 'src/ledger/identity.ts',
     guard: 'said.epoch === beside.epoch',
