@@ -28,6 +28,7 @@ test.each([['worker'], ['run']])(
     const out = office.path('out.csv')
     const there = openThere(office, disk)
 
+    expect((await there('run', 'init')).code).toBe(0)
     const submitted = await there('run', 'submit', input, '--json')
     expect(submitted.code, submitted.stderr).toBe(0)
     const { batch } = JSON.parse(submitted.stdout as string) as { batch: string }
