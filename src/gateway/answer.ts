@@ -18,7 +18,7 @@ const EXACT: ReadonlySet<string> = new Set([
 /**
  * The top-level fields of a JSON object; null for anything else. Absent, null and nested values are left out. All other
  * text ends in histories and results, so it passes `scrub`. An object that names a field twice says two things at once
- * and JSON.parse would silently take the last: it is not an answer.
+ * and JSON.parse would silently take the last: it is not an answer. Nor is one with a field of the contract in other letters.
  */
 export function parseAnswer(body: string, scrub: (text: string) => string): Answer | null {
   const json = body.startsWith('\uFEFF') ? body.slice(1) : body
@@ -30,7 +30,7 @@ export function parseAnswer(body: string, scrub: (text: string) => string): Answ
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
   const members = Object.entries(parsed)
-  if (countMembers(json) !== members.length) return null
+  if (countMembers(json) !== members.length || members.some(([name]) => isMisspelt(name))) return null
   const fields: [string, string][] = []
   for (const [name, value] of members) {
     if (typeof value === 'string') fields.push([name, EXACT.has(name) ? value : scrub(value)])
@@ -38,6 +38,10 @@ export function parseAnswer(body: string, scrub: (text: string) => string): Answ
   }
   // Not by assignment: a field named __proto__ must stay a field.
   return Object.fromEntries(fields)
+}
+
+function isMisspelt(name: string): boolean {
+  return !EXACT.has(name) && EXACT.has(name.normalize('NFKC').toUpperCase())
 }
 
 /** JSON.parse hands the source text of primitives to its reviver; TypeScript's declaration does not know it yet. */

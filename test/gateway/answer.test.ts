@@ -77,6 +77,10 @@ describe('what is not an answer', () => {
     expect(parseAnswer('{"TRANS_STATUS_NAME":"DECLINED","\\u0054RANS_STATUS_NAME":"APPROVED"}', asIs)).toBeNull()
   })
 
+  test('so does one that names it in two letter cases', () => {
+    expect(parseAnswer('{"TRANS_STATUS_NAME":"DECLINED","Trans_Status_Name":"APPROVED"}', asIs)).toBeNull()
+  })
+
   test('the same name inside a nested object or inside text is not a second one', () => {
     const body =
       '{"TRANS_STATUS_NAME":"APPROVED","x":{"TRANS_STATUS_NAME":"DECLINED"},"y":"\\",\\"TRANS_STATUS_NAME\\":\\\\"}'

@@ -398,9 +398,16 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/gateway/answer.test.ts', CLIENT],
   },
   {
+    name: 'a field that an answer names in two letter cases makes it no answer',
+    file: 'src/gateway/answer.ts',
+    guard: ' || members.some(([name]) => isMisspelt(name))',
+    without: '',
+    tests: ['test/gateway/answer.test.ts'],
+  },
+  {
     name: 'a field that an answer names twice makes it no answer',
     file: 'src/gateway/answer.ts',
-    guard: '  if (countMembers(json) !== members.length) return null\n',
+    guard: 'countMembers(json) !== members.length || ',
     without: '',
     tests: ['test/gateway/answer.test.ts'],
   },
