@@ -90,6 +90,11 @@ describe('a batch whose gateway asked to wait', () => {
     }
   })
 
+  test('cannot go on with rows that are due later by a clock that was set back: only an execute_at makes them so', () => {
+    const batch = batchOf({ nextDueAtMs: nextHourMs, nextExecuteAtMs: null, accountWaitsUntilMs: NOW + 90_000 })
+    expect(endingOf(batch, NOW)).toMatchObject({ kind: 'stuck', reason: expect.stringContaining('asked to wait') })
+  })
+
   test('for longer than a minute cannot go on with what is due', () => {
     const batch = batchOf({ accountWaitsUntilMs: NOW + 90_000 })
     const ending = endingOf(batch, NOW)

@@ -178,6 +178,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'rows are waited for unless their execute_at is later',
+    file: 'src/domain/progress.ts',
+    guard: '  if (isLater(nextExecuteAtMs, nowMs)) {',
+    without: '  if (isLater(nextDueAtMs, nowMs)) {',
+    tests: ['test/domain/progress.test.ts'],
+  },
+  {
     name: 'rows are due later by their execute_at only',
     file: 'src/domain/progress.ts',
     guard: 'isLater(batch.nextExecuteAtMs, nowMs)',
