@@ -78,7 +78,7 @@ test('a file that cannot be read, and results that cannot be written, end a run 
   const notResults = await office.put('letter.csv', 'dear,sir\n1,2\n')
   const attempts: [string, string, RegExp][] = [
     [office.path('missing.csv'), out, /does not exist/],
-    [office.dir, out, /is not a file/],
+    [office.dir, out, /is a folder, not a file/],
     [input, office.path(join('nowhere', 'out.csv')), /the directory does not exist/],
     [input, input, /is the input file/],
     [input, notResults, /is not a result of this program/],
