@@ -13,8 +13,8 @@ export interface Asked {
   readonly target: string
   /** Which request for this target it is, from 1. */
   readonly nth: number
-  /** When its first byte arrived, by the monotonic clock. */
-  readonly atMs: number
+  /** Between which moments its first byte arrived, by the monotonic clock: this process may have stood still meanwhile. */
+  readonly arrivedMs: { readonly from: number; readonly to: number }
   /** The client lets the connection stand behind the answer. */
   readonly keepsAlive: boolean
 }
@@ -51,6 +51,12 @@ export async function openRawGateway(): Promise<RawGateway> {
   const received: Asked[] = []
   const sockets = new Set<Socket>()
   let script: Script = honest
+  // What arrives was not there yet two turns of the event loop before.
+  const turns = { before: performance.now(), last: performance.now() }
+  const turning = setInterval(() => {
+    turns.before = turns.last
+    turns.last = performance.now()
+  }, 5)
 
   function execute({ form, target }: Asked, status: 'APPROVED' | 'DECLINED'): Execution {
     const operation = operationOf(form)
@@ -71,11 +77,11 @@ export async function openRawGateway(): Promise<RawGateway> {
     return entry
   }
 
-  function take(socket: Socket, { head, body }: Whole, atMs: number): void {
+  function take(socket: Socket, { head, body }: Whole, arrivedMs: Asked['arrivedMs']): void {
     const form = new URLSearchParams(body)
     const target = orderIn(form) ?? form.get('xtl_order_id') ?? ''
     const nth = received.filter((one) => one.target === target).length + 1
-    const asked = { form, target, nth, atMs, keepsAlive: !/^connection: *close/im.test(head) }
+    const asked = { form, target, nth, arrivedMs, keepsAlive: !/^connection: *close/im.test(head) }
     received.push(asked)
     void script(asked, {
       socket,
@@ -89,17 +95,17 @@ export async function openRawGateway(): Promise<RawGateway> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     sockets.add(socket)
     let unread = ''
-    let firstMs = 0
+    let arrivedMs = { from: 0, to: 0 }
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
     socket.on('end', () => void socket.end())
     // A body is form-encoded, so bytes and characters are the same.
     socket.on('data', (chunk) => {
-      if (unread === '') firstMs = performance.now()
+      if (unread === '') arrivedMs = { from: turns.before, to: performance.now() }
       unread += chunk.toString('latin1')
       for (let whole = takeWhole(unread); whole !== null; whole = takeWhole(unread)) {
         unread = whole.rest
-        take(socket, whole, firstMs)
+        take(socket, whole, arrivedMs)
       }
     })
   })
@@ -111,7 +117,7 @@ export async function openRawGateway(): Promise<RawGateway> {
     const knock = connect({ port, host: '127.0.0.1' })
     await once(knock, 'connect')
     while (![...sockets].some(({ remotePort }) => remotePort === knock.localPort)) await turn()
-    for (let turns = 0; turns < 10; turns += 1) await turn()
+    for (let nth = 0; nth < 10; nth += 1) await turn()
     knock.destroy()
   }
 
@@ -125,6 +131,7 @@ export async function openRawGateway(): Promise<RawGateway> {
     executed: () => countExecuted(log),
     settled,
     async [Symbol.asyncDispose]() {
+      clearInterval(turning)
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },

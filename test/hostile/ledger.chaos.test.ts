@@ -24,6 +24,9 @@ import { type Office, until } from '../fixtures/cli.ts'
 import { refunds } from '../fixtures/files.ts'
 import { openPlace, takingMs } from './place.ts'
 
+/** Slow enough for something to be done before it is over. */
+const AT_EASE = { TRANCHE_IN_FLIGHT: '4', TRANCHE_RATE: '40' }
+
 const HOUSEKEEPING = [
   'PRAGMA wal_checkpoint(PASSIVE)',
   'ANALYZE',
@@ -41,9 +44,9 @@ const HOUSEKEEPING = [
 test.concurrent('housekeeping of another program under a run costs nothing', { timeout: 90_000 }, async ({
   expect,
 }) => {
-  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(25))
+  await using place = await openPlace(AT_EASE)
   const { office, gateway } = place
-  const rows = refunds(600)
+  const rows = refunds(500)
   const { input, out } = await place.file('in', rows)
   const running = office.start('run', input, '--out', out)
   await until('the run is under way', () => gateway.received().length >= 30, running)
@@ -60,29 +63,30 @@ test.concurrent('housekeeping of another program under a run costs nothing', { t
 
 test.concurrent('a write lock that is held beyond every send-by keeps all that is new back, loses no answer, and then it goes on', {
   timeout: 120_000,
-}, async ({ expect }) => {
-  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(30))
+}, async ({ expect, onTestFinished }) => {
+  await using place = await openPlace(AT_EASE, takingMs(30))
   const { office, gateway } = place
-  const { input, out } = await place.file('in', refunds(80))
+  const { input, out } = await place.file('in', refunds(160))
   const running = office.start('run', input, '--out', out)
   await until('the run is under way', () => gateway.received().length >= 20, running)
-  const holder = startChild('child-lock-holder.ts', office.ledgerPath)
-  await holder.said(/held/)
+  const holder = new DatabaseSync(office.ledgerPath, { timeout: 5_000 })
+  onTestFinished(() => holder.close())
+  holder.exec('BEGIN IMMEDIATE')
   await until(
     'what was claimed is sent',
     () => recordedIn(office).every(isSentOrReady(gateway.received().length)),
     running,
   )
   const before = gateway.received().length
-  expect(before).toBeLessThan(80)
+  expect(before).toBeLessThan(160)
   const heldMs = Date.now()
   await until('every send-by has passed', () => Date.now() > heldMs + 17_000, running)
   expect(gateway.received()).toHaveLength(before)
-  holder.tell('release')
+  holder.exec('ROLLBACK')
   const ran = await running.ended
   expect(ran.code, ran.stderr).toBe(0)
-  expect(countsIn(out)).toEqual({ APPROVED: 80 })
-  expect(gateway.received()).toHaveLength(80)
+  expect(countsIn(out)).toEqual({ APPROVED: 160 })
+  expect(gateway.received()).toHaveLength(160)
   expect(place.lies({ input, out })).toEqual([])
 })
 
@@ -184,7 +188,7 @@ test.concurrent.for(Object.keys(DAMAGES))(
     timeout: 60_000,
   },
   async (damage, { expect }) => {
-    await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(20))
+    await using place = await openPlace(AT_EASE, takingMs(20))
     const { office, gateway } = place
     const { input, out } = await place.file('in', refunds(80))
     const first = office.start('run', input, '--out', out)
@@ -213,7 +217,7 @@ test.concurrent.for(UNCHANGEABLE)(
     timeout: 60_000,
   },
   async (name, { expect, skip, onTestFinished }) => {
-    await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(20))
+    await using place = await openPlace(AT_EASE, takingMs(20))
     const { office, gateway } = place
     const rows = refunds(120)
     const { input, out } = await place.file('in', rows)
@@ -247,9 +251,9 @@ test.concurrent.for([
     timeout: 60_000,
   },
   async ({ gone, checkpoint }, { expect }) => {
-    await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' }, takingMs(20))
+    await using place = await openPlace(AT_EASE, takingMs(20))
     const { office, gateway } = place
-    const { input, out } = await place.file('in', refunds(120))
+    const { input, out } = await place.file('in', refunds(300))
     const first = office.start('run', input, '--out', out)
     await until('the run is under way', () => gateway.received().length >= 20, first)
     if (checkpoint) await startChild('child-sqlite.ts', office.ledgerPath, 'PRAGMA wal_checkpoint(TRUNCATE)').ended()

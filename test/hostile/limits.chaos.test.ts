@@ -108,7 +108,7 @@ function limit({ pid }: Running, what: string): boolean {
 test.concurrent('a process that has no file descriptor left sends nothing meanwhile, and nothing is in doubt', {
   timeout: 90_000,
 }, async ({ expect, skip }) => {
-  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8' }, takingMs(20))
+  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8', TRANCHE_RATE: '60' }, takingMs(20))
   const { office, gateway } = place
   const { input, out } = await place.file('in', refunds(200))
   const running = office.start('run', input, '--out', out)
@@ -127,7 +127,7 @@ test.concurrent('a process that has no file descriptor left sends nothing meanwh
 test.concurrent('a process whose files may not grow any more sends nothing that it cannot record', {
   timeout: 90_000,
 }, async ({ expect, skip }) => {
-  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8' }, takingMs(20))
+  await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8', TRANCHE_RATE: '60' }, takingMs(20))
   const { office, gateway } = place
   const { input, out } = await place.file('in', refunds(300))
   const running = office.start('run', input, '--out', out)

@@ -107,7 +107,7 @@ test.concurrent.for(ATTACKS.map((attacks) => ({ attacks, titles: attacks.map(({ 
     const redis = new Redis({ path: server.path })
     redis.on('error', () => {})
     onTestFinished(() => redis.disconnect())
-    const rows = refunds(ROWS_BETWEEN * (2 * attacks.length + 2))
+    const rows = refunds(ROWS_BETWEEN * (2 * attacks.length + 6))
     const { input, out } = await place.file('in', rows)
     const running = office.startWith({ TRANCHE_REDIS_URL: server.path }, 'run', input, '--out', out)
     const moveOn = async (what: string) => {
