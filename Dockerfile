@@ -1,4 +1,5 @@
-# The image of the worker and of every command: docker run --init --rm -v tranche-data:/var/lib/tranche IMAGE status
+# The image of the worker and of every command:
+#   docker run --init --rm -v tranche-data:/var/lib/tranche -v tranche-witness:/var/lib/tranche-witness IMAGE status
 # It holds no Redis; set TRANCHE_REDIS_URL. Secrets come as files: TRANCHE_GATEWAY_PASSWORD_FILE and the like.
 
 FROM node:24-slim AS build
@@ -21,7 +22,7 @@ COPY bin ./bin
 RUN ln -s /app/bin/tranche.js /usr/local/bin/tranche \
   && install -d -o node -g node -m 0700 "$TRANCHE_DATA_DIR" "$TRANCHE_WITNESS_DIR"
 USER node
-VOLUME /var/lib/tranche
+VOLUME /var/lib/tranche /var/lib/tranche-witness
 # The program handles SIGTERM itself; an init (docker run --init, `init: true`) collects what it starts. Give it longer to
 # stop than TRANCHE_TIMEOUT_MS: docker stop --time 75.
 STOPSIGNAL SIGTERM

@@ -90,10 +90,13 @@ export const systemClock: Clock = {
 }
 
 // ───────────────────────────────────────────────────────────── The record
+//
+// Three locks. The submit lock: one file is recorded at a time. The worker lock, in the data directory: one process sends.
+// The ledger lock: the worker lock, and another beside the witness that keeps out the workers of copies on this machine.
 
 /** Makes the record of the data directory, which nothing else does. `made`: there was none. */
 export async function makeRecord(app: App): Promise<{ ledgerId: string; made: boolean }> {
-  const { dataDir, witnessPlaces } = app.config
+  const { dataDir, witnessDirs } = app.config
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   } catch (error) {
@@ -107,21 +110,21 @@ export async function makeRecord(app: App): Promise<{ ledgerId: string; made: bo
     )
   }
   const { makeLedger } = await import('./ledger/ledger.ts')
-  return makeLedger({ path: app.paths.ledger, witnessPlaces })
+  return makeLedger({ path: app.paths.ledger, witnessDirs })
 }
 
 /** The ledger of the data directory. Faults where there is none. */
 export async function openRecord(app: App): Promise<Ledger> {
   const { openLedger } = await import('./ledger/ledger.ts')
   const { ledger: path, submitLock: submitLockPath } = app.paths
-  return openLedger({ path, submitLockPath, witnessPlaces: app.config.witnessPlaces, die: dieOf(app) })
+  return openLedger({ path, submitLockPath, witnessDirs: app.config.witnessDirs, die: dieOf(app) })
 }
 
 /** Faults where there is no ledger: before a large file is read for it. */
 export async function assertRecord(app: App): Promise<void> {
   if (ledgerExists(app)) return
   const { noLedgerFault } = await import('./ledger/ledger.ts')
-  throw noLedgerFault(app.paths.ledger, app.config.witnessPlaces)
+  throw noLedgerFault(app.paths.ledger, app.config.witnessDirs)
 }
 
 /** The ledger if there is one, else an empty one in memory: a file can be checked before there is a record. */
@@ -134,7 +137,7 @@ export async function openRecordOrNone(app: App): Promise<Ledger> {
 /** Whether anything outside the data directory remembers the ledger. */
 export async function isWitnessed(app: App): Promise<boolean> {
   const { testimoniesOf } = await import('./ledger/witness.ts')
-  return testimoniesOf(app.config.witnessPlaces, app.paths.ledger).length > 0
+  return testimoniesOf(app.config.witnessDirs, app.paths.ledger).length > 0
 }
 
 export function ledgerExists(app: App): boolean {
@@ -155,8 +158,8 @@ function dieOf(app: App): (error: unknown) => never {
 }
 
 /** The same error; of a damaged ledger, in words. Whatever reads row by row meets the damage far from where it was opened. */
-export async function inWords(app: App, error: unknown): Promise<unknown> {
-  return (await import('./ledger/damage.ts')).inWords(app.paths.ledger, error)
+export async function explainDamage(app: App, error: unknown): Promise<unknown> {
+  return (await import('./ledger/damage.ts')).explainDamage(app.paths.ledger, error)
 }
 
 /** For `doctor`: how the ledger is, page by page. */
@@ -429,8 +432,8 @@ export async function takeWorkerLock(app: App, command: string): Promise<WorkerL
 export async function takeLedgerLock(app: App, ledger: Ledger, command: string): Promise<WorkerLock | Held> {
   const lock = await takeWorkerLock(app, command)
   if (lock.kind === 'held') return lock
-  const { lockCopies } = await import('./ledger/witness.ts')
-  const copies = lockCopies(app.config.witnessPlaces, ledger.ledgerId, holderOf(app, command))
+  const { lockOutCopies } = await import('./ledger/witness.ts')
+  const copies = lockOutCopies(app.config.witnessDirs, ledger.ledgerId, holderOf(app, command))
   if (copies.kind === 'held') {
     lock.release()
     throw copyAtWork(app.paths.ledger, copies)
@@ -456,7 +459,7 @@ function holderOf(app: App, command: string): Holder {
   return { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() }
 }
 
-/** The same for whoever would send: from a ledger that may be a copy nothing is. */
+/** The ledger lock, for a caller that will send. Faults with `stopped` where the ledger may be a copy. */
 export async function takeLockToSend(app: App, ledger: Ledger, command: string): Promise<WorkerLock | Held> {
   const lock = await takeLedgerLock(app, ledger, command)
   const alarm = lock.kind === 'taken' ? await ledger.alarm() : null
@@ -608,7 +611,7 @@ export async function reachGateway(app: App, merchant: Merchant): Promise<string
   const gateway = openGateway({ ...merchant, password: merchant.password.reveal(), clock: app.clock })
   const why = await gateway.reach().finally(() => gateway.close())
   if (why !== null) throw new Fault('unavailable', `${merchant.url}: ${why}`)
-  return `${merchant.url} accepts connections (credentials are not tried: there is no request that moves nothing)`
+  return `${merchant.url} accepts connections (the credentials are not tested, because every request would move money)`
 }
 
 export function hasDataDir(app: App): boolean {
@@ -657,6 +660,7 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
 }
 
 export async function checkOut(request: {
+  isKnown?: (batchId: string) => Promise<boolean>
   out: string
   inputPath: string | null
   batchId: BatchId | null
@@ -790,7 +794,7 @@ export async function openRehearsal(app: App, as: string | null, logLevel: strin
     lookalikeDays: configured?.lookalikeDays ?? 20,
     reasonRules: configured?.reasonRules ?? [],
   }
-  const config = { ...app.config, dataDir, witnessPlaces: [], merchants: new Map([[merchant.name, merchant]]) }
+  const config = { ...app.config, dataDir, witnessDirs: [], merchants: new Map([[merchant.name, merchant]]) }
   const rehearsing = appOf(config, as, logLevel)
   await makeRecord(rehearsing)
   return {

@@ -69,12 +69,12 @@ function toProgram(): Command {
   /** Opens what every command needs, runs it, keeps its exit code. */
   async function act(action: Action, logLevel = 'error'): Promise<void> {
     const { json = false, as = null } = givenTo(program)
-    const { inWords, openApp } = await import('./app.ts')
+    const { explainDamage, openApp } = await import('./app.ts')
     const app = await openApp({ env: process.env, as, logLevel })
     try {
       process.exitCode = await action(app, openTerminal(json, process.stdout, process.stderr))
     } catch (error) {
-      throw await inWords(app, error)
+      throw await explainDamage(app, error)
     }
   }
 

@@ -70,7 +70,7 @@ export interface Merchant {
 export interface Config {
   readonly dataDir: string
   /** Outside the data directory: where it is remembered how far the ledger had come. Any of them may be unusable. */
-  readonly witnessPlaces: readonly string[]
+  readonly witnessDirs: readonly string[]
   readonly redisUrl: Secret | null
   readonly redisPrefix: string
   readonly doubtRestMs: number
@@ -97,7 +97,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promi
   const dataDir = dataDirFrom(settings, env, homeDir)
   const config: Omit<Config, 'merchants'> = {
     dataDir,
-    witnessPlaces: witnessPlacesFrom(settings, env, homeDir, dataDir),
+    witnessDirs: witnessDirsFrom(settings, env, homeDir, dataDir),
     redisUrl: redisUrlFrom(settings),
     redisPrefix: redisPrefixFrom(settings),
     doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', 900_000, DOUBT_REST_MS),
@@ -236,7 +236,7 @@ function dataDirFrom(settings: Settings, env: NodeJS.ProcessEnv, homeDir: string
  * What a restore of the data directory does not bring back: a directory of its own, or one among the user's caches, which
  * backups leave out, and one of the system's.
  */
-function witnessPlacesFrom(settings: Settings, env: NodeJS.ProcessEnv, homeDir: string, dataDir: string): string[] {
+function witnessDirsFrom(settings: Settings, env: NodeJS.ProcessEnv, homeDir: string, dataDir: string): string[] {
   const given = settings.text('TRANCHE_WITNESS_DIR')
   if (given !== undefined) {
     if (!isAbsolute(given)) settings.note('TRANCHE_WITNESS_DIR', `must be an absolute path, not "${given}"`)

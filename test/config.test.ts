@@ -45,7 +45,7 @@ describe('the environment', () => {
     const config = await loadConfig({}, HOME)
     expect(config).toEqual({
       dataDir: '/home/clerk/.local/state/tranche',
-      witnessPlaces: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
+      witnessDirs: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
       redisUrl: null,
       redisPrefix: 'bull',
       doubtRestMs: 900_000,
@@ -130,7 +130,7 @@ describe('the environment', () => {
   })
 
   test('the record is remembered among the caches, or where a person says; never within the data directory', async () => {
-    const placesOf = async (env: NodeJS.ProcessEnv) => (await loadConfig(env, HOME)).witnessPlaces
+    const placesOf = async (env: NodeJS.ProcessEnv) => (await loadConfig(env, HOME)).witnessDirs
     const system = `/var/tmp/tranche-${process.getuid?.()}`
     expect(await placesOf({ XDG_CACHE_HOME: '/srv/cache' })).toEqual(['/srv/cache/tranche', system])
     expect(await placesOf({ TRANCHE_WITNESS_DIR: '/srv/witness' })).toEqual(['/srv/witness'])

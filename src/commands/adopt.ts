@@ -1,6 +1,6 @@
 // tranche adopt: takes over a ledger that was moved or put back, or an account that has another address.
 
-import { type App, type Held, ledgerExists, openRecord, takeLedgerLock } from '../app.ts'
+import { type App, type Held, openRecord, takeLedgerLock } from '../app.ts'
 import { merchantOf } from '../config.ts'
 import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
@@ -19,8 +19,6 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
   const what = parseWhat(given)
   if (given.reason.trim() === '')
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
-  if (!ledgerExists(app))
-    throw new Fault('usage', `There is no ledger ${app.paths.ledger}: there is nothing to adopt. Nothing was changed.`)
   const ledger = await openRecord(app)
   try {
     const lock = await takeLedgerLock(app, ledger, 'adopt')
@@ -72,7 +70,7 @@ async function adoptLedger(app: App, ledger: Ledger, how: Adoption, reason: stri
   const inDoubt = await ledger.adopt(how, reason, app.actor, app.clock.nowMs())
   const last = lastAtMs === null ? null : isoOf(lastAtMs)
   terminal.object({ adopted: how, was: alarm?.kind ?? null, in_doubt: inDoubt, last_record_at: last })
-  const because = alarm === null ? '' : ` It was not sent from because: ${alarm.noticed}.`
+  const because = alarm === null ? '' : ` Reason for the alarm: ${alarm.noticed}.`
   terminal.say(`${app.paths.ledger} is adopted.${because}`)
   if (how === 'moved') terminal.say('It goes on where it stood. No other copy of it may ever send again.')
   else sayRestored(inDoubt, last, terminal)
@@ -88,11 +86,13 @@ function olderFault(alarm: Alarm): Fault {
 function sayRestored(inDoubt: number, last: string | null, terminal: Terminal): void {
   terminal.say(
     inDoubt === 0
-      ? 'Nothing in it was unsettled.'
+      ? 'Every row in it was already settled.'
       : `${plural(inDoubt, 'row that was', 'rows that were')} not settled in it may have been sent since and ${inDoubt === 1 ? 'is' : 'are'} in doubt now: tranche in-doubt list`,
   )
   terminal.say(
-    `Its last record is of ${last ?? 'no moment at all'}. It knows nothing of what was recorded later: look up files and messages handed in since then at the gateway before they are handed in again, for it would send them.`,
+    last === null
+      ? 'It holds no record yet. Check anything handed in before at the gateway before you hand it in again: this ledger would send it.'
+      : `It knows nothing recorded after ${last}. Check anything handed in since then at the gateway before you hand it in again: this ledger would send it.`,
   )
 }
 

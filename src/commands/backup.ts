@@ -1,12 +1,10 @@
 // tranche backup FILE: the only supported copy of a ledger. Needs no Redis, and no worker has to stop for it.
 
-import { type App, ledgerExists, openRecord } from '../app.ts'
-import { Fault } from '../domain/fault.ts'
+import { type App, openRecord } from '../app.ts'
 import { isoOf } from '../domain/progress.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
 export async function backup(app: App, path: string, terminal: Terminal): Promise<number> {
-  if (!ledgerExists(app)) throw new Fault('usage', `There is no ledger ${app.paths.ledger}. No copy was made.`)
   const ledger = await openRecord(app)
   try {
     const made = await ledger.backup(path, app.clock.nowMs())

@@ -88,7 +88,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     await reviewed.draft.discard()
     terminal.say(
       ok
-        ? `Nothing was recorded and nothing was sent.${reviewed.review.accepted === 0 ? '' : ` Next: ${nextCommand(path, asked)}`}`
+        ? `Nothing was recorded and nothing was sent.${reviewed.review.accepted === 0 ? '' : ` Next: ${nextStep(app, path, asked)}`}`
         : 'The file would be refused as it is. Nothing was recorded and nothing was sent.',
     )
     return ok ? EXIT.approved : EXIT.refused
@@ -96,6 +96,12 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     await opened.close()
     await ledger.close()
   }
+}
+
+function nextStep(app: App, path: string, asked: CheckArguments): string {
+  const run = nextCommand(path, asked)
+  if (app.config.merchants.size === 0) return `rehearse it: ${run} --sandbox`
+  return ledgerExists(app) ? run : `tranche init (once), then ${run}`
 }
 
 /** To be pasted: without the options the file would be read otherwise, or another number of rows be let through. */

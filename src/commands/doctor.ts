@@ -3,8 +3,8 @@
 import {
   type App,
   checkRedis,
+  explainDamage,
   inspectLedger,
-  inWords,
   isWitnessed,
   openRecord,
   reachGateway,
@@ -47,7 +47,7 @@ async function finding(app: App, what: string, check: () => Promise<string>): Pr
   try {
     return { what, ok: true, says: await check(), exit: EXIT.approved }
   } catch (raw) {
-    const error = await inWords(app, raw)
+    const error = await explainDamage(app, raw)
     return {
       what,
       ok: false,
@@ -97,7 +97,7 @@ function checkLedger(app: App, whole: boolean): Promise<Finding> {
         ...((await isWitnessed(app))
           ? []
           : [
-              'nothing outside the data directory remembers it, so a chmod there will look like a copy put back (set TRANCHE_WITNESS_DIR)',
+              'nothing outside the data directory remembers it, so a chmod there would look like a restored copy (set TRANCHE_WITNESS_DIR)',
             ]),
       ]
       return notes.join('; ')

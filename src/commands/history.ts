@@ -13,7 +13,7 @@ export async function history(app: App, reference: string, terminal: Terminal): 
     if (moves.length === 0) {
       throw new Fault(
         'usage',
-        `This ledger has no instruction with the reference "${reference}". A run key stands in front of it, as in 2026-12/${reference}.`,
+        `This ledger has no instruction with the reference "${reference}". If it was sent under a run key, write the key first: 2026-12/${reference}.`,
       )
     }
     terminal.object({

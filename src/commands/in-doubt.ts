@@ -68,7 +68,7 @@ function show(doubt: DoubtRecord, row: DoubtRow, app: App, terminal: Terminal): 
     doubt.vault_id === '' ? null : `vault ${doubt.vault_id}`,
     doubt.xtl_order_id === '' ? null : `xtl_order_id ${doubt.xtl_order_id}`,
   ].filter((part) => part !== null)
-  const sent = doubt.sent_at === '' ? 'nobody knows when it was sent' : `sent ${doubt.sent_at}`
+  const sent = doubt.sent_at === '' ? 'sent at an unknown time' : `sent ${doubt.sent_at}`
   terminal.data(`${doubt.reference}  ${doubt.operation} ${doubt.amount} ${doubt.currency}`.trimEnd())
   terminal.data(
     `  ${target.join(', ')}; ${sent}; merchant ${doubt.merchant}; row ${doubt.row} of batch ${doubt.batch}, attempt ${doubt.attempt}`,

@@ -47,7 +47,7 @@ export function recordedReport(
         for (const line of totalLines(batch)) write(line)
     }
     write(
-      `A worker sends it (tranche worker). Follow it: tranche status ${batchId}. When nothing of it is open any more, its results come into results/.`,
+      `A worker sends it (tranche worker). Follow it: tranche status ${batchId}. Its results are written to results/ once no row is open.`,
     )
   }
 }

@@ -168,7 +168,7 @@ async function work(
   await worker.note()
   if (once && growing.length > 0 && stableMs > 0) {
     terminal.say(
-      `${plural(growing.length, 'file')} may still be written to: looking again in ${stableMs / 1000} s, because nothing is taken that changes.`,
+      `${plural(growing.length, 'entry', 'entries')} may still be written to (changed within the last ${stableMs / 1000} s): looking again in ${stableMs / 1000} s.`,
     )
     await app.clock.sleep(stableMs + 1, signal)
     if (!signal.aborted) growing = (await inboxWork.pass(signal)).growing

@@ -24,7 +24,7 @@ export function sayHow(opened: OpenedFile & { kind: 'file' }, terminal: Terminal
   if (columns.length > 0) terminal.say(`Columns: ${columns.map(readAsText).join(', ')}`)
   if (opened.rivals.length > 0 && columns.some(({ field }) => field === 'amount'))
     terminal.say(
-      `Not read as the amount: ${namesText(opened.rivals)}. If one of them is the amount that is meant, say --map "COLUMN=amount".`,
+      `Not read as the amount, carried through: ${namesText(opened.rivals)}. If one of them is meant, say --map "${opened.rivals.length === 1 ? columnText(opened.rivals[0] as string) : 'COLUMN'}=amount".`,
     )
 }
 
@@ -38,7 +38,8 @@ function readAsText({ written, field }: { readonly written: string; readonly fie
 
 /** A column that was not understood may be one that was meant to be. */
 export function sayCarried(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
-  const carried = opened.columns.carried.filter((name) => !opened.ignored.includes(name))
+  const told = [...opened.ignored, ...opened.rivals]
+  const carried = opened.columns.carried.filter((name) => !told.includes(name))
   if (carried.length === 0) return
   terminal.say(
     `Not understood, carried through: ${namesText(carried)}. If one of them is meant, say --map "COLUMN=FIELD".`,

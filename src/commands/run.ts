@@ -8,6 +8,7 @@ import {
   checkRoom,
   type OpenedFile,
   openInstructionFile,
+  openRecord,
   openRedis,
   openRehearsal,
   openWork,
@@ -30,7 +31,7 @@ import { sayEnding, showOutcome } from './outcome-report.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { sayHow } from './review-report.ts'
 import { openInterruption } from './signals.ts'
-import { openRecordAloud, refuse } from './submit.ts'
+import { refuse } from './submit.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
 export interface RunArguments extends FileArguments {
@@ -73,7 +74,7 @@ async function runOn(
   const rejects = await openRejects(given, path, besideOf(given, sandbox))
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
-  const ledger = await openRecordAloud(app, terminal)
+  const ledger = await openRecord(app)
   const interruption = openInterruption(terminal, () => sendingIn(ledger))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
   try {
@@ -167,7 +168,7 @@ async function findSame(
     return known
   }
   try {
-    await checkOut({ ...out, batchId: null })
+    await checkOut({ ...out, batchId: null, isKnown: async (id) => (await ledger.batch(id)) !== null })
     return null
   } catch (error) {
     const finished = request.retry.length > 0 ? null : await findWritten(ledger, file.sha256, request, out)

@@ -1,13 +1,12 @@
 // tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
 
-import { type App, openRedis, openWork, takeLockToSend } from '../app.ts'
+import { type App, openRecord, openRedis, openWork, takeLockToSend } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
 import { countIn, endingOf, exitCodeOf } from '../domain/progress.ts'
 import { countsOf } from './follow.ts'
 import { sayEnding } from './outcome-report.ts'
 import { openInterruption } from './signals.ts'
-import { openRecordAloud } from './submit.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
 export interface WorkerArguments {
@@ -23,7 +22,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
       'No merchant is configured, so nothing could be sent: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD, or TRANCHE_CONFIG.',
     )
   }
-  const ledger = await openRecordAloud(app, terminal)
+  const ledger = await openRecord(app)
   const touched = new Set<BatchId>()
   const interruption = openInterruption(terminal, async () => sum(await ledger.batches('open'), 'SENDING'))
   try {

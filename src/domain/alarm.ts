@@ -33,5 +33,5 @@ export function sayAlarm(alarm: Alarm, ledgerPath: string): string {
   const moved = mayBeMoved(alarm)
     ? 'If nothing was sent since from any other copy, and none will be: tranche adopt --moved --reason TEXT. If it is an older state: '
     : 'Put the newest ledger back in its place, or go on with this one: '
-  return `The ledger ${ledgerPath} may not be the one that sent last: ${alarm.noticed}. Nothing is sent from it, because what was sent since would be sent again. ${moved}tranche adopt --restored --reason TEXT (what is not settled in it comes into doubt).`
+  return `The ledger ${ledgerPath} may not be the one that sent last: ${alarm.noticed}. Nothing will be sent from it, because later payments could be sent twice. ${moved}tranche adopt --restored --reason TEXT (every unsettled row becomes IN_DOUBT).`
 }

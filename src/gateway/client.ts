@@ -13,7 +13,7 @@ export interface GatewayOptions {
   readonly url: string
   readonly username: string
   readonly password: string
-  /** One deadline over headers and body, from the first byte sent. */
+  /** One deadline over headers and body, from the moment the request has been written. */
   readonly timeoutMs: number
   readonly connections: 'fresh' | 'warm'
   /** The most requests that are ever open at once; as many connections are kept at most. */

@@ -22,9 +22,9 @@ export class DirectionEvidence {
 
   decide(): StructuralFault | null {
     if (this.#withMinus.first === null || this.#without.first === null) return null
-    const problem = `amounts with a minus or in brackets (${this.#withMinus}) stand beside amounts without (${this.#without})`
+    const problem = `amounts with a minus or in brackets (${this.#withMinus}) are mixed with amounts without (${this.#without})`
     const remedy =
-      'the sign says which way the money goes, and one file sends it one way: take out the rows that are not meant, then write every amount without a sign'
+      'a file must move money one way: remove the rows that are not meant, then write every amount without a sign'
     return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, this.#without.first) })
   }
 }

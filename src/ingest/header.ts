@@ -305,11 +305,11 @@ const REMEDIES: Readonly<Partial<Record<Field, string>>> = {
   // What is proposed here would be refunded or charged, so it is said what it is, and no column is guessed.
   request_ref_po_id: remedyForId(
     'request_ref_po_id',
-    "the gateway's id of the earlier transaction (an order number of the shop is another thing)",
+    "the gateway's id of the earlier transaction (an order number of the shop is something else)",
   ),
   customer_vault_id: remedyForId(
     'customer_vault_id',
-    "the gateway's id of the stored card (a customer number is another thing)",
+    "the gateway's id of the stored card (a customer number is something else)",
   ),
 }
 

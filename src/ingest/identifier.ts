@@ -65,7 +65,7 @@ export function parseGatewayId(text: string): string | Problem {
 export function unseenProblem(text: string): Problem | null {
   const found = unseenIn(text)
   if (found === null) return null
-  return { problem: `has a character in it that is not seen (${found})`, remedy: 'type it again' }
+  return { problem: `contains an invisible character (${found})`, remedy: 'type it again' }
 }
 
 /** `1.23457E+12`, `1,23457E12`: what a spreadsheet makes of a long number. */

@@ -76,14 +76,14 @@ function whyUnfit(raw: Buffer, name: string, stat: Stat): Problem | null {
   if (stat.isDirectory())
     return {
       problem: 'it is a folder, and only files are taken',
-      remedy: 'put its files beside it; a folder that is meant to be here gets a name that begins with a dot',
+      remedy: 'put its files beside it; to keep the folder here, give it a name that begins with a dot',
     }
   if (!stat.isFile())
     return { problem: 'it is a link, a pipe or a device, and only files are taken', remedy: 'put the file itself here' }
   if (!raw.equals(Buffer.from(name))) return { problem: 'its name is not UTF-8', remedy: 'rename it' }
   if (SPREADSHEET_ENDINGS.test(name))
     return {
-      problem: 'spreadsheets of this kind are not taken',
+      problem: 'files of this kind cannot be read',
       remedy: 'save the sheet as .xlsx or as "CSV UTF-8", and put that here',
     }
   if (!TAKEN_ENDINGS.test(name))

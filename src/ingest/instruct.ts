@@ -170,7 +170,9 @@ class RowReading {
 }
 
 function missing(field: Field, operation: Operation | null): Problem {
-  return { problem: `is empty, and ${operation} needs it`, remedy: `write the ${field}` }
+  const what =
+    field === 'request_ref_po_id' ? "the gateway's id of the earlier transaction, not an order number" : `the ${field}`
+  return { problem: `is empty, and ${operation} needs it`, remedy: `write ${what}` }
 }
 
 function forbidden(field: Field, operation: Operation | null): Problem {
@@ -224,7 +226,12 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
 }
 
 function parseCurrencyCell(text: string): Currency | Problem {
-  return parseCurrency(text) ?? { problem: 'is not a currency of ISO 4217', remedy: 'write its three letters, as EUR' }
+  return (
+    parseCurrency(text) ?? {
+      problem: 'is not a currency of ISO 4217',
+      remedy: 'use the three-letter code, for example EUR',
+    }
+  )
 }
 
 function parseSaveCard(text: string): true | Problem {

@@ -143,7 +143,7 @@ function notIso(text: string, timeZone: string | null): Problem {
   const remedy = `write it as ISO 8601${timeZone === null ? ' with an offset' : ''}, for example ${example}`
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return { problem: 'is a day without a time', remedy }
   if (/^\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)\b/.test(text)) {
-    return { problem: 'is a date of which nobody can tell day and month', remedy }
+    return { problem: 'is ambiguous: its day and month cannot be told apart', remedy }
   }
   if (/^\d{5}(?:[.,]\d+)?$/.test(text)) {
     return { problem: "is a spreadsheet's own number for a day", remedy: `format the column as Text and ${remedy}` }

@@ -144,7 +144,7 @@ function otherLength(cells: readonly string[], wanted: number): Problem {
   const problem = `the row has ${length} ${length === 1 ? 'cell' : 'cells'} and the header ${wanted}`
   if (length > wanted && cells.slice(wanted).every((cell) => cell.trim() === ''))
     return {
-      problem: `${problem}; what is too much at its end is empty`,
+      problem: `${problem}; the extra cells at its end are empty`,
       remedy:
         'if every row ends with a delimiter, end the first line with one too; else look for a delimiter inside a cell that is not in quotation marks',
     }

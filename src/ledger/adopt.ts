@@ -11,7 +11,7 @@ import { byOf, deleteDrafts } from './draft.ts'
 import { type Epoch, epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
 import {
   alarmOf,
-  hereAndNow,
+  currentIdentity,
   identityIn,
   isUnknownSince,
   openProgress,
@@ -33,12 +33,15 @@ export interface AdoptingParts {
 }
 
 /** How the epoch is turned. */
-interface Turn {
+interface EpochChange {
   readonly register?: EpochRegister | null | undefined
   readonly restored?: boolean
   /** Inside the first commit. */
   readonly also?: () => void
 }
+
+type Asked<T> = { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'silent' }
+const SILENT = { kind: 'silent' } as const
 
 type AdoptingLedger = Pick<CopyLedger, 'alarm' | 'renewEpoch' | 'adopt' | 'lastRecordAtMs' | 'moveAccount'>
 
@@ -54,11 +57,11 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
    * The first commit knows every epoch that may stand anywhere by now: a crash on either side of what follows is no alarm.
    * `also` goes with it.
    */
-  async function turnEpoch({ register = null, restored = false, also = () => {} }: Turn): Promise<void> {
+  async function replaceEpoch({ register = null, restored = false, also = () => {} }: EpochChange): Promise<void> {
     const { epochs = [], overrules = false } = identityIn(db) ?? {}
     const known = epochs.map(({ epoch }) => epoch)
-    const held = register === null ? 'silent' : await answerOf(register.newest())
-    const registered = held === null || held === 'silent' ? [] : [held]
+    const held = register === null ? SILENT : await answerOf(register.newest())
+    const registered = held.kind === 'silent' || held.value === null ? [] : [held.value]
     if (!overrules && registered.some((epoch) => isUnknownSince(epoch, known))) throw stoppedBy(WORKED_ELSEWHERE, path)
     const testified = witness.testimonies().map(({ epoch }) => epoch)
     const next: Epoch = { ledgerId, epoch: nextEpoch([...known, ...testified, ...registered]) }
@@ -66,11 +69,12 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
     try {
       await write(() => {
         const both = [...epochs, { epoch: next.epoch, file: staged.file }]
-        remember(db, { ...hereAndNow(path, ledgerId), epochs: both, overrules: overrules || restored })
+        remember(db, { ...currentIdentity(path, ledgerId), epochs: both, overrules: overrules || restored })
         also()
       })
-      if (register !== null && held !== 'silent') {
-        if ((await answerOf(register.replace(held, next.epoch))) === false) throw stoppedBy(WORKED_ELSEWHERE, path)
+      if (register !== null && held.kind === 'answered') {
+        const replaced = await answerOf(register.replace(held.value, next.epoch))
+        if (replaced.kind === 'answered' && !replaced.value) throw stoppedBy(WORKED_ELSEWHERE, path)
       }
       staged.put()
     } finally {
@@ -78,17 +82,17 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
     }
     const inPlace = [{ epoch: next.epoch, file: epochFileOf(path) }]
     const still = restored || (overrules && register === null)
-    await write(() => remember(db, { ...hereAndNow(path, ledgerId), epochs: inPlace, overrules: still }))
+    await write(() => remember(db, { ...currentIdentity(path, ledgerId), epochs: inPlace, overrules: still }))
     witness.testify(next.epoch, progress())
   }
 
   /** Of a register that others may take away: while work goes on it goes on without. */
-  async function answerOf<T>(question: Promise<T>): Promise<T | 'silent'> {
+  async function answerOf<T>(question: Promise<T>): Promise<Asked<T>> {
     try {
-      return await question
+      return { kind: 'answered', value: await question }
     } catch (error) {
       if (!working) throw error
-      return 'silent'
+      return SILENT
     }
   }
 
@@ -106,7 +110,7 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
         throw stoppedBy(alarm, path)
       }
       try {
-        await turnEpoch({ register })
+        await replaceEpoch({ register })
       } catch (error) {
         if (working && error instanceof Fault && error.code === 'stopped') parts.die(error)
         throw error
@@ -117,7 +121,7 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
     async adopt(how, reason, actor, nowMs) {
       const keep = (what: Adoption) => void act.run(nowMs, byOf(actor), 'adopt', null, `--${what}: ${reason}`)
       if (how === 'moved') {
-        await turnEpoch({ also: () => keep('moved') })
+        await replaceEpoch({ also: () => keep('moved') })
         return 0
       }
       // A file recorded between the last step and the adoption would be READY, and may be one that was sent since.
@@ -130,7 +134,7 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
           endCanaries.run()
           keep('restored')
         }
-        await turnEpoch({ restored: true, also })
+        await replaceEpoch({ restored: true, also })
         return inDoubt
       } finally {
         release()

@@ -13,14 +13,14 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** The same error, but for one that says that the ledger is damaged. */
-export function inWords(path: string, error: unknown): unknown {
+export function explainDamage(path: string, error: unknown): unknown {
   return isDamage(error) ? damageFault(path, (error as Error).message, error) : error
 }
 
 export function damageFault(path: string, found: string, cause?: unknown): Fault {
   return new Fault(
     'storage',
-    `The ledger ${path} is damaged (${found}). Nothing more is sent from it. What the gateway executed stays executed, and this file may not tell of all of it. Do not repair it: a row that a repair drops, as .recover of sqlite3 may, could be sent once more. End every tranche process, keep the damaged files for later, put the newest backup in their place, then: tranche adopt --restored --reason TEXT. What is open in the backup comes into doubt then, to be looked up at the gateway`,
+    `The ledger ${path} is damaged (${found}). Nothing more is sent. Do not repair it: a row that a repair drops could be sent twice. Stop every tranche process; move ${path}, ${path}-wal and ${path}-shm away; put the newest backup at ${path}; then: tranche adopt --restored --reason TEXT. Unsettled rows become IN_DOUBT; look them up at the gateway.`,
     { cause },
   )
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type FileMark, markOf, toMark } from './file-mark.ts'
+import { type FileIdentity, fileIdentityOf, toFileIdentity } from './file-identity.ts'
 
 export const EPOCH_FILE = 'ledger.epoch'
 
@@ -13,8 +13,8 @@ export interface Epoch {
   readonly epoch: string
 }
 
-export function epochFileOf(ledgerPath: string): FileMark | null {
-  return markOf(epochPathOf(ledgerPath))
+export function epochFileOf(ledgerPath: string): FileIdentity | null {
+  return fileIdentityOf(epochPathOf(ledgerPath))
 }
 
 /** Later than all of `before`: which number, and a word that no copy can guess. */
@@ -40,7 +40,7 @@ export function readEpoch(ledgerPath: string): Epoch | null {
 
 export interface StagedEpoch {
   /** Of the file that is put in place: its inode and its birth are known before. */
-  readonly file: FileMark
+  readonly file: FileIdentity
   /** Whole or not at all, and on the disk when it returns. */
   put(): void
   discard(): void
@@ -55,7 +55,7 @@ export function stageEpoch(ledgerPath: string, { ledgerId, epoch }: Epoch): Stag
     try {
       writeSync(handle, `${ledgerId} ${epoch}\n`)
       fsyncSync(handle)
-      const file = { ...toMark(fstatSync(handle, { bigint: true })), changedNs: null } // the rename changes that
+      const file = { ...toFileIdentity(fstatSync(handle, { bigint: true })), changedNs: null } // the rename changes that
       return {
         file,
         discard,

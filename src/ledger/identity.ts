@@ -5,15 +5,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Alarm } from '../domain/alarm.ts'
 import { EPOCH_FILE, epochFileOf, generationOf, nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
-import { type FileMark, isKnownToDiffer, isOtherFile, machineFor, markOf } from './file-mark.ts'
+import { type FileIdentity, fileIdentityOf, isKnownToDiffer, isOtherFile, machineFor } from './file-identity.ts'
 import type { Testimony, Witness } from './witness.ts'
 
 /** Kept as JSON in the ledger. null: not known, and so not compared. */
 export interface Identity {
-  readonly ledgerFile: FileMark | null
+  readonly ledgerFile: FileIdentity | null
   readonly machine: string | null
   /** The one in the file beside the ledger, and the one that is about to be. */
-  readonly epochs: readonly { readonly epoch: string; readonly file: FileMark | null }[]
+  readonly epochs: readonly { readonly epoch: string; readonly file: FileIdentity | null }[]
   /** A person adopted it as an older state: the next renewal overrules what the register shows. */
   readonly overrules: boolean
 }
@@ -31,7 +31,11 @@ export function identify(db: DatabaseSync, path: string, ledgerId: string, witne
       const epoch = beside?.epoch ?? nextEpoch([])
       // The file before the commit: a crash between leaves a ledger that remembers nothing, and this is done again.
       if (beside === null) stageEpoch(path, { ledgerId, epoch }).put()
-      remember(db, { ...hereAndNow(path, ledgerId), epochs: [{ epoch, file: epochFileOf(path) }], overrules: false })
+      remember(db, {
+        ...currentIdentity(path, ledgerId),
+        epochs: [{ epoch, file: epochFileOf(path) }],
+        overrules: false,
+      })
       if (beside === null) witness.testify(epoch, openProgress(db)())
     }
     db.exec('COMMIT')
@@ -124,7 +128,7 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
   if (against !== undefined) {
     return {
       kind: 'older',
-      noticed: `it is an older state or a copy, for ${against.file} shows that work went on since, in ${against.ledgerPath}`,
+      noticed: `${against.file} records later work by this ledger in ${against.ledgerPath}, so this is an older state or a copy`,
     }
   }
   const copiedMs = copiedAtMs(db)
@@ -136,10 +140,10 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
   if (identity === null || mark === undefined) {
     return {
       kind: 'older',
-      noticed: `it is an older state that was put back, for ${EPOCH_FILE} beside it shows that work went on since`,
+      noticed: `${EPOCH_FILE} beside it records later work, so this is an older state that was put back`,
     }
   }
-  const now = hereAndNow(path, ledgerId)
+  const now = currentIdentity(path, ledgerId)
   if (isKnownToDiffer(identity.machine, now.machine)) {
     return { kind: 'elsewhere', noticed: 'it is a copy, or was moved from another machine' }
   }
@@ -154,7 +158,8 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
   if (!vouched && isKnownToDiffer(mark.file?.changedNs ?? null, epochFile?.changedNs ?? null)) {
     return {
       kind: 'touched',
-      noticed: `something else than tranche wrote to its directory, or changed an owner or a mode in it: an older state may have been copied over it, and no witness outside the directory tells (TRANCHE_WITNESS_DIR)`,
+      noticed:
+        'something other than tranche wrote to its directory, or changed an owner or a mode there: an older state may have been copied over it, and there is no witness to show whether one was (TRANCHE_WITNESS_DIR)',
     }
   }
   return null
@@ -173,12 +178,12 @@ export function isUnknownSince(epoch: string, known: readonly string[]): boolean
 /** What the register of another host's Redis shows. */
 export const WORKED_ELSEWHERE: Alarm = {
   kind: 'older',
-  noticed: 'it is an older state or a copy, for Redis shows that another copy of it has worked since',
+  noticed: 'Redis records later work by another copy of it, so this is an older state or a copy',
 }
 
 /** All of it but the epochs. Device numbers are no part of it: a remount or a reboot may change them. */
-export function hereAndNow(path: string, ledgerId: string): Pick<Identity, 'ledgerFile' | 'machine'> {
-  const file = markOf(path)
+export function currentIdentity(path: string, ledgerId: string): Pick<Identity, 'ledgerFile' | 'machine'> {
+  const file = fileIdentityOf(path)
   // When the ledger itself changed is SQLite's to decide, at every checkpoint.
   return { ledgerFile: file === null ? null : { ...file, changedNs: null }, machine: machineFor(ledgerId) }
 }

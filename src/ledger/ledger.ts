@@ -11,7 +11,7 @@ import { openAdopting } from './adopt.ts'
 import { makeBackup } from './backup.ts'
 import { type BookParts, openBook } from './book.ts'
 import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
-import { damageFault, inspect, inWords, isDamage } from './damage.ts'
+import { damageFault, explainDamage, inspect, isDamage } from './damage.ts'
 import { openDoubts } from './doubts.ts'
 import { EPOCH_FILE, readEpoch } from './epoch-file.ts'
 import { refuseForeignLog } from './foreign-log.ts'
@@ -32,7 +32,7 @@ export interface FileOptions {
   /** The file; null: a ledger in memory, for looking at a file where no ledger is yet. */
   readonly path: string | null
   /** Directories outside the data directory; see `witness.ts`. Absent: none. */
-  readonly witnessPlaces?: readonly string[]
+  readonly witnessDirs?: readonly string[]
 }
 
 export interface LedgerOptions extends FileOptions {
@@ -50,7 +50,7 @@ const OPEN_WAIT_MS = 2_000
 
 export function openLedger(options: LedgerOptions): Ledger {
   const { path, submitLockPath, timing = SYSTEM_TIMING } = options
-  const die = (error: unknown) => options.die(path === null ? error : inWords(path, error))
+  const die = (error: unknown) => options.die(path === null ? error : explainDamage(path, error))
   const { db, ledgerId, witness } = openFile(options, false)
   const ledger = openLedgerOn({
     db,
@@ -89,31 +89,28 @@ export function makeLedger(options: FileOptions & { readonly path: string }): { 
 }
 
 /** Where one stood, an empty one would send what that one had sent. */
-function refuseAnother({ path, witnessPlaces = [] }: FileOptions & { readonly path: string }): void {
-  const traces = tracesOf(path, witnessPlaces)
+function refuseAnother({ path, witnessDirs = [] }: FileOptions & { readonly path: string }): void {
+  const traces = tracesOf(path, witnessDirs)
   if (traces.length === 0) return
   throw new Fault(
     'usage',
-    `A ledger stood at ${path} before: ${traces.join(', ')} ${traces.length === 1 ? 'shows' : 'show'} it. No new one was made: it would send everything once more. Mount its volume, or put the newest backup there and adopt it. To begin with an empty record all the same, remove ${traces.join(' and ')} first.`,
+    `There was a ledger at ${path} (${traces.join(', ')}). No new one was made: it would send everything again. Mount its volume, or put the newest backup there and adopt it. To start with an empty record all the same, first remove ${traces.join(' and ')}.`,
   )
 }
 
 /** Files that a ledger at this path left behind. */
-function tracesOf(path: string, witnessPlaces: readonly string[]): string[] {
+function tracesOf(path: string, witnessDirs: readonly string[]): string[] {
   const beside = readEpoch(path) === null ? [] : [join(dirname(path), EPOCH_FILE)]
-  return [...beside, ...testimoniesOf(witnessPlaces, path).map(({ file }) => file)]
+  return [...beside, ...testimoniesOf(witnessDirs, path).map(({ file }) => file)]
 }
 
-export function noLedgerFault(path: string, witnessPlaces: readonly string[]): Fault {
-  const traces = tracesOf(path, witnessPlaces)
-  const missing = `There is no ledger at ${path}. Nothing was recorded and nothing was sent.`
-  const mend =
-    'its volume is not mounted, or this is another user or another TRANCHE_DATA_DIR. Mend that: a new ledger would send everything once more.'
+export function noLedgerFault(path: string, witnessDirs: readonly string[]): Fault {
+  const traces = tracesOf(path, witnessDirs)
   return new Fault(
     'config',
     traces.length === 0
-      ? `${missing} If there was one, ${mend} If nothing was ever recorded, make the ledger, once: tranche init`
-      : `${missing} One stood there before (${traces.join(', ')}): it was removed, or ${mend}`,
+      ? `There is no ledger at ${path}; nothing was sent. First use? Create it, once: tranche init. If you have used Tranche here before, do not: a new ledger would send everything again. Check that its volume is mounted and that the user and TRANCHE_DATA_DIR are right.`
+      : `There is no ledger at ${path}, but there was one (${traces.join(', ')}). Nothing was sent. Mount its volume, or put the newest backup there and adopt it.`,
   )
 }
 
@@ -230,7 +227,7 @@ interface OpenedFile {
   readonly witness: Witness
 }
 
-function openFile({ path, witnessPlaces = [] }: FileOptions, make: boolean): OpenedFile {
+function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): OpenedFile {
   if (path === null) {
     const db = new DatabaseSync(':memory:')
     migrate(db)
@@ -238,7 +235,7 @@ function openFile({ path, witnessPlaces = [] }: FileOptions, make: boolean): Ope
     return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:') }
   }
   const isNew = !existsSync(path)
-  if (isNew && !make) throw noLedgerFault(path, witnessPlaces)
+  if (isNew && !make) throw noLedgerFault(path, witnessDirs)
   if (!isNew) refuseForeignLog(path)
   const mask = process.umask(0o077)
   try {
@@ -246,13 +243,13 @@ function openFile({ path, witnessPlaces = [] }: FileOptions, make: boolean): Ope
     if (isNew) chmodSync(path, 0o600)
     // FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim.
     return patiently(() => {
-      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessPlaces)
+      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessDirs)
       db.exec(
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF',
       )
       migrate(db)
       const ledgerId = ledgerIdOf(db)
-      const witness = openWitness(witnessPlaces, ledgerId, path)
+      const witness = openWitness(witnessDirs, ledgerId, path)
       identify(db, path, ledgerId, witness)
       // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
       db.exec('PRAGMA busy_timeout = 0')

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import { nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
-import { inodeOf } from './file-mark.ts'
+import { inodeOf } from './file-identity.ts'
 import { identityIn, remember } from './identity.ts'
 
 /** The log and its index belong to the ledger: what was committed last stands in the log alone. */

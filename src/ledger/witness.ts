@@ -1,5 +1,5 @@
-// What lies outside the data directory and remembers how far its ledger had come. Whoever puts a directory back from a
-// copy brings back everything in it; this stays, and shows what was done since. It raises alarms and proves nothing.
+// What lies outside the data directory and records how far its ledger had come. Putting the directory back from a copy
+// does not bring this back. A later witness proves that another state worked; a missing or earlier one proves nothing.
 
 import {
   closeSync,
@@ -103,7 +103,7 @@ export function testimoniesOf(places: readonly string[], ledgerPath: string): re
 }
 
 /** Keeps every copy of a ledger on this machine from sending at the same time: the worker lock lies within each copy. */
-export function lockCopies(places: readonly string[], ledgerId: string, holder: Holder): Lock | Held {
+export function lockOutCopies(places: readonly string[], ledgerId: string, holder: Holder): Lock | Held {
   const locks: Lock[] = []
   for (const place of places.filter((one) => isOwn(one, true))) {
     const lock = lockIn(join(place, `${ledgerId}.lock`), holder)

@@ -18,6 +18,8 @@ export interface OutRequest {
   readonly inputPath: string | null
   /** null: the batch is not recorded yet, so that no existing file can be a result of it. */
   readonly batchId: BatchId | null
+  /** Whether the ledger has a batch of this id. Asked where no batch is recorded yet. */
+  readonly isKnown?: (batchId: string) => Promise<boolean>
   readonly sandbox: boolean
   /** Rows that a person must look at go there as well; null or absent: nowhere. */
   readonly exceptions?: string | null
@@ -49,6 +51,7 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
     mark: batchId === null ? null : batchMarkOf({ batchId, sandbox }),
     sandbox,
     read: request.readWorkbook,
+    isKnown: request.isKnown ?? (async () => true),
   }
   await refuseInput(paths.path, request.inputPath)
   await refuseInput(paths.summaryPath, request.inputPath)
@@ -182,12 +185,13 @@ interface Check {
   readonly mark: string | null
   readonly sandbox: boolean
   readonly read: WorkbookHead | undefined
+  readonly isKnown: (batchId: string) => Promise<boolean>
 }
 
 async function refuseForeign(
   { path, summaryPath }: { readonly path: string; readonly summaryPath: string | null },
   column: string,
-  { mark, sandbox, read }: Check,
+  { mark, sandbox, read, isKnown }: Check,
 ): Promise<void> {
   const there = await statOf(path)
   if (there === null) return
@@ -206,8 +210,17 @@ async function refuseForeign(
   if (found === null || found === 'no-row') throw refuse('is not a result of this program')
   // One rehearsal may write over another: neither is a record of anything.
   if (sandbox && found.startsWith(SANDBOX_MARK)) return
+  if (!(await isKnown(found))) throw unknownBatch(path, found)
   if (mark === null) throw refuse(`holds the results of batch ${found}, not of the one that is about to begin`)
   if (found !== mark) throw refuse(`holds the results of batch ${found}, not of ${mark}`)
+}
+
+/** The best evidence there is that these rows were sent once: to name another file would send them again. */
+function unknownBatch(path: string, batchId: string): Fault {
+  return new Fault(
+    'stopped',
+    `${path} holds the results of batch ${batchId}, which this ledger does not know: an older ledger was probably restored, or this is another one. These rows may have been sent already. Nothing was sent. Compare the file with those results, and with the gateway, before you hand it in again with another --out.`,
+  )
 }
 
 /** `r` and `r.csv` have one summary. Beside a whole reconciliation must not stand what some of its rows add up to. */

@@ -115,21 +115,21 @@ test('a state from before a worker that was killed is put back: nothing is sent 
   copy(kept, office.ledgerPath) // into the same inode
 
   const worker = await office.tranche('worker', '--until-idle')
-  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('it is an older state or a copy')])
+  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('so this is an older state or a copy')])
   const moved = await office.tranche('adopt', '--moved', '--reason', 'try')
   expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining('It cannot be the newest state')])
   const adopted = await office.tranche('adopt', '--restored', '--reason', 'disk failed', '--json')
   expect(adopted.code, adopted.stderr).toBe(0)
   expect(adopted.last).toMatchObject({ adopted: 'restored', was: 'older', in_doubt: 80 })
-  expect(adopted.stderr).toContain(`Its last record is of ${adopted.last.last_record_at}`)
-  expect(adopted.stderr).toContain('look up files and messages handed in since then')
+  expect(adopted.stderr).toContain(`It knows nothing recorded after ${adopted.last.last_record_at}`)
+  expect(adopted.stderr).toContain('Check anything handed in since then at the gateway')
 
   const ended = await office.tranche('worker', '--until-idle')
   expect(ended.code, ended.stderr).toBe(0)
   expect(office.sandbox.log()).toHaveLength(sent)
   const list = await office.tranche('in-doubt', 'list')
   expect(list.code, list.stderr).toBe(0)
-  expect(list.stdout).toContain('nobody knows when it was sent')
+  expect(list.stdout).toContain('sent at an unknown time')
   const out = office.path('out.csv')
   expect((await office.tranche('results', batch, '--out', out)).code).toBe(0)
   expect(countsIn(out)).toEqual({ IN_DOUBT: 80 })
@@ -149,7 +149,7 @@ test('a state copied while a worker was working is an older one as soon as that 
   const sent = office.sandbox.received()
   for (const part of ['', '-wal']) copy(kept + part, office.ledgerPath + part)
   const worker = await office.tranche('worker', '--until-idle')
-  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('it is an older state or a copy')])
+  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('so this is an older state or a copy')])
   expect(office.sandbox.received()).toBe(sent)
 })
 
@@ -181,7 +181,7 @@ test('a backup is made while a worker works, is checked, and sends nothing until
   execFileSync('mkdir', [dataDir])
   copy(to, join(dataDir, 'ledger.db'))
   const here = await office.trancheWith({ TRANCHE_DATA_DIR: dataDir }, 'worker')
-  expect([here.code, here.stderr]).toEqual([6, expect.stringContaining('shows that work went on since')])
+  expect([here.code, here.stderr]).toEqual([6, expect.stringContaining('records later work by this ledger')])
   const elsewhere = { TRANCHE_DATA_DIR: dataDir, TRANCHE_WITNESS_DIR: office.path('other-host') }
   const ran = await office.trancheWith(elsewhere, 'run', input, '--out', office.path('out.csv'))
   expect([ran.code, ran.stderr]).toEqual([6, expect.stringContaining('a copy that tranche backup made at')])
@@ -326,7 +326,7 @@ test('a ledger that is removed under a worker with nothing to do ends it, too; n
 
   for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
   const ran = await office.tranche('run', input, '--out', office.path('out.csv'))
-  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('One stood there before')])
+  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('but there was one')])
   const made = await office.tranche('init')
   expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('No new one was made')])
   expect(existsSync(office.ledgerPath)).toBe(false)

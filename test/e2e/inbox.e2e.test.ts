@@ -145,7 +145,7 @@ test('what is not taken is reported beside the folder, once, until it is gone or
   expect(csvIn('archive')).toHaveLength(1)
   const text = readFileSync(join(dir, 'rejected', 'refunds.xls.not-taken.txt'), 'utf8')
   expect(text).toContain(
-    '"refunds.xls" is not taken: spreadsheets of this kind are not taken. It stays where it is. Nothing of it was recorded',
+    '"refunds.xls" is not taken: files of this kind cannot be read. It stays where it is. Nothing of it was recorded',
   )
 
   const written = () => namesIn('rejected').map((name) => statSync(join(dir, 'rejected', name)).mtimeMs)

@@ -34,12 +34,12 @@ test('every command that needs a ledger ends with 2, says where it looked and wh
     const ended = await office.tranche(...args)
     expect([ended.code, ended.stderr], args[0]).toEqual([
       2,
-      expect.stringContaining(`There is no ledger at ${office.ledgerPath}.`),
+      expect.stringContaining(`There is no ledger at ${office.ledgerPath};`),
     ])
-    expect(ended.stderr).toContain('its volume is not mounted')
-    expect(ended.stderr).toContain('make the ledger, once: tranche init')
+    expect(ended.stderr).toContain('Check that its volume is mounted')
+    expect(ended.stderr).toContain('Create it, once: tranche init')
   }
-  expect((await office.tranche('doctor')).stdout).toContain(`FIX  ledger: There is no ledger at ${office.ledgerPath}.`)
+  expect((await office.tranche('doctor')).stdout).toContain(`FIX  ledger: There is no ledger at ${office.ledgerPath};`)
   expect(readdirSync(office.dataDir)).toEqual([])
   expect(existsSync(office.witnessDir)).toBe(false)
   expect(office.sandbox.received()).toBe(0)
@@ -77,7 +77,7 @@ test('a volume that is not mounted when the next run fires costs nothing: it goe
   const sent = office.sandbox.log().length
   await rename(office.dataDir, office.path('unmounted'))
   const without = await office.tranche(...run)
-  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('One stood there before')])
+  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('but there was one')])
   const made = await office.tranche('init')
   expect([made.code, made.stderr]).toEqual([2, expect.stringContaining('No new one was made')])
   expect(office.sandbox.log()).toHaveLength(sent)

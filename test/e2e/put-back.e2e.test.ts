@@ -87,6 +87,23 @@ describe.each([
   })
 })
 
+test('results of a batch that the ledger does not know keep the same run from being sent again under another name', async () => {
+  const office = await open()
+  shell(office, KEEP)
+  const rows = refunds(ROWS)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const run = ['run', input, '--out', office.path('out.csv')]
+  expect((await office.tranche(...run)).code).toBe(0)
+  shell(office, 'cp -a bak/. d/')
+  expect((await office.tranche(...run)).code).toBe(6)
+  expect((await office.tranche('adopt', '--restored', '--reason', 'disk failed')).code).toBe(0)
+  const again = await office.tranche(...run)
+  expect([again.code, again.stderr]).toEqual([6, expect.stringContaining('which this ledger does not know')])
+  expect(again.stderr).not.toContain('move it away')
+  expect(office.sandbox.received()).toBe(ROWS)
+})
+
 const HARMLESS = [
   ['chmod and chown', 'chmod -R g-w,u+rw d; chown -R "$(id -u):$(id -g)" d'],
   ['a program that reads every file', 'tar cf /dev/null d; cp -a d elsewhere; cat d/* > /dev/null'],
@@ -209,7 +226,7 @@ describe.skipIf(here.length === 0)('on a volume of its own', () => {
       const clone = { TRANCHE_DATA_DIR: join(second.dir, 'd') }
       expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
       const other = await office.trancheWith(clone, 'worker', '--until-idle')
-      expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('Redis shows')])
+      expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('Redis records later work')])
       const moved = await office.trancheWith(clone, 'adopt', '--moved', '--reason', 'x')
       expect([moved.code, moved.stderr]).toEqual([2, expect.stringContaining('there is nothing to adopt')])
       expect(office.sandbox.received()).toBe(ROWS)
@@ -218,7 +235,7 @@ describe.skipIf(here.length === 0)('on a volume of its own', () => {
       expect((await office.trancheWith(clone, 'worker', '--until-idle')).code).toBe(0)
       expect(office.sandbox.received()).toBe(ROWS)
       const first_ = await office.tranche('worker', '--until-idle')
-      expect([first_.code, first_.stderr]).toEqual([6, expect.stringContaining('Redis shows')])
+      expect([first_.code, first_.stderr]).toEqual([6, expect.stringContaining('Redis records later work')])
     },
   )
 })

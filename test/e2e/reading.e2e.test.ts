@@ -79,7 +79,7 @@ describe('the amount', () => {
       expect(stderr).toContain(
         'Columns: Amount, Currency is read as request_currency, Order ID is read as request_ref_po_id\n',
       )
-      expect(stderr).toContain('Not read as the amount: Amount Refunded. ')
+      expect(stderr).toContain('Not read as the amount, carried through: Amount Refunded. ')
     }
     const sale = await office.put(
       'sale.csv',

@@ -101,7 +101,7 @@ test.concurrent('asked again and again under a run, the ledger that works raises
   const ledger = openLedger({
     path: office.ledgerPath,
     submitLockPath: null,
-    witnessPlaces: [office.witnessDir],
+    witnessDirs: [office.witnessDir],
     die: (error) => {
       throw error
     },

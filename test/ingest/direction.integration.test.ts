@@ -30,14 +30,14 @@ describe('amounts with a minus and without one in a file', () => {
     ['-1.024,90', '1.024,90'],
   ])('refuse it, whatever is left out: %s beside %s', async (...amounts) => {
     const fault = await refusalOf(fileOf(...amounts))
-    expect(fault.problem).toMatch(/amounts with a minus.*stand beside amounts without/)
+    expect(fault.problem).toMatch(/amounts with a minus.*are mixed with amounts without/)
     expect(fault.remedy).toContain('which way the money goes')
   })
 
   test('are named by the lines of either kind', async () => {
     const many = [...Array.from({ length: 7 }, () => '-1.00'), '2.00']
     expect((await refusalOf(fileOf(...many))).problem).toBe(
-      'amounts with a minus or in brackets (lines 2, 3, 4, 5, 6 and 2 more) stand beside amounts without (line 9)',
+      'amounts with a minus or in brackets (lines 2, 3, 4, 5, 6 and 2 more) are mixed with amounts without (line 9)',
     )
   })
 

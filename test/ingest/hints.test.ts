@@ -63,10 +63,10 @@ describe('a missing column', () => {
 
   test('that names the target says what it is: an id of the gateway, not a number of the shop', () => {
     expect(remedyOf('Order;amount', { ...REFUND, currency: 'EUR' as Currency })).toBe(
-      `add the column request_ref_po_id, the gateway's id of the earlier transaction (an order number of the shop is another thing), or say which column holds it: --map "COLUMN=request_ref_po_id"`,
+      `add the column request_ref_po_id, the gateway's id of the earlier transaction (an order number of the shop is something else), or say which column holds it: --map "COLUMN=request_ref_po_id"`,
     )
     expect(remedyOf('Customer;amount', { ...SALE, currency: 'EUR' as Currency })).toBe(
-      `add the column customer_vault_id, the gateway's id of the stored card (a customer number is another thing), or say which column holds it: --map "COLUMN=customer_vault_id"`,
+      `add the column customer_vault_id, the gateway's id of the stored card (a customer number is something else), or say which column holds it: --map "COLUMN=customer_vault_id"`,
     )
   })
 })

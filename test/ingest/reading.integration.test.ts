@@ -250,7 +250,7 @@ describe('row faults', () => {
         line: 4,
         column: 'Order ID',
         value: `␛[2J${'x'.repeat(56)}`,
-        problem: 'has a character in it that is not seen (U+001B)',
+        problem: 'contains an invisible character (U+001B)',
         remedy: expect.any(String),
       },
     ])

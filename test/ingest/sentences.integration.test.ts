@@ -90,13 +90,13 @@ describe('a row of another length', () => {
   test('whose surplus is empty says so, and stays refused: it may be shifted', async () => {
     expect(await refusalOf(`${HEADER}\n${ROW};\n`)).toMatchObject({
       line: 2,
-      problem: 'the row has 7 cells and the header 6; what is too much at its end is empty',
+      problem: 'the row has 7 cells and the header 6; the extra cells at its end are empty',
       remedy:
         'if every row ends with a delimiter, end the first line with one too; else look for a delimiter inside a cell that is not in quotation marks',
     })
     // Read as five cells it would refund 12 and not 12.30.
     const shifted = 'transaction_type;amount;request_ref_po_id;request_currency;note\nREFUND;12;30;EUR;x;\n'
-    expect((await refusalOf(shifted)).problem).toContain('what is too much at its end is empty')
+    expect((await refusalOf(shifted)).problem).toContain('the extra cells at its end are empty')
   })
 
   test('whose surplus is not empty, or that is short, is refused as ever', async () => {

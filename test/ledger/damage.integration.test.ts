@@ -45,7 +45,7 @@ function openDying() {
 const DAMAGED = expect.objectContaining({
   name: 'Fault',
   code: 'storage',
-  message: expect.stringMatching(/is damaged \(.*Nothing more is sent from it\..*tranche adopt --restored/),
+  message: expect.stringMatching(/is damaged \(.*Nothing more is sent\..*tranche adopt --restored/),
 })
 
 test('a ledger whose every page can be read is sound, whoever writes to it', async () => {

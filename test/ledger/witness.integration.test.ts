@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchView, EpochRegister, Ledger } from '../../src/domain/ports.ts'
 import { openLedger } from '../../src/ledger/ledger.ts'
-import { lockCopies, testimoniesOf } from '../../src/ledger/witness.ts'
+import { lockOutCopies, testimoniesOf } from '../../src/ledger/witness.ts'
 import { claimNamed, NOW, openAccount, refund, type SqlitePlace, sqlitePlace, submit } from '../fixtures/ledgers.ts'
 
 let places: SqlitePlace[]
@@ -187,14 +187,14 @@ describe('a witness', () => {
   test('keeps two copies of a ledger from working at the same time', async () => {
     const place = await placeOf(true)
     const holder = { pid: 1, host: 'here', command: 'worker', startedAtMs: NOW }
-    const first = lockCopies([place.witness], 'a-ledger', holder)
+    const first = lockOutCopies([place.witness], 'a-ledger', holder)
     expect(first.kind).toBe('taken')
-    expect(lockCopies([join(place.dir, 'x'), place.witness], 'a-ledger', holder)).toEqual({
+    expect(lockOutCopies([join(place.dir, 'x'), place.witness], 'a-ledger', holder)).toEqual({
       kind: 'held',
       heldBy: holder,
     })
     if (first.kind === 'taken') first.release()
-    const second = lockCopies([place.witness], 'a-ledger', holder)
+    const second = lockOutCopies([place.witness], 'a-ledger', holder)
     expect(second.kind).toBe('taken')
     if (second.kind === 'taken') second.release()
   })
@@ -208,8 +208,8 @@ describe('a witness', () => {
     writeFileSync(join(place.dir, 'a-file'), '')
     mkdirSync(join(place.dir, 'not-ours'))
     chmodSync(join(place.dir, 'not-ours'), 0o777)
-    const witnessPlaces = [join(place.dir, 'a-file', 'x'), join(place.dir, 'not-ours'), '/proc/none/x']
-    const ledger = openLedger({ path: place.path, submitLockPath: place.submitLockPath, witnessPlaces, die })
+    const witnessDirs = [join(place.dir, 'a-file', 'x'), join(place.dir, 'not-ours'), '/proc/none/x']
+    const ledger = openLedger({ path: place.path, submitLockPath: place.submitLockPath, witnessDirs, die })
     await ledger.renewEpoch()
     expect(await ledger.alarm()).toBeNull()
     await ledger.close()

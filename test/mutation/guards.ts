@@ -676,14 +676,14 @@ export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Copies
   {
     name: 'a ledger with another inode is not the one',
-    file: 'src/ledger/file-mark.ts',
+    file: 'src/ledger/file-identity.ts',
     guard: 'remembered.inode !== found.inode || ',
     without: '',
     tests: [WITNESS],
   },
   {
     name: 'a ledger whose file was born at another time is not the one',
-    file: 'src/ledger/file-mark.ts',
+    file: 'src/ledger/file-identity.ts',
     guard: 'isKnownToDiffer(remembered.bornNs, found.bornNs)',
     without: 'false',
     tests: [WITNESS],
@@ -775,8 +775,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'of two hosts that start together one is stopped',
     file: 'src/ledger/adopt.ts',
-    guard: '(await answerOf(register.replace(held, next.epoch))) === false',
-    without: '(await answerOf(register.replace(held, next.epoch))) === null',
+    guard: "replaced.kind === 'answered' && !replaced.value",
+    without: 'false',
     tests: [WITNESS],
   },
   {
@@ -796,14 +796,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'no ledger is made by the way',
     file: 'src/ledger/ledger.ts',
-    guard: 'if (isNew && !make) throw noLedgerFault(path, witnessPlaces)\n',
+    guard: 'if (isNew && !make) throw noLedgerFault(path, witnessDirs)\n',
     without: '',
     tests: [LEDGER, NO_LEDGER],
   },
   {
     name: 'an empty file is no ledger',
     file: 'src/ledger/ledger.ts',
-    guard: '      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessPlaces)\n',
+    guard: '      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessDirs)\n',
     without: '',
     tests: [LEDGER],
   },

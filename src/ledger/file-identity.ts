@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { type BigIntStats, readFileSync, statSync } from 'node:fs'
 
 /** As text: these numbers may be larger than JavaScript holds. null: not known, and so not compared. */
-export interface FileMark {
+export interface FileIdentity {
   readonly inode: string
   /** When the file was made: no copying sets it. Some file systems do not keep it. */
   readonly bornNs: string | null
@@ -13,20 +13,20 @@ export interface FileMark {
 }
 
 /** Looks at the name only: opening the ledger here would drop SQLite's locks. */
-export function markOf(path: string): FileMark | null {
+export function fileIdentityOf(path: string): FileIdentity | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? null : toMark(found)
+  return found === undefined ? null : toFileIdentity(found)
 }
 
-export function toMark({ ino, birthtimeNs, ctimeNs }: BigIntStats): FileMark {
+export function toFileIdentity({ ino, birthtimeNs, ctimeNs }: BigIntStats): FileIdentity {
   return { inode: String(ino), bornNs: birthtimeNs === 0n ? null : String(birthtimeNs), changedNs: String(ctimeNs) }
 }
 
 export function inodeOf(path: string): string | null {
-  return markOf(path)?.inode ?? null
+  return fileIdentityOf(path)?.inode ?? null
 }
 
-export function isOtherFile(remembered: FileMark | null, found: FileMark | null): boolean {
+export function isOtherFile(remembered: FileIdentity | null, found: FileIdentity | null): boolean {
   if (remembered === null) return false
   return found === null || remembered.inode !== found.inode || isKnownToDiffer(remembered.bornNs, found.bornNs)
 }
