@@ -5,6 +5,7 @@ import { assert, Fault } from '../domain/fault.ts'
 import type { Actor, BatchId, Draft, DraftHeader, DraftRow } from '../domain/ports.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
 import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
+import { openAccepting } from './identity.ts'
 import { stillFits } from './refunds.ts'
 import { lookalikesOf, review, type SeenUpTo } from './review.ts'
 import { toColumns } from './rows.ts'
@@ -280,6 +281,7 @@ async function makeVisible(
   const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ? AND holds_reference = 1')
   const takeOver = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE batch_id = ? AND row_no = ?')
   const open = db.prepare("UPDATE batch SET stage = 'open' WHERE id = ?")
+  const accept = openAccepting(db)
   const newcomer = db.prepare(`
     SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN temp.draft_row d ON d.lookalike = i.lookalike
     WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')
@@ -307,6 +309,7 @@ async function makeVisible(
         insertTally.run(batchId, operation, currency, state, count, amount)
       }
       open.run(batchId)
+      accept()
       return true
     },
     { kind: 'faulting' },

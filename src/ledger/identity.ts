@@ -49,12 +49,12 @@ export function identify(db: DatabaseSync, path: string, ledgerId: string, witne
 export function remember(db: DatabaseSync, identity: Identity): void {
   const set = db.prepare("INSERT INTO meta VALUES ('identity', ?) ON CONFLICT DO UPDATE SET value = excluded.value")
   set.run(JSON.stringify(identity))
-  db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs', 'copied_at')")
+  db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs', 'copied_at', 'overtaken_by')")
 }
 
 /** Makes a copy say that it is one: it then remembers no file and no epoch. */
 export function markAsCopy(db: DatabaseSync, nowMs: number): void {
-  db.exec("DELETE FROM meta WHERE key IN ('identity', 'inode', 'epochs', 'copied_at')")
+  db.exec("DELETE FROM meta WHERE key IN ('identity', 'inode', 'epochs', 'copied_at', 'overtaken_by')")
   db.prepare("INSERT INTO meta VALUES ('copied_at', ?)").run(String(nowMs))
 }
 
@@ -89,12 +89,38 @@ function isIdentified(db: DatabaseSync): boolean {
   return identityIn(db) !== null || copiedAtMs(db) !== null
 }
 
-/** How far the record has come: grows with every move of a row and every act of a person, and never shrinks. */
+/**
+ * How far the record has come: grows with every move of a row, every act of a person, every file and every message that
+ * was accepted, and never shrinks.
+ */
 export function openProgress(db: DatabaseSync): () => number {
-  const read = db.prepare(
-    'SELECT coalesce((SELECT max(id) FROM move), 0) + coalesce((SELECT max(id) FROM act), 0) AS progress',
-  )
+  const read = db.prepare(`
+    SELECT coalesce((SELECT max(id) FROM move), 0) + coalesce((SELECT max(id) FROM act), 0)
+      + coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'accepted'), 0) AS progress`)
   return () => (read.get() as { progress: number }).progress
+}
+
+/** Counts a file or a message as accepted, in its transaction. */
+export function openAccepting(db: DatabaseSync): () => void {
+  const count = db.prepare(`
+    INSERT INTO meta VALUES ('accepted', '1')
+    ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)`)
+  return () => void count.run()
+}
+
+/**
+ * At every opening. What a witness says against this ledger is kept in it, and the witness left as it is: by acts of its
+ * own the ledger could outgrow the testimony. Only an adoption ends it.
+ */
+export function keepWhatSpeaksAgainst(db: DatabaseSync, witness: Witness): void {
+  const testimonies = witness.testimonies() // before the ledger is read: see `lookForAlarm`
+  const epochs = (identityIn(db)?.epochs ?? []).map(({ epoch }) => epoch)
+  const progress = openProgress(db)()
+  const against = testimonies.filter((said) => provesWorkSince(said, epochs, progress))
+  for (const said of against) {
+    witness.leave(said)
+    db.prepare("INSERT INTO meta VALUES ('overtaken_by', ?) ON CONFLICT DO NOTHING").run(JSON.stringify(said))
+  }
 }
 
 // ───────────────────────────────────────────────────────────── The alarm
@@ -124,7 +150,7 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
   }
   const progress = openProgress(db)()
   const epochs = known.map(({ epoch }) => epoch)
-  const against = testimonies.find((said) => provesWorkSince(said, epochs, progress))
+  const against = overtakenBy(db) ?? testimonies.find((said) => provesWorkSince(said, epochs, progress))
   if (against !== undefined) {
     return {
       kind: 'older',
@@ -163,6 +189,12 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
     }
   }
   return null
+}
+
+/** What spoke against it when it was opened before. */
+function overtakenBy(db: DatabaseSync): Testimony | undefined {
+  const said = metaIn(db).get('overtaken_by')
+  return said === undefined ? undefined : (JSON.parse(said) as Testimony)
 }
 
 /** A witness that fell behind says nothing: another user or service may have had it. */

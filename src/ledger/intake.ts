@@ -15,6 +15,7 @@ import type {
 import type { State } from '../domain/states.ts'
 import type { Committer } from './commit.ts'
 import { deleteDrafts, openDraftOn } from './draft.ts'
+import { openAccepting } from './identity.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { openOddReferences } from './odd-references.ts'
 import { openRefundCheck, type SingleRefund } from './refunds.ts'
@@ -134,6 +135,7 @@ function openRecording(
       SELECT $lookalike AS lookalike, $reference AS reference, $runKey AS run_key) d)`)
   const refunds = openRefundCheck(db)
   const oddReference = openOddReferences(db)
+  const accept = openAccepting(db)
   const dayBatch = db.prepare(
     "SELECT id FROM batch WHERE account_id = ? AND source = 'queue' AND source_day = ? AND hold <> 'cancelled'",
   )
@@ -207,6 +209,7 @@ function openRecording(
     const batchId = batchOfDay(message.accountId, message.nowMs)
     const beyondCounting = boundless(batchId, row)
     if (beyondCounting !== null) return { kind: 'refused', reason: beyondCounting }
+    accept()
     const { rows: rowNo } = nextRow.get(batchId) as { rows: number }
     const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
     insertRow.run(

@@ -1,7 +1,7 @@
 // Opens the ledger: one SQLite file, private to its owner, durable at every commit.
 
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -15,7 +15,7 @@ import { damageFault, explainDamage, inspect, isDamage } from './damage.ts'
 import { openDoubts } from './doubts.ts'
 import { EPOCH_FILE, readEpoch } from './epoch-file.ts'
 import { refuseForeignLog } from './foreign-log.ts'
-import { identify, openProgress } from './identity.ts'
+import { identify, keepWhatSpeaksAgainst, openProgress } from './identity.ts'
 import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { openMoves, type RecordMove } from './moves.ts'
@@ -80,7 +80,8 @@ export function openLedger(options: LedgerOptions): Ledger {
  * a ledger is missing, a volume is not mounted, and a new one would send everything once more.
  */
 export function makeLedger(options: FileOptions & { readonly path: string }): { ledgerId: string; made: boolean } {
-  const made = !existsSync(options.path)
+  // What a restore on a full disk leaves, an empty file, is no ledger either.
+  const made = !existsSync(options.path) || statSync(options.path).size === 0
   if (made) refuseAnother(options)
   const { db, ledgerId, witness } = openFile(options, true)
   witness.close()
@@ -251,6 +252,7 @@ function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): Opene
       const ledgerId = ledgerIdOf(db)
       const witness = openWitness(witnessDirs, ledgerId, path)
       identify(db, path, ledgerId, witness)
+      keepWhatSpeaksAgainst(db, witness)
       // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
       db.exec('PRAGMA busy_timeout = 0')
       return { db, ledgerId, witness }

@@ -10,10 +10,11 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  realpathSync,
   rmSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Fault } from '../domain/fault.ts'
 import { type Held, type Holder, type Lock, takeLock } from './lock.ts'
 
@@ -34,6 +35,8 @@ export interface Witness {
   testify(epoch: string, progress: number): void
   /** After every commit: a read and a write of 16 bytes a place. */
   progressed(progress: number): void
+  /** It speaks against this ledger: until a new epoch begins it stays as it is, however far this ledger comes. */
+  leave(testimony: Testimony): void
   close(): void
 }
 
@@ -43,30 +46,37 @@ const PROGRESS_DIGITS = 16
 /** `places`: directories of this user, each made when it is first needed; one that cannot be used is passed over. */
 export function openWitness(places: readonly string[], ledgerId: string, ledgerPath: string): Witness {
   const files = places.map((place) => join(place, `${ledgerId}.witness`))
-  /** null: tried, and it cannot be opened. */
-  const opened = new Map<string, number | null>()
+  const realPath = realPathOf(ledgerPath)
+  /** null: it is not written. */
+  const handles = new Map<string, number | null>()
 
-  function open(file: string, flags: 'r+' | 'w+'): number | null {
-    const known = opened.get(file)
-    if (typeof known === 'number' || (known === null && flags === 'r+')) return known
-    const handle = isOwn(dirname(file), flags === 'w+') ? openFile(file, flags) : null
-    opened.set(file, handle)
+  function take(file: string, handle: number | null): number | null {
+    const before = handles.get(file)
+    if (typeof before === 'number') closeSync(before)
+    handles.set(file, handle)
     return handle
   }
 
-  function testimonyOf(file: string): Testimony | null {
-    return isOwn(dirname(file), false) ? readTestimony(file) : null
+  /** One that can no longer be written would vouch for less than was done: it goes, and the ledger goes on. */
+  function write(file: string, record: () => void): void {
+    try {
+      record()
+    } catch {
+      take(file, null)
+      attempt(() => rmSync(file, { force: true }))
+    }
   }
 
   return {
-    testimonies: () => files.map(testimonyOf).filter((said) => said !== null),
+    testimonies: () => files.filter((file) => isOwn(dirname(file), false)).flatMap((file) => readTestimony(file) ?? []),
 
     testify(epoch, progress) {
       for (const file of files) {
-        const handle = open(file, 'r+') ?? open(file, 'w+')
+        // By its name: whoever cleared a directory of caches took the file that was open.
+        const handle = take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? openFile(file, 'w+')) : null)
         if (handle === null) continue
-        attempt(file, () => {
-          const text = `${digitsOf(progress)} ${epoch} ${ledgerPath}\n`
+        write(file, () => {
+          const text = `${digitsOf(progress)} ${epoch} ${realPath}\n`
           writeSync(handle, text, 0)
           ftruncateSync(handle, Buffer.byteLength(text))
         })
@@ -75,31 +85,44 @@ export function openWitness(places: readonly string[], ledgerId: string, ledgerP
 
     progressed(progress) {
       for (const file of files) {
-        const handle = open(file, 'r+')
+        const known = handles.get(file)
+        const handle =
+          known === undefined ? take(file, isOwn(dirname(file), false) ? openFile(file, 'r+') : null) : known
         if (handle === null) continue
-        // Never back: what a copy of this ledger did must stay to be seen.
-        attempt(file, () => {
+        // Never back: what another copy of this ledger did must stay to be seen.
+        write(file, () => {
           if (progress > progressIn(handle)) writeSync(handle, digitsOf(progress), 0)
         })
       }
     },
 
+    leave: ({ file }) => void take(file, null),
+
     close() {
-      for (const handle of opened.values()) if (handle !== null) closeSync(handle)
-      opened.clear()
+      for (const file of files) take(file, null)
     },
+  }
+}
+
+/** However the data directory is called: links are resolved as far as there is something. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    const parent = dirname(path)
+    return parent === path ? path : join(realPathOf(parent), basename(path))
   }
 }
 
 /** Ledgers that stood at this path, as any place remembers them. */
 export function testimoniesOf(places: readonly string[], ledgerPath: string): readonly Testimony[] {
+  const realPath = realPathOf(ledgerPath)
   return places
     .filter((place) => isOwn(place, false))
     .flatMap((place) => readdirSync(place).map((name) => join(place, name)))
     .filter((file) => file.endsWith('.witness'))
-    .map(readTestimony)
-    .filter((said) => said !== null)
-    .filter((said) => said.ledgerPath === ledgerPath)
+    .flatMap((file) => readTestimony(file) ?? [])
+    .filter((said) => said.ledgerPath === realPath)
 }
 
 /** Keeps every copy of a ledger on this machine from sending at the same time: the worker lock lies within each copy. */
@@ -180,11 +203,10 @@ function openFile(file: string, flags: 'r+' | 'w+'): number | null {
   }
 }
 
-/** A witness that can no longer be written would vouch for less than was done: it goes, and the ledger goes on. */
-function attempt(file: string, write: () => void): void {
+function attempt(act: () => void): void {
   try {
-    write()
+    act()
   } catch {
-    rmSync(file, { force: true })
+    // A disk that can no longer be written. The next epoch tries again.
   }
 }

@@ -9,9 +9,11 @@ export interface OpenedRegister extends EpochRegister {
   close(): void
 }
 
-/** An empty ARGV[1]: no epoch is expected there. */
+/** An empty ARGV[1]: no epoch is expected there. Asked again, because its answer was lost on the way, it says the same. */
 const REPLACE = `
-  if (redis.call('get', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+  local held = redis.call('get', KEYS[1]) or ''
+  if held == ARGV[2] then return 1 end
+  if held ~= ARGV[1] then return 0 end
   redis.call('set', KEYS[1], ARGV[2])
   return 1`
 

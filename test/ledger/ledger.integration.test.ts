@@ -136,7 +136,7 @@ describe('a SQLite file', () => {
         },
       })
     expect(opening).toThrow(
-      expect.objectContaining({ code: 'config', message: expect.stringContaining(`There is no ledger at ${path};`) }),
+      expect.objectContaining({ code: 'config', message: expect.stringContaining(`There is no ledger at ${path}`) }),
     )
     expect(existsSync(join(place.dir, 'no-such-directory'))).toBe(false)
   })

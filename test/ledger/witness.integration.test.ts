@@ -5,10 +5,20 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { BatchView, EpochRegister, Ledger } from '../../src/domain/ports.ts'
-import { openLedger } from '../../src/ledger/ledger.ts'
+import type { BatchId, BatchView, EpochRegister, Ledger } from '../../src/domain/ports.ts'
+import { makeLedger, openLedger } from '../../src/ledger/ledger.ts'
 import { lockOutCopies, testimoniesOf } from '../../src/ledger/witness.ts'
-import { claimNamed, NOW, openAccount, refund, type SqlitePlace, sqlitePlace, submit } from '../fixtures/ledgers.ts'
+import {
+  CLERK,
+  claimNamed,
+  messageOf,
+  NOW,
+  openAccount,
+  refund,
+  type SqlitePlace,
+  sqlitePlace,
+  submit,
+} from '../fixtures/ledgers.ts'
 
 let places: SqlitePlace[]
 beforeEach(() => {
@@ -57,6 +67,13 @@ function edit(place: SqlitePlace, change: (identity: Record<string, unknown>) =>
   change(identity)
   db.prepare("UPDATE meta SET value = ? WHERE key = 'identity'").run(JSON.stringify(identity))
   db.close()
+}
+
+async function batchesIn(place: SqlitePlace): Promise<readonly BatchId[]> {
+  const ledger = place.open()
+  const batches = await ledger.batches()
+  await ledger.close()
+  return batches.map(({ batchId }) => batchId)
 }
 
 describe('without a witness', () => {
@@ -132,29 +149,84 @@ describe('a witness', () => {
     expect(await alarmIn(place)).toBe('older')
   })
 
-  test('that knows a later epoch, or another one of the same number, shows that a copy worked', async () => {
+  test.each([
+    ['a later epoch', 1, 'older'],
+    ['another epoch of the same number', 0, 'older'],
+    ['an earlier epoch', -1, null],
+  ])('that knows %s says whether a copy worked', async (_what, step, alarm) => {
     const place = await placeOf(true)
     await using(place, work)
     const text = readFileSync(witnessFile(place), 'utf8')
     const epoch = text.split(' ')[1] as string
     const number = Number(epoch.split('-')[0])
-    const say = (other: string) => writeFileSync(witnessFile(place), text.replace(epoch, other))
-    say(`${number + 1}-${'a'.repeat(24)}`)
-    expect(await alarmIn(place)).toBe('older')
-    say(`${number}-${'a'.repeat(24)}`)
-    expect(await alarmIn(place)).toBe('older')
-    say(`${number - 1}-${'a'.repeat(24)}`)
-    expect(await alarmIn(place)).toBeNull() // it fell behind, and vouches for nothing
+    writeFileSync(witnessFile(place), text.replace(epoch, `${number + step}-${'a'.repeat(24)}`))
+    expect(await alarmIn(place)).toBe(alarm)
+    if (alarm !== null) return
+    // It fell behind, and vouches for nothing.
     inDir(place, 'chmod u+x ledger.epoch')
     expect(await alarmIn(place)).toBe('touched')
+  })
+
+  test('that speaks against a ledger is not outgrown by what is done in it', async () => {
+    const place = await placeOf(true)
+    await using(place, work)
+    inDir(place, 'mkdir bak; cp -a ledger.* bak')
+    await using(place, claimOne)
+    inDir(place, 'cp -a bak/. .')
+    const [batch] = await batchesIn(place)
+    for (let acts = 0; acts < 4; acts++)
+      await using(place, (ledger) => ledger.pause(batch as BatchId, 'try', CLERK, NOW))
+    expect(await alarmIn(place)).toBe('older')
+  })
+
+  test.each([
+    ['a file', (ledger: Ledger) => openAccount(ledger).then((account) => submit(ledger, account, [refund('C')]))],
+    [
+      'a message',
+      (ledger: Ledger) => openAccount(ledger).then((account) => ledger.recordMessage(messageOf(account, refund('C')))),
+    ],
+  ])('knows that %s was accepted: a copy from before it is an older state', async (_what, accept) => {
+    const place = await placeOf(true)
+    await using(place, work)
+    inDir(place, 'mkdir bak; cp -a ledger.* bak')
+    await using(place, accept)
+    inDir(place, 'cp -a bak/. .')
+    expect(await alarmIn(place)).toBe('older')
+  })
+
+  test('that was deleted under a worker comes back with the next epoch', async () => {
+    const place = await placeOf(true)
+    await using(place, async (ledger) => {
+      await work(ledger)
+      inDir(place, `rm ${witnessFile(place)}`)
+      await ledger.renewEpoch()
+      await claimOne(ledger)
+    })
+    expect(testimoniesOf([place.witness], place.path)).toHaveLength(1)
+    expect(await alarmIn(place)).toBeNull()
+  })
+
+  test('knows the ledger under every name of its directory', async () => {
+    const place = await placeOf(true)
+    await using(place, work)
+    inDir(place, 'ln -s . link')
+    const named = join(place.dir, 'link', 'ledger.db')
+    expect(testimoniesOf([place.witness], named)).toHaveLength(1)
+    inDir(place, 'mkdir gone; mv ledger.* gone; : > ledger.db')
+    for (const path of [place.path, named]) {
+      const make = () => makeLedger({ path, witnessDirs: [place.witness] })
+      expect(make).toThrow(expect.objectContaining({ code: 'usage' }))
+    }
   })
 
   test('never forgets progress that it has seen, whichever copy made it', async () => {
     const place = await placeOf(true)
     await using(place, work)
-    const text = readFileSync(witnessFile(place), 'utf8')
-    writeFileSync(witnessFile(place), text.replace(/^\d{16}/, '0000000000000999'))
-    await using(place, claimOne)
+    await using(place, async (ledger) => {
+      const text = readFileSync(witnessFile(place), 'utf8')
+      writeFileSync(witnessFile(place), text.replace(/^\d{16}/, '0000000000000999'))
+      await claimOne(ledger)
+    })
     expect(readFileSync(witnessFile(place), 'utf8').slice(0, 16)).toBe('0000000000000999')
     expect(await alarmIn(place)).toBe('older')
   })
