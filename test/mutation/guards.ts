@@ -795,6 +795,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [PUT_BACK],
   },
   {
+    name: 'a witness that cannot be removed stops no worker',
+    file: 'src/ledger/witness.ts',
+    guard: 'attempt(() => rmSync(file, { force: true }))',
+    without: 'rmSync(file, { force: true })',
+    tests: [WITNESS],
+  },
+  {
+    name: 'a register that is asked twice says the same',
+    file: 'src/queues/epoch-register.ts',
+    guard: '  if held == ARGV[2] then return 1 end\n',
+    without: '',
+    tests: ['test/queues/epoch-register.integration.test.ts'],
+  },
+  {
     name: 'a witness forgets no progress',
     file: 'src/ledger/witness.ts',
     guard: 'if (progress > progressIn(handle)) ',
@@ -825,8 +839,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a ledger adopted as moved overrules no register',
     file: 'src/ledger/adopt.ts',
-    guard: 'overrules: overrules || restored',
-    without: 'overrules: true',
+    guard: 'const still = restored || ',
+    without: 'const still = true || ',
     tests: [WITNESS],
   },
   {
