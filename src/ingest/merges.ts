@@ -1,7 +1,7 @@
 // Which cells of a sheet are under merged cells: a spreadsheet shows the first one of them, and keeps what the others hold.
 
 import { type Address, COLUMNS_MOST, parseRange } from './address.ts'
-import { readXml } from './xml.ts'
+import { type AttributeOf, readXml, type Shape } from './xml.ts'
 import { type Budget, damaged, type Entry, inflate } from './zip.ts'
 
 /** The first and the last cell of merged ones. */
@@ -16,12 +16,14 @@ const MERGES_MOST = 1_000_000
 /** A table has no more columns; what is beyond is a fault of its row, under merged cells or not. */
 const COLUMNS_LOOKED_AT = 1_001
 
+const MERGES: Shape = { worksheet: { mergeCells: { mergeCell: {} } } }
+
 /** They are listed behind the rows, and are needed before them. Most sheets have none, and are not parsed for it. Throws Unreadable. */
 export async function readMerges(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly Merge[]> {
   if (!(await mentions(bytes, part, { ...budget }, 'mergeCell'))) return []
   const merges: Merge[] = []
   const elements = {
-    open(element: string, attribute: (name: string) => string | undefined) {
+    open(element: string, attribute: AttributeOf) {
       if (element !== 'mergeCell') return
       const range = parseRange(attribute('ref') ?? '')
       if (range === null || merges.length === MERGES_MOST) throw damaged()
@@ -30,7 +32,7 @@ export async function readMerges(bytes: Buffer, part: Entry, budget: Budget): Pr
     close() {},
     text() {},
   }
-  for await (const _ of readXml(bytes, part, { ...budget }, elements));
+  for await (const _ of readXml(bytes, part, { ...budget }, MERGES, elements));
   return merges.sort((a, b) => a.first.line - b.first.line)
 }
 

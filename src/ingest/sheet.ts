@@ -5,7 +5,7 @@ import { type CellKind, dateText, type NumberStyle, numberText } from './cell.ts
 import { Covers, type Merge } from './merges.ts'
 import { type Problem, refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
-import { joined, readXml, unescapeText } from './xml.ts'
+import { type AttributeOf, joined, readXml, type Shape, TEXT_OR_RUNS, unescapeText } from './xml.ts'
 import { type Budget, damaged, type Entry, Unreadable } from './zip.ts'
 
 /** What the cells of every sheet refer to. */
@@ -38,7 +38,7 @@ export async function* readSheet(
   const rows = new RowReader(book, merges)
   let columns: number | null = null
   let filled = -1
-  for await (const _ of readXml(book.bytes, part, book.budget, rows)) {
+  for await (const _ of readXml(book.bytes, part, book.budget, SHEET, rows)) {
     for (const row of rows.take()) {
       if (columns === null) {
         columns = widthOf(row.cells)
@@ -71,7 +71,7 @@ export interface Unseen {
 /** The text of the first cell that has any; null: the sheet is empty. */
 export async function sheetStart(book: Book, part: Entry): Promise<string | null> {
   const rows = new RowReader(book)
-  for await (const _ of readXml(book.bytes, part, book.budget, rows)) {
+  for await (const _ of readXml(book.bytes, part, book.budget, SHEET, rows)) {
     const [first] = rows.take()
     if (first !== undefined) return first.cells.find(({ text }) => text.trim() !== '')?.text ?? ''
   }
@@ -81,7 +81,7 @@ export async function sheetStart(book: Book, part: Entry): Promise<string | null
 /** Whatever stands in a sheet, row by row, be it a table or not. Throws Unreadable. */
 export async function* readCells(book: Book, part: Entry): AsyncGenerator<Pick<Row, 'line' | 'cells'>> {
   const rows = new RowReader(book)
-  for await (const _ of readXml(book.bytes, part, book.budget, rows)) yield* rows.take()
+  for await (const _ of readXml(book.bytes, part, book.budget, SHEET, rows)) yield* rows.take()
 }
 
 export interface Cell {
@@ -139,12 +139,17 @@ function toRecord({ line, cells }: Row, columns: number): CsvRecord {
   }
 }
 
+/** The formula is not read. That there is one is. */
+const SHEET: Shape = {
+  worksheet: { cols: { col: {} }, sheetData: { row: { c: { v: 'text', f: 'text', is: TEXT_OR_RUNS } } } },
+}
+
 /** Takes the elements of a sheet and gathers its rows. */
 class RowReader {
   readonly #book: Book
   readonly #covers: Covers
   #rows: Row[] = []
-  #inData: boolean = false
+  #hasData: boolean = false
   /** The row at hand; 0: none is. It may come in pieces. */
   #line = 0
   #hidden: boolean = false
@@ -157,10 +162,8 @@ class RowReader {
   #type: string = 'n'
   #style = 0
   #value: string | null = null
-  #inline = ''
+  #inline: string | null = null
   #isFormula: boolean = false
-  #taking: 'value' | 'inline' | null = null
-  #inReading: boolean = false
 
   constructor(book: Book, merges: readonly Merge[] = []) {
     this.#book = book
@@ -178,42 +181,37 @@ class RowReader {
     return rows
   }
 
-  open(element: string, attribute: (name: string) => string | undefined): void {
+  open(element: string, attribute: AttributeOf): void {
     if (element === 'sheetData') this.#startData()
-    if (element === 'col' && !this.#inData) this.#takeColumns(attribute)
-    if (!this.#inData) return
-    if (element === 'row') this.#openRow(attribute('r'), isTrue(attribute('hidden')) || isZero(attribute('ht')))
+    else if (element === 'col' && !this.#hasData) this.#takeColumns(attribute)
+    else if (element === 'row') this.#openRow(attribute('r'), isTrue(attribute('hidden')) || isZero(attribute('ht')))
     else if (element === 'c') this.#openCell(attribute('r'), attribute('t'), attribute('s'))
-    else if (element === 'v') this.#startValue()
+    else if (element === 'v') this.#value = ''
     else if (element === 'f') this.#isFormula = true
-    else if (element === 't' && !this.#inReading) this.#taking = 'inline'
-    else if (element === 'rPh') this.#inReading = true
+    else if (element === 'is') this.#startInline()
   }
 
   close(element: string): void {
-    if (!this.#inData) return
     if (element === 'sheetData') this.#endData()
     else if (element === 'c') this.#closeCell()
-    else if (element === 'v' || element === 't') this.#taking = null
-    else if (element === 'rPh') this.#inReading = false
   }
 
-  text(text: string): void {
-    if (this.#taking === 'value') this.#value = joined(this.#value ?? '', text)
-    else if (this.#taking === 'inline') this.#inline = joined(this.#inline, text)
+  text(text: string, element: string): void {
+    if (element === 'v') this.#value = joined(this.#value ?? '', text)
+    else if (element === 't') this.#inline = joined(this.#inline ?? '', text)
   }
 
   #startData(): void {
-    if (this.#line > 0) throw damaged() // once is all
-    this.#inData = true
+    if (this.#hasData) throw damaged() // once is all
+    this.#hasData = true
   }
 
-  #startValue(): void {
-    this.#value = ''
-    this.#taking = 'value'
+  #startInline(): void {
+    if (this.#inline !== null) throw damaged()
+    this.#inline = ''
   }
 
-  #takeColumns(attribute: (name: string) => string | undefined): void {
+  #takeColumns(attribute: AttributeOf): void {
     if (!isTrue(attribute('hidden')) && !isZero(attribute('width'))) return
     this.#hiddenColumns.push({ from: Number(attribute('min')), to: Number(attribute('max')) })
     if (this.#hiddenColumns.length > COLUMNS_MOST) throw damaged()
@@ -245,7 +243,7 @@ class RowReader {
     this.#type = type ?? 'n'
     this.#style = Number(style ?? 0)
     this.#value = null
-    this.#inline = ''
+    this.#inline = null
     this.#isFormula = false
   }
 
@@ -272,7 +270,7 @@ class RowReader {
     if (this.#isFormula && (value === null || (value === '' && this.#type !== 'str'))) return 'not-computed'
     switch (this.#type) {
       case 'inlineStr':
-        return toText(unescapeText(this.#inline))
+        return toText(unescapeText(this.#inline ?? ''))
       case 'str':
         return toText(unescapeText(value ?? ''))
       case 's': {
@@ -304,7 +302,6 @@ class RowReader {
   }
 
   #endData(): void {
-    this.#inData = false
     this.#finishRow()
     this.#cells = []
     this.#fault = null

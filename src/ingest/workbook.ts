@@ -12,7 +12,7 @@ import { readMerges } from './merges.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 import { type Book, readCells, readSheet, sheetStart, type Unseen } from './sheet.ts'
-import { joined, readXml, unescapeText } from './xml.ts'
+import { type AttributeOf, joined, readXml, type Shape, TEXT_OR_RUNS, unescapeText } from './xml.ts'
 import { type Budget, damaged, type Entry, inflate, readDirectory, Unreadable } from './zip.ts'
 
 /** 100,000 rows of 15 columns take about a fifth of it. */
@@ -215,17 +215,21 @@ async function findMain(bytes: Buffer, parts: PartsByName, budget: Budget): Prom
   return path
 }
 
+const WORKBOOK: Shape = { workbook: { workbookPr: {}, sheets: { sheet: {} } } }
+
 async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
   const named: { name: string; id: string; isHidden: boolean }[] = []
   let from1904 = false
   let isWorkbook = false
   const elements = {
-    open(element: string, attribute: (name: string) => string | undefined) {
+    open(element: string, attribute: AttributeOf) {
       isWorkbook ||= element === 'workbook'
       if (element === 'workbookPr') from1904 ||= isTrue(attribute('date1904'))
       if (element !== 'sheet') return
+      const id = attribute('id', 'relation')
+      if (id === undefined) throw damaged()
       const isHidden = (attribute('state') ?? 'visible') !== 'visible'
-      named.push({ name: unescapeText(attribute('name') ?? ''), id: attribute('id') ?? '', isHidden })
+      named.push({ name: unescapeText(attribute('name') ?? ''), id, isHidden })
       if (named.length > SHEETS_MOST)
         throw new Unreadable({
           problem: `the workbook has more than ${SHEETS_MOST} sheets`,
@@ -235,7 +239,7 @@ async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
     close() {},
     text() {},
   }
-  for await (const _ of readXml(bytes, part, budget, elements));
+  for await (const _ of readXml(bytes, part, budget, WORKBOOK, elements));
   if (!isWorkbook) throw noWorkbook()
   return { named, from1904 }
 }
@@ -243,10 +247,12 @@ async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
 /** By id: which part is meant, in lower case, and what it is. */
 type Relations = ReadonlyMap<string, { readonly kind: string; readonly path: string }>
 
+const RELATIONSHIPS: Shape = { Relationships: { Relationship: {} } }
+
 async function readRelations(bytes: Buffer, part: Entry, folder: string, budget: Budget): Promise<Relations> {
   const relations = new Map<string, { kind: string; path: string }>()
   const elements = {
-    open(element: string, attribute: (name: string) => string | undefined) {
+    open(element: string, attribute: AttributeOf) {
       if (element !== 'Relationship' || attribute('TargetMode') === 'External') return
       const id = attribute('Id') ?? ''
       if (relations.has(id)) throw damaged()
@@ -256,7 +262,7 @@ async function readRelations(bytes: Buffer, part: Entry, folder: string, budget:
     close() {},
     text() {},
   }
-  for await (const _ of readXml(bytes, part, budget, elements));
+  for await (const _ of readXml(bytes, part, budget, RELATIONSHIPS, elements));
   return relations
 }
 
@@ -273,51 +279,39 @@ function only(relations: Relations, wanted: string): string | undefined {
   return [...paths][0]
 }
 
-const NUMBER_FORMAT = 'styleSheet/numFmts/numFmt'
-const CELL_STYLE = 'styleSheet/cellXfs/xf'
+/** Conditional formats and tables have number formats too, counted by another list, in which 14 is a per cent and no date. */
+const STYLES: Shape = { styleSheet: { numFmts: { numFmt: {} }, cellXfs: { xf: {} } } }
 
-/**
- * Per cell style, what it makes of a number. By the whole path: conditional formats and tables have number formats too,
- * counted by another list, in which 14 is a per cent and no date.
- */
+/** Per cell style, what it makes of a number. */
 async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberStyle[]> {
   const formats = new Map<number, NumberStyle>()
   const styleOf = (id: number) => formats.get(id) ?? builtInStyle(id)
   const ids: number[] = []
-  const path: string[] = []
   const elements = {
-    open(element: string, attribute: (name: string) => string | undefined) {
-      path.push(element)
-      const at = path.join('/')
+    open(element: string, attribute: AttributeOf) {
       const id = () => Number(attribute('numFmtId') ?? 0)
-      if (at === NUMBER_FORMAT) formats.set(id(), stricter(styleOf(id()), formatStyle(attribute('formatCode') ?? '')))
-      if (at === CELL_STYLE) ids.push(id())
+      if (element === 'numFmt') formats.set(id(), stricter(styleOf(id()), formatStyle(attribute('formatCode') ?? '')))
+      if (element === 'xf') ids.push(id())
     },
-    close() {
-      path.pop()
-    },
+    close() {},
     text() {},
   }
-  for await (const _ of readXml(bytes, part, budget, elements));
+  for await (const _ of readXml(bytes, part, budget, STYLES, elements));
   return ids.map(styleOf)
 }
 
-/** The texts that cells name by number: plain or in runs of different fonts; without the readings of Japanese ones. */
+const SHARED: Shape = { sst: { si: TEXT_OR_RUNS } }
+
+/** The texts that cells name by number: plain or in runs of different fonts. */
 async function readShared(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly string[]> {
   const shared: string[] = []
   let characters = 0
   let text = ''
-  let inText = false
-  let inReading = false
   const elements = {
     open(element: string) {
       if (element === 'si') text = ''
-      if (element === 't') inText = true
-      if (element === 'rPh') inReading = true
     },
     close(element: string) {
-      if (element === 't') inText = false
-      if (element === 'rPh') inReading = false
       if (element !== 'si') return
       shared.push(unescapeText(text))
       characters += text.length + SHARED_OVERHEAD
@@ -328,10 +322,10 @@ async function readShared(bytes: Buffer, part: Entry, budget: Budget): Promise<r
         })
     },
     text(piece: string) {
-      if (inText && !inReading) text = joined(text, piece)
+      text = joined(text, piece)
     },
   }
-  for await (const _ of readXml(bytes, part, budget, elements));
+  for await (const _ of readXml(bytes, part, budget, SHARED, elements));
   return shared
 }
 

@@ -3,11 +3,27 @@
 
 import { type Budget, damaged, type Entry, inflate, Unreadable } from './zip.ts'
 
+/** The value of an attribute without a prefix, or of one that relates to another part: `r:id`. */
+export type AttributeOf = (name: string, kind?: 'relation') => string | undefined
+
+/**
+ * The elements that are taken, by where they stand, from the root on. Any other is passed over with all that is in it, and so
+ * is one outside the namespace of the root: extensions and other programs may repeat every name. `text` holds text and no
+ * element, and stands once in its parent.
+ */
+export interface Shape {
+  readonly [name: string]: Shape | 'text'
+}
+
+/** As cells and shared texts hold it: without the readings of Japanese ones. */
+export const TEXT_OR_RUNS: Shape = { t: 'text', r: { t: 'text' } }
+
 export interface Elements {
   /** Names come without their prefix. */
-  open(name: string, attribute: (name: string) => string | undefined): void
+  open(name: string, attribute: AttributeOf): void
   close(name: string): void
-  text(text: string): void
+  /** What stands in an element of this name; it may come in pieces. */
+  text(text: string, name: string): void
 }
 
 /** No part of a workbook has a longer text or tag: a cell holds 32,767 characters. Longer ones would be joined without end. */
@@ -28,11 +44,12 @@ export async function* readXml(
   bytes: Buffer,
   entry: Entry,
   budget: Budget,
+  shape: Shape,
   elements: Elements,
 ): AsyncGenerator<undefined> {
   let decoder: InstanceType<typeof TextDecoder> | null = null
   const lineEnds = new LineEnds()
-  const tokens = new Tokens(elements)
+  const tokens = new Tokens(new ShapedElements(shape, elements))
   for await (const piece of inflate(bytes, entry, budget)) {
     decoder ??= decoderFor(piece)
     tokens.take(lineEnds.take(decodeBytes(decoder, piece)))
@@ -82,14 +99,118 @@ class LineEnds {
 const COMMENT = '<!--'
 const CDATA = '<![CDATA['
 
+const RELATIONS =
+  /^http:\/\/(?:schemas\.openxmlformats\.org\/officeDocument\/2006|purl\.oclc\.org\/ooxml\/officeDocument)\/relationships$/
+/** Its elements wrap others, which count as if they stood without them. */
+const ALTERNATIVES = 'http://schemas.openxmlformats.org/markup-compatibility/2006'
+
+/** By prefix, as one element declares them, and what is declared around it. */
+interface Namespaces {
+  readonly own: ReadonlyMap<string, string>
+  readonly outer: Namespaces | null
+}
+const NAMESPACES: Namespaces = { own: new Map([['xml', 'http://www.w3.org/XML/1998/namespace']]), outer: null }
+
+/** An element that is open. A shape of null: it is passed over with what is in it. */
+interface Open {
+  readonly name: string
+  readonly local: string
+  readonly namespaces: Namespaces
+  readonly shape: Shape | 'text' | null
+  readonly isTaken: boolean
+  /** The texts that were in it, by name. */
+  readonly texts: string[]
+}
+
+/** Follows the elements that are open, and hands over those of the shape. */
+class ShapedElements {
+  readonly #shape: Shape
+  readonly #elements: Elements
+  readonly #open: Open[] = []
+  #main: string | null = null
+
+  constructor(shape: Shape, elements: Elements) {
+    this.#shape = shape
+    this.#elements = elements
+  }
+
+  get innermost(): string | undefined {
+    return this.#open.at(-1)?.name
+  }
+
+  open(name: string, tag: string): void {
+    if (this.#open.length === DEPTH_MOST) throw damaged()
+    const parent = this.#open.at(-1)
+    if (parent?.shape === 'text') throw damaged()
+    let attributes: Attributes | null = null
+    const parsed = () => {
+      attributes ??= parseAttributes(tag, name.length + 1)
+      return attributes
+    }
+    const outer = parent?.namespaces ?? NAMESPACES
+    const namespaces = tag.includes('xmlns') ? declared(outer, parsed()) : outer
+    const namespace = namespaceOf(name, namespaces)
+    if (namespace === undefined) throw damaged()
+    this.#main ??= namespace
+    const local = localName(name)
+    const around = parent === undefined ? this.#shape : (parent.shape as Shape | null)
+    const own = around !== null && namespace === this.#main && Object.hasOwn(around, local) ? around[local] : undefined
+    const isWrapper = namespace === ALTERNATIVES && parent !== undefined
+    const shape = isWrapper ? around : (own ?? null)
+    if (own === 'text' && parent !== undefined) takeOnce(parent.texts, local)
+    const texts = isWrapper ? parent.texts : []
+    this.#open.push({ name, local, namespaces, shape, isTaken: own !== undefined, texts })
+    if (own !== undefined) {
+      this.#elements.open(local, (wanted, kind) =>
+        attributeOf(parsed(), wanted, kind === undefined ? null : namespaces),
+      )
+    }
+  }
+
+  text(text: string): void {
+    const at = this.#open.at(-1)
+    if (at?.shape === 'text') this.#elements.text(text, at.local)
+  }
+
+  close(): void {
+    const { local, isTaken } = this.#open.pop() as Open
+    if (isTaken) this.#elements.close(local)
+  }
+}
+
+/** Of two, one reader would take the first and another the last. */
+function takeOnce(texts: string[], name: string): void {
+  if (texts.includes(name)) throw damaged()
+  texts.push(name)
+}
+
+function declared(outer: Namespaces, attributes: Attributes): Namespaces {
+  const own = new Map<string, string>()
+  for (const [name, value] of attributes) {
+    if (name === 'xmlns') own.set('', decodeEntities(value))
+    else if (name.startsWith('xmlns:')) own.set(name.slice('xmlns:'.length), decodeEntities(value))
+  }
+  return { own, outer }
+}
+
+/** undefined: the prefix is not declared. */
+function namespaceOf(name: string, namespaces: Namespaces): string | undefined {
+  const colon = name.indexOf(':')
+  const prefix = colon === -1 ? '' : name.slice(0, colon)
+  for (let at: Namespaces | null = namespaces; at !== null; at = at.outer) {
+    const found = at.own.get(prefix)
+    if (found !== undefined) return found
+  }
+  return prefix === '' ? '' : undefined
+}
+
 /** Splits the text into tags and the text between them. A token that is cut at the end waits for its rest. */
 class Tokens {
-  readonly #elements: Elements
+  readonly #elements: ShapedElements
   #xml = ''
-  readonly #open: string[] = []
   #hasRoot: boolean = false
 
-  constructor(elements: Elements) {
+  constructor(elements: ShapedElements) {
     this.#elements = elements
   }
 
@@ -106,7 +227,11 @@ class Tokens {
   }
 
   end(): void {
-    if (!this.#hasRoot || this.#open.length > 0 || this.#xml.trim() !== '') throw damaged()
+    if (!this.#hasRoot || this.#isInside || this.#xml.trim() !== '') throw damaged()
+  }
+
+  get #isInside(): boolean {
+    return this.#elements.innermost !== undefined
   }
 
   /** Where it ends; null: not yet. So do the others. */
@@ -114,7 +239,7 @@ class Tokens {
     const end = xml.indexOf('<', at)
     if (end === -1) return null
     const text = xml.slice(at, end)
-    if (this.#open.length > 0) this.#elements.text(decodeEntities(text))
+    if (this.#isInside) this.#elements.text(decodeEntities(text))
     else if (text.trim() !== '') throw damaged()
     return end
   }
@@ -124,7 +249,7 @@ class Tokens {
     if (!xml.startsWith('<!', at)) return this.#takeTag(xml, at)
     if (xml.startsWith(COMMENT, at)) return endOf(xml, '-->', at + COMMENT.length)
     const start = xml.slice(at, at + CDATA.length)
-    if (start === CDATA && this.#open.length > 0) return this.#takeCdata(xml, at + CDATA.length)
+    if (start === CDATA && this.#isInside) return this.#takeCdata(xml, at + CDATA.length)
     if (CDATA.startsWith(start) || COMMENT.startsWith(start)) return null
     throw new Unreadable({
       problem: 'the workbook holds a DTD, which no spreadsheet program writes',
@@ -149,27 +274,17 @@ class Tokens {
 
   #openElement(tag: string): void {
     const name = TAG_NAME.exec(tag)?.[1]
-    if (name === undefined || (this.#open.length === 0 && this.#hasRoot)) throw damaged()
+    if (name === undefined || (!this.#isInside && this.#hasRoot)) throw damaged()
     this.#hasRoot = true
-    this.#open.push(name)
-    if (this.#open.length > DEPTH_MOST) throw damaged()
-    let attributes: Attributes | null = null
-    this.#elements.open(localName(name), (wanted) => {
-      attributes ??= parseAttributes(tag, name.length + 1)
-      return attributeOf(attributes, wanted)
-    })
-    if (tag.endsWith('/>')) this.#closeElement()
+    this.#elements.open(name, tag)
+    if (tag.endsWith('/>')) this.#elements.close()
   }
 
   #close(tag: string): void {
-    const name = this.#open.at(-1)
+    const name = this.#elements.innermost
     if (name === undefined || tag.slice(2, 2 + name.length) !== name || !/^\s*>$/.test(tag.slice(2 + name.length)))
       throw damaged()
-    this.#closeElement()
-  }
-
-  #closeElement(): void {
-    this.#elements.close(localName(this.#open.pop() as string))
+    this.#elements.close()
   }
 }
 
@@ -218,11 +333,16 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-function attributeOf(attributes: Attributes, wanted: string): string | undefined {
-  const plain = attributes.get(wanted)
-  if (plain !== undefined) return decodeEntities(plain)
-  for (const [name, value] of attributes)
-    if (name.includes(':') && !name.startsWith('xmlns:') && localName(name) === wanted) return decodeEntities(value)
+/** With namespaces: one with a prefix that stands for relations. */
+function attributeOf(attributes: Attributes, wanted: string, namespaces: Namespaces | null): string | undefined {
+  if (namespaces === null) {
+    const plain = attributes.get(wanted)
+    return plain === undefined ? undefined : decodeEntities(plain)
+  }
+  for (const [name, value] of attributes) {
+    const isRelation = name.includes(':') && RELATIONS.test(namespaceOf(name, namespaces) ?? '')
+    if (isRelation && localName(name) === wanted) return decodeEntities(value)
+  }
   return undefined
 }
 

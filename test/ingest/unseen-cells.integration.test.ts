@@ -99,7 +99,7 @@ describe('a value under merged cells', () => {
   test('is found in a sheet of UTF-16 and of any prefix', async () => {
     const xml = sheetOf(rowsOf([HEADER, row(1), row(2)])).replace(
       '</sheetData>',
-      '</sheetData><x:mergeCells xmlns:x="y"><x:mergeCell ref="C2:C3"/></x:mergeCells>',
+      '</sheetData><x:mergeCells xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:mergeCell ref="C2:C3"/></x:mergeCells>',
     )
     for (const part of [xml, Buffer.from(`\ufeff${xml}`, 'utf16le')]) {
       const { rows } = await readWhole(zip(withSheet(part)))

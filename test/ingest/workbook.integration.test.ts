@@ -613,10 +613,9 @@ describe('what would take hours or all memory is refused', () => {
   })
 
   test('sheets without number', async () => {
-    const list = '<sheet name="a" id="rId1"/>'.repeat(1_001)
-    expect(await refused(zip(partsOf({ A: '' }, { 'xl/workbook.xml': `<workbook>${list}</workbook>` })))).toContain(
-      'more than 1000 sheets',
-    )
+    const list = '<sheet name="a" r:id="rId1"/>'.repeat(1_001)
+    const xml = `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>${list}</sheets></workbook>`
+    expect(await refused(zip(partsOf({ A: '' }, { 'xl/workbook.xml': xml })))).toContain('more than 1000 sheets')
   })
 })
 

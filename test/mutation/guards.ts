@@ -58,6 +58,7 @@ const SUBMITTING = 'test/processors/submit-file.integration.test.ts'
 const WORKBOOK = 'test/ingest/workbook.integration.test.ts'
 const NUMBER_FORMATS = 'test/ingest/number-formats.integration.test.ts'
 const UNSEEN = 'test/ingest/unseen-cells.integration.test.ts'
+const FOREIGN = 'test/ingest/foreign-elements.integration.test.ts'
 const OTHER_WRITERS = 'test/ingest/other-writers.integration.test.ts'
 const FORMATS = 'test/results/formats.integration.test.ts'
 const FORMATS_RUN = 'test/e2e/formats.e2e.test.ts'
@@ -1711,8 +1712,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: "a conditional format is no cell's: its number does not make a date an amount",
     file: 'src/ingest/workbook.ts',
-    guard: "const NUMBER_FORMAT = 'styleSheet/numFmts/numFmt'\n",
-    without: "const NUMBER_FORMAT = 'styleSheet/dxfs/dxf/numFmt'\n",
+    guard: '{ numFmts: { numFmt: {} },',
+    without: '{ dxfs: { dxf: { numFmt: {} } },',
     tests: [NUMBER_FORMATS],
   },
   {
@@ -1812,6 +1813,55 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (again.sha256() !== survey.sha256) throw changed()\n',
     without: '',
     tests: [WORKBOOK],
+  },
+  {
+    name: 'an element in an extension is no cell, no value and no text',
+    file: 'src/ingest/xml.ts',
+    guard: 'own ?? null',
+    without: 'own ?? around',
+    tests: [FOREIGN],
+  },
+  {
+    name: 'an element of another program is not the workbook’s of that name',
+    file: 'src/ingest/xml.ts',
+    guard: ' && namespace === this.#main',
+    without: '',
+    tests: [FOREIGN],
+  },
+  {
+    name: 'of two values of a cell neither is read',
+    file: 'src/ingest/xml.ts',
+    guard: "    if (own === 'text' && parent !== undefined) takeOnce(parent.texts, local)\n",
+    without: '',
+    tests: [FOREIGN],
+  },
+  {
+    name: 'a value with an element in it is not read in part',
+    file: 'src/ingest/xml.ts',
+    guard: "    if (parent?.shape === 'text') throw damaged()\n",
+    without: '',
+    tests: [FOREIGN],
+  },
+  {
+    name: 'an attribute of another program is not the relation of a sheet',
+    file: 'src/ingest/xml.ts',
+    guard: "name.includes(':') && RELATIONS.test(namespaceOf(name, namespaces) ?? '')",
+    without: "name.includes(':')",
+    tests: [FOREIGN],
+  },
+  {
+    name: 'of two inline texts of a cell neither is read',
+    file: 'src/ingest/sheet.ts',
+    guard: '    if (this.#inline !== null) throw damaged()\n',
+    without: '',
+    tests: [FOREIGN],
+  },
+  {
+    name: 'a listed sheet without a relation is not passed over',
+    file: 'src/ingest/workbook.ts',
+    guard: '      if (id === undefined) throw damaged()\n',
+    without: '      if (id === undefined) return\n',
+    tests: [FOREIGN],
   },
   {
     name: 'of two parts of one name neither is read',
