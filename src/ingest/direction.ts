@@ -1,5 +1,6 @@
 // Which way the money goes, as the signs of the amounts show it: found once for the file, like its decimal sign.
 
+import { parseCurrency } from '../domain/money.ts'
 import { signShownBy } from './decimal.ts'
 import { refuse, type StructuralFault } from './problem.ts'
 
@@ -16,13 +17,13 @@ export class DirectionEvidence {
 
   see(amount: string, line: number): void {
     if (!/[1-9]/.test(amount)) return // nothing and zero go no way
-    if (hasMinus(amount)) this.#withMinus.add(line)
+    if (isMarked(amount)) this.#withMinus.add(line)
     else if (signShownBy(amount.trim()) !== 'malformed') this.#without.add(line)
   }
 
   decide(): StructuralFault | null {
     if (this.#withMinus.first === null || this.#without.first === null) return null
-    const problem = `amounts with a minus or in brackets (${this.#withMinus}) are mixed with amounts without (${this.#without})`
+    const problem = `amounts with a minus, in brackets or with a word (${this.#withMinus}) are mixed with amounts without (${this.#without})`
     const remedy =
       'a file must move money one way: remove the rows that are not meant, then write every amount without a sign'
     return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, this.#without.first) })
@@ -48,16 +49,27 @@ class Lines {
   }
 }
 
-const DASHES = '[-\\u2010-\\u2014\\u2212\\ufe63\\uff0d]'
-const MINUS = new RegExp(`^${DASHES}|${DASHES}$`, 'u')
+/** Hyphens, dashes and minuses of every kind. */
+const DASH = /[\p{Pd}\u00ad\u02d7\u2043\u2052\u207b\u208b\u2212\u2796]/u
+const OPENING = /[\p{Ps}<]/u
 /** `5.–` is five francs. */
-const NO_CENTS = new RegExp(`[.,]${DASHES}+$`, 'u')
-/** Credit and debit, as banks mark them in English and German. */
-const MARKED = /\d\s?(?:cr|dr|[hs])$/i
+const NO_CENTS = /^[.,]\s?\p{Pd}+$/u
+/** Letters that say nothing: those of 5E2 and US$. */
+const NO_WORDS = /(?<=\d)e(?=[+-]?\d)|(?<!\p{L})(?:us|ca?|au?|nz|hk|s|r)(?=\$)/giu
+/** How currencies are written that have no sign of their own, beside the codes of three letters. */
+const CURRENCY_WORDS = ['kr', 'zł', 'kč', 'fr', 'sfr', 'ft', 'rs', 'lei', 'лв', 'din', 'km']
 
-/** In any notation, with or without a currency beside it. */
-function hasMinus(amount: string): boolean {
-  const bare = amount.replace(/[\p{Sc}\p{L}\p{Z}\s'"]/gu, '')
-  if (bare.startsWith('(') && bare.endsWith(')')) return true
-  return (MINUS.test(bare) && !NO_CENTS.test(bare)) || MARKED.test(amount.trim())
+/** In any notation, with or without a currency beside it. A word that is no currency may say it: `5.00 Cr.`, `5,00 Haben`. */
+function isMarked(amount: string): boolean {
+  const first = amount.search(/\d/)
+  const before = amount.slice(0, first)
+  const after = amount.slice(first).replace(/^.*\d/s, '')
+  if (DASH.test(before) || OPENING.test(before)) return true
+  const end = after.replace(/[\p{Sc}\p{L}\p{Z}'"]/gu, '')
+  if (DASH.test(end) && !NO_CENTS.test(end)) return true
+  return (amount.replace(NO_WORDS, '').match(/\p{L}+/gu) ?? []).some((word) => !isCurrency(word))
+}
+
+function isCurrency(word: string): boolean {
+  return parseCurrency(word) !== undefined || CURRENCY_WORDS.includes(word.toLowerCase())
 }

@@ -19,7 +19,7 @@ import {
 } from './columns.ts'
 import { LIMITS } from './limits.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
-import { findRivals, speaksOfAmount } from './rivals.ts'
+import { findDirections, findRivals, saysDirection, speaksOfAmount } from './rivals.ts'
 
 export interface Header {
   /** Every column as the file names it. */
@@ -74,13 +74,15 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   )
   const ignored = saidPlaces(needs.map ?? [], written, (field) => field === null)
   const rivals = unknown.filter((i) => !ignored.includes(i) && speaksOfAmount(written[i] as string))
+  const directions = unknown.filter((i) => !ignored.includes(i) && saysDirection(written[i] as string))
   const namesAt = (some: readonly number[]) => some.map((i) => written[i] as string)
   const fault =
     findDuplicate(written) ??
     findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
     findHalfResults(written) ??
     findMissing(written, meanings, needs) ??
-    findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals))
+    findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals)) ??
+    (fields.amount === undefined ? null : findDirections(namesAt(directions)))
   if (fault !== null) return refuseNames(fault)
   return {
     written,

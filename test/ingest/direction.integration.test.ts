@@ -28,16 +28,41 @@ describe('amounts with a minus and without one in a file', () => {
     ["'-9.99", '1.00'],
     ['- 9.99', '1.00'],
     ['-1.024,90', '1.024,90'],
+    ['-5.–', '80.00'],
+    ['- 5.--', '80.00'],
+    ['€ -5.-', '80.00'],
+    ['5.00 C', '1.00'],
+    ['5.00 D', '1.00'],
+    ['5.00 Cr.', '1.00'],
+    ['5.00 C.R.', '1.00'],
+    ['CR 5.00', '1.00'],
+    ['CR5.00', '1.00'],
+    ['5.00 Haben', '1.00'],
+    ['Soll: 5,00', '1,00'],
+    ['⁻5.00', '1.00'],
+    ['₋5.00', '1.00'],
+    ['[5.00]', '1.00'],
+    ['{5.00}', '1.00'],
+    ['<5.00>', '1.00'],
+    ['（5.00）', '1.00'],
+    ['*-5.00', '1.00'],
+    ['*-5.00*', '1.00'],
+    ['5.00 minus', '1.00'],
+    ['5E2 CR', '1.00'],
+    ['5.00 R', '1.00'],
+    ['CR$5.00', '1.00'],
+    ['5.00 refunded', '1.00'],
+    ['(5.00) EUR', '1.00'],
   ])('refuse it, whatever is left out: %s beside %s', async (...amounts) => {
     const fault = await refusalOf(fileOf(...amounts))
     expect(fault.problem).toMatch(/amounts with a minus.*are mixed with amounts without/)
-    expect(fault.remedy).toContain('which way the money goes')
+    expect(fault.remedy).toContain('must move money one way')
   })
 
   test('are named by the lines of either kind', async () => {
     const many = [...Array.from({ length: 7 }, () => '-1.00'), '2.00']
     expect((await refusalOf(fileOf(...many))).problem).toBe(
-      'amounts with a minus or in brackets (lines 2, 3, 4, 5, 6 and 2 more) are mixed with amounts without (line 9)',
+      'amounts with a minus, in brackets or with a word (lines 2, 3, 4, 5, 6 and 2 more) are mixed with amounts without (line 9)',
     )
   })
 
@@ -63,6 +88,9 @@ test.each([
   [['5.00', '2026-12-01']],
   [['5.00', '+7.50']],
   [['-5.00', '']],
+  [['5.00', 'EUR 7.50', '7.50 EUR', '7.50€', 'USD7.50', '7.50 US$', 'R$ 5', 'kr 5', '5 zł', 'Fr. 5.–', '5 Kč']],
+  [['5.00', '7.50E2']],
+  [['5.00', 'n/a']],
 ])('%j are of one way, or say nothing: each is judged by itself', async (amounts) => {
   expect((await readWhole(fileOf(...amounts))).rows).toHaveLength(amounts.length)
 })

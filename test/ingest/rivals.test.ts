@@ -42,6 +42,17 @@ describe('a column that speaks of an amount, beside one that is read as the amou
     'Importo rimborsato',
     'Rimborso',
     'Amt2',
+    'Teilerstattung',
+    'Teilrückerstattung',
+    'Refund in order currency',
+    'Amount to return on card',
+    'Refund at cost',
+    'Amount by PSP',
+    'Amount on date of sale',
+    'Prerefunded',
+    'À rembourser',
+    'Partrefund',
+    'Netto by item',
   ])('refuses the file until a person says which one is meant: %s', (rival) => {
     const line = `order_id;Transaction Amount;${rival}`
     expect(parsed(line)).toMatchObject({
@@ -77,6 +88,13 @@ describe('a column that speaks of an amount, beside one that is read as the amou
     'note',
     'Fee',
     'Numéro de remboursement',
+    'Refund requested by',
+    'Refund on',
+    'Currency of the refund',
+    'Erstattung Währung',
+    'Erstattungsart',
+    'Date of refund',
+    'Refund date in UTC',
   ])('is not %s', (name) => {
     expect(header(`order_id;Betrag;${name}`).rivals).toEqual([])
   })
@@ -88,6 +106,58 @@ test('beside a column of the gateway’s own name, or one that a person said, it
     'Converted Amount',
   ])
   expect(header('order_id;Umsatz;Betrag', 'Umsatz=amount').rivals).toEqual(['Betrag'])
+})
+
+describe('a column that says which way the money goes, beside the amount', () => {
+  test.each([
+    'Debit/Credit',
+    'Credit/Debit',
+    'debit_credit',
+    'DebitCredit',
+    'Debit',
+    'Credit',
+    'D/C',
+    'C/D',
+    'DC',
+    'Soll/Haben',
+    'S/H',
+    'Soll',
+    'Haben',
+    'Soll-/Haben-Kennzeichen',
+    'Credit Debit Indicator',
+    'CdtDbtInd',
+    'DR/CR',
+    'Débit/Crédit',
+    'Sens',
+    'Dare/Avere',
+    'Debe/Haber',
+    'Direction',
+    'Sign',
+    'Vorzeichen',
+  ])('refuses the file until a person says that it is not meant: %s', (name) => {
+    for (const amount of ['amount', 'Betrag']) {
+      const line = `order_id;${amount};${name}`
+      const found = parsed(line)
+      expect(found).toMatchObject({
+        kind: 'refused',
+        problem: `the column "${name}" says which way the money of a row goes, and it is not read`,
+      })
+      expect(found).toHaveProperty('remedy', expect.stringContaining(`--map "${name}=ignore"`))
+      expect(parsed(line, `${amount}=amount`)).toHaveProperty('problem')
+      expect(header(line, `${name}=ignore`).fields.amount).toBe(1)
+    }
+  })
+
+  test.each(['Credit card type', 'Credit note', 'Debitor', 'Credit account', 'S', 'Sollzinsen', 'Credit limit'])(
+    'is not %s',
+    (name) => {
+      expect(header(`order_id;amount;${name}`).unknown).toEqual([name])
+    },
+  )
+
+  test('is one of the results in them', () => {
+    expect(header('order_id;amount;result_reference;note').fields.amount).toBe(1)
+  })
 })
 
 test('columns of results and rejects are no rivals', () => {
