@@ -1,6 +1,7 @@
 // From the bytes of a body to what it is: a transaction's answer, plainly none, or neither.
 
 import { isUtf8 } from 'node:buffer'
+import { brotliDecompressSync, constants, inflateRawSync, unzipSync } from 'node:zlib'
 import type { Body } from '../domain/outcome.ts'
 import { parseAnswer } from './answer.ts'
 
@@ -15,7 +16,7 @@ export function parseBody(bytes: Buffer, contentEncoding: Header, scrub: (text: 
   const fields = parseAnswer(text, scrub)
   const status = fields?.TRANS_STATUS_NAME
   if (fields !== null && status !== undefined) return { kind: 'answer', status, fields }
-  const isPlain = isPlainText(bytes, contentEncoding) && isWhole(text) && !speaksOfTransaction(text)
+  const isPlain = isUnpacked(bytes, contentEncoding) && isText(bytes) && isPlainText(text)
   return isPlain ? { kind: 'none', message: fields?.ERROR_MESSAGE ?? null } : { kind: 'unclear' }
 }
 
@@ -24,11 +25,21 @@ export function textOf(bytes: Buffer): string {
   return isBinary(bytes) ? `${bytes.length} bytes that are no text` : bytes.toString('utf8')
 }
 
-function isPlainText(bytes: Buffer, contentEncoding: Header): boolean {
-  if (bytes.length === 0) return true
-  // Nothing is unpacked here: what is packed has not been read.
-  const isPacked = contentEncoding !== undefined && contentEncoding !== 'identity'
-  return !isPacked && isUtf8(bytes) && !isBinary(bytes)
+/** Nothing is unpacked here: what is packed has not been read. */
+function isUnpacked(bytes: Buffer, contentEncoding: Header): boolean {
+  const encodings = [contentEncoding ?? ''].flat().join(',').split(',')
+  return bytes.length === 0 || encodings.every((one) => NO_PACKING.has(one.trim().toLowerCase()))
+}
+
+/** A character set is put there by mistake, and packs nothing. */
+const NO_PACKING: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'utf8'])
+
+function isText(bytes: Buffer): boolean {
+  return isUtf8(bytes) && !isBinary(bytes)
+}
+
+function isPlainText(text: string): boolean {
+  return isWhole(text) && !speaksOfTransaction(text)
 }
 
 /** Compressed bytes, UTF-16 and the like have control characters in them. */
@@ -36,16 +47,88 @@ function isBinary(bytes: Buffer): boolean {
   return bytes.some((byte) => byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d))
 }
 
-/** A web page by its beginning; or one JSON value, or words without the signs that JSON and markup are made of. */
+/** A web page by its beginning; or one JSON value, whole markup, or words, and no run of signs that may be packed. */
 function isWhole(text: string): boolean {
   const body = text.replace(/^\uFEFF/, '').trim()
-  return WEB_PAGE.test(body) || (!OPAQUE.test(body) && (WORDS.test(body) || isJson(body)))
+  return WEB_PAGE.test(body) || ((isWords(body) || isJson(body) || isMarkup(body)) && !hidesInRun(body))
 }
 
-const WEB_PAGE = /^(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|title|body|center|h1)\b/i
-const WORDS = /^(?:[^{}[\]<>"][^{}[\]<>]*)?$/
-/** Shorter than any answer in base64, longer than a UUID. Addresses and trace ids are divided by dots, hyphens, slashes. */
+const WEB_PAGE =
+  /^(?:<!--(?:[^-]|-(?!->))*-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|title|body|center|h1)\b/i
+
+/** Without braces and tags, and with quotation marks only where words have them: a part of JSON or markup is none. */
+function isWords(body: string): boolean {
+  return /^(?:[^{}[\]<>"][^{}[\]"]*|)$/.test(body.replace(QUOTED, '')) && !/<(?![^a-z/!?])/i.test(body)
+}
+
+const QUOTED = /(?<=[\s(])"[^"{}[\]]*"(?=[\s).,;!?]|$)/g
+
+/** Elements that are all closed, from the first sign to the last. */
+function isMarkup(body: string): boolean {
+  if (!body.startsWith('<') || !body.endsWith('>')) return false
+  const open: string[] = []
+  let end = 0
+  let elements = 0
+  for (const [token, closes, name, rest] of body.matchAll(MARKUP)) {
+    end += token.length
+    if (name !== undefined) elements++
+    if (name === undefined || VOID.test(name) || rest?.endsWith('/')) continue
+    if (closes === '') open.push(name)
+    else if (open.pop() !== name) return false
+  }
+  return elements > 0 && end === body.length && open.length === 0
+}
+
+/** Each begins where the one before ended: what is none of them ends the reading. */
+const MARKUP =
+  /[^<]+|<!--(?:[^-]|-(?!->))*-->|<!\[CDATA\[(?:[^\]]|\](?!\]>))*\]\]>|<[?!][^<>[]*>|<(\/?)([a-z][\w:.-]*)([^<>]*)>/giy
+const VOID = /^(?:br|hr|img|input|link|meta)$/i
+
+/**
+ * Request ids, hashes and tokens are runs of letters and digits, and so is an answer in base64 or hexadecimal. What can be
+ * made text of is read; what cannot is an id only where it is shorter than any packed answer.
+ */
+function hidesInRun(body: string): boolean {
+  let opaque = 0
+  for (const [run] of (unescaped(body) ?? body).replaceAll('\\/', '/').matchAll(RUN)) {
+    const decoded = decodings(run)
+    if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString()))) return true
+    if (run.length <= MOST_OPAQUE && decoded.some(unpacksToAnswer)) return true
+    if (OPAQUE.test(run) && !decoded.some(isText)) opaque += run.length
+  }
+  return opaque > MOST_OPAQUE
+}
+
+const RUN = /[\w+/=-]{40,}/g
+/** Longer than a UUID. Addresses and trace ids are divided by dots, hyphens, slashes. */
 const OPAQUE = /[\w+=]{40}/
+/** In all of a body. An answer has more, however it is packed, unless it has a status and nothing else. */
+const MOST_OPAQUE = 100
+
+/** From every place at which it may begin: a word may stand before it. */
+function decodings(run: string): Buffer[] {
+  const base64 = [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64'))
+  const digits = /[\da-f]{40,}/i.exec(run)?.[0] ?? ''
+  return [...base64, ...[0, 1].map((from) => Buffer.from(digits.slice(from), 'hex'))].filter(({ length }) => length > 0)
+}
+
+function unpacksToAnswer(bytes: Buffer): boolean {
+  return UNPACKERS.some((unpack) => {
+    try {
+      return speaksOfTransaction(unpack(bytes).toString())
+    } catch {
+      return false
+    }
+  })
+}
+
+/** As far as it goes: what is packed may be cut. */
+const CUT = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 65_536 }
+const UNPACKERS: ReadonlyArray<(bytes: Buffer) => Buffer> = [
+  (bytes) => unzipSync(bytes, CUT),
+  (bytes) => inflateRawSync(bytes, CUT),
+  (bytes) => brotliDecompressSync(bytes, { ...CUT, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+]
 
 function isJson(text: string): boolean {
   try {

@@ -75,6 +75,31 @@ describe('in every body', () => {
     )
   })
 
+  test('a cut answer in XML is never plainly none, wherever it is cut, unless nothing of it is left', () => {
+    const cuttable =
+      '<?xml version="1.0"?>\n<!-- <a></a> --><a x="1"><id>5</id><b/><br><c><![CDATA[x]]></c>&#x54;RANS_VALUE</a>'
+    for (let length = 1; length <= cuttable.length; length++)
+      expect([length, kindOf(cuttable.slice(0, length))]).toEqual([length, 'unclear'])
+  })
+
+  test('an answer in base64 or hexadecimal is never plainly none, in whatever it stands', () => {
+    const coded = fc
+      .tuple(answer, fc.constantFrom('base64', 'base64url', 'hex'), fc.constantFrom('', 'x', 'id_', 'data:'))
+      .map(([body, coding, front]) => front + Buffer.from(body).toString(coding as BufferEncoding))
+    const wrap = fc.constantFrom<(run: string) => string>(
+      asIs,
+      (run) => JSON.stringify({ error: 'busy', id: run }),
+      (run) => `<a><b>${run}</b></a>`,
+      (run) => `The answer is "${run}".`,
+      (run) => JSON.stringify([Buffer.from(run).toString('base64')]),
+    )
+    fc.assert(
+      fc.property(coded, wrap, (run, wrapping) => {
+        expect(kindOf(wrapping(run))).toBe('unclear')
+      }),
+    )
+  })
+
   test('an answer with anything around it is never plainly none', () => {
     const around = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.json(), fc.constantFrom('<html>', 'x=', '['))
     fc.assert(
@@ -149,6 +174,15 @@ describe('in every body', () => {
     '&#0',
     '<?xml ',
     '<!--',
+    '<a>',
+    '<a ',
+    '</a>',
+    '<![CDATA[',
+    '<',
+    '"a" ',
+    'a".',
+    'ZXlK',
+    '61',
     '{"',
     '[',
     '"',
@@ -158,7 +192,7 @@ describe('in every body', () => {
     '\\u005c',
     '\uFEFF',
   ])('a quarter of a megabyte of %j costs no time', { timeout: 15_000 }, (part) => {
-    for (const front of ['', '{"x":"', '<html>']) kindOf((front + part.repeat(262_144)).slice(0, 262_144))
+    for (const front of ['', '{"x":"', '<html>', '<a>', 'a ']) kindOf((front + part.repeat(262_144)).slice(0, 262_144))
   })
 })
 
