@@ -19,12 +19,15 @@ export function epochFileOf(ledgerPath: string): FileIdentity | null {
 
 /** Later than all of `before`: which number, and a word that no copy can guess. */
 export function nextEpoch(before: readonly string[]): string {
-  return `${Math.max(0, ...before.map(generationOf)) + 1}-${randomBytes(12).toString('hex')}`
+  return `${Math.min(Math.max(0, ...before.map(generationOf)) + 1, LAST_GENERATION)}-${randomBytes(12).toString('hex')}`
 }
 
-/** Epochs of earlier versions are words without a number: before all others. */
+/** No ledger comes to it by itself. Another epoch that has it counts as later, so that nothing is sent. */
+const LAST_GENERATION = 999_999_999_999
+
+/** Epochs of earlier versions are words without a number, and a number beyond the last is none: before all others. */
 export function generationOf(epoch: string): number {
-  return Number(/^(\d{1,15})-/.exec(epoch)?.[1] ?? 0)
+  return Number(/^(\d{1,12})-/.exec(epoch)?.[1] ?? 0)
 }
 
 /** null: there is none. A file that says something else is nobody's epoch. */

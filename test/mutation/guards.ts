@@ -1488,6 +1488,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [TAKING],
   },
   {
+    name: 'the number of an epoch does not outgrow its reading',
+    file: 'src/ledger/epoch-file.ts',
+    guard: '.map(generationOf)) + 1, LAST_GENERATION)',
+    without: '.map(generationOf)) + 1, Number.MAX_SAFE_INTEGER)',
+    tests: ['test/ledger/epoch-file.test.ts'],
+  },
+  {
+    name: 'a number that no ledger can have come to is no epoch',
+    file: 'src/ledger/epoch-file.ts',
+    guard: '{1,12}',
+    without: '{1,15}',
+    tests: ['test/ledger/epoch-file.test.ts'],
+  },
+  {
     name: 'a refusal keeps no merchant that nobody configured',
     file: 'src/processors/take-message.ts',
     guard: "typeof named === 'string' && accountOf(named) !== null",
