@@ -2,7 +2,7 @@
 
 import { assert, Fault } from '../domain/fault.ts'
 import type { Instruction } from '../domain/instruction.ts'
-import { maskPans } from '../domain/pan.ts'
+import { holdsPan, maskPans } from '../domain/pan.ts'
 import type { AccountId, Clock, IntakeAnswer, IntakeLedger, Log } from '../domain/ports.ts'
 
 export type ParsedMessage =
@@ -43,6 +43,7 @@ export type Taken = Exclude<IntakeAnswer, { kind: 'refused' }> | Refused
 
 /** The name of the one kind of job that is taken. */
 const MESSAGE_JOB = 'instruction'
+const CARD_IN_ID = 'the job id holds a card number: nothing was sent; hand the message in again under another id'
 /** Of a name that is not known here, as much as a person needs to find it. */
 const NAME_CHARACTERS = 100
 
@@ -63,7 +64,8 @@ export async function takeMessage(
   try {
     const parsed = parts.parse(payload, (merchant) => parts.accountOf(merchant)?.accountKey ?? null)
     withheld = parsed.kind === 'refused' ? parsed.withheld : null
-    taken = jobName === MESSAGE_JOB ? await tryToTake(parsed, parts) : unknownJob(jobName, withheld)
+    if (holdsPan(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
+    else taken = jobName === MESSAGE_JOB ? await tryToTake(parsed, parts) : unknownJob(jobName, withheld)
   } catch (error) {
     if (error instanceof Fault) throw error
     log.error({ err: error, message: sourceId }, 'a message met a failure of this program and was refused: report this')
@@ -73,7 +75,8 @@ export async function takeMessage(
   if (taken.kind !== 'refused') return taken
   const text = taken.withheld === null ? String(JSON.stringify(payload)).slice(0, 4_000) : `withheld: ${taken.withheld}`
   const accountName = merchantNamedIn(payload, parts)
-  await ledger.recordRefusal({ sourceId, accountName, reasons: taken.reasons, text, nowMs: clock.nowMs() })
+  const nowMs = clock.nowMs()
+  await ledger.recordRefusal({ sourceId: maskPans(sourceId), accountName, reasons: taken.reasons, text, nowMs })
   return taken
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type AddressInfo, createServer } from 'node:net'
-import { type Job, Queue } from 'bullmq'
+import { type Job, Queue, QueueEvents } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
 import { findRedisServer } from '../../src/queues/private-redis.ts'
@@ -97,6 +97,37 @@ test('a message with a card number fails, and the number is left neither in Redi
   expect((await worker.ended).stderr).not.toContain(card)
   expect(recordedIn(office)).toEqual([])
   expect(office.sandbox.received()).toBe(0)
+})
+
+test('a job with a card number in its id or name fails, is taken out of Redis, and leaves no number in the ledger', async () => {
+  office = await openOffice()
+  const worker = await office.worker()
+  const queue = openQueue({ path: office.redisSocket })
+  const events = new QueueEvents('tranche-intake', { connection: { path: office.redisSocket } })
+  const failed = new Map<string, string>()
+  events.on('failed', ({ jobId, failedReason }) => void failed.set(jobId, failedReason))
+  await events.waitUntilReady()
+  const card = '4111111111111111'
+  const jobs = [
+    await queue.add('instruction', message(1), { jobId: `inv-${card}` }),
+    await queue.add('instruction', message(2, { amount: 1.5 }), { jobId: `wrong-${card}` }),
+    await queue.add(`pay ${card}`, message(3)),
+  ]
+  await until('their producer is told', () => failed.size === 3, worker)
+  await events.close()
+  expect(jobs.map((job) => failed.get(job.id as string))).toEqual([
+    expect.stringMatching(/^refused: the job id holds a card number/),
+    expect.stringMatching(/^refused: the job id holds a card number/),
+    expect.stringMatching(/^refused: the job "pay 4111110000001111" is not known/),
+  ])
+  expect(await queue.getJobCountByTypes('failed', 'completed', 'waiting', 'active', 'delayed')).toBe(0)
+  for (const job of jobs) expect(await queue.getJob(job.id as string)).toBeUndefined()
+  const refusals = query(office, 'SELECT * FROM refusal')
+  expect(refusals).toHaveLength(3)
+  expect(JSON.stringify(refusals)).not.toContain(card)
+  worker.kill('SIGTERM')
+  expect((await worker.ended).stderr).not.toContain(card)
+  expect(recordedIn(office)).toEqual([])
 })
 
 test('a message too deep or too large to be looked through is overwritten and refused, and stops no other', async () => {

@@ -1488,6 +1488,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [TAKING],
   },
   {
+    name: 'a job id that holds a card number is refused',
+    file: 'src/processors/take-message.ts',
+    guard: 'if (holdsPan(sourceId)) taken',
+    without: "if (sourceId === '') taken",
+    tests: [TAKING],
+  },
+  {
+    name: 'a refusal keeps no card number of a job id',
+    file: 'src/processors/take-message.ts',
+    guard: 'sourceId: maskPans(sourceId)',
+    without: 'sourceId',
+    tests: [TAKING],
+  },
+  {
+    name: 'a job whose id or name holds a card number is taken out of Redis',
+    file: 'src/queues/intake.ts',
+    guard: 'job.opts.removeOnFail = true',
+    without: 'job.opts.removeOnFail = false',
+    tests: ['test/e2e/messages.e2e.test.ts'],
+  },
+  {
     name: 'the number of an epoch does not outgrow its reading',
     file: 'src/ledger/epoch-file.ts',
     guard: '.map(generationOf)) + 1, LAST_GENERATION)',

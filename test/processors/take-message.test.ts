@@ -86,6 +86,20 @@ describe('a refusal is kept', () => {
     expect(kept[0]?.reasons[0]?.length).toBeLessThan(200)
   })
 
+  test.each([
+    ['amount', { amount: 1.5 }],
+    ['nothing', {}],
+  ])('without the card number that is in the id of a job, also where %s is wrong in it', async (_, wrong) => {
+    const taken = await takeMessage('instruction', { ...REFUND, ...wrong }, `queue/inv-${CARD}/1`, parts)
+    expect(taken).toMatchObject({
+      kind: 'refused',
+      reasons: [expect.stringMatching(/^the job id holds a card number/)],
+    })
+    expect(JSON.stringify([taken, kept])).not.toContain(CARD)
+    expect(kept).toMatchObject([{ sourceId: 'queue/inv-4111110000001111/1' }])
+    expect(await ledger.batches()).toEqual([])
+  })
+
   test('under no merchant that nobody configured', async () => {
     await take({ ...REFUND, merchant: 'somebody' })
     expect(kept).toMatchObject([{ accountName: 'unknown', reasons: ['merchant: is not in the configuration'] }])
