@@ -130,7 +130,7 @@ export function showRefusals(
   const more = reviewed.review.faults - causes.reduce((sum, { rows }) => sum + rows, 0)
   if (more > 0) write(`… and ${plural(more, 'more error')}; ${allAt}`)
   showLookalikes(reviewed, terminal, write)
-  for (const refusal of reviewed.refusals) write(refusalLine(refusal))
+  for (const refusal of reviewed.refusals) write(refusalLine(refusal, reviewed.draft))
 }
 
 /** For a file at hand. */
@@ -182,14 +182,14 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-function refusalLine(refusal: Refusal): string {
+function refusalLine(refusal: Refusal, draft: Reviewed['draft']): string {
   switch (refusal.kind) {
     case 'bad-rows':
       return `${plural(refusal.rows, 'row')} cannot be sent as written, so nothing of the file is. Correct the file, or the bad rows alone (--rejects FILE), or leave ${refusal.rows === 1 ? 'it' : 'them'} out with --skip-invalid.`
     case 'unidentified':
       return `${plural(refusal.rows, 'line')} of this results file cannot be told for a recorded row, and --skip-invalid does not leave such lines out: they might have been executed under another reference. Use an intact file (tranche results BATCH --out FILE), or take the lines out.`
     case 'lookalikes':
-      return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. What was entered twice moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
+      return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. ${stillToSendText(draft)}What was entered twice moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
     case 'count':
       return `The file has ${plural(refusal.found, 'row')}, ${refusal.expected} were expected (--expect-count): ${countText(refusal.found - refusal.expected)}. Look whether it is the right file, and whole.`
     case 'total':
@@ -199,6 +199,24 @@ function refusalLine(refusal: Refusal): string {
     case 'currency':
       return `The file also asks for ${refusal.found}, in ${plural(refusal.rows, 'row')}, and no total was expected in that currency. If ${refusal.rows === 1 ? 'it is' : 'they are'} meant, add --expect-total ${refusal.found}.`
   }
+}
+
+/** A batch that was paused or has not run yet is the likelier reason than rows that were entered twice. */
+function stillToSendText(draft: Reviewed['draft']): string {
+  const rowsOf = new Map<string, number>()
+  for (const { like, refundedBefore } of draft.lookalikes()) {
+    if (like.batchId === null || refundedBefore !== null || (like.state !== 'READY' && like.state !== 'SENDING'))
+      continue
+    rowsOf.set(like.batchId, (rowsOf.get(like.batchId) ?? 0) + 1)
+  }
+  const [first, ...others] = rowsOf
+  if (first === undefined) return ''
+  const [batchId, rows] = first
+  const more =
+    others.length === 0
+      ? ''
+      : `, and so ${others.length === 1 ? 'does' : 'do'} ${plural(others.length, 'other batch', 'other batches')}`
+  return `Batch ${batchId} still has ${rows} of them to send${more}: resume or cancel that batch first, and check this file again. `
 }
 
 function countText(difference: number): string {
@@ -238,7 +256,7 @@ export function toJsonRefusals({ draft, review, refusals }: Reviewed): object {
   return {
     lookalikes: review.lookalikes,
     lookalike_rows: firstOf(draft.lookalikes(), LOOKALIKES_SHOWN).map(toJsonLookalike),
-    refusals: refusals.map((refusal) => ({ ...refusal, message: refusalLine(refusal) })),
+    refusals: refusals.map((refusal) => ({ ...refusal, message: refusalLine(refusal, draft) })),
     faults: firstOf(draft.faults(), FAULTS_IN_JSON).map(({ rowNo, ...fault }) => ({ row: rowNo, ...fault })),
     faults_total: review.faults,
   }

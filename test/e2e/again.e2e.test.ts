@@ -123,3 +123,18 @@ test('a roster under a run key charges each stored card once a month, however of
   }))
   expect(compareBooks(booksOf(office, ...reports))).toEqual([])
 })
+
+test('a roster whose last month has still to be sent is refused, and the batch to resume or cancel is named', async () => {
+  office = await openOffice()
+  const rows = 'sub-1,701,1.00,EUR\nsub-2,702,2.00,EUR\n'
+  const input = await office.put('roster.csv', `reference,customer_vault_id,amount,request_currency\n${rows}`)
+  const roster = (month: string) => [input, '--operation', 'CAPTURE', '--run-key', month]
+  const { batch } = (await office.tranche('submit', ...roster('2026-11'), '--json')).last
+  const refused = await office.tranche('run', ...roster('2026-12'), '--out', office.path('out.csv'), '--json')
+  expect(refused.code).toBe(7)
+  expect(refused.last.refusals[0].message).toContain(
+    `Batch ${batch} still has 2 of them to send: resume or cancel that batch first`,
+  )
+  const checked = await office.tranche('check', ...roster('2026-12'))
+  expect(checked.stdout).toContain(`Batch ${batch} still has 2 of them to send`)
+})

@@ -1523,6 +1523,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/epoch-file.test.ts'],
   },
   {
+    name: 'look-alikes that have still to be sent name their batch',
+    file: 'src/commands/review-report.ts',
+    guard: '${stillToSendText(draft)}',
+    without: '',
+    tests: ['test/e2e/again.e2e.test.ts'],
+  },
+  {
     name: 'a refusal keeps no merchant that nobody configured',
     file: 'src/processors/take-message.ts',
     guard: "typeof named === 'string' && accountOf(named) !== null",
