@@ -66,7 +66,7 @@ test('a copy of the data directory sends nothing and records no run, and everyth
   ]
   for (const args of commands) expect((await inCopy(...args)).code, args.join(' ')).toBe(0)
   const more = await inCopy('submit', other)
-  expect([more.code, more.stderr]).toEqual([0, expect.stringContaining('Nothing is sent from it')])
+  expect([more.code, more.stderr]).toEqual([0, expect.stringContaining('Nothing will be sent from it')])
   const cancelled = await inCopy('cancel', batch, '--reason', 'try')
   expect(cancelled.code, cancelled.stderr).toBe(6)
   expect(office.sandbox.received()).toBe(0)
@@ -177,11 +177,13 @@ test('a backup is made while a worker works, is checked, and sends nothing until
   working.kill('SIGTERM')
   expect((await working.ended).code).toBe(0)
 
-  const dataDir = office.path('new')
-  execFileSync('mkdir', [dataDir])
-  copy(to, join(dataDir, 'ledger.db'))
-  const here = await office.trancheWith({ TRANCHE_DATA_DIR: dataDir }, 'worker')
-  expect([here.code, here.stderr]).toEqual([6, expect.stringContaining('records later work by this ledger')])
+  const [dataDir, here] = [office.path('new'), office.path('here')]
+  for (const dir of [dataDir, here]) {
+    execFileSync('mkdir', [dir])
+    copy(to, join(dir, 'ledger.db'))
+  }
+  const witnessed = await office.trancheWith({ TRANCHE_DATA_DIR: here }, 'worker')
+  expect([witnessed.code, witnessed.stderr]).toEqual([6, expect.stringContaining('records later work by this ledger')])
   const elsewhere = { TRANCHE_DATA_DIR: dataDir, TRANCHE_WITNESS_DIR: office.path('other-host') }
   const ran = await office.trancheWith(elsewhere, 'run', input, '--out', office.path('out.csv'))
   expect([ran.code, ran.stderr]).toEqual([6, expect.stringContaining('a copy that tranche backup made at')])
