@@ -109,18 +109,19 @@ export function openAccepting(db: DatabaseSync): () => void {
 }
 
 /**
- * At every opening. What a witness says against this ledger is kept in it, and the witness left as it is: by acts of its
- * own the ledger could outgrow the testimony. Only an adoption ends it.
+ * At every opening. A ledger under an alarm writes no witness: what is done in a copy is no progress of the one that sends. What
+ * a witness says against this ledger is kept in it: by acts of its own it could outgrow the testimony. Only an adoption
+ * ends it.
  */
-export function keepWhatSpeaksAgainst(db: DatabaseSync, witness: Witness): void {
+export function keepWhatSpeaksAgainst(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): void {
   const testimonies = witness.testimonies() // before the ledger is read: see `lookForAlarm`
   const epochs = (identityIn(db)?.epochs ?? []).map(({ epoch }) => epoch)
   const progress = openProgress(db)()
-  const against = testimonies.filter((said) => provesWorkSince(said, epochs, progress))
-  for (const said of against) {
-    witness.leave(said)
-    db.prepare("INSERT INTO meta VALUES ('overtaken_by', ?) ON CONFLICT DO NOTHING").run(JSON.stringify(said))
+  const against = testimonies.find((said) => provesWorkSince(said, epochs, progress))
+  if (against !== undefined) {
+    db.prepare("INSERT INTO meta VALUES ('overtaken_by', ?) ON CONFLICT DO NOTHING").run(JSON.stringify(against))
   }
+  if (alarmOf(db, path, ledgerId, witness) !== null) witness.leave()
 }
 
 // ───────────────────────────────────────────────────────────── The alarm

@@ -252,7 +252,7 @@ function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): Opene
       const ledgerId = ledgerIdOf(db)
       const witness = openWitness(witnessDirs, ledgerId, path)
       identify(db, path, ledgerId, witness)
-      keepWhatSpeaksAgainst(db, witness)
+      keepWhatSpeaksAgainst(db, path, ledgerId, witness)
       // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
       db.exec('PRAGMA busy_timeout = 0')
       return { db, ledgerId, witness }

@@ -35,8 +35,8 @@ export interface Witness {
   testify(epoch: string, progress: number): void
   /** After every commit: a read and a write of 16 bytes a place. */
   progressed(progress: number): void
-  /** It speaks against this ledger: until a new epoch begins it stays as it is, however far this ledger comes. */
-  leave(testimony: Testimony): void
+  /** Until a new epoch begins every place keeps what it says, however far this ledger comes. */
+  leave(): void
   close(): void
 }
 
@@ -96,7 +96,9 @@ export function openWitness(places: readonly string[], ledgerId: string, ledgerP
       }
     },
 
-    leave: ({ file }) => void take(file, null),
+    leave() {
+      for (const file of files) take(file, null)
+    },
 
     close() {
       for (const file of files) take(file, null)

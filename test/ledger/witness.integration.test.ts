@@ -203,6 +203,22 @@ describe('a witness', () => {
     expect(await alarmIn(place)).toBe('older')
   })
 
+  test('knows nothing of what is done in a copy, and the first one goes on', async () => {
+    const place = await placeOf(true)
+    await using(place, work)
+    const copy = await placeOf(false)
+    execFileSync('sh', ['-ec', `rm -rf ${copy.dir}; cp -a ${place.dir} ${copy.dir}`])
+    const die = (error: unknown): never => {
+      throw error
+    }
+    const open = { path: copy.path, submitLockPath: copy.submitLockPath, witnessDirs: [place.witness], die }
+    const ledger = openLedger(open)
+    expect((await ledger.alarm())?.kind).toBe('elsewhere')
+    await submit(ledger, await openAccount(ledger), [refund('C')])
+    await ledger.close()
+    expect(await alarmIn(place)).toBeNull()
+  })
+
   test.each([
     ['a file', (ledger: Ledger) => openAccount(ledger).then((account) => submit(ledger, account, [refund('C')]))],
     [

@@ -866,6 +866,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/queues/epoch-register.integration.test.ts'],
   },
   {
+    name: 'a copy writes no witness',
+    file: 'src/ledger/identity.ts',
+    guard: '  if (alarmOf(db, path, ledgerId, witness) !== null) witness.leave()\n',
+    without: '',
+    tests: [WITNESS],
+  },
+  {
     name: 'a witness forgets no progress',
     file: 'src/ledger/witness.ts',
     guard: 'if (progress > progressIn(handle)) ',
