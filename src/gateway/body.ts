@@ -16,7 +16,7 @@ export function parseBody(bytes: Buffer, contentEncoding: Header, scrub: (text: 
   const fields = parseAnswer(text, scrub)
   const status = fields?.TRANS_STATUS_NAME
   if (fields !== null && status !== undefined) return { kind: 'answer', status, fields }
-  const isPlain = isUnpacked(bytes, contentEncoding) && isText(bytes) && isPlainText(text)
+  const isPlain = isUnpacked(bytes, contentEncoding) && isText(bytes) && isPlainText(text, { ...MOST_DECODED })
   return isPlain ? { kind: 'none', message: fields?.ERROR_MESSAGE ?? null } : { kind: 'unclear' }
 }
 
@@ -38,9 +38,16 @@ function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !isBinary(bytes)
 }
 
-function isPlainText(text: string): boolean {
-  return isWhole(text) && !speaksOfTransaction(text)
+function isPlainText(text: string, budget: Budget): boolean {
+  return isWhole(text, budget) && !speaksOfTransaction(text)
 }
+
+/** What of a body may be decoded, runs within runs included. What has more is not read, for others wait meanwhile. */
+interface Budget {
+  runs: number
+  signs: number
+}
+const MOST_DECODED: Budget = { runs: 100, signs: 16_384 }
 
 /** Compressed bytes, UTF-16 and the like have control characters in them. */
 function isBinary(bytes: Buffer): boolean {
@@ -48,9 +55,9 @@ function isBinary(bytes: Buffer): boolean {
 }
 
 /** A web page by its beginning; or one JSON value, whole markup, or words, and no run of signs that may be packed. */
-function isWhole(text: string): boolean {
+function isWhole(text: string, budget: Budget): boolean {
   const body = text.replace(/^\uFEFF/, '').trim()
-  return WEB_PAGE.test(body) || ((isWords(body) || isJson(body) || isMarkup(body)) && !hidesInRun(body))
+  return WEB_PAGE.test(body) || ((isWords(body) || isJson(body) || isMarkup(body)) && !hidesInRun(body, budget))
 }
 
 const WEB_PAGE =
@@ -88,11 +95,14 @@ const VOID = /^(?:br|hr|img|input|link|meta)$/i
  * Request ids, hashes and tokens are runs of letters and digits, and so is an answer in base64 or hexadecimal. What can be
  * made text of is read; what cannot is an id only where it is shorter than any packed answer.
  */
-function hidesInRun(body: string): boolean {
+function hidesInRun(body: string, budget: Budget): boolean {
   let opaque = 0
   for (const [run] of (unescaped(body) ?? body).replaceAll('\\/', '/').matchAll(RUN)) {
+    budget.runs -= 1
+    budget.signs -= run.length
+    if (budget.runs < 0 || budget.signs < 0) return true
     const decoded = decodings(run)
-    if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString()))) return true
+    if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString(), budget))) return true
     if (run.length <= MOST_OPAQUE && decoded.some(unpacksToAnswer)) return true
     if (OPAQUE.test(run) && !decoded.some(isText)) opaque += run.length
   }

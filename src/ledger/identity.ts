@@ -118,7 +118,8 @@ export function keepWhatSpeaksAgainst(db: DatabaseSync, path: string, ledgerId: 
   const epochs = (identityIn(db)?.epochs ?? []).map(({ epoch }) => epoch)
   const progress = openProgress(db)()
   const against = testimonies.find((said) => provesWorkSince(said, epochs, progress))
-  if (against !== undefined) {
+  // Written once: whoever only looks must not wait for a lock, or for room on the disk.
+  if (against !== undefined && overtakenBy(db) === undefined) {
     db.prepare("INSERT INTO meta VALUES ('overtaken_by', ?) ON CONFLICT DO NOTHING").run(JSON.stringify(against))
   }
   if (alarmOf(db, path, ledgerId, witness) !== null) witness.leave()

@@ -210,10 +210,13 @@ async function refuseForeign(
   if (found === null || found === 'no-row') throw refuse('is not a result of this program')
   // One rehearsal may write over another: neither is a record of anything.
   if (sandbox && found.startsWith(SANDBOX_MARK)) return
-  if (!(await isKnown(found))) throw unknownBatch(path, found)
+  if (BATCH_ID.test(found) && !(await isKnown(found))) throw unknownBatch(path, found)
   if (mark === null) throw refuse(`holds the results of batch ${found}, not of the one that is about to begin`)
   if (found !== mark) throw refuse(`holds the results of batch ${found}, not of ${mark}`)
 }
+
+/** Of a batch, not of a rehearsal, and nothing else that a file may say there. */
+const BATCH_ID = /^\d{6}-[a-z0-9]{5}$/
 
 /** The best evidence there is that these rows were sent once: to name another file would send them again. */
 function unknownBatch(path: string, batchId: string): Fault {

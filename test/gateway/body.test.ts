@@ -191,9 +191,18 @@ describe('in every body', () => {
     'a',
     '\\u005c',
     '\uFEFF',
+    'Mz',
+    `${'A'.repeat(40)} `,
   ])('a quarter of a megabyte of %j costs no time', { timeout: 15_000 }, (part) => {
     for (const front of ['', '{"x":"', '<html>', '<a>', 'a ']) kindOf((front + part.repeat(262_144)).slice(0, 262_144))
   })
+})
+
+test('a body with more to decode than is worth the time is unclear, and a stack of calls is not', () => {
+  const call = 'at Layer.handle (/app/node_modules/express/lib/router/layer.js:95:5)'
+  expect(kindOf(JSON.stringify({ error: Array.from({ length: 30 }, () => call).join('\n') }))).toBe('none')
+  expect(kindOf('Mz'.repeat(65_536))).toBe('unclear')
+  expect(kindOf(JSON.stringify({ error: Array.from({ length: 101 }, () => 'a-'.repeat(30)) }))).toBe('unclear')
 })
 
 describe('every code with every body', () => {

@@ -317,14 +317,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a body that is cut or more than one has not been read',
     file: 'src/gateway/body.ts',
-    guard: 'return isWhole(text) && ',
+    guard: 'return isWhole(text, budget) && ',
     without: 'return ',
     tests: [BODY],
   },
   {
     name: 'a run of signs that may be packed has not been read',
     file: 'src/gateway/body.ts',
-    guard: ' && !hidesInRun(body)',
+    guard: ' && !hidesInRun(body, budget)',
     without: '',
     tests: [BODY],
   },
@@ -338,7 +338,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a run of signs that text can be made of is read',
     file: 'src/gateway/body.ts',
-    guard: 'if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString()))) return true\n',
+    guard: 'if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString(), budget))) return true\n',
     without: '\n',
     tests: [BODY],
   },
@@ -847,7 +847,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a run whose results the ledger does not know stops',
     file: 'src/results/out.ts',
-    guard: '  if (!(await isKnown(found))) throw unknownBatch(path, found)\n',
+    guard: '  if (BATCH_ID.test(found) && !(await isKnown(found))) throw unknownBatch(path, found)\n',
     without: '',
     tests: [PUT_BACK],
   },
@@ -871,6 +871,13 @@ export const GUARDS: readonly Guard[] = [
     guard: '  if (alarmOf(db, path, ledgerId, witness) !== null) witness.leave()\n',
     without: '',
     tests: [WITNESS],
+  },
+  {
+    name: 'what a body may have decoded is bounded',
+    file: 'src/gateway/body.ts',
+    guard: '    if (budget.runs < 0 || budget.signs < 0) return true\n',
+    without: '',
+    tests: ['test/gateway/body.test.ts'],
   },
   {
     name: 'a witness forgets no progress',
