@@ -1,5 +1,5 @@
-// The one way to open a file that a person names or puts somewhere. A pipe that nobody writes to would hold an open up without
-// end, and the process with it; what was opened is looked at itself, so that nothing can be put in its place meanwhile.
+// The one way to open a file that a person names or puts somewhere. A pipe without a writer would block the open forever,
+// and the process with it; what was opened is looked at itself, so that nothing can be put in its place meanwhile.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'

@@ -71,7 +71,7 @@ export type MessageRead =
       readonly kind: 'refused'
       /** In words for the producer; no card number is in them. */
       readonly reasons: readonly string[]
-      /** Why the message must not be kept: whoever has it overwrites it. null: it may be. */
+      /** Why the message must not be kept: its holder overwrites it. null: it may be. */
       readonly withheld: string | null
     }
 

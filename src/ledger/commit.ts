@@ -213,7 +213,7 @@ const OF_ONE_WRITE: ReadonlySet<number> = new Set([
   25, // SQLITE_RANGE
 ])
 
-/** Otherwise the disk, the file or the memory is to blame: whoever writes next meets the same. */
+/** Otherwise the disk, the file or the memory is to blame: the next write meets the same. */
 function isOfOneWrite(error: unknown): boolean {
   return !(error instanceof Error && 'errcode' in error) || OF_ONE_WRITE.has(Number(error.errcode) & 0xff)
 }

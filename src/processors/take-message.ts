@@ -19,7 +19,7 @@ export type ParsedMessage =
 interface Refused {
   readonly kind: 'refused'
   readonly reasons: readonly string[]
-  /** Why the message must not be kept: whoever has it overwrites it. null: it may be. */
+  /** Why the message must not be kept: its holder overwrites it. null: it may be. */
   readonly withheld: string | null
 }
 

@@ -105,7 +105,7 @@ async function sweepForgotten({ ledger, clock, inHand, log }: TickParts): Promis
   if (forgotten > 0) log.error({ rows: forgotten }, 'rows were claimed and lost track of: they are in doubt now')
 }
 
-/** Due times are by the wall clock. Where that is set back, nobody asked the rows to wait until it has caught up. */
+/** Due times are by the wall clock. When that is set back, the rows must not wait until it has caught up. */
 function openClockWatch({ ledger, clock, log }: TickParts): () => Promise<void> {
   let latestMs = clock.nowMs()
   return async () => {

@@ -113,7 +113,7 @@ async function takeJob(
       await job.updateData({ withheld: `the message was overwritten: ${taken.withheld}` })
     }
   } catch (error) {
-    // Our own trouble (a full disk, a Redis that goes away) must not fail somebody's message, nor leave it as it is.
+    // Our own trouble (a full disk, a Redis that goes away) must not fail a producer's message, nor leave it as it is.
     return putBack('a message could not be taken; it stays in the queue', error)
   }
   if (taken.kind !== 'refused') {
