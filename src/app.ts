@@ -1,7 +1,7 @@
 // The composition root: opens the rooms in order, closes them in reverse. The only file that knows everyone.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
@@ -109,12 +109,24 @@ export async function makeRecord(app: App): Promise<{ ledgerId: string; made: bo
       },
     )
   }
+  assertOwnDirectory(dataDir)
   const { makeLedger } = await import('./ledger/ledger.ts')
   return makeLedger({ path: app.paths.ledger, witnessDirs })
 }
 
+/** Who can write the directory can put another ledger there, or hold its locks, whatever the modes of the files. */
+function assertOwnDirectory(dataDir: string): void {
+  const mode = statSync(dataDir, { throwIfNoEntry: false })?.mode ?? 0
+  if ((mode & 0o022) === 0) return
+  throw new Fault(
+    'config',
+    `Other users can write to the data directory ${dataDir} (mode ${(mode & 0o777).toString(8)}), so another record could be put in the place of this one. Nothing was sent. Take that right away (chmod go-w ${dataDir}), or let TRANCHE_DATA_DIR name a directory within it that only this user can write.`,
+  )
+}
+
 /** The ledger of the data directory. Faults where there is none. */
 export async function openRecord(app: App): Promise<Ledger> {
+  assertOwnDirectory(app.config.dataDir)
   const { openLedger } = await import('./ledger/ledger.ts')
   const { ledger: path, submitLock: submitLockPath } = app.paths
   return openLedger({ path, submitLockPath, witnessDirs: app.config.witnessDirs, die: dieOf(app) })
@@ -771,12 +783,31 @@ export interface Rehearsal {
   close(): Promise<void>
 }
 
+const REHEARSAL = 'tranche-sandbox-'
+/** One that was killed before it took its lock stays so long. */
+const REHEARSAL_STARTS_WITHIN_MS = 600_000
+
+/** Removes what rehearsals of this user left behind when they were killed: no process holds their lock. */
+async function sweepRehearsals(): Promise<void> {
+  const { lockHeld } = await import('./ledger/lock.ts')
+  for (const name of readdirSync(tmpdir()).filter((found) => found.startsWith(REHEARSAL))) {
+    const path = join(tmpdir(), name)
+    try {
+      const stat = lstatSync(path)
+      const isOwn = stat.isDirectory() && stat.uid === process.getuid?.()
+      if (!isOwn || Date.now() - stat.mtimeMs < REHEARSAL_STARTS_WITHIN_MS) continue
+      if (lockHeld(join(path, 'worker.lock')) === null) rmSync(path, { recursive: true, force: true })
+    } catch {} // another start is removing it
+  }
+}
+
 const SANDBOX_USER = { username: 'sandbox', password: 'sandbox' }
 
 export async function openRehearsal(app: App, as: string | null, logLevel: string): Promise<Rehearsal> {
   const { openSandbox } = await import('./sandbox/server.ts')
   const sandbox = await openSandbox({ ...SANDBOX_USER, clock: () => Date.now(), triggers: true })
-  const dataDir = mkdtempSync(join(tmpdir(), 'tranche-sandbox-'))
+  await sweepRehearsals()
+  const dataDir = mkdtempSync(join(tmpdir(), REHEARSAL))
   const configured = [...app.config.merchants.values()][0]
   const merchant: Merchant = {
     name: 'sandbox',

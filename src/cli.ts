@@ -8,6 +8,7 @@ import type { CheckArguments } from './commands/check.ts'
 import type { DoctorArguments } from './commands/doctor.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
 import type { InboxArguments } from './commands/inbox.ts'
+import { keepToItself } from './commands/own-process.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
 import type { ResultsArguments } from './commands/results.ts'
 import type { RunArguments } from './commands/run.ts'
@@ -21,6 +22,7 @@ interface GlobalOptions {
 
 /** Runs one command and ends the process with its exit code: a connection that will not close keeps nobody waiting. */
 export async function main(argv: readonly string[]): Promise<never> {
+  keepToItself()
   process.exitCode = EXIT.approved
   await runCommand(argv)
   await Promise.all(

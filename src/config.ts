@@ -1,7 +1,7 @@
 // Environment and TRANCHE_CONFIG → one frozen Config, or one fault that names every mistake at once.
 // Nothing falls back in silence: a setting that is there is understood or refused, an empty one included.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import type { z } from 'zod'
@@ -67,6 +67,13 @@ export interface Merchant {
   readonly reasonRules: readonly ReasonRule[]
 }
 
+/** A file of the configuration that other users of the machine can get at. */
+export interface ExposedFile {
+  readonly path: string
+  /** `read`: it holds a secret. `write`: it says where secrets are sent. */
+  readonly by: 'read' | 'write'
+}
+
 export interface Config {
   readonly dataDir: string
   /** Outside the data directory: where it is remembered how far the ledger had come. Any of them may be unusable. */
@@ -75,6 +82,7 @@ export interface Config {
   readonly redisPrefix: string
   readonly doubtRestMs: number
   readonly logLevel: LogLevel | null
+  readonly exposed: readonly ExposedFile[]
   /** By name. Empty where none is configured: commands that only read need none. */
   readonly merchants: ReadonlyMap<string, Merchant>
 }
@@ -91,7 +99,8 @@ export const DEFAULT_MERCHANT = 'default'
 
 export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promise<Config> {
   const mistakes: string[] = []
-  const settings = openSettings(env, (name, problem) => mistakes.push(`${name} ${problem}`))
+  const exposed: ExposedFile[] = []
+  const settings = openSettings(env, (name, problem) => mistakes.push(`${name} ${problem}`), exposed)
   const traffic = trafficFrom(settings)
   const own = ownMerchant(settings, traffic)
   const dataDir = dataDirFrom(settings, env, homeDir)
@@ -102,10 +111,11 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promi
     redisPrefix: redisPrefixFrom(settings),
     doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', 900_000, DOUBT_REST_MS),
     logLevel: settings.choice('TRANCHE_LOG_LEVEL', LOG_LEVELS, null),
+    exposed,
   }
   const path = settings.text('TRANCHE_CONFIG')
   const taken = OWN_SETTINGS.flat().some(settings.has)
-  const listed = path === undefined ? [] : await listedMerchants(resolve(path), traffic, taken, settings.note)
+  const listed = path === undefined ? [] : await listedMerchants(resolve(path), traffic, taken, settings)
   const merchants = byName(own === null ? listed : [own, ...listed], settings.note)
   if (mistakes.length > 0) {
     const lines = mistakes.map((mistake) => `\n  ${mistake}`).join('')
@@ -144,6 +154,8 @@ interface Range {
 /** Readers of single settings. Each notes what is wrong and goes on, so that all mistakes are found in one go. */
 interface Settings {
   readonly note: Note
+  /** As `Config` has it. */
+  readonly exposed: ExposedFile[]
   /** Whether it is there, be it right or wrong. */
   has(name: string): boolean
   text(name: string): string | undefined
@@ -153,7 +165,7 @@ interface Settings {
   choice<T extends string, U>(name: string, choices: readonly T[], otherwise: U): T | U
 }
 
-function openSettings(env: NodeJS.ProcessEnv, note: Note): Settings {
+function openSettings(env: NodeJS.ProcessEnv, note: Note, exposed: ExposedFile[]): Settings {
   const text = (name: string) => {
     const value = env[name]
     if (value?.trim() !== '') return value
@@ -162,6 +174,7 @@ function openSettings(env: NodeJS.ProcessEnv, note: Note): Settings {
   }
   return {
     note,
+    exposed,
     has: (name) => env[name] !== undefined,
     text,
     secret(name) {
@@ -171,7 +184,7 @@ function openSettings(env: NodeJS.ProcessEnv, note: Note): Settings {
         return undefined
       }
       const path = text(fileName)
-      return path === undefined ? text(name) : readSecretFile(path, (what) => note(fileName, what))
+      return path === undefined ? text(name) : readSecretFile(path, (what) => note(fileName, what), exposed)
     },
     whole(name, otherwise, { min, max }) {
       const value = text(name)?.trim()
@@ -195,9 +208,10 @@ function openSettings(env: NodeJS.ProcessEnv, note: Note): Settings {
  * One line, without the line end that every editor adds. The only file that may be a pipe, and is waited for: a password
  * store hands a secret over by `<(…)` without leaving it on a disk.
  */
-function readSecretFile(path: string, complain: (problem: string) => void): string | undefined {
+function readSecretFile(path: string, complain: (problem: string) => void, exposed: ExposedFile[]): string | undefined {
   let text: string
   try {
+    noteReaders(path, exposed)
     text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     complain(`names ${path}, which cannot be read (${codeOf(error)})`)
@@ -207,6 +221,16 @@ function readSecretFile(path: string, complain: (problem: string) => void): stri
   else if (/[\r\n]/.test(text)) complain(`names ${path}, which holds more than one line`)
   else return text
   return undefined
+}
+
+/** Not refused: in a container there are no other users, and its secrets are often readable by all. */
+function noteReaders(path: string, exposed: ExposedFile[]): void {
+  const stat = statSync(path)
+  if (stat.isFile() && (stat.mode & 0o044) !== 0) exposed.push({ path, by: 'read' })
+}
+
+function noteWriters(path: string, exposed: ExposedFile[]): void {
+  if ((statSync(path).mode & 0o022) !== 0) exposed.push({ path, by: 'write' })
 }
 
 function whyNotRead(error: unknown): string {
@@ -260,6 +284,13 @@ function redisUrlFrom(settings: Settings): Secret | null {
   // The value is not repeated: it may hold a password.
   if (!['redis:', 'rediss:'].includes(protocol) && !isAbsolute(url)) {
     settings.note('TRANCHE_REDIS_URL', 'must begin with redis:// or rediss://, or be the absolute path of a socket')
+  }
+  const plaintext = settings.choice('TRANCHE_REDIS_PLAINTEXT', ['yes', 'no'], 'no')
+  if (protocol === 'redis:' && plaintext === 'no' && !isLoopback(new URL(url).hostname)) {
+    settings.note(
+      'TRANCHE_REDIS_URL',
+      'leads to another host in clear, with instructions and its password: use rediss://, or set TRANCHE_REDIS_PLAINTEXT=yes where the network between the two is private',
+    )
   }
   return new Secret(url)
 }
@@ -378,11 +409,17 @@ function byName(merchants: readonly Merchant[], note: Note): ReadonlyMap<string,
 const MERCHANT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
 /** Paths in the file are relative to the file, wherever the command is run. */
-async function listedMerchants(path: string, traffic: Traffic, taken: boolean, note: Note): Promise<Merchant[]> {
+async function listedMerchants(
+  path: string,
+  traffic: Traffic,
+  taken: boolean,
+  { note, exposed }: Settings,
+): Promise<Merchant[]> {
   const complain = (problem: string) => note('TRANCHE_CONFIG', problem)
   const entries = await readEntries(path, complain)
   if (entries.length === 0) return []
-  const schema = await entrySchema(dirname(path))
+  noteWriters(path, exposed)
+  const schema = await entrySchema(dirname(path), exposed)
   return entries.flatMap(([name, content]) => {
     const problems = [...nameProblems(name, taken), ...usernameProblems(content)]
     const read = schema.safeParse(content)
@@ -445,7 +482,7 @@ function usernameProblems(content: unknown): string[] {
 }
 
 /** Each field checks itself, so that all mistakes of an entry are found in one go. `zod` is loaded here, as needed. */
-async function entrySchema(directory: string) {
+async function entrySchema(directory: string, exposed: ExposedFile[]) {
   const { z } = await import('zod')
   const read = <T>(parse: (text: string, complain: (problem: string) => void) => T | undefined) =>
     z.string().transform((text, context): T => {
@@ -453,7 +490,7 @@ async function entrySchema(directory: string) {
       return parsed === undefined ? z.NEVER : parsed
     })
   const whole = ({ min, max }: Range) => z.int().min(min).max(max).optional()
-  const secretFile = read((path, complain) => readSecretFile(resolve(directory, path), complain))
+  const secretFile = read((path, complain) => readSecretFile(resolve(directory, path), complain, exposed))
   return z.strictObject({
     url: read(parseAddress),
     username: z.string().regex(/\S/).optional(),

@@ -1,6 +1,6 @@
 // What the environment and TRANCHE_CONFIG mean, and that every mistake in them is named at once.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { format, inspect } from 'node:util'
@@ -46,6 +46,7 @@ describe('the environment', () => {
     expect(config).toEqual({
       dataDir: '/home/clerk/.local/state/tranche',
       witnessDirs: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
+      exposed: [],
       redisUrl: null,
       redisPrefix: 'bull',
       doubtRestMs: 900_000,
@@ -81,7 +82,7 @@ describe('the environment', () => {
       {
         ...GATEWAY,
         TRANCHE_DATA_DIR: '/var/lib/tranche',
-        TRANCHE_REDIS_URL: 'redis://:secret@redis.example:6379/2',
+        TRANCHE_REDIS_URL: 'rediss://:secret@redis.example:6379/2',
         TRANCHE_REDIS_PREFIX: '{shop}',
         TRANCHE_RATE: '2.5',
         TRANCHE_IN_FLIGHT: '8',
@@ -98,7 +99,7 @@ describe('the environment', () => {
       doubtRestMs: 60_000,
       logLevel: 'debug',
     })
-    expect(config.redisUrl?.reveal()).toBe('redis://:secret@redis.example:6379/2')
+    expect(config.redisUrl?.reveal()).toBe('rediss://:secret@redis.example:6379/2')
     expect(merchantOf(config, 'default')).toMatchObject({
       ratePerSecond: 2.5,
       inFlightMax: 8,
@@ -414,8 +415,53 @@ describe('merchantOf', () => {
   })
 })
 
+describe('a Redis on another host', () => {
+  const withRedis = (url: string, more: NodeJS.ProcessEnv = {}) => ({ ...GATEWAY, TRANCHE_REDIS_URL: url, ...more })
+
+  test.each(['redis://:knock@redis.example', 'redis://10.1.2.3', 'redis://127.0.0.1.evil.example'])(
+    'is not spoken to in clear unless that is said: %s',
+    async (url) => {
+      expect(await mistakesOf(withRedis(url))).toEqual([
+        expect.stringMatching(/^TRANCHE_REDIS_URL leads to another host in clear/),
+      ])
+      expect(await mistakesOf(withRedis(url, { TRANCHE_REDIS_PLAINTEXT: 'no' }))).toHaveLength(1)
+      const config = await loadConfig(withRedis(url, { TRANCHE_REDIS_PLAINTEXT: 'yes' }), HOME)
+      expect(config.redisUrl?.reveal()).toBe(url)
+    },
+  )
+
+  test.each([
+    'rediss://redis.example',
+    'redis://127.0.0.1:6380',
+    'redis://localhost',
+    'redis://[::1]',
+    '/run/redis.sock',
+  ])('is spoken to under TLS, or is on this host: %s', async (url) => {
+    expect((await loadConfig(withRedis(url), HOME)).redisUrl?.reveal()).toBe(url)
+  })
+})
+
+describe('files of the configuration', () => {
+  test('that others can read or change are named', async () => {
+    const secret = file('secret', 'open sesame')
+    const env = {
+      TRANCHE_GATEWAY_URL: 'https://gateway.example',
+      TRANCHE_GATEWAY_USERNAME: 'shop',
+      TRANCHE_GATEWAY_PASSWORD_FILE: secret,
+    }
+    for (const [mode, exposed] of [
+      [0o600, []],
+      [0o640, [{ path: secret, by: 'read' }]],
+      [0o604, [{ path: secret, by: 'read' }]],
+    ] as const) {
+      chmodSync(secret, mode)
+      expect((await loadConfig(env, HOME)).exposed).toEqual(exposed)
+    }
+  })
+})
+
 test('a secret is not printed by accident', async () => {
-  const config = await loadConfig({ ...GATEWAY, TRANCHE_REDIS_URL: 'redis://:knock@redis.example' }, HOME)
+  const config = await loadConfig({ ...GATEWAY, TRANCHE_REDIS_URL: 'rediss://:knock@redis.example' }, HOME)
   const merchant = merchantOf(config, 'default')
   const printed = [
     JSON.stringify(merchant),

@@ -29,6 +29,7 @@ interface Finding {
 export async function doctor(app: App, { whole = false }: DoctorArguments, terminal: Terminal): Promise<number> {
   const findings = [
     checkMerchants(app),
+    checkFiles(app),
     await checkLedger(app, whole),
     await checkWorker(app),
     await finding(app, 'redis', () => checkRedis(app)),
@@ -72,6 +73,20 @@ function checkMerchants(app: App): Finding {
         says: 'no merchant: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD, or TRANCHE_CONFIG',
         exit: EXIT.usage,
       }
+}
+
+/** Reading is a caution, because a container has no other users; writing is a fault anywhere. */
+function checkFiles({ config: { exposed } }: App): Finding {
+  const what = 'files of the configuration'
+  if (exposed.length === 0)
+    return { what, ok: true, says: 'no other user can read or change them', exit: EXIT.approved }
+  const ok = exposed.every(({ by }) => by === 'read')
+  const says = exposed.map(({ path, by }) =>
+    by === 'read'
+      ? `other users of this machine can read ${path}, which holds a secret (chmod 600 ${path})`
+      : `other users of this machine can change ${path}, which says where passwords are sent (chmod go-w ${path})`,
+  )
+  return { what, ok, says: says.join('; '), exit: ok ? EXIT.approved : EXIT.usage }
 }
 
 function checkLedger(app: App, whole: boolean): Promise<Finding> {

@@ -39,6 +39,8 @@ export interface Archived {
 
 /** Everything that moves a file is one rename, after the report of it stands: a crash leaves the file here or there. */
 export interface InboxFolder {
+  /** Rejects where it, or a folder in it, is another than was opened: what lies there now may be anyone's. */
+  assertUnmoved(): Promise<void>
   look(): Promise<readonly InboxEntry[]>
   pathOf(name: string): string
   /** null: it is gone, or no longer the one with this fingerprint; then it stands where it was. */

@@ -3,8 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { link, lstat, mkdir, open, readFile, rename, rm, unlink } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { InboxReport } from '../domain/inbox.ts'
+import { shareAsBefore, shareDirectory, temporaryPathFor } from '../files/unfinished.ts'
 
 export type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
 
@@ -29,6 +30,7 @@ export async function fingerprintOf(path: string): Promise<string | null> {
 export async function mkdirUnlessThere(path: string): Promise<boolean> {
   try {
     await mkdir(path)
+    await shareDirectory(path)
     return true
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
@@ -71,7 +73,7 @@ const LINES_PER_WRITE = 500
 
 /** Whole and durable, or not there. */
 export async function writeWhole(path: string, report: InboxReport): Promise<void> {
-  const unfinished = join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
+  const unfinished = temporaryPathFor(path)
   try {
     const file = openSync(unfinished, 'wx')
     try {
@@ -80,6 +82,7 @@ export async function writeWhole(path: string, report: InboxReport): Promise<voi
     } finally {
       closeSync(file)
     }
+    await shareAsBefore(unfinished, path)
     await rename(unfinished, path)
     await sync(dirname(path))
   } catch (error) {

@@ -9,6 +9,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Archived, InboxFolder, TakenFile } from '../domain/inbox.ts'
 import type { BatchId, Clock } from '../domain/ports.ts'
 import { openFile, readTextSync } from '../files/open-file.ts'
+import { sweepUnfinished } from '../files/unfinished.ts'
 import {
   codeOf,
   exists,
@@ -16,6 +17,7 @@ import {
   linkTo,
   mkdirUnlessThere,
   moveUnlessThere,
+  statOf,
   sync,
   tryToMove,
   unlessThere,
@@ -58,6 +60,7 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
   const { path, made } = await prepare(given)
   const at = (folder: Folder, name = '') => join(path, folder, name)
   const looks = openLooks(path, stableMs, clock)
+  const opened = await identitiesOf(path)
 
   async function giveBack(file: TakenFile): Promise<string> {
     const { stem, ending } = partsOf(file.name)
@@ -92,6 +95,14 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     made,
     giveBack,
     rejectedStem,
+    async assertUnmoved() {
+      const now = await identitiesOf(path)
+      const moved = ['', ...FOLDERS].find((_, i) => now[i] !== opened[i])
+      if (moved === undefined) return
+      throw new Error(
+        `${join(path, moved)} was moved, or another folder or a link was put in its place: nothing is taken or written until it is back; if that was meant, start the inbox again`,
+      )
+    },
     bind: (ledgerId) => bind(path, ledgerId),
     look: () => looks.look(),
     pathOf: (name) => join(path, name),
@@ -213,6 +224,7 @@ async function prepare(given: string): Promise<{ path: string; made: readonly st
       if (!(await lstat(join(path, folder))).isDirectory())
         throw refuse(`has ${folder} in it, which is no folder`, null)
       await tryToMove(path, join(path, folder))
+      await sweepUnfinished(join(path, folder), null)
     }
     return { path, made }
   } catch (error) {
@@ -238,6 +250,12 @@ async function prepare(given: string): Promise<{ path: string; made: readonly st
         throw refuse(`cannot be used (${codeOf(error) ?? String(error)})`, error)
     }
   }
+}
+
+/** What each of the folders is, whatever its name leads to. */
+async function identitiesOf(path: string): Promise<readonly string[]> {
+  const stats = await Promise.all(['', ...FOLDERS].map((folder) => statOf(join(path, folder))))
+  return stats.map((stat) => (stat?.isDirectory() === true ? `${stat.dev}:${stat.ino}` : 'none'))
 }
 
 /** Which ledger the folder belongs to. In the folder, because a ledger on another host must see it too. */

@@ -177,6 +177,7 @@ export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork
   return {
     async pass(signal) {
       let entries: readonly InboxEntry[] = []
+      if (!(await troubles.over('where the inbox is', () => folder.assertUnmoved()))) return { growing: [] }
       if ((await mayTake()) && (await bringAllToEnd(signal))) {
         await troubles.over('the folder', async () => {
           entries = await folder.look()

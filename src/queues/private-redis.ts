@@ -225,12 +225,24 @@ function start([program, ...args]: readonly string[], { logFile }: Places): Chil
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
   const log = openSync(logFile, size > LOG_MOST_BYTES ? 'w' : 'a', 0o600)
   try {
-    const child = spawn(program as string, args, { detached: true, stdio: ['ignore', log, log] })
+    const child = spawn(program as string, args, {
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: plainEnvironment(),
+    })
     child.unref()
     return child
   } finally {
     closeSync(log)
   }
+}
+
+/** A server keeps a copy of its environment in memory: ours holds passwords. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH']
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
 }
 
 function ended(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null; error?: Error }> {

@@ -1,6 +1,5 @@
 // Where a reconciliation may be written: never over the input, never over anything but an earlier result of the batch.
 
-import { randomBytes } from 'node:crypto'
 import { open, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { parse } from 'csv-parse/sync'
@@ -8,6 +7,7 @@ import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/guard.ts'
 import type { BatchId } from '../domain/ports.ts'
 import { openFile } from '../files/open-file.ts'
+import { temporaryPathFor } from '../files/unfinished.ts'
 import { batchMarkOf, SANDBOX_MARK } from './cells.ts'
 import { formatOf } from './formats.ts'
 import { EXTRACT } from './summary.ts'
@@ -83,11 +83,6 @@ function refuseForm(path: string, option: string): void {
 /** Of names that are not there yet: on some file systems letter case and the form of accents make no difference. */
 export function isSamePlace(a: string, b: string): boolean {
   return a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
-}
-
-/** Beside the target and hidden: a rename within one directory is atomic. */
-export function temporaryPathFor(path: string): string {
-  return join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
 }
 
 /** What could not be written, what that means, and the option that names it. */

@@ -1,14 +1,15 @@
 // Files that are complete or not there: filled under a temporary name beside their target, made durable, then renamed.
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { temporaryPathFor } from './out.ts'
+import { basename, dirname } from 'node:path'
+import { shareAsBefore, sweepUnfinished, temporaryPathFor } from '../files/unfinished.ts'
 
 /** Files that belong together. Whoever fills them ends with `finish` or `discard`. */
 export class Staged {
   readonly #files: { readonly temporary: string; readonly path: string; readonly file: FileHandle }[] = []
 
   async open(path: string): Promise<FileHandle> {
+    await sweepUnfinished(dirname(path), basename(path))
     const temporary = temporaryPathFor(path)
     const file = await open(temporary, 'wx')
     this.#files.push({ temporary, path, file })
@@ -21,7 +22,10 @@ export class Staged {
       await file.sync()
       await file.close()
     }
-    for (const { temporary, path } of this.#files.toReversed()) await rename(temporary, path)
+    for (const { temporary, path } of this.#files.toReversed()) {
+      await shareAsBefore(temporary, path)
+      await rename(temporary, path)
+    }
     for (const directory of new Set(this.#files.map(({ path }) => dirname(path)))) await syncDirectory(directory)
   }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -221,6 +221,29 @@ describe('trouble that is not the fault of a file', () => {
     await pass(work)
     expect(kindsTold()).toEqual(['trouble', 'over', 'claimed', 'recorded'])
   })
+})
+
+describe('a folder that is another than was opened', () => {
+  test.each(['claimed', 'archive', 'rejected', 'results'])(
+    'a link in the place of %s: nothing is taken, and nothing is written where it leads, until the folder is back',
+    async (sub) => {
+      const work = open()
+      const elsewhere = await mkdtemp(join(tmpdir(), 'tranche-elsewhere-'))
+      await rename(join(dir, sub), join(dir, `.${sub}-aside`))
+      await symlink(elsewhere, join(dir, sub))
+      await put('a.csv')
+      await put('bad.csv', 'reference,amount\nR-9,four\n')
+      for (let i = 0; i < 2; i++) await pass(work)
+      expect(kindsTold()).toEqual(['trouble'])
+      expect(readdirSync(elsewhere)).toEqual([])
+      await rm(join(dir, sub))
+      await rename(join(dir, `.${sub}-aside`), join(dir, sub))
+      await pass(work)
+      expect(kindsTold()).toEqual(['trouble', 'over', 'claimed', 'recorded', 'claimed', 'rejected'])
+      expect(readdirSync(elsewhere)).toEqual([])
+      await rm(elsewhere, { recursive: true })
+    },
+  )
 })
 
 describe('one batch for one file', () => {
