@@ -124,9 +124,22 @@ function assertOwnDirectory(dataDir: string): void {
   )
 }
 
+/** The program is not older than this: a clock that says so is wrong. */
+const WRITTEN_MS = Date.UTC(2026, 10, 1)
+
+/** A clock that is years late would hide from look-alikes what is recorded now, and date results with lies. Or the fault. */
+export function assertClock({ clock }: Pick<App, 'clock'>): void {
+  if (clock.nowMs() >= WRITTEN_MS) return
+  throw new Fault(
+    'config',
+    `The clock of this machine says ${new Date(clock.nowMs()).toISOString()}, which is before this program was written. Nothing was recorded and nothing was sent. Set the clock.`,
+  )
+}
+
 /** The ledger of the data directory. Faults where there is none. */
 export async function openRecord(app: App): Promise<Ledger> {
   assertOwnDirectory(app.config.dataDir)
+  assertClock(app)
   const { openLedger } = await import('./ledger/ledger.ts')
   const { ledger: path, submitLock: submitLockPath } = app.paths
   return openLedger({ path, submitLockPath, witnessDirs: app.config.witnessDirs, die: dieOf(app) })

@@ -15,6 +15,7 @@ export type Body =
 /** Why not one byte left. `fence` and `pace` are our own refusals at the last instant; `connect` is the network's. */
 export type UnsentWhy = 'fence' | 'pace' | 'connect' | 'abandoned'
 
+/** `warm`: the connection carried a request before, whose second answer this may be. */
 export type Connection = 'fresh' | 'warm'
 
 /** One attempt, as seen from the socket. Times are epoch milliseconds. */

@@ -124,6 +124,9 @@ function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judg
 function verdictOnCode(outcome: Answered, words: string, judging: Judging): Verdict {
   const { httpStatus, retryAfterMs } = outcome
   const said = words === '' ? '' : `: ${words}`
+  // A code repeats no id: behind another request it may be the second answer to that one.
+  if (outcome.connection === 'warm')
+    return unproven('a code over a connection that carried another request', outcome, words)
   if (httpStatus === 429 || judging.notExecutedStatus.includes(httpStatus)) {
     return {
       kind: 'unsent',

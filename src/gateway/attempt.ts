@@ -1,5 +1,6 @@
 // One attempt to send, as undici's handler of one request. What is known of the socket becomes exactly one outcome.
 
+import type { Socket } from 'node:net'
 import { type Dispatcher, errors } from 'undici'
 import type { Connection, Outcome, UnsentWhy } from '../domain/outcome.ts'
 import type { Clock, Fence } from '../domain/ports.ts'
@@ -12,13 +13,19 @@ export interface Road {
   readonly clock: Clock
   readonly timeoutMs: number
   readonly connectLimitMs: number
-  readonly connection: Connection
   /** `host:port`, for people. */
   readonly address: string
   /** One line, without card numbers and credentials. */
   readonly scrub: (text: string) => string
   /** Attempts without an outcome yet. */
   readonly open: Set<Attempt>
+}
+
+/** A connection to the gateway and the next ones in its place: one request at a time rides on it. */
+export interface Line {
+  socket: Socket | null
+  /** Requests that were started on this connection. */
+  carried: number
 }
 
 const TEXT_LIMIT_CHARS = 2_000
@@ -52,6 +59,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #sentAtMs = 0
   #httpStatus: number | null = null
   #headers: Headers = {}
+  #line: Line | null = null
+  /** Until it has started nobody knows which connection it gets: the stricter reading. */
+  #connection: Connection = 'warm'
 
   constructor(road: Road, fence: Fence, abandon: AbortSignal) {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
@@ -65,6 +75,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => afterPoll(() => this.#onNoConnection()), road.connectLimitMs)
     if (abandon.aborted) this.abandon()
     else abandon.addEventListener('abort', this.#onAbandon)
+  }
+
+  /** Which connection it will be sent over. */
+  ride(line: Line): void {
+    this.#line = line
   }
 
   get isWaiting(): boolean {
@@ -105,19 +120,22 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const { clock, scrub, connection } = this.#road
+    const { clock, scrub } = this.#road
     const answeredAtMs = clock.nowMs()
     const bytes = Buffer.concat(this.#chunks)
+    const body = parseBody(bytes, this.#headers['content-encoding'], scrub)
     this.#settle({
       kind: 'answered',
       sentAtMs: this.#sentAtMs,
       answeredAtMs,
       httpStatus: this.#httpStatus as number,
       retryAfterMs: parseRetryAfter(this.#headers['retry-after'], answeredAtMs),
-      body: parseBody(bytes, this.#headers['content-encoding'], scrub),
+      body,
       text: scrub(textOf(bytes)).slice(0, TEXT_LIMIT_CHARS).toWellFormed(),
-      connection,
+      connection: this.#connection,
     })
+    // What repeats no id may be said again, and on this connection it would meet the next request.
+    if (body.kind !== 'answer') this.#line?.socket?.destroy()
   }
 
   onResponseError(_controller: unknown, error: Error): void {
@@ -140,6 +158,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #start(controller: Dispatcher.DispatchController): void {
     const { clock, timeoutMs } = this.#road
     this.#state = 'started'
+    if (this.#line !== null) this.#connection = this.#line.carried++ === 0 ? 'fresh' : 'warm'
     this.#sentAtMs = clock.nowMs()
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#onDeadline(controller), timeoutMs)

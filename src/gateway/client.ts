@@ -1,9 +1,9 @@
 // The port `Gateway` over undici's pool. One request is one attempt: it is never sent again, followed or retried here.
 
-import { type Dispatcher, Pool } from 'undici'
+import { Client, type Dispatcher, Pool } from 'undici'
 import { Fault } from '../domain/fault.ts'
 import type { Clock, Gateway } from '../domain/ports.ts'
-import { Attempt, type Road } from './attempt.ts'
+import { Attempt, type Line, type Road } from './attempt.ts'
 import { openConnector } from './connect.ts'
 import { type RefundParameter, toForm } from './form.ts'
 import { scrubOf } from './scrub.ts'
@@ -45,6 +45,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const moment = options.moment ?? (async () => {})
   const pool = new Pool(base.origin, {
     connect: isFresh ? onMoment(connector.connect, moment) : connector.connect,
+    factory: openLine,
     connections: options.inFlightMax,
     // 0 closes the connection behind every answer; 1 keeps it and still sends one request at a time.
     pipelining: isFresh ? 0 : 1,
@@ -59,8 +60,6 @@ export function openGateway(options: GatewayOptions): Gateway {
     clock: options.clock,
     timeoutMs: options.timeoutMs,
     connectLimitMs: CONNECT_LIMIT_MS,
-    // The first request on a kept-alive socket counts as warm too: the stricter reading.
-    connection: options.connections,
     address: connector.address,
     scrub: scrubOf([options.username, options.password]),
     open: new Set(),
@@ -97,6 +96,28 @@ export function openGateway(options: GatewayOptions): Gateway {
       await pool.destroy()
     },
   }
+}
+
+/** One of the pool's clients, which holds one connection at a time: each attempt learns what its connection carried. */
+function openLine(origin: URL, options: object): Dispatcher {
+  const { connect, ...rest } = options as Client.Options & { readonly connect: Connect }
+  const line: Line = { socket: null, carried: 0 }
+  const client = new Client(origin, {
+    ...rest,
+    connect: (how, callback) =>
+      connect(how, (error, socket) => {
+        if (error !== null) return callback(error, null)
+        line.socket = socket
+        line.carried = 0
+        callback(null, socket)
+      }),
+  })
+  const dispatch = client.dispatch.bind(client)
+  client.dispatch = (request, handler) => {
+    if (handler instanceof Attempt) handler.ride(line)
+    return dispatch(request, handler)
+  }
+  return client
 }
 
 function requestOf(path: string, body: string): Dispatcher.DispatchOptions {

@@ -174,6 +174,11 @@ describe('a complete answer without a status', () => {
     expect(verdictOn(answered(502, null), judging).kind).toBe('in-doubt')
   })
 
+  test.each(statuses(200, 599))('HTTP %i over a connection that carried another request is in doubt', (status) => {
+    const judging = { ...REFUND, notExecutedStatus: [503] }
+    expect(verdictOn(answered(status, null, { connection: 'warm', retryAfterMs: 5 }), judging).kind).toBe('in-doubt')
+  })
+
   test.each([401, 404, 405])('HTTP %i stops the account', (status) => {
     expect(verdictOn(answered(status, null), REFUND).kind).toBe('stop-account')
   })
@@ -467,7 +472,7 @@ describe('whatever outcome is fed', () => {
         if (seen.kind === 'lost') expect(kind).toBe('in-doubt')
         if (seen.kind !== 'answered') return
         const isRefusal = [...PROVES_UNEXECUTED, ...asked.notExecutedStatus].includes(seen.httpStatus)
-        const isProof = isRefusal && seen.body.kind === 'none'
+        const isProof = isRefusal && seen.body.kind === 'none' && seen.connection === 'fresh'
         const status = fieldsOf(seen).TRANS_STATUS_NAME
         const saysSo = (status === 'APPROVED' || status === 'DECLINED') && seen.httpStatus < 500
         if (!isProof && !saysSo) expect(kind).toBe('in-doubt')

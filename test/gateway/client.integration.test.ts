@@ -716,14 +716,50 @@ describe('connections', () => {
     for (;;) visit.write(httpAnswer(200, approval(await visit.request())))
   }
 
-  test('warm ones are kept, and say so', async () => {
+  test('warm ones are kept, and say whether they carried a request before', async () => {
     await using gateway = await openFaultyGateway([approveAll])
     await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1 })
-    for (let i = 0; i < 3; i++) {
-      const outcome = await client.send(refund(), GO, NEVER)
-      expect(outcome).toMatchObject({ kind: 'answered', connection: 'warm' })
+    for (const connection of ['fresh', 'warm', 'warm']) {
+      expect(await client.send(refund(), GO, NEVER)).toMatchObject({ kind: 'answered', connection })
     }
     expect(gateway.connections).toBe(1)
+  })
+
+  test.each([429, 400, 403, 401, 503])(
+    'a warm one is given up behind HTTP %i, so that the same said again meets no other request',
+    async (code) => {
+      const refusal = httpAnswer(code, 'no')
+      await using gateway = await openFaultyGateway([
+        async (visit) => {
+          await visit.request()
+          visit.write(refusal)
+          await visit.request()
+          visit.write(refusal)
+        },
+        approveAll,
+      ])
+      await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1 })
+      expect(await client.send(refund('1'), GO, NEVER)).toMatchObject({ httpStatus: code, connection: 'fresh' })
+      expect(await client.send(refund('2'), GO, NEVER)).toMatchObject({ httpStatus: 200, connection: 'fresh' })
+      expect(gateway.requests.map((request) => request.get('request_ref_po_id'))).toEqual(['1', '2'])
+    },
+  )
+
+  test('a code over a connection that carried another request leaves the row in doubt', async () => {
+    await using gateway = await openFaultyGateway([
+      async (visit) => {
+        visit.write(httpAnswer(200, approval(await visit.request())))
+        await visit.request()
+        visit.write(httpAnswer(429, 'slow down'))
+      },
+    ])
+    await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1 })
+    await client.send(refund('1'), GO, NEVER)
+    const outcome = await client.send(refund('2'), GO, NEVER)
+    expect(verdictOn(outcome, { instruction: refund('2'), everInDoubt: false, notExecutedStatus: [] })).toMatchObject({
+      kind: 'in-doubt',
+      reason: 'a code over a connection that carried another request (HTTP 429: slow down); it may have been executed',
+    })
   })
 
   test('a stale second answer on an idle connection is not taken for the next one', async () => {

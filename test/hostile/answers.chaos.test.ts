@@ -95,7 +95,8 @@ function unexpectedIn(
   connections: Connections,
 ): string[] {
   const part = partOf.get(order)
-  const expected = part === undefined ? expectedOfGood(partOf, connections) : expectedOf(part)
+  const expected =
+    part === undefined ? expectedOfGood(partOf, connections) : [...expectedOf(part), ...alsoOn(connections)]
   if (expected.includes(status as Status)) return []
   return [`${part === undefined ? 'a good row' : nameOf(part)} is ${status} (${reason}), not ${expected.join(' or ')}`]
 }
@@ -103,7 +104,12 @@ function unexpectedIn(
 /** What stops the account leaves it waiting, and a kept connection that was spoilt may take it along. */
 function expectedOfGood(partOf: ReadonlyMap<string, Part>, connections: Connections): readonly Status[] {
   const stopped: readonly Status[] = [...partOf.values()].some(({ answer }) => answer.alone) ? ['PENDING'] : []
-  return ['APPROVED', ...stopped, ...(connections === 'warm' ? (['IN_DOUBT'] as const) : [])]
+  return ['APPROVED', ...stopped, ...alsoOn(connections)]
+}
+
+/** Over a connection that carried another request less is certain. */
+function alsoOn(connections: Connections): readonly Status[] {
+  return connections === 'warm' ? ['IN_DOUBT'] : []
 }
 
 function expectedOf({ answer, executes }: Part): readonly Status[] {

@@ -105,6 +105,33 @@ test.skipIf(FAKE_CLOCK === null).concurrent.for(['fresh', 'warm'])(
   },
 )
 
+test.skipIf(FAKE_CLOCK === null)(
+  'a clock from before the program was written records and sends nothing, because no later row would be seen as a look-alike',
+  async ({ expect }) => {
+    await using place = await openPlace({})
+    const { office, gateway } = place
+    const clock = openWallClock(office.path('offset'))
+    clock.set(-6 * 365 * 24 * HOUR_S)
+    const { input, out } = await place.file('in', refunds(2))
+    for (const args of [
+      ['submit', input],
+      ['run', input, '--out', out],
+      ['worker', '--until-idle'],
+    ]) {
+      const ended = await office.startWith(clock.env, ...args).ended
+      expect([ended.code, ended.stderr]).toEqual([
+        2,
+        expect.stringMatching(/^The clock of this machine says 2020-.*Set the clock\.$/m),
+      ])
+    }
+    const doctor = await office.startWith(clock.env, 'doctor').ended
+    expect(doctor.stdout).toMatch(/^FIX {2}clock: The clock of this machine says 2020-/m)
+    expect(gateway.received()).toEqual([])
+    const ran = await office.tranche('run', input, '--out', out)
+    expect([ran.code, gateway.received().length]).toEqual([0, 2])
+  },
+)
+
 async function worked({ gateway }: Place, rows: number, running: Running): Promise<void> {
   const enough = gateway.received().length + rows
   await until('rows are sent', () => gateway.received().length >= enough, running)

@@ -31,11 +31,11 @@ test.concurrent.for([1, 2])(
     const out = office.path('out.csv')
     const code = await runToItsEnd(office, input, out)
     expect(lies(office.ledgerPath, gateway, { input, out })).toEqual([])
-    const { APPROVED = 0, IN_DOUBT = 0, PENDING = 0 } = countsIn(out)
+    const { APPROVED = 0, IN_DOUBT = 0, PENDING = 0, FAILED = 0 } = countsIn(out)
     expect(APPROVED).toBeGreaterThan(0)
     expect(IN_DOUBT).toBeGreaterThan(0) // else nothing was done to anything
     // A row waits behind a doubt of its own order, and then nothing goes on without a person.
-    expect([APPROVED + IN_DOUBT + PENDING, code]).toEqual([ORDERS * 4, PENDING > 0 ? 6 : 5])
+    expect([APPROVED + IN_DOUBT + PENDING + FAILED, code]).toEqual([ORDERS * 4, PENDING > 0 ? 6 : 5])
   },
 )
 
@@ -49,11 +49,21 @@ function rowsOf(): FileRow[] {
   ]).flat()
 }
 
+/** Each of what a code alone can say: later, wrong, not you. */
+const REFUSALS = [429, 400, 403]
+
 function sayingTwice(seed: number): Script {
   const dice = openDice(seed)
   return (_, line) => {
     const how = dice.below(30)
     if (how === 0) return // silence, and nothing is executed
+    const refusal = REFUSALS[dice.below(REFUSALS.length * 4)]
+    if (refusal !== undefined) {
+      // Said again when the next request is there already.
+      line.write(httpAnswer(refusal, 'not now'))
+      line.socket.once('data', () => line.write(httpAnswer(refusal, 'not now')))
+      return
+    }
     const entry = line.execute()
     if (how === 1) return // silence
     const json = toJson(entry)

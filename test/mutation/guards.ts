@@ -2059,4 +2059,32 @@ export const GUARDS: readonly Guard[] = [
     without: '',
     tests: [FORMATS],
   },
+  {
+    name: 'a code over a connection that carried another request is no certainty',
+    file: 'src/domain/verdict.ts',
+    guard: "  if (outcome.connection === 'warm')\n    return unproven('a code",
+    without: "  if (outcome.connection === 'warm' && httpStatus === 0)\n    return unproven('a code",
+    tests: [VERDICT, BODY],
+  },
+  {
+    name: 'a connection is given up behind a body that is no answer',
+    file: 'src/gateway/attempt.ts',
+    guard: "    if (body.kind !== 'answer') this.#line?.socket?.destroy()\n",
+    without: '',
+    tests: [CLIENT],
+  },
+  {
+    name: 'the second request on a connection is not taken for its first',
+    file: 'src/gateway/attempt.ts',
+    guard: 'this.#line.carried++ === 0',
+    without: 'this.#line.carried++ >= 0',
+    tests: [CLIENT],
+  },
+  {
+    name: 'nothing is recorded under a clock that is years late',
+    file: 'src/app.ts',
+    guard: '  assertOwnDirectory(app.config.dataDir)\n  assertClock(app)\n',
+    without: '  assertOwnDirectory(app.config.dataDir)\n',
+    tests: ['test/hostile/clock.chaos.test.ts'],
+  },
 ]
