@@ -16,11 +16,12 @@ import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Set
 import type { Finding } from './domain/resolution.ts'
 import type { ResultStatus } from './domain/states.ts'
 import type { FileRefusal, InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
+import { shortUsername } from './domain/username.ts'
 import type { Verdict } from './domain/verdict.ts'
 import { NotAFile, openFile } from './files/open-file.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
-import { openLog } from './log.ts'
+import { type Hidden, openLog, openTextScrub } from './log.ts'
 import type { Road } from './processors/execute-slice.ts'
 import type { InboxParts, InboxWork } from './processors/work-inbox.ts'
 import type { Work } from './processors/work-off.ts'
@@ -35,6 +36,8 @@ export interface App {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
+  /** For what is said of a failure that nobody has worded. */
+  readonly scrub: (text: string) => string
   readonly actor: Actor
   readonly paths: { readonly ledger: string; readonly submitLock: string; readonly workerLock: string }
 }
@@ -51,17 +54,29 @@ export async function openApp({ env, as, logLevel }: AppOptions): Promise<App> {
 }
 
 function appOf(config: Config, as: string | null, logLevel: string): App {
-  const passwords = [...config.merchants.values()].map((merchant) => merchant.password.reveal())
+  const hidden = hiddenIn(config)
   return {
     config,
     clock: systemClock,
-    log: openLog({ level: config.logLevel ?? logLevel, secrets: passwords }),
+    log: openLog({ level: config.logLevel ?? logLevel, hidden }),
+    scrub: openTextScrub(hidden),
     actor: { user: `${userName()}@${hostname()}`, as },
     paths: {
       ledger: join(config.dataDir, 'ledger.db'),
       submitLock: join(config.dataDir, 'submit.lock'),
       workerLock: join(config.dataDir, 'worker.lock'),
     },
+  }
+}
+
+/** What no line of the log and no unexpected failure may hold. A username that is a merchant's name as well is no secret. */
+function hiddenIn({ merchants, redisUrl }: Config): Hidden {
+  const all = [...merchants.values()]
+  const redis = redisUrl === null ? null : URL.parse(redisUrl.reveal())
+  const ofRedis = redis === null || redis.password === '' ? [] : [redis.password, decodeURIComponent(redis.password)]
+  return {
+    secrets: [...all.map(({ password }) => password.reveal()), ...ofRedis],
+    usernames: all.map(({ username }) => username).filter((username) => !merchants.has(username)),
   }
 }
 
@@ -172,7 +187,7 @@ export function ledgerExists(app: App): boolean {
 function dieOf(app: App): (error: unknown) => never {
   return (error) => {
     app.log.error({ err: error }, 'the ledger cannot be trusted any more')
-    const message = error instanceof Error ? error.message : String(error)
+    const message = app.scrub(error instanceof Error ? error.message : String(error))
     process.stderr.write(
       error instanceof Fault
         ? `${message}\n`
@@ -557,6 +572,9 @@ async function openRegister({ config }: App, ledger: Ledger) {
   return openEpochRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledger.ledgerId)
 }
 
+const REPEATED =
+  'The gateway repeats our password in its answers. Nothing of it is kept here, and no verdict depends on it. Logs on the way may hold it: have it changed'
+
 interface MerchantRoad extends Road {
   readonly merchant: Merchant
 }
@@ -574,8 +592,10 @@ async function openRoads(app: App, ledger: Ledger, only: BatchId | null): Promis
     const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus } = merchant
     const gate = openGate({ inFlightMax, ratePerSecond, clock: app.clock })
     const { clock } = app
+    const onRepeated = () => app.log.error({ merchant: merchant.name }, REPEATED)
+    const password = merchant.password.reveal()
     roads.set(await accountOf(ledger, merchant, clock), {
-      gateway: openGateway({ ...merchant, password: merchant.password.reveal(), moment: gate.moment, clock }),
+      gateway: openGateway({ ...merchant, password, moment: gate.moment, clock, onRepeated }),
       gate,
       timeoutMs,
       notExecutedStatus,
@@ -636,7 +656,7 @@ export async function reachGateway(app: App, merchant: Merchant): Promise<string
   const gateway = openGateway({ ...merchant, password: merchant.password.reveal(), clock: app.clock })
   const why = await gateway.reach().finally(() => gateway.close())
   if (why !== null) throw new Fault('unavailable', `${merchant.url}: ${why}`)
-  return `${merchant.url} accepts connections (the credentials are not tested, because every request would move money)`
+  return `${merchant.url} accepts connections, to be used as ${shortUsername(merchant.username)} (the credentials are not tested, because every request would move money)`
 }
 
 export function hasDataDir(app: App): boolean {

@@ -14,6 +14,7 @@ import type { ResultsArguments } from './commands/results.ts'
 import type { RunArguments } from './commands/run.ts'
 import { EXIT, exitCodeOfError, openTerminal, type Terminal } from './commands/terminal.ts'
 import { Fault } from './domain/fault.ts'
+import { maskPans } from './domain/pan.ts'
 
 interface GlobalOptions {
   readonly json?: boolean
@@ -38,21 +39,23 @@ async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    process.exitCode = reportError(error, argv.includes('--json'))
+    process.exitCode = reportError(error, argv.includes('--json'), SCRUBS.get(program) ?? maskPans)
   }
 }
 
-function reportError(error: unknown, json: boolean): number {
+function reportError(error: unknown, json: boolean, scrub: (text: string) => string): number {
   // Commander has spoken already. Asking for help, or naming no command, is no mistake.
   if (error instanceof CommanderError)
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
   const terminal = openTerminal(json, process.stdout, process.stderr)
-  const message = error instanceof Error ? error.message : String(error)
+  const said = error instanceof Error ? error.message : String(error)
+  // Faults are our own words. Nobody knows what stands in the others.
+  const message = error instanceof Fault ? said : scrub(said)
   terminal.say(
     error instanceof Fault
       ? message
-      : `Unexpected failure: ${message}. What was recorded is safe; run it again, and report this: ${error instanceof Error ? error.stack : ''}`,
+      : `Unexpected failure: ${message}. What was recorded is safe; run it again, and report this: ${error instanceof Error ? scrub(error.stack ?? '') : ''}`,
   )
   terminal.object({
     event: 'result',
@@ -73,6 +76,7 @@ function toProgram(): Command {
     const { json = false, as = null } = givenTo(program)
     const { explainDamage, openApp } = await import('./app.ts')
     const app = await openApp({ env: process.env, as, logLevel })
+    SCRUBS.set(program, app.scrub)
     try {
       process.exitCode = await action(app, openTerminal(json, process.stdout, process.stderr))
     } catch (error) {
@@ -109,6 +113,9 @@ function toProgram(): Command {
 
 const JSON_HELP = 'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
 const AS_HELP = 'who acts, kept beside user@host in the history'
+
+/** How the failures of a program are scrubbed once its configuration has been read. */
+const SCRUBS = new WeakMap<Command, (text: string) => string>()
 
 /** Which command of a program was called. */
 const CALLED = new WeakMap<Command, Command>()

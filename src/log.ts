@@ -2,20 +2,35 @@
 
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino'
 import { maskPans } from './domain/pan.ts'
+import { shortUsername } from './domain/username.ts'
 
 export type Log = Logger
 
 export interface LogRequest {
   /** One of pino's levels, or `silent`. */
   readonly level: string
-  /** Texts that must never be written, such as the gateway password. Shorter ones than four characters are let be. */
-  readonly secrets?: readonly string[]
+  readonly hidden?: Hidden
   /** Default: stderr, written synchronously, so that the last line before an exit is not lost. */
   readonly destination?: DestinationStream
 }
 
+export interface Hidden {
+  /** Texts that must never be written, such as the gateway password. Shorter ones than four characters are let be. */
+  readonly secrets: readonly string[]
+  /** Words of which no more than the beginning is written, such as the gateway username. */
+  readonly usernames: readonly string[]
+}
+
+const NOTHING_HIDDEN: Hidden = { secrets: [], usernames: [] }
+
+/** For what is said beside the log: the failures that nobody has worded. */
+export function openTextScrub(hidden: Hidden): (text: string) => string {
+  const words = secretWords(hidden)
+  return (text) => maskPans(words.reduce((rest, [word, instead]) => rest.replaceAll(word, () => instead), text))
+}
+
 export function openLog(request: LogRequest): Log {
-  const scrub = openScrub(request.secrets ?? [])
+  const scrub = openScrub(request.hidden ?? NOTHING_HIDDEN)
   return pino(
     {
       level: request.level,
@@ -76,11 +91,14 @@ const NUMBER = /-?\d[\d.eE+-]*/g
  * A scrub of finished lines. Strings are looked at as they read, not as JSON writes them (`\u00004111…` hides a card
  * number from a search of the line), and each is put back as a whole string, so that the line stays JSON.
  */
-function openScrub(secrets: readonly string[]): (line: string) => string {
-  const words = secretWords(secrets)
-  const scrubText = (text: string) => maskPans(words.reduce((rest, word) => rest.replaceAll(word, '[secret]'), text))
+function openScrub(hidden: Hidden): (line: string) => string {
+  const words = new Map(secretWords(hidden))
+  const scrubText = openTextScrub(hidden)
   const scrubRest = (text: string) =>
-    maskPans(text).replace(NUMBER, (number) => (words.includes(number) ? '"[secret]"' : number))
+    maskPans(text).replace(NUMBER, (number) => {
+      const instead = words.get(number)
+      return instead === undefined ? number : JSON.stringify(instead)
+    })
   const scrubString = (token: string) => {
     const text: string = JSON.parse(token)
     const scrubbed = scrubText(text)
@@ -90,14 +108,18 @@ function openScrub(secrets: readonly string[]): (line: string) => string {
 }
 
 /** As given and as a form writes it; the longest first, lest a part of one be replaced and the rest be left standing. */
-function secretWords(secrets: readonly string[]): string[] {
-  const forms = secrets
-    .filter((secret) => secret.length >= SECRET_MIN_LENGTH)
-    .flatMap((secret) => [
-      secret,
-      JSON.stringify(secret).slice(1, -1),
-      encodeURIComponent(secret),
-      new URLSearchParams([['', secret]]).toString().slice(1),
-    ])
-  return [...new Set(forms)].sort((a, b) => b.length - a.length)
+function secretWords({ secrets, usernames }: Hidden): [word: string, instead: string][] {
+  const told: [string, string][] = [
+    ...usernames.map((username): [string, string] => [username, shortUsername(username)]),
+    ...secrets.map((secret): [string, string] => [secret, '[secret]']),
+  ]
+  const forms = told
+    .filter(([word]) => word.length >= SECRET_MIN_LENGTH)
+    .flatMap(([word, instead]) => spellingsOf(word).map((spelling): [string, string] => [spelling, instead]))
+  return [...new Map(forms)].sort(([a], [b]) => b.length - a.length)
+}
+
+function spellingsOf(word: string): string[] {
+  const form = new URLSearchParams([['', word]]).toString().slice(1)
+  return [word, JSON.stringify(word).slice(1, -1), encodeURIComponent(word), form]
 }

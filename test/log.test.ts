@@ -11,7 +11,7 @@ const PAN = '4111111111111111'
 function openTestLog(secrets: readonly string[] = []): { log: Log; lines: string[] } {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
-  return { log: openLog({ level: 'trace', secrets, destination }), lines }
+  return { log: openLog({ level: 'trace', hidden: { secrets, usernames: [] }, destination }), lines }
 }
 
 /** The one line that `write` makes, as text and as what it says. */
@@ -86,6 +86,15 @@ describe('a secret never gets past the line', () => {
   test('even one that the line itself is made of leaves JSON', () => {
     for (const secret of ['"msg', '":"', 'level', '"},{"']) lineOf((log) => log.info({ a: 'b' }, 'hello'), [secret])
   })
+})
+
+test('of a username no more than its beginning gets past the line', () => {
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line) }
+  const hidden = { secrets: ['api-key-4711-and-more'], usernames: ['api-key-4711', '47114711'] }
+  const log = openLog({ level: 'trace', hidden, destination })
+  log.info({ user: 'api-key-4711', n: 47114711 }, 'api-key-4711 and api-key-4711-and-more')
+  expect(JSON.parse(lines[0] as string)).toMatchObject({ user: 'api-…11', n: '47…', msg: 'api-…11 and [secret]' })
 })
 
 describe('errors', () => {

@@ -6,6 +6,7 @@ import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../domain/ports.ts'
 import { isoOf } from '../domain/progress.ts'
+import { shortUsername } from '../domain/username.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
 export interface AdoptArguments {
@@ -110,10 +111,10 @@ async function adoptMerchant(
     adopted: 'merchant',
     merchant: name,
     url,
-    username,
-    was: { url: before?.url, username: before?.username },
+    username: shortUsername(username),
+    was: { url: before?.url, username: before === undefined ? undefined : shortUsername(before.username) },
   })
   terminal.say(
-    `Merchant ${name} is ${username} at ${url} from now on; it was ${before?.username} at ${before?.url}. What is PENDING goes there, and all that was recorded still counts as sent to it.`,
+    `Merchant ${name} is ${shortUsername(username)} at ${url} from now on; it was ${shortUsername(before?.username ?? '')} at ${before?.url}. What is PENDING goes there, and all that was recorded still counts as sent to it.`,
   )
 }

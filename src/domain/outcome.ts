@@ -1,7 +1,13 @@
 // What one attempt to send told us, before anyone judges it. Made by `gateway/`, judged by `verdict.ts`.
 
-/** The gateway's answer: its fields by name, each as the digits or text received, absent and null left out. */
+/**
+ * The gateway's answer: the contract's fields by name, absent and null left out. Each is in its form and exactly as received;
+ * or it is not, and stands in brackets, so that it equals nothing that was sent and nothing that is known.
+ */
 export type Answer = Readonly<Record<string, string>>
+
+/** Stands for a field's value of which nothing may be kept. Like every value that is not in its field's form, in brackets. */
+export const WITHHELD = '[withheld]'
 
 /** What the body of an answer is. */
 export type Body =
@@ -30,7 +36,7 @@ export type Outcome =
       readonly httpStatus: number
       readonly retryAfterMs: number | null
       readonly body: Body
-      /** The body, one line, cut to 2,000 characters, card numbers masked. */
+      /** The body, one line, cut to some 2,000 characters, card data masked; or why it is withheld. */
       readonly text: string
       readonly connection: Connection
     }

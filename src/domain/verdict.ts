@@ -3,7 +3,7 @@
 import { type Instruction, type Operation, plainId } from './instruction.ts'
 import { toUpperAscii } from './keyword.ts'
 import { formatAmount, sameAmount } from './money.ts'
-import type { Answer, Outcome } from './outcome.ts'
+import { type Answer, type Outcome, WITHHELD } from './outcome.ts'
 
 /** What an answer says, as the digits and text received. */
 export interface AnswerFacts {
@@ -110,7 +110,7 @@ function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judg
       `${status} over a kept-alive connection, without a transaction id: it may answer an earlier request of this order`,
     )
   }
-  const warnings: Warning[] = echo.what === null ? [] : [{ text: echo.what, aboutMoney: false }]
+  const warnings = [echo.what, oddIdIn(answer)].flatMap((text) => (text === null ? [] : [{ text, aboutMoney: false }]))
 
   if (status === 'DECLINED') {
     const reason = declineReasonOf(answer)
@@ -217,6 +217,15 @@ function hasTransaction({ transactionId }: AnswerFacts): boolean {
   return transactionId !== null && !/^0+$/.test(transactionId)
 }
 
+/**
+ * Status and echo say what happened, whatever the id looks like. In its brackets it still settles one row only, and no
+ * person looks it up for a number.
+ */
+function oddIdIn(answer: Answer): string | null {
+  const id = present(answer.TRANS_REQUEST_ID)
+  return id?.startsWith('[') === true ? `the transaction id of the answer is not a number: ${id}` : null
+}
+
 function moneyWarnings(facts: AnswerFacts, asked: Pick<Instruction, 'money'>): Warning[] {
   if (asked.money === null) return []
   const warnings: Warning[] = []
@@ -236,8 +245,9 @@ function moneyWarnings(facts: AnswerFacts, asked: Pick<Instruction, 'money'>): W
 }
 
 export function factsOf(answer: Answer): AnswerFacts {
+  const transaction = present(answer.TRANS_REQUEST_ID)
   return {
-    transactionId: present(answer.TRANS_REQUEST_ID),
+    transactionId: transaction === WITHHELD ? null : transaction,
     orderId: present(answer.TRANS_ORDER_ID),
     recordId: present(answer.TRANS_RECORD_ID),
     amount: present(answer.TRANS_VALUE),

@@ -2,8 +2,8 @@
 
 import type { Answer } from '../domain/outcome.ts'
 
-/** What ties an answer to its request or settles it. Never altered, not even where it looks like a card number. */
-const EXACT: ReadonlySet<string> = new Set([
+/** What ties an answer to its request or settles it. */
+const OF_THE_CONTRACT: ReadonlySet<string> = new Set([
   'REQUEST_ACTION',
   'TRANS_STATUS_NAME',
   'TRANS_VALUE',
@@ -16,11 +16,11 @@ const EXACT: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The top-level fields of a JSON object; null for anything else. Absent, null and nested values are left out. All other
- * text ends in histories and results, so it passes `scrub`. An object that names a field twice says two things at once
- * and JSON.parse would silently take the last: it is not an answer. Nor is one with a field of the contract in other letters.
+ * The top-level fields of a JSON object, as received; null for anything else. Absent, null and nested values are left out.
+ * An object that names a field twice says two things at once and JSON.parse would silently take the last: it is not an
+ * answer. Nor is one with a field of the contract in other letters.
  */
-export function parseAnswer(body: string, scrub: (text: string) => string): Answer | null {
+export function parseAnswer(body: string): Answer | null {
   const json = body.startsWith('\uFEFF') ? body.slice(1) : body
   let parsed: unknown
   try {
@@ -33,7 +33,7 @@ export function parseAnswer(body: string, scrub: (text: string) => string): Answ
   if (countMembers(json) !== members.length || members.some(([name]) => isMisspelt(name))) return null
   const fields: [string, string][] = []
   for (const [name, value] of members) {
-    if (typeof value === 'string') fields.push([name, EXACT.has(name) ? value : scrub(value)])
+    if (typeof value === 'string') fields.push([name, value])
     else if (typeof value === 'boolean') fields.push([name, String(value)])
   }
   // Not by assignment: a field named __proto__ must stay a field.
@@ -41,7 +41,7 @@ export function parseAnswer(body: string, scrub: (text: string) => string): Answ
 }
 
 function isMisspelt(name: string): boolean {
-  return !EXACT.has(name) && EXACT.has(name.normalize('NFKC').toUpperCase())
+  return !OF_THE_CONTRACT.has(name) && OF_THE_CONTRACT.has(name.normalize('NFKC').toUpperCase())
 }
 
 /** JSON.parse hands the source text of primitives to its reviver; TypeScript's declaration does not know it yet. */

@@ -4,9 +4,10 @@ import type { Socket } from 'node:net'
 import { type Dispatcher, errors } from 'undici'
 import type { Connection, Outcome, UnsentWhy } from '../domain/outcome.ts'
 import type { Clock, Fence } from '../domain/ports.ts'
-import { parseBody, textOf } from './body.ts'
+import { readAnswer, type Sent } from './answered.ts'
 import { afterPoll, noConnectionWithin } from './connect.ts'
 import { parseRetryAfter } from './retry-after.ts'
+import type { Scrub } from './scrub.ts'
 
 /** What all attempts of one gateway share. */
 export interface Road {
@@ -15,8 +16,8 @@ export interface Road {
   readonly connectLimitMs: number
   /** `host:port`, for people. */
   readonly address: string
-  /** One line, without card numbers and credentials. */
-  readonly scrub: (text: string) => string
+  /** An answer had our password in it. */
+  readonly onRepeated: () => void
   /** Attempts without an outcome yet. */
   readonly open: Set<Attempt>
 }
@@ -28,7 +29,12 @@ export interface Line {
   carried: number
 }
 
-const TEXT_LIMIT_CHARS = 2_000
+
+/** What belongs to one request: what its answer may repeat, and what must not be kept of it. */
+export interface Own {
+  readonly sent: Sent
+  readonly scrub: Scrub
+}
 
 const HELD_BACK = {
   fence: 'held back before the first byte: its time to send had passed',
@@ -47,6 +53,7 @@ type State =
 export class Attempt implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<Outcome>
   readonly #road: Road
+  readonly #own: Own
   readonly #fence: Fence
   readonly #abandon: AbortSignal
   readonly #resolve: (outcome: Outcome) => void
@@ -63,11 +70,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   /** Until it has started nobody knows which connection it gets: the stricter reading. */
   #connection: Connection = 'warm'
 
-  constructor(road: Road, fence: Fence, abandon: AbortSignal) {
+  constructor(road: Road, own: Own, fence: Fence, abandon: AbortSignal) {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     this.outcome = promise
     this.#resolve = resolve
     this.#road = road
+    this.#own = own
     this.#fence = fence
     this.#abandon = abandon
     road.open.add(this)
@@ -120,10 +128,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const { clock, scrub } = this.#road
+    const { clock, onRepeated } = this.#road
+    const { scrub, sent } = this.#own
     const answeredAtMs = clock.nowMs()
-    const bytes = Buffer.concat(this.#chunks)
-    const body = parseBody(bytes, this.#headers['content-encoding'], scrub)
+    const encoding = this.#headers['content-encoding']
+    const { body, text, repeatsCredentials } = readAnswer(Buffer.concat(this.#chunks), encoding, scrub, sent)
+    if (repeatsCredentials) onRepeated()
     this.#settle({
       kind: 'answered',
       sentAtMs: this.#sentAtMs,
@@ -131,7 +141,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       httpStatus: this.#httpStatus as number,
       retryAfterMs: parseRetryAfter(this.#headers['retry-after'], answeredAtMs),
       body,
-      text: scrub(textOf(bytes)).slice(0, TEXT_LIMIT_CHARS).toWellFormed(),
+      text,
       connection: this.#connection,
     })
     // What repeats no id may be said again, and on this connection it would meet the next request.
@@ -184,12 +194,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #settleUnsent(why: UnsentWhy, detail: string): void {
-    this.#settle({ kind: 'unsent', why, detail: this.#road.scrub(detail) })
+    this.#settle({ kind: 'unsent', why, detail: this.#own.scrub.line(detail) })
   }
 
   #settleLost(detail: string): void {
-    const { scrub } = this.#road
-    this.#settle({ kind: 'lost', sentAtMs: this.#sentAtMs, httpStatus: this.#httpStatus, detail: scrub(detail) })
+    const { scrub } = this.#own
+    this.#settle({ kind: 'lost', sentAtMs: this.#sentAtMs, httpStatus: this.#httpStatus, detail: scrub.line(detail) })
   }
 
   #settle(outcome: Outcome): void {

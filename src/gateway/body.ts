@@ -4,16 +4,18 @@ import { isUtf8 } from 'node:buffer'
 import { brotliDecompressSync, constants, inflateRawSync, unzipSync } from 'node:zlib'
 import type { Body } from '../domain/outcome.ts'
 import { parseAnswer } from './answer.ts'
+import { unescaped } from './unescape.ts'
 
 type Header = string | string[] | undefined
 
 /**
  * A body is no transaction's answer only if it is text that can be read to its end and that names neither a field nor a
  * status of one, in whatever spelling. What is cut, packed or wrapped may hide the answer of a gateway that executed.
+ * The words are the gateway's own: `answered.ts` makes them fit to be kept.
  */
-export function parseBody(bytes: Buffer, contentEncoding: Header, scrub: (text: string) => string): Body {
+export function parseBody(bytes: Buffer, contentEncoding: Header): Body {
   const text = bytes.toString('utf8')
-  const fields = parseAnswer(text, scrub)
+  const fields = parseAnswer(text)
   const status = fields?.TRANS_STATUS_NAME
   if (fields !== null && status !== undefined) return { kind: 'answer', status, fields }
   const isPlain = isUnpacked(bytes, contentEncoding) && isText(bytes) && isPlainText(text, { ...MOST_DECODED })
@@ -161,25 +163,4 @@ function speaksOfTransaction(text: string): boolean {
     .replace(/\p{Cf}/gu, '')
     .toLowerCase()
   return NAMES.test(letters.replace(/[^a-z]+/g, '_'))
-}
-
-/** What stands for one character in JSON and scripts, in web pages, in forms. */
-const ESCAPE = /\\u\{?0*([\da-f]{2,4})\}?|\\x([\da-f]{2})|&#x0*([\da-f]{2,4});?|&#0*(\d{2,5});?|%([\da-f]{2})/gi
-/** JSON in JSON in a form. What is escaped more often than that hides something. */
-const MOST_PASSES = 4
-
-/** The text with its escapes resolved, also those of escapes; null where there is no end to them. */
-function unescaped(text: string): string | null {
-  let before = text
-  for (let pass = 0; pass < MOST_PASSES; pass++) {
-    const after = before
-      // JSON in JSON has as many backslashes as it is deep.
-      .replace(/\\+/g, '\\')
-      .replace(ESCAPE, (_all, u, x, entity, decimal, percent) =>
-        String.fromCharCode(decimal === undefined ? Number.parseInt(u ?? x ?? entity ?? percent, 16) : Number(decimal)),
-      )
-    if (after === before) return after
-    before = after
-  }
-  return null
 }

@@ -6,7 +6,7 @@ import type { Clock, Gateway } from '../domain/ports.ts'
 import { Attempt, type Line, type Road } from './attempt.ts'
 import { openConnector } from './connect.ts'
 import { type RefundParameter, toForm } from './form.ts'
-import { scrubOf } from './scrub.ts'
+import { openScrub, type Scrub } from './scrub.ts'
 
 export interface GatewayOptions {
   /** The base address; may have a path in front of the gateway's own. */
@@ -22,6 +22,8 @@ export interface GatewayOptions {
   /** Awaited before a request is started, on a fresh connection once it stands: when the rate lets the next one leave. */
   readonly moment?: () => Promise<void>
   readonly clock: Clock
+  /** Once, when an answer has our password in it. */
+  readonly onRepeated?: () => void
 }
 
 /** Shorter than any send-by of a claim, so that a claim does not pass its time while it waits for a connection. */
@@ -61,15 +63,16 @@ export function openGateway(options: GatewayOptions): Gateway {
     timeoutMs: options.timeoutMs,
     connectLimitMs: CONNECT_LIMIT_MS,
     address: connector.address,
-    scrub: scrubOf([options.username, options.password]),
+    onRepeated: once(options.onRepeated ?? (() => {})),
     open: new Set(),
   }
 
+  const hidden = { username: options.username, secrets: [options.password] }
   let isClosing = false
 
   return {
     send(instruction, fence, abandon) {
-      const attempt = new Attempt(road, fence, abandon)
+      const attempt = new Attempt(road, { sent: instruction, scrub: openScrub(hidden) }, fence, abandon)
       if (isClosing) attempt.abandon()
       const dispatch = () => {
         if (!attempt.isWaiting) return
@@ -85,7 +88,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       return attempt.outcome
     },
     reach() {
-      return reach(base, connector.connect)
+      return reach(base, connector.connect, openScrub(hidden))
     },
     /** What has not started is given up, what has started is awaited. */
     async close() {
@@ -120,6 +123,15 @@ function openLine(origin: URL, options: object): Dispatcher {
   return client
 }
 
+function once(tell: () => void): () => void {
+  let told = false
+  return () => {
+    if (told) return
+    told = true
+    tell()
+  }
+}
+
 function requestOf(path: string, body: string): Dispatcher.DispatchOptions {
   return { method: 'POST', path, body, headers: HEADERS }
 }
@@ -150,10 +162,10 @@ function onMoment(connect: Connect, moment: () => Promise<void>): Connect {
   }
 }
 
-function reach(base: URL, connect: Connect): Promise<string | null> {
+function reach(base: URL, connect: Connect, scrub: Scrub): Promise<string | null> {
   return new Promise((resolve) => {
     connect({ hostname: base.hostname, protocol: base.protocol, port: base.port }, (error, socket) => {
-      if (socket === null) return resolve(error.message)
+      if (socket === null) return resolve(scrub.line(error.message))
       // The other side may still reset it; nobody asks any more.
       socket.on('error', () => {}).destroy()
       resolve(null)

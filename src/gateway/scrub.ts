@@ -1,29 +1,158 @@
-// Makes text that came from outside fit to be kept: one line, no card number, none of our credentials.
+// Makes text that came from outside fit to be kept and shown: one visible line of bounded length, no card data, none of our
+// credentials.
 
 import { maskPans } from '../domain/pan.ts'
+import { unescaped } from './unescape.ts'
 
-/** A function that cleans text of the secrets, in every spelling in which a server might echo them. */
-export function scrubOf(secrets: readonly string[]): (text: string) => string {
-  const spellings = [...new Set(secrets.flatMap(spellingsOf))].filter((spelling) => spelling !== '')
-  // The longest first: a password that begins with the username must not leave its tail behind.
-  spellings.sort((a, b) => b.length - a.length)
-  const secret = spellings.length === 0 ? null : new RegExp(spellings.map(escaped).join('|'), 'g')
-  return (text) => {
-    const clean = secret === null ? text : text.replace(secret, '***')
-    // One line first: a card number broken over two lines is one after that.
-    return maskPans(clean.replace(/[\s\p{Cc}]+/gu, ' ').trim())
+export interface Scrub {
+  /**
+   * The text as one line of at most so many characters. What cannot be cleaned is withheld as a whole. Only the part that
+   * may be kept is looked at, so that the cost does not grow with the text.
+   */
+  line(text: string, most?: number): string
+  /** Whether a secret stands anywhere in the text, in whatever writing. */
+  repeats(text: string): boolean
+}
+
+export interface Hidden {
+  /** Who we are to the gateway: masked, and no cause for alarm. */
+  readonly username: string
+  /** What must never be seen again. */
+  readonly secrets: readonly string[]
+}
+
+export const REPEATED = 'the answer repeated our credentials; withheld'
+export const DISGUISED = 'the answer held what may be card data, in disguise; withheld'
+
+const LONGEST_LINE = 2_000
+/** Longer than a card number or a security code with its name: what is cut off may have been the rest of one. */
+const MARGIN = 200
+
+export function openScrub({ username, secrets }: Hidden): Scrub {
+  const isRepeated = searchFor(secrets)
+  const name = patternOf(spellingsOf(username))
+  return {
+    repeats: isRepeated,
+    line(text, most = LONGEST_LINE) {
+      // Twice: what is masked becomes shorter.
+      const cut = text.slice(0, most + 2 * MARGIN)
+      if (isRepeated(cut)) return REPEATED
+      const plain = visible(cut)
+      const masked = maskCodes(maskPans(name === null ? plain : plain.replace(name, '***')))
+      const whole = cut === text ? masked : masked.slice(0, -MARGIN)
+      const line = whole.slice(0, most).toWellFormed()
+      return hidesCard(line) ? DISGUISED : line
+    },
   }
 }
 
-function spellingsOf(secret: string): string[] {
-  const form = new URLSearchParams([['', secret]]).toString().slice(1)
-  const json = JSON.stringify(secret).slice(1, -1)
-  const html = secret.replace(/[&<>"']/g, (char) => HTML[char] as string)
-  return [secret, form, form.replaceAll('+', '%20'), json, html]
+/** One line without anything that moves a terminal or turns what is read on it round. */
+export function visible(text: string): string {
+  return text
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
 }
 
-const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+// ───────────────────────────────────────────────────────────── Credentials
+
+function spellingsOf(secret: string): string[] {
+  const form = new URLSearchParams([['', secret]]).toString().slice(1)
+  return [secret, form, form.replaceAll('+', '%20'), JSON.stringify(secret).slice(1, -1)]
+}
+
+function patternOf(words: readonly string[]): RegExp | null {
+  const told = [...new Set(words)].filter((word) => word !== '')
+  // The longest first: a part of one must not leave its tail behind.
+  told.sort((a, b) => b.length - a.length)
+  return told.length === 0 ? null : new RegExp(told.map(escaped).join('|'), 'gi')
+}
+
+/**
+ * Looks for the secrets in text as it stands and as it reads, without regard to case; in base64 at any offset, so that
+ * `user:password` is found as well; and in hexadecimal. Not found: parts of a secret, and writings that need a key.
+ */
+function searchFor(secrets: readonly string[]): (text: string) => boolean {
+  const told = secrets.filter((secret) => secret !== '')
+  const plain = [...new Set(told.flatMap((secret) => [folded(secret), folded(unescaped(secret) ?? secret)]))]
+  const pattern = plain.length === 0 ? null : new RegExp(plain.map(onItsOwn).join('|'))
+  const base64 = told.flatMap(base64Of)
+  const hex = told.map((secret) => Buffer.from(secret).toString('hex'))
+  return (text) => {
+    if (pattern === null) return false
+    const read = unescaped(text)
+    const texts = read === null || read === text ? [text] : [text, read]
+    return texts.some((one) => {
+      if (pattern.test(folded(one))) return true
+      const run = one.replace(/[\s\\]+/g, '')
+      const letters = run.replaceAll('-', '+').replaceAll('_', '/')
+      return (
+        base64.some((packed) => letters.includes(packed)) || hex.some((packed) => run.toLowerCase().includes(packed))
+      )
+    })
+  }
+}
+
+/** The same for texts that people and servers take for the same. */
+function folded(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Cf}|\\/gu, '')
+    .replace(/[\s+]+/g, ' ')
+    .toLowerCase()
+}
+
+/** Ids are long runs of digits, and a short one of digits is somewhere in many of them. */
+function onItsOwn(secret: string): string {
+  return /^\d+$/.test(secret) ? `(?<!\\d)${secret}(?!\\d)` : escaped(secret)
+}
+
+/** Fewer letters stand in many words by chance. */
+const SHORTEST_BASE64 = 5
+
+/** What of it is the same whatever stands before and behind it. */
+function base64Of(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  return [0, 1, 2].flatMap((before) => {
+    const packed = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    const sure = packed.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+    return sure.length < SHORTEST_BASE64 ? [] : [sure]
+  })
+}
 
 function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}
+
+// ───────────────────────────────────────────────────────────── Card data
+
+/** A security code beside its name, whatever stands between. */
+const CODE =
+  /((?<![a-z])(?:cvv|cvc|csc|cvn|cvd|cav|cid|pin|pmt_?key|(?:security|verification|card)[\s_-]?(?:code|value))2?[^a-z\d]{0,8}(?:is|was)?[^a-z\d]{0,3})\d{3,4}(?!\d)/gi
+
+function maskCodes(text: string): string {
+  return text.replace(CODE, '$1***')
+}
+
+function showsCard(text: string): boolean {
+  return maskCodes(maskPans(text)) !== text
+}
+
+/** Whether what is masked where it stands plainly reads out of escapes, base64 or hexadecimal all the same. */
+function hidesCard(line: string): boolean {
+  const read = unescaped(line)
+  if (read === null) return true
+  const spaced = visible(read.replace(BLANKS, ' '))
+  if (spaced !== line && showsCard(spaced)) return true
+  const runs = read.replaceAll('\\/', '/').match(/[\w+/=-]{8,}/g) ?? []
+  return showsCard(runs.flatMap(decodings).join('\n'))
+}
+
+/** A form has its own, and what is not whole JSON may still be a part of some. */
+const BLANKS = /\\[nrtbf]|\+/g
+
+function decodings(run: string): string[] {
+  const base64 = [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString('latin1'))
+  const digits = /[\da-f]{8,}/i.exec(run)?.[0] ?? ''
+  return [...base64, ...[0, 1].map((from) => Buffer.from(digits.slice(from), 'hex').toString('latin1'))]
 }

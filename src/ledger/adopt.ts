@@ -6,6 +6,7 @@ import { type Adoption, stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { CopyLedger, EpochRegister } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
+import { shortUsername } from '../domain/username.ts'
 import type { Committer } from './commit.ts'
 import { byOf, deleteDrafts } from './draft.ts'
 import { type Epoch, epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
@@ -152,7 +153,7 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
           byOf(actor),
           'adopt-account',
           moved.accountId,
-          `${moved.from} → ${username} at ${url}: ${reason}`,
+          `${moved.from} → ${shortUsername(username)} at ${url}: ${reason}`,
         )
         return null
       }
@@ -222,7 +223,7 @@ function moveAccount(
   if (other !== undefined && other.name !== name) {
     return new Fault(
       'usage',
-      `${username} at ${url} is known to this ledger as merchant "${other.name}": one account cannot take over another. Nothing was changed.`,
+      `${shortUsername(username)} at ${url} is known to this ledger as merchant "${other.name}": one account cannot take over another. Nothing was changed.`,
     )
   }
   const known = db.prepare('SELECT id, url, username FROM account WHERE name = ?').get(name)
@@ -235,9 +236,9 @@ function moveAccount(
   if (other !== undefined) {
     return new Fault(
       'usage',
-      `Merchant "${name}" is ${username} at ${url} in this ledger already: there is nothing to adopt.`,
+      `Merchant "${name}" is ${shortUsername(username)} at ${url} in this ledger already: there is nothing to adopt.`,
     )
   }
   db.prepare('UPDATE account SET url = ?, username = ? WHERE id = ?').run(url, username, Number(known.id))
-  return { accountId: Number(known.id), from: `${known.username} at ${known.url}` }
+  return { accountId: Number(known.id), from: `${shortUsername(String(known.username))} at ${known.url}` }
 }

@@ -13,6 +13,7 @@ import type {
   UnfinishedBatch,
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
+import { shortUsername } from '../domain/username.ts'
 import type { Committer } from './commit.ts'
 import { deleteDrafts, openDraftOn } from './draft.ts'
 import { openAccepting } from './identity.ts'
@@ -103,9 +104,11 @@ function accountOf(db: DatabaseSync, name: string, url: string, username: string
     )
   }
   if (rows[0] !== undefined) {
+    const looksSame = rows[0].url === url && shortUsername(rows[0].username) === shortUsername(username)
+    const alike = looksSame ? ' (another user name that looks the same, cut as it is here)' : ''
     return new Fault(
       'config',
-      `Merchant "${name}" was ${rows[0].username} at ${rows[0].url} in this ledger and is ${username} at ${url} now. What was sent to one gateway account says nothing about another, so nothing is sent. If it is the same account at a new address or under a new user name: tranche adopt --merchant ${name} --reason TEXT. If it is another account, give it a name of its own, or use another TRANCHE_DATA_DIR.`,
+      `Merchant "${name}" was ${shortUsername(rows[0].username)} at ${rows[0].url} in this ledger and is ${shortUsername(username)} at ${url} now${alike}. What was sent to one gateway account says nothing about another, so nothing is sent. If it is the same account at a new address or under a new user name: tranche adopt --merchant ${name} --reason TEXT. If it is another account, give it a name of its own, or use another TRANCHE_DATA_DIR.`,
     )
   }
   const insert = db.prepare('INSERT INTO account (name, url, username, created_at) VALUES (?, ?, ?, ?)')

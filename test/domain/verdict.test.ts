@@ -326,6 +326,27 @@ describe('an answer over a kept connection without a transaction id', () => {
   })
 })
 
+describe('a transaction id that is none', () => {
+  const odd = { ...APPROVED, TRANS_REQUEST_ID: "[=cmd|'/C calc'!A0]" }
+
+  test('leaves what happened as it is, and is told: status and echo say what happened', () => {
+    for (const connection of ['fresh', 'warm'] as const)
+      expect(verdictOn(answered(200, odd, { connection }), REFUND)).toMatchObject({
+        kind: 'approved',
+        warnings: [
+          { text: "the transaction id of the answer is not a number: [=cmd|'/C calc'!A0]", aboutMoney: false },
+        ],
+      })
+  })
+
+  test('of which nothing may be kept ties an answer to nothing', () => {
+    const withheld = { ...APPROVED, TRANS_REQUEST_ID: '[withheld]' }
+    expect(factsOf(withheld).transactionId).toBeNull()
+    expect(verdictOn(answered(200, withheld), REFUND).kind).toBe('approved')
+    expect(verdictOn(answered(200, withheld, { connection: 'warm' }), REFUND).kind).toBe('in-doubt')
+  })
+})
+
 describe('an approval of other money than asked', () => {
   test.each([
     [{ TRANS_VALUE: '12.3001' }, 'the gateway answered the amount 12.3001 where 12.30 was asked'],

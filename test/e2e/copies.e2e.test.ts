@@ -260,11 +260,16 @@ test('a merchant at another address sends nothing until it is adopted; then what
     expect(refused.code, refused.stderr).toBe(2)
     expect(refused.stderr).toContain('tranche adopt --merchant default --reason TEXT')
     expect(refused.stderr).toContain('give it a name of its own')
+    expect(refused.stderr).toMatch(/was s… at http:\S+ in this ledger and is s… at http:/)
+    expect(refused.stderr).not.toContain('shop')
   }
   expect([office.sandbox.received(), moved.received()]).toEqual([0, 0])
   const adopted = await office.trancheWith(env, 'adopt', '--merchant', 'default', '--reason', 'a letter', '--json')
   expect(adopted.code, adopted.stderr).toBe(0)
-  expect(adopted.last).toMatchObject({ adopted: 'merchant', merchant: 'default', was: { url: office.sandbox.url } })
+  expect(adopted.last).toMatchObject({
+    ...{ adopted: 'merchant', merchant: 'default', username: 's…', was: { url: office.sandbox.url, username: 's…' } },
+  })
+  expect(adopted.stdout + adopted.stderr).not.toContain('shop')
   const ran = await office.trancheWith(env, 'run', both, '--out', office.path('out.csv'))
   expect(ran.code, ran.stderr).toBe(6) // four rows are of the batch before, which this run does not work off
   expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(0)

@@ -20,6 +20,17 @@ async function batches(): Promise<unknown[]> {
   return (await office.tranche('status', '--json')).last.batches as unknown[]
 }
 
+test('an unexpected failure shows no card number and no password', async () => {
+  office = await openOffice()
+  const input = await fileOf(1)
+  const env = { TMPDIR: '/nowhere/4111111111111111/s3cret-pass' }
+  const failed = await office.trancheWith(env, 'run', input, '--out', office.path('out.csv'), '--sandbox', '--json')
+  expect(failed.code, failed.stderr).toBe(1)
+  expect(failed.stderr).toContain('Unexpected failure: ')
+  expect(failed.stdout + failed.stderr).toContain('/nowhere/4111110000001111/[secret]')
+  expect(failed.stdout + failed.stderr).not.toMatch(/4111111111111111|s3cret-pass/)
+})
+
 test('a wrong password stops the account with one sentence; the right one and a resume go on where it stood', async () => {
   office = await openOffice()
   const input = await fileOf(20)

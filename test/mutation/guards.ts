@@ -25,6 +25,8 @@ const LEDGER = 'test/ledger/ledger.integration.test.ts'
 const COMMIT = 'test/ledger/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
 const BODY = 'test/gateway/body.test.ts'
+const ANSWERED = 'test/gateway/answered.test.ts'
+const SCRUB = 'test/gateway/scrub.test.ts'
 const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/processors/pacer.test.ts'
 const MESSAGE = 'test/ingest/message.test.ts'
@@ -474,6 +476,133 @@ export const GUARDS: readonly Guard[] = [
     guard: 'countMembers(json) !== members.length || ',
     without: '',
     tests: ['test/gateway/answer.test.ts'],
+  },
+  // ─────────────────────────────────────────────── What is kept of an answer
+  {
+    name: 'the text of an answer is kept scrubbed',
+    file: 'src/gateway/answered.ts',
+    guard: 'text: scrub.line(inPlainStrings(textOf(bytes)))',
+    without: 'text: textOf(bytes)',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'a string of an answer is looked at as it reads',
+    file: 'src/gateway/answered.ts',
+    guard: 'JSON.stringify(visible(JSON.parse(token)))',
+    without: 'token',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'words of an answer are kept scrubbed',
+    file: 'src/gateway/answered.ts',
+    guard: '[[name, scrub.line(value)]]',
+    without: '[[name, value]]',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'a message beside a code is kept scrubbed',
+    file: 'src/gateway/answered.ts',
+    guard: 'body.message === null ? null : scrub.line(body.message)',
+    without: 'body.message',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'a field that the contract does not have is not kept',
+    file: 'src/gateway/answered.ts',
+    guard: 'return WORDS_OF_THE_CONTRACT.includes(name) ?',
+    without: 'return name !== "" ?',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'a field out of its form is kept in brackets',
+    file: 'src/gateway/answered.ts',
+    guard: 'if (hasForm(value, sent) && (',
+    without: 'if (value !== "" || (',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'a password in its field’s form is withheld',
+    file: 'src/gateway/answered.ts',
+    guard: ' || !scrub.repeats(value))',
+    without: ' || true)',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'what we sent is kept, though a password be the same',
+    file: 'src/gateway/answered.ts',
+    guard: ' || isSame(value, xtlOrderId)\n}',
+    without: '\n}',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'blanks around a status are a part of it',
+    file: 'src/gateway/answered.ts',
+    guard: "name === 'TRANS_STATUS_NAME' ? raw : ",
+    without: '',
+    tests: [ANSWERED],
+  },
+  {
+    name: 'an answer with our credentials is kept by its fields alone',
+    file: 'src/gateway/answered.ts',
+    guard: "scrub.repeats(bytes.toString('utf8'))",
+    without: 'false',
+    tests: [ANSWERED, CLIENT],
+  },
+  {
+    name: 'credentials are looked for as the text reads',
+    file: 'src/gateway/scrub.ts',
+    guard: 'read === null || read === text ? [text] : [text, read]',
+    without: '[text]',
+    tests: [SCRUB],
+  },
+  {
+    name: 'credentials are looked for in base64',
+    file: 'src/gateway/scrub.ts',
+    guard: 'base64.some((packed) => letters.includes(packed))',
+    without: 'false',
+    tests: [SCRUB],
+  },
+  {
+    name: 'a line with card data in disguise is withheld',
+    file: 'src/gateway/scrub.ts',
+    guard: 'return hidesCard(line) ? DISGUISED : line',
+    without: 'return line',
+    tests: [SCRUB],
+  },
+  {
+    name: 'a line that is cut does not end in the beginning of a card number',
+    file: 'src/gateway/scrub.ts',
+    guard: 'cut === text ? masked : masked.slice(0, -MARGIN)',
+    without: 'masked',
+    tests: [SCRUB],
+  },
+  {
+    name: 'what turns a line round is not kept',
+    file: 'src/gateway/scrub.ts',
+    guard: ".replace(/\\p{Cf}/gu, '')\n    .replace",
+    without: '.replace',
+    tests: [SCRUB],
+  },
+  {
+    name: 'a transaction id of which nothing is kept is none',
+    file: 'src/domain/verdict.ts',
+    guard: 'transaction === WITHHELD ? null : transaction',
+    without: 'transaction',
+    tests: [VERDICT],
+  },
+  {
+    name: 'a username is not logged whole',
+    file: 'src/log.ts',
+    guard: 'usernames.map((username): [string, string] => [username, shortUsername(username)])',
+    without: 'usernames.map((username): [string, string] => [username, username])',
+    tests: ['test/log.test.ts'],
+  },
+  {
+    name: 'an unexpected failure is scrubbed',
+    file: 'src/cli.ts',
+    guard: 'error instanceof Fault ? said : scrub(said)',
+    without: 'said',
+    tests: ['test/e2e/refusals.e2e.test.ts'],
   },
   {
     name: 'a deadline lets an answer be read that lies in the socket',

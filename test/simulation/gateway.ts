@@ -4,7 +4,8 @@ import type { Instruction, Operation } from '../../src/domain/instruction.ts'
 import { formatAmount } from '../../src/domain/money.ts'
 import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
 import type { AccountId, Fence, Gateway } from '../../src/domain/ports.ts'
-import { parseBody, textOf } from '../../src/gateway/body.ts'
+import { readAnswer } from '../../src/gateway/answered.ts'
+import { openScrub } from '../../src/gateway/scrub.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
 import type { SimulatedRecord } from './record.ts'
 import type { Life, World } from './world.ts'
@@ -365,10 +366,14 @@ export class GatewayTruth {
 
   /** Read as the program reads it. */
   #bare({ bytes, headers = {} }: Omit<KnownBody, 'title'>): Answered {
-    const body = parseBody(bytes, headers['content-encoding'], (text) => text)
-    return { httpStatus: 200, retryAfterMs: null, body, text: textOf(bytes), connection: this.weather.connection }
+    const { body, text } = readAnswer(bytes, headers['content-encoding'], SCRUB, NOTHING_SENT)
+    return { httpStatus: 200, retryAfterMs: null, body, text, connection: this.weather.connection }
   }
 }
+
+const SCRUB = openScrub({ username: '', secrets: [] })
+/** Every value here is in its form. */
+const NOTHING_SENT = { orderId: null, xtlOrderId: null, money: null }
 
 /** Codes that say "not executed". */
 const REFUSALS = [400, 401, 403, 404, 405, 411, 413, 414, 415, 422, 429, 431]

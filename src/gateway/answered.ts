@@ -1,0 +1,138 @@
+// The one place where an answer becomes what is kept and shown of it: fields of the contract in their form, words scrubbed.
+
+import type { Instruction } from '../domain/instruction.ts'
+import { plainId } from '../domain/instruction.ts'
+import { sameAmount } from '../domain/money.ts'
+import { type Answer, type Body, WITHHELD } from '../domain/outcome.ts'
+import { holdsPan } from '../domain/pan.ts'
+import { parseBody, textOf } from './body.ts'
+import { DISGUISED, REPEATED, type Scrub, visible } from './scrub.ts'
+
+/** What an answer may repeat of its request: our own words, kept exactly. */
+export type Sent = Pick<Instruction, 'orderId' | 'xtlOrderId' | 'money'>
+
+/** Nothing of an answer leaves this room but this. */
+export interface Kept {
+  readonly body: Body
+  /** The body as one line. */
+  readonly text: string
+  /** The password was in it. It must be changed: logs of others may hold it as well. */
+  readonly repeatsCredentials: boolean
+}
+
+/**
+ * What the body is, is judged by the bytes received; no masking may turn a verdict round. What stands in it is kept
+ * scrubbed. Where the credentials are in it anywhere, only the fields of the contract are.
+ */
+export function readAnswer(
+  bytes: Buffer,
+  contentEncoding: string | string[] | undefined,
+  scrub: Scrub,
+  sent: Sent,
+): Kept {
+  const body = parseBody(bytes, contentEncoding)
+  const repeatsCredentials = scrub.repeats(bytes.toString('utf8'))
+  const clean = keepBody(body, scrub, sent, repeatsCredentials)
+  if (!repeatsCredentials) return { body: clean, text: scrub.line(inPlainStrings(textOf(bytes))), repeatsCredentials }
+  return { body: clean, text: clean.kind === 'answer' ? withFields(clean.fields, scrub) : REPEATED, repeatsCredentials }
+}
+
+function withFields({ ERROR_MESSAGE: _said, ...fields }: Answer, scrub: Scrub): string {
+  return `${REPEATED}, but for ${scrub.line(JSON.stringify(fields))}`
+}
+
+function keepBody(body: Body, scrub: Scrub, sent: Sent, repeatsCredentials: boolean): Body {
+  switch (body.kind) {
+    case 'answer': {
+      const fields = keepFields(body.fields, scrub, sent)
+      const status = fields.TRANS_STATUS_NAME as string
+      if (!repeatsCredentials) return { kind: 'answer', status, fields }
+      const { API_ADVICE: _api, SERVICE_ADVICE: _service, PROCESSOR_ADVICE: _processor, ...known } = fields
+      return { kind: 'answer', status, fields: { ...known, ERROR_MESSAGE: REPEATED } }
+    }
+    case 'none':
+      if (repeatsCredentials) return { kind: 'none', message: REPEATED }
+      return { kind: 'none', message: body.message === null ? null : scrub.line(body.message) }
+    case 'unclear':
+      return body
+  }
+}
+
+const ID = /^\d{1,40}$/
+const WORDS = /^[A-Z_ ]{1,32}$/
+
+/** By name: the form of what an answer is judged by. A number of 13 digits and more in an amount is a card's. */
+const FORMS: Readonly<Record<string, (value: string, sent: Sent) => boolean>> = {
+  TRANS_STATUS_NAME: (value) => WORDS.test(value),
+  REQUEST_ACTION: (value) => WORDS.test(value),
+  TRANS_VALUE: (value, { money }) =>
+    (/^-?\d{1,15}(?:\.\d{1,6})?$/.test(value) && !holdsPan(value)) || (money !== null && sameAmount(value, money)),
+  TRANS_CUR: (value) => /^[A-Z]{3}$/i.test(value),
+  // Ids are never altered, not even where they look like a card number: one in ten of 16 digits does.
+  TRANS_REQUEST_ID: (value) => ID.test(value),
+  TRANS_RECORD_ID: (value, { orderId }) => ID.test(value) || isSame(value, orderId),
+  TRANS_ORDER_ID: (value, { orderId }) => ID.test(value) || isSame(value, orderId),
+  XTL_ORDER_ID: (value, { xtlOrderId }) =>
+    (/^[A-Za-z0-9]{1,32}$/.test(value) && !holdsPan(value)) || isSame(value, xtlOrderId),
+  CUSTOMER_VAULT_ID: (value) => ID.test(value),
+}
+
+const WORDS_OF_THE_CONTRACT = ['API_ADVICE', 'SERVICE_ADVICE', 'PROCESSOR_ADVICE', 'ERROR_MESSAGE']
+const LONGEST_ODD = 60
+
+function isSame(value: string, own: string | null): boolean {
+  return own !== null && plainId(value) === plainId(own)
+}
+
+/** The fields that are read, in the order received; what the contract does not name is in the text, if anywhere. */
+function keepFields(answer: Answer, scrub: Scrub, sent: Sent): Answer {
+  const kept = Object.entries(answer).flatMap(([name, value]): [string, string][] => {
+    const hasForm = Object.hasOwn(FORMS, name) ? FORMS[name] : undefined
+    if (hasForm !== undefined) return [[name, keepField(name, value, hasForm, scrub, sent)]]
+    return WORDS_OF_THE_CONTRACT.includes(name) ? [[name, scrub.line(value)]] : []
+  })
+  return Object.fromEntries(kept)
+}
+
+/**
+ * In form: as it is. Else a part of it in brackets, which stand in no form: it cannot be taken for what it is not, be it
+ * an id, a status or a formula.
+ */
+function keepField(
+  name: string,
+  raw: string,
+  hasForm: (value: string, sent: Sent) => boolean,
+  scrub: Scrub,
+  sent: Sent,
+): string {
+  // Blanks around any other field are none of it; around a status they are.
+  const value = name === 'TRANS_STATUS_NAME' ? raw : raw.replace(/\s+/g, ' ').trim()
+  if (value === '') return value
+  if (hasForm(value, sent) && (isOwn(value, sent) || !scrub.repeats(value))) return value
+  const line = scrub.line(value, LONGEST_ODD - 3)
+  if (line === REPEATED || line === DISGUISED) return WITHHELD
+  return `[${line}${value.length > LONGEST_ODD - 3 ? '…' : ''}]`
+}
+
+const OWN_WORDS = ['APPROVED', 'DECLINED', 'CAPTURE', 'AUTH', 'REFUND', 'CCCREDIT', 'CANCEL']
+
+/** Digits, the words of the contract and what we sent are what they are, though a password be the same. */
+function isOwn(value: string, { xtlOrderId }: Sent): boolean {
+  return /^[\d.-]+$/.test(value) || OWN_WORDS.includes(value) || isSame(value, xtlOrderId)
+}
+
+/** As much as may be kept, escapes and all. */
+const MOST_REWRITTEN = 16_384
+/** Or the rest, where one has no end: else it would be looked for again from every quotation mark in it. */
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)/g
+
+/** Every string of JSON in its plainest form: a card number in escapes is one that can be seen. What is none stays as it is. */
+function inPlainStrings(text: string): string {
+  return text.slice(0, MOST_REWRITTEN).replace(STRING, (token) => {
+    try {
+      return JSON.stringify(visible(JSON.parse(token)))
+    } catch {
+      return token
+    }
+  })
+}
