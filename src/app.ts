@@ -16,6 +16,7 @@ import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Set
 import type { Finding } from './domain/resolution.ts'
 import type { ResultStatus } from './domain/states.ts'
 import type { FileRefusal, InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
+import { looseningIn, type TlsSeen } from './domain/tls.ts'
 import { shortUsername } from './domain/username.ts'
 import type { Verdict } from './domain/verdict.ts'
 import { NotAFile, openFile } from './files/open-file.ts'
@@ -39,6 +40,8 @@ export interface App {
   /** For what is said of a failure that nobody has worded. */
   readonly scrub: (text: string) => string
   readonly actor: Actor
+  /** What weakens TLS for the whole process, by name. */
+  readonly loosening: readonly string[]
   readonly paths: { readonly ledger: string; readonly submitLock: string; readonly workerLock: string }
 }
 
@@ -50,16 +53,17 @@ export interface AppOptions {
 }
 
 export async function openApp({ env, as, logLevel }: AppOptions): Promise<App> {
-  return appOf(await loadConfig(env, homedir()), as, logLevel)
+  return appOf(await loadConfig(env, homedir()), looseningIn(env, process.execArgv), as, logLevel)
 }
 
-function appOf(config: Config, as: string | null, logLevel: string): App {
+function appOf(config: Config, loosening: readonly string[], as: string | null, logLevel: string): App {
   const hidden = hiddenIn(config)
   return {
     config,
     clock: systemClock,
     log: openLog({ level: config.logLevel ?? logLevel, hidden }),
     scrub: openTextScrub(hidden),
+    loosening,
     actor: { user: `${userName()}@${hostname()}`, as },
     paths: {
       ledger: join(config.dataDir, 'ledger.db'),
@@ -231,6 +235,7 @@ export const NO_MERCHANT: Merchant = {
   url: '',
   username: '',
   password: new Secret(''),
+  trust: { ca: null, clientCert: null, clientKey: null },
   ratePerSecond: null,
   inFlightMax: 1,
   timeoutMs: 60_000,
@@ -572,6 +577,24 @@ async function openRegister({ config }: App, ledger: Ledger) {
   return openEpochRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledger.ledgerId)
 }
 
+function gatewayOf({ clock }: App, merchant: Merchant) {
+  const { ca, clientCert: cert, clientKey: key } = merchant.trust
+  const client = cert === null || key === null ? null : { cert, key: key.reveal() }
+  return { ...merchant, password: merchant.password.reveal(), trust: { ca, client }, clock }
+}
+
+/**
+ * Faults where the surroundings weaken TLS for the whole process. Our own connections say what they need and would hold;
+ * but that setting was made by somebody who reads, or means to read, what goes over them.
+ */
+export function assertTlsHolds({ loosening }: App): void {
+  if (loosening.length === 0) return
+  throw new Fault(
+    'config',
+    `${loosening.join(', ')} ${loosening.length === 1 ? 'weakens' : 'weaken'} the encryption or the reading of HTTP of the whole process: the password could be read on its way, or go to somebody else. Nothing was sent. Take it out of the environment and of NODE_OPTIONS. Where the gateway's certificate is of an authority of its own, name that authority's certificate in TRANCHE_GATEWAY_CA_FILE (ca_file in TRANCHE_CONFIG).`,
+  )
+}
+
 const REPEATED =
   'The gateway repeats our password in its answers. Nothing of it is kept here, and no verdict depends on it. Logs on the way may hold it: have it changed'
 
@@ -585,17 +608,16 @@ async function openRoads(app: App, ledger: Ledger, only: BatchId | null): Promis
     import('./gateway/client.ts'),
     import('./processors/gate.ts'),
   ])
+  assertTlsHolds(app)
   const roads = new Map<AccountId, MerchantRoad>()
   const wanted = only === null ? null : ((await ledger.batch(only))?.merchant ?? null)
   for (const merchant of app.config.merchants.values()) {
     if (wanted !== null && merchant.name !== wanted) continue
     const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus } = merchant
     const gate = openGate({ inFlightMax, ratePerSecond, clock: app.clock })
-    const { clock } = app
     const onRepeated = () => app.log.error({ merchant: merchant.name }, REPEATED)
-    const password = merchant.password.reveal()
-    roads.set(await accountOf(ledger, merchant, clock), {
-      gateway: openGateway({ ...merchant, password, moment: gate.moment, clock, onRepeated }),
+    roads.set(await accountOf(ledger, merchant, app.clock), {
+      gateway: openGateway({ ...gatewayOf(app, merchant), moment: gate.moment, onRepeated }),
       gate,
       timeoutMs,
       notExecutedStatus,
@@ -651,12 +673,14 @@ export async function checkRedis(app: App): Promise<string> {
 }
 
 /** For `doctor`: connects, sends nothing. */
-export async function reachGateway(app: App, merchant: Merchant): Promise<string> {
+export async function reachGateway(app: App, merchant: Merchant): Promise<{ says: string; tls: TlsSeen | null }> {
+  assertTlsHolds(app)
   const { openGateway } = await import('./gateway/client.ts')
-  const gateway = openGateway({ ...merchant, password: merchant.password.reveal(), clock: app.clock })
-  const why = await gateway.reach().finally(() => gateway.close())
-  if (why !== null) throw new Fault('unavailable', `${merchant.url}: ${why}`)
-  return `${merchant.url} accepts connections, to be used as ${shortUsername(merchant.username)} (the credentials are not tested, because every request would move money)`
+  const gateway = openGateway(gatewayOf(app, merchant))
+  const reached = await gateway.reach().finally(() => gateway.close())
+  if (reached.kind === 'not-reached') throw new Fault('unavailable', `${merchant.url}: ${reached.why}`)
+  const says = `${merchant.url} accepts connections, to be used as ${shortUsername(merchant.username)} (the credentials are not tested, because every request would move money)`
+  return { says, tls: reached.tls }
 }
 
 export function hasDataDir(app: App): boolean {
@@ -847,6 +871,7 @@ export async function openRehearsal(app: App, as: string | null, logLevel: strin
     url: sandbox.url,
     username: SANDBOX_USER.username,
     password: new Secret(SANDBOX_USER.password),
+    trust: NO_MERCHANT.trust,
     ratePerSecond: configured?.ratePerSecond ?? null,
     inFlightMax: configured?.inFlightMax ?? 32,
     timeoutMs: Math.min(configured?.timeoutMs ?? 10_000, 10_000),
@@ -859,7 +884,8 @@ export async function openRehearsal(app: App, as: string | null, logLevel: strin
     reasonRules: configured?.reasonRules ?? [],
   }
   const config = { ...app.config, dataDir, witnessDirs: [], merchants: new Map([[merchant.name, merchant]]) }
-  const rehearsing = appOf(config, as, logLevel)
+  // Its gateway is in this process, over plain HTTP.
+  const rehearsing = appOf(config, [], as, logLevel)
   await makeRecord(rehearsing)
   return {
     app: rehearsing,

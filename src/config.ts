@@ -1,6 +1,7 @@
 // Environment and TRANCHE_CONFIG → one frozen Config, or one fault that names every mistake at once.
 // Nothing falls back in silence: a setting that is there is understood or refused, an empty one included.
 
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { inspect } from 'node:util'
@@ -54,6 +55,8 @@ export interface Merchant {
   readonly inFlightMax: number
   readonly timeoutMs: number
   readonly connections: Connection
+  /** Of whom it is believed that a gateway is this one, and who we are to it. */
+  readonly trust: { readonly ca: string | null; readonly clientCert: string | null; readonly clientKey: Secret | null }
   /** HTTP codes of which the gateway's operator has said, in writing, that nothing was executed. */
   readonly notExecutedStatus: readonly number[]
   /** `request_action`: the earlier interface, in which a refund is called CCCREDIT. */
@@ -333,9 +336,87 @@ const OWN_SETTINGS = [
   ['TRANCHE_GATEWAY_PASSWORD', 'TRANCHE_GATEWAY_PASSWORD_FILE'],
 ] as const
 
+/** Names of the files that the trust of a merchant comes from. */
+interface TrustNames {
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+}
+
+const OWN_TRUST: TrustNames = {
+  ca: 'TRANCHE_GATEWAY_CA_FILE',
+  cert: 'TRANCHE_GATEWAY_CLIENT_CERT_FILE',
+  key: 'TRANCHE_GATEWAY_CLIENT_KEY_FILE',
+}
+const LISTED_TRUST: TrustNames = { ca: 'ca_file', cert: 'client_cert_file', key: 'client_key_file' }
+
+/** Reads the files of those that are named; a certificate without its key would be shown to nobody. */
+function trustFrom(
+  names: TrustNames,
+  pathOf: (name: string) => string | undefined,
+  note: Note,
+  exposed: ExposedFile[],
+): Merchant['trust'] {
+  const read = (name: string) => {
+    const path = pathOf(name)
+    if (path === undefined) return undefined
+    return { pem: readPem(path, name === names.key, (problem) => note(name, problem), exposed) }
+  }
+  const [ca, cert, key] = [read(names.ca), read(names.cert), read(names.key)]
+  if (cert !== undefined && key === undefined) note(names.key, `is missing: ${names.cert} needs it`)
+  if (key !== undefined && cert === undefined) note(names.cert, `is missing: ${names.key} needs it`)
+  if (cert?.pem !== undefined && key?.pem !== undefined && !belongTogether(cert.pem, key.pem))
+    note(names.key, `is not the key of ${names.cert}`)
+  return {
+    ca: ca?.pem ?? null,
+    clientCert: cert?.pem ?? null,
+    clientKey: key?.pem === undefined ? null : new Secret(key.pem),
+  }
+}
+
+function belongTogether(cert: string, key: string): boolean {
+  return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
+}
+
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+function readPem(
+  path: string,
+  isKey: boolean,
+  complain: (problem: string) => void,
+  exposed: ExposedFile[],
+): string | undefined {
+  let text: string
+  try {
+    text = readTextSync(path)
+  } catch (error) {
+    complain(`names ${path}, which ${whyNotRead(error)}`)
+    return undefined
+  }
+  try {
+    if (isKey) noteReaders(path, exposed)
+    else noteWriters(path, exposed)
+    if (isKey) createPrivateKey(text)
+    else if ((text.match(CERTIFICATES) ?? []).map((one) => new X509Certificate(one)).length === 0) throw new Error()
+    return text
+  } catch {
+    complain(`names ${path}, which holds no ${isKey ? 'private key without a passphrase' : 'certificate'} in PEM`)
+    return undefined
+  }
+}
+
+const PASSWORD_MIN_LENGTH = 4
+
+/** A shorter one is in every other text by chance, so that nothing could be cleaned of it. */
+function passwordProblem(password: string): string | null {
+  return password.length >= PASSWORD_MIN_LENGTH
+    ? null
+    : `has fewer than ${PASSWORD_MIN_LENGTH} characters: such a password cannot be kept out of logs and histories`
+}
+
 /** The environment's merchant: all three settings or none. */
 function ownMerchant(settings: Settings, traffic: Traffic): Merchant | null {
-  if (!OWN_SETTINGS.flat().some(settings.has)) return null
+  if (![...OWN_SETTINGS.flat(), ...Object.values(OWN_TRUST)].some(settings.has)) return null
   for (const [name, fileName] of OWN_SETTINGS) {
     if (settings.has(name) || (fileName !== undefined && settings.has(fileName))) continue
     settings.note(name, fileName === undefined ? 'is missing' : `is missing (or ${fileName})`)
@@ -345,13 +426,16 @@ function ownMerchant(settings: Settings, traffic: Traffic): Merchant | null {
   const url = address === undefined ? undefined : parseAddress(address, (what) => settings.note(urlName, what))
   const username = settings.secret(usernameName)
   const password = settings.secret(passwordName)
+  const problem = password === undefined ? null : passwordProblem(password)
+  if (problem !== null) settings.note(passwordName, problem)
+  const trust = trustFrom(OWN_TRUST, settings.text, settings.note, settings.exposed)
   if (url === undefined || username === undefined || password === undefined) return null
   const names = { name: DEFAULT_MERCHANT, url, username, password: new Secret(password) }
-  return Object.freeze({ ...names, ...traffic, ...HABITS })
+  return Object.freeze({ ...names, ...traffic, trust, ...HABITS })
 }
 
 /** What a merchant is like where nothing else is said. */
-const HABITS: Omit<Merchant, keyof Traffic | 'name' | 'url' | 'username' | 'password'> = {
+const HABITS: Omit<Merchant, keyof Traffic | 'name' | 'url' | 'username' | 'password' | 'trust'> = {
   notExecutedStatus: Object.freeze([]),
   refundParameter: 'transaction_type',
   currency: null,
@@ -424,8 +508,14 @@ async function listedMerchants(
     const problems = [...nameProblems(name, taken), ...usernameProblems(content)]
     const read = schema.safeParse(content)
     if (!read.success) problems.push(...read.error.issues.flatMap(issueProblems))
+    const trust = trustFrom(
+      LISTED_TRUST,
+      (setting) => pathIn(content, setting, dirname(path)),
+      (setting, problem) => problems.push(`.${setting}: ${problem}`),
+      exposed,
+    )
     for (const problem of problems) complain(`merchants.${name}${problem}`)
-    return read.success ? [fromEntry(name, read.data, traffic)] : []
+    return read.success ? [fromEntry(name, read.data, traffic, trust)] : []
   })
 }
 
@@ -481,6 +571,12 @@ function usernameProblems(content: unknown): string[] {
   return given.length === 2 ? ['.username: and username_file are both set: keep one'] : []
 }
 
+/** undefined: none is named, or what the schema complains of. */
+function pathIn(content: unknown, setting: string, directory: string): string | undefined {
+  const path = isRecord(content) ? content[setting] : undefined
+  return typeof path === 'string' && path.trim() !== '' ? resolve(directory, path) : undefined
+}
+
 /** Each field checks itself, so that all mistakes of an entry are found in one go. `zod` is loaded here, as needed. */
 async function entrySchema(directory: string, exposed: ExposedFile[]) {
   const { z } = await import('zod')
@@ -491,11 +587,21 @@ async function entrySchema(directory: string, exposed: ExposedFile[]) {
     })
   const whole = ({ min, max }: Range) => z.int().min(min).max(max).optional()
   const secretFile = read((path, complain) => readSecretFile(resolve(directory, path), complain, exposed))
+  // Read beside the schema, because two of them belong together.
+  const file = z.string().regex(/\S/, 'is empty').optional()
   return z.strictObject({
     url: read(parseAddress),
     username: z.string().regex(/\S/).optional(),
     username_file: secretFile.optional(),
-    password_file: secretFile,
+    password_file: read((path, complain) => {
+      const password = readSecretFile(resolve(directory, path), complain, exposed)
+      const problem = password === undefined ? null : passwordProblem(password)
+      if (problem !== null) complain(problem)
+      return problem === null ? password : undefined
+    }),
+    ca_file: file,
+    client_cert_file: file,
+    client_key_file: file,
     rate: z.number().positive().max(999_999).optional(),
     in_flight: whole(IN_FLIGHT),
     timeout_ms: whole(TIMEOUT_MS),
@@ -532,13 +638,14 @@ function parseListedCurrency(text: string, complain: (problem: string) => void):
   return currency
 }
 
-function fromEntry(name: string, entry: Entry, traffic: Traffic): Merchant {
+function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: Merchant['trust']): Merchant {
   return Object.freeze({
     name,
     url: entry.url,
     // One of the two is there, or `usernameProblems` has said so.
     username: entry.username ?? entry.username_file ?? '',
     password: new Secret(entry.password_file),
+    trust,
     ratePerSecond: entry.rate ?? traffic.ratePerSecond,
     inFlightMax: entry.in_flight ?? traffic.inFlightMax,
     timeoutMs: entry.timeout_ms ?? traffic.timeoutMs,

@@ -1,5 +1,6 @@
 // What the environment and TRANCHE_CONFIG mean, and that every mistake in them is named at once.
 
+import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig, merchantOf } from '../src/config.ts'
 import { Fault } from '../src/domain/fault.ts'
+import { AUTHORITY, CERTIFICATE, KEY, OF_A_CLIENT } from './fixtures/certificate.ts'
 
 const HOME = '/home/clerk'
 const GATEWAY = {
@@ -205,6 +207,62 @@ describe('the environment', () => {
     ])
   })
 
+  test('authority and client certificate of a gateway are read from their files', async () => {
+    const files = {
+      TRANCHE_GATEWAY_CA_FILE: file('ca.pem', `# ours\n${AUTHORITY}${CERTIFICATE}`),
+      TRANCHE_GATEWAY_CLIENT_CERT_FILE: file('client.pem', OF_A_CLIENT),
+      TRANCHE_GATEWAY_CLIENT_KEY_FILE: file('client.key', KEY),
+    }
+    for (const path of Object.values(files)) chmodSync(path, 0o644)
+    const config = await loadConfig({ ...GATEWAY, ...files }, HOME)
+    const { trust } = merchantOf(config, 'default')
+    expect(config.exposed).toEqual([{ path: files.TRANCHE_GATEWAY_CLIENT_KEY_FILE, by: 'read' }])
+    expect(trust).toMatchObject({ ca: expect.stringContaining(AUTHORITY), clientCert: OF_A_CLIENT })
+    expect(trust.clientKey?.reveal()).toBe(KEY)
+    expect(format('%o %j', trust, trust)).not.toContain('PRIVATE KEY')
+    expect(merchantOf(await loadConfig(GATEWAY, HOME), 'default').trust).toEqual({
+      ca: null,
+      clientCert: null,
+      clientKey: null,
+    })
+  })
+
+  test('what such a file lacks is a mistake', async () => {
+    const [ca, cert, key] = [file('ca.pem', 'AUTHORITY'), file('client.pem', OF_A_CLIENT), file('client.key', KEY)]
+    const other = file(
+      'other.key',
+      generateKeyPairSync('ec', {
+        namedCurve: 'P-256',
+        privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+        publicKeyEncoding: { type: 'spki', format: 'pem' },
+      }).privateKey,
+    )
+    const mistakes = (files: NodeJS.ProcessEnv) => mistakesOf({ ...GATEWAY, ...files })
+    expect(await mistakes({ TRANCHE_GATEWAY_CA_FILE: ca })).toEqual([
+      `TRANCHE_GATEWAY_CA_FILE names ${ca}, which holds no certificate in PEM`,
+    ])
+    expect(await mistakes({ TRANCHE_GATEWAY_CA_FILE: '', TRANCHE_GATEWAY_CLIENT_CERT_FILE: cert })).toEqual([
+      'TRANCHE_GATEWAY_CA_FILE is empty: give it a value or take it away',
+      'TRANCHE_GATEWAY_CLIENT_KEY_FILE is missing: TRANCHE_GATEWAY_CLIENT_CERT_FILE needs it',
+    ])
+    expect(await mistakes({ TRANCHE_GATEWAY_CLIENT_KEY_FILE: key })).toEqual([
+      'TRANCHE_GATEWAY_CLIENT_CERT_FILE is missing: TRANCHE_GATEWAY_CLIENT_KEY_FILE needs it',
+    ])
+    expect(await mistakes({ TRANCHE_GATEWAY_CLIENT_CERT_FILE: key, TRANCHE_GATEWAY_CLIENT_KEY_FILE: cert })).toEqual([
+      `TRANCHE_GATEWAY_CLIENT_CERT_FILE names ${key}, which holds no certificate in PEM`,
+      `TRANCHE_GATEWAY_CLIENT_KEY_FILE names ${cert}, which holds no private key without a passphrase in PEM`,
+    ])
+    expect(await mistakes({ TRANCHE_GATEWAY_CLIENT_CERT_FILE: cert, TRANCHE_GATEWAY_CLIENT_KEY_FILE: other })).toEqual([
+      'TRANCHE_GATEWAY_CLIENT_KEY_FILE is not the key of TRANCHE_GATEWAY_CLIENT_CERT_FILE',
+    ])
+    expect(await mistakesOf({ TRANCHE_GATEWAY_CA_FILE: file('right.pem', AUTHORITY) })).toHaveLength(3)
+  })
+
+  test('a password that could not be kept out of a log is a mistake', async () => {
+    const said = 'TRANCHE_GATEWAY_PASSWORD has fewer than 4 characters'
+    expect(await mistakesOf({ ...GATEWAY, TRANCHE_GATEWAY_PASSWORD: 'abc' })).toEqual([expect.stringContaining(said)])
+  })
+
   test('a relative home leaves no place for the record', async () => {
     expect(await mistakesOf({}, '')).toEqual([expect.stringContaining('TRANCHE_DATA_DIR must be an absolute path')])
     expect(await mistakesOf({ XDG_STATE_HOME: 'state' })).toEqual([expect.stringMatching(/^XDG_STATE_HOME must be/)])
@@ -298,6 +356,44 @@ describe('TRANCHE_CONFIG', () => {
     })
     expect(merchantOf(config, 'acme').password.reveal()).toBe('hush')
     expect(merchantOf(config, 'beta')).toMatchObject({ username: 'beta', ratePerSecond: 10, lookalikeDays: 20 })
+  })
+
+  test('names the authority of each gateway, and every mistake in that', async () => {
+    file('some.password', 'hush')
+    file('short.password', 'abc')
+    file('authority.pem', AUTHORITY)
+    const merchant = 'url: https://gateway.example\n    username'
+    const path = file(
+      'trust.yaml',
+      `merchants:
+  acme:
+    ${merchant}: acme
+    password_file: some.password
+    ca_file: authority.pem
+`,
+    )
+    const { trust } = merchantOf(await loadConfig({ TRANCHE_CONFIG: path }, HOME), 'acme')
+    expect(trust).toEqual({ ca: AUTHORITY, clientCert: null, clientKey: null })
+    const wrong = file(
+      'no-trust.yaml',
+      `merchants:
+  acme:
+    ${merchant}: acme
+    password_file: short.password
+    ca_file: some.password
+    client_key_file: nowhere.pem
+`,
+    )
+    expect(new Set(await mistakesOf({ TRANCHE_CONFIG: wrong }))).toEqual(
+      new Set([
+        expect.stringMatching(/merchants\.acme\.password_file: has fewer than 4 characters/),
+        expect.stringMatching(/merchants\.acme\.ca_file: names .*some\.password, which holds no certificate in PEM/),
+        expect.stringMatching(
+          /merchants\.acme\.client_key_file: names .*nowhere\.pem, which cannot be read \(ENOENT\)/,
+        ),
+        expect.stringMatching(/merchants\.acme\.client_cert_file: is missing: client_key_file needs it/),
+      ]),
+    )
   })
 
   test('every mistake in it is reported at once with those of the environment', async () => {

@@ -11,8 +11,10 @@ import {
   reachGateway,
   workerNow,
 } from '../app.ts'
+import type { Merchant } from '../config.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/progress.ts'
+import type { TlsSeen } from '../domain/tls.ts'
 import { EXIT, exitCodeOfError, plural, type Terminal } from './terminal.ts'
 
 export interface DoctorArguments {
@@ -23,6 +25,8 @@ interface Finding {
   readonly what: string
   readonly ok: boolean
   readonly says: string
+  /** It works, and will not for long. */
+  readonly warns?: boolean
   /** How a command that met it would end. */
   readonly exit: number
 }
@@ -37,10 +41,13 @@ export async function doctor(app: App, { whole = false }: DoctorArguments, termi
     ...(await checkGateways(app)),
     await checkClock(app),
   ]
-  for (const { what, ok, says } of findings) terminal.data(`${ok ? 'ok  ' : 'FIX '} ${what}: ${says}`)
+  for (const { what, ok, warns, says } of findings)
+    terminal.data(`${ok ? (warns === true ? 'WARN' : 'ok  ') : 'FIX '} ${what}: ${says}`)
   const ok = findings.every((one) => one.ok)
   terminal.object({ ok, findings: findings.map(({ exit: _, ...said }) => said) })
-  terminal.say(ok ? 'Everything is in order.' : 'Mend what is marked FIX, then run it again.')
+  const warned = findings.some(({ warns }) => warns === true)
+  const order = warned ? 'Everything works. See to what is marked WARN before it does not.' : 'Everything is in order.'
+  terminal.say(ok ? order : 'Mend what is marked FIX, then run it again.')
   if (ok) return EXIT.approved
   return findings.some(({ exit }) => exit === EXIT.failure) ? EXIT.failure : EXIT.usage
 }
@@ -134,11 +141,31 @@ function checkWorker(app: App): Promise<Finding> {
 }
 
 function checkGateways(app: App): Promise<Finding[]> {
-  return Promise.all(
-    Array.from(app.config.merchants.values(), (merchant) =>
-      finding(app, `gateway of ${merchant.name}`, () => reachGateway(app, merchant)),
-    ),
-  )
+  return Promise.all(Array.from(app.config.merchants.values(), (merchant) => checkGateway(app, merchant)))
+}
+
+async function checkGateway(app: App, merchant: Merchant): Promise<Finding> {
+  let warns = false
+  const found = await finding(app, `gateway of ${merchant.name}`, async () => {
+    const { says, tls } = await reachGateway(app, merchant)
+    if (tls === null) return says
+    const told = tlsWords(tls, app.clock.nowMs())
+    warns = told.warns
+    return `${says}; ${told.says}`
+  })
+  return { ...found, warns }
+}
+
+const DAY_MS = 24 * 3600 * 1000
+const SOON_DAYS = 14
+
+/** What was agreed with a gateway, and how long its certificate lasts. */
+export function tlsWords({ protocol, cipher, issuer, expiresAtMs }: TlsSeen, nowMs: number) {
+  const days = Math.floor((expiresAtMs - nowMs) / DAY_MS)
+  const warns = days < SOON_DAYS
+  const soon = warns ? '. After that nothing is sent: ask its operator when it is renewed' : ''
+  const until = `${plural(days, 'day', 'days')}, until ${new Date(expiresAtMs).toISOString().slice(0, 10)}`
+  return { says: `${protocol}, ${cipher}; its certificate is by ${issuer} and lasts ${until}${soon}`, warns }
 }
 
 function checkClock(app: App): Promise<Finding> {

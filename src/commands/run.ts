@@ -4,6 +4,7 @@ import {
   type App,
   accountOf,
   assertRecord,
+  assertTlsHolds,
   checkOut,
   checkRoom,
   type OpenedFile,
@@ -70,6 +71,7 @@ async function runOn(
   terminal: Terminal,
   sandbox: boolean,
 ): Promise<number> {
+  assertTlsHolds(app)
   await assertRecord(app)
   const rejects = await openRejects(given, path, besideOf(given, sandbox))
   const opened = await openInstructionFile(path, request.merchant, request.options)

@@ -6,6 +6,7 @@ import type { Currency, Money } from './money.ts'
 import type { Outcome } from './outcome.ts'
 import type { Finding } from './resolution.ts'
 import type { Cause, State } from './states.ts'
+import type { TlsSeen } from './tls.ts'
 import type { AnswerFacts } from './verdict.ts'
 import type { RoadCondition } from './window.ts'
 
@@ -41,6 +42,12 @@ export interface Log {
 /** The last word before the first byte: null to go, or why not. Called synchronously when the connection stands. */
 export type Fence = () => 'fence' | 'pace' | null
 
+export type Reached =
+  /** `tls` is null over plain HTTP. */
+  | { readonly kind: 'reached'; readonly tls: TlsSeen | null }
+  /** In words. */
+  | { readonly kind: 'not-reached'; readonly why: string }
+
 export interface Gateway {
   /**
    * Sends one instruction once. Never rejects and never sends again by itself: whatever happens is an outcome.
@@ -48,8 +55,8 @@ export interface Gateway {
    * asked, not one byte left. `abandon` ends an attempt that has not started yet; a started one is awaited.
    */
   send(instruction: Instruction, fence: Fence, abandon: AbortSignal): Promise<Outcome>
-  /** Whether something accepts connections at the address. Sends no request. null: it does; else why not, in words. */
-  reach(): Promise<string | null>
+  /** Whether something accepts connections at the address. Sends no request. */
+  reach(): Promise<Reached>
   close(): Promise<void>
 }
 

@@ -2,9 +2,10 @@
 
 import { Client, type Dispatcher, Pool } from 'undici'
 import { Fault } from '../domain/fault.ts'
-import type { Clock, Gateway } from '../domain/ports.ts'
+import type { Clock, Gateway, Reached } from '../domain/ports.ts'
+import type { Trust } from '../domain/tls.ts'
 import { Attempt, type Line, type Road } from './attempt.ts'
-import { openConnector } from './connect.ts'
+import { openConnector, seenOf } from './connect.ts'
 import { type RefundParameter, toForm } from './form.ts'
 import { openScrub, type Scrub } from './scrub.ts'
 
@@ -22,6 +23,8 @@ export interface GatewayOptions {
   /** Awaited before a request is started, on a fresh connection once it stands: when the rate lets the next one leave. */
   readonly moment?: () => Promise<void>
   readonly clock: Clock
+  /** Default: the authorities of Node. */
+  readonly trust?: Trust
   /** Once, when an answer has our password in it. */
   readonly onRepeated?: () => void
 }
@@ -42,7 +45,7 @@ const HEADERS = [
 export function openGateway(options: GatewayOptions): Gateway {
   const base = parseBase(options.url)
   const path = `${base.pathname.replace(/\/+$/, '')}/api/transaction/api`
-  const connector = openConnector(base, CONNECT_LIMIT_MS)
+  const connector = openConnector(base, CONNECT_LIMIT_MS, options.trust)
   const isFresh = options.connections === 'fresh'
   const moment = options.moment ?? (async () => {})
   const pool = new Pool(base.origin, {
@@ -162,13 +165,14 @@ function onMoment(connect: Connect, moment: () => Promise<void>): Connect {
   }
 }
 
-function reach(base: URL, connect: Connect, scrub: Scrub): Promise<string | null> {
+function reach(base: URL, connect: Connect, scrub: Scrub): Promise<Reached> {
   return new Promise((resolve) => {
     connect({ hostname: base.hostname, protocol: base.protocol, port: base.port }, (error, socket) => {
-      if (socket === null) return resolve(scrub.line(error.message))
+      if (socket === null) return resolve({ kind: 'not-reached', why: scrub.line(error.message) })
+      const tls = seenOf(socket)
       // The other side may still reset it; nobody asks any more.
       socket.on('error', () => {}).destroy()
-      resolve(null)
+      resolve({ kind: 'reached', tls: tls === null ? null : { ...tls, issuer: scrub.line(tls.issuer) } })
     })
   })
 }

@@ -1,8 +1,12 @@
 // Opens connections to the gateway, plain or TLS: one time limit over name, TCP and handshake, failures in plain words.
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { connect as connectTls, TLSSocket } from 'node:tls'
 import type { buildConnector } from 'undici'
+import { TLS, type TlsSeen, type Trust } from '../domain/tls.ts'
+
+/** The authorities of Node, and no certificate of ours. */
+const NODES_OWN: Trust = { ca: null, client: null }
 
 export interface Connector {
   /** `host:port`, for people. */
@@ -13,13 +17,13 @@ export interface Connector {
   close(): void
 }
 
-export function openConnector(origin: URL, limitMs: number): Connector {
+export function openConnector(origin: URL, limitMs: number, trust: Trust = NODES_OWN): Connector {
   const isTls = origin.protocol === 'https:'
   const host = origin.hostname.replace(/^\[(.*)\]$/, '$1')
   const port = origin.port === '' ? (isTls ? 443 : 80) : Number(origin.port)
   const address = `${origin.hostname}:${port}`
   const opening = new Set<Socket>()
-  const openSocket = isTls ? tlsOpener(host, port) : () => connectTcp({ host, port })
+  const openSocket = isTls ? tlsOpener(host, port, trust) : () => connectTcp({ host, port })
 
   const connect: buildConnector.connector = (_options, callback) => {
     const socket = openSocket()
@@ -60,7 +64,7 @@ export function openConnector(origin: URL, limitMs: number): Connector {
  * Opens TLS sockets that resume with the newest ticket, which halves the cost of a fresh connection. undici's own cache
  * holds tickets weakly and loses them at every garbage collection.
  */
-function tlsOpener(host: string, port: number): () => TLSSocket {
+function tlsOpener(host: string, port: number, { ca, client }: Trust): () => TLSSocket {
   let ticket: Buffer | undefined
   // One that the server chokes on must not spoil every connection to come.
   const forget = () => {
@@ -72,6 +76,9 @@ function tlsOpener(host: string, port: number): () => TLSSocket {
       port,
       servername: isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
+      ...TLS,
+      ...(ca === null ? {} : { ca }),
+      ...client,
       ...(ticket === undefined ? {} : { session: ticket }),
     })
     // Node tells of a ticket only once the certificate behind it has been verified; a resumed one is not verified again.
@@ -81,6 +88,18 @@ function tlsOpener(host: string, port: number): () => TLSSocket {
     socket.once('error', forget)
     socket.once('secureConnect', () => socket.off('error', forget))
     return socket
+  }
+}
+
+/** Of a connection that stands and did not resume another. null: it is plain. */
+export function seenOf(socket: Socket): TlsSeen | null {
+  if (!(socket instanceof TLSSocket)) return null
+  const { issuer, valid_to: until } = socket.getPeerCertificate()
+  return {
+    protocol: socket.getProtocol() ?? 'unknown',
+    cipher: socket.getCipher().standardName,
+    issuer: [issuer.CN ?? issuer.O ?? 'unknown'].flat().join(', '),
+    expiresAtMs: Date.parse(until),
   }
 }
 
@@ -103,9 +122,25 @@ interface Opening {
   readonly isTls: boolean
 }
 
+const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+])
+
+/** Node's own advice is for the whole process; ours is for this gateway. */
+function tlsWords(error: NodeJS.ErrnoException & { reason?: string }): string {
+  const words = (error.reason ?? error.message).replace(/; if the root CA is installed locally.*$/, '')
+  return UNKNOWN_AUTHORITY.has(error.code ?? '')
+    ? `${words} (where its authority is known to be right: TRANCHE_GATEWAY_CA_FILE, or ca_file in TRANCHE_CONFIG)`
+    : words
+}
+
 function connectWords(error: NodeJS.ErrnoException & { reason?: string }, opening: Opening): string {
   const { host, address } = opening
-  if (opening.isTls && opening.hasTcp) return `TLS failed with ${address}: ${error.reason ?? error.message}`
+  if (opening.isTls && opening.hasTcp) return `TLS failed with ${address}: ${tlsWords(error)}`
   switch (error.code) {
     case 'ECONNREFUSED':
       return `connection refused by ${address}`

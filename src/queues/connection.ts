@@ -2,6 +2,7 @@
 
 import { Redis } from 'ioredis'
 import { Fault } from '../domain/fault.ts'
+import { TLS } from '../domain/tls.ts'
 
 export type RedisAddress = { readonly url: string } | { readonly path: string }
 
@@ -48,7 +49,7 @@ function toOptions(address: RedisAddress): Connecting {
     db: database,
     ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
     ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
-    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
+    ...(url.protocol === 'rediss:' ? { tls: TLS } : {}),
     ...always,
   }
 }

@@ -621,7 +621,7 @@ describe('what was never started is unsent', () => {
     await using client = clientOf(`http://127.0.0.1:${port}`)
     const detail = `connection refused by 127.0.0.1:${port}`
     expect(await client.send(refund(), neverAsked, NEVER)).toEqual({ kind: 'unsent', why: 'connect', detail })
-    expect(await client.reach()).toBe(detail)
+    expect(await client.reach()).toEqual({ kind: 'not-reached', why: detail })
   })
 
   test('a name that does not resolve', async () => {
@@ -638,7 +638,7 @@ describe('what was never started is unsent', () => {
     const outcome = await client.send(refund(), neverAsked, NEVER)
     expect(outcome).toMatchObject({ kind: 'unsent', why: 'connect' })
     if (outcome.kind === 'unsent') expect(outcome.detail).toMatch(/^TLS failed with 127\.0\.0\.1:\d+: wrong version/)
-    expect(await client.reach()).toMatch(/^TLS failed/)
+    expect(await client.reach()).toMatchObject({ why: expect.stringMatching(/^TLS failed/) })
   })
 
   test('abandoned before it began', async () => {
@@ -843,7 +843,7 @@ describe('reach', () => {
   test('finds an open port without sending a byte', async () => {
     await using gateway = await openFaultyGateway([approve])
     await using client = clientOf(gateway.url)
-    expect(await client.reach()).toBeNull()
+    expect(await client.reach()).toMatchObject({ kind: 'reached' })
     await gateway.drained(1)
     expect(gateway.bytesReceived).toBe(0)
   })
@@ -859,7 +859,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (tls) => {
     }
     await using gateway = await openFaultyGateway([script], { tls })
     await using client = clientOf(gateway.url)
-    expect(await client.reach()).toBeNull()
+    expect(await client.reach()).toMatchObject({ kind: 'reached' })
     expect(gateway.bytesReceived).toBe(0)
     for (let i = 0; i < 3; i++) {
       expect(await client.send(refund(), GO, NEVER)).toMatchObject({ kind: 'answered', httpStatus: 200 })

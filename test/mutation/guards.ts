@@ -27,6 +27,7 @@ const VERDICT = 'test/domain/verdict.test.ts'
 const BODY = 'test/gateway/body.test.ts'
 const ANSWERED = 'test/gateway/answered.test.ts'
 const SCRUB = 'test/gateway/scrub.test.ts'
+const TLS_MET = 'test/gateway/tls.integration.test.ts'
 const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/processors/pacer.test.ts'
 const MESSAGE = 'test/ingest/message.test.ts'
@@ -476,6 +477,63 @@ export const GUARDS: readonly Guard[] = [
     guard: 'countMembers(json) !== members.length || ',
     without: '',
     tests: ['test/gateway/answer.test.ts'],
+  },
+  // ─────────────────────────────────────────────── Whom we speak to
+  {
+    name: 'TLS: who a server is, is verified whatever the environment says',
+    file: 'src/domain/tls.ts',
+    guard: '  rejectUnauthorized: true,\n',
+    without: '',
+    tests: [TLS_MET, 'test/queues/connection.integration.test.ts'],
+  },
+  {
+    name: 'TLS: a gateway is spoken to as we say, not as Node does',
+    file: 'src/gateway/connect.ts',
+    guard: '      ...TLS,\n',
+    without: '',
+    tests: [TLS_MET],
+  },
+  {
+    name: 'TLS: a Redis is spoken to as we say, not as Node does',
+    file: 'src/queues/connection.ts',
+    guard: '{ tls: TLS }',
+    without: '{ tls: {} }',
+    tests: ['test/queues/connection.integration.test.ts'],
+  },
+  {
+    name: 'TLS: a named authority is the only one',
+    file: 'src/gateway/connect.ts',
+    guard: '      ...(ca === null ? {} : { ca }),\n',
+    without: '',
+    tests: [TLS_MET],
+  },
+  {
+    name: 'TLS: what weakens it is refused before a file is recorded',
+    file: 'src/commands/run.ts',
+    guard: '  assertTlsHolds(app)\n',
+    without: '',
+    tests: ['test/e2e/tls.e2e.test.ts'],
+  },
+  {
+    name: 'TLS: what weakens it is refused by whatever sends',
+    file: 'src/app.ts',
+    guard: '  assertTlsHolds(app)\n  const roads',
+    without: '  const roads',
+    tests: ['test/e2e/tls.e2e.test.ts'],
+  },
+  {
+    name: 'TLS: a flag is one in either spelling',
+    file: 'src/domain/tls.ts',
+    guard: "flag.replaceAll('_', '-')",
+    without: 'flag',
+    tests: ['test/domain/tls.test.ts'],
+  },
+  {
+    name: 'a password is as long as masking needs',
+    file: 'src/config.ts',
+    guard: 'return password.length >= PASSWORD_MIN_LENGTH\n',
+    without: 'return password.length >= 0\n',
+    tests: ['test/config.test.ts'],
   },
   // ─────────────────────────────────────────────── What is kept of an answer
   {

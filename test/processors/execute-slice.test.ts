@@ -1,7 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { Answer, Outcome } from '../../src/domain/outcome.ts'
-import type { AccountId, BatchId, ClaimAnswer, Gateway, Ledger, RowId, Settled } from '../../src/domain/ports.ts'
+import type {
+  AccountId,
+  BatchId,
+  ClaimAnswer,
+  Gateway,
+  Ledger,
+  Reached,
+  RowId,
+  Settled,
+} from '../../src/domain/ports.ts'
 import { openLedger } from '../../src/ledger/ledger.ts'
 import { executeSlice, type Road, type SliceParts } from '../../src/processors/execute-slice.ts'
 import { type Gate, openGate } from '../../src/processors/gate.ts'
@@ -30,8 +39,8 @@ class ScriptedGateway implements Gateway {
     return this.reply(instruction)
   }
 
-  async reach(): Promise<null> {
-    return null
+  async reach(): Promise<Reached> {
+    return { kind: 'reached', tls: null }
   }
 
   async close(): Promise<void> {}

@@ -34,7 +34,7 @@ class Offers implements Pick<Dispatch, 'offer' | 'onFreed'> {
 
 const noGateway: Gateway = {
   send: () => Promise.reject(new Error('the tick sends nothing')),
-  reach: async () => null,
+  reach: async () => ({ kind: 'reached', tls: null }),
   close: async () => {},
 }
 

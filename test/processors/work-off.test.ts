@@ -8,7 +8,7 @@ import { NOW, openAccount, refund, submit } from '../fixtures/ledgers.ts'
 
 const gateway: Gateway = {
   send: () => Promise.reject(new Error('nothing is taken')),
-  reach: async () => null,
+  reach: async () => ({ kind: 'reached', tls: null }),
   close: async () => {},
 }
 const silent = () => {}

@@ -150,7 +150,7 @@ export class GatewayTruth {
         }
         return attempt.outcome
       },
-      reach: async () => null,
+      reach: async () => ({ kind: 'reached', tls: null }),
       async close() {
         isClosing = true
         for (const attempt of open) attempt.abandon()

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { looseningIn, TLS } from '../../src/domain/tls.ts'
+
+test.each([
+  [{ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, [], ['NODE_TLS_REJECT_UNAUTHORIZED=0']],
+  [{ NODE_TLS_REJECT_UNAUTHORIZED: 'false' }, [], ['NODE_TLS_REJECT_UNAUTHORIZED=false']],
+  [{ NODE_OPTIONS: '--tls-min-v1.0 --max-old-space-size=300' }, [], ['--tls-min-v1.0']],
+  [{ NODE_OPTIONS: '"--tls_cipher_list=DEFAULT@SECLEVEL=0"' }, [], ['--tls-cipher-list']],
+  [
+    { NODE_OPTIONS: '--tls-min-v1.1' },
+    ['--tls-min-v1.1', '--insecure-http-parser'],
+    ['--tls-min-v1.1', '--insecure-http-parser'],
+  ],
+  [{}, ['--tls-keylog=/tmp/keys', '--tls-max-v1.1'], ['--tls-keylog', '--tls-max-v1.1']],
+])('%o and %o weaken TLS', (env, execArgv, told) => {
+  expect(looseningIn(env, execArgv)).toEqual(told)
+})
+
+test.each([
+  [{}, []],
+  [{ NODE_TLS_REJECT_UNAUTHORIZED: '1', NODE_EXTRA_CA_CERTS: '/ca.pem' }, ['--use-system-ca']],
+  [{ NODE_OPTIONS: '--tls-min-v1.2 --tls-min-v1.3 --tls-max-v1.2 --use-openssl-ca' }, ['--enable-source-maps']],
+])('%o and %o do not', (env, execArgv) => {
+  expect(looseningIn(env, execArgv)).toEqual([])
+})
+
+test('every cipher agrees on keys anew and authenticates what it encrypts', () => {
+  for (const cipher of TLS.ciphers.split(':').slice(0, -1))
+    expect(cipher).toMatch(/^(TLS_|ECDHE-(ECDSA|RSA)-).*(GCM|CHACHA20)/)
+})
