@@ -29,7 +29,6 @@ export interface Line {
   carried: number
 }
 
-
 /** What belongs to one request: what its answer may repeat, and what must not be kept of it. */
 export interface Own {
   readonly sent: Sent
