@@ -126,9 +126,13 @@ const MOST_REWRITTEN = 16_384
 /** Or the rest, where one has no end: else it would be looked for again from every quotation mark in it. */
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)/g
 
+/** Most are in it already. */
+const PLAIN = /^"[ !#-[\]-~]*"$/
+
 /** Every string of JSON in its plainest form: a card number in escapes is one that can be seen. What is none stays as it is. */
 function inPlainStrings(text: string): string {
   return text.slice(0, MOST_REWRITTEN).replace(STRING, (token) => {
+    if (PLAIN.test(token)) return token
     try {
       return JSON.stringify(visible(JSON.parse(token)))
     } catch {

@@ -34,6 +34,7 @@ export function openScrub({ username, secrets }: Hidden): Scrub {
   return {
     repeats: isRepeated,
     line(text, most = LONGEST_LINE) {
+      if (text === '') return ''
       // Twice: what is masked becomes shorter.
       const cut = text.slice(0, most + 2 * MARGIN)
       if (isRepeated(cut)) return REPEATED
@@ -145,7 +146,17 @@ function hidesCard(line: string): boolean {
   const spaced = visible(read.replace(BLANKS, ' '))
   if (spaced !== line && showsCard(spaced)) return true
   const runs = read.replaceAll('\\/', '/').match(/[\w+/=-]{8,}/g) ?? []
-  return showsCard(runs.flatMap(decodings).join('\n'))
+  const decoded = runs.filter(mayHideDigits).flatMap(decodings).filter(hasDigits)
+  return decoded.length > 0 && showsCard(decoded.join('\n'))
+}
+
+/** One of any three digits in a row becomes one of these in base64; in hexadecimal each begins with a 3. */
+function mayHideDigits(run: string): boolean {
+  return /[w-z0-5]/.test(run)
+}
+
+function hasDigits(text: string): boolean {
+  return /\d{3}/.test(text)
 }
 
 /** A form has its own, and what is not whole JSON may still be a part of some. */
