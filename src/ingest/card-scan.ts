@@ -75,13 +75,22 @@ const HELD_BYTES_MOST = 16 * 1024 * 1024
 
 async function findInPart(entry: Entry, whole: WholeWorkbook): Promise<CardFinding> {
   const pieces = textOf(whole.inflate(entry))
-  const mayBeParted = /\/[^/]*(?:comment|drawing)[^/]*\.(?:xml|vml)$/i.test(entry.name)
-  if (!mayBeParted) return (await holdsNumberIn(withoutIds(pieces))) ? BESIDE : NO_CARDS
+  if (!mayBeParted(entry.name)) return (await holdsNumberIn(pieces)) ? BESIDE : NO_CARDS
   if (entry.inflatedBytes > HELD_BYTES_MOST) return unseen('its comments or drawings are too large')
   let text = ''
   for await (const piece of pieces) text += piece
   const bare = text.replace(/<\/(?:\w+:)?(?:comment|threadedComment|p|text|div)>/g, '\n').replace(/<[^<>]*>/g, '')
-  return holdsPan(bare) || (await holdsNumberIn(withoutIds([text]))) ? BESIDE : NO_CARDS
+  return holdsPan(bare) || (await holdsNumberIn([text])) ? BESIDE : NO_CARDS
+}
+
+/** An entry's name is whatever its maker wrote, up to 64 KiB. */
+function mayBeParted(name: string): boolean {
+  const file = name.slice(name.lastIndexOf('/') + 1).toLowerCase()
+  return (
+    file.length < name.length &&
+    (file.includes('comment') || file.includes('drawing')) &&
+    (file.endsWith('.xml') || file.endsWith('.vml'))
+  )
 }
 
 async function* textOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
@@ -98,31 +107,47 @@ const NESTED = {
   remedy: 'save the sheet with the instructions as "CSV UTF-8" and put that file here',
 }
 
-/** Spreadsheet programs give ids to all kinds of things, and one in a few thousand looks like a card number in groups. */
-async function* withoutIds(pieces: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
-  for await (const piece of pieces) yield piece.replace(/[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}/gi, '')
-}
-
 function unseen(problem: string): CardFinding {
   return { kind: 'unseen', problem, remedy: 'save the sheet as "CSV UTF-8" and put that file here' }
 }
-
-/** What may still belong to a number whose other half comes with the next piece. */
-const UNFINISHED_NUMBER = /\d[\d -]{0,200}$/
 
 /** Digits are the same bytes in every encoding that is read here, but for the NULs of UTF-16: whichever it is, they show. */
 async function holdsNumber(file: FileHandle): Promise<boolean> {
   return holdsNumberIn(file.createReadStream({ start: 0, autoClose: false, encoding: 'latin1' }))
 }
 
-async function holdsNumberIn(pieces: AsyncIterable<string | Buffer>): Promise<boolean> {
+async function holdsNumberIn(pieces: AsyncIterable<string | Buffer> | Iterable<string>): Promise<boolean> {
   let rest = ''
   for await (const piece of pieces) {
     const text = rest + String(piece).replaceAll('\0', '')
-    rest = UNFINISHED_NUMBER.exec(text)?.[0] ?? ''
-    if (holdsPan(text.slice(0, text.length - rest.length))) return true
+    const { seen, kept } = whereToPart(text)
+    if (holdsPan(text.slice(0, seen))) return true
+    rest = text.slice(kept)
   }
   return holdsPan(rest)
+}
+
+/** Back from the end of a piece, so far a place is looked for that is in no number. */
+const LOOKED_BACK = 4_096
+/** No number that a person writes, with all between its digits, is longer. */
+const LONGEST_WRITTEN = 512
+
+/**
+ * The last number of a piece may be half a number, and the other half, or what shows that it is an IBAN, comes with the
+ * next piece. The piece is parted at a word where it has one; else, in a table of numbers, what is kept is seen twice.
+ */
+function whereToPart(text: string): { readonly seen: number; readonly kept: number } {
+  let letters = 0
+  for (let at = text.length - 1; at >= Math.max(0, text.length - LOOKED_BACK); at--) {
+    letters = /[g-z]/i.test(text.charAt(at)) ? letters + 1 : 0
+    if (letters === 3) return { seen: at, kept: at }
+  }
+  const wholeTo = (from: number) => {
+    let at = from
+    while (at > 0 && at > from - LOOKED_BACK && /\w/.test(text.charAt(at - 1))) at -= 1
+    return at
+  }
+  return { seen: wholeTo(text.length), kept: wholeTo(Math.max(0, text.length - LONGEST_WRITTEN)) }
 }
 
 async function findColumnAs(file: FileHandle, encoding: Encoding): Promise<CardFinding | 'not-text'> {
@@ -146,6 +171,19 @@ const LINES_THAT_MAY_BE_THE_HEADER = 50
 /** Such a column may be empty in all rows; whoever cannot read the rows cannot say. */
 function findCardColumn(head: string): string | null {
   const lines = head.split(/\r\n|\r|\n/, LINES_THAT_MAY_BE_THE_HEADER)
-  const cells = lines.flatMap((line) => line.split(/[,;\t|]/)).map((cell) => cell.trim().replace(/^["']+|["']+$/g, ''))
+  const cells = lines.flatMap((line) => line.split(/[,;\t|]/)).map((cell) => bare(cell.trim()))
   return cells.find((cell) => isCardColumn(cell)) ?? null
+}
+
+/** Without the quotation marks around it, however many. */
+function bare(cell: string): string {
+  let from = 0
+  let to = cell.length
+  while (from < to && isQuote(cell[from])) from += 1
+  while (to > from && isQuote(cell[to - 1])) to -= 1
+  return cell.slice(from, to)
+}
+
+function isQuote(character: string | undefined): boolean {
+  return character === '"' || character === "'"
 }

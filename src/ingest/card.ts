@@ -1,6 +1,7 @@
 // Card data in a record that is not meant for it: refuses the whole file. The finding names the place, never the value.
 
-import { holdsPan, isRoundedPan } from '../domain/pan.ts'
+import { isRoundedPan, mayHoldPan } from '../domain/pan.ts'
+import { plainName } from './columns.ts'
 import type { Header } from './header.ts'
 import { refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
@@ -32,7 +33,7 @@ export function findCardData(header: Header, record: CsvRecord, rowNo: number): 
       at(rounded),
     )
   }
-  const pan = record.cells.findIndex(holdsPan)
+  const pan = record.cells.findIndex((cell, i) => mayHoldPan(cell) && !isOwnId(header, i, cell))
   if (pan === -1) return null
   return refuse(
     {
@@ -42,3 +43,15 @@ export function findCardData(header: Header, record: CsvRecord, rowNo: number): 
     at(pan),
   )
 }
+
+/** Ids that the gateway gave and this program wrote into its results: one in ten has the check digit of a card number. */
+function isOwnId(header: Header, i: number, cell: string): boolean {
+  return header.results !== null && OWN_IDS.has(plainName(header.written[i] ?? '')) && /^'?\d+$/.test(cell.trim())
+}
+
+const OWN_IDS: ReadonlySet<string> = new Set([
+  'result_transaction_id',
+  'result_order_id',
+  'result_record_id',
+  'result_vault_id',
+])

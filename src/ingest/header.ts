@@ -3,7 +3,7 @@
 import { unguardCell } from '../domain/guard.ts'
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
-import { holdsPan, isRoundedPan } from '../domain/pan.ts'
+import { isRoundedPan, mayHoldPan } from '../domain/pan.ts'
 import {
   type Field,
   fieldOf,
@@ -214,7 +214,7 @@ export function understoodColumns(header: Header): readonly { readonly written: 
 
 function findPanInHeader(written: readonly string[]): Problem | null {
   // A sheet without column names begins with a row, whose numbers have lost their last digit.
-  if (!written.some((name) => holdsPan(name) || isRoundedPan(name))) return null
+  if (!written.some((name) => mayHoldPan(name) || isRoundedPan(name))) return null
   return {
     problem: 'the first line holds a card number where the column names should be',
     remedy: 'card numbers never travel through this program: use customer_vault_id, and put the column names first',

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { assert } from '../domain/fault.ts'
 import { DETAIL_FIELDS, type Instruction, OPERATIONS } from '../domain/instruction.ts'
-import { holdsPan, maskPans } from '../domain/pan.ts'
+import { holdsPan, maskPans, mayHoldPan } from '../domain/pan.ts'
 import { type Field, isCardColumn } from './columns.ts'
 import { instruct } from './instruct.ts'
 import { LIMITS } from './limits.ts'
@@ -140,15 +140,18 @@ function unsearched(reason: string): Withheld {
   return { reason: `${reason}: it is no instruction`, withheld: 'it could not be looked through for card data' }
 }
 
+/** Ids in odd groups are everyday ids; a message has no column that says so. */
+const IDS: ReadonlySet<string> = new Set<Field>(['reference', 'request_ref_po_id', 'customer_vault_id', 'xtl_order_id'])
+
 /**
  * A card number anywhere, as text or as a number, or any value under a name that is meant for card data; null: there is
  * none. Whatever passes is small enough, and shallow enough, for all that is done with it later.
  */
 function searchForCards(message: unknown): Withheld | null {
-  const left = [{ value: message, level: 0 }]
+  const left = [{ value: message, level: 0, holds: mayHoldPan }]
   let charactersLeft: number = LIMITS.messageCharacters
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const { value, level } = next
+    const { value, level, holds } = next
     const isObject = typeof value === 'object' && value !== null
     const names = isObject && !Array.isArray(value) ? Object.keys(value) : []
     const text = isObject ? names.join('\n') : String(value)
@@ -156,11 +159,11 @@ function searchForCards(message: unknown): Withheld | null {
     if (charactersLeft < 0)
       return unsearched(`has more than ${LIMITS.messageCharacters.toLocaleString('en')} characters`)
     if (level > LIMITS.messageLevels) return unsearched(`is nested deeper than ${LIMITS.messageLevels} levels`)
-    if (names.some(holdsPan) || (!isObject && holdsPan(text))) return HOLDS_CARDS
+    if (names.some(mayHoldPan) || (!isObject && holds(text))) return HOLDS_CARDS
     if (!isObject) continue
     for (const [name, inner] of Object.entries(value)) {
       if (isCardColumn(name) && inner !== null && inner !== '') return HOLDS_CARDS
-      left.push({ value: inner, level: level + 1 })
+      left.push({ value: inner, level: level + 1, holds: IDS.has(name) ? holdsPan : mayHoldPan })
     }
   }
   return null

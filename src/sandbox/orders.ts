@@ -80,10 +80,12 @@ export interface Execution {
   readonly xtlOrderId: string | null
 }
 
+/** Fifteen digits that begin with 7: no card number does. */
+const FIRST_ID = 700_000_000_000_000
+
 /** Ids continue from the time of opening, so that a sandbox started anew does not give out an id of the one before. */
 export function openBook(settleAfterMs: number, nowMs: number): Book {
-  // Fifteen digits that begin with 17 to 29 until the year 2065: no card number looks like that.
-  return { orders: new Map(), vault: new Map(), settleAfterMs, lastId: Math.max(0, Math.trunc(nowMs)) * 100 }
+  return { orders: new Map(), vault: new Map(), settleAfterMs, lastId: FIRST_ID + Math.max(0, Math.trunc(nowMs)) * 10 }
 }
 
 export function execute(book: Book, request: TransactionRequest, nowMs: number): Execution {

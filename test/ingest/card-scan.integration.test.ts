@@ -53,6 +53,27 @@ test.each([
   expect(await kindOf(bytes)).toBe(kind)
 })
 
+// The pattern for quotation marks took half a minute: a test that does not end has failed.
+test.each([
+  ['quotation marks', '"'.repeat(64 * 1024)],
+  ['quotation marks between letters', `x${'"'.repeat(60 * 1024)}x`],
+  ['a table of digits', '4,'.repeat(64 * 1024)],
+  ['numbers of 16 digits that are none', '4111111111111112,'.repeat(16 * 1024)],
+])('a text of %s is looked through to its end', { timeout: 3_000 }, async (_, text) => {
+  expect(await kindOf(`a;b\n${text}\n`)).toBe('none')
+})
+
+test('an IBAN or a UUID is none, wherever the pieces part', async () => {
+  for (const other of ['DE89 4111 1111 1111 1111 11', 'a4111111-1111-4111-8111-11114111a111'])
+    for (let before = PIECE_BYTES - 60; before < PIECE_BYTES + 4; before++)
+      expect(await kindOf(`${'xyz '.repeat(before / 4).padEnd(before, '.')},${other},`)).toBe('none')
+})
+
+test('a card number among numbers alone is found, wherever the pieces part', async () => {
+  for (let before = PIECE_BYTES - 60; before < PIECE_BYTES + 4; before++)
+    expect(await kindOf(`${'7,'.repeat(before / 2).padEnd(before, '.')},${PAN},7,7,7\n`)).toBe('cards')
+})
+
 const ROWS = rowsOf([
   ['reference', 'cvv'],
   ['R-1', ''],
@@ -88,6 +109,7 @@ test.each<[string, Record<string, string>, Parts, string]>([
   ['a property', {}, { 'docProps/core.xml': `<dc:title>${PAN}</dc:title>` }, 'cards'],
   ['an id that looks like one', {}, { 'xl/tables/table1.xml': `<table ${ID}/>` }, 'none'],
   ['another document', {}, { 'xl/embeddings/a.docx': Buffer.from('504b030414', 'hex') }, 'unseen'],
+  ['a part with a long name', {}, { [`x/${'drawing.xml'.repeat(5_900)}y`]: '<a/>' }, 'none'],
   ['a part that is damaged', {}, { 'xl/worksheets/sheet2.xml': '<worksheet', 'xl/x.xml': PAN }, 'cards'],
 ])('a workbook whose rows hold no card, with %s', async (_, sheets, over, kind) => {
   expect(await beside(sheets, over)).toBe(kind)

@@ -92,6 +92,13 @@ describe('a message is refused', () => {
     expect(JSON.stringify(read)).not.toMatch(/1111|123/)
   })
 
+  test('an id in odd groups is an id, and anything else in odd groups may be a card number', () => {
+    const odd = '41111111 11111111'
+    expect(parse({ ...CAPTURE, reference: odd }).kind).toBe('message')
+    expect(parse({ ...CAPTURE, cust_fname: odd })).toMatchObject({ withheld: 'it held card data' })
+    expect(parse({ ...CAPTURE, cust_phone: '4915112345679' }).kind).toBe('message')
+  })
+
   test('without saying that card data is in it where there is none', () => {
     expect(parse({ ...CAPTURE, amount: '0' })).toMatchObject({ kind: 'refused', withheld: null })
   })

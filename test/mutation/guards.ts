@@ -58,6 +58,7 @@ const SUBMISSION = 'test/domain/submission.test.ts'
 const REJECTS = 'test/results/rejects.integration.test.ts'
 const WRITING = 'test/results/write.integration.test.ts'
 const SUBMITTING = 'test/processors/submit-file.integration.test.ts'
+const PAN = 'test/domain/pan.test.ts'
 const WORKBOOK = 'test/ingest/workbook.integration.test.ts'
 const NUMBER_FORMATS = 'test/ingest/number-formats.integration.test.ts'
 const UNSEEN = 'test/ingest/unseen-cells.integration.test.ts'
@@ -2182,6 +2183,62 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (filled.length === 1) return first.sheet',
     without: 'return first.sheet',
     tests: [WORKBOOK],
+  },
+  {
+    name: 'digits of any script and signs that do not show are read as they look',
+    file: 'src/domain/written-digits.ts',
+    guard: "const plain = character.normalize('NFKC')",
+    without: 'const plain = character',
+    tests: [PAN],
+  },
+  {
+    name: 'signs that do not show part no card number',
+    file: 'src/domain/written-digits.ts',
+    guard: 'if (/[\\p{Cf}\\p{M}\\0]/u.test(character)) return INVISIBLE\n',
+    without: '',
+    tests: [PAN],
+  },
+  {
+    name: 'a card number written with escapes is one',
+    file: 'src/domain/pan.ts',
+    guard: 'if (!/[%&\\\\]/.test(text)) return found',
+    without: 'if (found) return found',
+    tests: [PAN],
+  },
+  {
+    name: 'a mask is looked at again',
+    file: 'src/domain/pan.ts',
+    guard: 'const PASSES_MOST = 4',
+    without: 'const PASSES_MOST = 0',
+    tests: [PAN],
+  },
+  {
+    name: 'a card number in groups is no part of something longer',
+    file: 'src/domain/pan.ts',
+    guard: 'if (end - next > FOLLOW_MOST && this.#shapesAt(next, end).length === 0) continue\n',
+    without: '',
+    tests: [PAN],
+  },
+  {
+    name: 'a phone number, an IBAN, a UUID are no card numbers',
+    file: 'src/domain/pan.ts',
+    guard: 'const others = placesOfOtherNumbers(text)',
+    without: 'const others = placesOfOtherNumbers(text).slice(0, 0)',
+    tests: [PAN],
+  },
+  {
+    name: 'an IBAN whose check digits do not fit is looked at as any number',
+    file: 'src/domain/numbers-of-other-kinds.ts',
+    guard: '  return rest === 1\n',
+    without: '  return rest >= 0\n',
+    tests: [PAN],
+  },
+  {
+    name: 'a message holds no card number in odd groups but in its ids',
+    file: 'src/ingest/message.ts',
+    guard: 'holds: IDS.has(name) ? holdsPan : mayHoldPan',
+    without: 'holds: holdsPan',
+    tests: [MESSAGE],
   },
   {
     name: 'a card number whose last digit a spreadsheet lost refuses the file',
