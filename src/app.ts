@@ -20,6 +20,7 @@ import { looseningIn, type TlsSeen } from './domain/tls.ts'
 import { shortUsername } from './domain/username.ts'
 import type { Verdict } from './domain/verdict.ts'
 import { NotAFile, openFile } from './files/open-file.ts'
+import type { NumbersPassed } from './ingest/card-evidence.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
 import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
 import { type Hidden, openLog, openTextScrub } from './log.ts'
@@ -259,6 +260,8 @@ export interface FileOptions {
   readonly timeZone?: string | undefined
   /** What the columns are, where their names do not say it. */
   readonly map?: readonly { readonly column: string; readonly field: string }[] | undefined
+  /** Columns whose numbers only look like card numbers, as a person says. */
+  readonly notCards?: readonly string[] | undefined
   /** Of a workbook with several. */
   readonly sheet: string | undefined
 }
@@ -270,6 +273,8 @@ export type OpenedFile =
       readonly file: InstructionFile
       readonly rows: number
       readonly warnings: readonly string[]
+      /** Numbers that look like card numbers and were let pass, by column. */
+      readonly numbersPassed: readonly NumbersPassed[]
       /** Columns that were understood under another name than the gateway's. */
       readonly mapped: readonly { readonly written: string; readonly field: string }[]
       /** As the whole file was read; null: no amount of it shows one. */
@@ -287,6 +292,8 @@ export type OpenedFile =
       readonly rivals: readonly string[]
       /** Columns that the options say are no field: nobody needs to be asked about them. */
       readonly ignored: readonly string[]
+      /** Forms of numbers that its columns have shown to be no card numbers. */
+      readonly formsPassed: ReadonlySet<string>
       readonly close: () => Promise<void>
     }
   | FileRefusal
@@ -305,6 +312,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     runKey: options.runKey,
     sheet: options.sheet,
+    notCards: options.notCards,
     accountKey: accountKeyOf(merchant),
     ...said,
   }
@@ -318,6 +326,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       kind: 'file',
       rows: survey.rows,
       warnings: survey.warnings,
+      numbersPassed: survey.cards.passed,
       mapped: survey.header.mapped,
       decimal: survey.decimal,
       referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
@@ -325,12 +334,14 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       rivals: survey.header.rivals,
       ignored: survey.header.ignored,
       sheet: survey.sheet,
+      formsPassed: survey.cards.forms,
       close: () => handle.close(),
       file: {
         name: basename(path),
         sha256: survey.sha256,
         columns: carriedColumns(survey.header),
         fedBack: survey.fedBack,
+        notCards: survey.header.notCards.map((place) => survey.header.written[place] as string),
         rows: () => readRows(handle, survey, reading),
       },
     }
@@ -420,7 +431,10 @@ export async function findCardsIn(path: string, merchant: Merchant, options: Fil
   if (opened.kind === 'file' && sheet === null) return { kind: 'none' }
   const { findCards, findCardsBeside } = await import('./ingest/card-scan.ts')
   const handle = await openToRead(path)
-  const found = sheet === null ? findCards(handle) : findCardsBeside(handle, sheet)
+  const found =
+    sheet === null
+      ? findCards(handle)
+      : findCardsBeside(handle, sheet, opened.kind === 'file' ? opened.formsPassed : undefined)
   return found.finally(() => handle.close())
 }
 

@@ -153,6 +153,11 @@ function withFileOptions(command: Command): Command {
       collect,
     )
     .option(
+      '--not-a-card <COLUMN>',
+      'the numbers of this column only look like card numbers; recorded with your name; may be given per column',
+      collect,
+    )
+    .option(
       '--format <name>',
       'read the file as saved under this name (check --save-format); other options overrule it',
     )
@@ -195,7 +200,10 @@ function collect(value: string, before: readonly string[] = []): readonly string
 function addFileCommands(program: Command, act: Act): void {
   withFileOptions(program.command('check <file>'))
     .description('read and validate all of it; record and send nothing')
-    .option('--save-format <name>', 'keep operation, currency, decimal, timezone and map under this name, for --format')
+    .option(
+      '--save-format <name>',
+      'keep operation, currency, decimal, timezone, map and not-a-card under this name, for --format',
+    )
     .addHelpText(
       'after',
       example(

@@ -77,6 +77,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
       file_sha256: opened.file.sha256,
       ok,
       columns: opened.columns,
+      numbers_passed: opened.numbersPassed,
       ...toJsonReview(reviewed.review),
       held_by_doubt: reviewed.review.heldByDoubt,
       ...toJsonDetails(reviewed.review),
@@ -118,12 +119,12 @@ async function assertCanSave(app: App, given: FileArguments, name: string): Prom
   if (Object.values(formatOf(given)).some((said) => said !== undefined && said.length > 0)) return
   throw new Fault(
     'usage',
-    '--save-format: there is nothing to keep. Say how the file is read with --operation, --currency, --decimal, --timezone or --map. Nothing was recorded and nothing was sent.',
+    '--save-format: there is nothing to keep. Say how the file is read with --operation, --currency, --decimal, --timezone, --map or --not-a-card. Nothing was recorded and nothing was sent.',
   )
 }
 
-function formatOf({ operation, currency, decimal, timezone, map }: FileArguments) {
-  return { operation, currency, decimal, timezone, map }
+function formatOf({ operation, currency, decimal, timezone, map, notACard }: FileArguments) {
+  return { operation, currency, decimal, timezone, map, notACard }
 }
 
 /** What a format keeps is how the file is read, not what is expected of it. */

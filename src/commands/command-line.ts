@@ -13,6 +13,7 @@ export function readingWords(given: Said): string[] {
     ['--decimal', given.decimal],
     ['--timezone', given.timezone],
     ...(given.map ?? []).map((said): [string, string] => ['--map', said]),
+    ...(given.notACard ?? []).map((said): [string, string] => ['--not-a-card', said]),
   ])
 }
 

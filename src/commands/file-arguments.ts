@@ -17,6 +17,7 @@ export interface FileArguments {
   readonly decimal?: string
   readonly timezone?: string
   readonly map?: readonly string[]
+  readonly notACard?: readonly string[]
   readonly format?: string
   readonly sheet?: string
   readonly runKey?: string
@@ -46,7 +47,7 @@ export function parseFileArguments(app: App, given: FileArguments): FileRequest 
 /** With what the saved format says, where the command line does not say otherwise. */
 export async function withFormat<T extends FileArguments>(app: App, given: T): Promise<T> {
   if (given.format === undefined) return given
-  const { map = [], ...saved } = await readFormat(app, formatOwner(app, given), given.format)
+  const { map = [], notACard = [], ...saved } = await readFormat(app, formatOwner(app, given), given.format)
   const own = (given.map ?? []).map(parseMapping)
   const isFree = (text: string) => {
     const { column, field } = parseMapping(text)
@@ -54,7 +55,11 @@ export async function withFormat<T extends FileArguments>(app: App, given: T): P
     return !own.some((entry) => isSame(entry.column) || (field !== '' && entry.field === field))
   }
   const format = Object.fromEntries(Object.entries(saved).filter(([, value]) => value !== undefined))
-  return { ...format, ...given, map: [...(given.map ?? []), ...map.filter(isFree)] }
+  return {
+    ...{ ...format, ...given },
+    map: [...(given.map ?? []), ...map.filter(isFree)],
+    notACard: [...(given.notACard ?? []), ...notACard],
+  }
 }
 
 /** Whose formats are meant. */
@@ -79,6 +84,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
     timeZone: given.timezone,
     map: (given.map ?? []).map(parseMapping),
     sheet: given.sheet,
+    notCards: (given.notACard ?? []).map((column) => column.trim().normalize('NFC')),
   }
   const checks = {
     skipInvalid: given.skipInvalid ?? false,

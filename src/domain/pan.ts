@@ -34,7 +34,7 @@ export function mayHoldPan(text: string): boolean {
   return lookAt(text, 'fitting').some(({ writing }) => writing !== 'short')
 }
 
-function isCertain({ writing, fits }: Candidate): boolean {
+export function isCertain({ writing, fits }: Candidate): boolean {
   return fits && writing !== 'odd' && writing !== 'short'
 }
 

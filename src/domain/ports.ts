@@ -225,6 +225,8 @@ export interface DraftHeader {
   readonly fileSha256: string
   readonly runKey: string | null
   readonly columns: readonly string[]
+  /** Columns whose numbers only look like card numbers, as a person says: kept as an act of theirs. */
+  readonly notCards?: readonly string[]
   /** What of the command line decides the meaning of the file (operation, currency, decimal), as text to compare. */
   readonly reading: string
   readonly sandbox: boolean

@@ -10,6 +10,8 @@ export interface InstructionFile {
   readonly sha256: string
   readonly columns: readonly string[]
   readonly fedBack: boolean
+  /** Columns whose numbers only look like card numbers, as a person says. */
+  readonly notCards?: readonly string[]
   rows(): AsyncIterable<readonly DraftRow[]>
 }
 

@@ -6,11 +6,13 @@ import type { FileHandle } from 'node:fs/promises'
 import type { CardFinding } from '../domain/inbox.ts'
 import { holdsPan, isRoundedPan } from '../domain/pan.ts'
 import { type Encoding, NotText, readHead, readText, sniffBinary, sniffEncoding } from './bytes.ts'
+import { holdsOtherPan } from './card-evidence.ts'
 import { isCardColumn } from './columns.ts'
 import type { Cell } from './sheet.ts'
 import { openWhole, startsAsZip, type WholeWorkbook } from './workbook.ts'
 import { type Entry, Unreadable } from './zip.ts'
 
+const NO_FORMS: ReadonlySet<string> = new Set()
 const NO_CARDS: CardFinding = { kind: 'none' }
 const A_NUMBER: CardFinding = { kind: 'cards', line: null, column: null }
 
@@ -30,17 +32,22 @@ export async function findCards(file: FileHandle): Promise<CardFinding> {
 
 /**
  * Card data in a workbook whose rows were read without finding any: in its other sheets, in texts that no cell names, in
- * comments, text boxes, headers, formulas. Whoever puts the file away copies all of it.
+ * comments, text boxes, headers, formulas. Whoever puts the file away copies all of it. `passed` are forms of numbers that the
+ * rows have shown to be ids: the parts of the file hold those rows too.
  */
-export async function findCardsBeside(file: FileHandle, sheet: string): Promise<CardFinding> {
+export async function findCardsBeside(
+  file: FileHandle,
+  sheet: string,
+  passed: ReadonlySet<string> = NO_FORMS,
+): Promise<CardFinding> {
   try {
     const whole = await openWhole(file)
     if (whole === null) return unseen('it was replaced by a larger one')
     for await (const { line, cells } of whole.rowsBeside(sheet))
       if (cells.some(isCardCell) || (line <= LINES_THAT_MAY_BE_THE_HEADER && namesCards(cells))) return BESIDE
-    if (whole.shared.some(holdsPan)) return BESIDE
+    if (whole.shared.some((text) => holdsOtherPan(text, passed))) return BESIDE
     for (const entry of whole.entries) {
-      const found = await findInPart(entry, whole)
+      const found = await findInPart(entry, whole, passed)
       if (found.kind !== 'none') return found
     }
     return NO_CARDS
@@ -73,14 +80,14 @@ function namesCards(cells: readonly Cell[]): boolean {
 /** Notes and text boxes are held whole, because a number may stand in several pieces of different fonts. */
 const HELD_BYTES_MOST = 16 * 1024 * 1024
 
-async function findInPart(entry: Entry, whole: WholeWorkbook): Promise<CardFinding> {
+async function findInPart(entry: Entry, whole: WholeWorkbook, passed: ReadonlySet<string>): Promise<CardFinding> {
   const pieces = textOf(whole.inflate(entry))
-  if (!mayBeParted(entry.name)) return (await holdsNumberIn(pieces)) ? BESIDE : NO_CARDS
+  if (!mayBeParted(entry.name)) return (await holdsNumberIn(pieces, passed)) ? BESIDE : NO_CARDS
   if (entry.inflatedBytes > HELD_BYTES_MOST) return unseen('its comments or drawings are too large')
   let text = ''
   for await (const piece of pieces) text += piece
   const bare = text.replace(/<\/(?:\w+:)?(?:comment|threadedComment|p|text|div)>/g, '\n').replace(/<[^<>]*>/g, '')
-  return holdsPan(bare) || (await holdsNumberIn([text])) ? BESIDE : NO_CARDS
+  return holdsPan(bare) || (await holdsNumberIn([text], passed)) ? BESIDE : NO_CARDS
 }
 
 /** An entry's name is whatever its maker wrote, up to 64 KiB. */
@@ -116,15 +123,18 @@ async function holdsNumber(file: FileHandle): Promise<boolean> {
   return holdsNumberIn(file.createReadStream({ start: 0, autoClose: false, encoding: 'latin1' }))
 }
 
-async function holdsNumberIn(pieces: AsyncIterable<string | Buffer> | Iterable<string>): Promise<boolean> {
+async function holdsNumberIn(
+  pieces: AsyncIterable<string | Buffer> | Iterable<string>,
+  passed: ReadonlySet<string> = NO_FORMS,
+): Promise<boolean> {
   let rest = ''
   for await (const piece of pieces) {
     const text = rest + String(piece).replaceAll('\0', '')
     const { seen, kept } = whereToPart(text)
-    if (holdsPan(text.slice(0, seen))) return true
+    if (holdsOtherPan(text.slice(0, seen), passed)) return true
     rest = text.slice(kept)
   }
-  return holdsPan(rest)
+  return holdsOtherPan(rest, passed)
 }
 
 /** Back from the end of a piece, so far a place is looked for that is in no number. */

@@ -1,12 +1,18 @@
-// Card data in a record that is not meant for it: refuses the whole file. The finding names the place, never the value.
+// Card data in a record that one record alone shows: refuses the whole file. The finding names the place, never the value.
 
-import { isRoundedPan, mayHoldPan } from '../domain/pan.ts'
-import { plainName } from './columns.ts'
+import { isRoundedPan } from '../domain/pan.ts'
+import { holdsOtherPan } from './card-evidence.ts'
 import type { Header } from './header.ts'
 import { refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 
-export function findCardData(header: Header, record: CsvRecord, rowNo: number): StructuralFault | null {
+/** `passed`: forms of numbers that the whole file has shown to be no card numbers; null: that is not known yet. */
+export function findCardData(
+  header: Header,
+  record: CsvRecord,
+  rowNo: number,
+  passed: ReadonlySet<string> | null,
+): StructuralFault | null {
   const at = (i: number) => ({ code: 'card-data' as const, rowNo, line: record.line, column: header.written[i] ?? '' })
   const filled = header.cards.find((i) => record.cells[i]?.trim() !== '')
   if (filled !== undefined) {
@@ -33,25 +39,10 @@ export function findCardData(header: Header, record: CsvRecord, rowNo: number): 
       at(rounded),
     )
   }
-  const pan = record.cells.findIndex((cell, i) => mayHoldPan(cell) && !isOwnId(header, i, cell))
+  const pan = passed === null ? -1 : record.cells.findIndex((cell) => holdsOtherPan(cell, passed))
   if (pan === -1) return null
   return refuse(
-    {
-      problem: 'holds a card number',
-      remedy: 'remove it from the file, and from wherever the file came from; use customer_vault_id for stored cards',
-    },
+    { problem: 'holds a card number', remedy: 'remove it from the file, and from wherever the file came from' },
     at(pan),
   )
 }
-
-/** Ids that the gateway gave and this program wrote into its results: one in ten has the check digit of a card number. */
-function isOwnId(header: Header, i: number, cell: string): boolean {
-  return header.results !== null && OWN_IDS.has(plainName(header.written[i] ?? '')) && /^'?\d+$/.test(cell.trim())
-}
-
-const OWN_IDS: ReadonlySet<string> = new Set([
-  'result_transaction_id',
-  'result_order_id',
-  'result_record_id',
-  'result_vault_id',
-])

@@ -21,6 +21,8 @@ export interface Format {
   readonly timezone?: string | undefined
   /** `COLUMN=FIELD`, each as `--map` takes it. */
   readonly map?: readonly string[] | undefined
+  /** Columns, as `--not-a-card` takes them. */
+  readonly notACard?: readonly string[] | undefined
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -112,10 +114,11 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
       decimal: said((text) => text === '.' || text === ',', '"." or ","'),
       timezone: said(isTimeZone, 'an IANA time zone such as Europe/Berlin'),
       map: z.record(z.string(), z.string().nullable(), 'write lines of COLUMN: FIELD').optional(),
+      not_a_card: z.array(z.string(), 'write a list of columns').optional(),
     },
     {
       error: (issue) =>
-        issue.code === 'invalid_type' ? 'write operation, currency, decimal, timezone or map' : undefined,
+        issue.code === 'invalid_type' ? 'write operation, currency, decimal, timezone, map or not_a_card' : undefined,
     },
   )
   const read = schema.safeParse(content)
@@ -124,7 +127,8 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
   const parsed = parseColumnMap(map)
   if (isProblem(parsed)) mistakes.push(`map: ${parsed.problem}; ${parsed.remedy}`)
   if (!read.success) return { mistakes, format: {} }
-  return { mistakes, format: { ...read.data, map: map.map(({ column, field }) => `${column}=${field}`) } }
+  const { not_a_card: notACard, ...others } = read.data
+  return { mistakes, format: { ...others, notACard, map: map.map(({ column, field }) => `${column}=${field}`) } }
 }
 
 function issueText(issue: { code?: string; path: PropertyKey[]; message: string; keys?: string[] }): string[] {
@@ -144,7 +148,7 @@ export async function writeFormat(
   dataDir: string,
   merchant: string,
   name: string,
-  { map = [], ...format }: Format,
+  { map = [], notACard = [], ...format }: Format,
 ): Promise<{ readonly path: string; readonly replaced: boolean }> {
   const path = pathOf(dataDir, merchant, name)
   const { Document } = await import('yaml')
@@ -152,7 +156,10 @@ export async function writeFormat(
     const at = text.lastIndexOf('=')
     return [text.slice(0, at).trim(), toLowerAscii(text.slice(at + 1).trim()) || 'ignore'] as const
   })
-  const said = Object.fromEntries(Object.entries(format).filter(([, value]) => value !== undefined))
+  const columnsSaid = notACard.length === 0 ? undefined : notACard
+  const said = Object.fromEntries(
+    Object.entries({ ...format, not_a_card: columnsSaid }).filter(([, value]) => value !== undefined),
+  )
   const document = new Document(columns.length === 0 ? said : { ...said, map: Object.fromEntries(columns) })
   document.commentBefore = ` How files of the merchant ${merchant} are read with --format ${name}. It may be edited.`
   const replaced = await stat(path).then(

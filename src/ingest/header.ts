@@ -38,6 +38,8 @@ export interface Header {
   readonly rivals: readonly string[]
   /** Columns that may hold nothing, because they are for card data. */
   readonly cards: readonly number[]
+  /** Columns whose numbers a person says are no card numbers. */
+  readonly notCards: readonly number[]
   /** The places whose cells go into the results, in order: all but a former result's or reject's own. */
   readonly carried: readonly number[]
   /** Results fed back: where their references are, and which recorded row each line came from. */
@@ -51,6 +53,7 @@ export interface HeaderNeeds {
   readonly currency?: Currency | undefined
   /** What a person said of columns; it goes before what their names say. */
   readonly map?: readonly MappedColumn[] | undefined
+  readonly notCards?: readonly string[] | undefined
 }
 
 export function parseHeader(names: readonly string[], line: number, needs: HeaderNeeds): Header | StructuralFault {
@@ -84,6 +87,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals)) ??
     (fields.amount === undefined ? null : findDirections(namesAt(directions)))
   if (fault !== null) return refuseNames(fault)
+  const notCards = notCardsIn(written, needs.notCards ?? [], cards)
+  if (isProblem(notCards)) return refuse(notCards, { line })
   return {
     written,
     names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
@@ -96,10 +101,31 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     ignored: namesAt(ignored),
     rivals: namesAt(rivals),
     cards,
+    notCards,
     carried: places.filter((i) => !isOurs(i)),
     results,
     guarded,
   }
+}
+
+/** The places of the columns that a person says hold no card numbers. */
+function notCardsIn(
+  written: readonly string[],
+  said: readonly string[],
+  cards: readonly number[],
+): readonly number[] | Problem {
+  const places: number[] = []
+  for (const column of said) {
+    const place = placeOf(column, written, '--not-a-card')
+    if (typeof place !== 'number') return place
+    if (cards.includes(place))
+      return {
+        problem: `--not-a-card names the column "${shown(column)}", whose name says that it is for card data`,
+        remedy: 'take the column out of the file; card data never travels through this program',
+      }
+    places.push(place)
+  }
+  return places
 }
 
 /** Where a person said a column is such a field. */
@@ -157,7 +183,7 @@ function meaningsOf(written: readonly string[], map: readonly MappedColumn[]): (
 }
 
 /** By its name as written; where no column has it, by the name that differs in blanks, accents and the like only. */
-function placeOf(column: string, written: readonly string[]): number | Problem {
+function placeOf(column: string, written: readonly string[], option = '--map'): number | Problem {
   const places = written.map((_, i) => i)
   const exact = places.filter((i) => plainName(written[i] as string) === plainName(column))
   const found = exact.length > 0 ? exact : places.filter((i) => squeezed(written[i] as string) === squeezed(column))
@@ -166,13 +192,13 @@ function placeOf(column: string, written: readonly string[]): number | Problem {
   const names = written.filter((name) => name.trim() !== '')
   if (place !== undefined) {
     return {
-      problem: `--map "${shown(column)}" could mean ${found.map((i) => `"${shown(written[i] as string)}"`).join(' or ')}`,
+      problem: `${option} "${shown(column)}" could mean ${found.map((i) => `"${shown(written[i] as string)}"`).join(' or ')}`,
       remedy: 'write the name exactly as the file has it',
     }
   }
   const nearest = nearestName(column, names)
   return {
-    problem: `the file has no column "${shown(column)}", which --map or the saved format names; its first line has ${listOf(names)}`,
+    problem: `the file has no column "${shown(column)}", which ${option} or the saved format names; its first line has ${listOf(names)}`,
     remedy:
       nearest === null
         ? 'write the name as the file has it'

@@ -39,7 +39,7 @@ export async function* readRows(
     if (rowNo >= 0 && isHeaderAgain(survey.header, read.cells)) continue
     rowNo += 1
     if (rowNo === 0) continue
-    if (findStructuralFault(survey.header, read, rowNo) !== null) throw changed()
+    if (findStructuralFault(survey.header, read, rowNo, survey.cards.forms) !== null) throw changed()
     chunk.push(toRow(read, rowNo))
     if (chunk.length < ROWS_AT_ONCE) continue
     yield chunk

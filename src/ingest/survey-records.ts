@@ -3,6 +3,7 @@
 import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { findCardData } from './card.ts'
+import { CardEvidence, type CardsJudged, passedWarnings } from './card-evidence.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
 import { DecimalEvidence, type DecimalSign } from './decimal.ts'
 import type { Delimiter, IsKnown } from './delimiter.ts'
@@ -24,6 +25,8 @@ export interface ReadingOptions {
   readonly runKey?: string | undefined
   /** What the columns are, where their names do not say it. */
   readonly map?: readonly MappedColumn[] | undefined
+  /** Columns whose numbers only look like card numbers, as a person says. */
+  readonly notCards?: readonly string[] | undefined
   /** Of a workbook, where it has more than one with something in it. */
   readonly sheet?: string | undefined
   /** IANA name: where moments without an offset are read. */
@@ -37,6 +40,7 @@ export interface RecordsFound {
   /** null: no amount of the file shows one. */
   readonly decimal: DecimalSign | null
   readonly rows: number
+  readonly cards: CardsJudged
   readonly warnings: readonly string[]
 }
 
@@ -60,6 +64,7 @@ export async function surveyRecords(
   const directions = new DirectionEvidence()
   const oddities = new Oddities()
   let header: Header | null = null
+  let cards: CardEvidence | null = null
   let rows = 0
   for await (const read of records) {
     if (read.kind === 'refused') return read
@@ -71,6 +76,7 @@ export async function surveyRecords(
       const parsed = parseHeader(read.cells, read.line, options)
       if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
       header = parsed
+      cards = new CardEvidence(header)
       continue
     }
     if (isHeaderAgain(header, read.cells)) {
@@ -82,21 +88,26 @@ export async function surveyRecords(
     const takenIn = source.delimiter === null ? null : lineTakenIn(header, read, source.delimiter)
     if (takenIn !== null) oddities.seeTakenIn(takenIn)
     const fault =
-      findStructuralFault(header, read, rows) ?? (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
+      findStructuralFault(header, read, rows, null) ??
+      (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
     if (fault !== null) return fault
+    cards?.see(read, rows)
     const place = header.fields.amount ?? -1
     const amount = unquoted(read.cells[place] ?? '')
     directions.see(amount, read.line)
     // A number of a workbook has no decimal sign that was written.
     if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(amount, read.line)
   }
-  if (header === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
+  if (header === null || cards === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
+  const judged = cards.judge()
+  if ('kind' in judged) return judged
   const bothWays = directions.decide()
   if (bothWays !== null) return bothWays
   const decimal = amounts.decide(options.decimal)
   if (decimal !== null && typeof decimal === 'object') return decimal
   const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null
-  return { header, decimal, rows, warnings: [...(leaning === null ? [] : [leaning]), ...oddities.warnings()] }
+  const warnings = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(judged.passed)]
+  return { header, decimal, rows, cards: judged, warnings }
 }
 
 /** Where lines stand above the one that names the columns. */
@@ -129,12 +140,17 @@ const TOO_MANY_ROWS: Problem = {
 }
 
 /** What makes a record no row of its file. Asked again in the second reading. */
-export function findStructuralFault(header: Header, record: CsvRecord, rowNo: number): StructuralFault | null {
+export function findStructuralFault(
+  header: Header,
+  record: CsvRecord,
+  rowNo: number,
+  passed: ReadonlySet<string> | null,
+): StructuralFault | null {
   const at = { rowNo, line: record.line }
   const { length } = record.cells
   const wanted = header.written.length
   if (namesColumns(header, record.cells)) return refuse(OTHER_NAMES, at)
-  if (length === wanted) return findCardData(header, record, rowNo)
+  if (length === wanted) return findCardData(header, record, rowNo, passed)
   return refuse(otherLength(record.cells, wanted), at)
 }
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './bytes.ts'
+import type { CardsJudged } from './card-evidence.ts'
 import type { DecimalSign } from './decimal.ts'
 import { findHeaderBelow, type Layout, sniffLayout } from './delimiter.ts'
 import type { Header } from './header.ts'
@@ -37,6 +38,7 @@ interface Surveyed {
   /** null: no amount of the file shows one. */
   readonly decimal: DecimalSign | null
   readonly rows: number
+  readonly cards: CardsJudged
   /** The file is results of this program: references come from there, and it may send nothing by itself. */
   readonly fedBack: boolean
   readonly warnings: readonly string[]
@@ -67,13 +69,13 @@ export function runKeyOf(options: ReadingOptions): string | null {
 }
 
 function toSurvey<Place>(
-  { header, decimal, rows, warnings }: RecordsFound,
+  { header, decimal, rows, cards, warnings }: RecordsFound,
   sha256: string,
   place: Place,
   more: readonly string[],
 ): Surveyed & Place {
   const fedBack = header.results !== null
-  return { kind: 'survey', ...place, sha256, header, decimal, rows, fedBack, warnings: [...warnings, ...more] }
+  return { kind: 'survey', ...place, sha256, header, decimal, rows, cards, fedBack, warnings: [...warnings, ...more] }
 }
 
 // ───────────────────────────────────────────────────────────── Workbooks

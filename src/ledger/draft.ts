@@ -170,7 +170,7 @@ async function copy(
       if (copied === null) throw takenFault()
       last = copied.last
     }
-    if (!(await makeVisible(db, committer, header, batchId, seen))) throw takenFault()
+    if (!(await makeVisible(db, committer, header, actor, batchId, seen))) throw takenFault()
     return batchId
   } catch (error) {
     await deleteDrafts(db, committer).catch(() => {}) // what is left of it is invisible, and the next submit deletes it
@@ -259,6 +259,7 @@ async function makeVisible(
   db: DatabaseSync,
   committer: Committer,
   header: DraftHeader,
+  actor: Actor,
   batchId: BatchId,
   seen: SeenUpTo,
 ): Promise<boolean> {
@@ -281,6 +282,7 @@ async function makeVisible(
   const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ? AND holds_reference = 1')
   const takeOver = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE batch_id = ? AND row_no = ?')
   const open = db.prepare("UPDATE batch SET stage = 'open' WHERE id = ?")
+  const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
   const accept = openAccepting(db)
   const newcomer = db.prepare(`
     SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN temp.draft_row d ON d.lookalike = i.lookalike
@@ -308,6 +310,8 @@ async function makeVisible(
       for (const { operation, currency, state, count, amount } of counted) {
         insertTally.run(batchId, operation, currency, state, count, amount)
       }
+      for (const column of header.notCards ?? [])
+        act.run(header.nowMs, byOf(actor), 'not-a-card', batchId, Number(header.accountId), column)
       open.run(batchId)
       accept()
       return true

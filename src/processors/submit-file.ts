@@ -29,6 +29,7 @@ export async function reviewFile(
     fileSha256: file.sha256,
     runKey: request.runKey,
     columns: file.columns,
+    notCards: file.notCards ?? [],
     reading: request.reading,
     sandbox: request.sandbox,
     fedBack: file.fedBack,

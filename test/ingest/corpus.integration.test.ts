@@ -605,7 +605,7 @@ const CASES: readonly Case[] = [
     file: 'card-number',
     fact: 'a card number anywhere refuses the file and is not shown',
     refused:
-      'line 2, note: holds a card number. remove it from the file, and from wherever the file came from; use customer_vault_id for stored cards',
+      'line 2, note: holds a card number. remove it from the file, and from wherever the file came from; use customer_vault_id for stored cards; if the column holds ids or other numbers that only look like card numbers, say so with --not-a-card "note"',
   },
   {
     file: 'card-column',

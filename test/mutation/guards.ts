@@ -59,6 +59,8 @@ const REJECTS = 'test/results/rejects.integration.test.ts'
 const WRITING = 'test/results/write.integration.test.ts'
 const SUBMITTING = 'test/processors/submit-file.integration.test.ts'
 const PAN = 'test/domain/pan.test.ts'
+const CARD_EVIDENCE = 'test/ingest/card-evidence.integration.test.ts'
+const NOT_A_CARD = 'test/e2e/not-a-card.e2e.test.ts'
 const WORKBOOK = 'test/ingest/workbook.integration.test.ts'
 const NUMBER_FORMATS = 'test/ingest/number-formats.integration.test.ts'
 const UNSEEN = 'test/ingest/unseen-cells.integration.test.ts'
@@ -1311,7 +1313,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'inbox: the rows of a workbook alone do not say that it may be moved',
     file: 'src/app.ts',
-    guard: 'findCardsBeside(handle, sheet)',
+    guard: "findCardsBeside(handle, sheet, opened.kind === 'file' ? opened.formsPassed : undefined)",
     without: "Promise.resolve({ kind: 'none' } as const)",
     tests: [INBOX_USED],
   },
@@ -1842,8 +1844,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'reading: a row of another width is refused',
     file: 'src/ingest/survey-records.ts',
-    guard: '  if (length === wanted) return findCardData(header, record, rowNo)\n',
-    without: '  if (length > 0) return findCardData(header, record, rowNo)\n',
+    guard: '  if (length === wanted) return findCardData(header, record, rowNo, passed)\n',
+    without: '  if (length > 0) return findCardData(header, record, rowNo, passed)\n',
     tests: [CORPUS],
   },
   {
@@ -2239,6 +2241,69 @@ export const GUARDS: readonly Guard[] = [
     guard: 'holds: IDS.has(name) ? holdsPan : mayHoldPan',
     without: 'holds: holdsPan',
     tests: [MESSAGE],
+  },
+  {
+    name: 'a file with card numbers is refused before a row of it is on disk',
+    file: 'src/ingest/survey-records.ts',
+    guard: "  if ('kind' in judged) return judged\n",
+    without: "  if ('kind' in judged) judged.problem.trim()\n",
+    tests: [CARD_EVIDENCE],
+  },
+  {
+    name: 'numbers count with those of their own length and writing only',
+    file: 'src/ingest/card-evidence.ts',
+    guard: "return writing === 'odd' ? 'odd' : `${writing} ${digits.length}`",
+    without: "return writing === '' ? digits : 'all'",
+    tests: [CARD_EVIDENCE],
+  },
+  {
+    name: 'of a column of card numbers nobody can say that it holds none',
+    file: 'src/ingest/card-evidence.ts',
+    guard: "return mostOfMany ? null : 'said'",
+    without: "return 'said'",
+    tests: [CARD_EVIDENCE],
+  },
+  {
+    name: 'too few numbers tell nothing',
+    file: 'src/ingest/card-evidence.ts',
+    guard: 'const ENOUGH = 20',
+    without: 'const ENOUGH = 1',
+    tests: [CARD_EVIDENCE],
+  },
+  {
+    name: 'more card numbers among ids than by chance refuse the file',
+    file: 'src/ingest/card-evidence.ts',
+    guard: 'fitting <= numbers / 10 + DEVIATIONS * Math.sqrt(numbers * 0.09)',
+    without: 'fitting < numbers',
+    tests: [CARD_EVIDENCE],
+  },
+  {
+    name: 'a card number parted into neighbouring cells is looked for',
+    file: 'src/ingest/card-evidence.ts',
+    guard: '    this.#seeParted(record, rowNo)\n',
+    without: '',
+    tests: [CARD_EVIDENCE],
+  },
+  {
+    name: 'what a person says of one column is said of no other',
+    file: 'src/ingest/card-evidence.ts',
+    guard: 'this.#header.notCards.includes(place)',
+    without: 'this.#header.notCards.length > 0',
+    tests: [CARD_EVIDENCE],
+  },
+  {
+    name: 'a column for card data is never said to hold none',
+    file: 'src/ingest/header.ts',
+    guard: '    if (cards.includes(place))\n',
+    without: '    if (place < 0)\n',
+    tests: [CARD_EVIDENCE],
+  },
+  {
+    name: 'who said that a column holds no card numbers is recorded',
+    file: 'src/ledger/draft.ts',
+    guard: 'for (const column of header.notCards ?? [])',
+    without: 'for (const column of [] as string[])',
+    tests: [NOT_A_CARD],
   },
   {
     name: 'a card number whose last digit a spreadsheet lost refuses the file',

@@ -56,6 +56,12 @@ const broken = () => {
   throw new RangeError('Maximum call stack size exceeded')
 }
 
+test('a job id that is a UUID is no card number, whichever digits it has', async () => {
+  const uuid = '931dfe9e-c629-4038-9374-13512f9389ce'
+  const taken = await takeMessage('instruction', REFUND, `tranche-intake/${uuid}/1763600000000`, parts)
+  expect(taken.kind).toBe('accepted')
+})
+
 test('a message that is understood is recorded, and no refusal is kept', async () => {
   expect(await take(REFUND)).toMatchObject({ kind: 'accepted', rowNo: 1 })
   expect([kept, errors]).toEqual([[], []])
