@@ -7,6 +7,7 @@ export interface Place {
 }
 
 const UUID = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi
+const SHORTEST_HASH = 32
 const HASH = /(?<![0-9a-z])[0-9a-f]{32,128}(?![0-9a-z])/gi
 /** An order id of Amazon, and a parcel number of USPS as it is printed. */
 const FORMS = /(?<!\d)(?:\d{3}-\d{7}-\d{7}|9[1-5]\d\d(?: \d{4}){4} \d\d)(?!\d)/g
@@ -19,10 +20,12 @@ const PHONE_DIGITS = { least: 7, most: 15 } as const
 export function placesOfOtherNumbers(text: string): Place[] {
   const places: Place[] = []
   const add = (at: number, length: number) => places.push({ from: at, to: at + length })
-  if (text.includes('-')) for (const { 0: uuid, index } of text.matchAll(UUID)) if (/[a-f]/i.test(uuid)) add(index, 36)
-  // Digits with letters at both ends have two runs of letters, a hash has dozens.
-  for (const { 0: hash, index } of text.matchAll(HASH))
-    if ((hash.match(/[a-f]+/gi)?.length ?? 0) > 3) add(index, hash.length)
+  if (text.length >= SHORTEST_HASH) {
+    for (const { 0: uuid, index } of text.matchAll(UUID)) if (/[a-f]/i.test(uuid)) add(index, uuid.length)
+    // Digits with letters at both ends have two runs of letters, a hash has dozens.
+    for (const { 0: hash, index } of text.matchAll(HASH))
+      if ((hash.match(/[a-f]+/gi)?.length ?? 0) > 3) add(index, hash.length)
+  }
   for (const { 0: form, index } of text.matchAll(FORMS)) add(index, form.length)
   for (const { 1: country, index } of text.matchAll(IBAN_HEAD)) {
     const length = ibanLength(text, index, IBAN_LENGTHS[(country as string).toUpperCase()] ?? 0)

@@ -100,13 +100,24 @@ type Sought = 'certain' | 'fitting' | 'all'
 /** The work grows with the length of the text and with nothing else. Numbers may overlap. */
 export function lookAt(text: string, sought: Sought, meter: Meter = { steps: 0 }): Candidate[] {
   if (!mayHoldNumber(text)) return []
-  const others = placesOfOtherNumbers(text).sort((a, b) => a.from - b.from)
-  const lookAs = (decoded: boolean) =>
-    new Look(text, withoutOthers(readDigits(text, decoded), others), sought, meter).candidates()
+  let others: readonly Place[] | null = null
+  const lookAs = (decoded: boolean) => {
+    const written = readDigits(text, decoded)
+    if (!hasLongRun(written)) return []
+    others ??= placesOfOtherNumbers(text).sort((a, b) => a.from - b.from)
+    return new Look(text, withoutOthers(written, others), sought, meter).candidates()
+  }
   const found = lookAs(false)
   if (!/[%&\\]/.test(text)) return found
   const seen = new Set(found.map(({ from, to }) => `${from} ${to}`))
   return [...found, ...lookAs(true).filter(({ from, to }) => !seen.has(`${from} ${to}`))]
+}
+
+/** Whether so many digits belong together anywhere: those of dates, amounts and addresses do not. */
+function hasLongRun({ count, gaps }: WrittenDigits): boolean {
+  let run = 0
+  for (let i = 0; i < count && run < SHORTEST; i++) run = gaps[i] === PARTED ? 1 : run + 1
+  return run >= SHORTEST
 }
 
 /** The digits that belong to no number of another kind; what is before and behind one is parted by it. */

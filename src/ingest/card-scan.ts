@@ -24,7 +24,7 @@ export async function findCards(file: FileHandle): Promise<CardFinding> {
   if (await holdsNumber(file)) return A_NUMBER
   const { encoding, certain } = sniffEncoding(head)
   for (const tried of certain ? [encoding] : [encoding, 'windows-1252' as const]) {
-    const found = await findColumnAs(file, tried)
+    const found = await findAs(file, tried)
     if (found !== 'not-text') return found
   }
   return unseen('it is not text')
@@ -160,19 +160,24 @@ function whereToPart(text: string): { readonly seen: number; readonly kept: numb
   return { seen: wholeTo(text.length), kept: wholeTo(Math.max(0, text.length - LONGEST_WRITTEN)) }
 }
 
-async function findColumnAs(file: FileHandle, encoding: Encoding): Promise<CardFinding | 'not-text'> {
-  let column: string | null = null
-  let isHead = true
-  try {
+/** Once more as it reads: NBSP and digits of other scripts are several bytes, which show nothing by themselves. */
+async function findAs(file: FileHandle, encoding: Encoding): Promise<CardFinding | 'not-text'> {
+  const found: { column: string | null } = { column: null }
+  async function* texts() {
+    let isHead = true
     for await (const text of readText(file, encoding, createHash('sha256'))) {
-      if (isHead) column = findCardColumn(text)
+      if (isHead) found.column = findCardColumn(text)
       isHead = false
+      yield text
     }
+  }
+  try {
+    if (await holdsNumberIn(texts())) return A_NUMBER
   } catch (error) {
     if (error instanceof NotText) return 'not-text'
     throw error
   }
-  return column === null ? NO_CARDS : { kind: 'cards', line: null, column }
+  return found.column === null ? NO_CARDS : { kind: 'cards', line: null, column: found.column }
 }
 
 /** The names of the columns may stand below a title. */

@@ -44,6 +44,8 @@ test('a long number that holds one is none, wherever the pieces part', async () 
 test.each([
   ['UTF-16', Buffer.from(`\ufeffa,b\n1,${PAN}\n`, 'utf16le'), 'cards'],
   ['Windows-1252', Buffer.from(`Stra\u00dfe,b\n1,${PAN}\n`, 'latin1'), 'cards'],
+  ['digits of another script', 'a,b\n1,٤١١١١١١١١١١١١١١١\n', 'cards'],
+  ['spaces that do not break', `a,b\n1,${PAN.replaceAll(' ', '\u00a0')}\n`, 'cards'],
   ['a column for it below a title', 'Refunds of May\n\nreference;"CVV";amount\nR-1;;3\n', 'cards'],
   ['a few NULs, which make it look like UTF-16', `a\0,\0b\0\n${'\0'.repeat(9)}${PAN}\n`, 'cards'],
   ['a workbook', Buffer.from('504b030400', 'hex'), 'unseen'],

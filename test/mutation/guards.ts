@@ -2224,8 +2224,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a phone number, an IBAN, a UUID are no card numbers',
     file: 'src/domain/pan.ts',
-    guard: 'const others = placesOfOtherNumbers(text)',
-    without: 'const others = placesOfOtherNumbers(text).slice(0, 0)',
+    guard: 'others ??= placesOfOtherNumbers(text)',
+    without: 'others ??= placesOfOtherNumbers(text).slice(0, 0)',
     tests: [PAN],
   },
   {
@@ -2304,6 +2304,13 @@ export const GUARDS: readonly Guard[] = [
     guard: 'for (const column of header.notCards ?? [])',
     without: 'for (const column of [] as string[])',
     tests: [NOT_A_CARD],
+  },
+  {
+    name: 'inbox: what cannot be read is looked through for card numbers as it reads, too',
+    file: 'src/ingest/card-scan.ts',
+    guard: 'if (await holdsNumberIn(texts())) return A_NUMBER',
+    without: 'if ((await holdsNumberIn(texts())) && encoding === null) return A_NUMBER',
+    tests: ['test/ingest/card-scan.integration.test.ts'],
   },
   {
     name: 'a card number whose last digit a spreadsheet lost refuses the file',
