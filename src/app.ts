@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+import { homedir, hostname, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { actorOf, SYSTEM } from './actor.ts'
 import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
 import { stoppedBy } from './domain/alarm.ts'
 import { Fault } from './domain/fault.ts'
@@ -65,7 +66,7 @@ function appOf(config: Config, loosening: readonly string[], as: string | null, 
     log: openLog({ level: config.logLevel ?? logLevel, hidden }),
     scrub: openTextScrub(hidden),
     loosening,
-    actor: { user: `${userName()}@${hostname()}`, as },
+    actor: actorOf(as, SYSTEM),
     paths: {
       ledger: join(config.dataDir, 'ledger.db'),
       submitLock: join(config.dataDir, 'submit.lock'),
@@ -82,14 +83,6 @@ function hiddenIn({ merchants, redisUrl }: Config): Hidden {
   return {
     secrets: [...all.map(({ password }) => password.reveal()), ...ofRedis],
     usernames: all.map(({ username }) => username).filter((username) => !merchants.has(username)),
-  }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}` // a container may run as a user without a name
   }
 }
 

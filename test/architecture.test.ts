@@ -16,10 +16,11 @@ const ROOMS = [
   'sandbox',
   'commands',
 ]
-const TOP = ['cli.ts', 'app.ts', 'config.ts', 'log.ts', 'index.ts']
+const TOP = ['cli.ts', 'app.ts', 'actor.ts', 'config.ts', 'log.ts', 'index.ts']
 const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': ['domain', 'commands', 'app.ts', 'config.ts', 'log.ts'],
-  'app.ts': [...ROOMS.filter((room) => room !== 'commands'), 'config.ts', 'log.ts'],
+  'app.ts': [...ROOMS.filter((room) => room !== 'commands'), 'actor.ts', 'config.ts', 'log.ts'],
+  'actor.ts': ['domain'],
   'config.ts': ['domain', 'files'],
   'log.ts': ['domain'],
   'index.ts': ['domain', 'queues', 'ingest'],

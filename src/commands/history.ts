@@ -1,6 +1,7 @@
 // tranche history REFERENCE: every move of an instruction, with who, when and what the gateway said.
 
 import { type App, openRecord } from '../app.ts'
+import { toJsonActor } from '../domain/actor.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { isoOf } from '../domain/progress.ts'
@@ -27,6 +28,7 @@ export async function history(app: App, reference: string, terminal: Terminal): 
         to: move.to,
         cause: move.cause,
         by: move.by,
+        actor: move.actor === null ? null : toJsonActor(move.actor),
         http_status: move.httpStatus,
         answer: move.answerText,
         reason: move.reason,

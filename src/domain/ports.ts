@@ -1,5 +1,6 @@
 // The contracts between the rooms. Each is written here once; an adapter keeps it, a conformance suite holds it to it.
 
+import type { ActDetails, PersonActName } from './acts.ts'
 import type { Adoption, Alarm } from './alarm.ts'
 import type { Instruction, Operation } from './instruction.ts'
 import type { Currency, Money } from './money.ts'
@@ -14,9 +15,23 @@ export type BatchId = string & { readonly __brand: 'BatchId' }
 export type AccountId = number & { readonly __brand: 'AccountId' }
 export type RowId = number & { readonly __brand: 'RowId' }
 
-/** Who acted: the operating system's `user@host`, and the name given with `--as`. Both are kept. */
-export interface Actor {
-  readonly user: string
+/** A user of the operating system. */
+export interface OsUser {
+  readonly name: string
+  /** null: not known. */
+  readonly uid: number | null
+}
+
+/** Who acted: what the operating system says, and what was claimed. All of it is kept. */
+export interface Actor extends OsUser {
+  readonly host: string
+  /** The controlling terminal, such as `pts/3`; null: none, as under cron. */
+  readonly terminal: string | null
+  /** Who logged in, as the kernel keeps it through every change of user; null: not known. */
+  readonly login: OsUser | null
+  /** Who called sudo, as sudo says in the environment, which its caller could change; null: nobody did. */
+  readonly sudo: OsUser | null
+  /** The name given with `--as`. */
   readonly as: string | null
 }
 
@@ -498,6 +513,8 @@ export interface HistoryMove {
   readonly cause: string
   readonly atMs: number
   readonly by: string
+  /** null: the machine, or an earlier version recorded it. */
+  readonly actor: Actor | null
   readonly httpStatus: number | null
   readonly answerText: string | null
   readonly reason: string | null
@@ -615,6 +632,29 @@ export interface BookLedger {
   wishes(accountId: AccountId): Promise<Wishes>
 }
 
+// ───────────────────────────────────────────────────────────── Ledger: acts
+
+/** What a person did beside the rows: kept for an auditor, and nothing of it decides what is sent. */
+export interface PersonAct {
+  readonly what: PersonActName
+  readonly actor: Actor
+  readonly batchId?: BatchId | null
+  readonly accountId?: AccountId | null
+  readonly reason?: string | null
+  /** Names of files and columns, and counts. Never a value of a cell. */
+  readonly details?: ActDetails
+  /** Kept once, however often it is met: the act is known by its details. */
+  readonly once?: boolean
+}
+
+export interface ActLedger {
+  /**
+   * Waits a moment for another program's lock, and for nothing else: what was done stands, whether it could be recorded
+   * or not.
+   */
+  recordAct(act: PersonAct, nowMs: number): Promise<'recorded' | 'full' | 'busy'>
+}
+
 // ───────────────────────────────────────────────────────────── Ledger: copies
 
 /** What a copy holds. */
@@ -667,7 +707,7 @@ export interface CopyLedger {
 }
 
 /** The record. Everything that matters is in it before anyone is told. */
-export interface Ledger extends WorkLedger, IntakeLedger, DoubtLedger, BookLedger, CopyLedger {
+export interface Ledger extends WorkLedger, IntakeLedger, DoubtLedger, BookLedger, ActLedger, CopyLedger {
   /** Random, made with the ledger; part of every name in Redis. */
   readonly ledgerId: string
   close(): Promise<void>

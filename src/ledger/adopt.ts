@@ -4,11 +4,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Adoption, stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
-import type { CopyLedger, EpochRegister } from '../domain/ports.ts'
+import type { Actor, CopyLedger, EpochRegister } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import { shortUsername } from '../domain/username.ts'
+import { openActs } from './acts.ts'
 import type { Committer } from './commit.ts'
-import { byOf, deleteDrafts } from './draft.ts'
+import { deleteDrafts } from './draft.ts'
 import { type Epoch, epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
 import {
   alarmOf,
@@ -48,7 +49,7 @@ type AdoptingLedger = Pick<CopyLedger, 'alarm' | 'renewEpoch' | 'adopt' | 'lastR
 
 export function openAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
   const { path, ledgerId, witness } = parts
-  const act = db.prepare('INSERT INTO act (at, by, what, account_id, reason) VALUES (?, ?, ?, ?, ?)')
+  const act = openActs(db)
   const endCanaries = db.prepare('UPDATE batch SET canary_rows = NULL WHERE canary_rows IS NOT NULL')
   const progress = openProgress(db)
   let working = false
@@ -120,7 +121,7 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
     },
 
     async adopt(how, reason, actor, nowMs) {
-      const keep = (what: Adoption) => void act.run(nowMs, byOf(actor), 'adopt', null, `--${what}: ${reason}`)
+      const keep = (what: Adoption) => act({ what: 'adopt', atMs: nowMs, actor, reason: `--${what}: ${reason}` })
       if (how === 'moved') {
         await replaceEpoch({ also: () => keep('moved') })
         return 0
@@ -129,7 +130,7 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
       const release = await parts.lockSubmit()
       try {
         await deleteDrafts(db, committer)
-        const inDoubt = await doubtOpenRows(db, committer, parts.record, { by: byOf(actor), reason, nowMs })
+        const inDoubt = await doubtOpenRows(db, committer, parts.record, { actor, reason, nowMs })
         const also = () => {
           // Of a canary nothing waits any more: what a person sends again is looked at one by one.
           endCanaries.run()
@@ -148,13 +149,8 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
       const move = () => {
         const moved = moveAccount(db, name, url, username)
         if (moved instanceof Fault) return moved
-        act.run(
-          nowMs,
-          byOf(actor),
-          'adopt-account',
-          moved.accountId,
-          `${moved.from} → ${shortUsername(username)} at ${url}: ${reason}`,
-        )
+        const told = `${moved.from} → ${shortUsername(username)} at ${url}: ${reason}`
+        act({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.accountId, reason: told })
         return null
       }
       const fault = await committer.write(move, { kind: 'faulting' })
@@ -173,7 +169,7 @@ async function doubtOpenRows(
   db: DatabaseSync,
   committer: Committer,
   record: RecordMove,
-  { by, reason: why, nowMs }: { by: string; reason: string; nowMs: number },
+  { actor, reason: why, nowMs }: { actor: Actor; reason: string; nowMs: number },
 ): Promise<number> {
   const reason = `an older state of the ledger was put back (${why}); it may have been executed since that state was written`
   // When a first byte left, and of a READY row whether one was claimed, is what this state cannot know.
@@ -190,7 +186,7 @@ async function doubtOpenRows(
       const rows = open.all() as unknown as OpenRow[]
       for (const row of rows) {
         doubt.run(nowMs, reason, row.id)
-        record(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, by, reason })
+        record(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })
       }
       return rows.length
     }

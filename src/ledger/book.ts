@@ -20,8 +20,8 @@ import type {
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import type { RoadCondition } from '../domain/window.ts'
+import { openActs, toActor } from './acts.ts'
 import type { Committer } from './commit.ts'
-import { byOf } from './draft.ts'
 import type { RecordMove } from './moves.ts'
 import { openOddReferences } from './odd-references.ts'
 import { DOUBT_BEFORE, type FactColumns, IS_BLOCKED, ORDER_IS_FREE, toFacts, WITHIN_CANARY } from './rows.ts'
@@ -322,25 +322,29 @@ function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): It
   }
 }
 
+type StoredMove = Omit<HistoryMove, 'actor'> & { readonly parts: string | null }
+
 function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
   const arrivals = db
     .prepare(`
       SELECT i.batch_id AS batchId, i.row_no AS rowNo, 0 AS attempt, NULL AS "from",
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.state ELSE 'READY' END AS "to",
-        'recorded' AS cause, b.created_at AS atMs, b.created_by AS "by", NULL AS httpStatus, NULL AS answerText,
+        'recorded' AS cause, b.created_at AS atMs, b.created_by AS "by",
+        (SELECT parts FROM actor WHERE id = b.actor_id) AS parts, NULL AS httpStatus, NULL AS answerText,
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.reason END AS reason, i.id AS rowId
       FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.reference = ? AND b.stage = 'open' ORDER BY i.id`)
-    .all(reference) as unknown as Array<HistoryMove & { rowId: number }>
+    .all(reference) as unknown as Array<StoredMove & { rowId: number }>
   const odd = arrivals.length === 0 ? openOddReferences(db)(reference, null) : null
   if (odd !== null) return historyOf(db, odd)
   const moves = db.prepare(`
-    SELECT attempt, from_state AS "from", to_state AS "to", cause, at AS atMs, by, http_status AS httpStatus,
-      answer AS answerText, reason
+    SELECT attempt, from_state AS "from", to_state AS "to", cause, at AS atMs, by,
+      (SELECT parts FROM actor WHERE id = actor_id) AS parts, http_status AS httpStatus, answer AS answerText, reason
     FROM move WHERE row_id = ? ORDER BY id`)
   return arrivals.flatMap(({ rowId, ...arrival }) => {
     const { batchId, rowNo } = arrival
-    const later = moves.all(rowId) as unknown as Array<Omit<HistoryMove, 'batchId' | 'rowNo'>>
-    return [arrival, ...later.map((move) => ({ batchId, rowNo, ...move }))]
+    const later = moves.all(rowId) as unknown as Array<Omit<StoredMove, 'batchId' | 'rowNo'>>
+    const made = [arrival, ...later.map((move) => ({ batchId, rowNo, ...move }))]
+    return made.map(({ parts, ...move }) => ({ ...move, actor: toActor(parts) }))
   })
 }
 
@@ -362,7 +366,7 @@ function openSteering(
   committer: Committer,
   record: RecordMove,
 ): Pick<BookLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> {
-  const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
+  const act = openActs(db)
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
   // A person has looked: what called for that begins anew.
   const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0 WHERE id = ?")
@@ -388,14 +392,8 @@ function openSteering(
           restart.run(now.account_id)
           clear.run(batchId)
         }
-        act.run(
-          nowMs,
-          byOf(actor),
-          to === 'none' ? 'resume' : to === 'paused' ? 'pause' : 'cancel',
-          batchId,
-          now.account_id,
-          reason,
-        )
+        const what = to === 'none' ? 'resume' : to === 'paused' ? 'pause' : 'cancel'
+        act({ what, atMs: nowMs, actor, batchId, accountId: now.account_id, reason })
         return null
       },
       { kind: 'faulting' },
@@ -412,14 +410,14 @@ function openSteering(
     resume: (batchId, reason, actor, nowMs) => steerOrThrow(batchId, 'none', reason, actor, nowMs),
     async cancel(batchId, reason, actor, nowMs) {
       await steerOrThrow(batchId, 'cancelled', reason, actor, nowMs)
-      await cancelRows(db, committer, record, batchId, nowMs)
+      await cancelRows(db, committer, record, { batchId, actor, nowMs })
     },
     async resumeAccount(accountId, reason, actor, nowMs) {
       await committer.write(
         () => {
           unstop.run(Number(accountId))
           restart.run(Number(accountId))
-          act.run(nowMs, byOf(actor), 'resume-account', null, Number(accountId), reason)
+          act({ what: 'resume-account', atMs: nowMs, actor, accountId, reason })
         },
         { kind: 'faulting' },
       )
@@ -429,7 +427,7 @@ function openSteering(
         () => {
           turnDial.run(ratePerSecond, Number(accountId))
           const to = ratePerSecond === null ? 'configured' : `${ratePerSecond}/s`
-          act.run(nowMs, byOf(actor), 'rate', null, Number(accountId), to)
+          act({ what: 'rate', atMs: nowMs, actor, accountId, reason: to })
         },
         { kind: 'faulting' },
       )

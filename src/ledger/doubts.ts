@@ -4,8 +4,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { AccountId, Actor, BatchId, DoubtLedger, DoubtRow, Hold, Resolution, Resolved } from '../domain/ports.ts'
 import { needsRest, stateOfFinding } from '../domain/resolution.ts'
 import { resultStatusOf, type State } from '../domain/states.ts'
+import { byOf } from './acts.ts'
 import type { Committer } from './commit.ts'
-import { byOf } from './draft.ts'
 import type { RecordMove } from './moves.ts'
 import { openOddReferences } from './odd-references.ts'
 import { fromColumns, type InstructionColumns, sameTransactionIn } from './rows.ts'
@@ -129,8 +129,7 @@ function openResolving(
     }
     const refusal = whyNot(row, resolution, nowMs) ?? takenBy(row, transactionId)
     if (refusal !== null) return refusal
-    const by = byOf(actor)
-    const reason = `${resolution.finding} by ${by}: ${resolution.reason}`
+    const reason = `${resolution.finding} by ${byOf(actor)}: ${resolution.reason}`
     const due = Math.max(nowMs, row.execute_at ?? 0)
     const changed = move.run(
       to,
@@ -142,7 +141,7 @@ function openResolving(
       row.attempt,
     )
     if (changed.changes !== 1) return refused('not-in-doubt', `${nameOf(row, resolution)} has just moved on`)
-    record(row, to, 'resolve', { attempt: row.attempt, atMs: nowMs, by, reason: resolution.reason })
+    record(row, to, 'resolve', { attempt: row.attempt, atMs: nowMs, actor, reason: resolution.reason })
     return { kind: 'resolved', batchId, rowNo: row.row_no, state: to, hold: row.hold }
   }
 

@@ -3,6 +3,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { assert, Fault } from '../domain/fault.ts'
 import type { Actor, BatchId, Draft, DraftHeader, DraftRow } from '../domain/ports.ts'
+import { byOf, openActorIds } from './acts.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
 import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
 import { openAccepting } from './identity.ts'
@@ -206,8 +207,9 @@ async function insertBatch(
 ): Promise<void> {
   const insert = db.prepare(`
     INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at, created_by, rows,
-      canary_rows, canary_execute_at, canary_row_no, max_declined)
-    VALUES (?, ?, 'file', 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id)
+    VALUES (?, ?, 'file', 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const actorIdOf = openActorIds(db)
   const canary = canaryOf(db, header)
   const values: SQLInputValue[] = [
     batchId,
@@ -226,7 +228,7 @@ async function insertBatch(
     canary?.rowNo ?? null,
     header.maxDeclinedPercent,
   ]
-  await committer.write(() => void insert.run(...values), { kind: 'faulting' })
+  await committer.write(() => void insert.run(...values, actorIdOf(actor)), { kind: 'faulting' })
 }
 
 interface Canary {
@@ -331,8 +333,4 @@ export async function deleteDrafts(db: DatabaseSync, committer: Committer): Prom
     while ((await committer.write(() => Number(rows.run(id).changes), { kind: 'faulting' })) > 0);
     await committer.write(() => void batch.run(id), { kind: 'faulting' })
   }
-}
-
-export function byOf(actor: Actor): string {
-  return actor.as === null ? actor.user : `${actor.as} (${actor.user})`
 }

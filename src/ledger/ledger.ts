@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, BookLedger, CopyLedger, Ledger, WorkLedger } from '../domain/ports.ts'
+import { openActLedger, openActs } from './acts.ts'
 import { openAdopting } from './adopt.ts'
 import { makeBackup } from './backup.ts'
 import { type BookParts, openBook } from './book.ts'
@@ -149,6 +150,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...openDoubts(db, committer, record),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...book,
+    ...openActLedger(db, committer, openActs(db), timing),
     ...dyingOfDamage(working, die),
     ...parts.openCopies({ db, committer, record, ledgerId, openReader }),
     async close() {

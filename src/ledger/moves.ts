@@ -2,12 +2,11 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../domain/fault.ts'
+import type { Actor } from '../domain/ports.ts'
 import { type Cause, canMove, type State } from '../domain/states.ts'
+import { byOf, openActorIds } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { Counted, Tally } from './tally.ts'
-
-/** Who acts when no person does. */
-export const MACHINE = 'worker'
 
 /** Rows moved in one transaction by a sweep or a cancel. */
 export const ROWS_PER_STEP = 500
@@ -36,7 +35,8 @@ export type RecordMove = (
   details: {
     readonly attempt: number
     readonly atMs: number
-    readonly by?: string
+    /** null or absent: the machine. */
+    readonly actor?: Actor | null
     readonly httpStatus?: number | null
     readonly answer?: string | null
     readonly reason?: string | null
@@ -46,11 +46,13 @@ export type RecordMove = (
 /** Writes the history and the tally of a move, and refuses one that the table of moves does not have. */
 export function openMoves(db: DatabaseSync, tally: Tally): RecordMove {
   const insert = db.prepare(`
-    INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-  return (row, to, cause, { attempt, atMs, by = MACHINE, httpStatus = null, answer = null, reason = null }) => {
+    INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, actor_id)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const actorIdOf = openActorIds(db)
+  return (row, to, cause, { attempt, atMs, actor = null, httpStatus = null, answer = null, reason = null }) => {
     assert(canMove(row.state, to, cause), `no move from ${row.state} to ${to} by ${cause}`)
-    insert.run(row.id, attempt, row.state, to, cause, atMs, by, httpStatus, answer, reason)
+    const [by, actorId] = [byOf(actor), actorIdOf(actor)]
+    insert.run(row.id, attempt, row.state, to, cause, atMs, by, httpStatus, answer, reason, actorId)
     tally.moved(row, row.state, to)
   }
 }

@@ -5,7 +5,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Settlement } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import { type Answered, isOverLimit, noteAnswer } from '../domain/tolerance.ts'
-import { MACHINE, type SettlingRow } from './moves.ts'
+import { openActs } from './acts.ts'
+import type { SettlingRow } from './moves.ts'
 
 /** Ten new doubts since the start of the worker or the last resume pause the account: something is wrong beyond one row. */
 const DOUBTS_BEFORE_PAUSE = 10
@@ -25,21 +26,21 @@ export function openPausing(db: DatabaseSync): Pausing {
   const endCanary = openCanaryEnd(db)
   const recentOf = db.prepare('SELECT recent_answers AS recent FROM batch WHERE id = ?')
   const keepRecent = db.prepare('UPDATE batch SET recent_answers = ? WHERE id = ?')
-  const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
+  const act = openActs(db)
 
   function forDoubts(row: SettlingRow, atMs: number): string | null {
     const { new_doubts: doubts } = countDoubt.get(row.account_id) as { new_doubts: number }
     if (doubts < DOUBTS_BEFORE_PAUSE) return null
     const reason = `${doubts} rows came into doubt; everything of this account is paused until a person has looked`
     if (pauseAccount.run(reason, row.account_id).changes === 0) return null
-    act.run(atMs, MACHINE, 'pause', null, row.account_id, reason)
+    act({ what: 'pause', atMs, actor: null, accountId: row.account_id, reason })
     return reason
   }
 
   function forMoney(row: SettlingRow, { atMs, warning }: Settlement): string | null {
     const reason = `row ${row.row_no}: ${warning ?? 'the answer differs from what was asked'}; the file may be wrong about every row like it`
     if (pauseForMoney.run(reason, row.batch_id).changes === 0) return null
-    act.run(atMs, MACHINE, 'pause', row.batch_id, row.account_id, reason)
+    act({ what: 'pause', atMs, actor: null, batchId: row.batch_id, accountId: row.account_id, reason })
     return reason
   }
 
@@ -78,10 +79,10 @@ function openBatchPause(db: DatabaseSync): BatchPause {
   const pause = db.prepare(`
     UPDATE batch SET hold = 'paused', hold_reason = CASE hold WHEN 'paused' THEN hold_reason || '; ' || ?1 ELSE ?1 END
     WHERE id = ?2 AND hold <> 'cancelled'`)
-  const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
+  const act = openActs(db)
   return (row, reason, atMs) => {
     if (pause.run(reason, row.batch_id).changes === 0) return null
-    act.run(atMs, MACHINE, 'pause', row.batch_id, row.account_id, reason)
+    act({ what: 'pause', atMs, actor: null, batchId: row.batch_id, accountId: row.account_id, reason })
     return reason
   }
 }

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
+import { ACTORS } from './acts.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 
 const MIGRATIONS: readonly string[] = [
@@ -177,6 +178,7 @@ const MIGRATIONS: readonly string[] = [
     WHERE answered_order_id IS NOT NULL AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED';
   `,
   ODD_REFERENCES,
+  ACTORS,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

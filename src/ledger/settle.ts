@@ -3,7 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Settled, Settlement } from '../domain/ports.ts'
 import { type Cause, canMove, isFinal, type State } from '../domain/states.ts'
-import { MACHINE, type RecordMove, type SettlingRow } from './moves.ts'
+import { openActs } from './acts.ts'
+import type { RecordMove, SettlingRow } from './moves.ts'
 import { openPausing } from './pauses.ts'
 import { sameTransactionIn } from './rows.ts'
 import type { Tally } from './tally.ts'
@@ -26,7 +27,7 @@ export function openSettling(
   const askToWait = db.prepare('UPDATE account SET wait_until = max(coalesce(wait_until, 0), ?) WHERE id = ?')
   const noteLate = db.prepare('UPDATE batch SET late_answers = late_answers + 1 WHERE id = ?')
   const pausing = openPausing(db)
-  const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
+  const act = openActs(db)
 
   return (row, settlement) => {
     const step = stepFor(row, settlement)
@@ -106,7 +107,8 @@ export function openSettling(
     // An approval that the row's own state does not tell of is money that moved beside the record.
     warn.run(joined(row.warning, text), settlement.to === 'APPROVED' ? 1 : 0, settlement.atMs, row.id)
     noteLate.run(row.batch_id)
-    act.run(settlement.atMs, MACHINE, 'late-answer', row.batch_id, row.account_id, text)
+    const where = { batchId: row.batch_id, accountId: row.account_id }
+    act({ what: 'late-answer', atMs: settlement.atMs, actor: null, ...where, reason: text })
     tally.touched(row.batch_id)
     return { state: row.state, paused: null }
   }

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../domain/fault.ts'
 import type {
   AccountId,
+  Actor,
   BatchId,
   Claim,
   ClaimAnswer,
@@ -14,8 +15,9 @@ import type {
   WorkableBatch,
   WorkLedger,
 } from '../domain/ports.ts'
+import { openActs } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
-import { MACHINE, type OpenRow, type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
+import { type OpenRow, type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
 import { fromColumns, type InstructionColumns, ORDER_IS_FREE, WITHIN_CANARY } from './rows.ts'
 import { openSettling } from './settle.ts'
 import type { Counted, Tally } from './tally.ts'
@@ -52,6 +54,7 @@ export function openWork(
       i.transaction_id, b.canary_rows AS canary, b.max_declined
     FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.id = ?`)
 
+  const act = openActs(db)
   const settling = openSettling(db, tally, record)
 
   return {
@@ -94,7 +97,7 @@ export function openWork(
       )
       let total = 0
       for (const { id } of next.all() as Array<{ id: string }>) {
-        total += await cancelRows(db, committer, record, id as BatchId, nowMs)
+        total += await cancelRows(db, committer, record, { batchId: id as BatchId, actor: null, nowMs })
       }
       return total
     },
@@ -109,10 +112,10 @@ export function openWork(
 
     async stopAccount(accountId, reason, nowMs) {
       const stop = db.prepare('UPDATE account SET stopped_reason = ? WHERE id = ? AND stopped_reason IS NULL')
-      const act = db.prepare('INSERT INTO act (at, by, what, account_id, reason) VALUES (?, ?, ?, ?, ?)')
       await committer.write(
         () => {
-          if (stop.run(reason, accountId).changes > 0) act.run(nowMs, MACHINE, 'stop-account', accountId, reason)
+          if (stop.run(reason, accountId).changes === 0) return
+          act({ what: 'stop-account', atMs: nowMs, actor: null, accountId, reason })
         },
         { kind: 'kept' },
       )
@@ -120,13 +123,12 @@ export function openWork(
   }
 }
 
-/** READY rows of a cancelled batch become CANCELLED, a step at a time. */
+/** READY rows of a cancelled batch become CANCELLED, a step at a time. `actor`: null where a worker finishes it. */
 export function cancelRows(
   db: DatabaseSync,
   committer: Committer,
   record: RecordMove,
-  batchId: BatchId,
-  nowMs: number,
+  { batchId, actor, nowMs }: { batchId: BatchId; actor: Actor | null; nowMs: number },
 ): Promise<number> {
   const ready = db.prepare(`
     SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no, b.hold_reason AS why
@@ -142,7 +144,7 @@ export function cancelRows(
     for (const row of rows) {
       const reason = `cancelled: ${row.why ?? 'no reason kept'}`
       cancel.run(nowMs, reason, row.id)
-      record(row, 'CANCELLED', 'cancel', { attempt: row.attempt, atMs: nowMs, reason })
+      record(row, 'CANCELLED', 'cancel', { attempt: row.attempt, atMs: nowMs, actor, reason })
     }
     return rows.length
   })

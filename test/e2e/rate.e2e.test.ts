@@ -50,7 +50,7 @@ test('a worker goes faster when the dial is turned, and slower, and the ledger k
   await worker.ended
   expect(worker.saidAside().filter((line) => line.includes('the rate is now'))).toHaveLength(2)
   expect(acts()).toEqual([
-    { by: expect.stringMatching(/^Ann \(.+@.+\)$/), what: 'rate', reason: '50/s' },
+    { by: expect.stringMatching(/^\S+@\S+.*, says "Ann"$/), what: 'rate', reason: '50/s' },
     { by: expect.stringMatching(/@/), what: 'rate', reason: '0.02/s' },
   ])
   const out = office.path('out.csv')

@@ -25,6 +25,7 @@ import {
   messageOf,
   NOW,
   openAccount,
+  personAt,
   refund,
   type SqlitePlace,
   sqlitePlace,
@@ -443,9 +444,9 @@ describe('a register that other hosts see', () => {
     register.held = `900-${'a'.repeat(24)}`
     const ledger = place.open()
     await expect(ledger.renewEpoch(register)).rejects.toMatchObject({ code: 'stopped' })
-    await ledger.adopt('moved', 'try', { user: 'ann@desk', as: null }, NOW)
+    await ledger.adopt('moved', 'try', personAt('ann'), NOW)
     await expect(ledger.renewEpoch(register)).rejects.toMatchObject({ code: 'stopped' })
-    await ledger.adopt('restored', 'try', { user: 'ann@desk', as: null }, NOW)
+    await ledger.adopt('restored', 'try', personAt('ann'), NOW)
     await ledger.renewEpoch(register)
     expect(register.held).toMatch(/^901-/)
     register.held = `990-${'b'.repeat(24)}`

@@ -3,7 +3,7 @@
 
 import { Fault } from '../../src/domain/fault.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
-import type { AccountId, Actor, BatchId, DraftRow, Ledger, Log } from '../../src/domain/ports.ts'
+import type { AccountId, BatchId, DraftRow, Ledger, Log } from '../../src/domain/ports.ts'
 import { endingOf } from '../../src/domain/progress.ts'
 import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
 import type { Road } from '../../src/processors/execute-slice.ts'
@@ -11,6 +11,7 @@ import { openGate } from '../../src/processors/gate.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import { type ParsedMessage, takeMessage } from '../../src/processors/take-message.ts'
 import { workOff } from '../../src/processors/work-off.ts'
+import { CLERK } from '../fixtures/ledgers.ts'
 import type { GatewayTruth } from './gateway.ts'
 import { decideDoubts } from './person.ts'
 import type { Plan, PlannedFile, PlannedRow } from './plan.ts'
@@ -19,7 +20,6 @@ import type { SimulatedRecord } from './record.ts'
 import type { SimulatedRedis } from './redis.ts'
 import { Life, type World } from './world.ts'
 
-const CLERK: Actor = { user: 'clerk@desk', as: null }
 const COLUMNS = ['reference', 'note']
 
 /** What a message is delivered as that nobody can record. */

@@ -2,11 +2,12 @@
 // then it orders something to be sent again although it was executed, which is then that person's second payment.
 
 import type { Actor, DoubtRow, Ledger, Resolution } from '../../src/domain/ports.ts'
+import { personAt } from '../fixtures/ledgers.ts'
 import type { GatewayTruth } from './gateway.ts'
 import type { Random } from './random.ts'
 import type { Life } from './world.ts'
 
-const PERSON: Actor = { user: 'clerk@desk', as: 'the one who looks it up' }
+const PERSON: Actor = personAt('clerk', 'the one who looks it up')
 
 /** As `TRANCHE_DOUBT_REST_MS`: longer than anything at the gateway takes. */
 export const DOUBT_REST_MS = 60_000

@@ -1,0 +1,84 @@
+import { hostname, userInfo } from 'node:os'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { actorOf, terminalIn } from '../src/actor.ts'
+import { actorText } from '../src/domain/actor.ts'
+import type { Actor } from '../src/domain/ports.ts'
+
+const own = { name: userInfo().username, uid: process.getuid?.() ?? null }
+
+function actorWith(files: Record<string, string>, env: NodeJS.ProcessEnv = {}): Actor {
+  return actorOf(null, { env, read: (path) => files[path] ?? null })
+}
+
+const PASSWD = 'root:x:0:0::/root:/bin/sh\nalice:x:4001:4001::/home/alice:/bin/sh\n'
+
+describe('who acts', () => {
+  test('is the user of the process where nothing else is known', () => {
+    expect(actorWith({})).toEqual({ ...own, host: hostname(), terminal: null, login: null, sudo: null, as: null })
+  })
+
+  test('is also who logged in, by name where the machine knows it', () => {
+    const login = (uid: string) => actorWith({ '/proc/self/loginuid': uid, '/etc/passwd': PASSWD }).login
+    expect(login('4001')).toEqual({ name: 'alice', uid: 4001 })
+    expect(login('4002')).toEqual({ name: 'uid-4002', uid: 4002 })
+    expect(login(String(own.uid))).toEqual(own)
+  })
+
+  test.each(['4294967295', '', 'root', '-1'])('is not told by a login uid of "%s"', (text) => {
+    expect(actorWith({ '/proc/self/loginuid': text }).login).toBeNull()
+  })
+
+  test('is also whom sudo names, and only in the form of a name', () => {
+    const sudo = (env: NodeJS.ProcessEnv) => actorWith({}, env).sudo
+    expect(sudo({ SUDO_USER: 'alice', SUDO_UID: '4001' })).toEqual({ name: 'alice', uid: 4001 })
+    expect(sudo({ SUDO_USER: 'EXAMPLE\\ann.lee$' })).toEqual({ name: 'EXAMPLE\\ann.lee$', uid: null })
+    for (const name of ['', 'a b', 'a\nb', '\u001b[31m', 'x'.repeat(65)]) expect(sudo({ SUDO_USER: name })).toBeNull()
+    expect(sudo({ SUDO_USER: 'alice', SUDO_UID: '1; 2' })).toEqual({ name: 'alice', uid: null })
+  })
+})
+
+describe('the terminal', () => {
+  const stat = (device: number, name = 'node') => `7576 (${name}) R 7568 7568 32671 ${device} -1 4194304 118`
+
+  test.each([
+    [0, null],
+    [136 << 8, 'pts/0'],
+    [(136 << 8) | 3, 'pts/3'],
+    [(137 << 8) | 1, 'pts/257'],
+    [(136 << 8) | 0x100000 | 4, 'pts/260'],
+    [(4 << 8) | 1, 'tty1'],
+    [(4 << 8) | 64, 'ttyS0'],
+    [(5 << 8) | 1, 'tty-5:1'],
+  ])('of device %i is %s', (device, terminal) => {
+    expect(terminalIn(stat(device))).toBe(terminal)
+  })
+
+  test('is found whatever the program is called', () => {
+    fc.assert(fc.property(fc.string({ maxLength: 15 }), (name) => terminalIn(stat((136 << 8) | 7, name)) === 'pts/7'))
+  })
+
+  test('is none where the system does not say', () => {
+    for (const text of [null, '', 'nonsense']) expect(terminalIn(text)).toBeNull()
+  })
+})
+
+describe('in words', () => {
+  const alice = { name: 'alice', uid: 4001 }
+  const bob = { name: 'bob', uid: 4002 }
+  const root = { name: 'root', uid: 0, host: 'host', terminal: 'pts/3', login: null, sudo: null, as: null }
+
+  test.each<[Partial<Actor>, string]>([
+    [{}, 'root@host pts/3'],
+    [{ terminal: null }, 'root@host'],
+    [{ as: 'Carol' }, 'root@host pts/3, says "Carol"'],
+    [{ sudo: alice, as: 'Carol' }, 'alice@host pts/3 (sudo, as root), says "Carol"'],
+    [{ sudo: alice, login: alice }, 'alice@host pts/3 (sudo, as root)'],
+    [{ login: alice }, 'alice@host pts/3 (as root)'],
+    [{ login: alice, sudo: bob }, 'alice@host pts/3 (as root; SUDO_USER is bob)'],
+    [{ login: { name: 'root', uid: 0 } }, 'root@host pts/3'],
+    [{ ...alice, login: alice }, 'alice@host pts/3'],
+  ])('%o is %s', (over, text) => {
+    expect(actorText({ ...root, ...over })).toBe(text)
+  })
+})
