@@ -9,6 +9,7 @@ import type { DoctorArguments } from './commands/doctor.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
 import type { InboxArguments } from './commands/inbox.ts'
 import { keepToItself } from './commands/own-process.ts'
+import type { LogArguments } from './commands/log.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
 import type { ResultsArguments } from './commands/results.ts'
 import type { RunArguments } from './commands/run.ts'
@@ -306,6 +307,14 @@ function addBatchCommands(program: Command, act: Act): void {
     .addHelpText('after', example('tranche history R-1001', 'tranche history 2026-12/sub-77'))
     .action((reference: string) =>
       act(async (app, terminal) => (await import('./commands/history.ts')).history(app, reference, terminal)),
+    )
+  program
+    .command('log')
+    .description('what people and the machine did: pauses, resolutions, refusals, backups, exports')
+    .option('--since <time>', 'from this moment on, with its offset')
+    .addHelpText('after', example('tranche log', 'tranche log --since 2026-12-01T00:00:00Z --json'))
+    .action((options: LogArguments) =>
+      act(async (app, terminal) => (await import('./commands/log.ts')).log(app, options, terminal)),
     )
   const inDoubt = program
     .command('in-doubt')

@@ -5,6 +5,7 @@ import { type App, openRecord, toCsv, worklistColumns } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { DoubtRow } from '../domain/ports.ts'
 import { isoOf } from '../domain/progress.ts'
+import { noteExport } from './note.ts'
 import { amountText, EXIT, plural, type Terminal } from './terminal.ts'
 
 export interface InDoubtArguments {
@@ -18,8 +19,10 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
     const doubts = found.map(toRecord)
     const late = (await ledger.batches()).filter((batch) => batch.lateAnswers > 0)
     terminal.object({ in_doubt: doubts.map((doubt, i) => ({ ...doubt, ...timesOf(found[i] as DoubtRow, app) })) })
-    if (given.out !== undefined) await writeWorklist(given.out, doubts, terminal)
-    else for (const [i, doubt] of doubts.entries()) show(doubt, found[i] as DoubtRow, app, terminal)
+    if (given.out !== undefined) {
+      await writeWorklist(given.out, doubts, terminal)
+      await noteExport(app, ledger, { kind: 'worklist', file: given.out, rows: doubts.length }, terminal)
+    } else for (const [i, doubt] of doubts.entries()) show(doubt, found[i] as DoubtRow, app, terminal)
     terminal.say(
       doubts.length === 0
         ? 'No row is in doubt.'

@@ -23,7 +23,13 @@ const MEND = 'It is not tried again by itself. Correct it and put it into the in
 function asTerminal(write: (line: string) => void): Terminal {
   return {
     ...{ json: false, isScreen: false, data: write, say: write },
-    ...{ readerLeft: () => false, object: () => {}, strong: (text: string) => text, redraw: () => {} },
+    ...{
+      readerLeft: () => false,
+      drained: async () => {},
+      object: () => {},
+      strong: (text: string) => text,
+      redraw: () => {},
+    },
   }
 }
 

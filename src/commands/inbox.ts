@@ -31,6 +31,7 @@ import {
   sayEvent,
   unreadableReport,
 } from './inbox-report.ts'
+import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
 import { parseDurationMs } from './run.ts'
 import { openInterruption } from './signals.ts'
 import { openRecordAloud } from './submit.ts'
@@ -145,10 +146,16 @@ async function work(
       return opened.kind === 'file' ? { ...opened, file: { ...opened.file, name: nameText(name) } } : opened
     },
     writeRejects: async (opened, { draft }, path) => {
-      await writeRejects(path, { opened, runKey: null, rejects: draft.rejects() })
+      const { rows } = await writeRejects(path, { opened, runKey: null, rejects: draft.rejects() })
+      await noteExport(app, ledger, { kind: 'rejects', file: path, rows, of: opened.file.name }, terminal)
     },
+    cardsFound: (path, place) => noteCardsInInbox(app, ledger, { inbox: folder.path, path, ...place }, terminal),
     submit: (file) => submitFile(app, file, request.toSubmit(accountId, false), ledger),
-    writeResults: (batchId, out) => writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom }),
+    writeResults: async (batchId, out) => {
+      const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })
+      await noteResults(app, ledger, batchId, written, terminal)
+      return written
+    },
     reports: {
       ...{ recorded: recordedReport, refused: refusedReport, unreadable: unreadableReport },
       ...{ failed: failedReport, left: leftReport, changed: changedReport },

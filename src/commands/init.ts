@@ -1,10 +1,12 @@
 // tranche init: makes the record of this installation. Nothing else does, so that a volume that is not mounted is noticed.
 
-import { type App, makeRecord } from '../app.ts'
+import { type App, makeRecord, openRecord } from '../app.ts'
+import { note } from './note.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
 export async function init(app: App, terminal: Terminal): Promise<number> {
   const { ledgerId, made } = await makeRecord(app)
+  if (made) await noteMade(app, terminal)
   terminal.object({ ledger: app.paths.ledger, ledger_id: ledgerId, made })
   terminal.data(
     made
@@ -12,4 +14,11 @@ export async function init(app: App, terminal: Terminal): Promise<number> {
       : `There is a ledger already: ${app.paths.ledger}. Nothing was changed.`,
   )
   return EXIT.approved
+}
+
+async function noteMade(app: App, terminal: Terminal): Promise<void> {
+  const ledger = await openRecord(app)
+  await note(app, ledger, { what: 'init', details: { ledger: app.paths.ledger } }, terminal).finally(() =>
+    ledger.close(),
+  )
 }

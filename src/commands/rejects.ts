@@ -15,6 +15,8 @@ export interface Rejects {
   writeWhole(opened: OpenedFile & { readonly kind: 'refused' }): Promise<void>
   /** For people: where they are, and what to do with them. */
   say(terminal: Terminal): void
+  /** null: nothing was written. */
+  written(): WrittenRejects | null
   /** For programs; empty where nothing was asked for or written. */
   toJson(): object
 }
@@ -41,6 +43,7 @@ export async function openRejects(
       if (path === null) return
       terminal.say(written === null ? notWritten(path) : rejectsText(written, next))
     },
+    written: () => written,
     toJson: () => (written === null ? {} : { rejects: written.path, rejects_rows: written.rows }),
   }
 }

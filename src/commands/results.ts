@@ -1,12 +1,14 @@
 // tranche results BATCH --out FILE: the reconciliation of a batch, finished or not.
 
-import { type App, checkOut, momentOf, openRecord, writeBatchResults } from '../app.ts'
+import { type App, checkOut, openRecord, writeBatchResults } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { BatchId } from '../domain/ports.ts'
 import { countIn, isoOf } from '../domain/progress.ts'
 import type { ResultStatus } from '../domain/states.ts'
+import { noteResults } from './note.ts'
 import { sayExceptions, sayMoneyWarnings, toJsonExceptions } from './outcome-report.ts'
+import { parseSince } from './since.ts'
 import { findBatch } from './status.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'
@@ -20,7 +22,7 @@ export interface ResultsArguments {
 }
 
 export async function results(app: App, id: string, given: ResultsArguments, terminal: Terminal): Promise<number> {
-  const sinceMs = given.since === undefined ? null : await parseSince(given.since)
+  const sinceMs = given.since === undefined ? null : await parseSince('--since', given.since, 'Nothing was written.')
   const only = given.only === undefined ? null : parseOnly(given.only)
   const isExtract = sinceMs !== null || only !== null
   if (isExtract && given.exceptions !== undefined) {
@@ -41,6 +43,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs, only },
       exceptions,
     })
+    await noteResults(app, ledger, batchId, { ...written, isExtract }, terminal)
     const batch = await findBatch(ledger, batchId)
     const pending = countIn(batch, 'READY') + countIn(batch, 'SENDING')
     if (sinceMs === null) for (const line of tieOutLines(written)) terminal.data(line)
@@ -91,14 +94,5 @@ function parseOnly(text: string): readonly ResultStatus[] {
   throw new Fault(
     'usage',
     `--only ${text}: write one or more of ${STATUSES.join(',').toLowerCase()}, with commas between them. Nothing was written.`,
-  )
-}
-
-async function parseSince(text: string): Promise<number> {
-  const atMs = await momentOf(text)
-  if (atMs !== null) return atMs
-  throw new Fault(
-    'usage',
-    `--since ${text}: write a moment with its offset, such as 2026-11-21T09:00:00Z or 2026-11-21T10:00:00+01:00. Nothing was written.`,
   )
 }

@@ -28,6 +28,7 @@ import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, requestFor, withFormat } from './file-arguments.ts'
 import { type Followed, follow, viewOf } from './follow.ts'
+import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { sayEnding, showOutcome } from './outcome-report.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { sayHow } from './review-report.ts'
@@ -75,7 +76,10 @@ async function runOn(
   await assertRecord(app)
   const rejects = await openRejects(given, path, besideOf(given, sandbox))
   const opened = await openInstructionFile(path, request.merchant, request.options)
-  if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
+  if (opened.kind === 'refused') {
+    await noteRefusedCards(app, 'run', path, opened, terminal)
+    return refuseWhole(opened, path, rejects, terminal)
+  }
   const ledger = await openRecord(app)
   const interruption = openInterruption(terminal, () => sendingIn(ledger))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
@@ -97,6 +101,7 @@ async function runOn(
     const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
       throw withoutResults(error, batchId)
     })
+    await noteResults(app, ledger, batchId, written, terminal)
     const { batch, ending } = followed
     showOutcome(batch, ending, written, terminal)
     sayEnding(batch, ending, terminal)
@@ -203,7 +208,10 @@ async function record(
   rejects: Rejects,
   terminal: Terminal,
 ): Promise<BatchId | null> {
-  const submitted = await submitFile(app, opened.file, request, ledger, (reviewed) => rejects.write(opened, reviewed))
+  const submitted = await submitFile(app, opened.file, request, ledger, async (reviewed) => {
+    await rejects.write(opened, reviewed)
+    await noteRejects(app, ledger, rejects, path, terminal)
+  })
   switch (submitted.kind) {
     case 'refused':
       await refuse(submitted.reviewed, path, rejects, terminal)

@@ -6,6 +6,7 @@ import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
+import { noteRefusedCards, noteRejects } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { allErrorsOf, sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
 import { EXIT, type Terminal, toJsonTotals } from './terminal.ts'
@@ -15,13 +16,23 @@ export async function submit(app: App, path: string, given: FileArguments, termi
   await assertRecord(app)
   const rejects = await openRejects(given, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
-  if (opened.kind === 'refused') return refuseWhole(opened, path, rejects, terminal)
+  if (opened.kind === 'refused') {
+    await noteRefusedCards(app, 'submit', path, opened, terminal)
+    return refuseWhole(opened, path, rejects, terminal)
+  }
   const ledger = await openRecordAloud(app, terminal)
   try {
     sayHow(opened, terminal)
     const accountId = await accountOf(ledger, request.merchant, app.clock)
-    const submitted = await submitFile(app, opened.file, request.toSubmit(accountId, false), ledger, (reviewed) =>
-      rejects.write(opened, reviewed),
+    const submitted = await submitFile(
+      app,
+      opened.file,
+      request.toSubmit(accountId, false),
+      ledger,
+      async (reviewed) => {
+        await rejects.write(opened, reviewed)
+        await noteRejects(app, ledger, rejects, path, terminal)
+      },
     )
     const sha256 = opened.file.sha256
     switch (submitted.kind) {

@@ -11,6 +11,8 @@ export interface Terminal {
   readonly isScreen: boolean
   /** Whoever read stdout has gone: nobody sees what is shown. */
   readerLeft(): boolean
+  /** Resolves when the reader of stdout has caught up: whoever writes much waits for it now and then. */
+  drained(): Promise<void>
   /** A line of data; nothing with `--json`. */
   data(line: string): void
   /** An object for a program, on a line of its own; nothing without `--json`. */
@@ -33,6 +35,16 @@ export function openTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: 
     json,
     isScreen,
     readerLeft: () => stdout.destroyed,
+    drained: () =>
+      stdout.destroyed || !stdout.writableNeedDrain
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            const done = () => {
+              stdout.off('drain', done).off('close', done)
+              resolve()
+            }
+            stdout.on('drain', done).on('close', done)
+          }),
     data(line) {
       clear()
       if (!json) stdout.write(`${line}\n`)

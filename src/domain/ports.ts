@@ -1,6 +1,6 @@
 // The contracts between the rooms. Each is written here once; an adapter keeps it, a conformance suite holds it to it.
 
-import type { ActDetails, PersonActName } from './acts.ts'
+import type { ActDetails, ActName, PersonActName } from './acts.ts'
 import type { Adoption, Alarm } from './alarm.ts'
 import type { Instruction, Operation } from './instruction.ts'
 import type { Currency, Money } from './money.ts'
@@ -409,6 +409,8 @@ export interface IntakeLedger {
     accountName: string
     reasons: readonly string[]
     text: string
+    /** What it held, or may have held, of cards: an act tells of it. null: nothing. */
+    cards: string | null
     nowMs: number
   }): Promise<void>
 }
@@ -653,6 +655,27 @@ export interface ActLedger {
    * or not.
    */
   recordAct(act: PersonAct, nowMs: number): Promise<'recorded' | 'full' | 'busy'>
+  /** Acts, files that were recorded and what people resolved, oldest first, a page in hand at a time. null: from the first. */
+  log(sinceMs: number | null): Iterable<LogEntry>
+}
+
+export interface LogEntry {
+  readonly atMs: number
+  /** An act; `submit`: a file was recorded as a batch; `resolve`: a person spoke of a row in doubt. */
+  readonly what: ActName | 'submit' | 'resolve'
+  readonly by: string
+  /** null: the machine, or an earlier version recorded it. */
+  readonly actor: Actor | null
+  readonly batchId: BatchId | null
+  readonly merchant: string | null
+  /** Of the row that was resolved, as the four after it; null for everything else. */
+  readonly reference: string | null
+  readonly rowNo: number | null
+  readonly attempt: number | null
+  readonly from: State | null
+  readonly to: State | null
+  readonly reason: string | null
+  readonly details: ActDetails | null
 }
 
 // ───────────────────────────────────────────────────────────── Ledger: copies

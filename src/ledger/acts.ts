@@ -18,10 +18,10 @@ export const ACTORS = `
   ALTER TABLE batch ADD COLUMN actor_id INTEGER REFERENCES actor (id);
 
   -- The log of acts is read by time.
-  CREATE INDEX act_at ON act (at, id);
+  CREATE INDEX act_at ON act (at);
   CREATE INDEX act_card ON act (details) WHERE what = 'card-refused';
-  CREATE INDEX move_resolved ON move (at, id) WHERE cause = 'resolve';
-  CREATE INDEX batch_created ON batch (created_at, id);
+  CREATE INDEX move_resolved ON move (at) WHERE cause = 'resolve';
+  CREATE INDEX batch_created ON batch (created_at);
 `
 
 export interface ActToRecord {
@@ -73,7 +73,12 @@ export function toActor(parts: string | null): Actor | null {
 /** So long another program may hold the lock before a person is told that an act was not recorded. */
 const ACT_WAIT_MS = 2_000
 
-export function openActLedger(db: DatabaseSync, committer: Committer, act: RecordAct, timing: Timing): ActLedger {
+export function openActLedger(
+  db: DatabaseSync,
+  committer: Committer,
+  act: RecordAct,
+  timing: Timing,
+): Pick<ActLedger, 'recordAct'> {
   const known = db.prepare("SELECT 1 FROM act WHERE what = 'card-refused' AND details = ?")
   return {
     recordAct({ once = false, ...given }, nowMs) {

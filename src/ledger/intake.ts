@@ -14,6 +14,7 @@ import type {
 } from '../domain/ports.ts'
 import type { State } from '../domain/states.ts'
 import { shortUsername } from '../domain/username.ts'
+import { openActs } from './acts.ts'
 import type { Committer } from './commit.ts'
 import { deleteDrafts, openDraftOn } from './draft.ts'
 import { openAccepting } from './identity.ts'
@@ -31,6 +32,7 @@ export interface IntakeParts {
 
 export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally, parts: IntakeParts): IntakeLedger {
   const recording = openRecording(db, tally, parts)
+  const act = openActs(db)
   const refuse = db.prepare('INSERT INTO refusal VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
 
   return {
@@ -67,10 +69,13 @@ export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally,
       }
     },
 
-    async recordRefusal({ sourceId, accountName, reasons, text, nowMs }) {
-      await committer.write(() => void refuse.run(sourceId, accountName, JSON.stringify(reasons), text, nowMs), {
-        kind: 'faulting',
-      })
+    async recordRefusal({ sourceId, accountName, reasons, text, cards, nowMs }) {
+      const details = { source: 'message', message: sourceId, merchant: accountName }
+      const keep = () => {
+        const isNew = refuse.run(sourceId, accountName, JSON.stringify(reasons), text, nowMs).changes > 0
+        if (isNew && cards !== null) act({ what: 'card-refused', atMs: nowMs, actor: null, reason: cards, details })
+      }
+      await committer.write(keep, { kind: 'faulting' })
     },
   }
 }

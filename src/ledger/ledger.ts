@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, BookLedger, CopyLedger, Ledger, WorkLedger } from '../domain/ports.ts'
+import { readLog } from './act-log.ts'
 import { openActLedger, openActs } from './acts.ts'
 import { openAdopting } from './adopt.ts'
 import { makeBackup } from './backup.ts'
@@ -151,6 +152,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...book,
     ...openActLedger(db, committer, openActs(db), timing),
+    log: (sinceMs) => readLog(db, sinceMs),
     ...dyingOfDamage(working, die),
     ...parts.openCopies({ db, committer, record, ledgerId, openReader }),
     async close() {

@@ -76,7 +76,8 @@ export async function takeMessage(
   const text = taken.withheld === null ? String(JSON.stringify(payload)).slice(0, 4_000) : `withheld: ${taken.withheld}`
   const accountName = merchantNamedIn(payload, parts)
   const nowMs = clock.nowMs()
-  await ledger.recordRefusal({ sourceId: maskPans(sourceId), accountName, reasons: taken.reasons, text, nowMs })
+  const cards = holdsPan(sourceId) ? 'its job id held a card number' : taken.withheld
+  await ledger.recordRefusal({ sourceId: maskPans(sourceId), accountName, reasons: taken.reasons, text, cards, nowMs })
   return taken
 }
 

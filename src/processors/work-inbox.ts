@@ -47,6 +47,8 @@ export interface InboxParts<F> {
   submit(file: InstructionFile): Promise<Submitted>
   writeRejects(opened: F & { readonly file: InstructionFile }, reviewed: Reviewed, path: string): Promise<void>
   writeResults(batchId: BatchId, out: string): Promise<{ readonly path: string; readonly summaryPath: string }>
+  /** A file with card data in it stays where it is. Called whenever it is met. */
+  cardsFound(path: string, place: { readonly line: number | null; readonly column: string | null }): Promise<void>
   tell(event: InboxEvent): void
 }
 
@@ -203,8 +205,13 @@ async function lookThrough<F>(parts: InboxParts<F>, path: string, name: string):
   }
 }
 
-async function leave<F>({ folder, reports, tell }: InboxParts<F>, name: string, finding: StaysFor): Promise<void> {
+async function leave<F>(
+  { folder, reports, cardsFound, tell }: InboxParts<F>,
+  name: string,
+  finding: StaysFor,
+): Promise<void> {
   const report = await folder.reportLeft(name, reports.left(name, finding))
+  if (finding.kind === 'cards') await cardsFound(folder.pathOf(name), { line: finding.line, column: finding.column })
   tell({ kind: 'left', name, report, finding })
 }
 

@@ -1,9 +1,13 @@
 // Who did what: recorded beside what a person claims, and told by tranche log.
 
-import { afterEach, expect, test } from 'vitest'
-import { query } from '../fixtures/books.ts'
-import { type Office, openOffice } from '../fixtures/cli.ts'
-import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, describe, expect, test } from 'vitest'
+import { query, readCsv } from '../fixtures/books.ts'
+import { type Office, openOffice, type Said } from '../fixtures/cli.ts'
+import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -41,3 +45,135 @@ test('rows that a person cancelled have the parts of who did it in their history
     actor: { sudo_user: 'alice', sudo_uid: 4001, as: 'Carol' },
   })
 })
+
+/** What `tranche log` tells, without what every line has. */
+async function logged(...args: readonly string[]): Promise<readonly Said[]> {
+  const said = await office.tranche('log', ...args, '--json')
+  expect(said.code, said.stderr).toBe(0)
+  expect(said.last).toMatchObject({ event: 'result', entries: said.objects.length - 1, exit: 0 })
+  return said.objects.slice(0, -1)
+}
+
+const whatOf = (entries: readonly Said[]) => entries.map(({ what }) => what)
+
+describe('tranche log', () => {
+  test('tells what people did, in order of time, in lines with the same keys', async () => {
+    office = await openOffice({ made: false })
+    await office.tranche('init')
+    const batch = await submitted()
+    await office.trancheWith(BY_SUDO, '--as', 'Carol', 'pause', batch, '--reason', 'look first')
+    await office.tranche('rate', '25/s')
+    await office.tranche('resume', batch, '--reason', 'looked')
+    await office.tranche('backup', office.path('copy.db'))
+    const entries = await logged()
+    expect(whatOf(entries)).toEqual(['init', 'submit', 'pause', 'rate', 'resume', 'backup'])
+    const [, submit, pause] = entries
+    expect(submit).toMatchObject({ batch, merchant: 'default', details: { file: 'in.csv', rows: 3 } })
+    expect(pause).toEqual({
+      event: 'act',
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      what: 'pause',
+      by: expect.stringMatching(/^alice@\S+ \(sudo, as \S+\), says "Carol"$/),
+      actor: expect.objectContaining({ sudo_user: 'alice', sudo_uid: 4001, terminal: null, as: 'Carol' }),
+      ...{ batch, merchant: 'default', reference: null, row: null, attempt: null, from: null, to: null },
+      reason: 'look first',
+      details: null,
+    })
+    for (const entry of entries) expect(Object.keys(entry)).toEqual(Object.keys(pause as Said))
+    expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => at).toSorted())
+    const later = await logged('--since', entries[3]?.at as string)
+    expect(whatOf(later)).toEqual(['rate', 'resume', 'backup'])
+    const text = await office.tranche('log')
+    expect(text.stdout).toMatch(new RegExp(`pause +batch ${batch} +by alice@\\S+ .*says "Carol": look first`))
+  })
+
+  test('tells what left the record: results, extracts, exceptions, worklists and rejects, with their rows', async () => {
+    office = await openOffice()
+    const good = refunds(2)
+    office.sandbox.prepare(preparationFor(good))
+    const text = toCsv([...good, refundRow(3, { amount: 'ten' })])
+    const input = await office.put('in.csv', text)
+    const [out, rejects] = [office.path('out.csv'), office.path('bad.csv')]
+    const ran = await office.tranche('run', input, '--out', out, '--skip-invalid', '--rejects', rejects, '--json')
+    expect(ran.code, ran.stderr).toBe(3)
+    const { batch } = ran.last
+    await office.tranche('results', batch, '--only', 'invalid', '--out', office.path('some.csv'))
+    await office.tranche('results', batch, '--out', office.path('all.csv'), '--exceptions', office.path('ex.csv'))
+    await office.tranche('in-doubt', 'list', '--out', office.path('doubts.csv'))
+    const exports = (await logged()).filter(({ what }) => what === 'export')
+    expect(exports.map(({ batch, details }) => ({ batch, ...details }))).toEqual([
+      { batch: null, kind: 'rejects', file: rejects, rows: 1, of: 'in.csv' },
+      { batch, kind: 'results', file: out, rows: 3 },
+      { batch, kind: 'extract', file: office.path('some.csv'), rows: 1 },
+      { batch, kind: 'results', file: office.path('all.csv'), rows: 3 },
+      { batch, kind: 'exceptions', file: office.path('ex.csv'), rows: 1 },
+      { batch: null, kind: 'worklist', file: office.path('doubts.csv'), rows: 0 },
+    ])
+  })
+
+  test('tells a refusal for card data by file and column, and nowhere is the number', async () => {
+    office = await openOffice()
+    const pan = '4111111111111111'
+    const text = toCsv([refundRow(1, { note: pan })])
+    const input = await office.put(`cards ${pan}.csv`, text)
+    expect((await office.tranche('check', input)).code).toBe(7)
+    expect((await office.tranche('submit', input)).code).toBe(7)
+    expect((await office.tranche('run', input, '--out', office.path('out.csv'))).code).toBe(7)
+    expect((await office.tranche('run', input, '--out', office.path('out.csv'), '--sandbox')).code).toBe(7)
+    const inbox = office.path('inbox')
+    await mkdir(inbox)
+    await writeFile(join(inbox, 'in.csv'), text)
+    const once = ['inbox', inbox, '--once', '--stable-for', '0s'] as const
+    for (const _ of [1, 2]) expect((await office.tranche(...once)).code).toBe(7)
+    const entries = (await logged()).filter(({ what }) => what === 'card-refused')
+    const place = { line: 2, column: 'note' }
+    expect(entries.map(({ details }) => details)).toEqual([
+      { source: 'submit', file: expect.stringMatching(/^cards .*\.csv$/), ...place },
+      { source: 'run', file: expect.stringMatching(/^cards .*\.csv$/), ...place },
+      { source: 'inbox', file: 'in.csv', ...place, inbox, bytes: expect.any(Number), modified: expect.any(String) },
+    ])
+    expect(JSON.stringify(entries)).not.toContain(pan)
+    for (const file of readdirSync(office.dataDir))
+      expect(readFileSync(join(office.dataDir, file)).includes(pan)).toBe(false)
+  })
+
+  test('tells what a person found about a row in doubt', async () => {
+    office = await openOffice()
+    const rows = refunds(1)
+    const input = await office.put('in.csv', toCsv(rows))
+    await office.trancheWith({ TRANCHE_GATEWAY_URL: office.sandbox.url }, 'submit', input)
+    doubt(office)
+    const asked = ['in-doubt', 'resolve', 'R-1', '--as', 'approved', '--transaction', '7001', '--reason', 'portal']
+    expect((await office.trancheWith(BY_SUDO, '--as', 'Carol', ...asked)).code).toBe(0)
+    const entries = await logged()
+    expect(entries.at(-1)).toMatchObject({
+      ...{ what: 'resolve', reference: 'R-1', row: 1, from: 'IN_DOUBT', to: 'APPROVED', reason: 'portal' },
+      actor: { sudo_user: 'alice', as: 'Carol' },
+    })
+  })
+})
+
+describe('an export', () => {
+  test('is written while another program holds the ledger, and says that it could not be recorded', async () => {
+    office = await openOffice()
+    const batch = await submitted()
+    const db = new DatabaseSync(office.ledgerPath)
+    db.exec('BEGIN IMMEDIATE')
+    const out = office.path('some.csv')
+    const said = await office.tranche('results', batch, '--only', 'pending', '--out', out)
+    db.exec('ROLLBACK')
+    db.close()
+    expect(said.code, said.stderr).toBe(0)
+    expect(readCsv(out)).toHaveLength(3)
+    expect(said.stderr).toContain('could not record')
+    expect(whatOf(await logged())).toEqual(['submit'])
+  })
+})
+
+/** A request that left, and whose answer nobody recorded. */
+function doubt({ ledgerPath }: Office): void {
+  const db = new DatabaseSync(ledgerPath)
+  db.exec("UPDATE instruction SET state = 'IN_DOUBT', attempt = 1, completed_at = 1, sent_at = 1")
+  db.exec("UPDATE tally SET state = 'IN_DOUBT'")
+  db.close()
+}

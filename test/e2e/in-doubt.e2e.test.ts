@@ -56,7 +56,7 @@ test('what was found is recorded, what is wanted is sent once more, and the book
   expect(countsIn(out)).toEqual({ APPROVED: 5 })
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
   const history = (await office.tranche('history', 'R-1', '--json')).last
-  expect(history.moves.at(-1)).toMatchObject({ cause: 'resolve', by: expect.stringMatching(/^Ann \(/) })
+  expect(history.moves.at(-1)).toMatchObject({ cause: 'resolve', by: expect.stringMatching(/says "Ann"$/) })
   const [line] = readCsv(out).filter(({ reference }) => reference === 'R-1')
   expect(line).toMatchObject({ result_transaction_id: id, result_reason: expect.stringContaining('in the portal') })
 })

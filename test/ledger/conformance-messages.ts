@@ -174,10 +174,31 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
 
   describe('refusals', () => {
     test('are kept once per source, and saying one again is no error', async () => {
-      const refusal = { sourceId: 'queue/1', accountName: 'default', reasons: ['no amount'], text: '{}', nowMs: NOW }
+      const kept = { accountName: 'default', reasons: ['no amount'], text: '{}', cards: null, nowMs: NOW }
+      const refusal = { ...kept, sourceId: 'queue/1' }
       await ledger.recordRefusal(refusal)
       await place.open().recordRefusal({ ...refusal, reasons: ['something else'], nowMs: NOW + 1 })
       await ledger.recordRefusal({ ...refusal, sourceId: 'queue/2' })
+    })
+
+    test('for card data are told in the log of acts, once per source and without their text', async () => {
+      const text = 'withheld: it held card data'
+      const refusal = {
+        accountName: 'default',
+        reasons: ['holds card data'],
+        text,
+        cards: 'it held card data',
+        nowMs: NOW,
+      }
+      await ledger.recordRefusal({ ...refusal, sourceId: 'queue/1' })
+      await ledger.recordRefusal({ ...refusal, sourceId: 'queue/1' })
+      await ledger.recordRefusal({ ...refusal, sourceId: 'queue/2', cards: null })
+      expect([...ledger.log(null)]).toMatchObject([
+        {
+          ...{ atMs: NOW, what: 'card-refused', by: 'worker', actor: null, reason: 'it held card data' },
+          details: { source: 'message', message: 'queue/1', merchant: 'default' },
+        },
+      ])
     })
   })
 }

@@ -2,6 +2,7 @@
 
 import { describe } from 'vitest'
 import type { LedgerPlace } from '../fixtures/ledgers.ts'
+import { describeActs } from './conformance-acts.ts'
 import { describeArrivals } from './conformance-arrivals.ts'
 import { describeBook } from './conformance-book.ts'
 import { describeBrakes } from './conformance-brakes.ts'
@@ -27,6 +28,7 @@ export function describeLedger(name: string, place: () => Promise<LedgerPlace>):
     describeDoubts(place)
     describeBrakes(place)
     describeBook(place)
+    describeActs(place)
     describeModel(place)
   })
 }

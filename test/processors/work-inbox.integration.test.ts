@@ -65,6 +65,7 @@ function partsWith(over: Partial<InboxParts<object>> = {}): InboxParts<object> {
     open: async (path) => openInstructionFile(path, NO_MERCHANT, OPTIONS),
     submit: (file) => submitFile(file, { ...REQUEST, accountId, nowMs: clock.nowMs() }, CLERK, ledger),
     writeRejects: async (_opened, { draft }, path) => writeFile(path, JSON.stringify([...draft.rejects()])),
+    cardsFound: async () => {},
     writeResults: async (batchId, out) => {
       await writeFile(out, batchId)
       const reading = await ledger.openReading(batchId, clock.nowMs())
