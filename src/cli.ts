@@ -396,6 +396,8 @@ function addServiceCommands(program: Command, act: Act): void {
     .command('doctor')
     .description('check configuration, Redis, ledger, gateway, clock; say what to fix')
     .option('--whole', 'look at every page of the ledger, however large it is (some seconds for each GiB)')
+    .option('--deep', 'hold the record against itself: sums, rows, moves, acts and the chain over them')
+    .option('--head <head>', 'with --deep: the record must be the one that had this head')
     .action((options: DoctorArguments) =>
       act(async (app, terminal) => (await import('./commands/doctor.ts')).doctor(app, options, terminal)),
     )

@@ -13,12 +13,19 @@ import {
 } from '../app.ts'
 import type { Merchant } from '../config.ts'
 import { stoppedBy } from '../domain/alarm.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Disagreement } from '../domain/ports.ts'
 import { countIn } from '../domain/progress.ts'
 import type { TlsSeen } from '../domain/tls.ts'
+import { note } from './note.ts'
 import { EXIT, exitCodeOfError, plural, type Terminal } from './terminal.ts'
 
 export interface DoctorArguments {
   readonly whole?: boolean
+  /** Hold the record against itself, row by row. */
+  readonly deep?: boolean
+  /** With `deep`: a head that was written down earlier. */
+  readonly head?: string
 }
 
 interface Finding {
@@ -31,11 +38,14 @@ interface Finding {
   readonly exit: number
 }
 
-export async function doctor(app: App, { whole = false }: DoctorArguments, terminal: Terminal): Promise<number> {
+export async function doctor(app: App, given: DoctorArguments, terminal: Terminal): Promise<number> {
+  const { whole = false, deep = false } = given
+  const earlier = parseHead(given)
   const findings = [
     checkMerchants(app),
     checkFiles(app),
     await checkLedger(app, whole),
+    ...(deep ? await checkRecord(app, earlier, terminal) : []),
     await checkWorker(app),
     await finding(app, 'redis', () => checkRedis(app)),
     ...(await checkGateways(app)),
@@ -44,7 +54,8 @@ export async function doctor(app: App, { whole = false }: DoctorArguments, termi
   for (const { what, ok, warns, says } of findings)
     terminal.data(`${ok ? (warns === true ? 'WARN' : 'ok  ') : 'FIX '} ${what}: ${says}`)
   const ok = findings.every((one) => one.ok)
-  terminal.object({ ok, findings: findings.map(({ exit: _, ...said }) => said) })
+  const head = await headNow(app)
+  terminal.object({ ok, findings: findings.map(({ exit: _, ...said }) => said), head })
   const warned = findings.some(({ warns }) => warns === true)
   const order = warned ? 'Everything works. See to what is marked WARN before it does not.' : 'Everything is in order.'
   terminal.say(ok ? order : 'Mend what is marked FIX, then run it again.')
@@ -128,6 +139,53 @@ function checkLedger(app: App, whole: boolean): Promise<Finding> {
       await ledger.close()
     }
   })
+}
+
+/** Each disagreement is a finding of its own. Thousands of one kind say no more than the first few hundred. */
+const DISAGREEMENTS_SHOWN = 500
+
+async function checkRecord(app: App, head: string | null, terminal: Terminal): Promise<Finding[]> {
+  try {
+    const ledger = await openRecord(app)
+    try {
+      const found: Disagreement[] = []
+      for (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
+      if (found.length === 0) {
+        const says = `sums, rows, moves and acts agree, up to ${await ledger.head()}`
+        return [{ what: 'record', ok: true, says, exit: EXIT.approved }]
+      }
+      const details = { disagreements: found.length, first: found[0]?.where ?? null }
+      await note(app, ledger, { what: 'inspect', details }, terminal)
+      return found.map(({ where, means }) => ({
+        ...{ what: 'record', ok: false, says: `${where}: ${means}`, exit: EXIT.failure },
+      }))
+    } finally {
+      await ledger.close()
+    }
+  } catch (error) {
+    return [await finding(app, 'record', () => Promise.reject(error))]
+  }
+}
+
+function parseHead({ deep, head }: DoctorArguments): string | null {
+  if (head === undefined) return null
+  if (deep !== true)
+    throw new Fault('usage', '--head goes with --deep: the record up to it is read. Nothing was checked.')
+  if (/^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(head)) return head
+  throw new Fault(
+    'usage',
+    `--head ${head}: write it as doctor or log shows it, a number, a colon and 64 digits. Nothing was checked.`,
+  )
+}
+
+/** null: there is no ledger that could be opened. */
+async function headNow(app: App): Promise<string | null> {
+  try {
+    const ledger = await openRecord(app)
+    return await ledger.head().finally(() => ledger.close())
+  } catch {
+    return null // the ledger's own finding says why
+  }
 }
 
 function checkWorker(app: App): Promise<Finding> {

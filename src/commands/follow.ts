@@ -97,6 +97,11 @@ function openTroubleWatch({ clock }: App, terminal: Terminal): { look(batch: Bat
   }
 }
 
+/** Where the record stood then: in a log that is kept elsewhere it proves what was recorded. */
+export async function logEnding(app: App, ledger: Ledger, batch: BatchView): Promise<void> {
+  app.log.info({ batch: batch.batchId, counts: countsOf(batch), head: await ledger.head() }, 'batch ended')
+}
+
 export async function viewOf(ledger: Ledger, batchId: BatchId): Promise<BatchView> {
   const batch = await ledger.batch(batchId)
   if (batch === null) throw new Error(`bug: batch ${batchId} is gone`)

@@ -24,8 +24,11 @@ export async function log(app: App, { since }: LogArguments, terminal: Terminal)
       await terminal.drained()
     }
     const from = sinceMs === null ? null : isoOf(sinceMs)
-    terminal.object({ event: 'result', since: from, entries, exit: EXIT.approved })
-    terminal.say(`${plural(entries, 'entry', 'entries')}${from === null ? '' : ` since ${from}`}.`)
+    const head = await ledger.head()
+    terminal.object({ event: 'result', since: from, entries, head, exit: EXIT.approved })
+    terminal.say(
+      `${plural(entries, 'entry', 'entries')}${from === null ? '' : ` since ${from}`}. Head of the record: ${head}`,
+    )
     return EXIT.approved
   } finally {
     await ledger.close()

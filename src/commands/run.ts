@@ -27,7 +27,7 @@ import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
 import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, requestFor, withFormat } from './file-arguments.ts'
-import { type Followed, follow, viewOf } from './follow.ts'
+import { type Followed, follow, logEnding, viewOf } from './follow.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { sayEnding, showOutcome } from './outcome-report.ts'
 import { openRejects, type Rejects } from './rejects.ts'
@@ -103,6 +103,7 @@ async function runOn(
     })
     await noteResults(app, ledger, batchId, written, terminal)
     const { batch, ending } = followed
+    await logEnding(app, ledger, batch)
     showOutcome(batch, ending, written, terminal)
     sayEnding(batch, ending, terminal)
     return exitCodeOf(batch, ending)

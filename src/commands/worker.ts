@@ -4,7 +4,7 @@ import { type App, openRecord, openRedis, openWork, takeLockToSend } from '../ap
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
 import { countIn, endingOf, exitCodeOf } from '../domain/progress.ts'
-import { countsOf } from './follow.ts'
+import { countsOf, logEnding, viewOf } from './follow.ts'
 import { sayEnding } from './outcome-report.ts'
 import { openInterruption } from './signals.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
@@ -62,9 +62,13 @@ async function workUntil(
   try {
     // What a dead worker was sending comes into doubt as work opens: the exit code must tell of it.
     for (const batch of await ledger.batches()) if (countIn(batch, 'SENDING') > 0) touched.add(batch.batchId)
+    const unlogged = new Set<BatchId>()
     const work = await openWork(app, ledger, redis.address, {
       only: null,
-      onSettled: (row) => void touched.add(row.batchId),
+      onSettled: (row) => {
+        touched.add(row.batchId)
+        unlogged.add(row.batchId)
+      },
     })
     const where = 'path' in redis.address ? `private Redis at ${redis.address.path}` : 'the Redis of TRANCHE_REDIS_URL'
     terminal.say(
@@ -72,13 +76,26 @@ async function workUntil(
     )
     terminal.object({ event: 'working', ledger: app.paths.ledger })
     try {
-      while (!signal.aborted && !(untilIdle && (await isIdle(ledger, app))))
+      while (!signal.aborted && !(untilIdle && (await isIdle(ledger, app)))) {
         await app.clock.sleep(LOOK_EVERY_MS, signal)
+        await logEndings(app, ledger, unlogged)
+      }
     } finally {
       await work.stop()
+      await logEndings(app, ledger, unlogged)
     }
   } finally {
     await redis.close()
+  }
+}
+
+/** Once for each time that a batch has nothing left to send. */
+async function logEndings(app: App, ledger: Ledger, unlogged: Set<BatchId>): Promise<void> {
+  for (const batchId of unlogged) {
+    const batch = await viewOf(ledger, batchId)
+    if (isOpen(batch)) continue
+    unlogged.delete(batchId)
+    await logEnding(app, ledger, batch)
   }
 }
 

@@ -706,7 +706,22 @@ export type Inspection =
   /** It is so large that a look takes longer than a person waits without a word. */
   | { readonly kind: 'not-looked'; readonly bytes: number }
 
+/** One thing in the record that does not fit with another. */
+export interface Disagreement {
+  /** The table, the reference or the link of the chain. */
+  readonly where: string
+  /** What does not fit, what it means for the money and what to do: a sentence or two. */
+  readonly means: string
+}
+
 export interface CopyLedger {
+  /**
+   * Whether the record agrees with itself, from one read transaction that holds up no writer. `head`: one that was written
+   * down earlier is compared as well; null: none.
+   */
+  audit(head: string | null): Iterable<Disagreement>
+  /** The end of the chain over all that was recorded, as `LINK:HASH`. Written down elsewhere, it proves what was here. */
+  head(): Promise<string>
   /** Whether its pages can be read and fit together. Holds up no writer; `any`: however long it takes. */
   inspect(howLarge: 'seconds' | 'any'): Promise<Inspection>
   /** null: this is the ledger that it remembers to be. Looks only. */

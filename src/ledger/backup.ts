@@ -3,10 +3,11 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { backup, DatabaseSync } from 'node:sqlite'
+import { backup, type DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import type { Backup } from '../domain/ports.ts'
 import { whyNotWritten } from './commit.ts'
+import { openConnection } from './connection.ts'
 import { isDamage } from './damage.ts'
 import { syncDirectory } from './epoch-file.ts'
 import { markAsCopy } from './identity.ts'
@@ -76,7 +77,7 @@ function takenFault(path: string, cause?: unknown): Fault {
 
 /** A copy that nobody has read is none: every page of it and every index is held against each other. */
 function finish(path: string, nowMs: number): { rows: number; batches: number } {
-  const copy = new DatabaseSync(path)
+  const copy = openConnection(path)
   try {
     // One file, with no log beside it that could be left behind.
     copy.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL')

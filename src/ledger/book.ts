@@ -115,7 +115,7 @@ function columnsOf(db: DatabaseSync, batchId: BatchId): BatchColumns {
     .get(batchId) as unknown as BatchColumns
 }
 
-function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
+export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
   const batch = columnsOf(db, batchId)
   const totals = totalsOf(db, batchId)
   const counts: Partial<Record<State, number>> = {}

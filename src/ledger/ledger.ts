@@ -4,19 +4,23 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
-import type { BatchId, BookLedger, CopyLedger, Ledger, WorkLedger } from '../domain/ports.ts'
+import type { BatchId, BookLedger, CopyLedger, Disagreement, Ledger, WorkLedger } from '../domain/ports.ts'
 import { readLog } from './act-log.ts'
 import { openActLedger, openActs } from './acts.ts'
 import { openAdopting } from './adopt.ts'
+import { audit, headOf } from './audit.ts'
 import { makeBackup } from './backup.ts'
 import { type BookParts, openBook } from './book.ts'
+import { openChain } from './chain.ts'
 import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
+import { openConnection } from './connection.ts'
 import { damageFault, explainDamage, inspect, isDamage } from './damage.ts'
 import { openDoubts } from './doubts.ts'
 import { EPOCH_FILE, readEpoch } from './epoch-file.ts'
 import { refuseForeignLog } from './foreign-log.ts'
+import { refuseForeignCode } from './foreign-schema.ts'
 import { identify, keepWhatSpeaksAgainst, openProgress } from './identity.ts'
 import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
@@ -64,7 +68,7 @@ export function openLedger(options: LedgerOptions): Ledger {
     lockSubmit: () => lockSubmit(submitLockPath),
     openReader: () => {
       if (path === null) throw new Error('bug: a ledger in memory has no second reader')
-      return new DatabaseSync(path, { readOnly: true, timeout: OPEN_WAIT_MS })
+      return openConnection(path, { readOnly: true, timeout: OPEN_WAIT_MS })
     },
     openCopies: (shared) => openCopies({ ...options, die }, witness, shared),
   })
@@ -133,7 +137,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const { db, ledgerId, die, timing, inPlace, newBatchId, lockSubmit, openReader } = parts
   const committer = openCommitter(db, die, timing, inPlace)
   const tally = openTally(db, committer)
-  const record = openMoves(db, tally)
+  const record = openMoves(db, tally, openChain(db, committer))
   const work = openWork(db, committer, tally, { record, timing })
   const book = openBook(db, committer, { record, openReader })
   const working: WorkLedger & Pick<BookLedger, 'wishes'> = {
@@ -191,6 +195,8 @@ function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witne
     const none = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
     return {
       inspect: async () => ({ kind: 'sound', bytes: 0 }),
+      audit: () => [],
+      head: async () => headOf(db),
       alarm: async () => null,
       lastRecordAtMs: async () => null,
       ...{ renewEpoch: none, backup: none, adopt: none, moveAccount: none },
@@ -199,7 +205,18 @@ function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witne
   return {
     ...openAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
     inspect: async (howLarge) => inspect(openReader, howLarge),
+    audit: (head) => auditing(openReader, head),
+    head: async () => headOf(db),
     backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
+  }
+}
+
+function* auditing(openReader: () => DatabaseSync, head: string | null): Iterable<Disagreement> {
+  const reader = openReader()
+  try {
+    yield* audit(reader, head)
+  } finally {
+    reader.close()
   }
 }
 
@@ -234,7 +251,7 @@ interface OpenedFile {
 
 function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): OpenedFile {
   if (path === null) {
-    const db = new DatabaseSync(':memory:')
+    const db = openConnection(':memory:')
     migrate(db)
     const ledgerId = ledgerIdOf(db)
     return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:') }
@@ -244,7 +261,7 @@ function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): Opene
   if (!isNew) refuseForeignLog(path)
   const mask = process.umask(0o077)
   try {
-    const db = new DatabaseSync(path, { timeout: OPEN_WAIT_MS })
+    const db = openConnection(path, { timeout: OPEN_WAIT_MS })
     if (isNew) chmodSync(path, 0o600)
     // FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim.
     return patiently(() => {
@@ -253,6 +270,7 @@ function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): Opene
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF',
       )
       migrate(db)
+      refuseForeignCode(db, path)
       const ledgerId = ledgerIdOf(db)
       const witness = openWitness(witnessDirs, ledgerId, path)
       identify(db, path, ledgerId, witness)

@@ -3,8 +3,9 @@
 // the process that holds it would drop the lock.
 
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
+import { openConnection } from './connection.ts'
 
 /** Who holds a lock, for people. Never evidence that it is held: a dead holder leaves it behind. */
 export interface Holder {
@@ -67,7 +68,7 @@ export function lockHeld(path: string): Held | null {
 function openAndBegin(path: string, sql: string, waitMs: number): DatabaseSync | 'busy' {
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { timeout: waitMs })
+    db = openConnection(path, { timeout: waitMs })
     db.exec(sql)
     return db
   } catch (error) {

@@ -5,6 +5,7 @@ import { assert } from '../domain/fault.ts'
 import type { Actor } from '../domain/ports.ts'
 import { type Cause, canMove, type State } from '../domain/states.ts'
 import { byOf, openActorIds } from './acts.ts'
+import type { Chain } from './chain.ts'
 import type { Committer } from './commit.ts'
 import type { Counted, Tally } from './tally.ts'
 
@@ -43,8 +44,8 @@ export type RecordMove = (
   },
 ) => void
 
-/** Writes the history and the tally of a move, and refuses one that the table of moves does not have. */
-export function openMoves(db: DatabaseSync, tally: Tally): RecordMove {
+/** Writes the history, the tally and the chain of a move, and refuses one that the table of moves does not have. */
+export function openMoves(db: DatabaseSync, tally: Tally, chain: Chain): RecordMove {
   const insert = db.prepare(`
     INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, actor_id)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
@@ -52,7 +53,13 @@ export function openMoves(db: DatabaseSync, tally: Tally): RecordMove {
   return (row, to, cause, { attempt, atMs, actor = null, httpStatus = null, answer = null, reason = null }) => {
     assert(canMove(row.state, to, cause), `no move from ${row.state} to ${to} by ${cause}`)
     const [by, actorId] = [byOf(actor), actorIdOf(actor)]
-    insert.run(row.id, attempt, row.state, to, cause, atMs, by, httpStatus, answer, reason, actorId)
+    const { lastInsertRowid } = insert.run(
+      ...[row.id, attempt, row.state, to, cause, atMs, by, httpStatus, answer, reason, actorId],
+    )
+    chain.moved({
+      ...{ id: Number(lastInsertRowid), row_id: row.id, attempt, from_state: row.state, to_state: to, cause },
+      ...{ at: atMs, by, actor_id: actorId, http_status: httpStatus },
+    })
     tally.moved(row, row.state, to)
   }
 }

@@ -2,8 +2,9 @@
 // this process, and nobody will ever find again what it writes there.
 
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
+import { openConnection } from './connection.ts'
 import { nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
 import { inodeOf } from './file-identity.ts'
 import { identityIn, remember } from './identity.ts'
@@ -61,7 +62,7 @@ function save(db: DatabaseSync, path: string, ledgerId: string): string {
   const mask = process.umask(0o077)
   try {
     db.prepare('VACUUM INTO ?').run(saved)
-    const copy = new DatabaseSync(saved)
+    const copy = openConnection(saved)
     const noFile = { inode: 'none', bornNs: null, changedNs: null }
     remember(copy, { ledgerFile: noFile, machine: null, epochs: [{ epoch, file: null }], overrules: false })
     copy.close()

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
 import { ACTORS } from './acts.ts'
+import { CHAIN } from './chain.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 
 const MIGRATIONS: readonly string[] = [
@@ -179,6 +180,7 @@ const MIGRATIONS: readonly string[] = [
   `,
   ODD_REFERENCES,
   ACTORS,
+  CHAIN,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

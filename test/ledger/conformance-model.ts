@@ -407,6 +407,7 @@ export function describeModel(newPlace: () => Promise<LedgerPlace>): void {
               await run.check()
             }
             await run.checkHistories()
+            expect([...ledger.audit(null)]).toEqual([])
           } finally {
             await place.remove()
           }

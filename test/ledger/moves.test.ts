@@ -27,7 +27,7 @@ test('of all moves there could be, exactly those of the table are recorded, and 
     moved: (_row: object, from: string | null, to: string) => void counted.push(`${from} ${to}`),
     touched: () => {},
   }
-  const record = openMoves(db, tally)
+  const record = openMoves(db, tally, { moved: () => {} })
   for (const state of STATES) {
     for (const to of STATES) {
       for (const cause of CAUSES) {

@@ -52,6 +52,7 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
   )
   const executedAs = Map.groupBy(books.truth.executions, (entry) => entry.rowId)
   return [
+    ...[...ledger.audit(null)].map(({ where, means }) => `the record disagrees with itself: ${where}: ${means}`),
     ...executedOnce(books),
     ...rate(books),
     ...oneOfAnOrder(rows, moves),

@@ -3,11 +3,12 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { BatchId, CopyLedger, Ledger } from '../../src/domain/ports.ts'
+import { audit } from '../../src/ledger/audit.ts'
 import { openLedgerOn } from '../../src/ledger/ledger.ts'
 import { migrate } from '../../src/ledger/schema.ts'
 import type { Life, World } from './world.ts'
 
-const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta']
+const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta', 'actor']
 
 /** What the disk of the ledger does at the moment. */
 export interface Disk {
@@ -59,6 +60,7 @@ export class SimulatedRecord {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
     this.#db.exec('DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault')
     for (const table of TABLES) this.prepare(`DELETE FROM ${table}`).run()
+    this.prepare('DELETE FROM chain WHERE id > 1').run() // the first link was made with the tables
     this.#world = world
     this.#batches = 0
     this.#plant = plant
@@ -101,7 +103,7 @@ export class SimulatedRecord {
       },
       openReader: () => this.#readerOf(),
       inPlace: () => {},
-      openCopies: () => NO_COPIES,
+      openCopies: () => ({ ...NO_COPIES, audit: (head) => audit(this.#readerOf(), head) }),
     })
     const planted = this.#plant.ledger?.(ledger, this) ?? ledger
     return life.world.trace === null ? planted : traced(planted, life)
@@ -154,7 +156,8 @@ export class SimulatedRecord {
 
 /** There is no file that could be copied. */
 const none = () => Promise.reject(new Error('bug of the simulation: there are no copies'))
-const NO_COPIES: CopyLedger = {
+const NO_COPIES: Omit<CopyLedger, 'audit'> = {
+  head: async () => '',
   inspect: async () => ({ kind: 'sound', bytes: 0 }),
   alarm: async () => null,
   lastRecordAtMs: async () => null,
