@@ -10,6 +10,7 @@ import type { FileArguments } from './commands/file-arguments.ts'
 import type { InboxArguments } from './commands/inbox.ts'
 import { keepToItself } from './commands/own-process.ts'
 import type { LogArguments } from './commands/log.ts'
+import type { PurgeArguments } from './commands/purge.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
 import type { ResultsArguments } from './commands/results.ts'
 import type { RunArguments } from './commands/run.ts'
@@ -316,6 +317,16 @@ function addBatchCommands(program: Command, act: Act): void {
     .action((options: LogArguments) =>
       act(async (app, terminal) => (await import('./commands/log.ts')).log(app, options, terminal)),
     )
+  program
+    .command('purge')
+    .description('personal data of finished batches out of the record; what prevents a second sending stays')
+    .requiredOption('--before <time>', 'of batches that were over before this moment, with its offset')
+    .requiredOption('--reason <text>', 'why; kept in the log of acts')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', PURGE_HELP)
+    .action((options: PurgeArguments) =>
+      act(async (app, terminal) => (await import('./commands/purge.ts')).purge(app, options, terminal)),
+    )
   const inDoubt = program
     .command('in-doubt')
     .description('rows that may have been executed and are never sent again by the machine')
@@ -443,6 +454,12 @@ const INIT_HELP = `
 The ledger lies in TRANCHE_DATA_DIR. Where it is missing later, its volume is not mounted or it is another user's: run, submit,
 worker and inbox then end with 2 and send nothing. Run init by hand, never from the script that runs the payments.
 ${example('tranche init', 'TRANCHE_DATA_DIR=/srv/tranche tranche init')}`
+
+const PURGE_HELP = `
+Goes: the cells of every row, names, addresses and e-mails, the gateway's texts, the texts of refused messages. Stays: reference, amounts,
+order, vault and transaction ids, states and moves. A batch with rows that are open or in doubt, or whose results were not written since it
+last changed, stays as it is. Backups and results that were written before keep the data.
+${example('tranche purge --before 2026-01-01T00:00:00Z --reason "retention: 12 months"')}`
 
 const RESOLVE_HELP = `
 not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left

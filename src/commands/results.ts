@@ -33,12 +33,13 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
   }
   const ledger = await openRecord(app)
   try {
-    const { batchId, resultsPath, sandbox } = await findBatch(ledger, id)
+    const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
     const { exceptions = null } = given
     const target = await checkOut({ out: given.out, inputPath: null, batchId, sandbox, exceptions })
     // By whatever name: a link to it, or a directory with two names, is the same file.
     if (target.exceptionsPath === resultsPath) refuseOver('exceptions', given.exceptions, batchId)
     if (isExtract && target.path === resultsPath) refuseOver('out', given.out, batchId)
+    if (purgedAtMs !== null && target.path === resultsPath) refusePurged(given.out, batchId)
     const written = await writeBatchResults(app, ledger, batchId, {
       ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs, only },
       exceptions,
@@ -56,6 +57,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       )
     else if (pending > 0) terminal.say(`${plural(pending, 'row is', 'rows are')} not settled yet and stand as PENDING.`)
     if (!isExtract) sayMoneyWarnings(batch, terminal)
+    if (purgedAtMs !== null) sayPurged(batchId, purgedAtMs, written.carried, terminal)
     terminal.object({
       batch: batchId,
       rows: written.rows,
@@ -67,6 +69,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       summary: written.summaryPath,
       ...toJsonExceptions(written.exceptions),
       pending,
+      ...(purgedAtMs === null ? {} : { purged_at: isoOf(purgedAtMs), purged_columns: written.carried }),
     })
     return EXIT.approved
   } finally {
@@ -79,6 +82,20 @@ function refuseOver(option: 'out' | 'exceptions', file: string | undefined, batc
   throw new Fault(
     'usage',
     `${file} holds the whole reconciliation of batch ${batchId}; an extract would take rows out of it. Name another file with --${option}. Nothing was written.`,
+  )
+}
+
+/** What was written before the purge may be the last place where the columns of the file stand beside their results. */
+function refusePurged(file: string, batchId: BatchId): never {
+  throw new Fault(
+    'usage',
+    `${file} holds the reconciliation of batch ${batchId} as it was written before its cells were purged; written again, it would lose the columns of the file. Name another file with --out. Nothing was written.`,
+  )
+}
+
+function sayPurged(batchId: BatchId, purgedAtMs: number, columns: readonly string[], terminal: Terminal): void {
+  terminal.say(
+    `The cells of batch ${batchId} were purged at ${isoOf(purgedAtMs)}: the columns of its file (${columns.join(', ')}) are empty, and so are the texts of the gateway. The columns result_… remain, with reference, status, amounts and transaction ids.`,
   )
 }
 

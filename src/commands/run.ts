@@ -191,6 +191,8 @@ async function findWritten(ledger: Ledger, sha256: string, request: SubmitReques
       continue
     // Another sheet of the workbook, or another operation: what stands there says nothing of what is asked now.
     if (batch.reading !== request.reading) continue
+    // Written again, they would have lost the columns of the file.
+    if (batch.purgedAtMs !== null) continue
     const isIts = await checkOut({ ...out, batchId: batch.batchId }).then(
       ({ exceptionsPath }) => exceptionsPath === undefined || exceptionsPath !== batch.resultsPath,
       () => false,

@@ -464,6 +464,8 @@ export interface BatchView {
   readonly resultsPath: string | null
   /** Rows changed after the results were written. */
   readonly resultsStale: boolean
+  /** When cells and texts of its rows were taken out of the record; null: they are there. */
+  readonly purgedAtMs: number | null
 }
 
 /** A row as the reconciliation tells it. */
@@ -678,6 +680,46 @@ export interface LogEntry {
   readonly details: ActDetails | null
 }
 
+// ───────────────────────────────────────────────────────────── Ledger: personal data that goes
+
+export interface PurgeRequest {
+  /** Of batches that were over, and refusals that were made, before that moment. */
+  readonly beforeMs: number
+  readonly reason: string
+  readonly actor: Actor
+  readonly nowMs: number
+}
+
+export interface PurgePlan {
+  /** Rows that are still to be purged. */
+  readonly batches: readonly { readonly batchId: BatchId; readonly rows: number }[]
+  /**
+   * Old enough and left as they are: rows are open or in doubt; an answer came late and nobody has looked; or their results,
+   * as they are now, were never written.
+   */
+  readonly left: readonly { readonly batchId: BatchId; readonly why: 'open' | 'late-answers' | 'results' }[]
+  /** Messages that were not taken and whose text is still kept. */
+  readonly refusals: number
+}
+
+export interface PurgeStep {
+  /** null: of refused messages. */
+  readonly batchId: BatchId | null
+  readonly rows: number
+}
+
+export interface PurgeLedger {
+  /** Looks only. */
+  toPurge(beforeMs: number): Promise<PurgePlan>
+  /**
+   * Takes cells, details and texts out, a short transaction at a time; whoever reads the steps lets others write between
+   * them. Changes nothing that decides what is sent. Broken off, it goes on when it is called again.
+   */
+  purge(request: PurgeRequest): AsyncIterable<PurgeStep>
+  /** What was purged still stands in the write-ahead log until this has answered true; false: it could not be cleared now. */
+  clearLog(): Promise<boolean>
+}
+
 // ───────────────────────────────────────────────────────────── Ledger: copies
 
 /** What a copy holds. */
@@ -745,7 +787,7 @@ export interface CopyLedger {
 }
 
 /** The record. Everything that matters is in it before anyone is told. */
-export interface Ledger extends WorkLedger, IntakeLedger, DoubtLedger, BookLedger, ActLedger, CopyLedger {
+export interface Ledger extends WorkLedger, IntakeLedger, DoubtLedger, BookLedger, ActLedger, PurgeLedger, CopyLedger {
   /** Random, made with the ledger; part of every name in Redis. */
   readonly ledgerId: string
   close(): Promise<void>

@@ -99,6 +99,7 @@ interface BatchColumns {
   wait_until: number | null
   condition: string | null
   late_answers: number
+  purged_at: number | null
   results_move: number | null
   rows: number
   version: number
@@ -152,6 +153,7 @@ export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
       batch.results_path !== null &&
       (batch.version !== batch.results_version ||
         (counts.DUPLICATE !== undefined && originalsMoved(db, batchId, batch.results_move))),
+    purgedAtMs: batch.purged_at,
   }
 }
 
@@ -280,6 +282,7 @@ interface ReadColumns extends FactColumns {
   firstState: State | null
   firstWarned: number
   waitsFor: string | null
+  isPurged: number
 }
 
 /** Whether row `i`, or the row `o` that it repeats, changed at that moment or later. */
@@ -287,13 +290,16 @@ const CHANGED_SINCE = `(?2 IS NULL OR b.created_at >= ?2 OR i.noted_at >= ?2 OR 
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.at >= ?2)
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = o.id AND m.at >= ?2))`
 
+/** Instead of its reason, so that nobody takes empty cells for what the file had. */
+const PURGED = 'its cells and texts were purged from the record'
+
 function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Iterable<ReconciliationRow> {
   const rows = db.prepare(`
     SELECT i.row_no AS rowNo, i.line, i.cells, i.reference, i.state, i.operation, i.amount_minor, i.currency, i.reason,
       i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount, i.answered_currency, i.answered_vault_id,
       i.answered_xtl_order_id, i.warning, i.attempt, i.sent_at, i.completed_at,
       o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState,
-      o.warning IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor
+      o.warning IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
     FROM instruction i JOIN batch b ON b.id = i.batch_id LEFT JOIN instruction o ON o.id = i.duplicate_of
     WHERE i.batch_id = ?1 AND ${CHANGED_SINCE} ORDER BY i.row_no`)
   for (const found of rows.iterate(batchId, sinceMs)) {
@@ -312,7 +318,7 @@ function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): It
       operation: row.operation,
       amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
       currency: row.currency,
-      reason: first ?? row.waitsFor ?? row.reason,
+      reason: first ?? row.waitsFor ?? (row.isPurged === 1 ? PURGED : row.reason),
       facts: toFacts(row),
       warning: row.warning,
       attempts: row.attempt,

@@ -6,13 +6,13 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../domain/fault.ts'
-import type { BatchId, BookLedger, CopyLedger, Disagreement, Ledger, WorkLedger } from '../domain/ports.ts'
+import type { BatchId, BatchView, BookLedger, CopyLedger, Disagreement, Ledger, WorkLedger } from '../domain/ports.ts'
 import { readLog } from './act-log.ts'
 import { openActLedger, openActs } from './acts.ts'
 import { openAdopting } from './adopt.ts'
 import { audit, headOf } from './audit.ts'
 import { makeBackup } from './backup.ts'
-import { type BookParts, openBook } from './book.ts'
+import { type BookParts, openBook, viewOf } from './book.ts'
 import { openChain } from './chain.ts'
 import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
 import { openConnection } from './connection.ts'
@@ -26,6 +26,7 @@ import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { openMoves, type RecordMove } from './moves.ts'
 import { openPlace } from './place.ts'
+import { openPurging } from './purge.ts'
 import { openRests } from './rests.ts'
 import { migrate } from './schema.ts'
 import { openSweeping } from './sweep.ts'
@@ -138,6 +139,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const committer = openCommitter(db, die, timing, inPlace)
   const tally = openTally(db, committer)
   const record = openMoves(db, tally, openChain(db, committer))
+  const act = openActs(db)
   const work = openWork(db, committer, tally, { record, timing })
   const book = openBook(db, committer, { record, openReader })
   const working: WorkLedger & Pick<BookLedger, 'wishes'> = {
@@ -155,7 +157,8 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...openDoubts(db, committer, record),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...book,
-    ...openActLedger(db, committer, openActs(db), timing),
+    ...openActLedger(db, committer, act, timing),
+    ...openPurging(db, committer, { act, timing, isReconciled: (batchId) => isReconciled(viewOf(db, batchId)) }),
     log: (sinceMs) => readLog(db, sinceMs),
     ...dyingOfDamage(working, die),
     ...parts.openCopies({ db, committer, record, ledgerId, openReader }),
@@ -164,6 +167,11 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
       db.close()
     },
   }
+}
+
+/** Of messages nobody writes results as a rule: their producers are told. */
+function isReconciled({ source, resultsPath, resultsStale }: BatchView): boolean {
+  return source === 'queue' || (resultsPath !== null && !resultsStale)
 }
 
 /** A worker tries again after every other error. From a damaged ledger it must send nothing more. */
@@ -267,7 +275,7 @@ function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): Opene
     return patiently(() => {
       if (!make && isEmpty(db)) throw noLedgerFault(path, witnessDirs)
       db.exec(
-        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF',
+        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON',
       )
       migrate(db)
       refuseForeignCode(db, path)

@@ -5,6 +5,7 @@ import { Fault } from '../domain/fault.ts'
 import { ACTORS } from './acts.ts'
 import { CHAIN } from './chain.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
+import { PURGE } from './purge.ts'
 
 const MIGRATIONS: readonly string[] = [
   `
@@ -181,6 +182,7 @@ const MIGRATIONS: readonly string[] = [
   ODD_REFERENCES,
   ACTORS,
   CHAIN,
+  PURGE,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -324,7 +324,8 @@ function openDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
         `Batch ${batchId} stands in the archive and is not in this ledger. Its results cannot be written. An older ledger may have been put back: see tranche doctor.`,
       )
     if (countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0) return
-    if (batch.resultsPath !== resultsPath || batch.resultsStale) {
+    // Those of a purged batch would be written again without the columns of the file.
+    if (batch.purgedAtMs === null && (batch.resultsPath !== resultsPath || batch.resultsStale)) {
       await sayWhereChanged(archived, batch)
       tell({ kind: 'results', batch, ...(await parts.writeResults(batchId, resultsPath)) })
     }

@@ -49,6 +49,8 @@ export interface WrittenResults {
   readonly atMs: number
   readonly summary: readonly SummaryLine[]
   readonly reasons: readonly ReasonCount[]
+  /** The columns of the file, as they stand in the results. */
+  readonly carried: readonly string[]
   /** Rows of the batch; an extract has fewer. */
   readonly rowsRead: number
 }
@@ -84,7 +86,11 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
     await staged.finish()
     return {
       ...{ path, summaryPath, rows, atMs: reading.atMs, summary },
-      ...{ reasons: tally.reasons(), rowsRead: reading.batch.rows },
+      ...{
+        reasons: tally.reasons(),
+        rowsRead: reading.batch.rows,
+        carried: layout.carried.map((i) => layout.columns[i] as string),
+      },
       exceptions: exceptionsPath === undefined ? null : { path: exceptionsPath, rows: apart },
     }
   } catch (error) {

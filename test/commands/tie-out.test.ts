@@ -12,7 +12,15 @@ function linesFor(rows: readonly Partial<ReconciliationRow>[]): string[] {
   for (const row of rows) tally.add(rowOf(row))
   const count = rows.length
   return tieOutLines({
-    ...{ path: '/o.csv', summaryPath: '/o.summary.csv', rows: count, rowsRead: count, atMs: AT_MS, exceptions: null },
+    ...{
+      path: '/o.csv',
+      summaryPath: '/o.summary.csv',
+      rows: count,
+      carried: [],
+      rowsRead: count,
+      atMs: AT_MS,
+      exceptions: null,
+    },
     ...{ summary: tally.lines(), reasons: tally.reasons() },
   })
 }

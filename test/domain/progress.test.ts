@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 21, 9)
 const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ batchId: '261121-abcde' as BatchId, source: 'file', accountId: 1 as AccountId, merchant: 'shop' },
   ...{ fileName: 'r.csv', fileSha256: null, runKey: null, reading: '', sandbox: false, createdAtMs: NOW },
-  ...{ createdBy: 'ann@desk' },
+  ...{ createdBy: 'ann@desk', purgedAtMs: null },
   ...{ hold: 'none', holdReason: null, accountStopped: null, accountWaitsUntilMs: null, roadCondition: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
   ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, lateAnswers: 0, resultsPath: null, resultsStale: false },

@@ -15,6 +15,7 @@ import {
   messageOf,
   NOW,
   openAccount,
+  purgeAll,
   refund,
   rowOf,
   rowsIn,
@@ -35,7 +36,7 @@ type Step =
     }
   | { readonly do: 'resolve'; readonly pick: number; readonly finding: Finding; readonly transaction: number | null }
   | { readonly do: 'pause' | 'resume' | 'cancel'; readonly pick: number }
-  | { readonly do: 'sweep' | 'finish-cancelling' | 'stop-account' | 'resume-account' | 'reopen' }
+  | { readonly do: 'sweep' | 'finish-cancelling' | 'stop-account' | 'resume-account' | 'reopen' | 'purge' }
 
 const REFERENCES = 14
 const pick = fc.nat(50)
@@ -91,6 +92,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
         'stop-account' as const,
         'resume-account' as const,
         'reopen' as const,
+        'purge' as const,
       ),
     }),
   },
@@ -265,6 +267,8 @@ class Run {
         await ledger.close()
         this.ledger = this.place.open()
         return
+      case 'purge':
+        return void (await purgeAll(this.ledger)) // of which the model knows nothing: it changes none of this
     }
   }
 

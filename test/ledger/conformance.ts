@@ -12,6 +12,7 @@ import { describeDrafts } from './conformance-drafts.ts'
 import { describeFaults } from './conformance-faults.ts'
 import { describeMessages } from './conformance-messages.ts'
 import { describeModel } from './conformance-model.ts'
+import { describePurge } from './conformance-purge.ts'
 import { describeRefunds } from './conformance-refunds.ts'
 import { describeSettling } from './conformance-settling.ts'
 
@@ -29,6 +30,7 @@ export function describeLedger(name: string, place: () => Promise<LedgerPlace>):
     describeBrakes(place)
     describeBook(place)
     describeActs(place)
+    describePurge(place)
     describeModel(place)
   })
 }

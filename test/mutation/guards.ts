@@ -68,6 +68,10 @@ const FOREIGN = 'test/ingest/foreign-elements.integration.test.ts'
 const OTHER_WRITERS = 'test/ingest/other-writers.integration.test.ts'
 const FORMATS = 'test/results/formats.integration.test.ts'
 const FORMATS_RUN = 'test/e2e/formats.e2e.test.ts'
+const ACTOR = 'test/actor.test.ts'
+const ACTS = 'test/e2e/acts.e2e.test.ts'
+const DEEP = 'test/e2e/deep.e2e.test.ts'
+const PURGE = 'test/e2e/purge.e2e.test.ts'
 
 export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Before the first byte
@@ -2402,5 +2406,112 @@ export const GUARDS: readonly Guard[] = [
     guard: '  assertOwnDirectory(app.config.dataDir)\n  assertClock(app)\n',
     without: '  assertOwnDirectory(app.config.dataDir)\n',
     tests: ['test/hostile/clock.chaos.test.ts'],
+  },
+
+  // ─────────────────────────────────────────────── Who did what
+  {
+    name: 'an export that cannot be recorded is not kept waiting for ever',
+    file: 'src/ledger/acts.ts',
+    guard: 'giveUp: () => timing.nowMs() > untilMs',
+    without: 'giveUp: () => false',
+    tests: [ACTS],
+  },
+  {
+    name: 'who logged in counts before what sudo says',
+    file: 'src/domain/actor.ts',
+    guard: 'return login ?? sudo ??',
+    without: 'return sudo ?? login ??',
+    tests: [ACTOR],
+  },
+  {
+    name: 'only the form of a name is believed of sudo',
+    file: 'src/actor.ts',
+    guard: ' || !/^[\\w.@\\\\-]{1,64}\\$?$/.test(name)',
+    without: '',
+    tests: [ACTOR],
+  },
+  {
+    name: 'the name of a refused file is masked in the log of acts',
+    file: 'src/commands/note.ts',
+    guard: 'return maskPans(basename(path))',
+    without: 'return basename(path)',
+    tests: [ACTS],
+  },
+  {
+    name: 'a ledger with a trigger in it is not opened',
+    file: 'src/ledger/ledger.ts',
+    guard: '      refuseForeignCode(db, path)\n',
+    without: '',
+    tests: [DEEP],
+  },
+  {
+    name: 'moves that were changed no longer fit the chain',
+    file: 'src/ledger/audit.ts',
+    guard: 'if (!follows || link.hash !==',
+    without: 'if (!follows && link.hash !==',
+    tests: [DEEP],
+  },
+  {
+    name: 'moves that were removed leave a gap',
+    file: 'src/ledger/audit.ts',
+    guard: 'if (count === last) continue',
+    without: 'continue',
+    tests: [DEEP],
+  },
+  {
+    name: 'a head that was written down earlier is compared',
+    file: 'src/ledger/audit.ts',
+    guard: 'if (link?.hash === hash) return',
+    without: 'if (link !== undefined || link === undefined) return',
+    tests: [DEEP],
+  },
+  {
+    name: 'a purge leaves batches with open rows',
+    file: 'src/ledger/purge.ts',
+    guard: "isOpen === 1 ? 'open' : ",
+    without: '',
+    tests: [PURGE],
+  },
+  {
+    name: 'a purge leaves batches whose results were not written',
+    file: 'src/ledger/purge.ts',
+    guard: "isReconciled(batchId) ? null : 'results'",
+    without: 'null',
+    tests: [PURGE],
+  },
+  {
+    name: 'a purge leaves a late answer that nobody has looked at',
+    file: 'src/ledger/purge.ts',
+    guard: "lateAnswers > 0 ? 'late-answers' : ",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'messages of a day that is not over are not purged',
+    file: 'src/ledger/purge.ts',
+    guard: "b.source_day < date(?1 / 1000, 'unixepoch')",
+    without: 'true',
+    tests: [LEDGER],
+  },
+  {
+    name: 'what is purged is overwritten',
+    file: 'src/ledger/ledger.ts',
+    guard: '; PRAGMA secure_delete = ON',
+    without: '',
+    tests: [PURGE],
+  },
+  {
+    name: 'full results are not written over by those of a purged batch',
+    file: 'src/commands/results.ts',
+    guard: '    if (purgedAtMs !== null && target.path === resultsPath) refusePurged(given.out, batchId)\n',
+    without: '',
+    tests: [PURGE],
+  },
+  {
+    name: 'a run does not write results again that a purge has emptied',
+    file: 'src/commands/run.ts',
+    guard: '    if (batch.purgedAtMs !== null) continue\n',
+    without: '',
+    tests: [PURGE],
   },
 ]

@@ -76,6 +76,7 @@ const BATCH: BatchView = {
   sandbox: false,
   createdAtMs: AT_MS,
   createdBy: 'clerk@till',
+  purgedAtMs: null,
   hold: 'none',
   holdReason: null,
   accountStopped: null,

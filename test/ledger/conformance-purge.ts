@@ -1,0 +1,178 @@
+// Personal data that goes out of the record, and what every later submit decides all the same.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AccountId, BatchId, DraftRow, Ledger, Settlement } from '../../src/domain/ports.ts'
+import {
+  CLERK,
+  claimNamed,
+  DAY_MS,
+  factsWith,
+  faultyRow,
+  headerOf,
+  type LedgerPlace,
+  messageOf,
+  NOW,
+  openAccount,
+  purgeAll,
+  refund,
+  reviewOnly,
+  rowOf,
+  rowsIn,
+  sale,
+  settle,
+  submit,
+} from '../fixtures/ledgers.ts'
+
+const MAIL = 'ann@example.test'
+
+/** Rows that repeat, resemble and refund one another, each with cells and details of a person. */
+const instructions = fc.record({
+  n: fc.nat(9),
+  like: fc.nat(2),
+  kind: fc.constantFrom('refund', 'sale'),
+  amountMinor: fc.constantFrom(100n, 200n),
+})
+type Wanted = typeof instructions extends fc.Arbitrary<infer T> ? T : never
+
+function rowFor({ n, like, kind, amountMinor }: Wanted, rowNo: number): DraftRow {
+  const over = { money: refund('x', { amountMinor }).money, details: { cust_email: MAIL } }
+  const made = kind === 'sale' ? sale(`S-${n}`, `55${like}`, over) : refund(`R-${n}`, { ...over, orderId: `77${like}` })
+  return rowOf(rowNo, made, { cells: [made.reference, MAIL] })
+}
+
+/** A look alone: a review that throws must keep no later one waiting. */
+const HEADER = { columns: ['reference', 'mail'], lookOnly: true }
+const { columns: COLUMNS } = HEADER
+const files = fc.array(fc.uniqueArray(instructions, { maxLength: 6, selector: ({ n, kind }) => `${kind}${n}` }), {
+  maxLength: 4,
+})
+const outcomes = fc.array(fc.constantFrom<Settlement['to']>('APPROVED', 'DECLINED', 'FAILED'), {
+  minLength: 1,
+  maxLength: 9,
+})
+
+/** What any of these files would be decided to be now, handed in again or as results fed back with a retry. */
+async function decisions(
+  ledger: Ledger,
+  accountId: AccountId,
+  all: readonly (readonly DraftRow[])[],
+  batches: readonly BatchId[],
+) {
+  const decided = []
+  for (const [i, rows] of all.entries()) {
+    for (const nowMs of [NOW + DAY_MS, NOW + 60 * DAY_MS]) {
+      decided.push(await reviewOnly(ledger, headerOf(accountId, { ...HEADER, nowMs }), rows))
+    }
+    const fedBack = rows.map((row) => ({ ...row, cameFrom: { batchId: batches[i] as string, rowNo: row.rowNo } }))
+    const header = headerOf(accountId, {
+      ...HEADER,
+      nowMs: NOW + DAY_MS,
+      fedBack: true,
+      retry: ['FAILED', 'INVALID'],
+    })
+    decided.push(await reviewOnly(ledger, header, fedBack).catch((error: unknown) => String(error)))
+  }
+  return decided
+}
+
+export function describePurge(newPlace: () => Promise<LedgerPlace>): void {
+  describe('a purge', () => {
+    test('changes nothing that any later submit of any file decides', async () => {
+      await fc.assert(
+        fc.asyncProperty(files, outcomes, files, async (earlier, ends, later) => {
+          const place = await newPlace()
+          try {
+            const ledger = place.open()
+            const accountId = await openAccount(ledger)
+            const toRows = (wanted: readonly Wanted[]) => wanted.map((one, i) => rowFor(one, i + 1))
+            const recorded = earlier.map(toRows)
+            const batches: BatchId[] = []
+            let transaction = 7_000
+            for (const rows of recorded) {
+              const bad = faultyRow(rows.length + 1, 'bad', { cells: ['bad', MAIL] })
+              const batchId = await submit(ledger, accountId, [...rows, bad], { columns: COLUMNS })
+              batches.push(batchId)
+              for (const { reference, state } of await rowsIn(ledger, batchId)) {
+                if (state !== 'READY') continue
+                const to = ends[transaction % ends.length] as Settlement['to']
+                const row = await claimNamed(ledger, batchId, reference as string)
+                await settle(ledger, row, to, {
+                  facts: factsWith(String(++transaction)),
+                  answerText: MAIL,
+                  reason: `no, ${MAIL}`,
+                })
+              }
+            }
+            const all = [...recorded, ...later.map(toRows)]
+            const names = all.map((_, i) => batches[i] ?? batches[0] ?? ('none' as BatchId))
+            const before = await decisions(ledger, accountId, all, names)
+            const rows = recorded.reduce((sum, one) => sum + one.length + 1, 0)
+            expect(await purgeAll(ledger)).toBe(rows)
+            expect(await decisions(ledger, accountId, all, names)).toEqual(before)
+            const told = await Promise.all(batches.map((batchId) => rowsIn(ledger, batchId)))
+            expect(
+              JSON.stringify(told, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+            ).not.toContain(MAIL)
+            for (const row of all.flat())
+              expect(JSON.stringify(await ledger.history(row.reference))).not.toContain(MAIL)
+            expect([...ledger.audit(null)]).toEqual([])
+          } finally {
+            await place.remove()
+          }
+        }),
+        { numRuns: 25, endOnFailure: true },
+      )
+    }, 120_000)
+
+    test('of messages takes a day that is over, and the texts of those that were refused', async () => {
+      const place = await newPlace()
+      const ledger = place.open()
+      const accountId = await openAccount(ledger)
+      const cells = { cust_email: MAIL }
+      const taken = await ledger.recordMessage(messageOf(accountId, refund('R-1'), { cells, nowMs: NOW }))
+      expect(taken.kind).toBe('accepted')
+      const batchId = 'batchId' in taken ? taken.batchId : ('' as BatchId)
+      await settle(ledger, await claimNamed(ledger, batchId, 'R-1'), 'APPROVED')
+      const refusal = { accountName: 'default', reasons: [`bad ${MAIL}`], text: MAIL, cards: null }
+      await ledger.recordRefusal({ ...refusal, sourceId: 'a', nowMs: NOW })
+      await ledger.recordRefusal({ ...refusal, sourceId: 'b', nowMs: NOW + DAY_MS })
+      expect(await ledger.toPurge(NOW + 1_000)).toEqual({ batches: [], left: [], refusals: 1 }) // more may come that day
+      const nextDay = Math.ceil((NOW + 1) / DAY_MS) * DAY_MS
+      expect(await ledger.toPurge(nextDay)).toEqual({ batches: [{ batchId, rows: 1 }], left: [], refusals: 1 })
+      expect(await purgeAll(ledger, nextDay)).toBe(2)
+      expect(await ledger.toPurge(nextDay)).toEqual({ batches: [], left: [], refusals: 0 })
+      await ledger.recordRefusal({ ...refusal, sourceId: 'a', nowMs: NOW }) // known for ever
+      expect(await ledger.toPurge(nextDay)).toMatchObject({ refusals: 0 })
+      expect([...ledger.log(null)].map(({ what, batchId: of, by }) => [what, of, by])).toEqual([
+        ['purge', batchId, 'clerk@desk'],
+        ['purge', null, 'clerk@desk'],
+      ])
+      await place.remove()
+    })
+
+    test('leaves a batch with a late answer that nobody has looked at', async () => {
+      const place = await newPlace()
+      const ledger = place.open()
+      const accountId = await openAccount(ledger)
+      const batchId = await submit(ledger, accountId, [refund('R-1')])
+      const row = await claimNamed(ledger, batchId, 'R-1')
+      await settle(ledger, row, 'IN_DOUBT', { facts: null })
+      const found = {
+        merchant: null,
+        attempt: null,
+        row: null,
+        transactionId: null,
+        reason: 'portal',
+        restMs: 0,
+      } as const
+      await ledger.resolve({ ...found, reference: 'R-1', finding: 'not-executed' }, CLERK, NOW + DAY_MS)
+      await settle(ledger, row, 'APPROVED', { facts: factsWith('7') })
+      expect(await purgeAll(ledger)).toBe(0)
+      expect((await ledger.toPurge(NOW + 9 * DAY_MS)).left).toEqual([{ batchId, why: 'late-answers' }])
+      await ledger.resume(batchId, 'looked', CLERK, NOW)
+      expect(await purgeAll(ledger)).toBe(1)
+      await place.remove()
+    })
+  })
+}
