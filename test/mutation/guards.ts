@@ -2514,4 +2514,11 @@ export const GUARDS: readonly Guard[] = [
     without: '',
     tests: [PURGE],
   },
+  {
+    name: 'an inbox does not write results again that a purge has emptied',
+    file: 'src/processors/work-inbox.ts',
+    guard: 'if (batch.purgedAtMs === null && (',
+    without: 'if ((',
+    tests: [INBOX_PASS],
+  },
 ]

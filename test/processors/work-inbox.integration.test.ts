@@ -17,7 +17,7 @@ import { type InboxParts, type InboxWork, openInboxWork } from '../../src/proces
 import { ManualClock } from '../fixtures/clock.ts'
 import { refunds, toCsv } from '../fixtures/files.ts'
 import { deepFolder, takenIn } from '../fixtures/inboxes.ts'
-import { CLERK, type LedgerPlace, NOW, openAccount, sqlitePlace } from '../fixtures/ledgers.ts'
+import { CLERK, type LedgerPlace, NOW, openAccount, purgeAll, sqlitePlace } from '../fixtures/ledgers.ts'
 
 const PAN = '4111111111111111'
 const OPTIONS = { operation: undefined, currency: undefined, decimal: undefined, runKey: undefined, sheet: undefined }
@@ -464,6 +464,18 @@ describe('results', () => {
     clock.jump(120_000)
     await pass(work)
     expect((await ledger.batch(batchId))?.resultsPath).toBe(path)
+  })
+
+  test('of a batch that was purged since are not written again: they would have lost the columns of the file', async () => {
+    const { work, path } = await finished()
+    await pass(work)
+    await writeFile(path, 'as they were')
+    expect(await purgeAll(ledger)).toBe(3) // which writes them elsewhere first
+    for (const again of [work, open()]) {
+      clock.jump(120_000)
+      await pass(again)
+    }
+    expect(readFileSync(path, 'utf8')).toBe('as they were')
   })
 
   test('that cannot be written are told once and do not stop the taking of files', async () => {
