@@ -3,7 +3,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { assert, Fault } from '../domain/fault.ts'
 import type { Actor, BatchId, Draft, DraftHeader, DraftRow } from '../domain/ports.ts'
-import { byOf, openActorIds } from './acts.ts'
+import { byOf, openActorIds, openActs } from './acts.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
 import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
 import { openAccepting } from './identity.ts'
@@ -284,7 +284,7 @@ async function makeVisible(
   const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ? AND holds_reference = 1')
   const takeOver = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE batch_id = ? AND row_no = ?')
   const open = db.prepare("UPDATE batch SET stage = 'open' WHERE id = ?")
-  const act = db.prepare('INSERT INTO act (at, by, what, batch_id, account_id, reason) VALUES (?, ?, ?, ?, ?, ?)')
+  const act = openActs(db)
   const accept = openAccepting(db)
   const newcomer = db.prepare(`
     SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN temp.draft_row d ON d.lookalike = i.lookalike
@@ -313,7 +313,7 @@ async function makeVisible(
         insertTally.run(batchId, operation, currency, state, count, amount)
       }
       for (const column of header.notCards ?? [])
-        act.run(header.nowMs, byOf(actor), 'not-a-card', batchId, Number(header.accountId), column)
+        act({ what: 'not-a-card', atMs: header.nowMs, actor, batchId, accountId: header.accountId, reason: column })
       open.run(batchId)
       accept()
       return true
