@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { actorOf, SYSTEM } from './actor.ts'
 import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
 import { stoppedBy } from './domain/alarm.ts'
+import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
 import { guardCell } from './domain/guard.ts'
 import type { CardFinding } from './domain/inbox.ts'
@@ -20,6 +21,7 @@ import type { FileRefusal, InstructionFile, Reviewed, SubmitRequest, Submitted }
 import { looseningIn, type TlsSeen } from './domain/tls.ts'
 import { shortUsername } from './domain/username.ts'
 import type { Verdict } from './domain/verdict.ts'
+import { visible } from './domain/visible.ts'
 import { NotAFile, openFile } from './files/open-file.ts'
 import type { NumbersPassed } from './ingest/card-evidence.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
@@ -187,9 +189,11 @@ function dieOf(app: App): (error: unknown) => never {
     app.log.error({ err: error }, 'the ledger cannot be trusted any more')
     const message = app.scrub(error instanceof Error ? error.message : String(error))
     process.stderr.write(
-      error instanceof Fault
-        ? `${message}\n`
-        : `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.\n`,
+      `${visible(
+        error instanceof Fault
+          ? message
+          : `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.`,
+      )}\n`,
     )
     process.exit(1)
   }
@@ -330,7 +334,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       formsPassed: survey.cards.forms,
       close: () => handle.close(),
       file: {
-        name: basename(path),
+        name: maskCardData(basename(path)),
         sha256: survey.sha256,
         columns: carriedColumns(survey.header),
         fedBack: survey.fedBack,

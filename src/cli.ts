@@ -9,14 +9,16 @@ import type { DoctorArguments } from './commands/doctor.ts'
 import type { FileArguments } from './commands/file-arguments.ts'
 import type { InboxArguments } from './commands/inbox.ts'
 import type { LogArguments } from './commands/log.ts'
+import { assertFitTexts } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
 import type { PurgeArguments } from './commands/purge.ts'
 import type { ResolveArguments } from './commands/resolve.ts'
 import type { ResultsArguments } from './commands/results.ts'
 import type { RunArguments } from './commands/run.ts'
 import { EXIT, exitCodeOfError, openTerminal, type Terminal } from './commands/terminal.ts'
+import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
-import { maskPans } from './domain/pan.ts'
+import { visible } from './domain/visible.ts'
 
 interface GlobalOptions {
   readonly json?: boolean
@@ -41,7 +43,7 @@ async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    process.exitCode = reportError(error, argv.includes('--json'), SCRUBS.get(program) ?? maskPans)
+    process.exitCode = reportError(error, argv.includes('--json'), SCRUBS.get(program) ?? maskCardData)
   }
 }
 
@@ -53,18 +55,24 @@ function reportError(error: unknown, json: boolean, scrub: (text: string) => str
   const terminal = openTerminal(json, process.stdout, process.stderr)
   const said = error instanceof Error ? error.message : String(error)
   // Faults are our own words. Nobody knows what stands in the others.
-  const message = error instanceof Fault ? said : scrub(said)
-  terminal.say(
-    error instanceof Fault
-      ? message
-      : `Unexpected failure: ${message}. What was recorded is safe; run it again, and report this: ${error instanceof Error ? scrub(error.stack ?? '') : ''}`,
-  )
+  const message = error instanceof Fault ? maskCardData(said) : scrub(said)
+  if (error instanceof Fault) terminal.say(message)
+  else {
+    terminal.say(`Unexpected failure: ${message}. What was recorded is safe; run it again, and report this:`)
+    const stack = error instanceof Error ? (error.stack ?? '') : ''
+    for (const line of scrub(stack).split('\n')) terminal.say(line)
+  }
   terminal.object({
     event: 'result',
     error: { code: error instanceof Fault ? error.code : 'unexpected', message },
     exit,
   })
   return exit
+}
+
+/** What commander says of words that it does not know. */
+function writeErr(text: string): void {
+  process.stderr.write(maskCardData(text).split('\n').map(visible).join('\n'))
 }
 
 type Action = (app: App, terminal: Terminal) => Promise<number>
@@ -97,6 +105,7 @@ function toProgram(): Command {
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('(add --help for the options)')
+    .configureOutput({ writeErr })
     .addHelpText('after', PROGRAM_HELP)
 
   addFileCommands(program, act)
@@ -104,11 +113,14 @@ function toProgram(): Command {
   addBatchCommands(program, act)
   addServiceCommands(program, act)
   for (const command of allOf(program)) {
-    command.exitOverride().showHelpAfterError('(add --help for the options)')
+    command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput({ writeErr })
     if (command.commands.length > 0) continue
     command.option('--json', JSON_HELP)
     if (!command.options.some(({ long }) => long === '--as')) command.option('--as <name>', AS_HELP)
-    command.hook('preAction', (called) => void CALLED.set(program, called))
+    command.hook('preAction', (called) => {
+      CALLED.set(program, called)
+      assertFitTexts(called)
+    })
   }
   return program
 }

@@ -1,8 +1,9 @@
 // The log: pino to stderr, one JSON object per line. No card number and no credential gets past the finished line.
 
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino'
-import { maskPans } from './domain/pan.ts'
+import { maskCardData } from './domain/card-secrets.ts'
 import { shortUsername } from './domain/username.ts'
+import { visibleJson } from './domain/visible.ts'
 
 export type Log = Logger
 
@@ -26,7 +27,7 @@ const NOTHING_HIDDEN: Hidden = { secrets: [], usernames: [] }
 /** For what is said beside the log: the failures that nobody has worded. */
 export function openTextScrub(hidden: Hidden): (text: string) => string {
   const words = secretWords(hidden)
-  return (text) => maskPans(words.reduce((rest, [word, instead]) => rest.replaceAll(word, () => instead), text))
+  return (text) => maskCardData(words.reduce((rest, [word, instead]) => rest.replaceAll(word, () => instead), text))
 }
 
 export function openLog(request: LogRequest): Log {
@@ -39,7 +40,7 @@ export function openLog(request: LogRequest): Log {
       formatters: { log: withPlainErrors },
       // Pino's own would take the plain errors apart again.
       serializers: { err: (value) => (value instanceof Error ? toPlainError(value, CAUSES_MAX) : value) },
-      hooks: { streamWrite: scrub },
+      hooks: { streamWrite: (line) => visibleJson(scrub(line)) },
     },
     request.destination ?? destination({ fd: 2, sync: true }),
   )
@@ -95,7 +96,7 @@ function openScrub(hidden: Hidden): (line: string) => string {
   const words = new Map(secretWords(hidden))
   const scrubText = openTextScrub(hidden)
   const scrubRest = (text: string) =>
-    maskPans(text).replace(NUMBER, (number) => {
+    maskCardData(text).replace(NUMBER, (number) => {
       const instead = words.get(number)
       return instead === undefined ? number : JSON.stringify(instead)
     })

@@ -58,6 +58,22 @@ describe('a card number never gets past the line', () => {
   })
 })
 
+test.each<[where: string, write: (log: Log) => void]>([
+  ['the message', (log) => log.info('answered: cvv=123 is wrong')],
+  ['an error', (log) => log.error(new Error('security code 123'))],
+  ['a nested text', (log) => log.info({ echo: [{ body: '{"card_cvv":"123"}' }] })],
+])('a security code never gets past the line in %s', (_, write) => {
+  const { text } = lineOf(write)
+  expect(text).not.toMatch(/(?:cvv|code)\W{1,8}123/)
+  expect(text).toContain('000')
+})
+
+test('a terminal that shows the line obeys nothing in it', () => {
+  const { text, fields } = lineOf((log) => log.info({ 'k\u202e': 'a\u009b2Kb' }, 'c\u2028d'))
+  expect(text.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u)
+  expect(fields).toMatchObject({ 'k\u202e': 'a\u009b2Kb', msg: 'c\u2028d' })
+})
+
 describe('a secret never gets past the line', () => {
   test.each(['open sesame', 'pa"ss\\word', 'line\nbreak', 'ümlaut & more=1', '$& $1', '12345678'])('%j', (secret) => {
     const { text, fields } = lineOf(

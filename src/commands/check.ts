@@ -12,6 +12,7 @@ import {
   reviewFile,
   saveFormat,
 } from '../app.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ports.ts'
 import { askingWords, commandText, readingWords } from './command-line.ts'
@@ -73,7 +74,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     showReview(reviewed.review, terminal)
     if (!terminal.json) showRefusals(reviewed, allErrorsOf(path), terminal, terminal.data)
     terminal.object({
-      file: path,
+      file: maskCardData(path),
       file_sha256: opened.file.sha256,
       ok,
       columns: opened.columns,
@@ -110,7 +111,14 @@ function nextCommand(path: string, asked: CheckArguments): string {
   const format = asked.saveFormat ?? asked.format
   const reading = asked.saveFormat === undefined ? readingWords(asked) : []
   const out = path.replace(/(?:\.(?:csv|txt|tsv)|(\.xlsx))?$/i, (_, book = '.csv') => `.results${book.toLowerCase()}`)
-  return commandText('run', path, ...reading, ...askingWords({ ...asked, format }), '--out', out)
+  return commandText(
+    'run',
+    maskCardData(path),
+    ...reading,
+    ...askingWords({ ...asked, format }),
+    '--out',
+    maskCardData(out),
+  )
 }
 
 /** Before the file is read: a wrong name is no reason to read a million rows. */
@@ -171,10 +179,17 @@ export function showStructuralFault(
     .filter((part) => part !== null)
     .join(', ')
   terminal.say(
-    `${path} is refused${where === '' ? '' : ` (${where})`}: ${fault.problem}. ${fault.remedy.charAt(0).toUpperCase()}${fault.remedy.slice(1)}.`,
+    `${maskCardData(path)} is refused${where === '' ? '' : ` (${where})`}: ${fault.problem}. ${fault.remedy.charAt(0).toUpperCase()}${fault.remedy.slice(1)}.`,
   )
   rejects?.say(terminal)
   terminal.say('Nothing was recorded and nothing was sent.')
-  terminal.object({ event: 'result', ok: false, file: path, ...fault, ...rejects?.toJson(), exit: EXIT.refused })
+  terminal.object({
+    event: 'result',
+    ok: false,
+    file: maskCardData(path),
+    ...fault,
+    ...rejects?.toJson(),
+    exit: EXIT.refused,
+  })
   return EXIT.refused
 }

@@ -37,7 +37,7 @@ export async function history(app: App, reference: string, terminal: Terminal): 
     let row = ''
     for (const move of moves) {
       const here = `Row ${move.rowNo} of batch ${move.batchId}`
-      if (here !== row) terminal.data(terminal.strong(here))
+      if (here !== row) terminal.title(here)
       row = here
       const attempt = move.attempt === 0 ? '' : `, attempt ${move.attempt}`
       const http = move.httpStatus === null ? '' : ` HTTP ${move.httpStatus}`

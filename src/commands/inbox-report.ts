@@ -1,12 +1,13 @@
 // What is said of the files of an inbox: the reports beside them, a line per event, the same as objects, and the exit code.
 
 import type { OpenedFile } from '../app.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent, InboxReport, StaysFor } from '../domain/inbox.ts'
-import { maskPans } from '../domain/pan.ts'
 import type { BatchView } from '../domain/ports.ts'
 import { countIn, exitCodeOf, isoOf } from '../domain/progress.ts'
 import type { Reviewed, Submitted } from '../domain/submission.ts'
+import { visible } from '../domain/visible.ts'
 import { showStructuralFault } from './check.ts'
 import { countsOf } from './follow.ts'
 import { totalLines } from './outcome-report.ts'
@@ -23,13 +24,8 @@ const MEND = 'It is not tried again by itself. Correct it and put it into the in
 function asTerminal(write: (line: string) => void): Terminal {
   return {
     ...{ json: false, isScreen: false, data: write, say: write },
-    ...{
-      readerLeft: () => false,
-      drained: async () => {},
-      object: () => {},
-      strong: (text: string) => text,
-      redraw: () => {},
-    },
+    title: (beginning, rest = '') => write(`${beginning}${rest}`),
+    ...{ readerLeft: () => false, drained: async () => {}, object: () => {}, redraw: () => {} },
   }
 }
 
@@ -122,9 +118,9 @@ function leftText(name: string, finding: StaysFor): string {
   }
 }
 
-/** As it may be shown: masked, and nothing in it that a terminal would obey. */
+/** As it may be shown and kept: masked, and nothing in it that a terminal would obey. */
 export function nameText(name: string): string {
-  return maskPans(name).replace(/\p{Cc}/gu, '\ufffd')
+  return visible(maskCardData(name))
 }
 
 // ───────────────────────────────────────────────────────────── Events
@@ -214,7 +210,7 @@ function toJsonEvent(event: InboxEvent): object {
 }
 
 function messageOf(error: unknown): string {
-  const message = maskPans(error instanceof Error ? error.message : String(error))
+  const message = maskCardData(error instanceof Error ? error.message : String(error))
   return error instanceof Fault || /[.!?]$/.test(message) ? message : `${message}.`
 }
 

@@ -29,10 +29,12 @@ export async function openRejects(
   const path = given.rejects === undefined ? null : await checkRejects(given.rejects, inputPath, results)
   let written: WrittenRejects | null = null
   let next = ''
+  let others = ''
   return {
     async write(opened, { draft, review }) {
       if (path === null) return
-      next = `${nextCommand(path, given, opened.decimal)}${othersText(review.rows - review.invalid, given)}`
+      next = nextCommand(path, given, opened.decimal)
+      others = othersText(review.rows - review.invalid, given)
       const runKey = given.runKey === undefined ? null : toIdentifier(given.runKey)
       written = await writeRejects(path, { opened, runKey, rejects: draft.rejects() })
     },
@@ -42,6 +44,7 @@ export async function openRejects(
     say(terminal) {
       if (path === null) return
       terminal.say(written === null ? notWritten(path) : rejectsText(written, next))
+      if (others !== '') terminal.say(others)
     },
     written: () => written,
     toJson: () => (written === null ? {} : { rejects: written.path, rejects_rows: written.rows }),
@@ -71,7 +74,7 @@ function rejectsText({ path, rows, kind }: WrittenRejects, next: string): string
 /** Whoever mends the bad rows must not believe that the others are on their way. */
 function othersText(others: number, { skipInvalid = false }: FileArguments): string {
   if (others === 0 || skipInvalid) return ''
-  return `\nThe other ${plural(others, 'row')} of the file ${others === 1 ? 'is' : 'are'} not sent either: hand the file in with --skip-invalid to send ${others === 1 ? 'it' : 'them'}.`
+  return `The other ${plural(others, 'row')} of the file ${others === 1 ? 'is' : 'are'} not sent either: hand the file in with --skip-invalid to send ${others === 1 ? 'it' : 'them'}.`
 }
 
 /** As the file was read, so that a mended row means what it meant: a few rows alone may leave the decimal sign open. */

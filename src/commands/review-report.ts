@@ -1,8 +1,8 @@
 // What a file holds and why it is refused, in words and as an object.
 
 import type { OpenedFile } from '../app.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 import type { Currency } from '../domain/money.ts'
-import { maskPans } from '../domain/pan.ts'
 import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/ports.ts'
 import { statusOf } from '../domain/states.ts'
 import type { Refusal, Reviewed } from '../domain/submission.ts'
@@ -55,7 +55,7 @@ function namesText(columns: readonly string[]): string {
 
 /** A name as it may be shown on a terminal. */
 function columnText(name: string): string {
-  return maskPans(name.trim())
+  return maskCardData(name.trim())
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, 60)
 }
@@ -135,7 +135,8 @@ export function showRefusals(
 
 /** For a file at hand. */
 export function allErrorsOf(path: string): string {
-  return `all of them, with the same options: tranche check ${path} --rejects ${path.replace(/\.csv$/i, '')}.rejects.csv`
+  const named = maskCardData(path)
+  return `all of them, with the same options: tranche check ${named} --rejects ${named.replace(/\.csv$/i, '')}.rejects.csv`
 }
 
 function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: string) => void): void {

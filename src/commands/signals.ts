@@ -26,7 +26,8 @@ export function openInterruption(
       void leaveNow()
       return
     }
-    terminal.say(`\n${name}: ${now}. Again: leave at once.`)
+    terminal.say('') // behind the ^C that the screen shows
+    terminal.say(`${name}: ${now}. Again: leave at once.`)
     controller.abort()
   }
   async function leaveNow(): Promise<void> {

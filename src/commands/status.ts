@@ -74,7 +74,9 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const standing = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
   const speed = await speedOf(app, ledger, batch)
   terminal.object({ ...also, ...toJson(batch, standing), ...speed })
-  for (const line of describe(batch, standing, terminal)) terminal.data(line)
+  const { state, reason } = standing
+  terminal.title(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`, reason === null ? '' : ` (${reason})`)
+  for (const line of describe(batch, standing)) terminal.data(line)
   if (speed.rows_per_second > 0 && standing.state === 'running') terminal.data(speedText(speed))
   return EXIT.approved
 }
@@ -101,13 +103,12 @@ function speedText({ rows_per_second: perSecond, seconds_left: left }: Speed): s
   return `${perSecond.toFixed(perSecond < 10 ? 1 : 0)} rows/s over the last ${SPEED_OVER_MS / 1000} s${time}`
 }
 
-function describe(batch: BatchView, { state, reason }: Standing, terminal: Terminal): string[] {
+function describe(batch: BatchView, { state }: Standing): string[] {
   const from =
     batch.source === 'queue'
       ? 'messages'
       : `${batch.fileName}${batch.runKey === null ? '' : `, run key ${batch.runKey}`}`
   const lines = [
-    `${terminal.strong(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`)}${reason === null ? '' : ` (${reason})`}`,
     `From ${from}, recorded ${isoOf(batch.createdAtMs)} by ${batch.createdBy}, merchant ${batch.merchant}`,
     ...totalLines(batch),
   ]

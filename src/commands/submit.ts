@@ -2,6 +2,7 @@
 
 import { type App, accountOf, assertRecord, openInstructionFile, openRecord, submitFile, workerNow } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { refuseWhole } from './check.ts'
@@ -79,14 +80,14 @@ export async function refuse(reviewed: Reviewed, path: string, rejects: Rejects,
   terminal.object({
     event: 'result',
     ok: false,
-    file: path,
+    file: maskCardData(path),
     ...toJsonReview(reviewed.review),
     ...toJsonRefusals(reviewed),
     ...rejects.toJson(),
     exit: EXIT.refused,
   })
   await reviewed.draft.discard()
-  terminal.say(`${path} is refused. Nothing was recorded and nothing was sent.`)
+  terminal.say(`${maskCardData(path)} is refused. Nothing was recorded and nothing was sent.`)
   return EXIT.refused
 }
 

@@ -4,7 +4,9 @@ import { styleText } from 'node:util'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import { type Currency, formatAmount } from '../domain/money.ts'
 import type { Total } from '../domain/ports.ts'
+import { visible, visibleJson } from '../domain/visible.ts'
 
+/** Whatever is in a line, one line is shown, and nothing of it is obeyed but the colours that are added here. */
 export interface Terminal {
   readonly json: boolean
   /** stderr is a screen: it may be redrawn. */
@@ -19,7 +21,8 @@ export interface Terminal {
   object(value: object): void
   /** A message for a person, on stderr. */
   say(line: string): void
-  strong(text: string): string
+  /** A line of data whose beginning stands out. */
+  title(beginning: string, rest?: string): void
   /** Draws over the last line on a screen; `null` takes it away. */
   redraw(line: string | null): void
 }
@@ -47,21 +50,24 @@ export function openTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: 
           }),
     data(line) {
       clear()
-      if (!json) stdout.write(`${line}\n`)
+      if (!json) stdout.write(`${visible(line)}\n`)
     },
     object(value) {
-      if (json) stdout.write(`${JSON.stringify(value)}\n`)
+      if (json) stdout.write(`${visibleJson(JSON.stringify(value))}\n`)
     },
     say(line) {
       clear()
-      stderr.write(`${line}\n`)
+      stderr.write(`${visible(line)}\n`)
     },
-    strong: (text) => styleText('bold', text, { stream: stdout }),
+    title(beginning, rest = '') {
+      clear()
+      if (!json) stdout.write(`${styleText('bold', visible(beginning), { stream: stdout })}${visible(rest)}\n`)
+    },
     redraw(line) {
       if (!isScreen) return
       clear()
       if (line === null) return
-      stderr.write(line.slice(0, Math.max(20, (stderr.columns ?? 80) - 1)))
+      stderr.write(visible(line).slice(0, Math.max(20, (stderr.columns ?? 80) - 1)))
       drawn = true
     },
   }
@@ -113,7 +119,8 @@ export function toJsonTotals(totals: readonly Total[]): object[] {
 }
 
 /** Columns of text, each as wide as its widest cell; `right` names the columns that are numbers. */
-export function toTable(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+export function toTable(table: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const rows = table.map((row) => row.map(visible))
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   return rows.map((row) =>
     row

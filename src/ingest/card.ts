@@ -1,5 +1,6 @@
 // Card data in a record that one record alone shows: refuses the whole file. The finding names the place, never the value.
 
+import { holdsCardSecret } from '../domain/card-secrets.ts'
 import { isRoundedPan } from '../domain/pan.ts'
 import { holdsOtherPan } from './card-evidence.ts'
 import type { Header } from './header.ts'
@@ -37,6 +38,16 @@ export function findCardData(
           'if it is one, remove it from the file, and from wherever the file came from; if not, format the column as Text and fill it again from the source',
       },
       at(rounded),
+    )
+  }
+  const secret = record.cells.findIndex(holdsCardSecret)
+  if (secret !== -1) {
+    return refuse(
+      {
+        problem: 'holds the security code or the magnetic track of a card, which may never be kept',
+        remedy: 'remove it from the file, and from wherever the file came from',
+      },
+      at(secret),
     )
   }
   const pan = passed === null ? -1 : record.cells.findIndex((cell) => holdsOtherPan(cell, passed))

@@ -5,6 +5,7 @@ import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { link, lstat, mkdir, open, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { InboxReport } from '../domain/inbox.ts'
+import { visible } from '../domain/visible.ts'
 import { shareAsBefore, shareDirectory, temporaryPathFor } from '../files/unfinished.ts'
 
 export type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
@@ -59,7 +60,7 @@ export async function exists(path: string): Promise<boolean> {
 export async function writeUnlessSame(path: string, report: InboxReport): Promise<void> {
   let text = ''
   report((line) => {
-    text += `${line}\n`
+    text += `${visible(line)}\n`
   })
   const there = await readFile(path, 'utf8').catch(() => null)
   if (there !== text) await writeWhole(path, report)
@@ -98,7 +99,7 @@ function writeLines(file: number, report: InboxReport): void {
     pending = []
   }
   report((line) => {
-    pending.push(`${line}\n`)
+    pending.push(`${visible(line)}\n`)
     if (pending.length >= LINES_PER_WRITE) flush()
   })
   flush()

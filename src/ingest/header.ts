@@ -1,5 +1,6 @@
 // The header line: which column is which field, what is carried through to the results, and what is missing.
 
+import { holdsCardSecret } from '../domain/card-secrets.ts'
 import { unguardCell } from '../domain/guard.ts'
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
@@ -240,7 +241,8 @@ export function understoodColumns(header: Header): readonly { readonly written: 
 
 function findPanInHeader(written: readonly string[]): Problem | null {
   // A sheet without column names begins with a row, whose numbers have lost their last digit.
-  if (!written.some((name) => mayHoldPan(name) || isRoundedPan(name))) return null
+  const isCard = (name: string) => mayHoldPan(name) || holdsCardSecret(name) || isRoundedPan(name)
+  if (!written.some(isCard)) return null
   return {
     problem: 'the first line holds a card number where the column names should be',
     remedy: 'card numbers never travel through this program: use customer_vault_id, and put the column names first',

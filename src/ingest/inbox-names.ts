@@ -1,7 +1,7 @@
 // What the files and folders of an inbox are called, and what their names say.
 
 import { createHash } from 'node:crypto'
-import { maskPans } from '../domain/pan.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 
 export const FOLDERS = ['claimed', 'archive', 'rejected', 'results'] as const
 export type Folder = (typeof FOLDERS)[number]
@@ -51,7 +51,7 @@ export const NOT_TAKEN = '.not-taken.txt'
  * card number, and no digest of one may be kept either. Names that differ only in what is left out or cut off stay apart.
  */
 export function leftReportOf(name: string): string {
-  const masked = maskPans(name)
+  const masked = maskCardData(name)
   const stem = cut(masked.replace(/\p{Cc}/gu, '_'))
   const digest = stem === masked ? '' : `~${createHash('sha256').update(masked).digest('hex').slice(0, 8)}`
   return `${stem}${digest}${NOT_TAKEN}`

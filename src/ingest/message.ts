@@ -1,9 +1,10 @@
 // Messages of other services: the job `instruction` of the queue tranche-intake, its published schema and its reading.
 
 import * as z from 'zod'
+import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
 import { DETAIL_FIELDS, type Instruction, OPERATIONS } from '../domain/instruction.ts'
-import { holdsPan, maskPans, mayHoldPan } from '../domain/pan.ts'
+import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { type Field, isCardColumn } from './columns.ts'
 import { instruct } from './instruct.ts'
 import { LIMITS } from './limits.ts'
@@ -118,7 +119,7 @@ export function instructionMessageJsonSchema(): Record<string, unknown> {
 }
 
 function refused(reasons: readonly string[], withheld: string | null = null): MessageRead {
-  return { kind: 'refused', reasons: reasons.map(maskPans), withheld }
+  return { kind: 'refused', reasons: reasons.map(maskCardData), withheld }
 }
 
 function toReason(issue: z.core.$ZodIssue): string {
@@ -159,7 +160,8 @@ function searchForCards(message: unknown): Withheld | null {
     if (charactersLeft < 0)
       return unsearched(`has more than ${LIMITS.messageCharacters.toLocaleString('en')} characters`)
     if (level > LIMITS.messageLevels) return unsearched(`is nested deeper than ${LIMITS.messageLevels} levels`)
-    if (names.some(mayHoldPan) || (!isObject && holds(text))) return HOLDS_CARDS
+    if (names.some((name) => mayHoldPan(name) || holdsCardSecret(name))) return HOLDS_CARDS
+    if (!isObject && (holds(text) || holdsCardSecret(text))) return HOLDS_CARDS
     if (!isObject) continue
     for (const [name, inner] of Object.entries(value)) {
       if (isCardColumn(name) && inner !== null && inner !== '') return HOLDS_CARDS

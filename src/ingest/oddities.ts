@@ -1,8 +1,8 @@
 // What people and spreadsheets leave in files: titles, pasted headers, wrapped lines, rows inside quotation marks. Read
 // rightly with a warning, or refused with the line.
 
+import { holdsCardData } from '../domain/card-secrets.ts'
 import { parseOperation } from '../domain/instruction.ts'
-import { holdsPan } from '../domain/pan.ts'
 import type { Field } from './columns.ts'
 import { signShownBy } from './decimal.ts'
 import type { Header } from './header.ts'
@@ -13,7 +13,7 @@ import type { CsvRecord } from './records.ts'
 /** Title lines above the column names: the file is refused, and the line that has the names is named. */
 export function titledFault(first: CsvRecord, headerLine: number | null): StructuralFault | null {
   // A card number in the first line is the worse news.
-  if (headerLine === null || first.cells.some(holdsPan)) return null
+  if (headerLine === null || first.cells.some(holdsCardData)) return null
   const title = first.cells.find((cell) => cell.trim() !== '') ?? ''
   const lines = headerLine === 2 ? 'line 1' : `lines 1 to ${headerLine - 1}`
   return refuse(

@@ -1,6 +1,7 @@
 // What can be wrong with a cell, a row or a whole file, as values. None of them ever carries a card number.
 
-import { maskPans } from '../domain/pan.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
+import { visible } from '../domain/visible.ts'
 
 /** One thing wrong with one value, and what the person can do about it. */
 export interface Problem {
@@ -36,11 +37,8 @@ export function refuse(
 /** The longest part of a cell that is quoted back to a person. */
 const SHOWN_CHARACTERS = 60
 
-/** A cell as it may be shown: masked first, then cut; control characters become their pictures, so that no terminal obeys them. */
+/** A cell as it may be shown: masked first, then cut; what a terminal would obey or hide is seen. */
 export function shown(cell: string): string {
-  const visible = maskPans(cell).replace(/\p{Cc}/gu, (control) => {
-    const code = control.charCodeAt(0)
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\ufffd'
-  })
-  return visible.length <= SHOWN_CHARACTERS ? visible : [...visible].slice(0, SHOWN_CHARACTERS).join('')
+  const text = visible(maskCardData(cell))
+  return text.length <= SHOWN_CHARACTERS ? text : [...text].slice(0, SHOWN_CHARACTERS).join('')
 }

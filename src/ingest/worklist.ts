@@ -2,11 +2,13 @@
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { holdsCardData } from '../domain/card-secrets.ts'
 import { unguardCell } from '../domain/guard.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { RowFault } from '../domain/ports.ts'
 import { FINDINGS, type Finding, parseFinding, takesTransaction } from '../domain/resolution.ts'
+import { holdsControls } from '../domain/visible.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding } from './bytes.ts'
 import { sniffLayout } from './delimiter.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
@@ -161,6 +163,10 @@ function parseRow(
   const reason = cell('resolution_reason') || otherwise
   if (reason === null)
     return fault('resolution_reason', 'it is empty', 'say what was found and where, or give one --reason for all')
+  if (holdsCardData(reason))
+    return fault('resolution_reason', 'it holds a card number or security code', 'take it out: the reason is kept')
+  if (holdsControls(reason))
+    return fault('resolution_reason', 'it has a line break or control character in it', 'write it in one line')
   return {
     reference,
     attempt: Number(attempt),

@@ -1,8 +1,8 @@
 // Takes one message in: understood and recorded before anyone is told, or refused and the refusal kept.
 
+import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { Instruction } from '../domain/instruction.ts'
-import { holdsPan, maskPans } from '../domain/pan.ts'
 import type { AccountId, Clock, IntakeAnswer, IntakeLedger, Log } from '../domain/ports.ts'
 
 export type ParsedMessage =
@@ -43,7 +43,8 @@ export type Taken = Exclude<IntakeAnswer, { kind: 'refused' }> | Refused
 
 /** The name of the one kind of job that is taken. */
 const MESSAGE_JOB = 'instruction'
-const CARD_IN_ID = 'the job id holds a card number: nothing was sent; hand the message in again under another id'
+const CARD_IN_ID =
+  'the job id holds a card number or security code: nothing was sent; hand the message in again under another id'
 /** Of a name that is not known here, as much as a person needs to find it. */
 const NAME_CHARACTERS = 100
 
@@ -64,7 +65,7 @@ export async function takeMessage(
   try {
     const parsed = parts.parse(payload, (merchant) => parts.accountOf(merchant)?.accountKey ?? null)
     withheld = parsed.kind === 'refused' ? parsed.withheld : null
-    if (holdsPan(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
+    if (holdsCardData(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
     else taken = jobName === MESSAGE_JOB ? await tryToTake(parsed, parts) : unknownJob(jobName, withheld)
   } catch (error) {
     if (error instanceof Fault) throw error
@@ -76,8 +77,9 @@ export async function takeMessage(
   const text = taken.withheld === null ? String(JSON.stringify(payload)).slice(0, 4_000) : `withheld: ${taken.withheld}`
   const accountName = merchantNamedIn(payload, parts)
   const nowMs = clock.nowMs()
-  const cards = holdsPan(sourceId) ? 'its job id held a card number' : taken.withheld
-  await ledger.recordRefusal({ sourceId: maskPans(sourceId), accountName, reasons: taken.reasons, text, cards, nowMs })
+  const cards = holdsCardData(sourceId) ? 'its job id held a card number' : taken.withheld
+  const { reasons } = taken
+  await ledger.recordRefusal({ sourceId: maskCardData(sourceId), accountName, reasons, text, cards, nowMs })
   return taken
 }
 
@@ -102,7 +104,7 @@ async function tryToTake(parsed: ParsedMessage, { ledger, clock, accountOf }: Me
 
 /** What cannot be understood must not stay lying about with a card number in it. */
 function unknownJob(jobName: string, withheld: string | null): Taken {
-  const name = maskPans(jobName).slice(0, NAME_CHARACTERS)
+  const name = maskCardData(jobName).slice(0, NAME_CHARACTERS)
   return { kind: 'refused', reasons: [`the job "${name}" is not known here: name it "${MESSAGE_JOB}"`], withheld }
 }
 

@@ -2,6 +2,7 @@
 // are written. Trouble that is not a file's fault leaves the file taken, for the next pass.
 
 import { type Alarm, stoppedBy } from '../domain/alarm.ts'
+import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type {
   Archived,
@@ -13,7 +14,6 @@ import type {
   StaysFor,
   TakenFile,
 } from '../domain/inbox.ts'
-import { holdsPan } from '../domain/pan.ts'
 import type { AccountId, BatchId, BatchView, Clock, Ledger } from '../domain/ports.ts'
 import { countIn } from '../domain/progress.ts'
 import type { FileRefusal, InstructionFile, Reviewed, Submitted } from '../domain/submission.ts'
@@ -196,7 +196,7 @@ export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork
 
 /** Cells and columns that could not be read are no reason to move a file: it may hold anything. */
 async function lookThrough<F>(parts: InboxParts<F>, path: string, name: string): Promise<CardFinding | null> {
-  if (holdsPan(name)) return { kind: 'cards', line: null, column: null }
+  if (holdsCardData(name)) return { kind: 'cards', line: null, column: null }
   try {
     return await parts.findCards(path)
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { holdsPan } from '../domain/pan.ts'
+import { holdsCardData } from '../domain/card-secrets.ts'
 import type { Log } from '../domain/ports.ts'
 import { answered, type RedisAddress, toWorkerOptions } from './connection.ts'
 import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
@@ -108,7 +108,7 @@ async function takeJob(
     const sourceId = `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`
     taken = await take(job.name, job.data, sourceId)
     // An id and a name cannot be overwritten. Its producer is told by the event all the same.
-    if (holdsPan(sourceId) || holdsPan(job.name)) job.opts.removeOnFail = true
+    if (holdsCardData(sourceId) || holdsCardData(job.name)) job.opts.removeOnFail = true
     if (taken.kind === 'refused' && taken.withheld !== null) {
       await job.updateData({ withheld: `the message was overwritten: ${taken.withheld}` })
     }

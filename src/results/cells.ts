@@ -1,8 +1,8 @@
 // One recorded row → one line of the reconciliation: the cells as they came, then what became of them.
 
+import { maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
 import { guardCell } from '../domain/guard.ts'
-import { maskPans } from '../domain/pan.ts'
 import type { BatchReading, BatchView, ReconciliationRow } from '../domain/ports.ts'
 import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
 import { RESULT_COLUMNS } from '../domain/result-columns.ts'
@@ -80,5 +80,5 @@ export function toTimestamp(atMs: number | null): string {
 
 /** Words from outside: whatever is in them, they stay on one line and carry no card number. */
 export function oneLine(text: string | null): string {
-  return maskPans((text ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim())
+  return maskCardData((text ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim())
 }

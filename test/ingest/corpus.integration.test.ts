@@ -553,7 +553,7 @@ const CASES: readonly Case[] = [
       'line 6, row 5: amount "1.2E+3" is in scientific notation; format the column as a number with decimals and export the file again',
       'line 7, row 6: amount "12.3O" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
       'line 8, row 7: amount "0.00" is zero; leave the row out, or write the amount',
-      'line 9, row 8: amount "1​2.00" contains an invisible character (U+200B); type it again',
+      'line 9, row 8: amount "1<U+200B>2.00" contains an invisible character (U+200B); type it again',
       'line 10, row 9: amount "１２.00" is not an amount when "." parts the decimals; write it as digits and decimals only, for example 1234.56',
       'line 11, row 10: amount ".50" is not an amount when "." parts the decimals; write it as digits and decimals only, for example 1234.56',
       'line 12, row 11: amount "=5" is not an amount when "." parts the decimals; write it as digits and decimals only, for example 1234.56',
@@ -577,8 +577,8 @@ const CASES: readonly Case[] = [
     fact: 'ids with other digits, hidden characters or the letter O are errors',
     rows: [
       'line 2, row 1: request_ref_po_id "１２３" has digits that are not 0 to 9; type the id again with plain digits',
-      'line 3, row 2: request_ref_po_id "12​3" contains an invisible character (U+200B); type it again',
-      'line 4, row 3: request_ref_po_id "12­3" contains an invisible character (U+00AD); type it again',
+      'line 3, row 2: request_ref_po_id "12<U+200B>3" contains an invisible character (U+200B); type it again',
+      'line 4, row 3: request_ref_po_id "12<U+00AD>3" contains an invisible character (U+00AD); type it again',
       'line 5, row 4: request_ref_po_id "12 3" contains an invisible character (U+00A0); type it again',
       'line 6, row 5: request_ref_po_id "1O3" has the letter O where a zero seems to be meant; use the id exactly as the gateway gave it',
       'line 7, row 6: request_ref_po_id "12 3" is not digits only; use the id exactly as the gateway gave it',
@@ -598,7 +598,7 @@ const CASES: readonly Case[] = [
       'line 2, row 1: reference "1.23457E+12" was turned into a rounded number by a spreadsheet; format the column as Text in the spreadsheet, fill it again from the source, and export the file again',
       'line 3, row 2: reference "=1+1" begins with a character that a spreadsheet takes for a formula, or with a control character; write it without that character',
       'line 4, row 3: reference "\'00123" begins with an apostrophe, a spreadsheet\'s mark for text that was typed as a character; take the apostrophe away and format the column as Text instead',
-      'line 5, row 4: reference "R​4" contains an invisible character (U+200B); type it again',
+      'line 5, row 4: reference "R<U+200B>4" contains an invisible character (U+200B); type it again',
     ],
   },
   {

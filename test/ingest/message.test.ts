@@ -85,6 +85,8 @@ describe('a message is refused', () => {
     ['deep inside', { extra: [{ deep: '4111111111111111' }] }],
     ['as a name', { '4111111111111111': '' }],
     ['as a security code', { pmt_key: '123' }],
+    ['as a security code in a text', { cust_fname: 'Ann, cvv 123' }],
+    ['as a magnetic track', { note: [';4111111111111112=28121010000?'] }],
     ['as a security code inside another object', { card: { cvv: 123 } }],
   ])('when card data is in it %s; it says so and repeats nothing of it', (_, part) => {
     const read = parse({ ...CAPTURE, ...part })

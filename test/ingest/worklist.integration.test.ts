@@ -80,10 +80,16 @@ describe('a worklist is not guessed at', () => {
     ['no attempt', 'R-1,,shop,approved,,x', 'attempt'],
     ['no reference', ',1,shop,approved,,x', 'reference'],
     ['no reason', 'R-1,1,shop,approved,,', 'resolution_reason'],
+    ['a reason with a card number', 'R-1,1,shop,approved,,card 4111111111111111', 'resolution_reason'],
+    ['a reason with a security code', 'R-1,1,shop,approved,,cvv 123', 'resolution_reason'],
+    ['a reason that would be two lines of the history', 'R-1,1,shop,approved,,"a\nb"', 'resolution_reason'],
+    ['a reason that a terminal would obey', 'R-1,1,shop,approved,,a\u001b[2Jb', 'resolution_reason'],
     ['a transaction that a spreadsheet rounded', 'R-1,1,shop,approved,1.23457E+12,x', 'resolution_transaction_id'],
     ['a transaction of a row that was not executed', 'R-1,1,shop,not-executed,7001,x', 'resolution_transaction_id'],
   ])('%s is a fault of its line', async (_what, line, column) => {
-    expect(await read(`${HEADER}\n${line}\n`)).toMatchObject({ entries: [], faults: [{ line: 2, column }] })
+    const found = await read(`${HEADER}\n${line}\n`)
+    expect(found).toMatchObject({ entries: [], faults: [{ line: 2, column }] })
+    expect(JSON.stringify(found)).not.toMatch(/4111111111111111|123[^4]/)
   })
 
   test('one row that stands in two lines is a fault of the second', async () => {

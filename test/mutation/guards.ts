@@ -63,6 +63,12 @@ const CARD_EVIDENCE = 'test/ingest/card-evidence.integration.test.ts'
 const NOT_A_CARD = 'test/e2e/not-a-card.e2e.test.ts'
 const WORKBOOK = 'test/ingest/workbook.integration.test.ts'
 const NUMBER_FORMATS = 'test/ingest/number-formats.integration.test.ts'
+const LOG = 'test/log.test.ts'
+const DOORS = 'test/e2e/doors.e2e.test.ts'
+const TERMINAL = 'test/commands/terminal.test.ts'
+const WORKLIST = 'test/ingest/worklist.integration.test.ts'
+const CELLS = 'test/results/cells.test.ts'
+const SECRETS = 'test/domain/card-secrets.test.ts'
 const UNSEEN = 'test/ingest/unseen-cells.integration.test.ts'
 const FOREIGN = 'test/ingest/foreign-elements.integration.test.ts'
 const OTHER_WRITERS = 'test/ingest/other-writers.integration.test.ts'
@@ -1698,14 +1704,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a job id that holds a card number is refused',
     file: 'src/processors/take-message.ts',
-    guard: 'if (holdsPan(sourceId)) taken',
+    guard: 'if (holdsCardData(sourceId)) taken',
     without: "if (sourceId === '') taken",
     tests: [TAKING],
   },
   {
     name: 'a refusal keeps no card number of a job id',
     file: 'src/processors/take-message.ts',
-    guard: 'sourceId: maskPans(sourceId)',
+    guard: 'sourceId: maskCardData(sourceId)',
     without: 'sourceId',
     tests: [TAKING],
   },
@@ -2520,5 +2526,103 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (batch.purgedAtMs === null && (',
     without: 'if ((',
     tests: [INBOX_PASS],
+  },
+  {
+    name: 'an option or argument with card data ends the command',
+    file: 'src/commands/option-texts.ts',
+    guard: 'if (!NOT_LOOKED_AT.includes(name) && holdsCardData(text)) throw cardFault(name)',
+    without: '',
+    tests: [DOORS],
+  },
+  {
+    name: 'a line of the history is one line',
+    file: 'src/commands/option-texts.ts',
+    guard: 'if (ONE_LINE.includes(name) && holdsControls(text)) throw controlFault(name)',
+    without: '',
+    tests: [DOORS],
+  },
+  {
+    name: 'words that commander does not know are shown masked',
+    file: 'src/cli.ts',
+    guard: 'process.stderr.write(maskCardData(text)',
+    without: 'process.stderr.write(text',
+    tests: [DOORS],
+  },
+  {
+    name: 'an error is shown masked',
+    file: 'src/cli.ts',
+    guard: 'error instanceof Fault ? maskCardData(said)',
+    without: 'error instanceof Fault ? said',
+    tests: [DOORS],
+  },
+  {
+    name: 'a terminal obeys no message',
+    file: 'src/commands/terminal.ts',
+    guard: 'stderr.write(`${visible(line)}\\n`)',
+    without: 'stderr.write(`${line}\\n`)',
+    tests: [TERMINAL],
+  },
+  {
+    name: 'a terminal obeys no line of data',
+    file: 'src/commands/terminal.ts',
+    guard: 'stdout.write(`${visible(line)}\\n`)',
+    without: 'stdout.write(`${line}\\n`)',
+    tests: [TERMINAL],
+  },
+  {
+    name: 'a terminal obeys no title',
+    file: 'src/commands/terminal.ts',
+    guard: "styleText('bold', visible(beginning),",
+    without: "styleText('bold', beginning,",
+    tests: [TERMINAL],
+  },
+  {
+    name: 'a terminal obeys no JSON',
+    file: 'src/commands/terminal.ts',
+    guard: 'visibleJson(JSON.stringify(value))',
+    without: 'JSON.stringify(value)',
+    tests: [TERMINAL],
+  },
+  {
+    name: 'a terminal obeys no line of the log',
+    file: 'src/log.ts',
+    guard: 'visibleJson(scrub(line))',
+    without: 'scrub(line)',
+    tests: [LOG],
+  },
+  {
+    name: 'the name of a file is recorded masked',
+    file: 'src/app.ts',
+    guard: 'name: maskCardData(basename(path))',
+    without: 'name: basename(path)',
+    tests: [DOORS],
+  },
+  {
+    name: 'a reason in a worklist holds no card data',
+    file: 'src/ingest/worklist.ts',
+    guard: 'if (holdsCardData(reason))',
+    without: 'if (reason === null)',
+    tests: [WORKLIST],
+  },
+  {
+    name: 'a reason in a worklist is one line',
+    file: 'src/ingest/worklist.ts',
+    guard: 'if (holdsControls(reason))',
+    without: 'if (reason === null)',
+    tests: [WORKLIST],
+  },
+  {
+    name: 'results repeat no security code that the gateway repeats',
+    file: 'src/results/cells.ts',
+    guard: 'return maskCardData(',
+    without: 'return String(',
+    tests: [CELLS],
+  },
+  {
+    name: 'what a mask leaves is no finding',
+    file: 'src/domain/card-secrets.ts',
+    guard: String.raw`(?!0+(?!\p{Nd}))\p{Nd}{3,4}`,
+    without: String.raw`\p{Nd}{3,4}`,
+    tests: [SECRETS],
   },
 ]

@@ -92,6 +92,17 @@ describe('a refusal is kept', () => {
     expect(kept[0]?.reasons[0]?.length).toBeLessThan(200)
   })
 
+  test('without the security code that is in the id or the name of a job', async () => {
+    const id = await takeMessage('instruction', REFUND, 'queue/cvv:123/1', parts)
+    expect(id).toMatchObject({
+      kind: 'refused',
+      reasons: [expect.stringMatching(/^the job id holds a card number or/)],
+    })
+    const name = await takeMessage('pay cvv 123', REFUND, 'queue/2/1', parts)
+    expect(name).toMatchObject({ kind: 'refused', reasons: [expect.stringContaining('the job "pay cvv 000"')] })
+    expect(JSON.stringify([id, name, kept])).not.toMatch(/cvv.123/)
+  })
+
   test.each([
     ['amount', { amount: 1.5 }],
     ['nothing', {}],

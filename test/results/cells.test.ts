@@ -1,6 +1,7 @@
 // One recorded row as a line of the reconciliation.
 
 import { describe, expect, test } from 'vitest'
+import { holdsCardData } from '../../src/domain/card-secrets.ts'
 import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import { STATES } from '../../src/domain/states.ts'
 import { layoutOf, toHeaderCells, toResultCells } from '../../src/results/cells.ts'
@@ -96,6 +97,15 @@ describe('what the gateway says', () => {
   test('carries no card number', () => {
     const line = lineOf([], rowOf({ reason: 'card 4111111111111111', warning: '4111 1111 1111 1111' }))
     expect(Object.values(line).join().replaceAll(' ', '')).not.toContain('4111111111111111')
+  })
+
+  test('carries no security code, and what is left is none when the results are fed back', () => {
+    const line = lineOf([], rowOf({ reason: 'Invalid CVV 123', warning: 'track ;4111111111111112=28121010000?' }))
+    expect(line).toMatchObject({
+      result_reason: 'Invalid CVV 000',
+      result_warning: 'track ;0000000000000000=00000000000?',
+    })
+    expect(Object.values(line).some((cell) => holdsCardData(cell ?? ''))).toBe(false)
   })
 
   test('is guarded like any cell', () => {

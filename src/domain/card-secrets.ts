@@ -1,0 +1,54 @@
+// What must never be kept of a card beside its number: security codes and magnetic tracks in any text. A code alone is three or
+// four digits like any others, so that the word in front of it decides. Pure; every pattern is linear.
+
+import { holdsPan, maskPans } from './pan.ts'
+
+/** Names that mean nothing else. CID and CSC are customers and courses as well: "CSC 101" is no security code. */
+const CODE_NAMES = [
+  '(?:card|cc)?[ _-]?(?:cvv|cvc|cvn|cvd)[12]?',
+  'cav2',
+  'security[ _-]?(?:code|number)',
+  '(?:card|cvv|cvc)[ _-]?verification[ _-]?(?:code|value|number)',
+  '(?:karten)?pr(?:ü|u|ue)f(?:ziffern?|nummer|zahl|code)',
+  '(?:karten)?sicherheits(?:code|nummer)',
+  'cryptogramme(?: visuel)?',
+  'code (?:de )?s[ée]curit[ée]',
+  'c[óo]digo (?:de )?seguridad',
+  'codice (?:di )?sicurezza',
+].join('|')
+/** What people write between the name and the digits. */
+const BETWEEN = String.raw`(?:[^\p{L}\p{N}\r\n]{0,8}(?:code|number|value|no|nr|is|ist|est|es|è|lautet|was|war)){0,2}[^\p{L}\p{N}\r\n]{0,8}`
+/** Zeros alone are what a mask leaves. */
+const CODE = new RegExp(
+  String.raw`(?<![\p{L}\p{N}])(?:${CODE_NAMES})${BETWEEN}(?!0+(?!\p{Nd}))\p{Nd}{3,4}(?!\p{Nd})`,
+  'giu',
+)
+
+/** As ISO/IEC 7813 writes them. The beginning of the second may be lost where it parts cells; then a month and a service code tell. */
+const TRACKS = [
+  /%B ?(?!(?:0 ?)+\^)(?:\d ?){12,19}\^[^?\r\n]{0,80}\??/gi,
+  /;(?!0+=)\d{12,19}=\d{0,24}\??/g,
+  /(?<!\d)(?!0+=)\d{12,19}=\d\d(?:0[1-9]|1[0-2])\d{3,20}\??/g,
+]
+
+/** Whether the text holds a security code under its name, or a magnetic track. */
+export function holdsCardSecret(text: string): boolean {
+  return [CODE, ...TRACKS].some((pattern) => text.search(pattern) !== -1)
+}
+
+/** The digits of every such code and track made zeros, so that JSON stays JSON. */
+export function maskCardSecrets(text: string): string {
+  const zeroed = (match: string) => match.replace(/\p{Nd}/gu, '0')
+  const withoutTracks = TRACKS.reduce((rest, track) => rest.replace(track, zeroed), text)
+  return withoutTracks.replace(CODE, (match) => match.replace(/\p{Nd}{3,4}$/u, zeroed))
+}
+
+/** Anything in a text that may not be kept: a card number, a security code, a track. */
+export function holdsCardData(text: string): boolean {
+  return holdsPan(text) || holdsCardSecret(text)
+}
+
+/** The text as it may be kept and shown. Tracks first: of a masked number their pattern would be blind. */
+export function maskCardData(text: string): string {
+  return maskPans(maskCardSecrets(text))
+}

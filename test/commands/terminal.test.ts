@@ -1,0 +1,78 @@
+// What reaches a screen of what a command shows.
+
+import { PassThrough } from 'node:stream'
+import type { WriteStream } from 'node:tty'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openTerminal, type Terminal, toTable } from '../../src/commands/terminal.ts'
+
+function shownBy(json: boolean, show: (terminal: Terminal) => void): { stdout: string; stderr: string } {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const asScreen = (stream: PassThrough) =>
+    Object.assign(stream, { isTTY: true, columns: 200 }) as unknown as WriteStream
+  show(openTerminal(json, asScreen(stdout), asScreen(stderr)))
+  return { stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
+}
+
+/** What the program itself puts in: the line taken away again, and bold. */
+const OWN = ['\r\u001b[K', '\u001b[1m', '\u001b[22m']
+const withoutOwn = (text: string) => OWN.reduce((rest, code) => rest.replaceAll(code, ''), text)
+const OBEYED = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u
+
+const odd = fc.constantFrom(
+  '\x1b[1m',
+  '\x1b]52;c;AAAA\x07',
+  '\n',
+  '\r',
+  '\r\x1b[K',
+  '\t',
+  '\x9b',
+  '\u2028',
+  '\u202e',
+  '\x1b[22m',
+)
+const text = fc.array(fc.oneof(odd, fc.string({ unit: 'binary' })), { maxLength: 6 }).map((parts) => parts.join(''))
+
+test('any text is one line on either stream, and nothing of it is obeyed', () => {
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      const { stdout, stderr } = shownBy(false, (terminal) => {
+        terminal.data(one)
+        terminal.title(one, other)
+        for (const line of toTable([[one, other]])) terminal.data(line)
+        terminal.say(one)
+        terminal.redraw(other)
+        terminal.redraw(null)
+      })
+      for (const [shown, lines] of [
+        [stdout, 3],
+        [stderr, 1],
+      ] as const) {
+        const parts = withoutOwn(shown).split('\n')
+        expect(parts).toHaveLength(lines + 1)
+        for (const part of parts) expect(part).not.toMatch(OBEYED)
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('an object of any text is one line of JSON that says the same, and nothing of it is obeyed', () => {
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      const { stdout } = shownBy(true, (terminal) => terminal.object({ [one]: [other] }))
+      expect(stdout).toMatch(/^[^\n]*\n$/)
+      expect(stdout.slice(0, -1)).not.toMatch(OBEYED)
+      expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify({ [one]: [other] })))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('columns of a table stand below each other though a name has what is shown longer than it is', () => {
+  const [first = '', second = ''] = toTable([
+    ['a\u202eb', 'x'],
+    ['c', 'y'],
+  ])
+  expect(first.indexOf('x')).toBe(second.indexOf('y'))
+})

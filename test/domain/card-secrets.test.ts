@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { holdsCardData, holdsCardSecret, maskCardData, maskCardSecrets } from '../../src/domain/card-secrets.ts'
+
+describe('a security code under its name is found and masked', () => {
+  test.each([
+    ['cvv 123', 'cvv 000'],
+    ['CVV2: 1234.', 'CVV2: 0000.'],
+    ['cvc=123', 'cvc=000'],
+    ['{"card_cvv":"123"}', '{"card_cvv":"000"}'],
+    ['{"cvv":123}', '{"cvv":000}'],
+    ['&card_cvv=123&x=1', '&card_cvv=000&x=1'],
+    ['<cvv2>123</cvv2>', '<cvv2>000</cvv2>'],
+    ['cvv2123', 'cvv0000'],
+    ['card 4111, CVC code is 987', 'card 4111, CVC code is 000'],
+    ['security code 123', 'security code 000'],
+    ['Security-Code: 1234', 'Security-Code: 0000'],
+    ['Prüfziffer 123', 'Prüfziffer 000'],
+    ['Die Kartenprüfnummer lautet 123', 'Die Kartenprüfnummer lautet 000'],
+    ['Pruefnummer 123', 'Pruefnummer 000'],
+    ['Sicherheitscode: 123', 'Sicherheitscode: 000'],
+    ['cryptogramme visuel 123', 'cryptogramme visuel 000'],
+    ['código de seguridad 123', 'código de seguridad 000'],
+    ['codice di sicurezza: 123', 'codice di sicurezza: 000'],
+    ['CVV (123)', 'CVV (000)'],
+    ['cvv ١٢٣', 'cvv 000'],
+  ])('%s', (text, masked) => {
+    expect(holdsCardSecret(text)).toBe(true)
+    expect(maskCardSecrets(text)).toBe(masked)
+    expect(holdsCardSecret(masked)).toBe(false)
+  })
+})
+
+describe('a magnetic track is found and masked, whether or not its number passes a check', () => {
+  test.each([
+    ['%B4111111111111112^DOE/JANE^28121010000000?', '%B0000000000000000^DOE/JANE^00000000000000?'],
+    ['%B 3400 000000 00009^DOE^2812101', null],
+    ['x %b123456789012^a', 'x %b000000000000^a'],
+    [';4111111111111112=28121010000000000?', ';0000000000000000=00000000000000000?'],
+    ['note ;123456789012=', 'note ;000000000000='],
+    ['4111111111111112=28121010000?', '0000000000000000=00000000000?'],
+  ])('%s', (text, masked) => {
+    expect(holdsCardSecret(text)).toBe(true)
+    if (masked !== null) expect(maskCardSecrets(text)).toBe(masked)
+    expect(holdsCardSecret(maskCardSecrets(text))).toBe(false)
+  })
+})
+
+describe('what only looks so is let be', () => {
+  test.each([
+    ...[
+      'cvv match',
+      'CVV2 mismatch, code 05',
+      'cvv 12',
+      'cvv 12345',
+      'cvv was not given: 123 rows',
+      'CSC 101',
+      'CID 1234',
+    ],
+    ...['discovered 123', 'security 123', 'verification code 1234', 'PIN 110001', 'security codes of 2024', 'prüf 123'],
+    ...[
+      'a=1;123456789012',
+      '123456789012=1',
+      'id=123456789012345',
+      '%B2^x',
+      'cvv\n123',
+      'order 123 cvv',
+      'cvv 000',
+      'cvvx 123',
+    ],
+  ])('%s', (text) => {
+    expect(holdsCardSecret(text)).toBe(false)
+    expect(maskCardSecrets(text)).toBe(text)
+  })
+})
+
+const piece = fc.oneof(
+  fc.constantFrom(
+    'cvv',
+    'CVC2',
+    'security code',
+    'Prüfziffer',
+    'code',
+    ' is ',
+    ': ',
+    '%B',
+    '^',
+    ';',
+    '=',
+    '?',
+    ' ',
+    '\n',
+    '"',
+  ),
+  fc.stringMatching(/^\d{1,19}$/),
+  fc.constantFrom('4111111111111111', '4111111111111112', '123', '0000', '000000000000'),
+  fc.string({ maxLength: 3 }),
+)
+const text = fc.array(piece, { maxLength: 12 }).map((parts) => parts.join(''))
+
+test('in any text nothing is found after the mask, and a second mask changes nothing', () => {
+  fc.assert(
+    fc.property(text, (given) => {
+      const masked = maskCardData(given)
+      expect(holdsCardSecret(masked)).toBe(false)
+      expect(maskCardData(masked)).toBe(masked)
+      if (!holdsCardData(given)) expect(masked).toBe(given)
+    }),
+    { numRuns: 5000 },
+  )
+})
