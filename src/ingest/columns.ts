@@ -3,6 +3,7 @@
 import { DETAIL_FIELDS } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { REJECT_COLUMNS, RESULT_COLUMNS } from '../domain/result-columns.ts'
+import { cardMeaningOf } from './card-columns.ts'
 import { isProblem, type Problem, shown } from './problem.ts'
 
 const FIELDS = [
@@ -101,6 +102,7 @@ const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   ],
 }
 
+/** As one word too, `numerodecarte`; card-columns.ts knows them by their words. */
 const CARD_NAMES = [
   ...[
     'pmt_numb',
@@ -114,8 +116,7 @@ const CARD_NAMES = [
     'credit_card_number',
   ],
   ...['cvv', 'cvv2', 'cvc', 'cvc2', 'csc', 'card_cvv', 'card_cvc', 'security_code', 'card_security_code'],
-  ...['expiry', 'expiry_date', 'exp_date', 'expiration', 'expiration_date', 'card_expiry', 'card_expiry_date'],
-  ...['card_exp_mm', 'card_exp_yy', 'exp_month', 'exp_year', 'expiry_month', 'expiry_year'],
+  ...['card_expiry', 'card_expiry_date', 'card_exp_mm', 'card_exp_yy'],
   ...['kartennummer', 'kreditkartennummer', 'kartenprüfnummer', 'kartenprüfziffer', 'prüfziffer'],
   ...['numéro_de_carte', 'numéro_carte', 'cryptogramme', 'número_de_tarjeta', 'número_tarjeta'],
   ...['numero_di_carta', 'numero_carta', 'numero_della_carta', 'codice_di_sicurezza', 'código_de_seguridad'],
@@ -157,7 +158,7 @@ export function fieldOf(column: string): Field | undefined {
 
 /** Columns meant for card data. This version takes none: it executes vaulted cards and orders only. */
 export function isCardColumn(column: string): boolean {
-  return CARD_NAME_SET.has(squeezed(column))
+  return cardMeaningOf(column) === 'certain' || CARD_NAME_SET.has(squeezed(column))
 }
 
 export function isResultColumn(column: string): boolean {

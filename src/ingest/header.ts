@@ -5,6 +5,7 @@ import { unguardCell } from '../domain/guard.ts'
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { isRoundedPan, mayHoldPan } from '../domain/pan.ts'
+import { type CardMeaning, cardMeaningOf, speaksOfCards } from './card-columns.ts'
 import {
   type Field,
   fieldOf,
@@ -41,6 +42,10 @@ export interface Header {
   readonly cards: readonly number[]
   /** Columns whose numbers a person says are no card numbers. */
   readonly notCards: readonly number[]
+  /** Columns that are not understood and whose names may mean card data, which their values decide. */
+  readonly doubtful: readonly { readonly place: number; readonly meaning: Exclude<CardMeaning, 'certain'> }[]
+  /** Some other column than a field shows that the file is about cards. */
+  readonly speaksOfCards: boolean
   /** The places whose cells go into the results, in order: all but a former result's or reject's own. */
   readonly carried: readonly number[]
   /** Results fed back: where their references are, and which recorded row each line came from. */
@@ -103,6 +108,11 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     rivals: namesAt(rivals),
     cards,
     notCards,
+    doubtful: unknown.flatMap((place) => {
+      const meaning = cardMeaningOf(written[place] as string)
+      return meaning === null || meaning === 'certain' || notCards.includes(place) ? [] : [{ place, meaning }]
+    }),
+    speaksOfCards: cards.length > 0 || namesAt(unknown).some(speaksOfCards),
     carried: places.filter((i) => !isOurs(i)),
     results,
     guarded,

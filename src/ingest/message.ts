@@ -5,6 +5,7 @@ import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
 import { DETAIL_FIELDS, type Instruction, OPERATIONS } from '../domain/instruction.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
+import { cardMeaningOf, looksAs, speaksOfCards } from './card-columns.ts'
 import { type Field, isCardColumn } from './columns.ts'
 import { instruct } from './instruct.ts'
 import { LIMITS } from './limits.ts'
@@ -149,10 +150,10 @@ const IDS: ReadonlySet<string> = new Set<Field>(['reference', 'request_ref_po_id
  * none. Whatever passes is small enough, and shallow enough, for all that is done with it later.
  */
 function searchForCards(message: unknown): Withheld | null {
-  const left = [{ value: message, level: 0, holds: mayHoldPan }]
+  const left: Part[] = [{ value: message, level: 0, holds: mayHoldPan, under: '' }]
   let charactersLeft: number = LIMITS.messageCharacters
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const { value, level, holds } = next
+    const { value, level, holds, under } = next
     const isObject = typeof value === 'object' && value !== null
     const names = isObject && !Array.isArray(value) ? Object.keys(value) : []
     const text = isObject ? names.join('\n') : String(value)
@@ -163,10 +164,34 @@ function searchForCards(message: unknown): Withheld | null {
     if (names.some((name) => mayHoldPan(name) || holdsCardSecret(name))) return HOLDS_CARDS
     if (!isObject && (holds(text) || holdsCardSecret(text))) return HOLDS_CARDS
     if (!isObject) continue
-    for (const [name, inner] of Object.entries(value)) {
-      if (isCardColumn(name) && inner !== null && inner !== '') return HOLDS_CARDS
-      left.push({ value: inner, level: level + 1, holds: IDS.has(name) ? holdsPan : mayHoldPan })
-    }
+    if (names.some((name) => namesCard(value as Readonly<Record<string, unknown>>, name, under))) return HOLDS_CARDS
+    for (const [name, inner] of Object.entries(value))
+      left.push({
+        value: inner,
+        level: level + 1,
+        holds: IDS.has(name) ? holdsPan : mayHoldPan,
+        under: Array.isArray(value) ? under : name,
+      })
   }
   return null
+}
+
+interface Part {
+  readonly value: unknown
+  readonly level: number
+  readonly holds: (text: string) => boolean
+  /** The name that it stands under. */
+  readonly under: string
+}
+
+/** By its name, or by it and the name above it: `card: { number }`. A field of an instruction is what it is called. */
+function namesCard(object: Readonly<Record<string, unknown>>, name: string, under: string): boolean {
+  const value = object[name]
+  if (value === null || value === '' || Object.hasOwn(SCHEMA.shape, name)) return false
+  if (isCardColumn(name)) return true
+  const meaning = cardMeaningOf(under === '' ? name : `${under} ${name}`)
+  if (meaning === 'certain') return true
+  if (meaning === null || typeof value === 'object') return false
+  const isSo = meaning !== 'expiry' || Object.keys(object).some((other) => other !== name && speaksOfCards(other))
+  return isSo && looksAs(meaning, String(value))
 }

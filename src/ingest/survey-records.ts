@@ -3,6 +3,7 @@
 import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { findCardData } from './card.ts'
+import { DoubtfulColumns } from './card-columns.ts'
 import { CardEvidence, type CardsJudged, passedWarnings } from './card-evidence.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
 import { DecimalEvidence, type DecimalSign } from './decimal.ts'
@@ -65,6 +66,7 @@ export async function surveyRecords(
   const oddities = new Oddities()
   let header: Header | null = null
   let cards: CardEvidence | null = null
+  let doubtful: DoubtfulColumns | null = null
   let rows = 0
   for await (const read of records) {
     if (read.kind === 'refused') return read
@@ -77,6 +79,7 @@ export async function surveyRecords(
       if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
       header = parsed
       cards = new CardEvidence(header)
+      doubtful = new DoubtfulColumns(header)
       continue
     }
     if (isHeaderAgain(header, read.cells)) {
@@ -92,6 +95,7 @@ export async function surveyRecords(
       (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
     if (fault !== null) return fault
     cards?.see(read, rows)
+    doubtful?.see(read, rows)
     const place = header.fields.amount ?? -1
     const amount = unquoted(read.cells[place] ?? '')
     directions.see(amount, read.line)
@@ -99,6 +103,8 @@ export async function surveyRecords(
     if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(amount, read.line)
   }
   if (header === null || cards === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
+  const named = doubtful?.decide() ?? null
+  if (named !== null) return named
   const judged = cards.judge()
   if ('kind' in judged) return judged
   const bothWays = directions.decide()

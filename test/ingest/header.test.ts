@@ -71,7 +71,16 @@ describe('columns', () => {
   })
 
   test('for card data are known under their many names', () => {
-    expect(header('type;pmt_numb;Card Number;CVV2;exp date;expiry_note').cards).toEqual([1, 2, 3, 4])
+    expect(header('type;pmt_numb;Card Number;CVV2;card exp date;expiry_note').cards).toEqual([1, 2, 3, 4])
+  })
+
+  test('that may be for card data are judged by their values, unless they are read as a field', () => {
+    const named = 'type;pin;exp date;card_type;amount;plz'
+    const [pin, expiry] = [{ place: 1, meaning: 'code' } as const, { place: 2, meaning: 'expiry' } as const]
+    expect(header(named)).toMatchObject({ cards: [], speaksOfCards: true, doubtful: [pin, expiry] })
+    expect(header(named.replace('card_type', 'x')).speaksOfCards).toBe(false)
+    const map = [{ column: 'pin', field: 'bill_addr_zip' }] as const
+    expect(header(named.replace('plz', 'x'), { map }).doubtful).toEqual([expiry])
   })
 
   test('a card number among the names refuses the file and is not shown', () => {

@@ -88,6 +88,12 @@ describe('a message is refused', () => {
     ['as a security code in a text', { cust_fname: 'Ann, cvv 123' }],
     ['as a magnetic track', { note: [';4111111111111112=28121010000?'] }],
     ['as a security code inside another object', { card: { cvv: 123 } }],
+    ['as a card number by the names of two levels', { card: { number: '9111' } }],
+    ['as a PIN by the names of two levels', { card: [{ pin: 9111 }] }],
+    ['as a security code under any writing of its name', { 'CVV2/CVC2 code': 123 }],
+    ['under a name that may mean a PIN', { pin: 1234 }],
+    ['under a name that may mean a card', { card: 4111111111111112 }],
+    ['as the expiry beside the rest of a card', { payment: { valid_thru: '12/28', card_brand: 'x' } }],
   ])('when card data is in it %s; it says so and repeats nothing of it', (_, part) => {
     const read = parse({ ...CAPTURE, ...part })
     expect(read).toMatchObject({ kind: 'refused', withheld: 'it held card data' })
@@ -99,6 +105,17 @@ describe('a message is refused', () => {
     expect(parse({ ...CAPTURE, reference: odd }).kind).toBe('message')
     expect(parse({ ...CAPTURE, cust_fname: odd })).toMatchObject({ withheld: 'it held card data' })
     expect(parse({ ...CAPTURE, cust_phone: '4915112345679' }).kind).toBe('message')
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['a postal code of six digits', { pin: 110001 }],
+    ['the end of an invoice', { invoice: { valid_until: '12/28' } }],
+    ['the last four digits', { card: { last4: '1234', type: 'visa' } }],
+    ['no value', { cvv: '', card_number: null }],
+    ['the fields of an instruction', { save_card_on_file: 'Y', cust_phone: '123' }],
+  ])('without saying that card data is in it where there is %s', (_, part) => {
+    const read = parse({ ...CAPTURE, ...part })
+    expect(read.kind === 'message' || read.withheld === null).toBe(true)
   })
 
   test('without saying that card data is in it where there is none', () => {

@@ -69,6 +69,7 @@ const TERMINAL = 'test/commands/terminal.test.ts'
 const WORKLIST = 'test/ingest/worklist.integration.test.ts'
 const CELLS = 'test/results/cells.test.ts'
 const SECRETS = 'test/domain/card-secrets.test.ts'
+const CARD_COLUMNS = 'test/ingest/card-columns.test.ts'
 const UNSEEN = 'test/ingest/unseen-cells.integration.test.ts'
 const FOREIGN = 'test/ingest/foreign-elements.integration.test.ts'
 const OTHER_WRITERS = 'test/ingest/other-writers.integration.test.ts'
@@ -2624,5 +2625,47 @@ export const GUARDS: readonly Guard[] = [
     guard: String.raw`(?!0+(?!\p{Nd}))\p{Nd}{3,4}`,
     without: String.raw`\p{Nd}{3,4}`,
     tests: [SECRETS],
+  },
+  {
+    name: 'card columns are known by the words of their names',
+    file: 'src/ingest/card-columns.ts',
+    guard: "if (names.some(isCertain)) return 'certain'",
+    without: '',
+    tests: [CARD_COLUMNS],
+  },
+  {
+    name: 'card columns of doubtful names are judged by what stands below',
+    file: 'src/ingest/survey-records.ts',
+    guard: 'if (named !== null) return named',
+    without: '',
+    tests: [CARD_COLUMNS],
+  },
+  {
+    name: 'card columns: most values decide, not all of them',
+    file: 'src/ingest/card-columns.ts',
+    guard: 'alike * 2 <= filled',
+    without: 'alike < filled',
+    tests: [CARD_COLUMNS],
+  },
+  {
+    name: 'a security code or track in a cell refuses the file',
+    file: 'src/ingest/card.ts',
+    guard: 'if (secret !== -1)',
+    without: 'if (secret === -2)',
+    tests: [CARD_COLUMNS],
+  },
+  {
+    name: 'a message names card data on two levels',
+    file: 'src/ingest/message.ts',
+    guard: "under === '' ? name : `${under} ${name}`",
+    without: 'name',
+    tests: [MESSAGE],
+  },
+  {
+    name: 'a message may hold card data under a doubtful name',
+    file: 'src/ingest/message.ts',
+    guard: 'return isSo && looksAs(meaning, String(value))',
+    without: 'return false',
+    tests: [MESSAGE],
   },
 ]
