@@ -1,23 +1,51 @@
-// The guard against formula injection: a spreadsheet must never run a cell that came from a file or from the gateway.
-// It adds exactly one apostrophe where it must, and `unguardCell` takes exactly that one away again.
+// The guard against formula injection: a spreadsheet must never run a cell that came from a file or from the gateway, nor a piece
+// of one. In German, French, Spanish and Italian a spreadsheet parts the cells of a CSV file at semicolons; a quotation mark that
+// does not begin such a cell is a character to it, and what stands behind a semicolon or a line break inside our quotation
+// marks is a cell of its own. So every piece is guarded as a cell is. `unguardCell` takes exactly the same apostrophes away.
 
+/** Where another spreadsheet may begin a cell. Not at a comma: one that parts there knows our quotation marks. */
+const SEPARATORS = /([;\t|\r\n])/
+
+const SIGNS = String.raw`[=+\-@\uFF0B\uFF0D\uFF1D\uFF20\uFE62\uFE63\uFE66\uFE6B\u2212]`
 // Blanks and invisible characters before the sign count too: some spreadsheets trim them and then see a formula.
-const FORMULA = /^(?:[\t\r\n\0]|[\s\p{Cc}\p{Cf}]*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20\uFE62\uFE63\uFE66\uFE6B\u2212])/u
+const FORMULA = new RegExp(String.raw`^[\s\p{Cc}\p{Cf}]*${SIGNS}`, 'u')
+/** Behind a separator a quotation mark may open and close a cell, and what follows it belongs to the cell. */
+const FORMULA_BEHIND = new RegExp(String.raw`^[\s\p{Cc}\p{Cf}"]*${SIGNS}`, 'u')
+/** Without one of these nothing has to be guarded. */
+const SUSPECT = new RegExp(String.raw`${SIGNS}|^'*[\t\r\n\0]`, 'u')
 
 // Digits and separators alone cannot name a cell or a function, so an amount is never altered, whatever its sign.
 const PLAIN_NUMBER = /^[ \u00A0]*[+-]?(?:\d+(?:[.,'’ \u00A0\u2009\u202F]\d+)*[.,]?|[.,]\d+)[ \u00A0]*$/
 
 export function guardCell(text: string): string {
-  return needsGuard(text) ? `'${text}` : text
+  return withPieces(text, (piece) => `'${piece}`)
 }
 
 /** The inverse of `guardCell`, for every text. */
 export function unguardCell(text: string): string {
-  return text.startsWith("'") && needsGuard(text) ? text.slice(1) : text
+  return withPieces(text, (piece) => (piece.startsWith("'") ? piece.slice(1) : piece))
+}
+
+/** With every piece changed that needs the guard: which ones do is the same before and behind the change. */
+function withPieces(text: string, change: (piece: string) => string): string {
+  if (!SUSPECT.test(text)) return text
+  const parts = text.split(SEPARATORS)
+  return parts
+    .map((part, i) => (i % 2 === 0 && needsGuard(part, parts[i - 1], parts[i + 1]) ? change(part) : part))
+    .join('')
 }
 
 /** Apostrophes in front do not change the answer: a cell that already looks guarded gets one more, so that none is lost. */
-function needsGuard(text: string): boolean {
-  const bare = text.replace(/^'+/, '')
-  return FORMULA.test(bare) && !PLAIN_NUMBER.test(bare)
+function needsGuard(piece: string, before: string | undefined, behind: string | undefined): boolean {
+  const bare = piece.replace(/^'+/, '')
+  if (before === undefined) {
+    if (bare.startsWith('\0') || (bare === '' && behind !== undefined && '\t\r\n'.includes(behind))) return true
+    return FORMULA.test(bare) && !(behind === undefined && PLAIN_NUMBER.test(bare))
+  }
+  return FORMULA_BEHIND.test(bare) && !(PLAIN_NUMBER.test(bare) && endsAt(behind, before))
+}
+
+/** Whether a spreadsheet that parts cells at the one separator ends the cell at the other: else its number goes on. */
+function endsAt(behind: string | undefined, before: string): boolean {
+  return behind === undefined || behind === '\r' || behind === '\n' || behind === before
 }

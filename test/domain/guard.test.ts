@@ -3,7 +3,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { guardCell, unguardCell } from '../../src/domain/guard.ts'
-import { couldRun, FORMULAS } from '../fixtures/formulas.ts'
+import { toCsvText } from '../../src/results/formats.ts'
+import { cellsOf, couldRun, couldRunElsewhere, FORMULAS, SEPARATORS } from '../fixtures/formulas.ts'
 
 /** Texts that are likely to begin dangerously. */
 const cells = fc
@@ -20,7 +21,6 @@ describe('a cell that a spreadsheet could run gets one apostrophe', () => {
     '+SUM(A1)',
     '-A1',
     '@A1',
-    '\t=1',
     '\rx',
     '\nx',
     '\0x',
@@ -44,8 +44,47 @@ describe('a cell that a spreadsheet could run gets one apostrophe', () => {
 test('every formula of the list gets it that has its danger in front', () => {
   const inFront = FORMULAS.filter(([, cell]) => couldRun(cell))
   expect(inFront.length).toBeGreaterThan(20)
-  for (const [what, cell] of inFront) expect(guardCell(cell), what).toBe(`'${cell}`)
+  for (const [what, cell] of inFront) expect(guardCell(cell).startsWith(`'${cell.charAt(0)}`), what).toBe(true)
   for (const [what, cell] of FORMULAS) expect(couldRun(guardCell(cell)), what).toBe(false)
+})
+
+describe('a piece that another spreadsheet takes for a cell gets an apostrophe of its own', () => {
+  test.each([
+    ['thanks;=6*7;bye', "thanks;'=6*7;bye"],
+    ['x\t=1', "x\t'=1"],
+    ['\t=1', "'\t'=1"],
+    ['x|@SUM(1)', "x|'@SUM(1)"],
+    ['x\n=1', "x\n'=1"],
+    ['x\r\n-cmd', "x\r\n'-cmd"],
+    ['x; \u00A0=1', "x;' \u00A0=1"],
+    ['x;"=1"', `x;'"=1"`],
+    ['=1;=2', "'=1;'=2"],
+    ["x;'=1", "x;''=1"],
+    ['x;-5|+cmd', "x;'-5|'+cmd"],
+    ['x\n-5;y', "x\n'-5;y"],
+    ['-5;x', "'-5;x"],
+  ])('%j is written %j', (cell, guarded) => {
+    expect(guardCell(cell)).toBe(guarded)
+    expect(unguardCell(guarded)).toBe(cell)
+  })
+
+  test.each([
+    ...[
+      'a;b',
+      'a; b - c',
+      'Rabatt; -5.00',
+      'x;-5;y',
+      'tel.; +49 30 123',
+      'x\n-5\ny',
+      'x\n12;-5.00',
+      'a, -b',
+      'a,=b',
+      'x,-y;z',
+      'a;b=c',
+    ],
+  ])('%j is written as it is', (cell) => {
+    expect(guardCell(cell)).toBe(cell)
+  })
 })
 
 describe('a cell that no spreadsheet runs is left as it is', () => {
@@ -99,20 +138,59 @@ test('a guarded cell begins with nothing dangerous, unless it is a plain number'
   fc.assert(
     fc.property(cells, (cell) => {
       const guarded = guardCell(cell)
-      const looksLikeNumber = /^[ \u00A0]*[+-][\d.,' \u00A0]+$/.test(guarded)
+      const looksLikeNumber = /^[\s\uFEFF\u200B]*[+-][\d.,'\s]+$/.test(guarded)
       expect(looksLikeNumber || !/^[\s\0\uFEFF\u200B]*[=+\-@＝＋－＠]|^[\t\r\n\0]/.test(guarded)).toBe(true)
     }),
     { numRuns: 1000 },
   )
 })
 
-test('the guard adds at most one apostrophe, and taking it away gives the cell back', () => {
+const pieces = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...';\t|\r\n=+-@\'" ,\0\u00A0\uFEFF＝\u2212'),
+      fc.constantFrom('1', '12.50', '-5', "'=", 'x', '1+1'),
+      fc.string({ unit: 'binary', maxLength: 2 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''))
+
+test('the guard adds apostrophes only, and taking them away gives the cell back', () => {
   fc.assert(
-    fc.property(cells, (cell) => {
+    fc.property(fc.oneof(cells, pieces), (cell) => {
+      const guarded = guardCell(cell)
+      expect(guarded.replaceAll("'", '')).toBe(cell.replaceAll("'", ''))
+      expect(unguardCell(guarded)).toBe(cell)
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+test('a cell without a separator gets at most one', () => {
+  fc.assert(
+    fc.property(fc.oneof(cells, pieces), (cell) => {
+      fc.pre(!/[;\t|\r\n]/.test(cell))
       expect([cell, `'${cell}`]).toContain(guardCell(cell))
-      expect(unguardCell(guardCell(cell))).toBe(cell)
     }),
     { numRuns: 1000 },
+  )
+})
+
+test('no spreadsheet runs any cell of a line of any guarded cells, whichever separator it goes by', () => {
+  fc.assert(
+    fc.property(fc.array(pieces, { minLength: 1, maxLength: 4 }), (line) => {
+      const file = toCsvText(
+        [
+          ['R-1', ...line.map(guardCell), 'APPROVED'],
+          ['R-2', 'x'],
+        ],
+        false,
+      )
+      expect(cellsOf(file).filter(couldRun)).toEqual([])
+      for (const separators of SEPARATORS) expect(cellsOf(file, separators).filter(couldRunElsewhere)).toEqual([])
+    }),
+    { numRuns: 5000 },
   )
 })
 

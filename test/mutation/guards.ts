@@ -70,6 +70,7 @@ const WORKLIST = 'test/ingest/worklist.integration.test.ts'
 const CELLS = 'test/results/cells.test.ts'
 const SECRETS = 'test/domain/card-secrets.test.ts'
 const CARD_COLUMNS = 'test/ingest/card-columns.test.ts'
+const FORMULA_GUARD = 'test/domain/guard.test.ts'
 const UNSEEN = 'test/ingest/unseen-cells.integration.test.ts'
 const FOREIGN = 'test/ingest/foreign-elements.integration.test.ts'
 const OTHER_WRITERS = 'test/ingest/other-writers.integration.test.ts'
@@ -2667,5 +2668,19 @@ export const GUARDS: readonly Guard[] = [
     guard: 'return isSo && looksAs(meaning, String(value))',
     without: 'return false',
     tests: [MESSAGE],
+  },
+  {
+    name: 'a formula behind another separator is guarded',
+    file: 'src/domain/guard.ts',
+    guard: 'return FORMULA_BEHIND.test(bare) &&',
+    without: "return before === '' &&",
+    tests: [FORMULA_GUARD],
+  },
+  {
+    name: 'a formula behind another separator: a number that goes on is none',
+    file: 'src/domain/guard.ts',
+    guard: 'PLAIN_NUMBER.test(bare) && endsAt(behind, before)',
+    without: 'PLAIN_NUMBER.test(bare)',
+    tests: [FORMULA_GUARD],
   },
 ]

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { toCsv } from '../../src/app.ts'
 import { writeRejects, writeWholeReject } from '../../src/results/rejects.ts'
 import { writeResults } from '../../src/results/write.ts'
-import { cellsOf, couldRun, FORMULAS } from '../fixtures/formulas.ts'
+import { cellsOf, couldRun, couldRunElsewhere, FORMULAS, SEPARATORS } from '../fixtures/formulas.ts'
 import { readWhole } from '../ingest/table.ts'
 import { NO_FACTS, readingOf, rowOf } from './reading.ts'
 
@@ -59,19 +59,26 @@ const FILES: readonly [string, (text: string) => Promise<Buffer>][] = [
 
 describe.each(FILES)('%s', (_, write) => {
   test.each(FORMULAS)('with %s have no cell that a spreadsheet runs', async (_what, text) => {
-    const cells = cellsOf((await write(text)).toString())
-    expect(cells.filter(couldRun)).toEqual([])
+    const file = (await write(text)).toString()
+    expect(cellsOf(file).filter(couldRun)).toEqual([])
+    for (const separators of SEPARATORS)
+      expect(cellsOf(file, separators).filter(couldRunElsewhere), JSON.stringify(separators)).toEqual([])
     // Nothing was torn apart either: a torn cell would leave the rest of a formula alone.
-    expect(cells.length).toBeGreaterThan(3)
+    expect(cellsOf(file).length).toBeGreaterThan(3)
   })
 })
 
 test('the reader of these tests sees formulas where there is no guard', () => {
   const unguarded = FORMULAS.filter(([what]) => !what.endsWith('alone'))
-  for (const [what, text] of unguarded) expect(cellsOf(`a,${text},b`).some(couldRun), what).toBe(true)
+  for (const [what, text] of unguarded) {
+    const files = SEPARATORS.map((separators) => cellsOf(`a${separators.slice(-1)}${text},b`, separators))
+    expect(files.flat().some(couldRunElsewhere), what).toBe(true)
+  }
   expect(cellsOf('a,x;=1+1\r\n').filter(couldRun)).toEqual(['=1+1'])
   expect(cellsOf('a,"x;=1+1"\r\n').filter(couldRun)).toEqual([])
   expect(cellsOf('-12.50,+1').filter(couldRun)).toEqual([])
+  expect(cellsOf('a,"x;=1+1;y"\r\n', ';').filter(couldRun)).toEqual(['=1+1'])
+  expect(cellsOf('a,"x\n=1+1"\r\n', ';').filter(couldRun)).toEqual(['=1+1"'])
 })
 
 describe('read back by this program', () => {

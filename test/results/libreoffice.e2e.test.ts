@@ -3,8 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { guardCell } from '../../src/domain/guard.ts'
+import { toCsvText } from '../../src/results/formats.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { type FileRow, preparationFor, toCsv } from '../fixtures/files.ts'
+import { FORMULAS } from '../fixtures/formulas.ts'
 import { MAY_SKIP, OPENING, saveAs } from '../fixtures/libreoffice.ts'
 
 const ROWS = 1000
@@ -76,6 +79,36 @@ beforeAll(async () => {
 afterAll(async () => {
   if (!MAY_SKIP) await office.close()
 })
+
+test.skipIf(MAY_SKIP)(
+  'no separator makes a formula of results, however LibreOffice opens them',
+  async () => {
+    const cells = FORMULAS.map(([, cell]) => cell).filter((cell) => !/[\0\r\n]/.test(cell))
+    const formulasIn = (path: string, separator: string) =>
+      [
+        ...readFileSync(saveAs('fods', path, office.dir, OPENING.computed(separator.charCodeAt(0))), 'utf8').matchAll(
+          /table:formula="([^"]*)"/g,
+        ),
+      ].map(([, formula]) => formula)
+    const lines = (guard: (cell: string) => string) =>
+      toCsvText(
+        cells.map((cell) => ['R-1', guard(cell), 'APPROVED']),
+        false,
+      )
+    const [plain, guarded] = [
+      await office.put(
+        'plain.csv',
+        lines((cell) => cell),
+      ),
+      await office.put('guarded.csv', lines(guardCell)),
+    ]
+    for (const separator of [',', ';', '\t', '|']) {
+      expect(formulasIn(plain, separator).length, separator).toBeGreaterThan(0)
+      expect(formulasIn(guarded, separator), separator).toEqual([])
+    }
+  },
+  120_000,
+)
 
 describe.skipIf(MAY_SKIP)('results of 1,000 rows in LibreOffice', () => {
   test('as a workbook keep every character of every cell', () => {

@@ -50,7 +50,7 @@ describe('a file of rejects', () => {
     const records: string[][] = parse(await text(), { bom: true })
     expect(records).toHaveLength(2)
     expect(records[1]?.slice(3)).toEqual([
-      ...['6', '4', 'amount; vault', "'=1; ; =1", 'amount: is no amount; vault: is empty; is odd', 'write 1.00'],
+      ...['6', '4', 'amount; vault', "'=1; ;' =1", 'amount: is no amount; vault: is empty; is odd', 'write 1.00'],
     ])
   })
 
