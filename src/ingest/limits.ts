@@ -9,13 +9,28 @@ export const LIMITS = {
   emptyLines: 1_100_000,
   /** Lines that repeat the column names. Nobody pastes so many files together. */
   headersAgain: 1_000,
-  /** A record with its quotes and delimiters. An unclosed quotation mark is found within it. */
+  /** A record with its quotes and delimiters, and the texts of a row of a workbook. An unclosed quotation mark is found within it. */
   recordBytes: 64 * 1024,
   /** A cell of a spreadsheet holds no more. */
   cellCharacters: 32_767,
   /** All column names together. They must stand in the first bytes that are read for the delimiter. */
   headerCharacters: 16 * 1024,
   columns: 1_000,
+  /** Of a workbook: it is held in memory. 100,000 rows of 15 columns take about a fifth of it. */
+  workbookBytes: 50 * 1024 ** 2,
+  /** Over the sheets and the texts of a workbook, really inflated: some 20 s of reading. */
+  inflatedBytes: 1024 ** 3,
+  /** Sheets inflate to 10 to 25 times what they take. A file of 1 MiB could inflate to 1 GiB, and takes no longer than one that does not. */
+  inflatedTimes: 50,
+  inflatedBytesOfAny: 64 * 1024 ** 2,
+  /** The texts of all cells of a workbook as they are carried: one text that is stored once may be named by a million cells. */
+  textCharacters: 1024 ** 3,
+  textTimes: 100,
+  textCharactersOfAny: 4 * 1024 ** 2,
+  /** Of one tag in a workbook. The first ones of Excel have some thirty. */
+  attributes: 256,
+  /** Of the name of a part of a workbook. */
+  partNameBytes: 1024,
   /** Of a message: as much as a record of a file. Names and values together. */
   messageCharacters: 64 * 1024,
   /** Nothing in an instruction is nested: it is one level. */

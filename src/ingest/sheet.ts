@@ -2,6 +2,7 @@
 
 import { COLUMNS_MOST, lettersOf, parseAddress, ROWS_MOST } from './address.ts'
 import { type CellKind, dateText, type NumberStyle, numberText } from './cell.ts'
+import { LIMITS } from './limits.ts'
 import { Covers, type Merge } from './merges.ts'
 import { type Problem, refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
@@ -16,14 +17,30 @@ export interface Book {
   /** Per style, what it makes of a number. */
   readonly numberStyles: readonly NumberStyle[]
   readonly from1904: boolean
+  readonly textBudget: TextBudget
+}
+
+/** Characters that cells may still hold, over all sheets of one reading; what is recorded is no more. */
+interface TextBudget {
+  leftCharacters: number
+}
+
+export function textBudget(fileBytes: number): TextBudget {
+  const { textCharacters, textCharactersOfAny, textTimes } = LIMITS
+  return { leftCharacters: Math.min(textCharacters, Math.max(textCharactersOfAny, fileBytes * textTimes)) }
+}
+
+export function tooMuchText(): Unreadable {
+  return new Unreadable({
+    problem: 'the workbook holds more text than is read here',
+    remedy: 'split it, or save the sheet as "CSV UTF-8": CSV may have any size',
+  })
 }
 
 /** Rows with something in them, the header left out. What is more belongs in a CSV file, which costs no memory. */
 const FILLED_ROWS_MOST = 1_000_000
 /** More columns with something in them than that are no table of instructions. */
 const FILLED_COLUMNS_MOST = 1_000
-/** One shared text may be named by every cell of a row. */
-const ROW_CHARACTERS_MOST = 256 * 1024
 
 /**
  * Every row with something in it, the header first. A record's line is the number of its row in the sheet; empty rows
@@ -39,7 +56,7 @@ export async function* readSheet(
   let columns: number | null = null
   let filled = -1
   for await (const _ of readXml(book.bytes, part, book.budget, SHEET, rows)) {
-    for (const row of rows.take()) {
+    for (const row of withinText(book.textBudget, rows.take())) {
       if (columns === null) {
         columns = widthOf(row.cells)
         unseen.columns = row.cells.flatMap(({ text }, i) =>
@@ -81,7 +98,8 @@ export async function sheetStart(book: Book, part: Entry): Promise<string | null
 /** Whatever stands in a sheet, row by row, be it a table or not. Throws Unreadable. */
 export async function* readCells(book: Book, part: Entry): AsyncGenerator<Pick<Row, 'line' | 'cells'>> {
   const rows = new RowReader(book)
-  for await (const _ of readXml(book.bytes, part, book.budget, SHEET, rows)) yield* rows.take()
+  for await (const _ of readXml(book.bytes, part, book.budget, SHEET, rows))
+    yield* withinText(book.textBudget, rows.take())
 }
 
 export interface Cell {
@@ -98,6 +116,14 @@ interface Row {
   readonly hidden: boolean
   readonly cells: readonly Cell[]
   readonly fault: CellFault | null
+}
+
+function* withinText(budget: TextBudget, rows: readonly Row[]): Generator<Row> {
+  for (const row of rows) {
+    budget.leftCharacters -= row.cells.reduce((sum, { text }) => sum + text.length, 0)
+    if (budget.leftCharacters < 0) throw tooMuchText()
+    yield row
+  }
 }
 
 /** Cells up to the last one with something to see in it: blanks nobody sees make no column. */
@@ -257,7 +283,8 @@ class RowReader {
       }
     } else if (cell !== null) {
       this.#characters += cell.text.length
-      if (this.#characters > ROW_CHARACTERS_MOST) throw tooMuchInARow(this.#line)
+      // One shared text may be named by every cell.
+      if (this.#characters > LIMITS.recordBytes) throw tooMuchInARow(this.#line)
       while (this.#cells.length < this.#column - 1) this.#cells.push(EMPTY)
       this.#cells.push(this.#covers.has(this.#line, this.#column) ? { ...cell, kind: 'covered' } : cell)
     }
@@ -324,7 +351,7 @@ function isZero(text: string | undefined): boolean {
 
 function tooMuchInARow(line: number): Unreadable {
   return new Unreadable({
-    problem: `row ${line} of the sheet holds more than ${ROW_CHARACTERS_MOST / 1024} KiB of text`,
+    problem: `row ${line} of the sheet holds more than ${LIMITS.recordBytes / 1024} KiB of text`,
     remedy: 'shorten it: no table of instructions has such a row',
   })
 }

@@ -8,17 +8,14 @@ import { Fault } from '../domain/fault.ts'
 import { readAll } from './bytes.ts'
 import { builtInStyle, formatStyle, type NumberStyle, stricter } from './cell.ts'
 import { type IsKnown, lineOfNames, TITLE_LINES_MOST } from './delimiter.ts'
+import { LIMITS } from './limits.ts'
 import { readMerges } from './merges.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
-import { type Book, readCells, readSheet, sheetStart, type Unseen } from './sheet.ts'
+import { type Book, readCells, readSheet, sheetStart, textBudget, tooMuchText, type Unseen } from './sheet.ts'
 import { type AttributeOf, joined, readXml, type Shape, TEXT_OR_RUNS, unescapeText } from './xml.ts'
-import { type Budget, damaged, type Entry, inflate, readDirectory, Unreadable } from './zip.ts'
+import { type Budget, damaged, type Entry, inflate, inflationBudget, readDirectory, Unreadable } from './zip.ts'
 
-/** 100,000 rows of 15 columns take about a fifth of it. */
-const FILE_BYTES_MOST = 50 * 1024 * 1024
-/** Over the sheets and the texts, really inflated: some 20 s of reading. */
-const INFLATED_BYTES_MOST = 1024 * 1024 * 1024
 /** Of a part that lists sheets, relations or styles: it is held whole. */
 const LIST_BYTES_MOST = 16 * 1024 * 1024
 /**
@@ -63,21 +60,20 @@ export function startsAsZip(head: Uint8Array): boolean {
  * names. A sheet that is named and not there is a fault of usage; whatever is wrong with the file is an answer.
  */
 export async function openWorkbook(file: FileHandle, wanted: string | undefined): Promise<Workbook | StructuralFault> {
-  const bytes = await readAll(file, FILE_BYTES_MOST)
+  const bytes = await readAll(file, LIMITS.workbookBytes)
   if (bytes === null) {
     return refuse({
-      problem: `the file is larger than ${FILE_BYTES_MOST / 1024 / 1024} MiB, which is more than is read of a workbook`,
+      problem: `the file is larger than ${LIMITS.workbookBytes / 1024 / 1024} MiB, which is more than is read of a workbook`,
       remedy: 'split it, or save the sheet as "CSV UTF-8": CSV may have any size',
     })
   }
   try {
-    const budget = { leftBytes: INFLATED_BYTES_MOST }
-    const { book, sheets } = await readBook(bytes, budget)
+    const { book, sheets } = await readBook(bytes)
     const sheet = await chooseSheet(book, sheets, wanted)
     if ('kind' in sheet) return sheet
     const { name, part } = sheet
     if (part === null) return refuse(notThere(name))
-    const merges = await readMerges(bytes, part, { leftBytes: INFLATED_BYTES_MOST })
+    const merges = await readMerges(bytes, part, inflationBudget(bytes.length))
     const unseen: Unseen = { rows: 0, cells: 0, columns: [] }
     return {
       kind: 'workbook',
@@ -118,10 +114,10 @@ export interface WholeWorkbook {
 
 /** null: it is larger than is read. */
 export async function openWhole(file: FileHandle): Promise<WholeWorkbook | null> {
-  const bytes = await readAll(file, FILE_BYTES_MOST)
+  const bytes = await readAll(file, LIMITS.workbookBytes)
   if (bytes === null) return null
-  const { book, sheets } = await readBook(bytes, { leftBytes: INFLATED_BYTES_MOST })
-  const budget = { leftBytes: INFLATED_BYTES_MOST }
+  const { book, sheets } = await readBook(bytes)
+  const budget = inflationBudget(bytes.length)
   return {
     entries: readDirectory(bytes).values(),
     inflate: (entry) => inflate(bytes, entry, budget),
@@ -181,7 +177,8 @@ function noWorkbook(what = 'a zip archive without a workbook in it'): Unreadable
 
 type PartsByName = ReadonlyMap<string, Entry>
 
-async function readBook(bytes: Buffer, budget: Budget): Promise<{ book: Book; sheets: readonly Sheet[] }> {
+async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: readonly Sheet[] }> {
+  const budget = inflationBudget(bytes.length)
   const parts = readDirectory(bytes)
   const lists = { leftBytes: LIST_BYTES_MOST }
   const path = await findMain(bytes, parts, lists)
@@ -199,7 +196,8 @@ async function readBook(bytes: Buffer, budget: Budget): Promise<{ book: Book; sh
     if (target?.kind !== 'worksheet') return [] // a sheet of another kind: a chart
     return [{ name, isHidden, part: parts.get(target.path) ?? null }]
   })
-  return { book: { bytes, budget, shared, numberStyles, from1904 }, sheets }
+  const book = { bytes, budget, shared, numberStyles, from1904, textBudget: textBudget(bytes.length) }
+  return { book, sheets }
 }
 
 /** The part that the archive names as its document; where it names none, the one of the usual name. */
@@ -315,11 +313,7 @@ async function readShared(bytes: Buffer, part: Entry, budget: Budget): Promise<r
       if (element !== 'si') return
       shared.push(unescapeText(text))
       characters += text.length + SHARED_OVERHEAD
-      if (characters > SHARED_CHARACTERS_MOST)
-        throw new Unreadable({
-          problem: 'the workbook holds more text than is read here',
-          remedy: 'split it, or save the sheet as "CSV UTF-8": CSV may have any size',
-        })
+      if (characters > SHARED_CHARACTERS_MOST) throw tooMuchText()
     },
     text(piece: string) {
       text = joined(text, piece)

@@ -1,6 +1,7 @@
 // One XML part of a workbook, as a stream of elements. No entity but the five of XML is known, and no DTD is read. What is
 // no XML is refused: two readers that put up with it in two ways would read two workbooks.
 
+import { LIMITS } from './limits.ts'
 import { type Budget, damaged, type Entry, inflate, Unreadable } from './zip.ts'
 
 /** The value of an attribute without a prefix, or of one that relates to another part: `r:id`. */
@@ -322,11 +323,19 @@ function parseAttributes(tag: string, from: number): Attributes {
     if (match === null) break
     const name = match[1] as string
     if (attributes.has(name)) throw damaged()
+    if (attributes.size === LIMITS.attributes) throw tooManyAttributes()
     attributes.set(name, match[2] ?? match[3] ?? '')
     end = ATTRIBUTE.lastIndex
   }
   if (!/^\s*\/?>$/.test(tag.slice(end))) throw damaged()
   return attributes
+}
+
+function tooManyAttributes(): Unreadable {
+  return new Unreadable({
+    problem: `the workbook has a tag with more than ${LIMITS.attributes} attributes, which no spreadsheet program writes`,
+    remedy: 'open it in the spreadsheet program, save it again as .xlsx, and use that file',
+  })
 }
 
 function localName(name: string): string {

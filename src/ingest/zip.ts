@@ -3,6 +3,7 @@
 
 import { Readable } from 'node:stream'
 import { crc32, createInflateRaw } from 'node:zlib'
+import { LIMITS } from './limits.ts'
 import type { Problem } from './problem.ts'
 
 /** Why an archive or what is in it cannot be read. Its words may be shown. */
@@ -31,6 +32,12 @@ export interface Entry {
 /** Bytes that may still be inflated, over all entries of one reading. */
 export interface Budget {
   leftBytes: number
+}
+
+/** What a small file may become is no more than what a large one that is honest becomes. */
+export function inflationBudget(fileBytes: number): Budget {
+  const { inflatedBytes, inflatedBytesOfAny, inflatedTimes } = LIMITS
+  return { leftBytes: Math.min(inflatedBytes, Math.max(inflatedBytesOfAny, fileBytes * inflatedTimes)) }
 }
 
 const END = 0x06054b50
@@ -91,6 +98,7 @@ function readEntry(bytes: Buffer, at: number, end: number): { entry: Entry; next
   const nameEnd = at + CENTRAL_BYTES + bytes.readUInt16LE(at + 28)
   const next = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32)
   if (next > end) throw damaged()
+  if (nameEnd - at - CENTRAL_BYTES > LIMITS.partNameBytes) throw nameTooLong()
   const entry = {
     // Old programs for Windows part folders by a backslash.
     name: bytes.toString('utf8', at + CENTRAL_BYTES, nameEnd).replaceAll('\\', '/'),
@@ -104,6 +112,13 @@ function readEntry(bytes: Buffer, at: number, end: number): { entry: Entry; next
   if ([entry.deflatedBytes, entry.inflatedBytes, entry.offset].includes(ELSEWHERE_32)) throw zip64()
   if (method !== STORED && method !== DEFLATED) throw damaged()
   return { entry, next }
+}
+
+function nameTooLong(): Unreadable {
+  return new Unreadable({
+    problem: `the workbook has a part with a name longer than ${LIMITS.partNameBytes / 1024} KiB`,
+    remedy: SAVE_AGAIN,
+  })
 }
 
 function zip64(): Unreadable {

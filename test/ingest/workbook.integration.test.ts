@@ -5,6 +5,7 @@ import writeXlsxFile from 'write-excel-file/node'
 import { builtInStyle, formatStyle, numberText, showsDate } from '../../src/ingest/cell.ts'
 import { readRows } from '../../src/ingest/rows.ts'
 import { surveyFile } from '../../src/ingest/survey.ts'
+import { openWhole } from '../../src/ingest/workbook.ts'
 import { type Entry, inflate, readDirectory } from '../../src/ingest/zip.ts'
 import { cell, number, partsOf, rowOf, rowsOf, sheetOf, type Written, workbook, zip } from './sheets.ts'
 import { read, readWhole, refusalOf, toCsv, withFile } from './table.ts'
@@ -610,6 +611,66 @@ describe('what would take hours or all memory is refused', () => {
         ? partsOf({ A: xml })
         : partsOf({ A: rowsOf([HEADER]) }, { 'xl/sharedStrings.xml': `<sst><si>${pieces}</si></sst>` })
     expect(await refused(zip(parts))).toContain('damaged')
+  })
+
+  test('a tag with attributes without end', async () => {
+    const withAttributes = (count: number) => {
+      const named = Array.from({ length: count - 1 }, (_, i) => ` a${i}=""`).join('')
+      return of(refund({ note: { xml: (address) => `<c r="${address}"${named}/>` } }))
+    }
+    expect((await readWhole(withAttributes(256))).rows).toHaveLength(1)
+    expect(await refused(withAttributes(257))).toContain('more than 256 attributes')
+  })
+
+  test('names in the archive without end', async () => {
+    const withName = (length: number) =>
+      zip(partsOf({ Sheet1: rowsOf([HEADER, refund()]) }, { ['n'.repeat(length)]: '' }))
+    expect((await readWhole(withName(1024))).rows).toHaveLength(1)
+    expect(await refused(withName(1025))).toContain('a name longer than 1 KiB')
+  })
+
+  test('a row longer than any of a CSV file may be', async () => {
+    const texts = (length: number) => of(refund({ note: 'x'.repeat(32_000), reference: 'y'.repeat(length) }))
+    expect((await readWhole(texts(33_000))).rows).toHaveLength(1)
+    expect(await refused(texts(34_000))).toContain('row 2 of the sheet holds more than 64 KiB of text')
+  })
+
+  const named = (rows: number) => {
+    const cell = (address: string) => `<c r="${address}" t="s"><v>0</v></c>`
+    const lines = Array.from({ length: rows }, (_, i) =>
+      rowOf(i + 2, [...refund(), { xml: cell }, { xml: cell }, { xml: cell }]),
+    )
+    const shared = `<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>${'x'.repeat(12_000)}</t></si></sst>`
+    return zip(
+      partsOf(
+        { Sheet1: `${rowOf(1, [...HEADER, 'a', 'b', 'c'])}${lines.join('')}` },
+        { 'xl/sharedStrings.xml': shared },
+      ),
+    )
+  }
+
+  test('one text that is named by so many cells that the file grows a hundredfold', async () => {
+    expect((await readWhole(named(100))).rows).toHaveLength(100)
+    const small = named(200)
+    expect(small.length).toBeLessThan(10_000)
+    expect(await refused(small)).toContain('more text than is read here')
+    // What comes behind it would be read in another pass, and is not.
+    await withFile(small, async (file) => {
+      const whole = await openWhole(file)
+      const readAll = async () => {
+        for await (const _ of whole?.rowsBeside('none') ?? []);
+      }
+      await expect(readAll()).rejects.toThrow(/more text/)
+    })
+  })
+
+  test('a file that inflates to many times what it is', async () => {
+    const blanks = (mebibytes: number) =>
+      zip(partsOf({ Sheet1: `${rowsOf([HEADER, refund()])}${`${' '.repeat(1020)}<x/>`.repeat(mebibytes * 1024)}` }), {
+        level: 6,
+      })
+    expect((await readWhole(blanks(60))).rows).toHaveLength(1)
+    expect(await refused(blanks(65))).toContain('larger inside')
   })
 
   test('sheets without number', async () => {
