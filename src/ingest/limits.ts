@@ -20,9 +20,12 @@ export const LIMITS = {
   workbookBytes: 50 * 1024 ** 2,
   /** Over the sheets and the texts of a workbook, really inflated: some 20 s of reading. */
   inflatedBytes: 1024 ** 3,
-  /** Sheets inflate to 10 to 25 times what they take. A file of 1 MiB could inflate to 1 GiB, and takes no longer than one that does not. */
+  /** Sheets inflate to 10 to 40 times what they take. A file of 1 MiB could inflate to 1 GiB, and is not to take longer than a large one. */
   inflatedTimes: 50,
   inflatedBytesOfAny: 64 * 1024 ** 2,
+  /** Tags that are opened in one reading: a cell is two or three of them, and takes some bytes of the file. */
+  elementsTimes: 2,
+  elementsOfAny: 1_000_000,
   /** The texts of all cells of a workbook as they are carried: one text that is stored once may be named by a million cells. */
   textCharacters: 1024 ** 3,
   textTimes: 100,

@@ -180,7 +180,7 @@ type PartsByName = ReadonlyMap<string, Entry>
 async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: readonly Sheet[] }> {
   const budget = inflationBudget(bytes.length)
   const parts = readDirectory(bytes)
-  const lists = { leftBytes: LIST_BYTES_MOST }
+  const lists = { ...budget, leftBytes: LIST_BYTES_MOST }
   const path = await findMain(bytes, parts, lists)
   const { named, from1904 } = await readMain(bytes, parts.get(path) as Entry, lists)
   const folder = path.slice(0, path.lastIndexOf('/') + 1)

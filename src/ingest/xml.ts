@@ -50,7 +50,7 @@ export async function* readXml(
 ): AsyncGenerator<undefined> {
   let decoder: InstanceType<typeof TextDecoder> | null = null
   const lineEnds = new LineEnds()
-  const tokens = new Tokens(new ShapedElements(shape, elements))
+  const tokens = new Tokens(new ShapedElements(shape, elements, budget))
   for await (const piece of inflate(bytes, entry, budget)) {
     decoder ??= decoderFor(piece)
     tokens.take(lineEnds.take(decodeBytes(decoder, piece)))
@@ -127,12 +127,14 @@ interface Open {
 class ShapedElements {
   readonly #shape: Shape
   readonly #elements: Elements
+  readonly #budget: Budget
   readonly #open: Open[] = []
   #main: string | null = null
 
-  constructor(shape: Shape, elements: Elements) {
+  constructor(shape: Shape, elements: Elements, budget: Budget) {
     this.#shape = shape
     this.#elements = elements
+    this.#budget = budget
   }
 
   get innermost(): string | undefined {
@@ -141,6 +143,8 @@ class ShapedElements {
 
   open(name: string, tag: string): void {
     if (this.#open.length === DEPTH_MOST) throw damaged()
+    this.#budget.leftElements -= 1
+    if (this.#budget.leftElements < 0) throw tooManyElements()
     const parent = this.#open.at(-1)
     if (parent?.shape === 'text') throw damaged()
     let attributes: Attributes | null = null
@@ -329,6 +333,13 @@ function parseAttributes(tag: string, from: number): Attributes {
   }
   if (!/^\s*\/?>$/.test(tag.slice(end))) throw damaged()
   return attributes
+}
+
+function tooManyElements(): Unreadable {
+  return new Unreadable({
+    problem: 'the workbook has more elements than are read here for a file of its size',
+    remedy: 'delete the rows and columns that are formatted and empty, or save the sheet as "CSV UTF-8"',
+  })
 }
 
 function tooManyAttributes(): Unreadable {

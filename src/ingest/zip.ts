@@ -29,15 +29,19 @@ export interface Entry {
   readonly offset: number
 }
 
-/** Bytes that may still be inflated, over all entries of one reading. */
+/** What may still be inflated, and how many elements may be opened in it, over all entries of one reading. */
 export interface Budget {
   leftBytes: number
+  leftElements: number
 }
 
 /** What a small file may become is no more than what a large one that is honest becomes. */
 export function inflationBudget(fileBytes: number): Budget {
-  const { inflatedBytes, inflatedBytesOfAny, inflatedTimes } = LIMITS
-  return { leftBytes: Math.min(inflatedBytes, Math.max(inflatedBytesOfAny, fileBytes * inflatedTimes)) }
+  const { inflatedBytes, inflatedBytesOfAny, inflatedTimes, elementsOfAny, elementsTimes } = LIMITS
+  return {
+    leftBytes: Math.min(inflatedBytes, Math.max(inflatedBytesOfAny, fileBytes * inflatedTimes)),
+    leftElements: Math.max(elementsOfAny, fileBytes * elementsTimes),
+  }
 }
 
 const END = 0x06054b50
@@ -126,7 +130,7 @@ function zip64(): Unreadable {
 }
 
 /** The bytes of an entry, piece by piece. Throws Unreadable where they are not what the directory says, or too many. */
-export async function* inflate(bytes: Buffer, entry: Entry, budget: Budget): AsyncGenerator<Buffer> {
+export async function* inflate(bytes: Buffer, entry: Entry, budget: Pick<Budget, 'leftBytes'>): AsyncGenerator<Buffer> {
   if (entry.encrypted)
     throw new Unreadable({
       problem: 'the workbook is protected by a password',

@@ -664,6 +664,20 @@ describe('what would take hours or all memory is refused', () => {
     })
   })
 
+  test('elements without end, be they cells with nothing in them or letters of their own fonts', async () => {
+    const rows = (count: number, inside: string) =>
+      zip(
+        partsOf({
+          S: `${rowOf(1, HEADER)}${Array.from({ length: count }, (_, i) => `<row r="${i + 2}">${inside}</row>`).join('')}${rowOf(5000, refund())}`,
+        }),
+      )
+    const cells = '<c s="1"/>'.repeat(1000)
+    const runs = `<c t="inlineStr"><is>${'<r><t>x</t></r>'.repeat(20_000)}</is></c>`
+    expect((await readWhole(rows(300, cells))).rows).toHaveLength(1)
+    expect(await refused(rows(1100, cells))).toContain('more elements than are read here')
+    expect(await refused(rows(30, runs))).toContain('more elements than are read here')
+  })
+
   test('a file that inflates to many times what it is', async () => {
     const blanks = (mebibytes: number) =>
       zip(partsOf({ Sheet1: `${rowsOf([HEADER, refund()])}${`${' '.repeat(1020)}<x/>`.repeat(mebibytes * 1024)}` }), {

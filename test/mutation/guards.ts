@@ -2718,4 +2718,11 @@ export const GUARDS: readonly Guard[] = [
     without: 'inflatedBytes',
     tests: [WORKBOOK],
   },
+  {
+    name: 'workbook budgets: elements',
+    file: 'src/ingest/xml.ts',
+    guard: 'if (this.#budget.leftElements < 0) throw tooManyElements()',
+    without: '',
+    tests: [WORKBOOK],
+  },
 ]

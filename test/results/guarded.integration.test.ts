@@ -85,7 +85,26 @@ describe('read back by this program', () => {
   const cell = fc
     .oneof(
       fc.constantFrom(...FORMULAS.map(([, text]) => text)),
-      fc.string({ unit: fc.constantFrom("'", '=', '-', '+', '1', '.', ',', ';', '"', ' ', '\t', '\r', '\n', 'ü') }),
+      fc.string({
+        unit: fc.constantFrom(
+          "'",
+          '=',
+          '-',
+          '+',
+          '1',
+          '.',
+          ',',
+          ';',
+          '"',
+          ' ',
+          '\t',
+          '\r',
+          '\n',
+          'ü',
+          '\x1b',
+          '\u202e',
+        ),
+      }),
     )
     .filter((text) => !text.includes('\0')) // a file with NUL in it is not read at all
   const columns = ['reference', 'transaction_type', 'amount', 'request_currency', 'note', "=it's"]
