@@ -1,7 +1,7 @@
 // Makes text that came from outside fit to be kept and shown: one visible line of bounded length, no card data, none of our
 // credentials.
 
-import { maskPans } from '../domain/pan.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 import { unescaped } from './unescape.ts'
 
 export interface Scrub {
@@ -39,7 +39,7 @@ export function openScrub({ username, secrets }: Hidden): Scrub {
       const cut = text.slice(0, most + 2 * MARGIN)
       if (isRepeated(cut)) return REPEATED
       const plain = visible(cut)
-      const masked = maskCodes(maskPans(name === null ? plain : plain.replace(name, '***')))
+      const masked = maskCodes(maskCardData(name === null ? plain : plain.replace(name, '***')))
       const whole = cut === text ? masked : masked.slice(0, -MARGIN)
       const line = whole.slice(0, most).toWellFormed()
       return hidesCard(line) ? DISGUISED : line
@@ -136,7 +136,7 @@ function maskCodes(text: string): string {
 }
 
 function showsCard(text: string): boolean {
-  return maskCodes(maskPans(text)) !== text
+  return maskCodes(maskCardData(text)) !== text
 }
 
 /** Whether what is masked where it stands plainly reads out of escapes, base64 or hexadecimal all the same. */

@@ -82,6 +82,8 @@ describe('card data', () => {
 
   test('is masked where it stands, and the words around it are kept', () => {
     expect(plain.line('card 4111 1111\r\n1111 1111, CVV: 737')).toBe('card 4111110000001111, CVV: ***')
+    const track = 'stripe %B4111111111111112^DOE/JANE^28121010000? or ;4111111111111112=28121010000?'
+    expect(plain.line(track)).toBe('stripe %B0000000000000000^DOE/JANE^00000000000? or ;0000000000000000=00000000000?')
     expect(plain.line('{"card_cvv":"737","pmt_key":737}')).toBe('{"card_cvv":"***","pmt_key":***}')
     expect(plain.line('security code is 7371')).toBe('security code is ***')
   })

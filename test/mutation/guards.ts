@@ -673,8 +673,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an unexpected failure is scrubbed',
     file: 'src/cli.ts',
-    guard: 'error instanceof Fault ? said : scrub(said)',
-    without: 'said',
+    guard: 'error instanceof Fault ? maskCardData(said) : scrub(said)',
+    without: 'error instanceof Fault ? maskCardData(said) : said',
     tests: ['test/e2e/refusals.e2e.test.ts'],
   },
   {
