@@ -1,7 +1,7 @@
 // tranche backup FILE: the only supported copy of a ledger. Needs no Redis, and no worker has to stop for it.
 
 import { type App, openRecord } from '../app.ts'
-import { maskPans } from '../domain/pan.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 import { isoOf } from '../domain/progress.ts'
 import { note } from './note.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
@@ -11,7 +11,7 @@ export async function backup(app: App, path: string, terminal: Terminal): Promis
   try {
     const made = await ledger.backup(path, app.clock.nowMs())
     const { rows, batches, bytes } = made
-    const details = { file: maskPans(made.path), rows: made.rows, batches: made.batches, bytes: made.bytes }
+    const details = { file: maskCardData(made.path), rows: made.rows, batches: made.batches, bytes: made.bytes }
     await note(app, ledger, { what: 'backup', details }, terminal)
     terminal.data(made.path)
     terminal.object({ backup: made.path, at: isoOf(made.atMs), rows, batches, bytes })

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { type App, openRecord } from '../app.ts'
-import { maskPans } from '../domain/pan.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId, Ledger, PersonAct } from '../domain/ports.ts'
 import type { Rejects } from './rejects.ts'
 import type { Terminal } from './terminal.ts'
@@ -36,7 +36,7 @@ export async function noteExport(
   terminal: Pick<Terminal, 'say'>,
 ): Promise<void> {
   const { kind, file, rows, batchId = null, of } = written
-  const details = { kind, file: maskPans(resolve(file)), rows, ...(of === undefined ? {} : { of: nameOf(of) }) }
+  const details = { kind, file: maskCardData(resolve(file)), rows, ...(of === undefined ? {} : { of: nameOf(of) }) }
   await note(app, ledger, { what: 'export', batchId, details }, terminal)
 }
 
@@ -103,14 +103,14 @@ export async function noteCardsInInbox(
 ): Promise<void> {
   const stat = statSync(path, { throwIfNoEntry: false })
   const what = { bytes: stat?.size ?? null, modified: stat?.mtime.toISOString() ?? null }
-  const details = { source: 'inbox', file: nameOf(path), ...placeOf(place), inbox: maskPans(inbox), ...what }
+  const details = { source: 'inbox', file: nameOf(path), ...placeOf(place), inbox: maskCardData(inbox), ...what }
   await note(app, ledger, { what: 'card-refused', details, once: true }, terminal)
 }
 
 function placeOf({ line, column }: CardPlace): CardPlace {
-  return { line, column: column === null ? null : maskPans(column) }
+  return { line, column: column === null ? null : maskCardData(column) }
 }
 
 function nameOf(path: string): string {
-  return maskPans(basename(path))
+  return maskCardData(basename(path))
 }

@@ -127,7 +127,7 @@ function escaped(text: string): string {
 
 // ───────────────────────────────────────────────────────────── Card data
 
-/** A security code beside its name, whatever stands between. */
+/** A security code beside its name, whatever stands between: an answer names its fields, which files and people do not. */
 const CODE =
   /((?<![a-z])(?:cvv|cvc|csc|cvn|cvd|cav|cid|pin|pmt_?key|(?:security|verification|card)[\s_-]?(?:code|value))2?[^a-z\d]{0,8}(?:is|was)?[^a-z\d]{0,3})\d{3,4}(?!\d)/gi
 
