@@ -28,7 +28,7 @@ export const LIMITS = {
   elementsOfAny: 1_000_000,
   /** The texts of all cells of a workbook as they are carried: one text that is stored once may be named by a million cells. */
   textCharacters: 1024 ** 3,
-  textTimes: 100,
+  textTimes: 32,
   textCharactersOfAny: 4 * 1024 ** 2,
   /** Of one tag in a workbook. The first ones of Excel have some thirty. */
   attributes: 256,

@@ -2441,7 +2441,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the name of a refused file is masked in the log of acts',
     file: 'src/commands/note.ts',
-    guard: 'return maskPans(basename(path))',
+    guard: 'return maskCardData(basename(path))',
     without: 'return basename(path)',
     tests: [ACTS],
   },
