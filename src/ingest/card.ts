@@ -28,7 +28,8 @@ export function findCardData(
   const rounded =
     record.kinds?.findIndex(
       (kind, i) =>
-        (kind === 'number' || kind === 'rescaled' || kind === 'covered') && isRoundedPan(record.cells[i] ?? ''),
+        (kind === 'number' || kind === 'rescaled' || kind === 'stale' || kind === 'covered') &&
+        isRoundedPan(record.cells[i] ?? ''),
     ) ?? -1
   if (rounded !== -1) {
     return refuse(

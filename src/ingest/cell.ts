@@ -1,15 +1,26 @@
 // What a workbook knows of a cell beside its text, and what follows from it for the fields that are understood here.
 
+import type { Currency } from '../domain/money.ts'
 import type { Field } from './columns.ts'
-import type { Problem } from './problem.ts'
+import { mayMark } from './currency-mark.ts'
+import type { NumberStyle } from './number-format.ts'
+import { type Problem, shown } from './problem.ts'
 
-/** As the workbook stores it; `covered`: under merged cells, however it is stored. The cells of a CSV file are all text. */
-export type CellKind = 'text' | NumberStyle | 'boolean' | 'error' | 'covered'
+/**
+ * As the workbook stores it; `stale`: a formula that is still to be computed; `covered`: under merged cells, however it is
+ * stored. The cells of a CSV file are all text.
+ */
+export type CellKind = 'text' | NumberStyle | 'boolean' | 'error' | 'stale' | 'covered'
+
+/** A cell beside its text. */
+export interface Stored {
+  readonly kind: CellKind
+  /** Words and signs that the spreadsheet shows beside a number and that are not stored. */
+  readonly marks: readonly string[]
+}
 
 /** No number is stored with more; the pattern below takes the square of it. */
 const STORED_CHARACTERS_MOST = 100
-/** Nor has a format more: a spreadsheet takes 255. */
-const FORMAT_CHARACTERS_MOST = 1_000
 
 /** Digits that a spreadsheet keeps of a number and shows. */
 const SPREADSHEET_DIGITS = 15
@@ -22,8 +33,8 @@ const STORED_AS_NUMBER: Problem = {
 }
 const SHOWN_AS_ANOTHER: Problem = {
   problem:
-    'is shown by the spreadsheet as another number than it stores (per cent, thousands, or digits of the format)',
-  remedy: 'give the cell a plain number format, see which amount stands there then, and correct it',
+    'is shown by the spreadsheet as another number than it stores (rounded, per cent, thousands, or with a sign or digits of the format)',
+  remedy: 'give the cell a plain number format with all decimals, see which amount stands there then, and correct it',
 }
 const TURNED_INTO_TRUTH: Problem = {
   problem: 'was turned into TRUE or FALSE by the spreadsheet',
@@ -53,6 +64,12 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
             remedy: 'write it as text, ISO 8601 with an offset, for example 2026-12-01T09:00:00+01:00',
           }
         : TURNED_INTO_DATE
+    case 'stale':
+      return {
+        problem: 'is a formula, and the workbook says that its value is out of date',
+        remedy:
+          'open it in the spreadsheet program, which computes it, save it, and hand it in again; or write the value',
+      }
     case 'covered':
       return {
         problem: 'is hidden under merged cells: a spreadsheet does not show it',
@@ -63,6 +80,16 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
         problem: 'is an error of the spreadsheet and no value',
         remedy: 'mend the formula, or write the value itself',
       }
+  }
+}
+
+/** What is wrong with an amount that a person sees with these marks in a row of this currency; null: nothing. */
+export function marksProblem(marks: readonly string[], currency: Currency): Problem | null {
+  const other = marks.find((mark) => !mayMark(mark, currency))
+  if (other === undefined) return null
+  return {
+    problem: `is shown by the spreadsheet with "${shown(other)}", which does not stand for ${currency}`,
+    remedy: `find out which amount is meant; if it is in ${currency}, give the cell a plain number format, else correct the currency`,
   }
 }
 
@@ -106,70 +133,4 @@ export function dateText(stored: string, from1904: boolean): string | null {
   const iso = new Date(Math.round((counted - UNIX_EPOCH_DAYS) * SECONDS_A_DAY) * 1000).toISOString().slice(0, 19)
   if (days < 1) return iso.slice(11)
   return iso.endsWith('T00:00:00') ? iso.slice(0, 10) : iso
-}
-
-/** What a number format makes of a number. `rescaled`: a person sees another number. The later one is the stricter. */
-const NUMBER_STYLES = ['number', 'rescaled', 'date'] as const
-export type NumberStyle = (typeof NUMBER_STYLES)[number]
-
-export function stricter(a: NumberStyle, b: NumberStyle): NumberStyle {
-  return NUMBER_STYLES.indexOf(a) < NUMBER_STYLES.indexOf(b) ? b : a
-}
-
-const PER_CENT_FORMATS = [9, 10]
-
-/** By the numbers that stand for built-in formats. A workbook may spell such a format out; it stays what it is. */
-export function builtInStyle(formatId: number): NumberStyle {
-  const within = (from: number, to: number) => formatId >= from && formatId <= to
-  if (within(14, 22) || within(27, 36) || within(45, 47) || within(50, 58) || within(71, 81)) return 'date'
-  return PER_CENT_FORMATS.includes(formatId) ? 'rescaled' : 'number'
-}
-
-export function formatStyle(format: string): NumberStyle {
-  return showsDate(format) ? 'date' : showsAnother(format) ? 'rescaled' : 'number'
-}
-
-/**
- * Per cent, thousands cut off (`0,`), digits or a decimal sign that only the format has (`0\.00` shows 1250 as 12.50), and a
- * positive number shown with a minus, in brackets or not at all (`-0.00`, `;;;`).
- */
-function showsAnother(format: string): boolean {
-  let addsDigits = false
-  const bare = format.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, (part) => {
-    const literal = part.startsWith('"') ? part.slice(1, -1) : part.startsWith('\\') ? part.slice(1) : ''
-    addsDigits ||= /\d/.test(literal)
-    if (/^\s*[-−–(]\P{L}*$/u.test(literal)) return '-'
-    if (/^\[[<>=]/.test(part)) return CONDITION
-    return literal === '.' || literal === ',' ? LITERAL_SIGN : ''
-  })
-  return (
-    addsDigits ||
-    /%|[0#?.],+(?![0#?,])/.test(bare) ||
-    /[0#?]~[0#?]/.test(bare) ||
-    (format !== '' && !bare.includes(CONDITION) && showsAnotherSign(bare.split(';', 1)[0] as string))
-  )
-}
-
-/** Of the first section, which is that of positive numbers. */
-function showsAnotherSign(section: string): boolean {
-  return /[-−–(]/.test(section.replace(/E[+-]/gi, '')) || !/[0#?@]|general|standard/i.test(section)
-}
-
-/** Marks a condition such as `[>100]`: the section that a number uses is then unknown. */
-const CONDITION = '\u0001'
-
-/** Stands for a decimal sign that the format adds and the number does not have. */
-const LITERAL_SIGN = '~'
-
-/**
- * Whether a number format shows days or times. In doubt it does: a date taken for a number would be an amount of some
- * 46,000, and a number taken for a date is only a fault to mend.
- */
-export function showsDate(format: string): boolean {
-  if (format.length > FORMAT_CHARACTERS_MOST) return true
-  const bare = format
-    .replace(/"[^"]*"|\\.|_.|\*./g, '')
-    .replace(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '')
-    .replace(/general|standard/gi, '')
-  return /[dmyhs]|[年月日]/i.test(bare)
 }

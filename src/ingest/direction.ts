@@ -15,9 +15,10 @@ export class DirectionEvidence {
   readonly #withMinus = new Lines()
   readonly #without = new Lines()
 
-  see(amount: string, line: number): void {
+  /** `marks`: what a spreadsheet shows beside the amount and is not known to be its currency. */
+  see(amount: string, line: number, marks: readonly string[]): void {
     if (!/[1-9]/.test(amount)) return // nothing and zero go no way
-    if (isMarked(amount)) this.#withMinus.add(line)
+    if (isMarked([amount, ...marks].join(' '))) this.#withMinus.add(line)
     else if (signShownBy(amount.trim()) !== 'malformed') this.#without.add(line)
   }
 

@@ -12,7 +12,7 @@ import {
 } from '../domain/instruction.ts'
 import { type Currency, type Money, parseCurrency } from '../domain/money.ts'
 import { parseMoney, parsePlainDecimal } from './amount.ts'
-import { type CellKind, kindProblem } from './cell.ts'
+import { kindProblem, marksProblem, type Stored } from './cell.ts'
 import type { Field } from './columns.ts'
 import type { DecimalSign } from './decimal.ts'
 import { parseGatewayId, parseXtlOrderId } from './identifier.ts'
@@ -24,7 +24,8 @@ import { toXtlOrderId } from './xtl.ts'
 type CellOf = (field: Field) => string
 
 /** What a workbook stores in the cell of a field. */
-type KindOf = (field: Field) => CellKind
+type StoredOf = (field: Field) => Stored
+const AS_TEXT: Stored = { kind: 'text', marks: [] }
 
 /** What holds for every row alike. */
 export interface Reading {
@@ -65,13 +66,13 @@ export function instruct(
   cellOf: CellOf,
   reference: string | Problem,
   reading: Reading,
-  kindOf: KindOf = () => 'text',
+  storedOf: StoredOf = () => AS_TEXT,
 ): Instructed {
-  const row = new RowReading(cellOf, kindOf)
+  const row = new RowReading(cellOf, storedOf)
   if (isProblem(reference)) row.fault('reference', reference)
   const operation = row.keep(
     'transaction_type',
-    kindProblem('transaction_type', row.kind('transaction_type')) ??
+    kindProblem('transaction_type', row.stored('transaction_type').kind) ??
       parseOperationCell(cellOf('transaction_type'), reading.operation),
   )
   row.ruleBy(operation)
@@ -112,12 +113,12 @@ function hidesAmount(row: RowReading): boolean {
 class RowReading {
   readonly faults: FieldFault[] = []
   readonly #cellOf: CellOf
-  readonly #kindOf: KindOf
+  readonly #storedOf: StoredOf
   #operation: Operation | null = null
 
-  constructor(cellOf: CellOf, kindOf: KindOf) {
+  constructor(cellOf: CellOf, storedOf: StoredOf) {
     this.#cellOf = cellOf
-    this.#kindOf = kindOf
+    this.#storedOf = storedOf
   }
 
   ruleBy(operation: Operation | null): void {
@@ -142,14 +143,14 @@ class RowReading {
     return this.#cellOf(field).trim()
   }
 
-  kind(field: Field): CellKind {
-    return this.#kindOf(field)
+  stored(field: Field): Stored {
+    return this.#storedOf(field)
   }
 
   /** A field that any operation may have. */
   takeFree<T>(field: Field, parse: (text: string) => T | Problem): T | null {
     const text = this.text(field)
-    return text === '' ? null : this.keep(field, kindProblem(field, this.kind(field)) ?? parse(text))
+    return text === '' ? null : this.keep(field, kindProblem(field, this.stored(field).kind) ?? parse(text))
   }
 
   take<T>(field: Field & RuledField, parse: (text: string) => T | Problem): T | null {
@@ -213,7 +214,8 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   const currencyGiven = row.text('request_currency') !== ''
   const currency = row.takeFree('request_currency', parseCurrencyCell) ?? (currencyGiven ? null : reading.currency)
   // A number cell is written by this program, with a point; what people wrote follows the sign of their file.
-  const sign = row.kind('amount') === 'number' ? '.' : reading.decimal
+  const { kind, marks } = row.stored('amount')
+  const sign = kind === 'number' ? '.' : reading.decimal
   const plain = row.take('amount', (text) => parsePlainDecimal(text, sign))
   if (row.text('amount') === '') return null
   if (currency === null && !currencyGiven) {
@@ -222,7 +224,8 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
       remedy: 'write the currency, for example EUR, or say it for the whole file with --currency EUR',
     })
   }
-  return plain === null || currency === null ? null : row.keep('amount', parseMoney(plain, currency))
+  if (plain === null || currency === null) return null
+  return row.keep('amount', marksProblem(marks, currency) ?? parseMoney(plain, currency))
 }
 
 function parseCurrencyCell(text: string): Currency | Problem {

@@ -21,6 +21,8 @@ export interface CsvRecord {
   readonly wrapped?: true
   /** Of each cell, where a workbook says so; without them all is text. */
   readonly kinds?: readonly CellKind[]
+  /** Beside the number of each cell, as a workbook shows it. */
+  readonly marks?: readonly (readonly string[])[]
 }
 
 /** The text turned out not to be of the encoding it was read in. */

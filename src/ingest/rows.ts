@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/guard.ts'
 import type { DraftRow, RowFault } from '../domain/ports.ts'
-import { kindProblem } from './cell.ts'
+import { kindProblem, type Stored } from './cell.ts'
 import type { Field } from './columns.ts'
 import { type Header, isHeaderAgain } from './header.ts'
 import { isMarkedAsText, MARKED_AS_TEXT } from './identifier.ts'
@@ -82,10 +82,10 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     const cells = header.guarded ? record.cells.map(unguardCell) : record.cells
     const cellOf = (field: Field) => unquoted(cells[header.fields[field] ?? -1] ?? '')
     const derived = withRunKey(derivedOf(rowNo), runKey)
-    const kindOf = (field: Field) => record.kinds?.[header.fields[field] ?? -1] ?? 'text'
+    const storedOf = (field: Field) => storedIn(record, header.fields[field] ?? -1)
     const given = damagedReference(header, record) ?? givenReference(header, cells, cellOf, runKey)
     const reference = given ?? derived
-    const read = instruct(cellOf, reference, reading, kindOf)
+    const read = instruct(cellOf, reference, reading, storedOf)
     const faults = read.kind === 'faults' ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo)) : []
     const totals = faults.length === 0 ? null : totalsFault(header, record, rowNo)
     return {
@@ -93,7 +93,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       line: record.line,
       cells: header.carried.map((i) => {
         const cell = i === header.fields.amount ? amountCell(cells, record, i, decimal) : (cells[i] ?? '')
-        return read.kind === 'faults' && isDamaged(i, record) ? marked(cell) : cell
+        return read.kind === 'faults' && isDamaged(i, record, read.faults) ? marked(cell) : cell
       }),
       reference: isProblem(reference) ? unreadReference(derived) : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
@@ -104,12 +104,21 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
   }
 }
 
-/** Whether a workbook says that the cell in that place is not what was written. */
-function damageIn(header: Header): (place: number, record: CsvRecord) => boolean {
+function storedIn({ kinds, marks }: CsvRecord, place: number): Stored {
+  return { kind: kinds?.[place] ?? 'text', marks: marks?.[place] ?? [] }
+}
+
+type IsDamaged = (place: number, record: CsvRecord, faults: readonly FieldFault[]) => boolean
+
+/** Whether a workbook says that the cell in that place is not what was written, or shows a bad amount with a word or sign. */
+function damageIn(header: Header): IsDamaged {
   const fieldAt = new Map(Object.entries(header.fields).map(([field, place]) => [place, field as Field]))
-  return (place, { kinds }) => {
-    const [field, kind] = [fieldAt.get(place), kinds?.[place]]
-    return field !== undefined && kind !== undefined && kindProblem(field, kind) !== null
+  return (place, record, faults) => {
+    const field = fieldAt.get(place)
+    if (field === undefined) return false
+    const { kind, marks } = storedIn(record, place)
+    const isBadMoney = faults.some((fault) => fault.field === 'amount' || fault.field === 'request_currency')
+    return kindProblem(field, kind) !== null || (field === 'amount' && marks.length > 0 && isBadMoney)
   }
 }
 

@@ -1,9 +1,10 @@
 // One sheet of a workbook → records, row by row as they are inflated: nothing but the row at hand is held.
 
 import { COLUMNS_MOST, lettersOf, parseAddress, ROWS_MOST } from './address.ts'
-import { type CellKind, dateText, type NumberStyle, numberText } from './cell.ts'
+import { dateText, numberText, type Stored } from './cell.ts'
 import { LIMITS } from './limits.ts'
 import { Covers, type Merge } from './merges.ts'
+import { GENERAL, type NumberFormat, showNumber } from './number-format.ts'
 import { type Problem, refuse, type StructuralFault } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 import { type AttributeOf, joined, readXml, type Shape, TEXT_OR_RUNS, unescapeText } from './xml.ts'
@@ -14,8 +15,8 @@ export interface Book {
   readonly bytes: Buffer
   readonly budget: Budget
   readonly shared: readonly string[]
-  /** Per style, what it makes of a number. */
-  readonly numberStyles: readonly NumberStyle[]
+  /** Per style. */
+  readonly numberFormats: readonly NumberFormat[]
   readonly from1904: boolean
   readonly textBudget: TextBudget
 }
@@ -102,9 +103,8 @@ export async function* readCells(book: Book, part: Entry): AsyncGenerator<Pick<R
     yield* withinText(book.textBudget, rows.take())
 }
 
-export interface Cell {
+export interface Cell extends Stored {
   readonly text: string
-  readonly kind: CellKind
 }
 
 interface CellFault extends Problem {
@@ -162,6 +162,7 @@ function toRecord({ line, cells }: Row, columns: number): CsvRecord {
     line,
     cells: at.map((cell) => cell?.text ?? ''),
     kinds: at.map((cell) => cell?.kind ?? 'text'),
+    marks: at.map((cell) => cell?.marks ?? NO_MARKS),
   }
 }
 
@@ -309,23 +310,23 @@ class RowReader {
       case 'b':
         if (value === null || value === '') return null
         if (value !== '0' && value !== '1') throw damaged()
-        return { text: value === '1' ? 'TRUE' : 'FALSE', kind: 'boolean' }
+        return { text: value === '1' ? 'TRUE' : 'FALSE', kind: 'boolean', marks: NO_MARKS }
       case 'e':
-        return { text: value === null || value === '' ? '#ERROR' : value, kind: 'error' }
+        return { text: value === null || value === '' ? '#ERROR' : value, kind: 'error', marks: NO_MARKS }
       case 'd':
-        return value === null || value === '' ? null : { text: value, kind: 'date' }
+        return value === null || value === '' ? null : { text: value, kind: 'date', marks: NO_MARKS }
       case 'n':
-        return value === null || value.trim() === '' ? null : toNumber(value.trim(), this.#numberStyle(), from1904)
+        return value === null || value.trim() === '' ? null : toNumber(value.trim(), this.#numberFormat(), from1904)
       default:
         throw damaged()
     }
   }
 
   /** Without any styles a cell has the general one. A style that is named and not there could be that of a date. */
-  #numberStyle(): NumberStyle {
-    const style = this.#book.numberStyles[this.#style] ?? (this.#style === 0 ? 'number' : undefined)
-    if (style === undefined) throw damaged()
-    return style
+  #numberFormat(): NumberFormat {
+    const format = this.#book.numberFormats[this.#style] ?? (this.#style === 0 ? GENERAL : undefined)
+    if (format === undefined) throw damaged()
+    return format
   }
 
   #endData(): void {
@@ -356,16 +357,18 @@ function tooMuchInARow(line: number): Unreadable {
   })
 }
 
-const EMPTY: Cell = { text: '', kind: 'text' }
+const NO_MARKS: readonly string[] = []
+const EMPTY: Cell = { text: '', kind: 'text', marks: NO_MARKS }
 
 function toText(text: string): Cell | null {
-  return text === '' ? null : { text, kind: 'text' }
+  return text === '' ? null : { text, kind: 'text', marks: NO_MARKS }
 }
 
-function toNumber(stored: string, style: NumberStyle, from1904: boolean): Cell {
+function toNumber(stored: string, format: NumberFormat, from1904: boolean): Cell {
   const text = numberText(stored)
   if (text === null) throw damaged()
-  return { text: style === 'date' ? (dateText(stored, from1904) ?? text) : text, kind: style }
+  const { style: kind, marks } = showNumber(format, text)
+  return { text: kind === 'date' ? (dateText(stored, from1904) ?? text) : text, kind, marks }
 }
 
 /** null where the address is none, or of another row. */

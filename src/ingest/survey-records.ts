@@ -1,11 +1,12 @@
 // What the records of a file say, wherever they come from: the header, the rows below it, the decimal sign, what is odd.
 
 import type { Operation } from '../domain/instruction.ts'
-import type { Currency } from '../domain/money.ts'
+import { type Currency, parseCurrency } from '../domain/money.ts'
 import { findCardData } from './card.ts'
 import { DoubtfulColumns } from './card-columns.ts'
 import { CardEvidence, type CardsJudged, passedWarnings } from './card-evidence.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
+import { mayMark } from './currency-mark.ts'
 import { DecimalEvidence, type DecimalSign } from './decimal.ts'
 import type { Delimiter, IsKnown } from './delimiter.ts'
 import { DirectionEvidence } from './direction.ts'
@@ -98,7 +99,7 @@ export async function surveyRecords(
     doubtful?.see(read, rows)
     const place = header.fields.amount ?? -1
     const amount = unquoted(read.cells[place] ?? '')
-    directions.see(amount, read.line)
+    directions.see(amount, read.line, otherMarks(header, read, options))
     // A number of a workbook has no decimal sign that was written.
     if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(amount, read.line)
   }
@@ -114,6 +115,14 @@ export async function surveyRecords(
   const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null
   const warnings = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(judged.passed)]
   return { header, decimal, rows, cards: judged, warnings }
+}
+
+/** What a workbook shows beside the amount of the row, without the signs of its currency. */
+function otherMarks({ fields }: Header, { cells, marks }: CsvRecord, options: ReadingOptions): readonly string[] {
+  const shown = marks?.[fields.amount ?? -1] ?? []
+  if (shown.length === 0) return shown
+  const currency = parseCurrency(unquoted(cells[fields.request_currency ?? -1] ?? '')) ?? options.currency
+  return currency === undefined ? shown : shown.filter((mark) => !mayMark(mark, currency))
 }
 
 /** Where lines stand above the one that names the columns. */

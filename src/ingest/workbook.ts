@@ -6,10 +6,10 @@ import type { FileHandle } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { Fault } from '../domain/fault.ts'
 import { readAll } from './bytes.ts'
-import { builtInStyle, formatStyle, type NumberStyle, stricter } from './cell.ts'
 import { type IsKnown, lineOfNames, TITLE_LINES_MOST } from './delimiter.ts'
 import { LIMITS } from './limits.ts'
 import { readMerges } from './merges.ts'
+import { builtInFormat, type NumberFormat, spelledOut } from './number-format.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 import { type Book, readCells, readSheet, sheetStart, textBudget, tooMuchText, type Unseen } from './sheet.ts'
@@ -189,14 +189,14 @@ async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: readonly S
   const targets = await readRelations(bytes, relations, folder, lists)
   const styles = parts.get(only(targets, 'styles') ?? `${folder}styles.xml`)
   const strings = parts.get(only(targets, 'sharedStrings') ?? `${folder}sharedstrings.xml`)
-  const numberStyles = styles === undefined ? [] : await readStyles(bytes, styles, lists)
+  const numberFormats = styles === undefined ? [] : await readStyles(bytes, styles, lists)
   const shared = strings === undefined ? [] : await readShared(bytes, strings, budget)
   const sheets = named.flatMap(({ name, id, isHidden }) => {
     const target = targets.get(id)
     if (target?.kind !== 'worksheet') return [] // a sheet of another kind: a chart
     return [{ name, isHidden, part: parts.get(target.path) ?? null }]
   })
-  const book = { bytes, budget, shared, numberStyles, from1904, textBudget: textBudget(bytes.length) }
+  const book = { bytes, budget, shared, numberFormats, from1904, textBudget: textBudget(bytes.length) }
   return { book, sheets }
 }
 
@@ -280,22 +280,22 @@ function only(relations: Relations, wanted: string): string | undefined {
 /** Conditional formats and tables have number formats too, counted by another list, in which 14 is a per cent and no date. */
 const STYLES: Shape = { styleSheet: { numFmts: { numFmt: {} }, cellXfs: { xf: {} } } }
 
-/** Per cell style, what it makes of a number. */
-async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberStyle[]> {
-  const formats = new Map<number, NumberStyle>()
-  const styleOf = (id: number) => formats.get(id) ?? builtInStyle(id)
+/** Per cell style. */
+async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberFormat[]> {
+  const formats = new Map<number, NumberFormat>()
   const ids: number[] = []
   const elements = {
     open(element: string, attribute: AttributeOf) {
-      const id = () => Number(attribute('numFmtId') ?? 0)
-      if (element === 'numFmt') formats.set(id(), stricter(styleOf(id()), formatStyle(attribute('formatCode') ?? '')))
-      if (element === 'xf') ids.push(id())
+      const id = Number(attribute('numFmtId') ?? 0)
+      if (element === 'numFmt') formats.set(id, spelledOut(id, attribute('formatCode') ?? '', formats.get(id)))
+      if (element === 'xf') ids.push(id)
     },
     close() {},
     text() {},
   }
   for await (const _ of readXml(bytes, part, budget, STYLES, elements));
-  return ids.map(styleOf)
+  for (const id of ids) if (!formats.has(id)) formats.set(id, builtInFormat(id))
+  return ids.map((id) => formats.get(id) as NumberFormat)
 }
 
 const SHARED: Shape = { sst: { si: TEXT_OR_RUNS } }

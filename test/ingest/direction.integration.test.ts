@@ -2,7 +2,7 @@
 // would leave out one way and send the other.
 
 import { describe, expect, test } from 'vitest'
-import { cell, number, workbook } from './sheets.ts'
+import { cell, number, partsOf, rowsOf, workbook, zip } from './sheets.ts'
 import { readWhole, refusalOf, toCsv } from './table.ts'
 
 const HEADER = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id']
@@ -73,6 +73,45 @@ describe('amounts with a minus and without one in a file', () => {
       [cell('n', '<f>0-9.99</f><v>-9.99</v>'), number('1', 4)],
     ])
       expect((await refusalOf(workbook([HEADER, ...rowsWith(amounts)]))).problem).toContain('with a minus')
+  })
+})
+
+describe('amounts that a number format shows with a mark, and amounts without one in a workbook', () => {
+  const bookOf = (currency: string, ...codes: readonly string[]) => {
+    const list = codes.map(
+      (code, i) => `<numFmt numFmtId="${164 + i}" formatCode="${code.replaceAll('"', '&quot;')}"/>`,
+    )
+    const styles = codes.map((_, i) => `<xf numFmtId="${164 + i}"/>`)
+    const rows = rowsWith(codes.map((_, i) => number(`${5 + i}`, i + 1))).map((row) => row.with(3, currency))
+    return zip(
+      partsOf(
+        { A: rowsOf([HEADER, ...rows]) },
+        {
+          'xl/styles.xml': `<styleSheet><numFmts>${list.join('')}</numFmts><cellXfs><xf/>${styles.join('')}</cellXfs></styleSheet>`,
+        },
+      ),
+    )
+  }
+
+  test.each(['0.00" Cr"', '"-"0.00', '(0.00)', '"Gutschrift "0.00', '0.00" €CR"', '"€"* (0.00)'])(
+    'refuse it, whatever is left out: %s',
+    async (code) => {
+      for (const codes of [
+        [code, '0.00'],
+        ['0.00', code],
+      ])
+        expect((await refusalOf(bookOf('EUR', ...codes))).problem).toContain('are mixed with amounts without (line')
+    },
+  )
+
+  test.each([
+    ['EUR', '0.00" Euro"'],
+    ['EUR', '[$€-407] 0.00'],
+    ['EUR', '"$"0.00'],
+    ['ZAR', '"R" 0.00'],
+    ['CHF', '"Fr." 0.–'],
+  ])('are each judged by themselves where the mark is a currency: %s as %s', async (currency, code) => {
+    expect((await readWhole(bookOf(currency, code, '0.00'))).rows[1]?.instruction).not.toBeNull()
   })
 })
 

@@ -1,20 +1,33 @@
 // Which number formats are a cell's, and what a cell's own format makes of its number.
 
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Currency } from '../../src/domain/money.ts'
+import { MAY_SKIP, saveAs } from '../fixtures/libreoffice.ts'
 import { number, partsOf, rowsOf, zip } from './sheets.ts'
 import { readWhole } from './table.ts'
 
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 const HEADER = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id', 'note']
 
 /** One refund whose amount and note have the style 1 of these styles. */
-async function read(styles: string, stored = '46143') {
-  const row = ['R1', 'REFUND', number(stored, 1), 'EUR', '0123', number(stored, 1)]
+async function read(styles: string, stored = '46143', currency = 'EUR') {
+  const row = ['R1', 'REFUND', number(stored, 1), currency, '0123', number(stored, 1)]
   const parts = partsOf({ A: rowsOf([HEADER, row]) }, { 'xl/styles.xml': `<styleSheet>${styles}</styleSheet>` })
-  const { rows } = await readWhole(zip(parts))
-  return { fault: rows[0]?.faults[0]?.problem ?? null, note: rows[0]?.cells[5], money: rows[0]?.instruction?.money }
+  const { rows } = await readWhole(zip(parts), { currency: 'GBP' as Currency })
+  const [found] = rows
+  const [amount = '', , , note] = found?.cells.slice(2) ?? []
+  return { fault: found?.faults[0]?.problem ?? null, note, amount, money: found?.instruction?.money }
 }
 const cellStyles = (id: number) => `<cellXfs><xf numFmtId="0"/><xf numFmtId="${id}"/></cellXfs>`
-const format = (id: number, code: string) => `<numFmt numFmtId="${id}" formatCode="${code}"/>`
+const format = (id: number, code: string) =>
+  `<numFmt numFmtId="${id}" formatCode="${code.replaceAll('"', '&quot;').replaceAll('<', '&lt;')}"/>`
+const readAs = (code: string, stored: string, currency?: string) =>
+  read(`<numFmts>${format(164, code)}</numFmts>${cellStyles(164)}`, stored, currency)
 
 const DATES = [14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 30, 36, 45, 46, 47, 50, 58, 71, 81]
 
@@ -40,7 +53,7 @@ describe('the number format of a cell', () => {
     }
   })
 
-  test.each([9, 10])(
+  test.each([9, 10, 67, 68])(
     'with the number %i is a per cent, whatever conditional formats call by that number',
     async (id) => {
       const { fault } = await read(`${cellStyles(id)}<dxfs><dxf>${format(id, '0')}</dxf></dxfs>`, '5')
@@ -71,30 +84,260 @@ describe('the number format of a cell', () => {
     }
   })
 
-  test.each(['-0.00', '\\-0.00', '&quot;-&quot;#,##0.00', '(0.00)', '\\(0.00\\)', ';;;', ';-0.00', '&quot;paid&quot;'])(
-    'that shows a positive number with another sign or not at all (%s) makes an amount a fault',
-    async (code) => {
-      const { fault } = await read(`<numFmts>${format(164, code)}</numFmts>${cellStyles(164)}`, '5')
-      expect(fault).toContain('as another number')
-    },
-  )
+  test.each([
+    ...['-0.00', '\\-0.00', '"-"#,##0.00', '(0.00)', '\\(0.00\\)', '0.00\\-', '"EUR - "0.00', '*-0.00', '[$--409]0.00'],
+    ...['0.00\\ \\-', '"−"0.00', '[<100]"-"0.00;0.00', '[>100]0.00;-0.00', '[>100]0;"-"0.00;0.00', '[?]-0.00;0.00'],
+  ])('that shows a positive number with a minus or in brackets (%s) makes an amount a fault', async (code) => {
+    expect((await readAs(code, '5')).fault).toContain('as another number')
+  })
+
+  test.each([
+    ...[';;;', ';-0.00', '"paid"', '[>100]0.00;[<0]0.00', '0.00,', '#,##0.00,"k"', '0%', '0.00\\%', '0.00"‰"'],
+    ...[
+      '0"00"',
+      '"1"0.00',
+      '0" 000"',
+      '0\\ 00',
+      '# 0 00',
+      '0\\.00',
+      '0","00',
+      '"."00',
+      '",0"0',
+      '0/0',
+      '# ?/?',
+      '0\\:00',
+    ],
+  ])('that shows another number or none (%s) makes an amount a fault', async (code) => {
+    expect((await readAs(code, '5')).fault).toContain('as another number')
+  })
+
+  test.each([
+    ['0', '10.4'],
+    ['#,##0', '1234.56'],
+    ['0.0', '12.34'],
+    ['#,##0.00', '1.005'],
+    ['0.00E+00', '1234.56'],
+    ['##0.0E+0', '1234'],
+    ['[<100]0.00;0', '100.5'],
+    ['0;0.00', '10.4'],
+  ])('with fewer decimals than the number has (%s, %s) makes an amount a fault', async (code, stored) => {
+    expect((await readAs(code, stored, 'KWD')).fault).toContain('as another number')
+  })
+
+  test('built in with fewer decimals than the number has makes an amount a fault', async () => {
+    for (const id of [1, 3, 37, 41, 59, 61]) {
+      expect((await read(cellStyles(id), '10.4')).fault).toContain('as another number')
+      expect((await read(cellStyles(id), '10')).money?.amountMinor).toBe(1000n)
+    }
+  })
+
+  test.each([
+    ['0', '10', 1000n],
+    ['#,##0', '1234', 123400n],
+    ['0.00', '10.4', 1040n],
+    ['0.00', '36.299999999999997', 3630n],
+    ['0.000', '10.4', 1040n],
+    ['General', '1234.56', 123456n],
+    ['@', '1234.56', 123456n],
+    ['0.00E+00', '1250', 125000n],
+    ['# ##0.00', '1234.5', 123450n],
+    ['#"\u00a0"##0.00', '1234.5', 123450n],
+    ['[<100]"-"0.00;0.00', '150', 15000n],
+    ['[<=100]0.00;"-"0.00', '100', 10000n],
+    ['0.–', '5', 500n],
+    ['0".--"', '5', 500n],
+    ['#', '5', 500n],
+    ['[DBNum1]0.00', '5', 500n],
+  ])('that shows all there is (%s, %s) is none of a fault', async (code, stored, minor) => {
+    const { fault, money } = await readAs(code, stored)
+    expect([fault, money?.amountMinor]).toEqual([null, minor])
+  })
 
   test.each([
     '0.00;-0.00',
     '#,##0.00_);(#,##0.00)',
-    '_(* #,##0.00_);_(* \\(#,##0.00\\);_(* &quot;-&quot;??_);_(@_)',
-    '_-* #,##0.00\\ &quot;€&quot;_-;\\-* #,##0.00\\ &quot;€&quot;_-',
-    '[&lt;0]-0.00;0.00',
+    '_-* #,##0.00\\ "€"_-;\\-* #,##0.00\\ "€"_-',
+    '_(* #,##0.00_);_(* \\(#,##0.00\\);_(* "-"??_);_(@_)',
+    '[<0]-0.00;0.00',
     '[Red]0.00',
     '0.00E-00',
-    '0.00&quot; (net)&quot;',
-    '&quot;EUR - &quot;0.00',
+    '"EUR: "0.00',
     'General',
     'Standard',
     '@',
     '',
   ])('that shows the number as it is (%s) is none of a fault', async (code) => {
-    const { fault, money } = await read(`<numFmts>${format(164, code)}</numFmts>${cellStyles(164)}`, '5')
+    const { fault, money } = await readAs(code, '5')
     expect([fault, money?.amountMinor]).toEqual([null, 500n])
+  })
+})
+
+// ───────────────────────────────────────────────────────────── As a spreadsheet program shows it
+
+const TEXTS = [
+  '',
+  '',
+  '',
+  '"€"',
+  '[$€-407]',
+  '" Cr"',
+  '\\-',
+  '"-"',
+  '(',
+  '"1"',
+  '\\ ',
+  '_-',
+  '* ',
+  '%',
+  '","',
+  '"."',
+  '.–',
+]
+const PLACES = [
+  '0',
+  '0.00',
+  '#,##0',
+  '#,##0.00',
+  '0.0',
+  '0.000',
+  '# ##0.00',
+  '00000',
+  '0\\ 00',
+  '0\\.00',
+  '0.00E+00',
+  '0.00,',
+]
+const section = fc
+  .tuple(fc.constantFrom('', '', '', '[<100]', '[>=100]', '[Red]'), fc.constantFrom(...TEXTS))
+  .chain(([condition, before]) =>
+    fc
+      .tuple(fc.constantFrom(...PLACES, 'General'), fc.constantFrom(...TEXTS, '%'))
+      .map(([places, after]) => condition + before + places + after),
+  )
+const formats = fc.array(section, { minLength: 1, maxLength: 3 }).map((sections) => sections.join(';'))
+const stored = fc.constantFrom('5', '10.4', '12.34', '100', '150.5', '1234', '1234.56', '0.05', '36.299999999999997')
+
+/** As LibreOffice shows it, without what parts thousands and without the sign of the euro. */
+const bare = (text: string) => text.replace(/[ \u00a0,€]|[.,]–/g, '').replace(/^0+(?=\d)/, '')
+const isShown = (text: string, amount: string) =>
+  /^[\d.]+(?:E[+-]\d+)?$/.test(bare(text)) && Number(bare(text)) === Number(Number(amount).toPrecision(15))
+
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
+const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument'
+const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
+const PARTS = { workbook: 'sheet.main', 'worksheets/sheet1': 'worksheet', styles: 'styles' }
+const CONTENT_TYPES = `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${Object.entries(
+  PARTS,
+)
+  .map(([part, type]) => `<Override PartName="/xl/${part}.xml" ContentType="${TYPE}.${type}+xml"/>`)
+  .join('')}</Types>`
+
+describe.skipIf(MAY_SKIP)('an amount in any number format', () => {
+  test('is read only where LibreOffice shows just that amount', async () => {
+    const cases = fc.sample(fc.tuple(formats, stored), { numRuns: 400, seed: Number(process.env.FORMATS_SEED ?? 1) })
+    const styles = `<numFmts>${cases.map(([code], i) => format(200 + i, code)).join('')}</numFmts><cellXfs><xf numFmtId="0"/>${cases.map((_, i) => `<xf numFmtId="${200 + i}" applyNumberFormat="1"/>`).join('')}</cellXfs>`
+    const rows = cases.map(([, amount], i) => [`R${i}`, 'REFUND', number(amount, i + 1), 'EUR', '0123', ''])
+    const whole = {
+      '[Content_Types].xml': CONTENT_TYPES,
+      '_rels/.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="r" Type="${DOCUMENT}" Target="xl/workbook.xml"/></Relationships>`,
+      'xl/styles.xml': `<styleSheet xmlns="${MAIN}">${styles}</styleSheet>`,
+    }
+    const bytes = zip(partsOf({ A: rowsOf([HEADER, ...rows]) }, whole))
+    const dir = mkdtempSync(join(tmpdir(), 'tranche-formats-'))
+    try {
+      writeFileSync(join(dir, 'formats.xlsx'), bytes)
+      const shown = parse(readFileSync(saveAs('csv', join(dir, 'formats.xlsx'), dir), 'utf8')) as string[][]
+      const found = []
+      for (const [i, [code, amount]] of cases.entries()) {
+        const { money } = await readAs(code, amount)
+        found.push({ code, amount, shown: shown[i + 1]?.[2] ?? '', isRead: money !== undefined })
+      }
+      expect(found.filter(({ isRead, shown, amount }) => isRead && !isShown(shown, amount))).toEqual([])
+      expect(found.filter(({ isRead }) => isRead).length).toBeGreaterThan(25)
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  })
+})
+
+describe('what a number format shows beside an amount', () => {
+  test.each([
+    ['[$$-409]#,##0.00', 'USD'],
+    ['[$$-1009]#,##0.00', 'CAD'],
+    ['"$"#,##0.00', 'AUD'],
+    ['"US$"0.00', 'USD'],
+    ['[$A$-C09]0.00', 'AUD'],
+    ['[$€-407] #,##0.00', 'EUR'],
+    ['#,##0.00\\ [$€-407];[Red]\\-#,##0.00\\ [$€-407]', 'EUR'],
+    ['0.00" Euro"', 'EUR'],
+    ['[$EUR] 0.00', 'EUR'],
+    ['[$£-809]#,##0.00', 'GBP'],
+    ['[$¥-411]#,##0', 'JPY'],
+    ['[$¥-804]#,##0.00', 'CNY'],
+    ['[$CHF] #,##0.00', 'CHF'],
+    ['[$Fr.-807] #,##0.00', 'CHF'],
+    ['#,##0.00 [$kr.-406]', 'DKK'],
+    ['#,##0.00 [$kr-41D]', 'SEK'],
+    ['#,##0.00 "zł"', 'PLN'],
+    ['#,##0.00 [$Kč-405]', 'CZK'],
+    ['[$R$-416] #,##0.00', 'BRL'],
+    ['[$₹-4009] #,##0.00', 'INR'],
+    ['[$₪-40D] \u200f#,##0.00', 'ILS'],
+    ['[$USD] 0.00" US$"', 'USD'],
+    ['0.00;0.00" Cr"', 'EUR'],
+  ])('agrees with the currency of its row: %s is %s', async (code, currency) => {
+    const { fault, money } = await readAs(code, '5', currency)
+    expect([fault, money?.currency]).toEqual([null, currency])
+  })
+
+  test.each([
+    ['[$¥-411]#,##0', '1000', '¥'],
+    ['[$$-409]#,##0.00', '10', '$'],
+    ['"$"#,##0.00', '10', '$'],
+    ['$0.00', '10', '$'],
+    ['[$£-809]#,##0.00', '10', '£'],
+    ['[$CHF] #,##0.00', '10', 'CHF'],
+    ['[$R$-416] #,##0.00', '10', 'R$'],
+    ['""0.00" Cr"', '5', 'Cr'],
+    ['0.00" Dr."', '5', 'Dr'],
+    ['0.00\\C\\R', '5', 'CR'],
+    ['"minus "0.00', '5', 'minus'],
+    ['"Gutschrift "0.00', '5', 'Gutschrift'],
+    ['0.00" (net)"', '5', ''],
+    ['0.00" Mio"', '5', 'Mio'],
+    ['0" ct"', '1050', 'ct'],
+    ['0"¢"', '1050', '¢'],
+    ['0" k"', '5', 'k'],
+    ['0.00" €CR"', '5', '€CR'],
+    ['[Red]"€ "0.00" Haben"', '5', 'Haben'],
+    ['[<100]0.00" Cr";0.00', '5', 'Cr'],
+    ['[>100]0.00;0.00" Cr";0.00', '5', 'Cr'],
+  ])('makes an amount in EUR a fault where it is something else: %s', async (code, stored, mark) => {
+    const { fault, amount, money } = await readAs(code, stored)
+    if (mark !== '') expect(fault).toBe(`is shown by the spreadsheet with "${mark}", which does not stand for EUR`)
+    expect([fault === null, amount, money]).toEqual([false, `'${stored}`, undefined])
+  })
+
+  test('is compared with the currency that holds for the whole file where the row names none', async () => {
+    expect((await readAs('"£"0.00', '5', '')).money?.currency).toBe('GBP')
+    expect((await readAs('"€"0.00', '5', '')).fault).toContain('does not stand for GBP')
+  })
+
+  test('is a dollar in the built-in formats of money, unless the workbook spells them out', async () => {
+    for (const id of [5, 6, 7, 8, 42, 44]) {
+      expect((await read(cellStyles(id), '5')).fault).toContain('"$", which does not stand for EUR')
+      expect((await read(cellStyles(id), '5', 'USD')).fault).toBeNull()
+      const spelled = `<numFmts>${format(id, '0.00\\ "€"')}</numFmts>${cellStyles(id)}`
+      expect([(await read(spelled, '5')).fault, (await read(spelled, '5', 'USD')).fault]).toEqual([
+        null,
+        expect.stringContaining('"€", which does not stand for USD'),
+      ])
+    }
+    for (const id of [37, 38, 39, 40, 41, 43]) expect((await read(cellStyles(id), '5')).fault).toBeNull()
+  })
+
+  test('stays with a bad amount in rejects: it is no amount of another currency there', async () => {
+    const { amount } = await readAs('[$$-409]0.00', '5', 'EURO')
+    expect(amount).toBe("'5")
   })
 })

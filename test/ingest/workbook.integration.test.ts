@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import writeXlsxFile from 'write-excel-file/node'
-import { builtInStyle, formatStyle, numberText, showsDate } from '../../src/ingest/cell.ts'
+import { numberText } from '../../src/ingest/cell.ts'
+import { parseFormat, showNumber, showsDate } from '../../src/ingest/number-format.ts'
 import { readRows } from '../../src/ingest/rows.ts'
 import { surveyFile } from '../../src/ingest/survey.ts'
 import { openWhole } from '../../src/ingest/workbook.ts'
@@ -114,12 +115,16 @@ describe('an amount', () => {
     ['0.1', 10n],
     ['9.9999999999999995E-2', 10n],
     ['1000000', 100000000n],
-    ['1.234', 'EUR has 2 decimals and this amount has more'],
     ['-5', 'has a sign'],
     ['1E+20', 'has more than 15 digits'],
   ])('stored as the number %s is %s', async (stored, expected) => {
     expect(await amountOf(number(stored))).toBe(expected)
     expect(await amountOf(number(stored, 4))).toBe(expected)
+  })
+
+  test('stored with more decimals than its currency has is a fault, and so is one of which fewer are shown', async () => {
+    expect(await amountOf(number('1.234'))).toBe('EUR has 2 decimals and this amount has more')
+    expect(await amountOf(number('1.234', 4))).toContain('shown by the spreadsheet as another number')
   })
 
   test('that is a number is one whatever sign the texts of the file have, and shows none', async () => {
@@ -190,7 +195,7 @@ test.each([
   ['0.00" h"', 'number'],
   ['dd.mm.yyyy', 'date'],
 ])('the format %s makes a number a %s', (format, style) => {
-  expect(formatStyle(format)).toBe(style)
+  expect(showNumber([parseFormat(format)], '5').style).toBe(style)
 })
 
 test('an amount that a person sees as another one is a fault: what is stored may be a hundred times as much', async () => {
@@ -201,7 +206,6 @@ test('an amount that a person sees as another one is a fault: what is stored may
   expect(rows[0]?.faults.map(({ column, problem }) => [column, problem.slice(0, 22)])).toEqual([
     ['amount', 'is shown by the spread'],
   ])
-  expect(builtInStyle(9)).toBe('rescaled')
 })
 
 test('an amount that is a number is carried through with the sign of its file, or it would come back as another', async () => {
