@@ -1,7 +1,7 @@
 // One sheet of a workbook → records, row by row as they are inflated: nothing but the row at hand is held.
 
-import { COLUMNS_MOST, lettersOf, parseAddress, ROWS_MOST } from './address.ts'
-import { dateText, numberText, type Stored } from './cell.ts'
+import { COLUMNS_MOST, lettersOf, parseAddress, parseRange, ROWS_MOST } from './address.ts'
+import { type CellKind, dateText, numberText, type Stored } from './cell.ts'
 import { LIMITS } from './limits.ts'
 import { Covers, type Merge } from './merges.ts'
 import { GENERAL, type NumberFormat, showNumber } from './number-format.ts'
@@ -19,6 +19,8 @@ export interface Book {
   readonly numberFormats: readonly NumberFormat[]
   readonly from1904: boolean
   readonly textBudget: TextBudget
+  /** The workbook says that its formulas are to be computed again before their values mean anything. */
+  readonly isStale: boolean
 }
 
 /** Characters that cells may still hold, over all sheets of one reading; what is recorded is no more. */
@@ -191,6 +193,8 @@ class RowReader {
   #value: string | null = null
   #inline: string | null = null
   #isFormula: boolean = false
+  /** By formulas of several cells: those that reach down to the row at hand. */
+  #filled: Merge[] = []
 
   constructor(book: Book, merges: readonly Merge[] = []) {
     this.#book = book
@@ -214,7 +218,7 @@ class RowReader {
     else if (element === 'row') this.#openRow(attribute('r'), isTrue(attribute('hidden')) || isZero(attribute('ht')))
     else if (element === 'c') this.#openCell(attribute('r'), attribute('t'), attribute('s'))
     else if (element === 'v') this.#value = ''
-    else if (element === 'f') this.#isFormula = true
+    else if (element === 'f') this.#openFormula(attribute('t'), attribute('ref'))
     else if (element === 'is') this.#startInline()
   }
 
@@ -261,6 +265,7 @@ class RowReader {
     this.#column = 0
     this.#fault = null
     this.#covers.goTo(line)
+    this.#filled = this.#filled.filter(({ last }) => last.line >= line)
   }
 
   #openCell(address: string | undefined, type: string | undefined, style: string | undefined): void {
@@ -287,8 +292,29 @@ class RowReader {
       // One shared text may be named by every cell.
       if (this.#characters > LIMITS.recordBytes) throw tooMuchInARow(this.#line)
       while (this.#cells.length < this.#column - 1) this.#cells.push(EMPTY)
-      this.#cells.push(this.#covers.has(this.#line, this.#column) ? { ...cell, kind: 'covered' } : cell)
+      this.#cells.push({ ...cell, kind: this.#kindHere(cell) })
     }
+  }
+
+  #kindHere({ kind }: Cell): CellKind {
+    if (this.#covers.has(this.#line, this.#column)) return 'covered'
+    return this.#book.isStale && this.#isComputed() && kind !== 'error' ? 'stale' : kind
+  }
+
+  #isComputed(): boolean {
+    if (this.#isFormula) return true
+    return this.#filled.some(
+      ({ first, last }) => first.column <= this.#column && this.#column <= last.column && this.#line <= last.line,
+    )
+  }
+
+  /** One formula may fill many cells, of which only the first has it. */
+  #openFormula(type: string | undefined, ref: string | undefined): void {
+    this.#isFormula = true
+    if (!this.#book.isStale || ref === undefined || (type !== 'array' && type !== 'dataTable')) return
+    const range = parseRange(ref)
+    if (range === null || this.#filled.length === FILLED_COLUMNS_MOST) throw damaged()
+    this.#filled.push(range)
   }
 
   /** null: nothing is in it. */

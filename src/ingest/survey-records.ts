@@ -74,8 +74,8 @@ export async function surveyRecords(
     if (read.kind !== 'record') return read.kind
     oddities.see(read)
     if (header === null) {
-      const covered = read.kinds?.indexOf('covered') ?? -1
-      if (covered !== -1) return refuse(NAME_UNDER_MERGE, { line: read.line, column: read.cells[covered] ?? '' })
+      const unseen = findUnseenName(read)
+      if (unseen !== null) return unseen
       const parsed = parseHeader(read.cells, read.line, options)
       if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
       header = parsed
@@ -136,6 +136,16 @@ export function knownWith(map: readonly MappedColumn[]): (column: string) => boo
   return (column) => (said.get(squeezed(column)) ?? fieldOf(column) ?? null) !== null
 }
 
+function findUnseenName({ kinds = [], cells, line }: CsvRecord): StructuralFault | null {
+  const place = kinds.findIndex((kind) => kind === 'covered' || kind === 'stale')
+  if (place === -1) return null
+  return refuse(kinds[place] === 'covered' ? NAME_UNDER_MERGE : NAME_OUT_OF_DATE, { line, column: cells[place] ?? '' })
+}
+
+const NAME_OUT_OF_DATE: Problem = {
+  problem: 'the name of a column is a formula, and the workbook says that its value is out of date',
+  remedy: 'open the workbook in the spreadsheet program, which computes it, save it, and use that file',
+}
 const NAME_UNDER_MERGE: Problem = {
   problem: 'the name of a column is hidden under merged cells: a spreadsheet does not show it',
   remedy: 'unmerge the cells of the first row, so that every column shows its name',

@@ -182,7 +182,7 @@ async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: readonly S
   const parts = readDirectory(bytes)
   const lists = { ...budget, leftBytes: LIST_BYTES_MOST }
   const path = await findMain(bytes, parts, lists)
-  const { named, from1904 } = await readMain(bytes, parts.get(path) as Entry, lists)
+  const { named, from1904, isStale } = await readMain(bytes, parts.get(path) as Entry, lists)
   const folder = path.slice(0, path.lastIndexOf('/') + 1)
   const relations = parts.get(`${folder}_rels/${path.slice(folder.length)}.rels`)
   if (relations === undefined) throw damaged()
@@ -196,7 +196,7 @@ async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: readonly S
     if (target?.kind !== 'worksheet') return [] // a sheet of another kind: a chart
     return [{ name, isHidden, part: parts.get(target.path) ?? null }]
   })
-  const book = { bytes, budget, shared, numberFormats, from1904, textBudget: textBudget(bytes.length) }
+  const book = { bytes, budget, shared, numberFormats, from1904, isStale, textBudget: textBudget(bytes.length) }
   return { book, sheets }
 }
 
@@ -213,16 +213,18 @@ async function findMain(bytes: Buffer, parts: PartsByName, budget: Budget): Prom
   return path
 }
 
-const WORKBOOK: Shape = { workbook: { workbookPr: {}, sheets: { sheet: {} } } }
+const WORKBOOK: Shape = { workbook: { workbookPr: {}, sheets: { sheet: {} }, calcPr: {} } }
 
 async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
   const named: { name: string; id: string; isHidden: boolean }[] = []
   let from1904 = false
   let isWorkbook = false
+  let isStale = false
   const elements = {
     open(element: string, attribute: AttributeOf) {
       isWorkbook ||= element === 'workbook'
       if (element === 'workbookPr') from1904 ||= isTrue(attribute('date1904'))
+      if (element === 'calcPr') isStale ||= saysStale(attribute)
       if (element !== 'sheet') return
       const id = attribute('id', 'relation')
       if (id === undefined) throw damaged()
@@ -239,7 +241,15 @@ async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
   }
   for await (const _ of readXml(bytes, part, budget, WORKBOOK, elements));
   if (!isWorkbook) throw noWorkbook()
-  return { named, from1904 }
+  return { named, from1904, isStale }
+}
+
+/** The values of formulas are from before the last change: a program that writes no values says so, and Excel where it was stopped. */
+function saysStale(attribute: AttributeOf): boolean {
+  const isFalse = (text: string | undefined) => text === '0' || text === 'false'
+  return (
+    isTrue(attribute('fullCalcOnLoad')) || isTrue(attribute('forceFullCalc')) || isFalse(attribute('calcCompleted'))
+  )
 }
 
 /** By id: which part is meant, in lower case, and what it is. */

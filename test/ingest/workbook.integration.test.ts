@@ -181,6 +181,78 @@ describe('an amount', () => {
   })
 })
 
+describe('the values of formulas, where the workbook says that they are to be computed', () => {
+  const book = (calc: string, rows: string) => {
+    const parts = partsOf({ Sheet1: rows })
+    const main = (parts['xl/workbook.xml'] as string).replace('</sheets>', `</sheets>${calc}`)
+    return zip({ ...parts, 'xl/workbook.xml': main })
+  }
+  const FULL = '<calcPr calcId="0" fullCalcOnLoad="1"/>'
+  const STALE = expect.stringContaining('its value is out of date')
+  const formula = (inside = '<f>6*2</f>') => cell('n', `${inside}<v>12</v>`)
+
+  test.each([FULL, '<calcPr fullCalcOnLoad="true"/>', '<calcPr forceFullCalc="1"/>', '<calcPr calcCompleted="0"/>'])(
+    'are faults in a column that is understood: %s',
+    async (calc) => {
+      for (const over of [
+        { amount: formula() },
+        { request_ref_po_id: cell('str', '<f>F2</f><v>0123</v>') },
+        { reference: cell('str', '<f>F2</f><v>R1</v>') },
+        { request_currency: cell('str', '<f>F2</f><v>EUR</v>') },
+        { transaction_type: cell('str', '<f>F2</f><v>REFUND</v>') },
+      ]) {
+        const { rows } = await readWhole(book(calc, rowsOf([HEADER, refund(over)])))
+        expect(rows[0]?.faults).toContainEqual(
+          expect.objectContaining({
+            column: Object.keys(over)[0],
+            problem: STALE,
+            remedy: expect.stringContaining('save it'),
+          }),
+        )
+        expect([rows[0]?.instruction, rows[0]?.cells[HEADER.indexOf(Object.keys(over)[0] as string)]]).toEqual([
+          null,
+          expect.stringMatching(/^'/),
+        ])
+      }
+    },
+  )
+
+  test('are faults in every cell that one formula fills', async () => {
+    const filled = (amount: Written, n: number) => refund({ amount, reference: `R${n}` })
+    for (const inside of ['<f t="array" ref="C2:C3">A1:A2*2</f>', '<f t="dataTable" ref="C2:C3"/>']) {
+      const table = [HEADER, filled(formula(inside), 1), filled(number('12'), 2), filled(number('12'), 3)]
+      const { rows } = await readWhole(book(FULL, rowsOf(table)))
+      expect(rows.map(({ faults }) => faults.map(({ problem }) => problem))).toEqual([[STALE], [STALE], []])
+    }
+  })
+
+  test('are no column names', async () => {
+    const names: readonly Written[] = HEADER.map((name) =>
+      name === 'amount' ? cell('str', `<f>X1</f><v>${name}</v>`) : name,
+    )
+    const fault = await refusalOf(book(FULL, rowsOf([names, refund({})])))
+    expect(fault).toMatchObject({ line: 1, column: 'amount', problem: STALE })
+  })
+
+  test('are none in a column that is carried through, nor are values that were written', async () => {
+    const { rows } = await readWhole(book(FULL, rowsOf([HEADER, refund({ note: formula() })])))
+    expect([rows[0]?.faults, rows[0]?.cells[5]]).toEqual([[], '12'])
+  })
+
+  test.each(['', '<calcPr calcId="191029"/>', '<calcPr fullCalcOnLoad="0"/>', '<calcPr iterate="false"/>'])(
+    'are read like any other where it does not say so: %s',
+    async (calc) => {
+      const { rows } = await readWhole(book(calc, rowsOf([HEADER, refund({ amount: formula() })])))
+      expect(rows[0]?.instruction?.money?.amountMinor).toBe(1200n)
+    },
+  )
+
+  test('hide no card number whose last digits are zeros', async () => {
+    const note = cell('n', '<f>F9</f><v>4.11111111111111E+15</v>')
+    expect(await refusalOf(book(FULL, rowsOf([HEADER, refund({ note })])))).toMatchObject({ code: 'card-data' })
+  })
+})
+
 test.each([
   ['0.00%', 'rescaled'],
   ['#,##0.00,"k"', 'rescaled'],

@@ -2024,6 +2024,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKBOOK],
   },
   {
+    name: 'the value of a formula that is still to be computed is no value',
+    file: 'src/ingest/sheet.ts',
+    guard: "this.#book.isStale && this.#isComputed() && kind !== 'error' ? 'stale' : kind",
+    without: 'kind',
+    tests: [WORKBOOK],
+  },
+  {
+    name: 'a formula that fills several cells is the formula of each',
+    file: 'src/ingest/sheet.ts',
+    guard: '    this.#filled.push(range)\n',
+    without: '',
+    tests: [WORKBOOK],
+  },
+  {
     name: 'a number of a workbook has a point, whatever sign the file has',
     file: 'src/ingest/instruct.ts',
     guard: "kind === 'number' ? '.' : reading.decimal",
@@ -2138,8 +2152,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a value hidden under merged cells is no value',
     file: 'src/ingest/sheet.ts',
-    guard: "this.#covers.has(this.#line, this.#column) ? { ...cell, kind: 'covered' } : cell",
-    without: 'cell',
+    guard: "    if (this.#covers.has(this.#line, this.#column)) return 'covered'\n",
+    without: '',
     tests: [UNSEEN],
   },
   {
@@ -2152,14 +2166,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a column has no name under merged cells',
     file: 'src/ingest/survey-records.ts',
-    guard: 'if (covered !== -1) return refuse',
-    without: 'if (covered === -2) return refuse',
+    guard: "kind === 'covered' || kind === 'stale')",
+    without: "kind === 'stale')",
     tests: [UNSEEN],
   },
   {
     name: 'a card number whose last digits are zeros is seen under merged cells',
     file: 'src/ingest/card.ts',
-    guard: " || kind === 'covered'",
+    guard: " || kind === 'stale' || kind === 'covered'",
     without: '',
     tests: [UNSEEN],
   },
