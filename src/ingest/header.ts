@@ -38,6 +38,8 @@ export interface Header {
   readonly ignored: readonly string[]
   /** Of the unknown ones, those whose names speak of an amount and that no `=ignore` excludes. */
   readonly rivals: readonly string[]
+  /** Beside an amount: the places without a meaning here, named or not, whose values may say which way the money goes. */
+  readonly beside: readonly number[]
   /** Columns that may hold nothing, because they are for card data. */
   readonly cards: readonly number[]
   /** Columns whose numbers a person says are no card numbers. */
@@ -78,9 +80,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     const name = plainName(written[i] as string)
     return isRejectColumn(name) || (results !== null && name.startsWith('result_'))
   }
-  const unknown = places.filter(
-    (i) => meanings[i] === null && (written[i] as string).trim() !== '' && !cards.includes(i) && !isOurs(i),
-  )
+  const unread = places.filter((i) => meanings[i] === null && !cards.includes(i) && !isOurs(i))
+  const unknown = unread.filter((i) => (written[i] as string).trim() !== '')
   const ignored = saidPlaces(needs.map ?? [], written, (field) => field === null)
   const rivals = unknown.filter((i) => !ignored.includes(i) && speaksOfAmount(written[i] as string))
   const directions = unknown.filter((i) => !ignored.includes(i) && saysDirection(written[i] as string))
@@ -106,6 +107,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     unknown: namesAt(unknown),
     ignored: namesAt(ignored),
     rivals: namesAt(rivals),
+    beside: fields.amount === undefined ? [] : unread.filter((i) => !ignored.includes(i)),
     cards,
     notCards,
     doubtful: unknown.flatMap((place) => {

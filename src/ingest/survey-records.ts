@@ -16,6 +16,7 @@ import { lineTakenIn, Oddities, takenInFault, titledFault } from './oddities.ts'
 import { type Problem, refuse, type StructuralFault } from './problem.ts'
 import { unquoted } from './quotes.ts'
 import type { CsvRecord } from './records.ts'
+import { SideEvidence } from './sides.ts'
 
 /** What the command line says about a file. */
 export interface ReadingOptions {
@@ -65,6 +66,7 @@ export async function surveyRecords(
   const amounts = new DecimalEvidence()
   const directions = new DirectionEvidence()
   const oddities = new Oddities()
+  let sides: SideEvidence | null = null
   let header: Header | null = null
   let cards: CardEvidence | null = null
   let doubtful: DoubtfulColumns | null = null
@@ -81,6 +83,7 @@ export async function surveyRecords(
       header = parsed
       cards = new CardEvidence(header)
       doubtful = new DoubtfulColumns(header)
+      sides = new SideEvidence(header.written, header.beside)
       continue
     }
     if (isHeaderAgain(header, read.cells)) {
@@ -99,6 +102,7 @@ export async function surveyRecords(
     doubtful?.see(read, rows)
     const place = header.fields.amount ?? -1
     const amount = unquoted(read.cells[place] ?? '')
+    sides?.see(read.cells, read.line)
     directions.see(amount, read.line, otherMarks(header, read, options))
     // A number of a workbook has no decimal sign that was written.
     if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(amount, read.line)
@@ -108,7 +112,7 @@ export async function surveyRecords(
   if (named !== null) return named
   const judged = cards.judge()
   if ('kind' in judged) return judged
-  const bothWays = directions.decide()
+  const bothWays = directions.decide() ?? sides?.decide() ?? null
   if (bothWays !== null) return bothWays
   const decimal = amounts.decide(options.decimal)
   if (decimal !== null && typeof decimal === 'object') return decimal

@@ -134,6 +134,85 @@ test.each([
   expect((await readWhole(fileOf(...amounts))).rows).toHaveLength(amounts.length)
 })
 
+describe('a column whose values are the two sides of an amount', () => {
+  const fileWith = (name: string, values: readonly string[]) =>
+    toCsv(
+      [[...HEADER, name], ...rowsWith(values.map(() => '5.00')).map((row, i) => [...row, values[i] as string])],
+      ';',
+      '\n',
+    )
+
+  test.each([
+    ['', ['S', 'H']],
+    [' ', ['s', '', 'h', 'S']],
+    ['+/-', ['+', '-']],
+    ['+/-', ["'+", '−']],
+    ['In/Out', ['In', 'OUT']],
+    ['Incoming/Outgoing', ['incoming', 'outgoing']],
+    ['Credit/Debit Amount Sign', ['C', 'D']],
+    ['Betragsvorzeichen', ['-', '+']],
+    ['Sens (D/C)', ['D', 'C']],
+    ['Tipo (D/H)', ['D', 'H']],
+    ['Tipo (D/H)', ['D', 'D', 'Haber']],
+    ['Gutschrift-/Lastschrift-Art', ['Gutschrift', 'Lastschrift']],
+    ['Zu-/Abgang', ['Zugang', 'Abgang']],
+    ['Ein/Aus', ['Ein', 'Aus']],
+    ['Polarity', ['1', '-1']],
+    ['Money flow', ['Money in', 'money-out']],
+    ['Booking side', ['Dr.', 'CR']],
+    ['Kind', ['CRDT', 'DBIT']],
+    ['Mouvement', ['Débit', 'Crédit']],
+    ['Af Bij', ['Af', 'Bij']],
+    ['x', ['"Soll"', '"Haben"']],
+    ['Event', ['sale', 'Refund']],
+  ])('refuses the file, whatever it is called: %j with %j', async (name, values) => {
+    const fault = await refusalOf(fileWith(name, values), { map: [] })
+    expect(fault.problem).toMatch(/says which way the money of a row goes \(".+" in line \d, ".+" in line \d\)/)
+    expect(fault.remedy).toContain(name.trim() === '' ? '--map "NAME=ignore"' : `--map "${name}=ignore"`)
+    const oneSide = fileWith(
+      name,
+      values.map(() => values[0] as string),
+    )
+    expect((await readWhole(oneSide)).rows.every(({ instruction }) => instruction !== null)).toBe(true)
+    if (name.trim() === '') return
+    const { rows } = await readWhole(fileWith(name, values), { map: [{ column: name, field: null }] })
+    expect(rows.map(({ instruction }) => instruction?.money?.amountMinor)).toEqual(values.map(() => 500n))
+  })
+
+  test('is one wherever its second side comes, and by its place where it has no name', async () => {
+    const values = Array.from({ length: 2_000 }, (_, i) => (i === 1_999 ? 'H' : 'S'))
+    expect(await refusalOf(fileWith('', values))).toMatchObject({
+      line: 2_001,
+      problem: expect.stringContaining('column 6, which has no name, says'),
+    })
+  })
+
+  test('is one in a workbook', async () => {
+    const table = rowsWith(['5.00', '6.00']).map((row, i) => [...row, i === 0 ? 'S' : 'H'])
+    expect((await refusalOf(workbook([[...HEADER, 'Umsatzart'], ...table]))).problem).toContain('which way the money')
+  })
+
+  test.each([
+    ['VIP', ['yes', 'no']],
+    ['Gender', ['M', 'F']],
+    ['Size', ['S', 'M', 'H']],
+    ['Size', ['S', 'L']],
+    ['Decision', ['A', 'D']],
+    ['Card type', ['Debit', 'Credit']],
+    ['Kartenart', ['debit', 'credit']],
+    ['Funding', ['credit', 'debit']],
+    ['Note', ['in', 'out', 'in the shop']],
+    ['Count', ['1', '2', '-1']],
+    ['Mixed', ['S', 'C']],
+    ['Mixed', ['+', 'Cr']],
+    ['Feedback', ['positive', 'negative']],
+    ['Empty', ['', '']],
+    ['D', ['D', 'D']],
+  ])('is none with other values, or with one side: %j with %j', async (name, values) => {
+    expect((await readWhole(fileWith(name, values))).rows).toHaveLength(values.length)
+  })
+})
+
 // A pattern that went back for every digit would take minutes: a test that does not end in time has failed.
 test('a long cell is looked at once', async () => {
   const long = ['(', '1'.repeat(32_000), 'x'].join('')

@@ -1910,6 +1910,20 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ingest/direction.integration.test.ts'],
   },
   {
+    name: 'reading: a column may say by its values which way the money goes',
+    file: 'src/ingest/survey-records.ts',
+    guard: ' ?? sides?.decide() ?? null',
+    without: '',
+    tests: ['test/ingest/direction.integration.test.ts'],
+  },
+  {
+    name: 'reading: a column without a name may say which way the money goes',
+    file: 'src/ingest/header.ts',
+    guard: 'beside: fields.amount === undefined ? [] : unread.filter(',
+    without: 'beside: fields.amount === undefined ? [] : unknown.filter(',
+    tests: ['test/ingest/direction.integration.test.ts'],
+  },
+  {
     name: 'reading: a refund named within a word is another amount',
     file: 'src/ingest/rivals.ts',
     guard: '      STEMS.some((stem) => word.includes(stem)) ||\n',
