@@ -170,7 +170,11 @@ function toRecord({ line, cells }: Row, columns: number): CsvRecord {
 
 /** The formula is not read. That there is one is. */
 const SHEET: Shape = {
-  worksheet: { cols: { col: {} }, sheetData: { row: { c: { v: 'text', f: 'text', is: TEXT_OR_RUNS } } } },
+  worksheet: {
+    sheetFormatPr: {},
+    cols: { col: {} },
+    sheetData: { row: { c: { v: 'text', f: 'text', is: TEXT_OR_RUNS } } },
+  },
 }
 
 /** Takes the elements of a sheet and gathers its rows. */
@@ -182,6 +186,7 @@ class RowReader {
   /** The row at hand; 0: none is. It may come in pieces. */
   #line = 0
   #hidden: boolean = false
+  #hidesRows: boolean = false
   readonly #hiddenColumns: { readonly from: number; readonly to: number }[] = []
   #cells: Cell[] = []
   #characters = 0
@@ -215,7 +220,8 @@ class RowReader {
   open(element: string, attribute: AttributeOf): void {
     if (element === 'sheetData') this.#startData()
     else if (element === 'col' && !this.#hasData) this.#takeColumns(attribute)
-    else if (element === 'row') this.#openRow(attribute('r'), isTrue(attribute('hidden')) || isZero(attribute('ht')))
+    else if (element === 'sheetFormatPr' && !this.#hasData) this.#hidesRows = isTrue(attribute('zeroHeight'))
+    else if (element === 'row') this.#openRow(attribute('r'), this.#hidesRow(attribute('hidden'), attribute('ht')))
     else if (element === 'c') this.#openCell(attribute('r'), attribute('t'), attribute('s'))
     else if (element === 'v') this.#value = ''
     else if (element === 'f') this.#openFormula(attribute('t'), attribute('ref'))
@@ -230,6 +236,11 @@ class RowReader {
   text(text: string, element: string): void {
     if (element === 'v') this.#value = joined(this.#value ?? '', text)
     else if (element === 't') this.#inline = joined(this.#inline ?? '', text)
+  }
+
+  /** Of a row that says nothing about it, the sheet does. */
+  #hidesRow(hidden: string | undefined, height: string | undefined): boolean {
+    return isTrue(hidden) || isZero(height) || (this.#hidesRows && hidden === undefined && height === undefined)
   }
 
   #startData(): void {

@@ -87,12 +87,16 @@ async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promis
   if (typeof found === 'string') return refuse(NOT_TEXT)
   if ('kind' in found) return found
   const place = { encoding: null, delimiter: null, sheet: workbook.sheet }
-  return toSurvey(found, workbook.sha256, place, unseenWarnings(workbook.unseen))
+  return toSurvey(found, workbook.sha256, place, unseenWarnings(workbook))
 }
 
 /** What a person who looked at the sheet has not seen. */
-function unseenWarnings({ rows, cells, columns }: Workbook['unseen']): string[] {
+function unseenWarnings({ sheet, isHidden, unseen: { rows, cells, columns } }: Workbook): string[] {
   const warnings: string[] = []
+  if (isHidden)
+    warnings.push(
+      `The sheet "${shown(sheet)}" is hidden in the workbook and is read like any other. Is it the one that is meant?`,
+    )
   if (rows > 0)
     warnings.push(
       `${rows} of the rows ${rows === 1 ? 'is hidden in the sheet and is' : 'are hidden in the sheet and are'} read like any other.`,

@@ -43,6 +43,8 @@ export interface Workbook {
   readonly sha256: string
   /** The sheet that the records come from. */
   readonly sheet: string
+  /** A person who opens the workbook does not see that sheet. */
+  readonly isHidden: boolean
   readonly unseen: Readonly<Unseen>
   /** The header first; a fault, where there is one, is the last thing that comes. */
   records(): AsyncGenerator<CsvRecord | StructuralFault>
@@ -71,7 +73,7 @@ export async function openWorkbook(file: FileHandle, wanted: string | undefined)
     const { book, sheets } = await readBook(bytes)
     const sheet = await chooseSheet(book, sheets, wanted)
     if ('kind' in sheet) return sheet
-    const { name, part } = sheet
+    const { name, isHidden, part } = sheet
     if (part === null) return refuse(notThere(name))
     const merges = await readMerges(bytes, part, inflationBudget(bytes.length))
     const unseen: Unseen = { rows: 0, cells: 0, columns: [] }
@@ -79,6 +81,7 @@ export async function openWorkbook(file: FileHandle, wanted: string | undefined)
       kind: 'workbook',
       sha256: createHash('sha256').update(bytes).digest('hex'),
       sheet: name,
+      isHidden,
       unseen,
       records: () => faultsAsAnswers(readSheet(book, part, merges, unseen)),
       findHeaderBelow: (firstLine, isKnown) => findHeaderBelow(book, part, firstLine, isKnown),
@@ -288,22 +291,30 @@ function only(relations: Relations, wanted: string): string | undefined {
 }
 
 /** Conditional formats and tables have number formats too, counted by another list, in which 14 is a per cent and no date. */
-const STYLES: Shape = { styleSheet: { numFmts: { numFmt: {} }, cellXfs: { xf: {} } } }
+const STYLES: Shape = { styleSheet: { numFmts: { numFmt: {} }, cellStyleXfs: { xf: {} }, cellXfs: { xf: {} } } }
 
 /** Per cell style. */
 async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberFormat[]> {
   const formats = new Map<number, NumberFormat>()
-  const ids: number[] = []
+  const named: number[] = []
+  const own: { readonly id: string | undefined; readonly named: string | undefined }[] = []
+  let isNamed = false
   const elements = {
     open(element: string, attribute: AttributeOf) {
-      const id = Number(attribute('numFmtId') ?? 0)
+      isNamed = element === 'cellStyleXfs' || (isNamed && element === 'xf')
+      const numFmtId = attribute('numFmtId')
+      const id = Number(numFmtId ?? 0)
       if (element === 'numFmt') formats.set(id, spelledOut(id, attribute('formatCode') ?? '', formats.get(id)))
-      if (element === 'xf') ids.push(id)
+      if (element !== 'xf') return
+      if (isNamed) named.push(id)
+      else own.push({ id: numFmtId, named: attribute('xfId') })
     },
     close() {},
     text() {},
   }
   for await (const _ of readXml(bytes, part, budget, STYLES, elements));
+  // A style without a format of its own has that of the named style that it is of.
+  const ids = own.map((style) => Number(style.id ?? named[Number(style.named)] ?? 0))
   for (const id of ids) if (!formats.has(id)) formats.set(id, builtInFormat(id))
   return ids.map((id) => formats.get(id) as NumberFormat)
 }

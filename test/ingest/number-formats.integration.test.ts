@@ -74,6 +74,21 @@ describe('the number format of a cell', () => {
     expect((await read(`<numFmts>${format(id, code)}</numFmts>${cellStyles(id)}`)).fault).not.toBeNull()
   })
 
+  test('is that of its named style where it has none of its own, wherever the styles stand', async () => {
+    const named = `<cellStyleXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf/></cellStyleXfs>`
+    const own = (xf: string) => `<cellXfs><xf numFmtId="0"/>${xf}</cellXfs>`
+    for (const styles of [named + own('<xf xfId="1"/>'), own('<xf xfId="1"/>') + named])
+      expect((await read(styles)).fault).toContain('turned into a date')
+    for (const xf of [
+      '<xf numFmtId="0" xfId="1"/>',
+      '<xf numFmtId="2" xfId="1"/>',
+      '<xf xfId="0"/>',
+      '<xf xfId="2"/>',
+      '<xf/>',
+    ])
+      expect((await read(named + own(xf))).money?.amountMinor).toBe(4614300n)
+  })
+
   test('that is given twice is the stricter of the two', async () => {
     for (const codes of [
       ['0.00', 'dd.mm.'],

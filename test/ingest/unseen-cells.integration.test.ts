@@ -126,6 +126,38 @@ describe('hidden columns', () => {
   })
 })
 
+test('rows of a sheet whose rows have no height are hidden, but those that say otherwise', async () => {
+  const rows = [rowOf(2, row(1)), rowOf(3, row(2)), rowOf(4, row(3), ' hidden="0"'), rowOf(5, row(4), ' ht="15"')]
+  const xml = sheetOf(rowOf(1, HEADER, ' hidden="0"') + rows.join(''))
+  for (const [zero, warnings] of [
+    ['1', ['2 of the rows are hidden in the sheet and are read like any other.']],
+    ['true', ['2 of the rows are hidden in the sheet and are read like any other.']],
+    ['0', []],
+  ] as const) {
+    const format = `<sheetFormatPr defaultRowHeight="15" zeroHeight="${zero}"/><sheetData>`
+    const { survey } = await readWhole(zip(withSheet(xml.replace('<sheetData>', format))))
+    expect(survey.warnings).toEqual(warnings)
+  }
+})
+
+test('a hidden sheet is read with a warning, whether it is the only one with something in it or is named', async () => {
+  const hide = (parts: Parts, name: string) =>
+    zip({
+      ...parts,
+      'xl/workbook.xml': (parts['xl/workbook.xml'] as string).replace(
+        `name="${name}"`,
+        `name="${name}" state="hidden"`,
+      ),
+    })
+  const warning = expect.stringContaining('The sheet "Old" is hidden in the workbook and is read like any other.')
+  const table = rowsOf([HEADER, row(1)])
+  const alone = hide(partsOf({ Visible: '', Old: table }), 'Old')
+  expect((await readWhole(alone)).survey.warnings).toEqual([warning])
+  const beside = partsOf({ Now: table, Old: table })
+  expect((await readWhole(hide(beside, 'Old'), { sheet: 'Old' })).survey.warnings).toEqual([warning])
+  expect((await readWhole(hide(beside, 'Old'), { sheet: 'Now' })).survey.warnings).toEqual([])
+})
+
 test('rows of no height are hidden rows', async () => {
   const xml = rowOf(1, HEADER) + rowOf(2, row(1), ' ht="0" customHeight="1"') + rowOf(3, row(2), ' ht="15"')
   expect((await readWhole(zip(partsOf({ A: xml })))).survey.warnings).toEqual([

@@ -2101,6 +2101,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [NUMBER_FORMATS],
   },
   {
+    name: 'a cell has the number format of its named style where it has none of its own',
+    file: 'src/ingest/workbook.ts',
+    guard: 'style.id ?? named[Number(style.named)] ?? 0',
+    without: 'style.id ?? 0',
+    tests: [NUMBER_FORMATS],
+  },
+  {
     name: 'an amount that is shown with a minus is a fault',
     file: 'src/ingest/number-format.ts',
     guard: ' && !addsSign(section, number) && ',
@@ -2175,6 +2182,13 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ingest/instruct.ts',
     guard: "kindProblem('transaction_type', row.stored('transaction_type').kind) ??\n",
     without: '',
+    tests: [UNSEEN],
+  },
+  {
+    name: 'a hidden sheet is not read without a word',
+    file: 'src/ingest/survey.ts',
+    guard: '  if (isHidden)\n',
+    without: '  if (isHidden && rows < 0)\n',
     tests: [UNSEEN],
   },
   {
