@@ -45,6 +45,12 @@ function wordIn(cell: string): string {
   return /\p{L}/u.test(word) ? word.replaceAll('-', '') : word
 }
 
+/** Most cells are written as in the table; the long way round costs. */
+function sidesOf(cell: string): ReadonlyMap<number, 0 | 1> | undefined {
+  if (cell.length > CELL_CHARACTERS_MOST) return undefined
+  return SIDES.get(cell.toLowerCase()) ?? SIDES.get(wordIn(cell))
+}
+
 /** A debit card is no debit. */
 const CARDS = /card|karte|carte|carta|tarjeta|kaart|kort|funding/i
 
@@ -72,7 +78,7 @@ export class SideEvidence {
     for (const [place, candidates] of this.#columns) {
       const cell = (cells[place] ?? '').trim()
       if (cell === '') continue
-      const sides = cell.length > CELL_CHARACTERS_MOST ? undefined : SIDES.get(wordIn(cell))
+      const sides = sidesOf(cell)
       const left = sides === undefined ? null : narrowed(candidates, sides, { line, cell })
       if (left === null || left.size === 0) this.#columns.delete(place)
       else this.#columns.set(place, left)
