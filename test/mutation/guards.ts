@@ -2012,14 +2012,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a cell that a workbook stores otherwise than as text is no id and no moment',
     file: 'src/ingest/instruct.ts',
-    guard: 'kindProblem(field, this.kind(field)) ?? ',
+    guard: 'kindProblem(field, this.stored(field).kind) ?? ',
     without: '',
     tests: [WORKBOOK],
   },
   {
     name: 'a cell that a workbook has damaged stays bad in the text of results and rejects',
     file: 'src/ingest/rows.ts',
-    guard: "read.kind === 'faults' && isDamaged(i, record) ? marked(cell) : cell",
+    guard: "read.kind === 'faults' && isDamaged(i, record, read.faults) ? marked(cell) : cell",
     without: 'cell',
     tests: [WORKBOOK],
   },
