@@ -111,7 +111,8 @@ test.each<[string, Record<string, string>, Parts, string]>([
   ['a property', {}, { 'docProps/core.xml': `<dc:title>${PAN}</dc:title>` }, 'cards'],
   ['an id that looks like one', {}, { 'xl/tables/table1.xml': `<table ${ID}/>` }, 'none'],
   ['another document', {}, { 'xl/embeddings/a.docx': Buffer.from('504b030414', 'hex') }, 'unseen'],
-  ['a part with a long name', {}, { [`x/${'drawing.xml'.repeat(5_900)}y`]: '<a/>' }, 'none'],
+  ['a part with a long name', {}, { [`x/${'drawing.xml'.repeat(90)}y`]: '<a/>' }, 'none'],
+  ['a part with a name beyond bounds', {}, { [`x/${'drawing.xml'.repeat(5_900)}y`]: '<a/>' }, 'unseen'],
   ['a part that is damaged', {}, { 'xl/worksheets/sheet2.xml': '<worksheet', 'xl/x.xml': PAN }, 'cards'],
 ])('a workbook whose rows hold no card, with %s', async (_, sheets, over, kind) => {
   expect(await beside(sheets, over)).toBe(kind)
