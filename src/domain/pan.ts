@@ -207,7 +207,9 @@ class Look {
       if (this.#beginsRow(piece)) this.#lookAtRow(piece)
     }
     if (this.#sought === 'certain') return this.#found
-    for (let piece = 0; piece < this.#pieceCount; ) piece = this.#lookForOddGroups(piece)
+    // Who looks for all weighs a column: so many of one cell tell enough, and a cell of single digits has one at each.
+    const most = this.#sought === 'all' ? this.#found.length + ODD_MOST : Number.POSITIVE_INFINITY
+    for (let piece = 0; piece < this.#pieceCount && this.#found.length < most; ) piece = this.#lookForOddGroups(piece)
     return this.#found
   }
 
@@ -381,6 +383,8 @@ class Look {
     return this.#written.values.subarray(from, to).join('')
   }
 }
+
+const ODD_MOST = 8
 
 /** Expiry, security code: so many groups may stand behind a card number with the separators of its own groups. */
 const FOLLOW_MOST = 3
