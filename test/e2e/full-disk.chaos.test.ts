@@ -1,6 +1,7 @@
 // A data directory whose disk fills up in mid-batch: nothing is sent while it is full, and it goes on by itself.
 
 import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks } from '../fixtures/books.ts'
 import { type Child, canMountSmallDisk, startChildOnSmallDisk } from '../fixtures/children.ts'
@@ -70,7 +71,7 @@ const DISK_MB = 64
 /** Has a child do things where the small disk is, one after the other. */
 function openThere({ sandbox, dir }: Office, disk: string): (word: string, ...args: string[]) => Promise<Said> {
   const running = startChildOnSmallDisk(disk, DISK_MB, 'child-office.ts', [disk], {
-    ...{ TMPDIR: dir, TRANCHE_DATA_DIR: disk, TRANCHE_RATE: '40', NO_COLOR: '1' },
+    ...{ TMPDIR: dir, TRANCHE_DATA_DIR: join(disk, 'd'), TRANCHE_RATE: '40', NO_COLOR: '1' },
     ...{ TRANCHE_GATEWAY_URL: sandbox.url, TRANCHE_GATEWAY_USERNAME: 'shop', TRANCHE_GATEWAY_PASSWORD: 's3cret-pass' },
   })
   child = running
