@@ -61,16 +61,29 @@ type Transacted =
   /** One of its writes threw. */
   | { readonly kind: 'broke'; readonly error: unknown }
 
+/** The files of the ledger. Each of these throws when they are not those, or not as this process left them. */
+export interface Place {
+  /** Inside every transaction, before its first write. */
+  begun(): void
+  /** After every commit, before anyone is told of it. */
+  committed(): void
+  /** While nothing is committed. */
+  look(): void
+  close(): void
+}
+
+/** Of a ledger in memory. */
+export const NO_PLACE: Place = { begun() {}, committed() {}, look() {}, close() {} }
+
 /**
  * `die` is called for errors after which nothing this process believes can be trusted (I/O errors, corruption): the caller
  * ends the process. What was claimed and not answered then turns IN_DOUBT at the next start.
- * `inPlace` throws when what was committed is where nobody will find it.
  */
 export function openCommitter(
   db: DatabaseSync,
   die: (error: unknown) => never,
   timing: Timing = SYSTEM_TIMING,
-  inPlace: () => void = () => {},
+  place: Pick<Place, 'begun' | 'committed'> = NO_PLACE,
 ): Committer {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -125,6 +138,7 @@ export function openCommitter(
     let inWrites = false
     try {
       begin.run()
+      place.begun()
       inWrites = true
       for (const entry of entries) entry.run()
       for (const end of endings) end()
@@ -137,7 +151,7 @@ export function openCommitter(
       return inWrites && isOfOneWrite(error) ? { kind: 'broke', error } : die(error)
     }
     try {
-      inPlace() // not before: between the look and the commit the file could go, and a claim with it
+      place.committed() // not before: between the look and the commit the file could go, and a claim with it
     } catch (error) {
       die(error)
     }

@@ -111,9 +111,9 @@ export function openAccepting(db: DatabaseSync): () => void {
 /**
  * At every opening. A ledger under an alarm writes no witness: what is done in a copy is no progress of the one that sends. What
  * a witness says against this ledger is kept in it: by acts of its own it could outgrow the testimony. Only an adoption
- * ends it.
+ * ends it. Returns whether there is an alarm.
  */
-export function keepWhatSpeaksAgainst(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): void {
+export function keepWhatSpeaksAgainst(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): boolean {
   const testimonies = witness.testimonies() // before the ledger is read: see `lookForAlarm`
   const epochs = (identityIn(db)?.epochs ?? []).map(({ epoch }) => epoch)
   const progress = openProgress(db)()
@@ -122,7 +122,9 @@ export function keepWhatSpeaksAgainst(db: DatabaseSync, path: string, ledgerId: 
   if (against !== undefined && overtakenBy(db) === undefined) {
     db.prepare("INSERT INTO meta VALUES ('overtaken_by', ?) ON CONFLICT DO NOTHING").run(JSON.stringify(against))
   }
-  if (alarmOf(db, path, ledgerId, witness) !== null) witness.leave()
+  if (alarmOf(db, path, ledgerId, witness) === null) return false
+  witness.leave()
+  return true
 }
 
 // ───────────────────────────────────────────────────────────── The alarm

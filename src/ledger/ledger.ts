@@ -14,14 +14,22 @@ import { audit, headOf } from './audit.ts'
 import { makeBackup } from './backup.ts'
 import { type BookParts, openBook, viewOf } from './book.ts'
 import { openChain } from './chain.ts'
-import { type Committer, openCommitter, SYSTEM_TIMING, type Timing, whyNotWritten } from './commit.ts'
+import {
+  type Committer,
+  NO_PLACE,
+  openCommitter,
+  type Place,
+  SYSTEM_TIMING,
+  type Timing,
+  whyNotWritten,
+} from './commit.ts'
 import { openConnection } from './connection.ts'
 import { damageFault, explainDamage, inspect, isDamage } from './damage.ts'
 import { openDoubts } from './doubts.ts'
 import { EPOCH_FILE, readEpoch } from './epoch-file.ts'
 import { refuseForeignLog } from './foreign-log.ts'
 import { refuseForeignCode } from './foreign-schema.ts'
-import { identify, keepWhatSpeaksAgainst, openProgress } from './identity.ts'
+import { identify, keepWhatSpeaksAgainst } from './identity.ts'
 import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { openMoves, type RecordMove } from './moves.ts'
@@ -58,19 +66,21 @@ const OPEN_WAIT_MS = 2_000
 export function openLedger(options: LedgerOptions): Ledger {
   const { path, submitLockPath, timing = SYSTEM_TIMING } = options
   const die = (error: unknown) => options.die(path === null ? error : explainDamage(path, error))
-  const { db, ledgerId, witness } = openFile(options, false)
+  const { db, ledgerId, witness, alarmed } = openFile(options, false)
+  const openReader = () => {
+    if (path === null) throw new Error('bug: a ledger in memory has no second reader')
+    return openConnection(path, { readOnly: true, timeout: OPEN_WAIT_MS })
+  }
+  const place = path === null ? NO_PLACE : openPlace({ db, path, ledgerId, witness, alarmed, openReader })
   const ledger = openLedgerOn({
     db,
     ledgerId,
     die,
     timing,
-    inPlace: path === null ? () => {} : openAfterCommit(db, path, ledgerId, witness),
+    place,
     newBatchId,
     lockSubmit: () => lockSubmit(submitLockPath),
-    openReader: () => {
-      if (path === null) throw new Error('bug: a ledger in memory has no second reader')
-      return openConnection(path, { readOnly: true, timeout: OPEN_WAIT_MS })
-    },
+    openReader,
     openCopies: (shared) => openCopies({ ...options, die }, witness, shared),
   })
   return {
@@ -129,14 +139,13 @@ export interface LedgerParts extends IntakeParts, Pick<BookParts, 'openReader'> 
   readonly ledgerId: string
   readonly die: (error: unknown) => never
   readonly timing: Timing
-  /** Throws where the file is not the one that was opened. */
-  readonly inPlace: () => void
+  readonly place: Place
   readonly openCopies: (shared: CopyParts) => CopyLedger
 }
 
 export function openLedgerOn(parts: LedgerParts): Ledger {
-  const { db, ledgerId, die, timing, inPlace, newBatchId, lockSubmit, openReader } = parts
-  const committer = openCommitter(db, die, timing, inPlace)
+  const { db, ledgerId, die, timing, place, newBatchId, lockSubmit, openReader } = parts
+  const committer = openCommitter(db, die, timing, place)
   const tally = openTally(db, committer)
   const record = openMoves(db, tally, openChain(db, committer))
   const act = openActs(db)
@@ -145,7 +154,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const working: WorkLedger & Pick<BookLedger, 'wishes'> = {
     ...work,
     async workable(...asked) {
-      lookAt(inPlace, die) // the tick asks this: an idle worker notices as well
+      lookAt(place, die) // the tick asks this: an idle worker notices as well
       return work.workable(...asked)
     },
     ...openSweeping(db, committer, record),
@@ -164,6 +173,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...parts.openCopies({ db, committer, record, ledgerId, openReader }),
     async close() {
       await committer.drained()
+      place.close()
       db.close()
     },
   }
@@ -228,19 +238,9 @@ function* auditing(openReader: () => DatabaseSync, head: string | null): Iterabl
   }
 }
 
-/** What is asked after every commit, before anyone is told of it. */
-function openAfterCommit(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): () => void {
-  const inPlace = openPlace(db, path, ledgerId)
-  const progress = openProgress(db)
-  return () => {
-    inPlace()
-    witness.progressed(progress())
-  }
-}
-
-function lookAt(inPlace: () => void, die: (error: unknown) => never): void {
+function lookAt(place: Place, die: (error: unknown) => never): void {
   try {
-    inPlace()
+    place.look()
   } catch (error) {
     die(error)
   }
@@ -255,6 +255,8 @@ interface OpenedFile {
   readonly db: DatabaseSync
   readonly ledgerId: string
   readonly witness: Witness
+  /** It may not be the one that sent last. */
+  readonly alarmed: boolean
 }
 
 function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): OpenedFile {
@@ -262,7 +264,7 @@ function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): Opene
     const db = openConnection(':memory:')
     migrate(db)
     const ledgerId = ledgerIdOf(db)
-    return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:') }
+    return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:'), alarmed: false }
   }
   const isNew = !existsSync(path)
   if (isNew && !make) throw noLedgerFault(path, witnessDirs)
@@ -282,10 +284,10 @@ function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): Opene
       const ledgerId = ledgerIdOf(db)
       const witness = openWitness(witnessDirs, ledgerId, path)
       identify(db, path, ledgerId, witness)
-      keepWhatSpeaksAgainst(db, path, ledgerId, witness)
+      const alarmed = keepWhatSpeaksAgainst(db, path, ledgerId, witness)
       // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
       db.exec('PRAGMA busy_timeout = 0')
-      return { db, ledgerId, witness }
+      return { db, ledgerId, witness, alarmed }
     })
   } catch (error) {
     throw openFault(path, error)

@@ -183,6 +183,11 @@ const MIGRATIONS: readonly string[] = [
   ACTORS,
   CHAIN,
   PURGE,
+  `
+  -- See continuity.ts.
+  CREATE TABLE even_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
+  CREATE TABLE odd_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -33,6 +33,8 @@ export interface Witness {
   testimonies(): readonly Testimony[]
   /** A new epoch has begun. */
   testify(epoch: string, progress: number): void
+  /** The first one that knows of more than there is in the ledger; null: none. Costs a read of 16 bytes a place. */
+  fileAhead(progress: number): string | null
   /** After every commit: a read and a write of 16 bytes a place. */
   progressed(progress: number): void
   /** Until a new epoch begins every place keeps what it says, however far this ledger comes. */
@@ -55,6 +57,11 @@ export function openWitness(places: readonly string[], ledgerId: string, ledgerP
     if (typeof before === 'number') closeSync(before)
     handles.set(file, handle)
     return handle
+  }
+
+  function handleOf(file: string): number | null {
+    const known = handles.get(file)
+    return known === undefined ? take(file, isOwn(dirname(file), false) ? openFile(file, 'r+') : null) : known
   }
 
   /** One that can no longer be written would vouch for less than was done: it goes, and the ledger goes on. */
@@ -83,11 +90,18 @@ export function openWitness(places: readonly string[], ledgerId: string, ledgerP
       }
     },
 
+    fileAhead(progress) {
+      return (
+        files.find((file) => {
+          const handle = handleOf(file)
+          return handle !== null && progressIn(handle) > progress
+        }) ?? null
+      )
+    },
+
     progressed(progress) {
       for (const file of files) {
-        const known = handles.get(file)
-        const handle =
-          known === undefined ? take(file, isOwn(dirname(file), false) ? openFile(file, 'r+') : null) : known
+        const handle = handleOf(file)
         if (handle === null) continue
         // Never back: what another copy of this ledger did must stay to be seen.
         write(file, () => {

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Committer, type Mode, openCommitter, SYSTEM_TIMING } from '../../src/ledger/commit.ts'
+import { deathOf } from '../fixtures/deaths.ts'
 
 let db: DatabaseSync
 let committer: Committer
@@ -204,19 +205,9 @@ test('a commit into a file that is gone is told to nobody: it is looked for when
   const die = (error: unknown): never => {
     throw error
   }
-  const claim = watch(openCommitter(db, die, SYSTEM_TIMING, look).write(() => note('claim'), CLAIM))
+  const claim = watch(
+    openCommitter(db, die, SYSTEM_TIMING, { begun() {}, committed: look }).write(() => note('claim'), CLAIM),
+  )
   expect(await deathOf()).toMatchObject({ message: 'the file is gone' })
   expect([claim(), notes()]).toEqual(['pending', ['claim']])
 })
-
-/** What would have ended the process. */
-function deathOf(): Promise<unknown> {
-  const others = process.listeners('uncaughtException')
-  process.removeAllListeners('uncaughtException')
-  return new Promise((resolve) => {
-    process.once('uncaughtException', (error) => {
-      for (const other of others) process.on('uncaughtException', other)
-      resolve(error)
-    })
-  })
-}

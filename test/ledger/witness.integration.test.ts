@@ -18,7 +18,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchId, BatchView, EpochRegister, Ledger } from '../../src/domain/ports.ts'
 import { makeLedger, openLedger } from '../../src/ledger/ledger.ts'
-import { lockOutCopies, testimoniesOf } from '../../src/ledger/witness.ts'
+import { lockOutCopies, openWitness, testimoniesOf, type Witness } from '../../src/ledger/witness.ts'
+import { deathOf } from '../fixtures/deaths.ts'
 import {
   CLERK,
   claimNamed,
@@ -260,15 +261,30 @@ describe('a witness', () => {
     }
   })
 
-  test('never forgets progress that it has seen, whichever copy made it', async () => {
+  test('never forgets progress that it has seen, whichever process made it', async () => {
+    const place = await placeOf(true)
+    const [one, other] = [0, 1].map(() => openWitness([place.witness], 'a-ledger', place.path)) as [Witness, Witness]
+    one.testify('1-a', 1)
+    other.progressed(5)
+    one.progressed(3)
+    expect(one.testimonies()).toMatchObject([{ progress: 5 }])
+    expect([4, 5].map((progress) => one.fileAhead(progress))).toEqual([one.testimonies()[0]?.file, null])
+    one.close()
+    other.close()
+  })
+
+  test('that knows of more than there is in an open ledger ends the process before it writes', async () => {
     const place = await placeOf(true)
     await using(place, work)
-    await using(place, async (ledger) => {
-      const text = readFileSync(witnessFile(place), 'utf8')
-      writeFileSync(witnessFile(place), text.replace(/^\d{16}/, '0000000000000999'))
-      await claimOne(ledger)
+    const ledger = place.open()
+    const [batch] = await ledger.batches()
+    const text = readFileSync(witnessFile(place), 'utf8')
+    writeFileSync(witnessFile(place), text.replace(/^\d{16}/, '0000000000000999'))
+    void ledger.pause((batch as BatchView).batchId, 'try', CLERK, NOW)
+    expect(await deathOf()).toMatchObject({
+      code: 'storage',
+      message: expect.stringContaining('records more than is in it'),
     })
-    expect(readFileSync(witnessFile(place), 'utf8').slice(0, 16)).toBe('0000000000000999')
     expect(await alarmIn(place)).toBe('older')
   })
 

@@ -39,6 +39,8 @@ const DAMAGE = 'test/ledger/damage.integration.test.ts'
 const COPIES = 'test/ledger/copies.integration.test.ts'
 const WITNESS = 'test/ledger/witness.integration.test.ts'
 const NO_LEDGER = 'test/e2e/no-ledger.e2e.test.ts'
+const CONTINUITY = 'test/ledger/continuity.integration.test.ts'
+const PUT_OVER = 'test/e2e/put-over.e2e.test.ts'
 const PUT_BACK = 'test/e2e/put-back.e2e.test.ts'
 const COPIED = 'test/e2e/copies.e2e.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
@@ -1005,8 +1007,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a witness knows of a claim before its answer',
-    file: 'src/ledger/ledger.ts',
-    guard: '    witness.progressed(progress())\n',
+    file: 'src/ledger/place.ts',
+    guard: '      witness.progressed(progress())\n',
     without: '',
     tests: [WITNESS],
   },
@@ -1070,7 +1072,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a copy writes no witness',
     file: 'src/ledger/identity.ts',
-    guard: '  if (alarmOf(db, path, ledgerId, witness) !== null) witness.leave()\n',
+    guard: '  witness.leave()\n',
     without: '',
     tests: [WITNESS],
   },
@@ -1180,9 +1182,73 @@ export const GUARDS: readonly Guard[] = [
     tests: [COPIES],
   },
   {
+    name: 'nothing is committed into an older state that was put over the ledger',
+    file: 'src/ledger/place.ts',
+    guard: '      if (!continuity.advance()) throw setBack(FORGOTTEN)\n',
+    without: '      continuity.advance()\n',
+    tests: [PUT_OVER],
+  },
+  {
+    name: 'a transaction begins where this process has left the ledger',
+    file: 'src/ledger/continuity.ts',
+    guard: '!agreesWithLast(markOf(last), markOf(last - 1)) || ',
+    without: '',
+    tests: [CONTINUITY],
+  },
+  {
+    name: 'a commit that was being written when a copy was put over the ledger is told to nobody',
+    file: 'src/ledger/continuity.ts',
+    guard: 'agrees(known.get(placeOf(last)), newest) && agrees(known.get(placeOf(last - 1)), before)',
+    without: 'agrees(known.get(placeOf(last)), newest)',
+    tests: [CONTINUITY],
+  },
+  {
+    name: 'what other processes committed on an older state does not hide it',
+    file: 'src/ledger/continuity.ts',
+    guard: 'return found.number > mark.number || found.word === mark.word',
+    without: 'return true',
+    tests: [CONTINUITY],
+  },
+  {
+    name: 'an idle worker notices that an older state was put over the ledger',
+    file: 'src/ledger/place.ts',
+    guard: '    if (!holds(seen[0]?.mtimeNs)) throw setBack(FORGOTTEN)\n',
+    without: '',
+    tests: [PUT_OVER],
+  },
+  {
+    name: 'a database file that was written to is looked at whole',
+    file: 'src/ledger/place.ts',
+    guard: ' && (!isWritten || continuity.holdsWhole())',
+    without: '',
+    tests: [PUT_OVER],
+  },
+  {
+    name: 'an older state that was put over a ledger sends nothing at the next start',
+    file: 'src/ledger/place.ts',
+    guard: '  markAsOld(db, path, ledgerId)\n  return',
+    without: '  return',
+    tests: [PUT_OVER],
+  },
+  {
+    name: 'an epoch that is put back under a worker ends it',
+    file: 'src/ledger/place.ts',
+    guard: "    if (alarm?.kind === 'older' || alarm?.kind === 'other') throw setBack(alarm.noticed)\n",
+    without: '',
+    tests: [PUT_OVER],
+  },
+  {
+    name: 'a witness that knows of more ends the process before it writes',
+    file: 'src/ledger/place.ts',
+    guard: '      if (ahead !== null) throw',
+    without: '      if (ahead === undefined) throw',
+    tests: [WITNESS],
+  },
+  {
     name: 'a commit into a file that is gone is told to nobody',
     file: 'src/ledger/commit.ts',
-    guard: '      inPlace() // not before: between the look and the commit the file could go, and a claim with it\n',
+    guard:
+      '      place.committed() // not before: between the look and the commit the file could go, and a claim with it\n',
     without: '',
     tests: [COMMIT],
   },

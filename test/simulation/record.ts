@@ -4,6 +4,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { BatchId, CopyLedger, Ledger } from '../../src/domain/ports.ts'
 import { audit } from '../../src/ledger/audit.ts'
+import { NO_PLACE } from '../../src/ledger/commit.ts'
 import { openLedgerOn } from '../../src/ledger/ledger.ts'
 import { migrate } from '../../src/ledger/schema.ts'
 import type { Life, World } from './world.ts'
@@ -102,7 +103,7 @@ export class SimulatedRecord {
         }
       },
       openReader: () => this.#readerOf(),
-      inPlace: () => {},
+      place: NO_PLACE,
       openCopies: () => ({ ...NO_COPIES, audit: (head) => audit(this.#readerOf(), head) }),
     })
     const planted = this.#plant.ledger?.(ledger, this) ?? ledger
