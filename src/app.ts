@@ -111,7 +111,7 @@ export const systemClock: Clock = {
 
 /** Makes the record of the data directory, which nothing else does. `made`: there was none. */
 export async function makeRecord(app: App): Promise<{ ledgerId: string; made: boolean }> {
-  const { dataDir, witnessDirs } = app.config
+  const { dataDir } = app.config
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   } catch (error) {
@@ -126,7 +126,14 @@ export async function makeRecord(app: App): Promise<{ ledgerId: string; made: bo
   }
   assertOwnDirectory(dataDir)
   const { makeLedger } = await import('./ledger/ledger.ts')
-  return makeLedger({ path: app.paths.ledger, witnessDirs })
+  return makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app) })
+}
+
+/** Faults where a person named one that cannot be used. */
+async function witnessDirsOf({ config: { witnessDirs, witnessNamed, dataDir } }: App): Promise<readonly string[]> {
+  if (!witnessNamed) return witnessDirs
+  const { placeIn } = await import('./ledger/witness.ts')
+  return witnessDirs.map((dir) => placeIn(dir, dataDir))
 }
 
 /** Who can write the directory can put another ledger there, or hold its locks, whatever the modes of the files. */
@@ -157,14 +164,14 @@ export async function openRecord(app: App): Promise<Ledger> {
   assertClock(app)
   const { openLedger } = await import('./ledger/ledger.ts')
   const { ledger: path, submitLock: submitLockPath } = app.paths
-  return openLedger({ path, submitLockPath, witnessDirs: app.config.witnessDirs, die: dieOf(app) })
+  return openLedger({ path, submitLockPath, witnessDirs: await witnessDirsOf(app), die: dieOf(app) })
 }
 
 /** Faults where there is no ledger: before a large file is read for it. */
 export async function assertRecord(app: App): Promise<void> {
   if (ledgerExists(app)) return
   const { noLedgerFault } = await import('./ledger/ledger.ts')
-  throw noLedgerFault(app.paths.ledger, app.config.witnessDirs)
+  throw noLedgerFault(app.paths.ledger, await witnessDirsOf(app))
 }
 
 /** The ledger if there is one, else an empty one in memory: a file can be checked before there is a record. */
@@ -177,7 +184,7 @@ export async function openRecordOrNone(app: App): Promise<Ledger> {
 /** Whether anything outside the data directory remembers the ledger. */
 export async function isWitnessed(app: App): Promise<boolean> {
   const { testimoniesOf } = await import('./ledger/witness.ts')
-  return testimoniesOf(app.config.witnessDirs, app.paths.ledger).length > 0
+  return testimoniesOf(await witnessDirsOf(app), app.paths.ledger).length > 0
 }
 
 export function ledgerExists(app: App): boolean {
@@ -489,7 +496,7 @@ export async function takeLedgerLock(app: App, ledger: Ledger, command: string):
   const lock = await takeWorkerLock(app, command)
   if (lock.kind === 'held') return lock
   const { lockOutCopies } = await import('./ledger/witness.ts')
-  const copies = lockOutCopies(app.config.witnessDirs, ledger.ledgerId, holderOf(app, command))
+  const copies = lockOutCopies(await witnessDirsOf(app), ledger.ledgerId, holderOf(app, command))
   if (copies.kind === 'held') {
     lock.release()
     throw copyAtWork(app.paths.ledger, copies)
@@ -894,7 +901,13 @@ export async function openRehearsal(app: App, as: string | null, logLevel: strin
     lookalikeDays: configured?.lookalikeDays ?? 20,
     reasonRules: configured?.reasonRules ?? [],
   }
-  const config = { ...app.config, dataDir, witnessDirs: [], merchants: new Map([[merchant.name, merchant]]) }
+  const config = {
+    ...app.config,
+    dataDir,
+    witnessDirs: [],
+    witnessNamed: false,
+    merchants: new Map([[merchant.name, merchant]]),
+  }
   // Its gateway is in this process, over plain HTTP.
   const rehearsing = appOf(config, [], as, logLevel)
   await makeRecord(rehearsing)

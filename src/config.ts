@@ -79,8 +79,12 @@ export interface ExposedFile {
 
 export interface Config {
   readonly dataDir: string
-  /** Outside the data directory: where it is remembered how far the ledger had come. Any of them may be unusable. */
+  /**
+   * Outside the data directory: where it is remembered how far the ledger had come. Any of them may be unusable, unless a
+   * person named it. Empty where a person wants none.
+   */
   readonly witnessDirs: readonly string[]
+  readonly witnessNamed: boolean
   readonly redisUrl: Secret | null
   readonly redisPrefix: string
   readonly doubtRestMs: number
@@ -110,6 +114,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promi
   const config: Omit<Config, 'merchants'> = {
     dataDir,
     witnessDirs: witnessDirsFrom(settings, env, homeDir, dataDir),
+    witnessNamed: settings.has('TRANCHE_WITNESS_DIR'),
     redisUrl: redisUrlFrom(settings),
     redisPrefix: redisPrefixFrom(settings),
     doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', 900_000, DOUBT_REST_MS),
@@ -265,8 +270,9 @@ function dataDirFrom(settings: Settings, env: NodeJS.ProcessEnv, homeDir: string
  */
 function witnessDirsFrom(settings: Settings, env: NodeJS.ProcessEnv, homeDir: string, dataDir: string): string[] {
   const given = settings.text('TRANCHE_WITNESS_DIR')
+  if (given === 'none') return []
   if (given !== undefined) {
-    if (!isAbsolute(given)) settings.note('TRANCHE_WITNESS_DIR', `must be an absolute path, not "${given}"`)
+    if (!isAbsolute(given)) settings.note('TRANCHE_WITNESS_DIR', `must be an absolute path, or none, not "${given}"`)
     else if (isWithin(dataDir, given)) settings.note('TRANCHE_WITNESS_DIR', 'must lie outside the data directory')
     return [resolve(given)]
   }

@@ -48,6 +48,7 @@ describe('the environment', () => {
     expect(config).toEqual({
       dataDir: '/home/clerk/.local/state/tranche',
       witnessDirs: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
+      witnessNamed: false,
       exposed: [],
       redisUrl: null,
       redisPrefix: 'bull',
@@ -137,10 +138,11 @@ describe('the environment', () => {
     const system = `/var/tmp/tranche-${process.getuid?.()}`
     expect(await placesOf({ XDG_CACHE_HOME: '/srv/cache' })).toEqual(['/srv/cache/tranche', system])
     expect(await placesOf({ TRANCHE_WITNESS_DIR: '/srv/witness' })).toEqual(['/srv/witness'])
+    expect(await placesOf({ TRANCHE_WITNESS_DIR: 'none' })).toEqual([])
     expect(await placesOf({ TRANCHE_DATA_DIR: HOME })).toEqual([system])
     expect(await placesOf({ TRANCHE_DATA_DIR: '/var' })).toEqual(['/home/clerk/.cache/tranche'])
     for (const [dir, problem] of [
-      ['witness', 'must be an absolute path, not "witness"'],
+      ['witness', 'must be an absolute path, or none, not "witness"'],
       ['/srv/data/witness', 'must lie outside the data directory'],
     ]) {
       const mistakes = await mistakesOf({ TRANCHE_DATA_DIR: '/srv/data', TRANCHE_WITNESS_DIR: dir })

@@ -46,6 +46,7 @@ export async function doctor(app: App, given: DoctorArguments, terminal: Termina
     checkFiles(app),
     await checkLedger(app, whole),
     ...(deep ? await checkRecord(app, earlier, terminal) : []),
+    await checkWitness(app),
     await checkWorker(app),
     await finding(app, 'redis', () => checkRedis(app)),
     ...(await checkGateways(app)),
@@ -128,11 +129,6 @@ function checkLedger(app: App, whole: boolean): Promise<Finding> {
         ...turned.map(
           ({ name, ratePerSecond }) => `the rate dial of merchant ${name} is at ${ratePerSecond}/s (tranche rate)`,
         ),
-        ...((await isWitnessed(app))
-          ? []
-          : [
-              'nothing outside the data directory remembers it, so a chmod there would look like a restored copy (set TRANCHE_WITNESS_DIR)',
-            ]),
       ]
       return notes.join('; ')
     } finally {
@@ -186,6 +182,16 @@ async function headNow(app: App): Promise<string | null> {
   } catch {
     return null // the ledger's own finding says why
   }
+}
+
+function checkWitness(app: App): Promise<Finding> {
+  return finding(app, 'witness', async () => {
+    if (await isWitnessed(app)) return 'the ledger is remembered outside its directory'
+    const what =
+      'nothing outside the data directory remembers the ledger: a chmod there looks like a restored copy, and a snapshot that is rolled back like nothing at all'
+    if (app.config.witnessDirs.length === 0) return `${what} (TRANCHE_WITNESS_DIR is none)`
+    throw new Fault('config', `${what}. Set TRANCHE_WITNESS_DIR; the next worker or run writes it`)
+  })
 }
 
 function checkWorker(app: App): Promise<Finding> {

@@ -2,7 +2,11 @@
 // does not bring this back. A later witness proves that another state worked; a missing or earlier one proves nothing.
 
 import {
+  accessSync,
+  chmodSync,
   closeSync,
+  constants,
+  existsSync,
   ftruncateSync,
   lstatSync,
   mkdirSync,
@@ -12,6 +16,7 @@ import {
   readSync,
   realpathSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -120,6 +125,44 @@ export function openWitness(places: readonly string[], ledgerId: string, ledgerP
   }
 }
 
+/**
+ * The directory that a person named, or one of our own within it where it belongs to another user (the volumes of
+ * containers do). Faults where neither can be used: without a witness, a restored copy may not be noticed.
+ */
+export function placeIn(named: string, dataDir: string): string {
+  const refuse = (why: string, remedy: string) =>
+    new Fault(
+      'config',
+      `TRANCHE_WITNESS_DIR (${named}) cannot be used: ${why}. Nothing was sent and nothing was recorded, because without it a restored copy of the ledger could pay twice unnoticed. ${remedy}, or name another directory outside the data directory.`,
+    )
+  makeDirs(named)
+  let place: string
+  try {
+    place = realpathSync(named)
+    accessSync(place, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const why = code === 'ENOENT' ? 'it is not there and cannot be made' : `this user cannot write there (${code})`
+    throw refuse(why, 'Make it, for this user alone (mode 700)')
+  }
+  if (`${place}/`.startsWith(`${realPathOf(dataDir)}/`)) {
+    throw refuse('it leads into the data directory, and would be restored along with the ledger', 'Move it out')
+  }
+  if (isOwn(place, false)) return place
+  const found = statSync(place)
+  if (!found.isDirectory()) throw refuse('it is not a directory', 'Move that away')
+  if (found.uid === process.getuid?.()) {
+    const mode = (found.mode & 0o777).toString(8)
+    throw refuse(`other users can write to it (mode ${mode})`, `Take that right away (chmod go-w ${place})`)
+  }
+  const own = join(place, `tranche-${process.getuid?.() ?? 'user'}`)
+  makeDir(own)
+  // Where a volume is mounted for a group, its directories are opened to that group at every start.
+  if (lstatSync(own, { throwIfNoEntry: false })?.uid === process.getuid?.()) attempt(() => chmodSync(own, 0o700))
+  if (isOwn(own, true)) return own
+  throw refuse(`it belongs to another user, and no ${own} can be made there`, 'Give it to this user')
+}
+
 /** However the data directory is called: links are resolved as far as there is something. */
 function realPathOf(path: string): string {
   try {
@@ -169,6 +212,12 @@ function isOwn(place: string, make: boolean): boolean {
   } catch {
     return false
   }
+}
+
+function makeDirs(dir: string): void {
+  if (existsSync(dir) || dirname(dir) === dir) return
+  makeDirs(dirname(dir))
+  makeDir(dir)
 }
 
 /** One level at a time: where a directory cannot be made, a recursive mkdir may never return. */

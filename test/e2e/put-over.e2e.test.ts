@@ -12,7 +12,7 @@ afterEach(async () => {
 })
 
 const ROWS = 30
-const NO_WITNESS = { TRANCHE_WITNESS_DIR: '/proc/no-such-place' }
+const NO_WITNESS = { TRANCHE_WITNESS_DIR: 'none' }
 
 /** With a batch of so many rows recorded. */
 async function recorded(env: NodeJS.ProcessEnv): Promise<Office> {

@@ -41,6 +41,7 @@ const WITNESS = 'test/ledger/witness.integration.test.ts'
 const NO_LEDGER = 'test/e2e/no-ledger.e2e.test.ts'
 const CONTINUITY = 'test/ledger/continuity.integration.test.ts'
 const PUT_OVER = 'test/e2e/put-over.e2e.test.ts'
+const WITNESS_DIR = 'test/e2e/witness.e2e.test.ts'
 const PUT_BACK = 'test/e2e/put-back.e2e.test.ts'
 const COPIED = 'test/e2e/copies.e2e.test.ts'
 const FED_BACK = 'test/processors/fed-back.integration.test.ts'
@@ -1096,6 +1097,27 @@ export const GUARDS: readonly Guard[] = [
     guard: ' && (found.mode & 0o022) === 0',
     without: '',
     tests: [WITNESS],
+  },
+  {
+    name: 'a witness in a directory that cannot be used is not done without',
+    file: 'src/app.ts',
+    guard: '  return witnessDirs.map((dir) => placeIn(dir, dataDir))\n',
+    without: '  return witnessDirs.map((dir) => (placeIn === undefined ? dataDir : dir))\n',
+    tests: [WITNESS_DIR],
+  },
+  {
+    name: 'a witness does not lie within the data directory, by whatever link',
+    file: 'src/ledger/witness.ts',
+    guard: 'if (`${place}/`.startsWith(`${realPathOf(dataDir)}/`)) {',
+    without: 'if (`${place}/`.startsWith(`${dataDir}//`)) {',
+    tests: [WITNESS_DIR],
+  },
+  {
+    name: 'doctor says where nothing witnesses',
+    file: 'src/commands/doctor.ts',
+    guard: '    if (await isWitnessed(app)) return',
+    without: '    if ((await isWitnessed(app)) || app.config.witnessDirs.length > 0) return',
+    tests: [WITNESS_DIR],
   },
   {
     name: 'what another host registered stops this one',
