@@ -67,11 +67,12 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
     if (!overrules && registered.some((epoch) => isUnknownSince(epoch, known))) throw stoppedBy(WORKED_ELSEWHERE, path)
     const testified = witness.testimonies().map(({ epoch }) => epoch)
     const next: Epoch = { ledgerId, epoch: nextEpoch([...known, ...testified, ...registered]) }
+    const witnesses = witness.files()
     const staged = stageEpoch(path, next)
     try {
       await write(() => {
         const both = [...epochs, { epoch: next.epoch, file: staged.file }]
-        remember(db, { ...currentIdentity(path, ledgerId), epochs: both, overrules: overrules || restored })
+        remember(db, { ...currentIdentity(path, ledgerId), epochs: both, overrules: overrules || restored, witnesses })
         also()
       })
       if (register !== null && held.kind === 'answered') {
@@ -84,7 +85,9 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
     }
     const inPlace = [{ epoch: next.epoch, file: epochFileOf(path) }]
     const still = restored || (overrules && register === null)
-    await write(() => remember(db, { ...currentIdentity(path, ledgerId), epochs: inPlace, overrules: still }))
+    await write(() =>
+      remember(db, { ...currentIdentity(path, ledgerId), epochs: inPlace, overrules: still, witnesses }),
+    )
     witness.testify(next.epoch, progress())
   }
 

@@ -16,6 +16,8 @@ export interface Identity {
   readonly epochs: readonly { readonly epoch: string; readonly file: FileIdentity | null }[]
   /** A person adopted it as an older state: the next renewal overrules what the register shows. */
   readonly overrules: boolean
+  /** The files of the witness. A process whose witness is elsewhere writes these as well: one that fell behind would vouch. */
+  readonly witnesses?: readonly string[]
 }
 
 // ───────────────────────────────────────────────────────────── What it remembers
@@ -35,6 +37,7 @@ export function identify(db: DatabaseSync, path: string, ledgerId: string, witne
         ...currentIdentity(path, ledgerId),
         epochs: [{ epoch, file: epochFileOf(path) }],
         overrules: false,
+        witnesses: witness.files(),
       })
       if (beside === null) witness.testify(epoch, openProgress(db)())
     }

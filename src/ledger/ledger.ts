@@ -29,7 +29,7 @@ import { openDoubts } from './doubts.ts'
 import { EPOCH_FILE, readEpoch } from './epoch-file.ts'
 import { refuseForeignLog } from './foreign-log.ts'
 import { refuseForeignCode } from './foreign-schema.ts'
-import { identify, keepWhatSpeaksAgainst } from './identity.ts'
+import { identify, identityIn, keepWhatSpeaksAgainst } from './identity.ts'
 import { type IntakeParts, openIntake } from './intake.ts'
 import { takeLock } from './lock.ts'
 import { openMoves, type RecordMove } from './moves.ts'
@@ -282,7 +282,7 @@ function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): Opene
       migrate(db)
       refuseForeignCode(db, path)
       const ledgerId = ledgerIdOf(db)
-      const witness = openWitness(witnessDirs, ledgerId, path)
+      const witness = openWitness(witnessDirs, ledgerId, path, identityIn(db)?.witnesses)
       identify(db, path, ledgerId, witness)
       const alarmed = keepWhatSpeaksAgainst(db, path, ledgerId, witness)
       // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.

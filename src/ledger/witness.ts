@@ -44,18 +44,33 @@ export interface Witness {
   progressed(progress: number): void
   /** Until a new epoch begins every place keeps what it says, however far this ledger comes. */
   leave(): void
+  /** Those that it writes, as the ledger shall remember them. */
+  files(): readonly string[]
   close(): void
 }
 
 /** At the start of the record, so that it can be overwritten alone. */
 const PROGRESS_DIGITS = 16
 
-/** `places`: directories of this user, each made when it is first needed; one that cannot be used is passed over. */
-export function openWitness(places: readonly string[], ledgerId: string, ledgerPath: string): Witness {
-  const files = places.map((place) => join(place, `${ledgerId}.witness`))
+/**
+ * `places`: directories of this user, each made when it is first needed; one that cannot be used is passed over.
+ * `remembered`: files in which processes with other places keep what they know of this ledger. None of them is made.
+ */
+export function openWitness(
+  places: readonly string[],
+  ledgerId: string,
+  ledgerPath: string,
+  remembered: readonly string[] = [],
+): Witness {
+  const own = places.map((place) => join(place, `${ledgerId}.witness`))
+  const others = remembered.filter(
+    (file) => !own.includes(file) && basename(file) === `${ledgerId}.witness` && readTestimony(file) !== null,
+  )
+  const files = [...own, ...others]
   const realPath = realPathOf(ledgerPath)
   /** null: it is not written. */
   const handles = new Map<string, number | null>()
+  let left = false
 
   function take(file: string, handle: number | null): number | null {
     const before = handles.get(file)
@@ -85,7 +100,10 @@ export function openWitness(places: readonly string[], ledgerId: string, ledgerP
     testify(epoch, progress) {
       for (const file of files) {
         // By its name: whoever cleared a directory of caches took the file that was open.
-        const handle = take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? openFile(file, 'w+')) : null)
+        // What a copy took along is of another ledger: it wrote nothing there before it was adopted, and writes nothing then.
+        if (left && others.includes(file)) continue
+        const make = () => (own.includes(file) ? openFile(file, 'w+') : null)
+        const handle = take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? make()) : null)
         if (handle === null) continue
         write(file, () => {
           const text = `${digitsOf(progress)} ${epoch} ${realPath}\n`
@@ -116,8 +134,11 @@ export function openWitness(places: readonly string[], ledgerId: string, ledgerP
     },
 
     leave() {
+      left = true
       for (const file of files) take(file, null)
     },
+
+    files: () => (left ? own : files),
 
     close() {
       for (const file of files) take(file, null)

@@ -1,5 +1,6 @@
 // The directory of the witness as people and containers set it up: it is used, or the command says why not. Never ignored.
 
+import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Office, openOffice } from '../fixtures/cli.ts'
@@ -94,4 +95,30 @@ test('doctor says where no witness knows the ledger, and that it is a person’s
   expect([unknown.code, unknown.stdout]).toEqual([2, expect.stringContaining('FIX  witness: nothing outside')])
   const chosen = await office.trancheWith({ TRANCHE_WITNESS_DIR: 'none' }, 'doctor')
   expect(chosen.stdout).toContain('ok   witness: nothing outside the data directory remembers the ledger')
+})
+
+describe('two environments with a witness each, on one ledger: what the second did, the witness of the first knows', () => {
+  const acts = [
+    ['a cancelled batch', (_input: string, batch: string) => ['cancel', batch, '--reason', 'paid by bank transfer']],
+    ['a file that was submitted', (other: string) => ['submit', other]],
+    ['the work of a worker', () => ['worker', '--until-idle']],
+  ] as const
+  test.each(acts)('%s, when a state from before is put back', async (_what, command) => {
+    const { office, input, env } = await officeWith()
+    const first = await office.trancheWith(env, 'run', input, '--out', office.path('out.csv'))
+    expect(first.code, first.stderr).toBe(0)
+    const rows = refunds(ROWS, 10)
+    office.sandbox.prepare(preparationFor(rows))
+    const submitted = await office.trancheWith(env, 'submit', await office.put('b.csv', toCsv(rows)), '--json')
+    const other = await office.put('c.csv', toCsv(refunds(ROWS, 20)))
+    execFileSync('cp', ['-a', office.dataDir, office.path('bak')])
+    const second = { TRANCHE_WITNESS_DIR: office.path('second') }
+    const did = await office.trancheWith(second, ...command(other, submitted.last.batch as string))
+    expect(did.code, did.stderr).toBe(0)
+    const sent = office.sandbox.received()
+    execFileSync('cp', ['-a', `${office.path('bak')}/.`, office.dataDir])
+    const back = await office.trancheWith(env, 'worker', '--until-idle')
+    expect([back.code, back.stderr]).toEqual([6, expect.stringContaining('records later work')])
+    expect(office.sandbox.received()).toBe(sent)
+  })
 })

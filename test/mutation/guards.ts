@@ -40,7 +40,7 @@ const COPIES = 'test/ledger/copies.integration.test.ts'
 const WITNESS = 'test/ledger/witness.integration.test.ts'
 const NO_LEDGER = 'test/e2e/no-ledger.e2e.test.ts'
 const CONTINUITY = 'test/ledger/continuity.integration.test.ts'
-const PUT_OVER = 'test/e2e/put-over.e2e.test.ts'
+const PUT_UNDER = 'test/ledger/put-over.integration.test.ts'
 const WITNESS_DIR = 'test/e2e/witness.e2e.test.ts'
 const PUT_BACK = 'test/e2e/put-back.e2e.test.ts'
 const COPIED = 'test/e2e/copies.e2e.test.ts'
@@ -1044,9 +1044,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a witness that was deleted comes back with the next epoch',
     file: 'src/ledger/witness.ts',
-    guard: "take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? openFile(file, 'w+')) : null)",
-    without:
-      "handles.get(file) ?? take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? openFile(file, 'w+')) : null)",
+    guard: "take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? make()) : null)",
+    without: "handles.get(file) ?? take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? make()) : null)",
     tests: [WITNESS],
   },
   {
@@ -1117,6 +1116,13 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/commands/doctor.ts',
     guard: '    if (await isWitnessed(app)) return',
     without: '    if ((await isWitnessed(app)) || app.config.witnessDirs.length > 0) return',
+    tests: [WITNESS_DIR],
+  },
+  {
+    name: 'a witness of another environment hears what is done here',
+    file: 'src/ledger/witness.ts',
+    guard: '  const files = [...own, ...others]\n',
+    without: '  const files = others.length < 0 ? others : own\n',
     tests: [WITNESS_DIR],
   },
   {
@@ -1208,7 +1214,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/place.ts',
     guard: '      if (!continuity.advance()) throw setBack(FORGOTTEN)\n',
     without: '      continuity.advance()\n',
-    tests: [PUT_OVER],
+    tests: [PUT_UNDER],
   },
   {
     name: 'a transaction begins where this process has left the ledger',
@@ -1236,28 +1242,28 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/place.ts',
     guard: '    if (!holds(seen[0]?.mtimeNs)) throw setBack(FORGOTTEN)\n',
     without: '',
-    tests: [PUT_OVER],
+    tests: [PUT_UNDER],
   },
   {
     name: 'a database file that was written to is looked at whole',
     file: 'src/ledger/place.ts',
     guard: ' && (!isWritten || continuity.holdsWhole())',
     without: '',
-    tests: [PUT_OVER],
+    tests: [PUT_UNDER],
   },
   {
     name: 'an older state that was put over a ledger sends nothing at the next start',
     file: 'src/ledger/place.ts',
     guard: '  markAsOld(db, path, ledgerId)\n  return',
     without: '  return',
-    tests: [PUT_OVER],
+    tests: [PUT_UNDER],
   },
   {
     name: 'an epoch that is put back under a worker ends it',
     file: 'src/ledger/place.ts',
     guard: "    if (alarm?.kind === 'older' || alarm?.kind === 'other') throw setBack(alarm.noticed)\n",
     without: '',
-    tests: [PUT_OVER],
+    tests: [PUT_UNDER],
   },
   {
     name: 'a witness that knows of more ends the process before it writes',

@@ -1,0 +1,88 @@
+// An older state put over the files of a ledger that this process has open: it dies before it commits or tells of anything.
+
+import { execFileSync } from 'node:child_process'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { BatchId, Ledger } from '../../src/domain/ports.ts'
+import { deathOf } from '../fixtures/deaths.ts'
+import { CLERK, NOW, openAccount, refund, type SqlitePlace, sqlitePlace, submit } from '../fixtures/ledgers.ts'
+
+let place: SqlitePlace
+let ledger: Ledger
+let batchId: BatchId
+
+/** Without a witness, so that nothing else tells. */
+beforeEach(async () => {
+  place = await sqlitePlace()
+  ledger = place.open()
+  await ledger.renewEpoch()
+  batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+})
+afterEach(() => place.remove())
+
+const shell = (script: string) => execFileSync('sh', ['-ec', script], { cwd: place.dir })
+const pause = () => ledger.pause(batchId, 'try', CLERK, NOW)
+const resume = () => ledger.resume(batchId, 'try', CLERK, NOW)
+const PUT_OVER = { code: 'storage', message: expect.stringContaining('An older state was put over the ledger') }
+
+function acts(): number {
+  const db = new DatabaseSync(place.path)
+  const { count } = db.prepare('SELECT count(*) AS count FROM act').get() as { count: number }
+  db.close()
+  return count
+}
+
+async function alarmAfterwards(): Promise<string | undefined> {
+  return (await place.open().alarm())?.kind
+}
+
+test('it commits nothing into it, and the next process knows it for an older state', async () => {
+  shell('mkdir bak; cp -a ledger.db* bak')
+  await pause()
+  shell('cp -a bak/. .')
+  void resume()
+  expect(await deathOf()).toMatchObject(PUT_OVER)
+  expect(acts()).toBe(0)
+  expect(await alarmAfterwards()).toBe('older')
+})
+
+test('it dies at its next look where nothing is to be committed', async () => {
+  shell('mkdir bak; cp -a ledger.db* bak')
+  await pause()
+  shell('cp -a bak/. .')
+  await expect(ledger.workable(NOW, 100)).rejects.toMatchObject(PUT_OVER)
+  expect(await alarmAfterwards()).toBe('older')
+})
+
+test('it dies where only the epoch was put back so far', async () => {
+  shell('mkdir bak; cp -a ledger.epoch bak')
+  await ledger.renewEpoch()
+  await expect(ledger.workable(NOW, 100)).resolves.toBeDefined()
+  shell('cp -a bak/. .')
+  await expect(ledger.workable(NOW, 100)).rejects.toMatchObject(PUT_OVER)
+})
+
+test('it dies where only the database file was put back, and the log has begun again since', async () => {
+  const empty = () =>
+    shell(
+      `${process.execPath} -e "new (require('node:sqlite').DatabaseSync)('ledger.db').exec('PRAGMA wal_checkpoint(TRUNCATE)')"`,
+    )
+  for (let i = 0; i < 150; i++) await (i % 2 === 0 ? pause() : resume())
+  empty()
+  shell('mkdir bak; cp -a ledger.db bak')
+  for (let i = 0; i < 600; i++) await (i % 2 === 0 ? pause() : resume())
+  empty()
+  for (let i = 0; i < 10; i++) await (i % 2 === 0 ? pause() : resume())
+  await expect(ledger.workable(NOW, 100)).resolves.toBeDefined()
+  shell('cp -a bak/. .')
+  await expect(ledger.workable(NOW, 100)).rejects.toMatchObject(PUT_OVER)
+})
+
+test('a change of modes, and a program that reads all of it, end nothing', async () => {
+  await pause()
+  shell(
+    'chmod -R u+x .; chmod u-x ledger.db ledger.epoch; mkdir links; cp -al ledger.* links; cat ledger.* > /dev/null',
+  )
+  await resume()
+  await expect(ledger.workable(NOW, 100)).resolves.toBeDefined()
+})
