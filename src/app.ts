@@ -7,7 +7,7 @@ import { homedir, hostname, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { actorOf, SYSTEM } from './actor.ts'
 import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
-import { stoppedBy } from './domain/alarm.ts'
+import { sayAlarm, stoppedBy } from './domain/alarm.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
 import { guardCell } from './domain/guard.ts'
@@ -727,6 +727,7 @@ export interface ResultsRequest {
 
 export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
   const { writeResults } = await import('./results/write.ts')
+  await keepEarlierResults(app, ledger, request)
   const reading = await ledger.openReading(batchId, app.clock.nowMs())
   try {
     const sinceMs = request.sinceMs ?? null
@@ -744,6 +745,19 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
   } finally {
     await reading.close()
   }
+}
+
+/** Results of a ledger that may be an older state, written over those of the newer one, would call PENDING what was paid. */
+async function keepEarlierResults(app: App, ledger: Ledger, { out, exceptions }: ResultsRequest): Promise<void> {
+  const alarm = await ledger.alarm()
+  if (alarm === null) return
+  const { thereAlready } = await import('./results/out.ts')
+  const there = await thereAlready(out, exceptions ?? null)
+  if (there === null) return
+  throw new Fault(
+    'stopped',
+    `${sayAlarm(alarm, app.paths.ledger)} ${there} exists and was not written over: it may hold results that this ledger does not know. Keep it, and name another file.`,
+  )
 }
 
 export async function checkOut(request: {

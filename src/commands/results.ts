@@ -1,6 +1,6 @@
 // tranche results BATCH --out FILE: the reconciliation of a batch, finished or not.
 
-import { type App, checkOut, openRecord, writeBatchResults } from '../app.ts'
+import { type App, checkOut, writeBatchResults } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { BatchId } from '../domain/ports.ts'
@@ -9,7 +9,8 @@ import type { ResultStatus } from '../domain/states.ts'
 import { noteResults } from './note.ts'
 import { sayExceptions, sayMoneyWarnings, toJsonExceptions } from './outcome-report.ts'
 import { parseSince } from './since.ts'
-import { findBatch } from './status.ts'
+import { findBatch, toJsonAlarm } from './status.ts'
+import { openRecordAloud } from './submit.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'
 
@@ -31,7 +32,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       '--exceptions goes with the whole reconciliation, not with --since or --only. Nothing was written.',
     )
   }
-  const ledger = await openRecord(app)
+  const ledger = await openRecordAloud(app, terminal)
   try {
     const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
     const { exceptions = null } = given
@@ -59,6 +60,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
     if (!isExtract) sayMoneyWarnings(batch, terminal)
     if (purgedAtMs !== null) sayPurged(batchId, purgedAtMs, written.carried, terminal)
     terminal.object({
+      ...(await toJsonAlarm(ledger)),
       batch: batchId,
       rows: written.rows,
       read_at: isoOf(written.atMs),

@@ -1,12 +1,12 @@
 // tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
 
-import { type App, openRecord, workerNow } from '../app.ts'
-import { sayAlarm } from '../domain/alarm.ts'
+import { type App, workerNow } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/progress.ts'
 import { countsOf, durationText, openProgress } from './follow.ts'
 import { toJsonBatchTotals, totalLines } from './outcome-report.ts'
+import { openRecordAloud } from './submit.ts'
 import { EXIT, plural, type Terminal, toTable } from './terminal.ts'
 
 export interface StatusArguments {
@@ -21,10 +21,8 @@ export async function status(
   given: StatusArguments,
   terminal: Terminal,
 ): Promise<number> {
-  const ledger = await openRecord(app)
+  const ledger = await openRecordAloud(app, terminal)
   try {
-    const alarm = await ledger.alarm()
-    if (alarm !== null) terminal.say(sayAlarm(alarm, app.paths.ledger))
     if (id === undefined) return await showAll(app, ledger, terminal)
     return given.watch === true ? await watch(app, ledger, id, terminal) : await showOne(app, ledger, id, terminal)
   } finally {
@@ -38,13 +36,19 @@ export async function findBatch(ledger: Ledger, id: string): Promise<BatchView> 
   return batch
 }
 
+export async function toJsonAlarm(ledger: Ledger): Promise<object> {
+  const alarm = await ledger.alarm()
+  return alarm === null ? {} : { ledger_alarm: alarm }
+}
+
 async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<number> {
   const batches = await ledger.batches()
   const working = (await workerNow(app)) !== null
   const nowMs = app.clock.nowMs()
-  const alarm = await ledger.alarm()
-  const alarmed = alarm === null ? {} : { ledger_alarm: alarm }
-  terminal.object({ ...alarmed, batches: batches.map((batch) => toJson(batch, standingOf(batch, nowMs, working))) })
+  terminal.object({
+    ...(await toJsonAlarm(ledger)),
+    batches: batches.map((batch) => toJson(batch, standingOf(batch, nowMs, working))),
+  })
   if (batches.length === 0) terminal.say(`No batches yet in ${app.paths.ledger}.`)
   const rows = batches.map((batch) => {
     const { state } = standingOf(batch, nowMs, working)
@@ -73,7 +77,7 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const batch = await findBatch(ledger, id)
   const standing = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
   const speed = await speedOf(app, ledger, batch)
-  terminal.object({ ...also, ...toJson(batch, standing), ...speed })
+  terminal.object({ ...also, ...(await toJsonAlarm(ledger)), ...toJson(batch, standing), ...speed })
   const { state, reason } = standing
   terminal.title(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`, reason === null ? '' : ` (${reason})`)
   for (const line of describe(batch, standing)) terminal.data(line)

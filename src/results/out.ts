@@ -70,6 +70,14 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
   return { ...paths, exceptionsPath: path }
 }
 
+/** Which of the files that would be written is there; null: none. */
+export async function thereAlready(out: string, exceptions: string | null): Promise<string | null> {
+  const named = exceptions === null ? [] : [(await outPathsOf(exceptions, false)).path]
+  const { path, summaryPath } = await outPathsOf(out, false)
+  for (const one of [path, summaryPath, ...named]) if ((await statOf(one)) !== null) return one
+  return null
+}
+
 /** The program that opens a file by its ending would find CSV in it. Endings that mean nothing to it are left alone. */
 function refuseForm(path: string, option: string): void {
   const ending = extname(path).toLowerCase()

@@ -1,6 +1,7 @@
 // A data directory put back from a copy, as people do it, and a copy on a volume of its own: nothing is paid twice.
 
 import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
@@ -84,6 +85,37 @@ describe.each([
     expect([again.code, again.stderr]).toEqual([6, expect.stringContaining('may not be the one that sent last')])
     expect(office.sandbox.log()).toHaveLength(sent)
   })
+})
+
+test('under an alarm no results are written over earlier ones, and every form of what is told says why', async () => {
+  const office = await open()
+  const input = await recorded(office)
+  shell(office, KEEP)
+  const out = office.path('out.csv')
+  expect((await office.tranche('run', input, '--out', out)).code).toBe(0)
+  const [good, summary] = [readFileSync(out, 'utf8'), readFileSync(office.path('out.summary.csv'), 'utf8')]
+  shell(office, 'cp -a bak/. d/')
+  const [{ batch }] = (await office.tranche('status', '--json')).last.batches
+  expect((await office.tranche('status', batch, '--json')).last).toMatchObject({
+    batch,
+    ledger_alarm: { kind: 'older' },
+  })
+  for (const results of [
+    ['--out', out],
+    ['--out', office.path('new.csv'), '--exceptions', out],
+  ]) {
+    const over = await office.tranche('results', batch, ...results, '--json')
+    expect([over.code, over.stderr]).toEqual([6, expect.stringContaining('was not written over')])
+    expect(over.stderr).toContain('may not be the one that sent last')
+  }
+  shell(office, 'rm out.csv')
+  expect((await office.tranche('results', batch, '--out', out)).code).toBe(6) // its summary
+  shell(office, 'rm -f new*')
+  const elsewhere = await office.tranche('results', batch, '--out', office.path('new.csv'), '--json')
+  expect([elsewhere.code, elsewhere.last.ledger_alarm]).toEqual([0, expect.objectContaining({ kind: 'older' })])
+  expect(elsewhere.stderr).toContain('may not be the one that sent last')
+  expect(good).toContain('APPROVED')
+  expect(readFileSync(office.path('out.summary.csv'), 'utf8')).toBe(summary)
 })
 
 test('results of a batch that the ledger does not know keep the same run from being sent again under another name', async () => {

@@ -1126,6 +1126,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WITNESS_DIR],
   },
   {
+    name: 'results of an older state are not written over those of the newer one',
+    file: 'src/app.ts',
+    guard: '  await keepEarlierResults(app, ledger, request)\n',
+    without: '  if (request.out.length < 0) await keepEarlierResults(app, ledger, request)\n',
+    tests: [PUT_BACK],
+  },
+  {
     name: 'what another host registered stops this one',
     file: 'src/ledger/adopt.ts',
     guard: 'isUnknownSince(epoch, known)',
