@@ -1,7 +1,7 @@
 // The composition root: opens the rooms in order, closes them in reverse. The only file that knows everyone.
 
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { homedir, hostname, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -126,12 +126,13 @@ export async function makeRecord(app: App): Promise<{ ledgerId: string; made: bo
   }
   assertOwnDirectory(dataDir)
   const { makeLedger } = await import('./ledger/ledger.ts')
-  return makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app) })
+  return makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app, true) })
 }
 
-/** Faults where a person named one that cannot be used. */
-async function witnessDirsOf({ config: { witnessDirs, witnessNamed, dataDir } }: App): Promise<readonly string[]> {
-  if (!witnessNamed) return witnessDirs
+/** Faults where a person named one that cannot be used. Without a record, none is made for it. */
+async function witnessDirsOf(app: App, isRecorded = ledgerExists(app)): Promise<readonly string[]> {
+  const { witnessDirs, witnessNamed, dataDir } = app.config
+  if (!witnessNamed || (!isRecorded && !witnessDirs.every((dir) => existsSync(dir)))) return witnessDirs
   const { placeIn } = await import('./ledger/witness.ts')
   return witnessDirs.map((dir) => placeIn(dir, dataDir))
 }
