@@ -85,8 +85,9 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
     }
     const inPlace = [{ epoch: next.epoch, file: epochFileOf(path) }]
     const still = restored || (overrules && register === null)
+    const { timesAgree } = staged
     await write(() =>
-      remember(db, { ...currentIdentity(path, ledgerId), epochs: inPlace, overrules: still, witnesses }),
+      remember(db, { ...currentIdentity(path, ledgerId), epochs: inPlace, overrules: still, witnesses, timesAgree }),
     )
     witness.testify(next.epoch, progress())
   }

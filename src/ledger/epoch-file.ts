@@ -44,6 +44,8 @@ export function readEpoch(ledgerPath: string): Epoch | null {
 export interface StagedEpoch {
   /** Of the file that is put in place: its inode and its birth are known before. */
   readonly file: FileIdentity
+  /** Whether the two times of a file that was just written to agree, as they do on most file systems. */
+  readonly timesAgree: boolean
   /** Whole or not at all, and on the disk when it returns. */
   put(): void
   discard(): void
@@ -58,9 +60,10 @@ export function stageEpoch(ledgerPath: string, { ledgerId, epoch }: Epoch): Stag
     try {
       writeSync(handle, `${ledgerId} ${epoch}\n`)
       fsyncSync(handle)
-      const file = { ...toFileIdentity(fstatSync(handle, { bigint: true })), changedNs: null } // the rename changes that
+      const found = fstatSync(handle, { bigint: true })
       return {
-        file,
+        file: { ...toFileIdentity(found), changedNs: null }, // the rename changes that
+        timesAgree: found.mtimeNs === found.ctimeNs,
         discard,
         put() {
           renameSync(unfinished, path)

@@ -26,6 +26,15 @@ export function inodeOf(path: string): string | null {
   return fileIdentityOf(path)?.inode ?? null
 }
 
+/**
+ * Writing to a file sets both of its times. A copy with the times of its original, a change of its mode or a link to it sets
+ * them apart. null: there is no such file.
+ */
+export function timesAgree(path: string): boolean | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? null : found.mtimeNs === found.ctimeNs
+}
+
 export function isOtherFile(remembered: FileIdentity | null, found: FileIdentity | null): boolean {
   if (remembered === null) return false
   return found === null || remembered.inode !== found.inode || isKnownToDiffer(remembered.bornNs, found.bornNs)

@@ -5,8 +5,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Alarm } from '../domain/alarm.ts'
 import { EPOCH_FILE, epochFileOf, generationOf, nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
-import { type FileIdentity, fileIdentityOf, isKnownToDiffer, isOtherFile, machineFor } from './file-identity.ts'
-import type { Testimony, Witness } from './witness.ts'
+import {
+  type FileIdentity,
+  fileIdentityOf,
+  isKnownToDiffer,
+  isOtherFile,
+  machineFor,
+  timesAgree,
+} from './file-identity.ts'
+import { type Testimony, type Witness, witnessInside } from './witness.ts'
 
 /** Kept as JSON in the ledger. null: not known, and so not compared. */
 export interface Identity {
@@ -18,6 +25,8 @@ export interface Identity {
   readonly overrules: boolean
   /** The files of the witness. A process whose witness is elsewhere writes these as well: one that fell behind would vouch. */
   readonly witnesses?: readonly string[]
+  /** On this file system a file that was only ever written to was changed when it was last written to. */
+  readonly timesAgree?: boolean
 }
 
 // ───────────────────────────────────────────────────────────── What it remembers
@@ -187,8 +196,13 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
       noticed: 'it is a copy, or was moved from another disk, or put back from a copy (its files are other ones)',
     }
   }
-  const vouched = testimonies.some((said) => said.epoch === beside.epoch)
-  if (!vouched && isKnownToDiffer(mark.file?.changedNs ?? null, epochFile?.changedNs ?? null)) {
+  const inside = witnessInside(path, ledgerId)
+  const vouched = testimonies.some((said) => said.file !== inside && said.epoch === beside.epoch)
+  // Not every copy touches the epoch: rsync leaves files alone that look the same. A witness within always looks another.
+  const touched =
+    isKnownToDiffer(mark.file?.changedNs ?? null, epochFile?.changedNs ?? null) ||
+    (identity.timesAgree === true && timesAgree(inside) === false)
+  if (!vouched && touched) {
     return {
       kind: 'touched',
       noticed:

@@ -54,6 +54,7 @@ const PROGRESS_DIGITS = 16
 
 /**
  * `places`: directories of this user, each made when it is first needed; one that cannot be used is passed over.
+ * The directory of the ledger is one of them: it is put back along with the ledger, but only where all of it is.
  * `remembered`: files in which processes with other places keep what they know of this ledger. None of them is made.
  */
 export function openWitness(
@@ -62,7 +63,8 @@ export function openWitness(
   ledgerPath: string,
   remembered: readonly string[] = [],
 ): Witness {
-  const own = places.map((place) => join(place, `${ledgerId}.witness`))
+  const outside = places.map((place) => join(place, `${ledgerId}.witness`))
+  const own = ledgerPath === ':memory:' ? outside : [...outside, witnessInside(ledgerPath, ledgerId)]
   const others = remembered.filter(
     (file) => !own.includes(file) && basename(file) === `${ledgerId}.witness` && readTestimony(file) !== null,
   )
@@ -138,12 +140,17 @@ export function openWitness(
       for (const file of files) take(file, null)
     },
 
-    files: () => (left ? own : files),
+    files: () => (left ? outside : [...outside, ...others]),
 
     close() {
       for (const file of files) take(file, null)
     },
   }
+}
+
+/** The file beside the ledger. It vouches for nothing. */
+export function witnessInside(ledgerPath: string, ledgerId: string): string {
+  return join(dirname(ledgerPath), `${ledgerId}.witness`)
 }
 
 /**

@@ -185,6 +185,7 @@ describe('the ledger that it remembers to be', () => {
     const word = 'aabbccddeeff001122334455'
     const inode = String(statSync(place.path).ino)
     writeFileSync(epochPath(), `${readFileSync(epochPath(), 'utf8').split(' ')[0]} ${word}\n`)
+    execFileSync('sh', ['-c', 'rm *.witness'], { cwd: place.dir })
     earlier(inode, `${word} ${word}`)
     expect(await alarmIn()).toBeNull()
     await closed((ledger) => ledger.renewEpoch())

@@ -106,7 +106,7 @@ describe('without a witness', () => {
   test('a directory put back over itself is known by the birth of its epoch file, once work went on', async () => {
     const place = await placeOf(false)
     await using(place, work)
-    inDir(place, 'mkdir ../bak; mv ../bak bak; cp -a ledger.* bak')
+    inDir(place, 'mkdir bak; cp -a ledger.* *.witness bak')
     await using(place, (ledger) => ledger.renewEpoch())
     inDir(place, 'cp -a bak/. .')
     expect(await alarmIn(place)).toBe('elsewhere')
@@ -267,7 +267,7 @@ describe('a witness', () => {
     one.testify('1-a', 1)
     other.progressed(5)
     one.progressed(3)
-    expect(one.testimonies()).toMatchObject([{ progress: 5 }])
+    expect(one.testimonies().map(({ progress }) => progress)).toEqual([5, 5])
     expect([4, 5].map((progress) => one.fileAhead(progress))).toEqual([one.testimonies()[0]?.file, null])
     one.close()
     other.close()

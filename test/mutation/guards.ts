@@ -974,8 +974,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what was copied over the files is noticed where there is no witness',
     file: 'src/ledger/identity.ts',
-    guard: '!vouched && isKnownToDiffer',
-    without: 'false && isKnownToDiffer',
+    guard: '  if (!vouched && touched) {',
+    without: '  if (false && !vouched && touched) {',
     tests: [WITNESS],
   },
   {
@@ -1131,6 +1131,27 @@ export const GUARDS: readonly Guard[] = [
     guard: '  await keepEarlierResults(app, ledger, request)\n',
     without: '  if (request.out.length < 0) await keepEarlierResults(app, ledger, request)\n',
     tests: [PUT_BACK],
+  },
+  {
+    name: 'a ledger that was put back alone is known by the witness in its directory',
+    file: 'src/ledger/witness.ts',
+    guard: "ledgerPath === ':memory:' ? outside : [",
+    without: "ledgerPath !== '' ? outside : [",
+    tests: [PUT_BACK],
+  },
+  {
+    name: 'a copy that leaves the epoch alone is known by the times of the witness in the directory',
+    file: 'src/ledger/identity.ts',
+    guard: '(identity.timesAgree === true && timesAgree(inside) === false)',
+    without: '(identity.timesAgree === true && inside === path && timesAgree(inside) === false)',
+    tests: [PUT_BACK],
+  },
+  {
+    name: 'the witness in the directory vouches for nothing',
+    file: 'src/ledger/identity.ts',
+    guard: 'said.file !== inside && ',
+    without: '',
+    tests: [WITNESS],
   },
   {
     name: 'what another host registered stops this one',
