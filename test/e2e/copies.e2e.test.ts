@@ -136,22 +136,28 @@ test('a state from before a worker that was killed is put back: nothing is sent 
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a state copied while a worker was working is an older one as soon as that worker has ended', async () => {
-  const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
-  await submitted(office, 60)
-  const first = await office.worker()
-  await until('the batch is under way', () => approved(office) >= 10, first)
-  const kept = office.path('kept.db')
-  copy(office.ledgerPath, kept)
-  copy(`${office.ledgerPath}-wal`, `${kept}-wal`)
-  first.kill('SIGTERM')
-  expect((await first.ended).code).toBe(0)
-  const sent = office.sandbox.received()
-  for (const part of ['', '-wal']) copy(kept + part, office.ledgerPath + part)
-  const worker = await office.tranche('worker', '--until-idle')
-  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('so this is an older state or a copy')])
-  expect(office.sandbox.received()).toBe(sent)
-})
+test.each([
+  ['with a witness', {}],
+  ['without any witness', { TRANCHE_WITNESS_DIR: 'none' }],
+])(
+  'a state copied while a worker was working is an older one as soon as that worker has ended, %s',
+  async (_, witness) => {
+    const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4', ...witness } })
+    await submitted(office, 60)
+    const first = await office.worker()
+    await until('the batch is under way', () => approved(office) >= 10, first)
+    const kept = office.path('kept.db')
+    copy(office.ledgerPath, kept)
+    copy(`${office.ledgerPath}-wal`, `${kept}-wal`)
+    first.kill('SIGTERM')
+    expect((await first.ended).code).toBe(0)
+    const sent = office.sandbox.received()
+    for (const part of ['', '-wal']) copy(kept + part, office.ledgerPath + part)
+    const worker = await office.tranche('worker', '--until-idle')
+    expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('so this is an older state or a copy')])
+    expect(office.sandbox.received()).toBe(sent)
+  },
+)
 
 test('a backup is made while a worker works, is checked, and sends nothing until it is adopted', async () => {
   const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })

@@ -1217,13 +1217,6 @@ export const GUARDS: readonly Guard[] = [
     tests: [COPIED],
   },
   {
-    name: 'an epoch is renewed when work ends',
-    file: 'src/processors/work-off.ts',
-    guard: '      await epoch.stop()\n',
-    without: '',
-    tests: [COPIED],
-  },
-  {
     name: 'what a restored ledger had ready comes into doubt',
     file: 'src/ledger/adopt.ts',
     guard: "for (const state of ['SENDING', 'READY'] as const)",
