@@ -248,13 +248,13 @@ class Look {
     return this.#text[at - 1] === '.' && /\d/.test(this.#text[at - 2] ?? '')
   }
 
-  /** `4.111111111111111E+15`: zeros at the end are not written. */
+  /** `4.111111111111111E+15`, or with a comma: zeros at the end are not written. */
   #lookAtExponent(piece: number): void {
     const from = this.#start(piece)
     const end = this.#start(piece + 2)
     if (piece + 1 >= this.#pieceCount || end - from > LONGEST) return
     const place = this.#written.to[end - 1] as number
-    if (this.#text[this.#written.to[from] as number] !== '.') return
+    if (!'.,'.includes(this.#text[this.#written.to[from] as number] ?? ' ')) return
     const exponent = /^[eE]\+?0*(\d\d)(?!\d)/.exec(this.#text.slice(place, place + 8))
     const length = Number(exponent?.[1] ?? 0) + 1
     if (exponent === null || length < Math.max(end - from, SHORTEST_CERTAIN) || length > LONGEST) return

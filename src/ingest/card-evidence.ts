@@ -28,6 +28,10 @@ export interface CardsJudged {
 const ENOUGH = 20
 /** So many standard deviations above the tenth that fits by chance. */
 const DEVIATIONS = 3
+/** So many above it, and no person can say that they are other numbers. */
+const DEVIATIONS_OF_CARDS = 6
+/** Of fewer than enough, where all fit: by chance that is one in a thousand. */
+const ALL_OF = 3
 /** A card number may be parted into this many cells. */
 const CELLS_MOST = 5
 
@@ -44,6 +48,16 @@ interface Tally {
 /** What a number is counted with: others of the same length in the same writing. */
 function formOf({ writing, digits }: Pick<Candidate, 'writing' | 'digits'>): string {
   return writing === 'odd' ? 'odd' : `${writing} ${digits.length}`
+}
+
+/** At most so many of them fit where none is a card number. */
+function chanceOf(numbers: number, deviations: number): number {
+  return numbers / 10 + deviations * Math.sqrt(numbers * 0.09)
+}
+
+/** Beyond all doubt: whoever says that they are no card numbers is mistaken. */
+function areCards({ numbers, fitting }: Pick<Tally, 'numbers' | 'fitting'>): boolean {
+  return numbers >= ENOUGH ? fitting > chanceOf(numbers, DEVIATIONS_OF_CARDS) : numbers >= ALL_OF && fitting === numbers
 }
 
 export class CardEvidence {
@@ -114,11 +128,9 @@ export class CardEvidence {
   /** null: they do not pass. */
   #whyPassed(tally: Tally): NumbersPassed['why'] | null {
     const { place, numbers, fitting, certain, short } = tally
-    const mostOfMany = numbers >= ENOUGH && 2 * fitting > numbers
-    if (numbers >= ENOUGH && fitting <= numbers / 10 + DEVIATIONS * Math.sqrt(numbers * 0.09)) return 'chance'
+    if (numbers >= ENOUGH && fitting <= chanceOf(numbers, DEVIATIONS)) return 'chance'
     if (this.#isOwnId(place)) return 'ours'
-    // Of many numbers most fit: whoever says that they are no card numbers is mistaken.
-    if (this.#header.notCards.includes(place)) return mostOfMany ? null : 'said'
+    if (this.#header.notCards.includes(place)) return areCards(tally) ? null : 'said'
     if (certain || numbers >= ENOUGH) return null
     return 2 * fitting > numbers && !(short && fitting < 2) ? null : 'few'
   }
@@ -128,14 +140,14 @@ export class CardEvidence {
     return this.#header.results !== null && OWN_IDS.has(plainName(this.#header.written[place] ?? ''))
   }
 
-  #refusal({ place, form, numbers, fitting, certain, first }: Tally): StructuralFault {
+  #refusal(tally: Tally): StructuralFault {
+    const { place, form, numbers, fitting, certain, first } = tally
     const name = this.#header.written[place] ?? ''
-    const many = numbers >= ENOUGH && 2 * fitting > numbers
     const counted =
       numbers === 1 ? '' : ` (${fitting} of ${numbers} numbers of that form in the column have its check digit)`
     const remedy = `remove ${fitting === 1 ? 'it' : 'them'} from the file, and from wherever the file came from; use customer_vault_id for stored cards`
     const otherwise =
-      many || name.trim() === ''
+      areCards(tally) || name.trim() === ''
         ? ''
         : `; if the column holds ids or other numbers that only look like card numbers, say so with --not-a-card "${shown(name)}"`
     const parted = form.startsWith('parted') ? ', together with the cells behind it,' : ''

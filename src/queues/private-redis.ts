@@ -151,7 +151,7 @@ function serverCommand(places: Places): readonly string[] {
  */
 function wrapping({ dataDir, serverLock }: Places): readonly string[] {
   const works = (command: string, args: readonly string[]) =>
-    spawnSync(command, [...args, 'true'], { stdio: 'ignore' }).status === 0
+    spawnSync(command, [...args, 'true'], { stdio: 'ignore', env: plainEnvironment() }).status === 0
   const dieWithUs = ['--pdeathsig', 'KILL']
   return [
     ...(works('setpriv', dieWithUs) ? ['setpriv', ...dieWithUs] : []),

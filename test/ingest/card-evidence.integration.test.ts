@@ -76,6 +76,18 @@ test('a certain card number in another column refuses the file', async () => {
   expect(await refusalOf(fileOf({ code: idsOf16(200), note }))).toMatchObject({ line: 152, column: 'note' })
 })
 
+test.each([
+  ['1,700 among 2,300 ids', () => [...cards(1_700), ...idsOf16(2_300)]],
+  ['25 among 25 ids', () => [...cards(25), ...idsOf16(25)]],
+  ['three, and nothing else', () => cards(3)],
+])('card numbers beyond all doubt refuse the file, whatever a person says of the column: %s', async (_, make) => {
+  for (const notCards of [[], ['code']])
+    expect(await refusalOf(fileOf({ code: make() }), { notCards })).toMatchObject({
+      code: 'card-data',
+      remedy: expect.not.stringContaining('--not-a-card'),
+    })
+})
+
 test('too few ids tell nothing: a person is asked, and no value is repeated', async () => {
   const file = fileOf({ code: [FITS_NOT, FITS, FITS_NOT, '', ''] })
   const asked = await refusalOf(file)

@@ -2484,7 +2484,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'of a column of card numbers nobody can say that it holds none',
     file: 'src/ingest/card-evidence.ts',
-    guard: "return mostOfMany ? null : 'said'",
+    guard: "return areCards(tally) ? null : 'said'",
     without: "return 'said'",
     tests: [CARD_EVIDENCE],
   },
@@ -2498,7 +2498,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'more card numbers among ids than by chance refuse the file',
     file: 'src/ingest/card-evidence.ts',
-    guard: 'fitting <= numbers / 10 + DEVIATIONS * Math.sqrt(numbers * 0.09)',
+    guard: 'fitting <= chanceOf(numbers, DEVIATIONS)',
     without: 'fitting < numbers',
     tests: [CARD_EVIDENCE],
   },
