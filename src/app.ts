@@ -493,15 +493,18 @@ export async function takeWorkerLock(app: App, command: string): Promise<WorkerL
 }
 
 /** The same for all copies of this ledger on this machine. Faults where another copy is being worked off. */
-export async function takeLedgerLock(app: App, ledger: Ledger, command: string): Promise<WorkerLock | Held> {
+export async function takeLedgerLock(
+  app: App,
+  ledger: Ledger,
+  command: string,
+  mayLockOut: () => Promise<void> = async () => {},
+): Promise<WorkerLock | Held> {
   const lock = await takeWorkerLock(app, command)
   if (lock.kind === 'held') return lock
-  const { lockOutCopies } = await import('./ledger/witness.ts')
-  const copies = lockOutCopies(await witnessDirsOf(app), ledger.ledgerId, holderOf(app, command))
-  if (copies.kind === 'held') {
+  const copies = await lockOut(app, ledger, command, mayLockOut).catch((error: unknown) => {
     lock.release()
-    throw copyAtWork(app.paths.ledger, copies)
-  }
+    throw error
+  })
   return {
     kind: 'taken',
     release: () => {
@@ -509,6 +512,19 @@ export async function takeLedgerLock(app: App, ledger: Ledger, command: string):
       lock.release()
     },
   }
+}
+
+async function lockOut(
+  app: App,
+  ledger: Ledger,
+  command: string,
+  mayLockOut: () => Promise<void>,
+): Promise<WorkerLock> {
+  await mayLockOut()
+  const { lockOutCopies } = await import('./ledger/witness.ts')
+  const copies = lockOutCopies(await witnessDirsOf(app), ledger.ledgerId, holderOf(app, command))
+  if (copies.kind === 'held') throw copyAtWork(app.paths.ledger, copies)
+  return copies
 }
 
 function copyAtWork(path: string, { heldBy }: Held): Fault {
@@ -523,13 +539,22 @@ function holderOf(app: App, command: string): Holder {
   return { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() }
 }
 
-/** The ledger lock, for a caller that will send. Faults with `stopped` where the ledger may be a copy. */
+/**
+ * The ledger lock, for a caller that will send. Faults with `stopped` where the ledger may be a copy: before it keeps the
+ * one out that may send, and again when nothing can change any more.
+ */
 export async function takeLockToSend(app: App, ledger: Ledger, command: string): Promise<WorkerLock | Held> {
-  const lock = await takeLedgerLock(app, ledger, command)
-  const alarm = lock.kind === 'taken' ? await ledger.alarm() : null
-  if (lock.kind === 'held' || alarm === null) return lock
-  lock.release()
-  throw stoppedBy(alarm, app.paths.ledger)
+  const assertNoAlarm = async () => {
+    const alarm = await ledger.alarm()
+    if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
+  }
+  const lock = await takeLedgerLock(app, ledger, command, assertNoAlarm)
+  if (lock.kind === 'held') return lock
+  await assertNoAlarm().catch((error: unknown) => {
+    lock.release()
+    throw error
+  })
+  return lock
 }
 
 /** Who works at this moment; null: nobody. */

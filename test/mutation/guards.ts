@@ -1205,15 +1205,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'copies on one machine are kept from working at the same time',
     file: 'src/app.ts',
-    guard: "if (copies.kind === 'held') {",
-    without: 'if (copies.kind === undefined) {',
+    guard: "if (copies.kind === 'held') throw",
+    without: 'if (copies.kind === undefined) throw',
     tests: [PUT_BACK],
   },
   {
     name: 'whoever sends looks whether the ledger is the one',
     file: 'src/app.ts',
-    guard: "lock.kind === 'taken' ? await ledger.alarm() : null",
-    without: 'null',
+    guard: '    if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)\n  }\n  const lock',
+    without: '  }\n  const lock',
     tests: [COPIED],
   },
   {
