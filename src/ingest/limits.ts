@@ -38,4 +38,6 @@ export const LIMITS = {
   messageCharacters: 64 * 1024,
   /** Nothing in an instruction is nested: it is one level. */
   messageLevels: 32,
+  /** Of one object or list in a message. An instruction has some 30. */
+  messageMembers: 200,
 } as const

@@ -155,17 +155,22 @@ function searchForCards(message: unknown): Withheld | null {
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { value, level, holds, under } = next
     const isObject = typeof value === 'object' && value !== null
+    const listed = Array.isArray(value) ? value.length : 0
     const names = isObject && !Array.isArray(value) ? Object.keys(value) : []
     const text = isObject ? names.join('\n') : String(value)
-    charactersLeft -= text.length + (Array.isArray(value) ? value.length : 1)
+    charactersLeft -= text.length + (Array.isArray(value) ? listed : 1)
     if (charactersLeft < 0)
       return unsearched(`has more than ${LIMITS.messageCharacters.toLocaleString('en')} characters`)
     if (level > LIMITS.messageLevels) return unsearched(`is nested deeper than ${LIMITS.messageLevels} levels`)
+    if (Math.max(names.length, listed) > LIMITS.messageMembers)
+      return unsearched(`has an object or list of more than ${LIMITS.messageMembers} members`)
     if (names.some((name) => mayHoldPan(name) || holdsCardSecret(name))) return HOLDS_CARDS
     if (!isObject && (holds(text) || holdsCardSecret(text))) return HOLDS_CARDS
     if (!isObject) continue
-    if (names.some((name) => namesCard(value as Readonly<Record<string, unknown>>, name, under))) return HOLDS_CARDS
-    for (const [name, inner] of Object.entries(value))
+    const members = Object.entries(value)
+    if (holdsParted(members)) return HOLDS_CARDS
+    if (nameCards(value as Readonly<Record<string, unknown>>, names, under)) return HOLDS_CARDS
+    for (const [name, inner] of members)
       left.push({
         value: inner,
         level: level + 1,
@@ -184,14 +189,42 @@ interface Part {
   readonly under: string
 }
 
-/** By its name, or by it and the name above it: `card: { number }`. A field of an instruction is what it is called. */
-function namesCard(object: Readonly<Record<string, unknown>>, name: string, under: string): boolean {
-  const value = object[name]
-  if (value === null || value === '' || Object.hasOwn(SCHEMA.shape, name)) return false
-  if (isCardColumn(name)) return true
-  const meaning = cardMeaningOf(under === '' ? name : `${under} ${name}`)
-  if (meaning === 'certain') return true
-  if (meaning === null || typeof value === 'object') return false
-  const isSo = meaning !== 'expiry' || Object.keys(object).some((other) => other !== name && speaksOfCards(other))
-  return isSo && looksAs(meaning, String(value))
+/** Shorter numbers vouch for nothing once they are put together. */
+const PARTED_LEAST = 14
+const PARTED_MOST = 19
+
+/** A card number in neighbours of digits alone. A field of an instruction is no part of one. */
+function holdsParted(members: readonly (readonly [string, unknown])[]): boolean {
+  const pieces = members.map(([name, value]) => {
+    const isPiece = (typeof value === 'string' || typeof value === 'number') && !Object.hasOwn(SCHEMA.shape, name)
+    const digits = isPiece ? String(value).trim() : ''
+    return /^\d{1,13}$/.test(digits) ? digits : null
+  })
+  return pieces.some((first, from) => {
+    let digits = first ?? ''
+    for (let place = from + 1; first !== null && digits.length < PARTED_MOST; place++) {
+      const next = pieces[place] ?? null
+      if (next === null) return false
+      digits += next
+      if (digits.length >= PARTED_LEAST && digits.length <= PARTED_MOST && holdsPan(digits)) return true
+    }
+    return false
+  })
+}
+
+/** By their names, or by them and the name above: `card: { number }`. A field of an instruction is what it is called. */
+function nameCards(object: Readonly<Record<string, unknown>>, names: readonly string[], under: string): boolean {
+  const expiries: string[] = []
+  for (const name of names) {
+    const value = object[name]
+    if (value === null || value === '' || Object.hasOwn(SCHEMA.shape, name)) continue
+    const meaning = isCardColumn(name) ? 'certain' : cardMeaningOf(under === '' ? name : `${under} ${name}`)
+    if (meaning === 'certain') return true
+    if (meaning === null || typeof value === 'object' || !looksAs(meaning, String(value))) continue
+    if (meaning !== 'expiry') return true
+    expiries.push(name)
+  }
+  // Once for all of them: each name costs, and a message may have many.
+  const speaking = expiries.length === 0 ? [] : names.filter(speaksOfCards)
+  return expiries.some((name) => speaking.some((other) => other !== name))
 }

@@ -93,6 +93,9 @@ describe('a message is refused', () => {
     ['as a security code under any writing of its name', { 'CVV2/CVC2 code': 123 }],
     ['under a name that may mean a PIN', { pin: 1234 }],
     ['under a name that may mean a card', { card: 4111111111111112 }],
+    ['in a list of its groups', { x: [4111, 1111, 1111, 1111] }],
+    ['in a list of its digits', { x: [7, ...'4111111111111111'] }],
+    ['in two neighbours', { a: '41111111', b: '11111111' }],
     ['as the expiry beside the rest of a card', { payment: { valid_thru: '12/28', card_brand: 'x' } }],
   ])('when card data is in it %s; it says so and repeats nothing of it', (_, part) => {
     const read = parse({ ...CAPTURE, ...part })
@@ -111,6 +114,7 @@ describe('a message is refused', () => {
     ['a postal code of six digits', { pin: 110001 }],
     ['the end of an invoice', { invoice: { valid_until: '12/28' } }],
     ['the last four digits', { card: { last4: '1234', type: 'visa' } }],
+    ['lists of small numbers', { rows: [1, 2, 3], sizes: ['1000', '2000', '3000', '4000'] }],
     ['no value', { cvv: '', card_number: null }],
     ['the fields of an instruction', { save_card_on_file: 'Y', cust_phone: '123' }],
   ])('without saying that card data is in it where there is %s', (_, part) => {
@@ -169,6 +173,33 @@ describe('a message is refused', () => {
       expect(JSON.stringify(withCard)).not.toContain('4111')
     }
   })
+
+  test.each<[string, (count: number) => object]>([
+    ['keys', (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, 1]))],
+    ['members in a list', (count) => Array.from({ length: count }, () => 1)],
+  ])('and withheld where one object has more than 200 %s', (_, fill) => {
+    expect(parse({ ...CAPTURE, extra: fill(200) })).toMatchObject({ kind: 'refused', withheld: null })
+    const read = parse({ ...CAPTURE, extra: fill(201) })
+    expect(read).toMatchObject(UNSEARCHED)
+    expect(JSON.stringify(read)).toContain('more than 200 members')
+  })
+
+  test.each(['12/28', 'never'])(
+    'with work that is the same for each key, where the keys mean an expiry: %s',
+    (value) => {
+      const listingsOf = (keys: number) => {
+        let listings = 0
+        const extra = Object.fromEntries(Array.from({ length: keys }, (_, i) => [`exp q${i}`, value]))
+        const ownKeys = (target: object) => {
+          listings += 1
+          return Reflect.ownKeys(target)
+        }
+        parse({ ...CAPTURE, extra: new Proxy(extra, { ownKeys }) })
+        return listings
+      }
+      expect(listingsOf(150)).toBe(listingsOf(1))
+    },
+  )
 
   test('as usual where it is as large as it may be', () => {
     const read = parse({ ...CAPTURE, cust_fname: 'x'.repeat(65_000) })

@@ -2878,8 +2878,30 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a message may hold card data under a doubtful name',
     file: 'src/ingest/message.ts',
-    guard: 'return isSo && looksAs(meaning, String(value))',
-    without: 'return false',
+    guard: "if (meaning !== 'expiry') return true",
+    without: "if (meaning !== 'expiry') continue",
+    tests: [MESSAGE],
+  },
+  {
+    name: 'the names of a message are looked at once for all its expiries',
+    file: 'src/ingest/message.ts',
+    guard: 'return expiries.some((name) => speaking.some((other) => other !== name))',
+    without:
+      'return expiries.some((name) => Object.keys(object).filter(speaksOfCards).some((other) => other !== name))',
+    tests: [MESSAGE],
+  },
+  {
+    name: 'an object of a message has a limited number of members',
+    file: 'src/ingest/message.ts',
+    guard: 'if (Math.max(names.length, listed) > LIMITS.messageMembers)',
+    without: 'if (names.length > 1e9)',
+    tests: [MESSAGE],
+  },
+  {
+    name: 'a card number in neighbours of a message is found',
+    file: 'src/ingest/message.ts',
+    guard: 'if (holdsParted(members)) return HOLDS_CARDS',
+    without: '',
     tests: [MESSAGE],
   },
   {
