@@ -1,28 +1,11 @@
 // What must never be kept of a card beside its number: security codes and magnetic tracks in any text. A code alone is three or
 // four digits like any others, so that the word in front of it decides. Pure; every pattern is linear.
 
+import { codeBehindName } from './card-words.ts'
 import { holdsPan, maskPans } from './pan.ts'
 
-/** Names that mean nothing else. CID and CSC are customers and courses as well: "CSC 101" is no security code. */
-const CODE_NAMES = [
-  '(?:card|cc)?[ _-]?(?:cvv|cvc|cvn|cvd)[12]?',
-  'cav2',
-  'security[ _-]?(?:code|number)',
-  '(?:card|cvv|cvc)[ _-]?verification[ _-]?(?:code|value|number)',
-  '(?:karten)?pr(?:ü|u|ue)f(?:ziffern?|nummer|zahl|code)',
-  '(?:karten)?sicherheits(?:code|nummer)',
-  'cryptogramme(?: visuel)?',
-  'code (?:de )?s[ée]curit[ée]',
-  'c[óo]digo (?:de )?seguridad',
-  'codice (?:di )?sicurezza',
-].join('|')
-/** What people write between the name and the digits. */
-const BETWEEN = String.raw`(?:[^\p{L}\p{N}\r\n]{0,8}(?:code|number|value|no|nr|is|ist|est|es|è|lautet|was|war)){0,2}[^\p{L}\p{N}\r\n]{0,8}`
 /** Zeros alone are what a mask leaves. */
-const CODE = new RegExp(
-  String.raw`(?<![\p{L}\p{N}])(?:${CODE_NAMES})${BETWEEN}(?!0+(?!\p{Nd}))\p{Nd}{3,4}(?!\p{Nd})`,
-  'giu',
-)
+const CODE = codeBehindName(String.raw`(?!0+(?!\p{Nd}))\p{Nd}{3,4}(?!\p{Nd})`)
 
 /** As ISO/IEC 7813 writes them. The beginning of the second may be lost where it parts cells; then a month and a service code tell. */
 const TRACKS = [

@@ -2,6 +2,7 @@
 // credentials.
 
 import { maskCardData } from '../domain/card-secrets.ts'
+import { codeBehindName } from '../domain/card-words.ts'
 import { unescaped } from './unescape.ts'
 
 export interface Scrub {
@@ -127,12 +128,18 @@ function escaped(text: string): string {
 
 // ───────────────────────────────────────────────────────────── Card data
 
-/** A security code beside its name, whatever stands between: an answer names its fields, which files and people do not. */
-const CODE =
-  /((?<![a-z])(?:cvv|cvc|csc|cvn|cvd|cav|cid|pin|pmt_?key|(?:security|verification|card)[\s_-]?(?:code|value))2?[^a-z\d]{0,8}(?:is|was)?[^a-z\d]{0,3})\d{3,4}(?!\d)/gi
+/** An answer names its fields: what is a course or a customer in a file is a security code there. */
+const ONLY_ANSWERS = ['csc2?', 'cav2?', 'cid2?', 'pins?', 'pmt key', 'card (?:code|value)', 'security value']
+const VERIFICATIONS = [
+  '(?:verification|validation) (?:code|value|number|no)',
+  'code (?:de )?verification',
+  'codigo (?:de )?verificacion',
+  'codice (?:di )?verifica',
+]
+const CODE = codeBehindName(String.raw`\p{Nd}{3,4}(?!\p{Nd})`, [...ONLY_ANSWERS, ...VERIFICATIONS])
 
 function maskCodes(text: string): string {
-  return text.replace(CODE, '$1***')
+  return text.replace(CODE, (match) => match.replace(/\p{Nd}{3,4}$/u, '***'))
 }
 
 function showsCard(text: string): boolean {

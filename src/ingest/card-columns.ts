@@ -1,12 +1,13 @@
 // What the name of a column says of card data, by its words in whatever writing. Some names are certain. Others may mean it
 // and often do not: those are judged by what stands below them.
 
+import { CARD_CODES, CHECK_CODES } from '../domain/card-words.ts'
 import type { Header } from './header.ts'
 import { refuse, type StructuralFault, shown } from './problem.ts'
 import type { CsvRecord } from './records.ts'
 
 /**
- * `certain`: it means nothing else, and the column may hold nothing. `code`: a security code or PIN perhaps; `card`: that or a
+ * `certain`: it means nothing else, and the column may hold nothing that can be it. `code`: a security code or PIN perhaps; `card`: that or a
  * card number; `expiry`: a card's, an invoice's or a voucher's.
  */
 export type CardMeaning = 'certain' | 'code' | 'card' | 'expiry'
@@ -28,23 +29,32 @@ function words(pattern: string): RegExp {
   return new RegExp(`(?<=^| )(?:${pattern})(?= |$)`, 'u')
 }
 
+/** What such a name may hold: nothing; digits of a code; such, or a check digit; a card number; what a magnetic stripe holds. */
+export type CardKind = 'any' | 'code' | 'check' | 'number' | 'track'
+
+/** A space is a separator or none. */
+const shared = (names: readonly string[]) => names.map((name) => words(`(?:${name.replaceAll(' ', ' ?')})s?`))
+
 /** Of a person's card whatever it is for: the three or four digits on it, its PIN, what its stripe holds. */
-const SECRETS = [
-  words(`(?:${CARD} ?)?(?:cvv|cvc|cvn|cvd|csc)[123]?(?: ?(?:${CODE}))?`),
-  words('cav2'),
-  words(`(?<!(?:^| )social )security ?(?:code|number|no|nr|num)s?`),
+const CODES = [
+  ...shared(CARD_CODES),
+  words(`(?:${CARD} ?)?(?:cvv|cvc|cvn|cvd|ccv|csc)[123]?(?: ?(?:${CODE}))?`),
   words(`${CARD} ?(?:security|verification|validation|identification|authentication|check) ?(?:${CODE})`),
   words('verification value|signature panel code'),
-  words(`(?:${FOREIGN_CARD}n? ?)?pru?e?f ?(?:nummer|ziffern?|zahl|code|nr|no)`),
-  words(`(?:${FOREIGN_CARD}n? ?)?sicherheits ?(?:nummer|ziffern?|zahl|code|nr)`),
-  words(
-    'cryptogramme(?: visuel)?|code (?:de )?securite|codigo (?:de )?(?:seguridad|seguranca)|codice (?:di )?sicurezza',
-  ),
+  words(`${FOREIGN_CARD}n? ?(?:prue?f|sicherheits) ?(?:nummer|ziffern?|zahl|code|nr|no|z)`),
   words(`(?:code (?:de )?verification|codigo (?:de )?verificacion|codice (?:di )?verifica)${OF} ?${FOREIGN_CARD}`),
-  words('(?:beveiligings|veiligheids) ?code'),
-  words('pin ?block|geheimzahl'),
+]
+const CHECKS = [...shared(CHECK_CODES), words('(?<!(?:^| )social )security ?no')]
+const PIN_BLOCKS = [words('pin ?block|geheimzahl')]
+const TRACKS = [
   words('track ?[123](?: ?data)?|track ?data|swipe ?data|magnetstreifen(?: ?daten)?|banda magnetica|pist[ea] [123]'),
   words('mag(?:netic)? ?(?:stripe|strip)s?(?: ?data)?'),
+]
+const SECRETS: readonly (readonly [CardKind, readonly RegExp[]])[] = [
+  ['code', CODES],
+  ['check', CHECKS],
+  ['any', PIN_BLOCKS],
+  ['track', TRACKS],
 ]
 const PINS = [words(`(?:${CARD}|atm) ?pin(?: ?(?:${CODE}))?`), words(`pin${OF} ?${CARD}`)]
 const NUMBERS = [
@@ -55,13 +65,15 @@ const NUMBERS = [
     `^(?:(?:full|clear|raw|plain|customer|payment|funding|details|data|${CARD}) )*[fd]?pan(?: (?:${NUMBER}|data|value|full|clear))*$`,
     'u',
   ),
-  /^(?:credit ?card|pmt (?:numb|key|expiry))$/,
+  /^credit ?card$/,
 ]
+/** The gateway's own. */
+const FIELDS = /^pmt (?:numb|key|expiry)$/
 const EXPIRIES = words(`(?:${EXPIRY})(?: ?(?:${EXPIRY_PART}))*`)
 const SPEAKS_OF_CARDS = words(String.raw`${CARD}|cardholder|(?:kredit)?karten\p{L}{1,20}`)
 const CARD_EXPIRY = words(`${CARD} ?(?:${EXPIRY})(?: ?(?:${EXPIRY_PART}))*`)
 const MAY_BE_CODE = words(
-  'pin|cid|cav|security|securite|sicherheit|seguridad|sicurezza|(?:verification|validation|authentication) ?(?:code|number|no|digits?)|(?:secret|signature) code|clave|geheimnummer',
+  'pins?|cid|cav|security|code (?:de )?verification|codigo (?:de )?verificacion|codice (?:di )?verifica|securite|sicherheit|seguridad|sicurezza|(?:verification|validation|authentication) ?(?:code|number|no|digits?)|(?:secret|signature) code|clave|geheimnummer',
 )
 
 /** What may be kept of a card, and what is said of one. */
@@ -80,7 +92,7 @@ const OTHER_CARDS = words(
     'gift|geschenk|loyalty|members?|membership|mitglieds?|club|klub|bonus|rewards?|kunden|sim|id|identity|identite|identita|identidad|ausweis',
     'students?|health|gesundheits|versicherten|library|score|report|business|visiting|visiten|fahr|post|stamp|green|residence|access|parking',
     'memory|sd|graphics|sound|vitale|sanitaria|fidelite|fidelity|fidelizacion|fedelta|regalo|cadeau|transit|discount|coupon|voucher|scratch',
-    'punch|invitation|christmas|greeting|birthday|time|key',
+    'punch|invitation|christmas|greeting|birthday|time|key|pokemon|trading|playing|collector|baseball',
   ].join('|'),
 )
 
@@ -95,20 +107,30 @@ export function cardMeaningOf(column: string): CardMeaning | null {
   return names.map(meaningOfWords).find((meaning) => meaning !== null) ?? null
 }
 
+/** What a name that is certain may mean, in any of its writings; empty: it is not certain. */
+export function cardKindsOf(column: string): readonly CardKind[] {
+  return column.length > NAME_CHARACTERS ? [] : [...new Set(wordsOf(column).flatMap(kindsOf))]
+}
+
 function isCertain(name: string): boolean {
+  return kindsOf(name).length > 0
+}
+
+function kindsOf(name: string): CardKind[] {
   const isResult = SAYS_A_RESULT.test(name)
-  if (!isResult && SECRETS.some((secret) => secret.test(name))) return true
-  if (OTHER_CARDS.test(name)) return false
-  if (PINS.some((pin) => pin.test(name))) return true
-  if (CARD_EXPIRY.test(name) || (EXPIRIES.test(name) && SPEAKS_OF_CARDS.test(name))) return true
-  return !HARMLESS.test(name) && NUMBERS.some((number) => number.test(name))
+  const kinds = isResult ? [] : SECRETS.flatMap(([kind, names]) => (names.some((one) => one.test(name)) ? [kind] : []))
+  if (OTHER_CARDS.test(name)) return kinds
+  const isExpiry = CARD_EXPIRY.test(name) || (EXPIRIES.test(name) && SPEAKS_OF_CARDS.test(name))
+  if (isExpiry || FIELDS.test(name) || PINS.some((pin) => pin.test(name))) kinds.push('any')
+  if (!HARMLESS.test(name) && NUMBERS.some((number) => number.test(name))) kinds.push('number')
+  return kinds
 }
 
 /** What became of a security code that was sent: a letter. */
 const SAYS_A_RESULT = words('result|response|resp|match|matched|check|status|provided|present|passed|failed|valid')
 
 function meaningOfWords(name: string): CardMeaning | null {
-  if (SECRETS.some((secret) => secret.test(name))) return 'code'
+  if (SECRETS.some(([, names]) => names.some((one) => one.test(name)))) return 'code'
   if (OTHER_CARDS.test(name)) return null
   if (EXPIRIES.test(name)) return 'expiry'
   if (HARMLESS.test(name)) return null
@@ -159,6 +181,32 @@ export function looksAs(meaning: Exclude<CardMeaning, 'certain'>, value: string)
     case 'expiry':
       return EXPIRY_LIKE.test(text)
   }
+}
+
+/** Digits alone, for a check digit and a door have other lengths. */
+const STANDING_CODE = /(?<!\p{Nd})\p{Nd}(?: ?-?\p{Nd}){2,3}(?!\p{Nd})/u
+/** Without separators: no more of a card number than may be shown. */
+const MASKED = /^(?:\p{Nd}{0,6}[x*•●#·…]+|\p{Nd}{7,8}[x*•●#·…]{4,})\p{Nd}{0,4}$/iu
+const PACKED = /[\p{L}\p{N}+]{16}/u
+const CARD_DIGITS_LEAST = 12
+
+/** Whether a value below a name that is certain can be what the name says. In doubt it can. */
+export function canBe(kinds: readonly CardKind[], value: string): boolean {
+  const text = value.trim()
+  return text !== '' && kinds.some((kind) => CAN_BE[kind](text))
+}
+
+const CAN_BE: Readonly<Record<CardKind, (text: string) => boolean>> = {
+  any: () => true,
+  code: (text) => /\p{N}/u.test(text),
+  check: (text) => STANDING_CODE.test(text),
+  number: (text) => !MASKED.test(text.replace(/[\s\p{Pd}]+/gu, '')) && (!/\p{L}/u.test(text) || holdsMuch(text)),
+  track: (text) => /[=^%]/.test(text) || holdsMuch(text),
+}
+
+/** As many digits as a card number has, or so much in one piece that they may be packed. */
+function holdsMuch(text: string): boolean {
+  return text.replace(/\P{N}/gu, '').length >= CARD_DIGITS_LEAST || PACKED.test(text)
 }
 
 interface Seen {

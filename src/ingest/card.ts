@@ -2,6 +2,7 @@
 
 import { holdsCardSecret } from '../domain/card-secrets.ts'
 import { isRoundedPan } from '../domain/pan.ts'
+import { canBe } from './card-columns.ts'
 import { holdsOtherPan } from './card-evidence.ts'
 import type { Header } from './header.ts'
 import { refuse, type StructuralFault } from './problem.ts'
@@ -15,12 +16,13 @@ export function findCardData(
   passed: ReadonlySet<string> | null,
 ): StructuralFault | null {
   const at = (i: number) => ({ code: 'card-data' as const, rowNo, line: record.line, column: header.written[i] ?? '' })
-  const filled = header.cards.find((i) => record.cells[i]?.trim() !== '')
+  const filled = header.cards.find(({ place, kinds }) => canBe(kinds, record.cells[place] ?? ''))?.place
   if (filled !== undefined) {
     return refuse(
       {
         problem: 'holds card data, which never travels through this program',
-        remedy: 'use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty',
+        remedy:
+          'use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty or masked',
       },
       at(filled),
     )

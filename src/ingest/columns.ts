@@ -3,7 +3,7 @@
 import { DETAIL_FIELDS } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { REJECT_COLUMNS, RESULT_COLUMNS } from '../domain/result-columns.ts'
-import { cardMeaningOf } from './card-columns.ts'
+import { type CardKind, cardKindsOf } from './card-columns.ts'
 import { isProblem, type Problem, shown } from './problem.ts'
 
 const FIELDS = [
@@ -158,7 +158,13 @@ export function fieldOf(column: string): Field | undefined {
 
 /** Columns meant for card data. This version takes none: it executes vaulted cards and orders only. */
 export function isCardColumn(column: string): boolean {
-  return cardMeaningOf(column) === 'certain' || CARD_NAME_SET.has(squeezed(column))
+  return cardKindsIn(column).length > 0
+}
+
+/** What such a column may not hold; empty: it is none. A name that is known as one word only may hold nothing. */
+export function cardKindsIn(column: string): readonly CardKind[] {
+  const kinds = cardKindsOf(column)
+  return kinds.length === 0 && CARD_NAME_SET.has(squeezed(column)) ? ['any'] : kinds
 }
 
 export function isResultColumn(column: string): boolean {

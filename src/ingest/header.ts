@@ -5,11 +5,11 @@ import { unguardCell } from '../domain/guard.ts'
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { isRoundedPan, mayHoldPan } from '../domain/pan.ts'
-import { type CardMeaning, cardMeaningOf, speaksOfCards } from './card-columns.ts'
+import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './card-columns.ts'
 import {
+  cardKindsIn,
   type Field,
   fieldOf,
-  isCardColumn,
   isRejectColumn,
   isResultColumn,
   isSlipOf,
@@ -40,8 +40,8 @@ export interface Header {
   readonly rivals: readonly string[]
   /** Beside an amount: the places without a meaning here, named or not, whose values may say which way the money goes. */
   readonly beside: readonly number[]
-  /** Columns that may hold nothing, because they are for card data. */
-  readonly cards: readonly number[]
+  /** Columns for card data: they may hold nothing that can be it. */
+  readonly cards: readonly { readonly place: number; readonly kinds: readonly CardKind[] }[]
   /** Columns whose numbers a person says are no card numbers. */
   readonly notCards: readonly number[]
   /** Columns that are not understood and whose names may mean card data, which their values decide. */
@@ -75,12 +75,15 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
   const places = written.map((_, i) => i)
-  const cards = places.filter((i) => isCardColumn(written[i] as string))
+  const cards = written
+    .map((name, place) => ({ place, kinds: cardKindsIn(name) }))
+    .filter(({ kinds }) => kinds.length > 0)
+  const cardPlaces = cards.map(({ place }) => place)
   const isOurs = (i: number) => {
     const name = plainName(written[i] as string)
     return isRejectColumn(name) || (results !== null && name.startsWith('result_'))
   }
-  const unread = places.filter((i) => meanings[i] === null && !cards.includes(i) && !isOurs(i))
+  const unread = places.filter((i) => meanings[i] === null && !cardPlaces.includes(i) && !isOurs(i))
   const unknown = unread.filter((i) => (written[i] as string).trim() !== '')
   const ignored = saidPlaces(needs.map ?? [], written, (field) => field === null)
   const rivals = unknown.filter((i) => !ignored.includes(i) && speaksOfAmount(written[i] as string))
@@ -94,7 +97,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals)) ??
     (fields.amount === undefined ? null : findDirections(namesAt(directions)))
   if (fault !== null) return refuseNames(fault)
-  const notCards = notCardsIn(written, needs.notCards ?? [], cards)
+  const notCards = notCardsIn(written, needs.notCards ?? [], cardPlaces)
   if (isProblem(notCards)) return refuse(notCards, { line })
   return {
     written,

@@ -88,6 +88,25 @@ describe('card data', () => {
     expect(plain.line('security code is 7371')).toBe('security code is ***')
   })
 
+  test.each([
+    ...['ccv=737', 'Verification number 737', 'código de verificación: 737', 'CVV entered 737', 'cvv result: 737'],
+    ...[
+      '<cvv type="x">737</cvv>',
+      '<cvv><v>737</v></cvv>',
+      'SecCode 737',
+      '3-digit code: 737',
+      '安全码:737',
+      'PINs 7371',
+    ],
+  ])('%s shows no security code', (text) => {
+    expect(plain.line(text)).toBe(text.replace(/(?<=\D)737\d?/, '***'))
+  })
+
+  test('of an empty code does not reach the field behind it', () => {
+    for (const text of ['{"cvv":"","amount":1234}', 'cvv=&amount=1234', '<cvv></cvv><amount>1234</amount>'])
+      expect(plain.line(text)).toBe(text)
+  })
+
   test('is not seen in codes of errors, ids and amounts', () => {
     for (const text of ['incident 403', 'shipping 123', 'HTTP 503, code 1234', 'Ref id 7001234567', 'csv 404'])
       expect(plain.line(text)).toBe(text)

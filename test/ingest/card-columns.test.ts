@@ -70,6 +70,13 @@ const CODES = [
     'código de segurança',
   ],
 ]
+/** Each is a name of a security code wherever it stands: a column, a key of a message, a text, an answer. */
+const CODES_EVERYWHERE = [
+  ...['CCV', 'ccv1', 'ccv2', 'SecCode', 'sec code', 'sec_code', 'cvv2cvc2', '3-digit code', '3 digits on back'],
+  ...['4 digits on the back', 'Prüfz.', 'sikkerhedskode', 'sikkerhetskode', 'säkerhetskod', 'turvakoodi'],
+  ...['kod bezpieczeństwa', 'код безопасности', '安全码', '安全碼', 'セキュリティコード', 'カードセキュリティコード'],
+  ...['güvenlik kodu', 'GÜVENLİK KODU', 'bezpečnostní kod', 'veiligheidscode', 'Código de Segurança'],
+]
 const PINS_AND_TRACKS = [
   ...['pin_block', 'PINBlock', 'encrypted PIN block', 'card PIN', 'Karten-PIN', 'atm pin', 'Geheimzahl', 'PIN of card'],
   ...[
@@ -299,7 +306,7 @@ const OTHERS = [
 ]
 
 describe.each([
-  ['a security code', CODES],
+  ['a security code', [...CODES, ...CODES_EVERYWHERE]],
   ['a PIN or a magnetic track', PINS_AND_TRACKS],
   ['a card number', NUMBERS],
   ['the expiry of a card', EXPIRIES],
@@ -392,9 +399,101 @@ describe('a name that may mean card data is judged by what stands below it', () 
     expect((await refusalOf(file('CVV code', ['123']), { notCards: ['CVV code'] })).problem).toContain('--not-a-card')
   })
 
+  test.each(['PINs', 'código de verificación', 'code de vérification'])('so is %s', async (name) => {
+    expect(await refusalOf(file(name, ['737']))).toMatchObject({ code: 'card-data', column: name })
+    expect((await readWhole(file(name, ['73']))).rows).toHaveLength(1)
+  })
+
   test('a column that a person said is a field is one, whatever it is called', async () => {
     const map = [{ column: 'PIN', field: 'bill_addr_zip' as const }]
     expect((await readWhole(file('PIN', ['1010', '8001']), { map })).rows).toHaveLength(2)
+  })
+})
+
+describe('a name that is certain refuses the file for a value that can be what it says', () => {
+  const file = (name: string, value: string) =>
+    `reference,request_ref_po_id,"${name}",n\nR-1,1000001,"${value}",x\nR-2,1000002,"",x\n`
+
+  test.each([
+    ...[
+      ['PAN', 'ABCPE1234F'],
+      ['pan_number', 'ABCPE1234F'],
+      ['PAN', ''],
+    ],
+    ...[
+      ['card_number', '************1111'],
+      ['Credit card', 'XXXX-XXXX-XXXX-1111'],
+      ['card number', '4111 11** **** 1111'],
+    ],
+    ...[
+      ['card_number', '***1111'],
+      ['Kartennummer', '41111111XXXX1111'],
+      ['card no', 'n/a'],
+      ['card no', 'Visa …1111'],
+    ],
+    ...[
+      ['Prüfziffer', '7'],
+      ['Prüfnummer', '73712'],
+      ['Security number', '737123'],
+      ['Sicherheitsnummer', '737123'],
+    ],
+    ...[
+      ['security code', 'AB12'],
+      ['AVS/CVV', 'Y/M'],
+      ['CVV', '***'],
+      ['CVV', 'n/a'],
+    ],
+    ...[
+      ['Track 1', 'The first song'],
+      ['Track3', 'B-side, 3:45'],
+      ['track 2', '7'],
+      ['Pokemon card number', '25/102'],
+    ],
+  ])('%s with "%s" is carried', async (name, value) => {
+    const { rows } = await readWhole(file(name, value), { operation: 'CANCEL' })
+    expect(rows[0]?.cells[2]).toBe(value)
+  })
+
+  test.each([
+    ...[
+      ['PAN', '4111111111111112'],
+      ['PAN', '4111 1111'],
+      ['card_number', '4111'],
+      ['card_number', 'card 411111111112'],
+    ],
+    ...[
+      ['card_number', 'NDExMTExMTExMTExMTExMg=='],
+      ['card_number', '411111111111XXXX'],
+      ['card number', '４１１１１１１１１１１１'],
+    ],
+    ...[
+      ['Prüfziffer', '737'],
+      ['Prüfnummer', '7371'],
+      ['Security number', '7 3 7'],
+      ['Sicherheitsnummer', '737.0'],
+    ],
+    ...[
+      ['security code', 'AB 737'],
+      ['CVV', '12'],
+      ['CVV', '7'],
+      ['AVS/CVV', 'Y/737'],
+      ['card security code', '737123'],
+    ],
+    ...[
+      ['Karten-Prüfziffer', '12'],
+      ['PIN block', 'AB'],
+      ['card expiry', 'AB'],
+      ['Card number, expiry', 'n/a'],
+    ],
+    ...[
+      ['Track 1', '%B41^A'],
+      ['track data', '41=12'],
+      ['Track 2', '411111111111'],
+      ['magstripe', 'JUI0MTExMTExMTExMTEx'],
+    ],
+  ])('%s with "%s" is refused', async (name, value) => {
+    const fault = await refusalOf(file(name, value), { operation: 'CANCEL' })
+    expect(fault).toMatchObject({ code: 'card-data', line: 2, column: name })
   })
 })
 
@@ -409,6 +508,13 @@ test('a security code or a track in any cell refuses the file and is not repeate
     expect(fault).toMatchObject({ code: 'card-data', line: 2, column: 'note' })
     expect(JSON.stringify(fault)).not.toMatch(/123|4111/)
   }
+})
+
+test.each(CODES_EVERYWHERE)('%s in front of a security code in a text refuses the file', async (name) => {
+  const fault = await refusalOf(`reference,request_ref_po_id,note\nR-1,1000001,"ok; ${name} 737"\n`, {
+    operation: 'CANCEL',
+  })
+  expect(fault).toMatchObject({ code: 'card-data', line: 2, column: 'note' })
 })
 
 test('any name is looked at in a time that grows with its length only', () => {

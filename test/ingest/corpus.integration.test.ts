@@ -611,7 +611,7 @@ const CASES: readonly Case[] = [
     file: 'card-column',
     fact: 'a filled column for card data refuses the file, in any language',
     refused:
-      'line 2, Kartennummer: holds card data, which never travels through this program. use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty',
+      'line 2, Kartennummer: holds card data, which never travels through this program. use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty or masked',
   },
   {
     file: 'moments',

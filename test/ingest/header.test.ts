@@ -71,7 +71,18 @@ describe('columns', () => {
   })
 
   test('for card data are known under their many names', () => {
-    expect(header('type;pmt_numb;Card Number;CVV2;card exp date;expiry_note').cards).toEqual([1, 2, 3, 4])
+    const { cards } = header('type;pmt_numb;Card Number;CVV2;card exp date;expiry_note;Prüfziffer;pmtnumb;Track 2')
+    expect(cards.map(({ place, kinds }) => [place, ...kinds])).toEqual([
+      ...[
+        [1, 'any'],
+        [2, 'number'],
+        [3, 'code'],
+        [4, 'any'],
+        [6, 'check'],
+        [7, 'any'],
+        [8, 'track'],
+      ],
+    ])
   })
 
   test('that may be for card data are judged by their values, unless they are read as a field', () => {

@@ -91,6 +91,8 @@ describe('a message is refused', () => {
     ['as a card number by the names of two levels', { card: { number: '9111' } }],
     ['as a PIN by the names of two levels', { card: [{ pin: 9111 }] }],
     ['as a security code under any writing of its name', { 'CVV2/CVC2 code': 123 }],
+    ['as a security code in another language', { 'kod bezpieczeństwa': 123 }],
+    ['as a security code whose name is mistyped', { payment: { ccv: '123' } }],
     ['under a name that may mean a PIN', { pin: 1234 }],
     ['under a name that may mean a card', { card: 4111111111111112 }],
     ['in a list of its groups', { x: [4111, 1111, 1111, 1111] }],
