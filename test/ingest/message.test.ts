@@ -89,6 +89,7 @@ describe('a message is refused', () => {
     ['as a magnetic track', { note: [';4111111111111112=28121010000?'] }],
     ['as a security code inside another object', { card: { cvv: 123 } }],
     ['as a card number by the names of two levels', { card: { number: '9111' } }],
+    ['as any value under a card number by the names of two levels', { card: { number: 'Ann' } }],
     ['as a PIN by the names of two levels', { card: [{ pin: 9111 }] }],
     ['as a security code under any writing of its name', { 'CVV2/CVC2 code': 123 }],
     ['as a security code in another language', { 'kod bezpieczeństwa': 123 }],
