@@ -15,6 +15,10 @@ export const PURGE = `
 /** A step is a transaction: it stays far below the 50 ms that a worker may be made to wait. */
 const ROWS_PER_STEP = 200
 
+/** What a purge tells that it took. */
+const TAKEN_OF_ROWS = 'cells, details, answers of the gateway, reasons except those of resolutions'
+const TAKEN_OF_REFUSALS = 'texts and reasons'
+
 const LAST_ROW = '(SELECT max(row_no) FROM instruction WHERE batch_id = b.id)'
 const OPEN_STATES = STATES.filter((state) => !isFinal(state))
 const IS_OPEN = `EXISTS (SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.count > 0
@@ -84,8 +88,9 @@ function openBatchPurge(db: DatabaseSync, committer: Committer, act: RecordAct) 
       SELECT row_no FROM instruction WHERE batch_id = ? AND row_no > ? ORDER BY row_no LIMIT ${ROWS_PER_STEP})`)
   const blank = db.prepare(`
     UPDATE instruction SET cells = '[]', details = NULL, reason = NULL WHERE batch_id = ? AND row_no > ? AND row_no <= ?`)
+  // Why a person said what became of a row is evidence, like the reason of an act.
   const blankMoves = db.prepare(`
-    UPDATE move SET answer = NULL, reason = NULL
+    UPDATE move SET answer = NULL, reason = CASE cause WHEN 'resolve' THEN reason END
     WHERE row_id IN (SELECT id FROM instruction WHERE batch_id = ? AND row_no > ? AND row_no <= ?)
       AND (answer IS NOT NULL OR reason IS NOT NULL)`)
   const keep = db.prepare('UPDATE batch SET purged_to = ?, purged_at = ? WHERE id = ?')
@@ -100,7 +105,7 @@ function openBatchPurge(db: DatabaseSync, committer: Committer, act: RecordAct) 
     blankMoves.run(batchId, purgedTo, last)
     keep.run(last, request.nowMs, batchId)
     const { actor, reason, nowMs: atMs, beforeMs } = request
-    const details = { rows: lastRow - purgedTo, before: new Date(beforeMs).toISOString() }
+    const details = { rows: lastRow - purgedTo, before: new Date(beforeMs).toISOString(), taken: TAKEN_OF_ROWS }
     if (isFirst) act({ what: 'purge', atMs, actor, batchId, accountId, reason, details })
     return count
   }
@@ -133,7 +138,7 @@ function openRefusalPurge(db: DatabaseSync, committer: Committer, act: RecordAct
       const isFirst = after === null
       const step = () => {
         for (const id of ids) blank.run(id)
-        const details = { messages: 'refused', before: new Date(beforeMs).toISOString() }
+        const details = { messages: 'refused', before: new Date(beforeMs).toISOString(), taken: TAKEN_OF_REFUSALS }
         if (isFirst) act({ what: 'purge', atMs: nowMs, actor, reason, details })
       }
       await committer.write(step, { kind: 'faulting' })

@@ -151,6 +151,27 @@ export function describePurge(newPlace: () => Promise<LedgerPlace>): void {
       await place.remove()
     })
 
+    test('keeps why a person said what became of a row, and its act tells what was taken', async () => {
+      const place = await newPlace()
+      const ledger = place.open()
+      const accountId = await openAccount(ledger)
+      const batchId = await submit(ledger, accountId, [refund('R-1')])
+      await settle(ledger, await claimNamed(ledger, batchId, 'R-1'), 'IN_DOUBT', { facts: null, reason: MAIL })
+      const found = { merchant: null, attempt: null, row: null, transactionId: '7', reason: 'portal', restMs: 0 }
+      await ledger.resolve({ ...found, reference: 'R-1', finding: 'approved' }, CLERK, NOW + DAY_MS)
+      expect(await purgeAll(ledger)).toBe(1)
+      const moves = (await ledger.history('R-1')).map(({ cause, reason }) => [cause, reason])
+      expect(moves).toEqual([
+        ['recorded', null],
+        ['claim', null],
+        ['doubt', null],
+        ['resolve', 'portal'],
+      ])
+      const purges = [...ledger.log(null)].filter(({ what }) => what === 'purge')
+      expect(purges).toMatchObject([{ details: { rows: 1, taken: expect.stringContaining('except those of resol') } }])
+      await place.remove()
+    })
+
     test('leaves a batch with a late answer that nobody has looked at', async () => {
       const place = await newPlace()
       const ledger = place.open()

@@ -2687,6 +2687,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [DEEP],
   },
   {
+    name: 'a purge keeps the reasons of resolutions',
+    file: 'src/ledger/purge.ts',
+    guard: " reason = CASE cause WHEN 'resolve' THEN reason END\n",
+    without: ' reason = NULL\n',
+    tests: [LEDGER],
+  },
+  {
     name: 'a purge leaves batches with open rows',
     file: 'src/ledger/purge.ts',
     guard: "isOpen === 1 ? 'open' : ",
