@@ -147,7 +147,12 @@ async function checkRecord(app: App, head: string | null, terminal: Terminal): P
       const found: Disagreement[] = []
       for (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
       if (found.length === 0) {
-        const says = `sums, rows, moves and acts agree, up to ${await ledger.head()}`
+        const unbound = await ledger.unbound()
+        const earlier =
+          unbound === 0
+            ? ''
+            : `; ${plural(unbound, 'batch was', 'batches were')} recorded before digests were kept: of what was submitted with ${unbound === 1 ? 'it' : 'them'}, nothing is proved`
+        const says = `sums, rows, what was submitted, moves and acts agree, up to ${await ledger.head()}${earlier}`
         return [{ what: 'record', ok: true, says, exit: EXIT.approved }]
       }
       const details = { disagreements: found.length, first: found[0]?.where ?? null }

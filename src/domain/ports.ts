@@ -762,6 +762,8 @@ export interface CopyLedger {
    * down earlier is compared as well; null: none.
    */
   audit(head: string | null): Iterable<Disagreement>
+  /** How many batches an earlier version recorded, which kept no digest of what was submitted. */
+  unbound(): Promise<number>
   /** The end of the chain over all that was recorded, as `LINK:HASH`. Written down elsewhere, it proves what was here. */
   head(): Promise<string>
   /** Whether its pages can be read and fit together. Holds up no writer; `any`: however long it takes. */

@@ -4,8 +4,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Disagreement } from '../domain/ports.ts'
 import { type Cause, canMove, isFinal, type State } from '../domain/states.ts'
-import { type ChainedMove, chainedText, type Link, linkHash, openActsText } from './chain.ts'
+import { type ChainedMove, chainedText, type Form, type Link, linkHash, openActsText } from './chain.ts'
 import { schemaDifferences } from './foreign-schema.ts'
+import { answeredText, openDigests, openRecordedText, type Recorded } from './recorded.ts'
 
 /** `head`: one that was written down earlier, elsewhere; null: none is to be compared. */
 export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagreement> {
@@ -13,6 +14,7 @@ export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagree
   yield* pages(db)
   yield* schema(db)
   yield* batches(db)
+  yield* submitted(db)
   yield* tallies(db)
   yield* rows(db)
   yield* transactions(db)
@@ -67,6 +69,32 @@ function* batches(db: DatabaseSync): Iterable<Disagreement> {
   }
 }
 
+/** What a digest was kept of still has it, and nothing is there of which none was kept. */
+function* submitted(db: DatabaseSync): Iterable<Disagreement> {
+  const digests = openDigests(db)
+  const kept = db.prepare("SELECT * FROM recorded WHERE digest <> '' ORDER BY batch_id, first_row")
+  for (const one of kept.iterate() as Iterable<unknown> as Iterable<Recorded>) {
+    const { batch_id: batch, first_row: first, last_row: last, digest } = one
+    if (digests.of(batch, first, last) === digest) continue
+    yield {
+      where: first === last && first > 0 ? `row ${first} of batch ${batch}` : `batch ${batch}`,
+      means:
+        'it is not what was submitted: a reference, an amount, a target, or where it came from changed since. Pause it, and compare it with its file and with a backup',
+    }
+  }
+  const planted = db.prepare(`
+    SELECT b.id AS batch, i.row_no AS row, i.reference FROM batch b LEFT JOIN instruction i ON i.batch_id = b.id
+    WHERE b.stage = 'open' AND coalesce((
+      SELECT r.last_row FROM recorded r WHERE r.batch_id = b.id AND r.first_row <= coalesce(i.row_no, 0)
+      ORDER BY r.first_row DESC LIMIT 1), -1) < coalesce(i.row_no, 0)`)
+  for (const { batch, row, reference } of planted.iterate()) {
+    yield {
+      where: row === null ? `batch ${batch}` : `${reference} (row ${row} of batch ${batch})`,
+      means: 'nobody submitted it: it was put in by other means. It would be sent: pause its batch',
+    }
+  }
+}
+
 /** Batch by batch: sums of one batch are all that is in memory. */
 function* tallies(db: DatabaseSync): Iterable<Disagreement> {
   const counted = db.prepare(`
@@ -108,6 +136,15 @@ interface RowAndMove {
   readonly from_state: State | null
   readonly to_state: State | null
   readonly cause: Cause | null
+  readonly move: number | null
+  readonly answered: string | null
+  readonly transaction_id: string | null
+  readonly answered_order_id: string | null
+  readonly answered_record_id: string | null
+  readonly answered_amount: string | null
+  readonly answered_currency: string | null
+  readonly answered_vault_id: string | null
+  readonly answered_xtl_order_id: string | null
 }
 
 interface Path {
@@ -117,31 +154,45 @@ interface Path {
   readonly last: State | null
   /** The first move that does not follow on the one before it, or that no program makes. */
   readonly odd: string | null
+  /** What its moves say that it took from an answer; null: an earlier version did not write it there. */
+  readonly answered: string | null
 }
+
+const NOTHING_ANSWERED = answeredText([null, null, null, null, null, null, null])
 
 /** Each row with its moves in turn, so that no more than one row is in hand. */
 function* rows(db: DatabaseSync): Iterable<Disagreement> {
   const found = db.prepare(`
     SELECT i.id, i.batch_id AS batch, i.row_no, i.reference, i.state, i.attempt,
-      coalesce((SELECT attempt FROM instruction s WHERE s.id = i.supersedes), 0) AS attempts_before, m.from_state, m.to_state, m.cause
+      coalesce((SELECT attempt FROM instruction s WHERE s.id = i.supersedes), 0) AS attempts_before, m.from_state, m.to_state, m.cause,
+      m.id AS move, m.answered, i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount,
+      i.answered_currency, i.answered_vault_id, i.answered_xtl_order_id
     FROM instruction i CROSS JOIN batch b ON b.id = i.batch_id AND b.stage = 'open' LEFT JOIN move m ON m.row_id = i.id
     ORDER BY i.id, m.id`)
+  const { upTo } = db.prepare('SELECT coalesce(max(last_move), 0) AS upTo FROM chain WHERE form = 1').get() as {
+    upTo: number
+  }
   let path: Path | null = null
   for (const row of found.iterate() as Iterable<unknown> as Iterable<RowAndMove>) {
     if (path !== null && path.row.id !== row.id) yield* judge(path)
-    path = follow(path?.row.id === row.id ? path : { row, claims: 0, last: null, odd: null }, row)
+    path = follow(
+      path?.row.id === row.id ? path : { row, claims: 0, last: null, odd: null, answered: NOTHING_ANSWERED },
+      row,
+      upTo,
+    )
   }
   if (path !== null) yield* judge(path)
 }
 
-function follow(path: Path, { from_state: from, to_state: to, cause }: RowAndMove): Path {
+function follow(path: Path, { from_state: from, to_state: to, cause, ...made }: RowAndMove, earlier: number): Path {
   if (from === null || to === null || cause === null) return path
   const follows = from === (path.last ?? 'READY') && canMove(from, to, cause)
   const odd = path.odd ?? (follows ? null : `${from} to ${to} by ${cause}`)
-  return { ...path, last: to, odd, claims: path.claims + (cause === 'claim' ? 1 : 0) }
+  const answered = made.answered ?? (made.move !== null && made.move <= earlier ? null : path.answered)
+  return { ...path, last: to, odd, answered, claims: path.claims + (cause === 'claim' ? 1 : 0) }
 }
 
-function* judge({ row, claims, last, odd }: Path): Iterable<Disagreement> {
+function* judge({ row, claims, last, odd, answered }: Path): Iterable<Disagreement> {
   const where = `${row.reference} (row ${row.row_no} of batch ${row.batch})`
   const arrived = row.state === 'READY' || row.state === 'INVALID' || row.state === 'DUPLICATE'
   if (last === null && !arrived)
@@ -156,12 +207,25 @@ function* judge({ row, claims, last, odd }: Path): Iterable<Disagreement> {
       where,
       means: `its history has a move from ${odd}, which does not follow on the one before. Look it up at the gateway`,
     }
+  if (answered !== null && answered !== answeredNow(row))
+    yield {
+      where,
+      means: `its transaction id, or what else it took from an answer, is not what its moves say: ${answeredNow(row)} and not ${answered}. Look it up at the gateway`,
+    }
   if (row.attempt !== row.attempts_before + claims) {
     yield {
       where,
       means: `it is at attempt ${row.attempt}, and its history has ${claims} ${claims === 1 ? 'claim' : 'claims'}${row.attempts_before === 0 ? '' : ` after ${row.attempts_before} in an earlier batch`}. How often it was sent is not known: look it up at the gateway`,
     }
   }
+}
+
+function answeredNow(row: RowAndMove): string {
+  const { answered_order_id, answered_record_id, answered_amount, answered_currency } = row
+  return answeredText([
+    ...[row.transaction_id, answered_order_id, answered_record_id, answered_amount, answered_currency],
+    ...[row.answered_vault_id, row.answered_xtl_order_id],
+  ])
 }
 
 function consequence(state: State, last: State): string {
@@ -210,17 +274,22 @@ const MEANS = 'What is told of these may not be true: compare with a backup, and
 function* chain(db: DatabaseSync): Iterable<Disagreement> {
   const moves = openSections(db)
   const actsText = openActsText(db)
+  const recordedText = openRecordedText(db)
   let before: Link | null = null
   for (const link of db.prepare('SELECT * FROM chain ORDER BY id').iterate() as Iterable<unknown> as Iterable<Link>) {
     if (before === null) moves.skipTo(link.last_move)
     else {
-      const acts = link.last_act === before.last_act ? '' : actsText(before.last_act, link.last_act).text
-      const follows =
-        link.id === before.id + 1 && link.last_move >= before.last_move && link.last_act >= before.last_act
-      if (!follows || link.hash !== linkHash(before.hash, moves.upTo(link.last_move), acts)) {
+      const text = {
+        moves: moves.upTo(link.last_move, link.form),
+        acts: link.last_act === before.last_act ? '' : actsText(before.last_act, link.last_act, link.form).text,
+        recorded:
+          link.last_recorded === before.last_recorded ? '' : recordedText(before.last_recorded, link.last_recorded),
+      }
+      if (!follows(link, before) || link.hash !== linkHash(before.hash, text, link.form)) {
         const which = [
           rangeOf('moves', before.last_move, link.last_move),
           rangeOf('acts', before.last_act, link.last_act),
+          rangeOf('digests of what was submitted', before.last_recorded, link.last_recorded),
         ]
         yield {
           where: `chain ${link.id}`,
@@ -231,11 +300,25 @@ function* chain(db: DatabaseSync): Iterable<Disagreement> {
     before = link
   }
   if (before === null) yield { where: 'chain', means: `it is gone. ${MEANS}` }
-  else if (moves.upTo(Number.MAX_SAFE_INTEGER) !== '' || actsText(before.last_act, Number.MAX_SAFE_INTEGER).count > 0)
+  else if (
+    moves.upTo(Number.MAX_SAFE_INTEGER, 2) !== '' ||
+    actsText(before.last_act, Number.MAX_SAFE_INTEGER).count > 0 ||
+    // What the version before had recorded joins the chain with the next commit.
+    (before.form !== 1 && recordedText(before.last_recorded, Number.MAX_SAFE_INTEGER) !== '')
+  )
     yield {
       where: `chain ${before.id}`,
-      means: `moves or acts come after its end, which this program did not write. ${MEANS}`,
+      means: `moves, acts or digests come after its end, which this program did not write. ${MEANS}`,
     }
+}
+
+function follows(link: Link, before: Link): boolean {
+  return (
+    link.id === before.id + 1 &&
+    link.last_move >= before.last_move &&
+    link.last_act >= before.last_act &&
+    link.last_recorded >= before.last_recorded
+  )
 }
 
 function rangeOf(what: string, after: number, upTo: number): string {
@@ -243,11 +326,12 @@ function rangeOf(what: string, after: number, upTo: number): string {
 }
 
 /** The moves of one link after another, from one pass over all of them. */
-function openSections(db: DatabaseSync): { skipTo(move: number): void; upTo(move: number): string } {
+function openSections(db: DatabaseSync): { skipTo(move: number): void; upTo(move: number, form: Form): string } {
   const read = (after: number) =>
     db
       .prepare(
-        'SELECT id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status FROM move WHERE id > ? ORDER BY id',
+        `SELECT m.id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, reason, parts
+        FROM move m LEFT JOIN actor a ON a.id = m.actor_id WHERE m.id > ? ORDER BY m.id`,
       )
       .iterate(after) as Iterator<unknown> as Iterator<ChainedMove>
   let found = read(0)
@@ -257,9 +341,9 @@ function openSections(db: DatabaseSync): { skipTo(move: number): void; upTo(move
       found = read(move)
       next = found.next()
     },
-    upTo(move) {
+    upTo(move, form) {
       let text = ''
-      for (; next.done !== true && next.value.id <= move; next = found.next()) text += chainedText(next.value)
+      for (; next.done !== true && next.value.id <= move; next = found.next()) text += chainedText(next.value, form)
       return text
     },
   }

@@ -1,10 +1,11 @@
-// The chain: one hash for each commit, over the moves and acts of it and the hash before. A move or an act that is changed,
+// The chain: one hash for each commit, over its moves, its acts, what was recorded by it and the hash before. What is changed,
 // removed or put in between later no longer fits. Whoever may write to the ledger could make all hashes anew: those that were
 // written down elsewhere, in a log on another machine, then differ.
 
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Committer } from './commit.ts'
+import { openRecordedText } from './recorded.ts'
 
 export const CHAIN = `
   -- One line for each commit that made a move or an act: up to which ones, and the hash over them and the line before.
@@ -23,9 +24,15 @@ export interface Link {
   readonly last_move: number
   readonly last_act: number
   readonly hash: string
+  readonly form: Form
+  readonly last_recorded: number
 }
 
-/** What of a move is in it. The texts of moves are not: a purge takes them away. */
+/** 1: of an earlier version, over moves and acts, without the parts of who acted and without what was answered. */
+export type Form = 1 | 2
+const FORM = 2
+
+/** What of a move is in it. The texts of moves are not, but for reasons of resolutions: a purge takes them away. */
 export interface ChainedMove {
   readonly id: number
   readonly row_id: number
@@ -37,18 +44,34 @@ export interface ChainedMove {
   readonly by: string
   readonly actor_id: number | null
   readonly http_status: number | null
+  readonly answered: string | null
+  readonly reason: string | null
+  /** Of who acted. */
+  readonly parts: string | null
+}
+
+export function chainedText(move: ChainedMove, form: Form = FORM): string {
+  if (form === 1) return earlierText(move)
+  const { id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, parts } = move
+  const reason = cause === 'resolve' && move.reason !== null ? move.reason.toWellFormed() : null
+  const [who, what] = [
+    [by.toWellFormed(), actor_id, parts],
+    [from_state, to_state, cause, http_status, answered, reason],
+  ]
+  return `${JSON.stringify([id, row_id, attempt, at, ...who, ...what])}\n`
 }
 
 /** A line for each, in which only the last value may hold anything. */
-export function chainedText(move: ChainedMove): string {
+function earlierText(move: ChainedMove): string {
   const { id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status } = move
   return `${id},${row_id},${attempt},${from_state},${to_state},${cause},${at},${actor_id},${http_status},${JSON.stringify(by.toWellFormed())}\n`
 }
 
 /** Acts are few: they are read again. Every value is quoted, so that no two records have one text. */
-const ACTS = `
+const ACTS = (form: Form) => `
   SELECT coalesce(group_concat(concat_ws(',', id, at, quote(by), quote(what), quote(batch_id), quote(account_id), quote(reason),
-    quote(actor_id), quote(details)), char(10)), '') AS text, count(*) AS count
+    quote(actor_id), quote(details)${form === 1 ? '' : ', quote((SELECT parts FROM actor WHERE actor.id = actor_id))'}), char(10)), '') AS text,
+    count(*) AS count
   FROM (SELECT * FROM act WHERE id > ? AND id <= ? ORDER BY id)`
 
 export interface ActsText {
@@ -56,13 +79,19 @@ export interface ActsText {
   readonly count: number
 }
 
-export function openActsText(db: DatabaseSync): (after: number, upTo: number) => ActsText {
-  const acts = db.prepare(ACTS)
-  return (after, upTo) => acts.get(after, upTo) as unknown as ActsText
+export function openActsText(db: DatabaseSync): (after: number, upTo: number, form?: Form) => ActsText {
+  const [earlier, acts] = [db.prepare(ACTS(1)), db.prepare(ACTS(2))]
+  return (after, upTo, form = FORM) => (form === 1 ? earlier : acts).get(after, upTo) as unknown as ActsText
 }
 
-export function linkHash(before: string, moves: string, acts: string): string {
-  return hash('sha256', `${before}\n${moves}\n${acts}`)
+export interface LinkText {
+  readonly moves: string
+  readonly acts: string
+  readonly recorded: string
+}
+
+export function linkHash(before: string, { moves, acts, recorded }: LinkText, form: Form = FORM): string {
+  return hash('sha256', `${before}\n${moves}\n${acts}${form === 1 ? '' : `\n${recorded}`}`)
 }
 
 export interface Chain {
@@ -73,10 +102,14 @@ export interface Chain {
 /** What was noted is bound to what came before at the end of the transaction, inside it. */
 export function openChain(db: DatabaseSync, committer: Pick<Committer, 'beforeCommit' | 'afterRollback'>): Chain {
   const headOf = db.prepare(`
-    SELECT id, last_move, last_act, hash, (SELECT coalesce(max(id), 0) FROM act) AS newest_act
+    SELECT id, last_move, last_act, hash, last_recorded, (SELECT coalesce(max(id), 0) FROM act) AS newest_act,
+      (SELECT coalesce(max(id), 0) FROM recorded) AS newest_recorded
     FROM chain ORDER BY id DESC LIMIT 1`)
-  const add = db.prepare('INSERT INTO chain VALUES (?, ?, ?, ?)')
+  const add = db.prepare(
+    'INSERT INTO chain (id, last_move, last_act, last_recorded, hash, form) VALUES (?, ?, ?, ?, ?, ?)',
+  )
   const actsText = openActsText(db)
+  const recordedText = openRecordedText(db)
   let moves = ''
   let lastMove = 0
 
@@ -87,11 +120,13 @@ export function openChain(db: DatabaseSync, committer: Pick<Committer, 'beforeCo
 
   committer.afterRollback(forget)
   committer.beforeCommit(() => {
-    const head = headOf.get() as unknown as Link & { readonly newest_act: number }
-    const hasActs = head.newest_act > head.last_act
-    if (moves === '' && !hasActs) return
-    const acts = hasActs ? actsText(head.last_act, head.newest_act).text : ''
-    add.run(head.id + 1, Math.max(lastMove, head.last_move), head.newest_act, linkHash(head.hash, moves, acts))
+    const head = headOf.get() as unknown as Link & { readonly newest_act: number; readonly newest_recorded: number }
+    const { newest_act: act, newest_recorded: newest } = head
+    if (moves === '' && act === head.last_act && newest === head.last_recorded) return
+    const acts = act === head.last_act ? '' : actsText(head.last_act, act).text
+    const recorded = newest === head.last_recorded ? '' : recordedText(head.last_recorded, newest)
+    const bound = linkHash(head.hash, { moves, acts, recorded })
+    add.run(head.id + 1, Math.max(lastMove, head.last_move), act, newest, bound, FORM)
     forget()
   })
   return {

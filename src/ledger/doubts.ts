@@ -141,7 +141,8 @@ function openResolving(
       row.attempt,
     )
     if (changed.changes !== 1) return refused('not-in-doubt', `${nameOf(row, resolution)} has just moved on`)
-    record(row, to, 'resolve', { attempt: row.attempt, atMs: nowMs, actor, reason: resolution.reason })
+    const answered = [transactionId, null, null, null, null, null, null]
+    record(row, to, 'resolve', { attempt: row.attempt, atMs: nowMs, actor, reason: resolution.reason, answered })
     return { kind: 'resolved', batchId, rowNo: row.row_no, state: to, hold: row.hold }
   }
 

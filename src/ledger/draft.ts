@@ -7,6 +7,7 @@ import { byOf, openActorIds, openActs } from './acts.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
 import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
 import { openAccepting } from './identity.ts'
+import { openDigests, openRecorded, type Recorded } from './recorded.ts'
 import { stillFits } from './refunds.ts'
 import { lookalikesOf, review, type SeenUpTo } from './review.ts'
 import { toColumns } from './rows.ts'
@@ -159,9 +160,12 @@ async function copy(
       INSERT INTO instruction (batch_id, account_id, ${SHARED})
       SELECT ?, ?, ${SHARED.replace('holds_reference', 'holds_reference AND supersedes IS NULL')}
       FROM temp.draft_row WHERE row_no > ? ORDER BY row_no LIMIT ${ROWS_PER_COPY}`)
+    const digests = openDigests(db)
+    const digest = digests.begin(batchId)
+    let lastRow = 0
     const lastOf = db.prepare('SELECT max(row_no) AS last FROM instruction WHERE batch_id = ?')
-    for (let last = 0, left = rows; left > 0; left -= ROWS_PER_COPY) {
-      const from = last
+    for (let left = rows; left > 0; left -= ROWS_PER_COPY) {
+      const from = lastRow
       const copied = await committer.write(
         () =>
           unlessTaken(() => copyRows.run(batchId, Number(header.accountId), from)) &&
@@ -169,9 +173,11 @@ async function copy(
         { kind: 'faulting' },
       )
       if (copied === null) throw takenFault()
-      last = copied.last
+      lastRow = copied.last
+      digests.add(digest, batchId, from + 1, lastRow)
     }
-    if (!(await makeVisible(db, committer, header, actor, batchId, seen))) throw takenFault()
+    const recorded = { batch_id: batchId, first_row: 0, last_row: lastRow, digest: digest.digest('hex') }
+    if (!(await makeVisible(db, committer, header, actor, recorded, seen))) throw takenFault()
     return batchId
   } catch (error) {
     await deleteDrafts(db, committer).catch(() => {}) // what is left of it is invisible, and the next submit deletes it
@@ -262,9 +268,11 @@ async function makeVisible(
   committer: Committer,
   header: DraftHeader,
   actor: Actor,
-  batchId: BatchId,
+  recorded: Omit<Recorded, 'id'>,
   seen: SeenUpTo,
 ): Promise<boolean> {
+  const { batch_id: batchId } = recorded
+  const keepDigest = openRecorded(db)
   const tallies = db.prepare(`
       SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, state, count(*) AS count,
         coalesce(sum(amount_minor), 0) AS amount
@@ -315,6 +323,7 @@ async function makeVisible(
       for (const column of header.notCards ?? [])
         act({ what: 'not-a-card', atMs: header.nowMs, actor, batchId, accountId: header.accountId, reason: column })
       open.run(batchId)
+      keepDigest(recorded)
       accept()
       return true
     },

@@ -20,6 +20,7 @@ import { deleteDrafts, openDraftOn } from './draft.ts'
 import { openAccepting } from './identity.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { openOddReferences } from './odd-references.ts'
+import { openDigests, openRecorded } from './recorded.ts'
 import { openRefundCheck, type SingleRefund } from './refunds.ts'
 import { type InstructionColumns, toColumns } from './rows.ts'
 import { MOST_MINOR, type Tally } from './tally.ts'
@@ -157,12 +158,21 @@ function openRecording(
       amount_minor, currency, order_id, order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at)
     VALUES (?, ?, ?, ?, ?, 'READY', ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 
+  const digests = openDigests(db)
+  const keepDigest = openRecorded(db)
+
+  /** A row, or as row 0 the batch itself. */
+  function bind(batchId: BatchId, rowNo: number): void {
+    keepDigest({ batch_id: batchId, first_row: rowNo, last_row: rowNo, digest: digests.of(batchId, rowNo, rowNo) })
+  }
+
   function batchOfDay(accountId: AccountId, nowMs: number): BatchId {
     const day = new Date(nowMs).toISOString().slice(0, 10)
     const found = dayBatch.get(Number(accountId), day) as { id: string } | undefined
     if (found !== undefined) return found.id as BatchId
     const batchId = parts.newBatchId(nowMs)
     insertBatch.run(batchId, Number(accountId), day, JSON.stringify(MESSAGE_FIELDS), nowMs)
+    bind(batchId, 0)
     return batchId
   }
 
@@ -242,6 +252,7 @@ function openRecording(
       row.lookalike,
       row.execute_at ?? message.nowMs,
     )
+    bind(batchId, rowNo)
     tally.moved(
       { batch_id: batchId, operation: row.operation, currency: row.currency, amount_minor: row.amount_minor },
       null,

@@ -35,6 +35,7 @@ import { takeLock } from './lock.ts'
 import { openMoves, type RecordMove } from './moves.ts'
 import { openPlace } from './place.ts'
 import { openPurging } from './purge.ts'
+import { countUnbound } from './recorded.ts'
 import { openRests } from './rests.ts'
 import { migrate } from './schema.ts'
 import { openSweeping } from './sweep.ts'
@@ -214,6 +215,7 @@ function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witne
     return {
       inspect: async () => ({ kind: 'sound', bytes: 0 }),
       audit: () => [],
+      unbound: async () => countUnbound(db),
       head: async () => headOf(db),
       alarm: async () => null,
       lastRecordAtMs: async () => null,
@@ -224,6 +226,7 @@ function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witne
     ...openAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
     inspect: async (howLarge) => inspect(openReader, howLarge),
     audit: (head) => auditing(openReader, head),
+    unbound: async () => countUnbound(db),
     head: async () => headOf(db),
     backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
   }

@@ -6,6 +6,7 @@ import { ACTORS } from './acts.ts'
 import { CHAIN } from './chain.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PURGE } from './purge.ts'
+import { RECORDED } from './recorded.ts'
 
 const MIGRATIONS: readonly string[] = [
   `
@@ -188,6 +189,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE even_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
   CREATE TABLE odd_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
   `,
+  RECORDED,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

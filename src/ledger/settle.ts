@@ -6,6 +6,7 @@ import { type Cause, canMove, isFinal, type State } from '../domain/states.ts'
 import { openActs } from './acts.ts'
 import type { RecordMove, SettlingRow } from './moves.ts'
 import { openPausing } from './pauses.ts'
+import type { Answered } from './recorded.ts'
 import { sameTransactionIn } from './rows.ts'
 import type { Tally } from './tally.ts'
 
@@ -62,30 +63,28 @@ export function openSettling(
     const cause = to === 'IN_DOUBT' ? 'doubt' : step.cause
     if (settlement.askedToWaitUntilMs !== null) askToWait.run(settlement.askedToWaitUntilMs, row.account_id)
     const reason = doubt ?? settlement.reason
-    writeRow(row, to, reason, settlement)
+    const taken = answeredIn(to, settlement)
+    writeRow(row, to, { reason, taken }, settlement)
     const { attempt, atMs, httpStatus, answerText: answer } = settlement
-    record(row, to, cause, { attempt, atMs, httpStatus, answer, reason })
+    record(row, to, cause, { attempt, atMs, httpStatus, answer, reason, answered: taken })
     return { state: to, paused: pausing(row, to, settlement) }
   }
 
-  function writeRow(row: SettlingRow, to: State, reason: string | null, settlement: Settlement): void {
-    const { facts, atMs, sentAtMs, warning, warnsOfMoney } = settlement
+  function writeRow(
+    row: SettlingRow,
+    to: State,
+    { reason, taken }: { reason: string | null; taken: Answered },
+    settlement: Settlement,
+  ): void {
+    const { atMs, sentAtMs, warning, warnsOfMoney } = settlement
     const over = isFinal(to) || to === 'IN_DOUBT'
-    // An answer in doubt keeps its words in the history; its transaction id must stay free for the row it belongs to.
-    const id = to === 'APPROVED' || to === 'DECLINED' ? (facts?.transactionId ?? null) : null
     move.run(
       to,
       settlement.dueAtMs,
       sentAtMs,
       over ? atMs : null,
       to === 'READY' ? null : reason,
-      id !== null && /^0*$/.test(id) ? null : id,
-      facts?.orderId ?? null,
-      facts?.recordId ?? null,
-      facts?.amount ?? null,
-      facts?.currency ?? null,
-      facts?.vaultId ?? null,
-      facts?.xtlOrderId ?? null,
+      ...taken,
       joined(row.warning, warning), // a late answer of an earlier attempt may have left one
       warnsOfMoney && to === 'APPROVED' ? 1 : 0,
       to === 'IN_DOUBT' ? 1 : 0,
@@ -113,6 +112,16 @@ export function openSettling(
     return { state: row.state, paused: null }
   }
 }
+
+/** In the order of the columns. */
+function answeredIn(to: State, { facts }: Settlement): Answered {
+  // An answer in doubt keeps its words in the history; its transaction id must stay free for the row it belongs to.
+  const id = to === 'APPROVED' || to === 'DECLINED' ? (facts?.transactionId ?? null) : null
+  const { orderId, recordId, amount, currency, vaultId, xtlOrderId } = facts ?? NO_FACTS
+  return [id !== null && /^0*$/.test(id) ? null : id, orderId, recordId, amount, currency, vaultId, xtlOrderId]
+}
+
+const NO_FACTS = { orderId: null, recordId: null, amount: null, currency: null, vaultId: null, xtlOrderId: null }
 
 function joined(earlier: string | null, later: string | null): string | null {
   return earlier === null ? later : later === null ? earlier : `${earlier}; ${later}`

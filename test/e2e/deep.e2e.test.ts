@@ -32,6 +32,8 @@ function tamper(...sql: readonly string[]): void {
 
 const deep = (...args: readonly string[]) => office.tranche('doctor', '--deep', '--json', ...args)
 
+const VERSION_BEFORE = 8
+
 /** What it says is wrong with the record. */
 function wrongIn(said: Ended): readonly string[] {
   const { findings } = said.objects.find((one) => 'findings' in one) as {
@@ -53,6 +55,7 @@ test('a record that only this program wrote agrees with itself, and its head is 
 const SET_BACK = [
   "DELETE FROM move WHERE row_id = (SELECT id FROM instruction WHERE reference = 'R-2')",
   "UPDATE instruction SET state = 'READY', attempt = 0, transaction_id = NULL, completed_at = NULL, sent_at = NULL WHERE reference = 'R-2'",
+  "UPDATE instruction SET answered_order_id = NULL, answered_record_id = NULL, answered_amount = NULL, answered_currency = NULL WHERE reference = 'R-2'",
   "UPDATE tally SET count = 3, amount_minor = amount_minor - 201 WHERE state = 'APPROVED'",
   "INSERT INTO tally SELECT batch_id, operation, currency, 'READY', 1, 201 FROM tally LIMIT 1 ON CONFLICT DO UPDATE SET count = 1, amount_minor = 201",
 ]
@@ -116,6 +119,55 @@ describe('what no longer fits is named, with what it means for the money:', () =
       ['DROP INDEX instruction_transaction', "UPDATE instruction SET transaction_id = '7' WHERE row_no < 3"],
       /^transaction 7: 2 rows/,
     ],
+    ['a transaction', ["UPDATE instruction SET transaction_id = '7' WHERE row_no = 2"], /^R-2 .*transaction id.*"7"/],
+    [
+      'a transaction, in the move as well',
+      [
+        "UPDATE instruction SET transaction_id = '7' WHERE row_no = 2",
+        "UPDATE move SET answered = json_replace(answered, '$[0]', '7') WHERE row_id = 2 AND answered IS NOT NULL",
+      ],
+      /^chain \d+: moves .*changed/,
+    ],
+    [
+      'a refund that was put in, its sums adjusted',
+      [
+        `INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, reference, holds_reference, operation,
+          amount_minor, currency, order_id, order_key, due_at)
+          SELECT batch_id, account_id, 5, 6, cells, 'READY', 'R-5', 1, operation, 900, currency, order_id, order_key, 0
+          FROM instruction WHERE row_no = 1`,
+        'UPDATE batch SET rows = rows + 1',
+        "INSERT INTO tally SELECT batch_id, operation, currency, 'READY', 1, 900 FROM tally LIMIT 1 ON CONFLICT DO UPDATE SET count = 1, amount_minor = 900",
+      ],
+      /^R-5 \(row 5 of batch .*\): nobody submitted it.*would be sent/,
+    ],
+    [
+      'a batch that was put in',
+      [
+        `INSERT INTO batch (id, account_id, source, stage, reading, columns, sandbox, created_at, created_by, rows)
+          SELECT 'b', account_id, source, stage, reading, columns, sandbox, created_at, created_by, 0 FROM batch`,
+      ],
+      /^batch b: nobody submitted it/,
+    ],
+    [
+      'an amount, its sums adjusted',
+      [
+        "UPDATE instruction SET amount_minor = amount_minor + 1 WHERE reference = 'R-2'",
+        "UPDATE tally SET amount_minor = amount_minor + 1 WHERE state = 'APPROVED'",
+      ],
+      /^batch .*: it is not what was submitted/,
+    ],
+    [
+      'an order',
+      ["UPDATE instruction SET order_id = '9', order_key = '9' WHERE row_no = 2"],
+      /^batch .*: it is not what was submitted/,
+    ],
+    [
+      'who submitted, and which file',
+      ["UPDATE batch SET created_by = 'bob', file_name = 'b.csv'"],
+      /^batch .*not what was/,
+    ],
+    ['a digest', ["UPDATE recorded SET digest = ''"], /^chain \d+: .*digests of what was submitted.*changed/],
+
     ['an act that was changed', ["UPDATE act SET reason = 'x', by = 'bob@host'"], /^chain \d+: .*changed/],
     ['who made a move', ["UPDATE move SET by = 'bob@host' WHERE id = 3"], /^chain \d+: .*changed/],
     ['an index that is missing', ['DROP INDEX instruction_due'], /^index instruction_due: .*missing/],
@@ -124,7 +176,7 @@ describe('what no longer fits is named, with what it means for the money:', () =
     [
       'a move of no row',
       [
-        'INSERT INTO move SELECT id + 100, 99, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, actor_id FROM move WHERE id = 1',
+        'INSERT INTO move SELECT id + 100, 99, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, actor_id, answered FROM move WHERE id = 1',
       ],
       /^move \d+: .*no row/,
     ],
@@ -139,6 +191,41 @@ describe('what no longer fits is named, with what it means for the money:', () =
       details: { disagreements: wrongIn(said).length },
     })
   })
+})
+
+test('who acted is bound to what was submitted and to acts', async () => {
+  office = await openOffice()
+  const { batch } = (await office.tranche('submit', await office.put('in.csv', toCsv(refunds(2))), '--json')).last
+  expect((await office.tranche('pause', batch, '--reason', 'a look')).code).toBe(0)
+  expect(wrongIn(await deep())).toEqual([])
+  tamper("UPDATE actor SET parts = json_set(parts, '$.user', 'bob')")
+  const wrong = wrongIn(await deep())
+  expect(wrong).toContainEqual(expect.stringMatching(/^batch .*not what was submitted/))
+  expect(wrong).toContainEqual(expect.stringMatching(/^chain \d+: .*acts .*changed/))
+})
+
+test('of a batch that the version before recorded, the deep look says that nothing is proved', async () => {
+  const batch = await ran()
+  tamper(
+    'ALTER TABLE move DROP COLUMN answered',
+    'ALTER TABLE chain DROP COLUMN last_recorded',
+    'ALTER TABLE chain DROP COLUMN form',
+    'DROP TABLE recorded',
+    'DELETE FROM chain',
+    "INSERT INTO chain SELECT 1, (SELECT max(id) FROM move), (SELECT coalesce(max(id), 0) FROM act), ''",
+    `PRAGMA user_version = ${VERSION_BEFORE}`,
+  )
+  const said = await deep()
+  expect(wrongIn(said)).toEqual([])
+  expect(said.stdout).toMatch(/1 batch was recorded before digests were kept/)
+  const more = refunds(2, 10)
+  office.sandbox.prepare(preparationFor(more))
+  expect(
+    (await office.tranche('run', await office.put('b.csv', toCsv(more)), '--out', office.path('b.out'))).code,
+  ).toBe(0)
+  expect(wrongIn(await deep())).toEqual([])
+  tamper(`UPDATE recorded SET last_row = 9 WHERE batch_id = '${batch}'`)
+  expect(wrongIn(await deep())).toContainEqual(expect.stringMatching(/^chain \d+: .*digests/))
 })
 
 test('a ledger with a trigger or a view in it is not opened: they would run with every write', async () => {

@@ -9,7 +9,7 @@ import { openLedgerOn } from '../../src/ledger/ledger.ts'
 import { migrate } from '../../src/ledger/schema.ts'
 import type { Life, World } from './world.ts'
 
-const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta', 'actor']
+const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta', 'actor', 'recorded']
 
 /** What the disk of the ledger does at the moment. */
 export interface Disk {
@@ -158,6 +158,7 @@ export class SimulatedRecord {
 /** There is no file that could be copied. */
 const none = () => Promise.reject(new Error('bug of the simulation: there are no copies'))
 const NO_COPIES: Omit<CopyLedger, 'audit'> = {
+  unbound: async () => 0,
   head: async () => '',
   inspect: async () => ({ kind: 'sound', bytes: 0 }),
   alarm: async () => null,
