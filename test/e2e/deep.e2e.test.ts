@@ -196,12 +196,13 @@ describe('what no longer fits is named, with what it means for the money:', () =
 test('who acted is bound to what was submitted and to acts', async () => {
   office = await openOffice()
   const { batch } = (await office.tranche('submit', await office.put('in.csv', toCsv(refunds(2))), '--json')).last
-  expect((await office.tranche('pause', batch, '--reason', 'a look')).code).toBe(0)
+  expect((await office.tranche('cancel', batch, '--reason', 'a mistake')).code).toBe(0)
   expect(wrongIn(await deep())).toEqual([])
   tamper("UPDATE actor SET parts = json_set(parts, '$.user', 'bob')")
   const wrong = wrongIn(await deep())
   expect(wrong).toContainEqual(expect.stringMatching(/^batch .*not what was submitted/))
   expect(wrong).toContainEqual(expect.stringMatching(/^chain \d+: .*acts .*changed/))
+  expect(wrong).toContainEqual(expect.stringMatching(/^chain \d+: moves .*changed/))
 })
 
 test('of a batch that the version before recorded, the deep look says that nothing is proved', async () => {

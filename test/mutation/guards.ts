@@ -2701,6 +2701,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [DEEP],
   },
   {
+    name: 'the chain is over who made a move, not their number alone',
+    file: 'src/ledger/chain.ts',
+    guard: '[by.toWellFormed(), actor_id, parts]',
+    without: '[by.toWellFormed(), actor_id, null]',
+    tests: [DEEP],
+  },
+  {
     name: 'the chain is over the digests of what was submitted',
     file: 'src/ledger/chain.ts',
     guard: '`\\n${recorded}`',
