@@ -8,10 +8,14 @@ const PAGE = 4_096
 
 let place: SqlitePlace
 let batchId: BatchId
+/** So many pages hold the schema, and the first page of each table and index. */
+let emptyPages: number
 
 /** A ledger of some hundred pages that nobody has open. */
 beforeEach(async () => {
   place = await sqlitePlace()
+  await place.open().close()
+  emptyPages = pages()
   const ledger = place.open()
   const rows = Array.from({ length: 1_000 }, (_, i) => refund(`R-${i}`))
   batchId = await submit(ledger, await openAccount(ledger), rows)
@@ -70,7 +74,7 @@ describe('a worker that meets a damaged page', () => {
     ['looks for work', (ledger: ReturnType<typeof openLedger>) => ledger.workable(NOW, 100)],
     ['takes a slice', (ledger: ReturnType<typeof openLedger>) => ledger.dueRows(batchId, NOW, 1_000, new Set())],
   ])('as it %s ends, and says what to do', async (_, act) => {
-    overwrite(30, pages() - 30)
+    overwrite(emptyPages, pages() - emptyPages)
     const { ledger, deaths } = openDying()
     await expect(act(ledger)).rejects.toThrow()
     expect(deaths[0]).toEqual(DAMAGED)

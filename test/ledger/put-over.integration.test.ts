@@ -21,6 +21,8 @@ beforeEach(async () => {
 afterEach(() => place.remove())
 
 const shell = (script: string) => execFileSync('sh', ['-ec', script], { cwd: place.dir })
+/** The witness within as well: nothing but the marks tells. */
+const KEEP = 'mkdir bak; cp -a ledger.db* *.witness bak'
 const pause = () => ledger.pause(batchId, 'try', CLERK, NOW)
 const resume = () => ledger.resume(batchId, 'try', CLERK, NOW)
 const PUT_OVER = { code: 'storage', message: expect.stringContaining('An older state was put over the ledger') }
@@ -37,7 +39,7 @@ async function alarmAfterwards(): Promise<string | undefined> {
 }
 
 test('it commits nothing into it, and the next process knows it for an older state', async () => {
-  shell('mkdir bak; cp -a ledger.db* bak')
+  shell(KEEP)
   await pause()
   shell('cp -a bak/. .')
   void resume()
@@ -47,7 +49,7 @@ test('it commits nothing into it, and the next process knows it for an older sta
 })
 
 test('it dies at its next look where nothing is to be committed', async () => {
-  shell('mkdir bak; cp -a ledger.db* bak')
+  shell(KEEP)
   await pause()
   shell('cp -a bak/. .')
   await expect(ledger.workable(NOW, 100)).rejects.toMatchObject(PUT_OVER)
