@@ -52,7 +52,7 @@ function nameIn(passwd: string | null, uid: number): string | null {
   return line?.split(':')[0] ?? null
 }
 
-/** What the kernel holds where nobody logged in: a service, cron without PAM, most containers. */
+/** What the kernel holds without a login: a service, cron without PAM, most containers. */
 const NO_LOGIN = 4_294_967_295
 
 function loginIn(text: string | null, nameOf: (uid: number) => string): OsUser | null {
@@ -61,7 +61,7 @@ function loginIn(text: string | null, nameOf: (uid: number) => string): OsUser |
   return uid === NO_LOGIN ? null : { name: nameOf(uid), uid }
 }
 
-/** Whoever starts this process may set these, so that only the form of a name is believed. */
+/** The caller of this process may set these, so only a value in the form of a name is believed. */
 function sudoIn({ SUDO_USER: name, SUDO_UID: uid }: NodeJS.ProcessEnv): OsUser | null {
   if (name === undefined || !/^[\w.@\\-]{1,64}\$?$/.test(name)) return null
   return { name, uid: uid !== undefined && /^\d{1,10}$/.test(uid) ? Number(uid) : null }

@@ -41,7 +41,7 @@ export interface App {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
-  /** For what is said of a failure that nobody has worded. */
+  /** For the text of an unexpected failure. */
   readonly scrub: (text: string) => string
   readonly actor: Actor
   /** What weakens TLS for the whole process, by name. */
@@ -629,13 +629,13 @@ function gatewayOf({ clock }: App, merchant: Merchant) {
 
 /**
  * Faults where the surroundings weaken TLS for the whole process. Our own connections say what they need and would hold;
- * but that setting was made by somebody who reads, or means to read, what goes over them.
+ * but someone who makes that setting reads, or means to read, what goes over them.
  */
 export function assertTlsHolds({ loosening }: App): void {
   if (loosening.length === 0) return
   throw new Fault(
     'config',
-    `${loosening.join(', ')} ${loosening.length === 1 ? 'weakens' : 'weaken'} the encryption or the reading of HTTP of the whole process: the password could be read on its way, or go to somebody else. Nothing was sent. Take it out of the environment and of NODE_OPTIONS. Where the gateway's certificate is of an authority of its own, name that authority's certificate in TRANCHE_GATEWAY_CA_FILE (ca_file in TRANCHE_CONFIG).`,
+    `${loosening.join(', ')} ${loosening.length === 1 ? 'weakens' : 'weaken'} the encryption or the reading of HTTP of the whole process: the password could be read on its way, or reach a stranger. Nothing was sent. Take it out of the environment and of NODE_OPTIONS. Where the gateway's certificate is of an authority of its own, name that authority's certificate in TRANCHE_GATEWAY_CA_FILE (ca_file in TRANCHE_CONFIG).`,
   )
 }
 

@@ -54,7 +54,7 @@ function reportError(error: unknown, json: boolean, scrub: (text: string) => str
   const exit = exitCodeOfError(error)
   const terminal = openTerminal(json, process.stdout, process.stderr)
   const said = error instanceof Error ? error.message : String(error)
-  // Faults are our own words. Nobody knows what stands in the others.
+  // Faults are our own words. Other errors may quote anything.
   const message = error instanceof Fault ? maskCardData(said) : scrub(said)
   if (error instanceof Fault) terminal.say(message)
   else {

@@ -356,7 +356,7 @@ const OWN_TRUST: TrustNames = {
 }
 const LISTED_TRUST: TrustNames = { ca: 'ca_file', cert: 'client_cert_file', key: 'client_key_file' }
 
-/** Reads the files of those that are named; a certificate without its key would be shown to nobody. */
+/** Reads the files of those that are named; a certificate without its key cannot be used. */
 function trustFrom(
   names: TrustNames,
   pathOf: (name: string) => string | undefined,

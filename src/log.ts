@@ -24,7 +24,7 @@ export interface Hidden {
 
 const NOTHING_HIDDEN: Hidden = { secrets: [], usernames: [] }
 
-/** For what is said beside the log: the failures that nobody has worded. */
+/** For what is said beside the log: unexpected failures. */
 export function openTextScrub(hidden: Hidden): (text: string) => string {
   const words = secretWords(hidden)
   return (text) => maskCardData(words.reduce((rest, [word, instead]) => rest.replaceAll(word, () => instead), text))

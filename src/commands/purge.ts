@@ -65,7 +65,7 @@ async function confirm(plan: PurgePlan, rows: number, beforeMs: number, terminal
   if (!process.stdin.isTTY || !terminal.isScreen) {
     throw new Fault(
       'usage',
-      `This takes the personal data of ${what} out of the record, for good. Nothing was purged. Say --yes where nobody can be asked.`,
+      `This takes the personal data of ${what} out of the record, for good. Nothing was purged. There is no terminal to ask on: confirm with --yes.`,
     )
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr })
@@ -78,7 +78,7 @@ async function confirm(plan: PurgePlan, rows: number, beforeMs: number, terminal
 const WHY = {
   open: 'rows of it are open or in doubt (tranche status, tranche in-doubt list)',
   'late-answers':
-    'an answer came after its row had been settled otherwise, and nobody has looked (tranche in-doubt list)',
+    'an answer came after its row had been settled otherwise, and it has not been looked at (tranche in-doubt list)',
   results:
     'its results were not written since it last changed; they would have no cells (tranche results BATCH --out FILE)',
 }

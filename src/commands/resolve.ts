@@ -154,8 +154,8 @@ function sentenceOf(reference: string, resolved: Exclude<Resolved, { kind: 'refu
   const { batchId, rowNo, state } = resolved
   const row = `${reference} (row ${rowNo} of batch ${batchId})`
   if (resolved.kind === 'already') return `${row} is ${resultStatusOf(state)} already; nothing was changed.`
-  const anew = `Earlier results are out of date; write them again: tranche results ${batchId} --out FILE`
-  if (state !== 'READY') return `${row} is ${resultStatusOf(state)} now. ${anew}`
+  const stale = `Earlier results are out of date; write them again: tranche results ${batchId} --out FILE`
+  if (state !== 'READY') return `${row} is ${resultStatusOf(state)} now. ${stale}`
   const held = resolved.hold === 'paused' ? ` Its batch is paused: tranche resume ${batchId} --reason TEXT.` : ''
-  return `${row} will be sent once more.${held} ${anew}`
+  return `${row} will be sent once more.${held} ${stale}`
 }

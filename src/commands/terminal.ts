@@ -13,7 +13,7 @@ export interface Terminal {
   readonly isScreen: boolean
   /** Whoever read stdout has gone: nobody sees what is shown. */
   readerLeft(): boolean
-  /** Resolves when the reader of stdout has caught up: whoever writes much waits for it now and then. */
+  /** Resolves when the reader of stdout has caught up; a caller that writes much waits for it now and then. */
   drained(): Promise<void>
   /** A line of data; nothing with `--json`. */
   data(line: string): void

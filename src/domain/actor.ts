@@ -16,7 +16,7 @@ function personOf({ login, sudo, ...own }: Pick<Actor, 'login' | 'sudo' | 'name'
   return login ?? sudo ?? { name: own.name, uid: own.uid }
 }
 
-/** How the person came to act as another user; empty where nobody did. */
+/** How the person came to act as another user; empty where the two are the same. */
 function becomingOf({ login, sudo, name, uid }: Actor): string {
   const person = login ?? sudo
   const disagrees = login !== null && sudo !== null && sudo.uid !== login.uid

@@ -29,7 +29,7 @@ export interface Actor extends OsUser {
   readonly terminal: string | null
   /** Who logged in, as the kernel keeps it through every change of user; null: not known. */
   readonly login: OsUser | null
-  /** Who called sudo, as sudo says in the environment, which its caller could change; null: nobody did. */
+  /** Who called sudo, as sudo says in the environment, which its caller could change; null: sudo was not used. */
   readonly sudo: OsUser | null
   /** The name given with `--as`. */
   readonly as: string | null
@@ -694,7 +694,7 @@ export interface PurgePlan {
   /** Rows that are still to be purged. */
   readonly batches: readonly { readonly batchId: BatchId; readonly rows: number }[]
   /**
-   * Old enough and left as they are: rows are open or in doubt; an answer came late and nobody has looked; or their results,
+   * Old enough and left as they are: rows are open or in doubt; an answer came late and has not been looked at; or their results,
    * as they are now, were never written.
    */
   readonly left: readonly { readonly batchId: BatchId; readonly why: 'open' | 'late-answers' | 'results' }[]
@@ -712,7 +712,7 @@ export interface PurgeLedger {
   /** Looks only. */
   toPurge(beforeMs: number): Promise<PurgePlan>
   /**
-   * Takes cells, details and texts out, a short transaction at a time; whoever reads the steps lets others write between
+   * Takes cells, details and texts out, a short transaction at a time; others may write between two of
    * them. Changes nothing that decides what is sent. Broken off, it goes on when it is called again.
    */
   purge(request: PurgeRequest): AsyncIterable<PurgeStep>

@@ -1,4 +1,4 @@
-// How an account at the gateway is told to people. The username is its API key: whoever knows it has half of what signs.
+// How an account at the gateway is told to people. The username is its API key: half of what authenticates a request.
 
 const MOST_IN_FRONT = 4
 const LONG = 12

@@ -66,7 +66,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #httpStatus: number | null = null
   #headers: Headers = {}
   #line: Line | null = null
-  /** Until it has started nobody knows which connection it gets: the stricter reading. */
+  /** Not known before it starts: until then the stricter of the two. */
   #connection: Connection = 'warm'
 
   constructor(road: Road, own: Own, fence: Fence, abandon: AbortSignal) {

@@ -86,7 +86,7 @@ const HARMLESS = words(
     'rank|seat|room|floor|time|year|age|weight|branch|store|terminal|batch|invoice|order|zone|officer|staff|colou?r',
   ].join('|'),
 )
-/** Cards that nobody pays with by a number of ISO 7812, or that are none. */
+/** Cards without a payment number (ISO 7812). */
 const OTHER_CARDS = words(
   [
     'gift|geschenk|loyalty|members?|membership|mitglieds?|club|klub|bonus|rewards?|kunden|sim|id|identity|identite|identita|identidad|ausweis',

@@ -55,7 +55,7 @@ function chanceOf(numbers: number, deviations: number): number {
   return numbers / 10 + deviations * Math.sqrt(numbers * 0.09)
 }
 
-/** Beyond all doubt: whoever says that they are no card numbers is mistaken. */
+/** Beyond doubt: a person who says otherwise is mistaken. */
 function areCards({ numbers, fitting }: Pick<Tally, 'numbers' | 'fitting'>): boolean {
   return numbers >= ENOUGH ? fitting > chanceOf(numbers, DEVIATIONS_OF_CARDS) : numbers >= ALL_OF && fitting === numbers
 }

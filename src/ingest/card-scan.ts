@@ -32,7 +32,7 @@ export async function findCards(file: FileHandle): Promise<CardFinding> {
 
 /**
  * Card data in a workbook whose rows were read without finding any: in its other sheets, in texts that no cell names, in
- * comments, text boxes, headers, formulas. Whoever puts the file away copies all of it. `passed` are forms of numbers that the
+ * comments, text boxes, headers, formulas. Archiving the file copies all of it. `passed` are forms of numbers that the
  * rows have shown to be ids: the parts of the file hold those rows too.
  */
 export async function findCardsBeside(

@@ -44,7 +44,7 @@ function* schema(db: DatabaseSync): Iterable<Disagreement> {
   for (const { type, name, how } of schemaDifferences(db)) {
     const means = {
       missing: 'it is missing. What it guards against, a second sending among them, is not guarded',
-      foreign: 'it was not made by this program. Whoever made it could have changed anything here',
+      foreign: 'it was not made by this program. The person who made it could have changed anything here',
       other: 'it has another form than this program gives it. What is read from it may not be true',
     }[how]
     yield { where: `${type} ${name}`, means }
@@ -69,7 +69,7 @@ function* batches(db: DatabaseSync): Iterable<Disagreement> {
   }
 }
 
-/** What a digest was kept of still has it, and nothing is there of which none was kept. */
+/** Everything that was submitted still has its digest, and there is nothing without one. */
 function* submitted(db: DatabaseSync): Iterable<Disagreement> {
   const digests = openDigests(db)
   const kept = db.prepare("SELECT * FROM recorded WHERE digest <> '' ORDER BY batch_id, first_row")
@@ -90,7 +90,7 @@ function* submitted(db: DatabaseSync): Iterable<Disagreement> {
   for (const { batch, row, reference } of planted.iterate()) {
     yield {
       where: row === null ? `batch ${batch}` : `${reference} (row ${row} of batch ${batch})`,
-      means: 'nobody submitted it: it was put in by other means. It would be sent: pause its batch',
+      means: 'it was never submitted: it was put in by other means. It would be sent: pause its batch',
     }
   }
 }

@@ -290,7 +290,7 @@ const CHANGED_SINCE = `(?2 IS NULL OR b.created_at >= ?2 OR i.noted_at >= ?2 OR 
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.at >= ?2)
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = o.id AND m.at >= ?2))`
 
-/** Instead of its reason, so that nobody takes empty cells for what the file had. */
+/** Instead of its reason: empty cells would pass for what the file had. */
 const PURGED = 'its cells and texts were purged from the record'
 
 function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Iterable<ReconciliationRow> {

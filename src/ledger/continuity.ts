@@ -41,7 +41,7 @@ export function openContinuity(db: DatabaseSync, openReader: () => DatabaseSync)
   let pending: Mark | null = null
   const word = randomBytes(6).readUIntBE(0, 6)
 
-  /** Others may have gone on from there. Nobody goes back. */
+  /** Other processes may have gone on from there. None goes back. */
   function agrees(mark: Mark | undefined, found: Mark | undefined): boolean {
     if (mark === undefined) return true
     if (found === undefined || found.number < mark.number) return false

@@ -180,7 +180,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   }
 }
 
-/** Of messages nobody writes results as a rule: their producers are told. */
+/** Batches of messages seldom have results written: their producers are told. */
 function isReconciled({ source, resultsPath, resultsStale }: BatchView): boolean {
   return source === 'queue' || (resultsPath !== null && !resultsStale)
 }

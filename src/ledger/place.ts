@@ -1,5 +1,5 @@
 // Whether the files of an open ledger are still those that it opened, and still hold what this process wrote. Removed or
-// replaced, they go on working for this process, and nobody finds what it writes there. Written over, they have forgotten.
+// replaced, they go on working for this process, but what it writes there is lost. Written over, they are an older state.
 
 import { type BigIntStats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -138,7 +138,7 @@ describe('what no longer fits is named, with what it means for the money:', () =
         'UPDATE batch SET rows = rows + 1',
         "INSERT INTO tally SELECT batch_id, operation, currency, 'READY', 1, 900 FROM tally LIMIT 1 ON CONFLICT DO UPDATE SET count = 1, amount_minor = 900",
       ],
-      /^R-5 \(row 5 of batch .*\): nobody submitted it.*would be sent/,
+      /^R-5 \(row 5 of batch .*\): it was never submitted.*would be sent/,
     ],
     [
       'a batch that was put in',
@@ -146,7 +146,7 @@ describe('what no longer fits is named, with what it means for the money:', () =
         `INSERT INTO batch (id, account_id, source, stage, reading, columns, sandbox, created_at, created_by, rows)
           SELECT 'b', account_id, source, stage, reading, columns, sandbox, created_at, created_by, 0 FROM batch`,
       ],
-      /^batch b: nobody submitted it/,
+      /^batch b: it was never submitted/,
     ],
     [
       'an amount, its sums adjusted',
