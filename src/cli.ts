@@ -56,7 +56,7 @@ function reportError(error: unknown, json: boolean, scrub: (text: string) => str
   const said = error instanceof Error ? error.message : String(error)
   // Faults are our own words. Other errors may quote anything.
   const message = error instanceof Fault ? maskCardData(said) : scrub(said)
-  if (error instanceof Fault) terminal.say(message)
+  if (error instanceof Fault) for (const line of error.lines) terminal.say(maskCardData(line))
   else {
     terminal.say(`Unexpected failure: ${message}. What was recorded is safe; run it again, and report this:`)
     const stack = error instanceof Error ? (error.stack ?? '') : ''

@@ -126,8 +126,8 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promi
   const listed = path === undefined ? [] : await listedMerchants(resolve(path), traffic, taken, settings)
   const merchants = byName(own === null ? listed : [own, ...listed], settings.note)
   if (mistakes.length > 0) {
-    const lines = mistakes.map((mistake) => `\n  ${mistake}`).join('')
-    throw new Fault('config', `The configuration is wrong; nothing was started and nothing was sent:${lines}`)
+    const message = 'The configuration is wrong; nothing was started and nothing was sent:'
+    throw new Fault('config', message, { points: mistakes })
   }
   return Object.freeze({ ...config, merchants })
 }

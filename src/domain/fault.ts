@@ -13,12 +13,16 @@ export type FaultCode = 'usage' | 'config' | 'refused' | 'stopped' | 'full' | 's
 
 export class Fault extends Error {
   readonly code: FaultCode
+  /** The message as a person reads it: the sentence, and each point below it. */
+  readonly lines: readonly string[]
 
-  /** `message` is one sentence for a person: what happened, what it means for the money, what to do next. */
-  constructor(code: FaultCode, message: string, options?: { cause?: unknown }) {
-    super(message, options)
+  /** `sentence` is for a person: what happened, what it means for the money, what to do next. */
+  constructor(code: FaultCode, sentence: string, options: { cause?: unknown; points?: readonly string[] } = {}) {
+    const lines = [sentence, ...(options.points ?? []).map((point) => `  ${point}`)]
+    super(lines.join('\n'), options)
     this.name = 'Fault'
     this.code = code
+    this.lines = lines
   }
 }
 

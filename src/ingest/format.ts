@@ -98,8 +98,8 @@ function namesIn(directory: string): string[] {
 }
 
 function mistaken(path: string, mistakes: readonly string[]): Fault {
-  const lines = mistakes.map((mistake) => `\n  ${mistake}`).join('')
-  return new Fault('usage', `The format ${path} is wrong; nothing was recorded and nothing was sent:${lines}`)
+  const message = `The format ${path} is wrong; nothing was recorded and nothing was sent:`
+  return new Fault('usage', message, { points: mistakes })
 }
 
 /** Every mistake is found in one go. */

@@ -138,7 +138,7 @@ describe('stays as it is:', () => {
     office = await openOffice()
     await ran(people(2))
     const ask = (...args: readonly string[]) => office.tranche('purge', ...args)
-    expect((await purge()).stderr).toContain('Say --yes')
+    expect((await purge()).stderr).toContain('confirm with --yes')
     expect((await ask('--before', inAMinute(), '--reason', ' ', '--yes')).code).toBe(2)
     expect((await ask('--before', '2099-01-01T00:00:00Z', '--reason', 'x', '--yes')).code).toBe(2)
     expect((await ask('--before', 'yesterday', '--reason', 'x', '--yes')).code).toBe(2)

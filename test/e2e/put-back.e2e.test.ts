@@ -35,6 +35,7 @@ async function recorded(office: Office): Promise<string> {
 const shell = (office: Office, script: string) => execFileSync('sh', ['-ec', script], { cwd: office.dir })
 
 const KEEP = 'cp -a d bak; tar cf bak.tar -C d .'
+// Without --modify-window=-1, rsync leaves a file alone that has the same size and the same second: nothing is put back.
 const PUT_BACK = [
   ['cp -a over it', 'cp -a bak/. d/'],
   ['cp -r over it', 'cp -r bak/* d/'],
@@ -43,9 +44,9 @@ const PUT_BACK = [
   ['rm of the content, then cp -a', 'rm -rf d/*; cp -a bak/. d/'],
   ['rm, mkdir, then tar', 'rm -rf d; mkdir -m 700 d; tar xf bak.tar -C d'],
   ['mv away, then cp -a', 'mv d away; cp -a bak d'],
-  ['rsync -a --delete', 'rsync -a --delete bak/ d/'],
-  ['rsync -a', 'rsync -a bak/ d/'],
-  ['rsync -a --inplace', 'rsync -a --inplace bak/ d/'],
+  ['rsync -a --delete', 'rsync -a --delete --modify-window=-1 bak/ d/'],
+  ['rsync -a', 'rsync -a --modify-window=-1 bak/ d/'],
+  ['rsync -a --inplace', 'rsync -a --inplace --modify-window=-1 bak/ d/'],
   ['rsync -a --inplace of every file', 'rsync -a --inplace --ignore-times bak/ d/'],
 ] as const
 
@@ -76,8 +77,8 @@ describe.each([
     [
       ['cp -a', 'cp -a bak/. d/'],
       ['cp -a of the ledger alone', 'cp -a bak/ledger.db* d/'],
-      ['rsync -a --inplace', 'rsync -a --inplace bak/ d/'],
-      ['rsync -a', 'rsync -a bak/ d/'],
+      ['rsync -a --inplace', 'rsync -a --inplace --modify-window=-1 bak/ d/'],
+      ['rsync -a', 'rsync -a --modify-window=-1 bak/ d/'],
       ['the loss of its log', 'rm d/ledger.db-wal d/ledger.db-shm'],
     ].filter(([how]) => hasRsync || !how?.startsWith('rsync')),
   )(

@@ -31,6 +31,21 @@ test('an unexpected failure shows no card number and no password', async () => {
   expect(failed.stdout + failed.stderr).not.toMatch(/4111111111111111|s3cret-pass/)
 })
 
+test('each mistake of the configuration stands on a line of its own, whatever is in it', async () => {
+  office = await openOffice()
+  const env = { TRANCHE_IN_FLIGHT: 'x\ny', TRANCHE_RATE: 'fast' }
+  const refused = await office.trancheWith(env, 'status', '--json')
+  expect([refused.code, refused.stderr.trimEnd().split('\n')]).toEqual([
+    2,
+    [
+      'The configuration is wrong; nothing was started and nothing was sent:',
+      expect.stringMatching(/^ {2}TRANCHE_RATE .*fast/),
+      expect.stringMatching(/^ {2}TRANCHE_IN_FLIGHT .*x␊y/),
+    ],
+  ])
+  expect(refused.last.error.message).toContain('sent:\n  TRANCHE_RATE')
+})
+
 test('a wrong password stops the account with one sentence; the right one and a resume go on where it stood', async () => {
   office = await openOffice()
   const input = await fileOf(20)
