@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
+import { holdsCardData } from './domain/card-secrets.ts'
 import type { Actor, OsUser } from './domain/ports.ts'
 
 /** What is read of the system. A test brings its own. */
@@ -61,9 +62,9 @@ function loginIn(text: string | null, nameOf: (uid: number) => string): OsUser |
   return uid === NO_LOGIN ? null : { name: nameOf(uid), uid }
 }
 
-/** The caller of this process may set these, so only a value in the form of a name is believed. */
+/** The caller of this process may set these, so only a value in the form of a name is believed, and no card number is one. */
 function sudoIn({ SUDO_USER: name, SUDO_UID: uid }: NodeJS.ProcessEnv): OsUser | null {
-  if (name === undefined || !/^[\w.@\\-]{1,64}\$?$/.test(name)) return null
+  if (name === undefined || !/^[\w.@\\-]{1,64}\$?$/.test(name) || holdsCardData(name)) return null
   return { name, uid: uid !== undefined && /^\d{1,10}$/.test(uid) ? Number(uid) : null }
 }
 

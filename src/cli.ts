@@ -18,6 +18,7 @@ import type { RunArguments } from './commands/run.ts'
 import { EXIT, exitCodeOfError, openTerminal, type Terminal } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
+import { openTextScrub } from './domain/text-scrub.ts'
 import { visible } from './domain/visible.ts'
 
 interface GlobalOptions {
@@ -43,20 +44,23 @@ async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    process.exitCode = reportError(error, argv.includes('--json'), SCRUBS.get(program) ?? maskCardData)
+    process.exitCode = reportError(error, argv.includes('--json'), SCRUBS.get(program))
   }
 }
 
-function reportError(error: unknown, json: boolean, scrub: (text: string) => string): number {
+/** `opened`: the scrub of the configuration, once it could be read. */
+function reportError(error: unknown, json: boolean, opened?: (text: string) => string): number {
   // Commander has spoken already. Asking for help, or naming no command, is no mistake.
   if (error instanceof CommanderError)
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
   const terminal = openTerminal(json, process.stdout, process.stderr)
   const said = error instanceof Error ? error.message : String(error)
-  // Faults are our own words. Other errors may quote anything.
-  const message = error instanceof Fault ? maskCardData(said) : scrub(said)
-  if (error instanceof Fault) for (const line of error.lines) terminal.say(maskCardData(line))
+  const scrub = opened ?? openTextScrub({ secrets: secretsIn(process.env), usernames: [] })
+  // Faults are our own words, except that those of a configuration quote it. Other errors may quote anything.
+  const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub
+  const message = clean(said)
+  if (error instanceof Fault) for (const line of error.lines) terminal.say(clean(line))
   else {
     terminal.say(`Unexpected failure: ${message}. What was recorded is safe; run it again, and report this:`)
     const stack = error instanceof Error ? (error.stack ?? '') : ''
@@ -68,6 +72,13 @@ function reportError(error: unknown, json: boolean, scrub: (text: string) => str
     exit,
   })
   return exit
+}
+
+/** A password may stand in a wrong variable as well. */
+function secretsIn(env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    name.startsWith('TRANCHE_') && name.endsWith('PASSWORD') && value !== undefined ? [value] : [],
+  )
 }
 
 /** What commander says of words that it does not know. */

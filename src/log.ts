@@ -2,7 +2,7 @@
 
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino'
 import { maskCardData } from './domain/card-secrets.ts'
-import { shortUsername } from './domain/username.ts'
+import { type Hidden, openTextScrub, secretWords } from './domain/text-scrub.ts'
 import { visibleJson } from './domain/visible.ts'
 
 export type Log = Logger
@@ -15,20 +15,7 @@ export interface LogRequest {
   readonly destination?: DestinationStream
 }
 
-export interface Hidden {
-  /** Texts that must never be written, such as the gateway password. Shorter ones than four characters are let be. */
-  readonly secrets: readonly string[]
-  /** Words of which no more than the beginning is written, such as the gateway username. */
-  readonly usernames: readonly string[]
-}
-
 const NOTHING_HIDDEN: Hidden = { secrets: [], usernames: [] }
-
-/** For what is said beside the log: unexpected failures. */
-export function openTextScrub(hidden: Hidden): (text: string) => string {
-  const words = secretWords(hidden)
-  return (text) => maskCardData(words.reduce((rest, [word, instead]) => rest.replaceAll(word, () => instead), text))
-}
 
 export function openLog(request: LogRequest): Log {
   const scrub = openScrub(request.hidden ?? NOTHING_HIDDEN)
@@ -82,8 +69,6 @@ function toPlainCause(cause: unknown, causesLeft: number): unknown {
   return cause instanceof Error ? toPlainError(cause, causesLeft) : cause
 }
 
-const SECRET_MIN_LENGTH = 4
-
 /** A JSON string, or a run of anything else. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[^"]+/g
 const NUMBER = /-?\d[\d.eE+-]*/g
@@ -106,21 +91,4 @@ function openScrub(hidden: Hidden): (line: string) => string {
     return scrubbed === text ? token : JSON.stringify(scrubbed)
   }
   return (line) => line.replace(TOKEN, (token) => (token.startsWith('"') ? scrubString(token) : scrubRest(token)))
-}
-
-/** As given and as a form writes it; the longest first, lest a part of one be replaced and the rest be left standing. */
-function secretWords({ secrets, usernames }: Hidden): [word: string, instead: string][] {
-  const told: [string, string][] = [
-    ...usernames.map((username): [string, string] => [username, shortUsername(username)]),
-    ...secrets.map((secret): [string, string] => [secret, '[secret]']),
-  ]
-  const forms = told
-    .filter(([word]) => word.length >= SECRET_MIN_LENGTH)
-    .flatMap(([word, instead]) => spellingsOf(word).map((spelling): [string, string] => [spelling, instead]))
-  return [...new Map(forms)].sort(([a], [b]) => b.length - a.length)
-}
-
-function spellingsOf(word: string): string[] {
-  const form = new URLSearchParams([['', word]]).toString().slice(1)
-  return [word, JSON.stringify(word).slice(1, -1), encodeURIComponent(word), form]
 }

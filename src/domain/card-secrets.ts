@@ -3,6 +3,7 @@
 
 import { codeBehindName } from './card-words.ts'
 import { holdsPan, maskPans } from './pan.ts'
+import { unescaped, withBlanks } from './unescaped.ts'
 
 /** Zeros alone are what a mask leaves. */
 const CODE = codeBehindName(String.raw`(?!0+(?!\p{Nd}))\p{Nd}{3,4}(?!\p{Nd})`)
@@ -16,14 +17,29 @@ const TRACKS = [
 
 /** Whether the text holds a security code under its name, or a magnetic track. */
 export function holdsCardSecret(text: string): boolean {
+  return showsCardSecret(text) || showsCardSecret(asItReads(text))
+}
+
+function showsCardSecret(text: string): boolean {
   return [CODE, ...TRACKS].some((pattern) => text.search(pattern) !== -1)
+}
+
+/** Without escapes and the blanks of forms: `security%20code+737`. */
+function asItReads(text: string): string {
+  return /[\\%&+]/.test(text) ? withBlanks(unescaped(text) ?? text) : ''
 }
 
 /** The digits of every such code and track made zeros, so that JSON stays JSON. */
 export function maskCardSecrets(text: string): string {
   const zeroed = (match: string) => match.replace(/\p{Nd}/gu, '0')
   const withoutTracks = TRACKS.reduce((rest, track) => rest.replace(track, zeroed), text)
-  return withoutTracks.replace(CODE, (match) => match.replace(/\p{Nd}{3,4}$/u, zeroed))
+  const masked = withoutTracks.replace(CODE, (match) => match.replace(/\p{Nd}{3,4}$/u, zeroed))
+  return showsCardSecret(asItReads(masked)) ? withoutDigits(masked) : masked
+}
+
+/** Where the digits hide in escapes, none is left of any; JSON stays JSON. */
+function withoutDigits(text: string): string {
+  return text.replace(/\\u[\da-f]{4}|\p{Nd}+/giu, (found) => (found.startsWith('\\') ? ' ' : '0'))
 }
 
 /** Anything in a text that may not be kept: a card number, a security code, a track. */

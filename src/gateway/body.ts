@@ -3,8 +3,8 @@
 import { isUtf8 } from 'node:buffer'
 import { brotliDecompressSync, constants, inflateRawSync, unzipSync } from 'node:zlib'
 import type { Body } from '../domain/outcome.ts'
+import { unescaped } from '../domain/unescaped.ts'
 import { parseAnswer } from './answer.ts'
-import { unescaped } from './unescape.ts'
 
 type Header = string | string[] | undefined
 

@@ -3,7 +3,7 @@
 
 import { maskCardData } from '../domain/card-secrets.ts'
 import { codeBehindName } from '../domain/card-words.ts'
-import { unescaped } from './unescape.ts'
+import { unescaped, withBlanks } from '../domain/unescaped.ts'
 
 export interface Scrub {
   /**
@@ -150,7 +150,7 @@ function showsCard(text: string): boolean {
 function hidesCard(line: string): boolean {
   const read = unescaped(line)
   if (read === null) return true
-  const spaced = visible(read.replace(BLANKS, ' '))
+  const spaced = visible(withBlanks(read))
   if (spaced !== line && showsCard(spaced)) return true
   const runs = read.replaceAll('\\/', '/').match(/[\w+/=-]{8,}/g) ?? []
   const decoded = runs.filter(mayHideDigits).flatMap(decodings).filter(hasDigits)
@@ -165,9 +165,6 @@ function mayHideDigits(run: string): boolean {
 function hasDigits(text: string): boolean {
   return /\d{3}/.test(text)
 }
-
-/** A form has its own, and what is not whole JSON may still be a part of some. */
-const BLANKS = /\\[nrtbf]|\+/g
 
 function decodings(run: string): string[] {
   const base64 = [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString('latin1'))

@@ -4,6 +4,7 @@ import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { Instruction } from '../domain/instruction.ts'
 import type { AccountId, Clock, IntakeAnswer, IntakeLedger, Log } from '../domain/ports.ts'
+import { visible, visibleJson } from '../domain/visible.ts'
 
 export type ParsedMessage =
   | {
@@ -74,12 +75,21 @@ export async function takeMessage(
     taken = { kind: 'refused', reasons: [reason], withheld }
   }
   if (taken.kind !== 'refused') return taken
-  const text = taken.withheld === null ? String(JSON.stringify(payload)).slice(0, 4_000) : `withheld: ${taken.withheld}`
+  const text =
+    taken.withheld === null
+      ? visibleJson(String(JSON.stringify(payload)).slice(0, 4_000))
+      : `withheld: ${taken.withheld}`
   const accountName = merchantNamedIn(payload, parts)
   const nowMs = clock.nowMs()
   const cards = holdsCardData(sourceId) ? 'its job id held a card number' : taken.withheld
-  const { reasons } = taken
-  await ledger.recordRefusal({ sourceId: maskCardData(sourceId), accountName, reasons, text, cards, nowMs })
+  await ledger.recordRefusal({
+    sourceId: visible(maskCardData(sourceId)),
+    accountName,
+    reasons: taken.reasons.map(visible),
+    text,
+    cards,
+    nowMs,
+  })
   return taken
 }
 

@@ -42,9 +42,11 @@ export interface Intake {
 /** null: the intake of this Redis belongs to another ledger, and its messages are left alone. */
 export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | null> {
   const { address, prefix, log } = options
-  const ownership = openOwnership(options)
+  const redis = new Redis(toWorkerOptions(address))
+  redis.on('error', () => {}) // the worker's connection says it
+  const ownership = ownershipIn(redis, options)
   if (!(await answered(address, ownership.holds()))) {
-    ownership.close()
+    redis.disconnect()
     log.warn({}, `the queue ${INTAKE_QUEUE} belongs to another ledger: its messages are left alone`)
     return null
   }
@@ -60,30 +62,73 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
     maxStalledCount: 1_000_000,
   })
   worker.on('error', (error) => log.debug({ err: error }, 'intake: connection'))
+  const events = openEventSweep(redis, worker.toKey('events'), log)
+  worker.on('failed', (job) => {
+    if (job !== undefined && namesCard(job)) events.due()
+  })
   return {
     async close(withinMs) {
       await within(withinMs, worker.close())
-      ownership.close()
+      await within(withinMs, events.close())
+      redis.disconnect()
     },
+  }
+}
+
+/** An id and a name cannot be overwritten. */
+function namesCard({ id, name }: Pick<Job, 'id' | 'name'>): boolean {
+  return holdsCardData(id ?? '') || holdsCardData(name)
+}
+
+/** How long a producer may take to hear that its message was refused. */
+const HEARD_WITHIN_MS = 2_000
+const EVENTS_AT_ONCE = 1_000
+
+interface EventSweep {
+  /** An event names what must not be kept. */
+  due(): void
+  /** Resolves when nothing of it is left. */
+  close(): Promise<void>
+}
+
+/** BullMQ keeps the last thousands of events, with ids and names of jobs that are long gone: those with card data go. */
+function openEventSweep(redis: Redis, key: string, log: Log): EventSweep {
+  let timer: NodeJS.Timeout | undefined
+  async function sweep(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    let from = '-'
+    for (;;) {
+      const events = await redis.xrange(key, from, '+', 'COUNT', EVENTS_AT_ONCE)
+      const named = events.filter(([, fields]) => fields.some(holdsCardData)).map(([id]) => id)
+      if (named.length > 0) await redis.xdel(key, ...named)
+      const last = events.at(-1)
+      if (last === undefined || events.length < EVENTS_AT_ONCE) return
+      from = `(${last[0]}`
+    }
+  }
+  const sweepQuietly = () => sweep().catch((error) => log.debug({ err: error }, 'intake: the events were not swept'))
+  void sweepQuietly() // what an earlier worker had no time for
+  return {
+    due() {
+      timer ??= setTimeout(sweepQuietly, HEARD_WITHIN_MS)
+    },
+    close: () => (timer === undefined ? Promise.resolve() : sweepQuietly()),
   }
 }
 
 interface Ownership {
   /** Asked before every message: an emptied Redis has forgotten whose the queue is, and another may have come first. */
   holds(): Promise<boolean>
-  close(): void
 }
 
-function openOwnership({ address, prefix, ledgerId }: IntakeOptions): Ownership {
-  const redis = new Redis(toWorkerOptions(address))
-  redis.on('error', () => {}) // the worker's connection says it
+function ownershipIn(redis: Redis, { prefix, ledgerId }: IntakeOptions): Ownership {
   const key = intakeOwnerKey(prefix)
   return {
     async holds() {
       await redis.setnx(key, ledgerId)
       return (await redis.get(key)) === ledgerId
     },
-    close: () => redis.disconnect(),
   }
 }
 
@@ -107,8 +152,8 @@ async function takeJob(
   try {
     const sourceId = `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`
     taken = await take(job.name, job.data, sourceId)
-    // An id and a name cannot be overwritten. Its producer is told by the event all the same.
-    if (holdsCardData(sourceId) || holdsCardData(job.name)) job.opts.removeOnFail = true
+    // Its producer is told by the event all the same.
+    if (namesCard(job)) job.opts.removeOnFail = true
     if (taken.kind === 'refused' && taken.withheld !== null) {
       await job.updateData({ withheld: `the message was overwritten: ${taken.withheld}` })
     }

@@ -41,6 +41,31 @@ describe('a security code under its name is found and masked', () => {
   })
 })
 
+describe('a security code or a track in an escaped text is found, and nothing of it is left', () => {
+  test.each([
+    ['cvv%3D737', 'cvv%0D0'],
+    ['security+code+737', 'security+code+0'],
+    ['security%20code%20737, order 81', 'security%0code%0, order 0'],
+    ['CVC2&colon; 737', 'CVC0&colon; 0'],
+    [String.raw`{"note":"\u0063vv=737","n":12}`, '{"note":" vv=0","n":0}'],
+    ['%3B4111111111111112%3D28121010000', '%0B0%0D0'],
+    [String.raw`security\ncode: 737`, null],
+  ])('%s', (text, masked) => {
+    expect(holdsCardSecret(text)).toBe(true)
+    const left = maskCardSecrets(text)
+    if (masked !== null) expect(left).toBe(masked)
+    expect(holdsCardSecret(left)).toBe(false)
+    expect(left).not.toMatch(/737|411111/)
+  })
+
+  test('where an escape is all there is, the text is let be', () => {
+    for (const text of ['100% + 5', 'a&b', 'A&amp;B 737', '%20737', String.raw`C:\note\737`]) {
+      expect(holdsCardSecret(text)).toBe(false)
+      expect(maskCardSecrets(text)).toBe(text)
+    }
+  })
+})
+
 describe('a magnetic track is found and masked, whether or not its number passes a check', () => {
   test.each([
     ['%B4111111111111112^DOE/JANE^28121010000000?', '%B0000000000000000^DOE/JANE^00000000000000?'],

@@ -5,15 +5,15 @@
 
 import { readFileSync } from 'node:fs'
 import { unzipSync } from 'fflate'
-import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { query, readCsv } from '../fixtures/books.ts'
-import { type Office, openOffice } from '../fixtures/cli.ts'
+import { readCsv } from '../fixtures/books.ts'
+import { openOffice } from '../fixtures/cli.ts'
 import { refundRow, toCsv } from '../fixtures/files.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 import { type Dice, openDice } from '../nemesis/schedule.ts'
-import { canariesIn, escapesIn, jsonIn, KINDS, type Kind, PASSWORD, saidIn, USERNAME, WRITINGS } from './canaries.ts'
+import { jsonIn, KINDS, type Kind, PASSWORD, saidIn, USERNAME, WRITINGS } from './canaries.ts'
 import { answerTruly, httpAnswer, type Line, openRawGateway, type Script } from './gateway.ts'
+import { leaksIn } from './leaks.ts'
 
 const { HOSTILE_SEEDS = '1' } = process.env
 
@@ -151,24 +151,6 @@ function scriptOf(partOf: ReadonlyMap<string, Part>): Script {
   }
 }
 
-/** Each place with what is kept or shown there. */
-async function everywhere(
-  office: Office,
-  shown: readonly string[],
-  redisPath: string,
-): Promise<Record<string, string>> {
-  const found: Record<string, string> = {}
-  for (const { name } of query<{ name: string }>(office, "SELECT name FROM sqlite_schema WHERE type = 'table'")) {
-    for (const [i, row] of query<Record<string, unknown>>(office, `SELECT * FROM "${name}"`).entries())
-      for (const [column, value] of Object.entries(row)) found[`${name}.${column} ${i}`] = String(value)
-  }
-  for (const [i, text] of shown.entries()) found[`screen or log ${i}`] = text
-  const redis = new Redis({ path: redisPath })
-  for (const key of await redis.keys('*')) found[`redis ${key}`] = ((await redis.dump(key)) ?? '') + key
-  redis.disconnect()
-  return found
-}
-
 test.for(HOSTILE_SEEDS.split(',').map(Number))(
   'mixture %i: nothing of what a gateway repeats is kept or shown',
   async (seed) => {
@@ -231,29 +213,9 @@ test.for(HOSTILE_SEEDS.split(',').map(Number))(
       for (const bytes of Object.values(unzipSync(readFileSync(office.path('out.xlsx')))))
         shown.push(Buffer.from(bytes).toString())
 
-      const leaks: string[] = []
-      for (const [where, text] of Object.entries(await everywhere(office, shown, redis.path))) {
-        leaks.push(
-          ...[...canariesIn(text), ...escapesIn(where.startsWith('redis') ? '' : text)].map(
-            (what) => `${where}: ${what}: ${text.slice(0, 300)}`,
-          ),
-        )
-      }
-      for (const file of ['ledger.db', 'ledger.db-wal']) {
-        const bytes = bytesOf(office, file)
-        leaks.push(...canariesIn(bytes).map((what) => `the bytes of ${file}: ${what}`))
-      }
-      expect(leaks).toEqual([])
+      expect(await leaksIn(office, shown, redis.path)).toEqual([])
     } finally {
       await office.close()
     }
   },
 )
-
-function bytesOf(office: Office, file: string): string {
-  try {
-    return readFileSync(`${office.dataDir}/${file}`, 'utf8')
-  } catch {
-    return ''
-  }
-}

@@ -28,6 +28,22 @@ const CANARIES = {
   ],
 } as const
 
+/** What a person types or pastes, or another program writes. The names that only answers use are not among them. */
+export const CANARIES_IN = {
+  'card data': [
+    '4111111111111111',
+    '4111 1111 1111 1111',
+    '4111-1111-1111-1111',
+    'cvv=737',
+    'CVC2: 737',
+    'security code 737',
+    ';4111111111111111=28121010000',
+  ],
+  escapes: CANARIES.escapes,
+} as const
+
+export type Put = 'a cell' | 'a name' | 'an option' | 'a message' | 'the environment'
+
 export type Kind = keyof typeof CANARIES
 export const KINDS = Object.keys(CANARIES) as Kind[]
 
@@ -73,6 +89,9 @@ const TEXT_WRITINGS: Readonly<Record<string, (text: string) => string>> = {
 }
 
 export const WRITINGS: readonly string[] = [...Object.keys(JSON_WRITINGS), ...Object.keys(TEXT_WRITINGS)]
+
+/** Those that are read as text: a file may hold much that is base64 and no card. */
+export const WRITINGS_IN = WRITINGS.filter((writing) => writing !== 'base64' && writing !== 'hexadecimal')
 
 export function writtenAs(writing: string, text: string): string {
   return (JSON_WRITINGS[writing] ?? TEXT_WRITINGS[writing] ?? String)(text)

@@ -71,6 +71,7 @@ const DOORS = 'test/e2e/doors.e2e.test.ts'
 const TERMINAL = 'test/commands/terminal.test.ts'
 const WORKLIST = 'test/ingest/worklist.integration.test.ts'
 const CELLS = 'test/results/cells.test.ts'
+const PUT_IN = 'test/hostile/canaries-in.chaos.test.ts'
 const SECRETS = 'test/domain/card-secrets.test.ts'
 const CARD_COLUMNS = 'test/ingest/card-columns.test.ts'
 const FORMULA_GUARD = 'test/domain/guard.test.ts'
@@ -668,7 +669,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a username is not logged whole',
-    file: 'src/log.ts',
+    file: 'src/domain/text-scrub.ts',
     guard: 'usernames.map((username): [string, string] => [username, shortUsername(username)])',
     without: 'usernames.map((username): [string, string] => [username, username])',
     tests: ['test/log.test.ts'],
@@ -676,8 +677,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an unexpected failure is scrubbed',
     file: 'src/cli.ts',
-    guard: 'error instanceof Fault ? maskCardData(said) : scrub(said)',
-    without: 'error instanceof Fault ? maskCardData(said) : said',
+    guard: 'opened !== undefined ? maskCardData : scrub',
+    without: 'opened !== undefined ? maskCardData : String',
     tests: ['test/e2e/refusals.e2e.test.ts'],
   },
   {
@@ -1828,7 +1829,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a refusal keeps no card number of a job id',
     file: 'src/processors/take-message.ts',
-    guard: 'sourceId: maskCardData(sourceId)',
+    guard: 'sourceId: visible(maskCardData(sourceId))',
     without: 'sourceId',
     tests: [TAKING],
   },
@@ -2815,8 +2816,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an error is shown masked',
     file: 'src/cli.ts',
-    guard: 'error instanceof Fault ? maskCardData(said)',
-    without: 'error instanceof Fault ? said',
+    guard: 'opened !== undefined ? maskCardData :',
+    without: 'opened !== undefined ? String :',
     tests: [DOORS],
   },
   {
@@ -2881,6 +2882,48 @@ export const GUARDS: readonly Guard[] = [
     guard: 'return maskCardData(',
     without: 'return String(',
     tests: [CELLS],
+  },
+  {
+    name: 'a security code is looked for in a text as it reads',
+    file: 'src/domain/card-secrets.ts',
+    guard: 'return showsCardSecret(text) || showsCardSecret(asItReads(text))',
+    without: 'return showsCardSecret(text)',
+    tests: [SECRETS],
+  },
+  {
+    name: 'nothing is left of a security code that hides in escapes',
+    file: 'src/domain/card-secrets.ts',
+    guard: 'return showsCardSecret(asItReads(masked)) ? withoutDigits(masked) : masked',
+    without: 'return masked',
+    tests: [SECRETS],
+  },
+  {
+    name: 'no card number is the name of who is behind sudo',
+    file: 'src/actor.ts',
+    guard: ' || holdsCardData(name)) return null',
+    without: ') return null',
+    tests: [PUT_IN],
+  },
+  {
+    name: 'events of jobs whose id or name holds card data go',
+    file: 'src/queues/intake.ts',
+    guard: 'if (named.length > 0) await redis.xdel(key, ...named)',
+    without: '',
+    tests: [PUT_IN],
+  },
+  {
+    name: 'what is kept of a refused message moves no terminal',
+    file: 'src/processors/take-message.ts',
+    guard: '? visibleJson(String(JSON.stringify(payload)).slice(0, 4_000))',
+    without: '? String(JSON.stringify(payload)).slice(0, 4_000)',
+    tests: [PUT_IN],
+  },
+  {
+    name: 'a fault of the configuration shows no password',
+    file: 'src/cli.ts',
+    guard: 'const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub',
+    without: 'const clean = error instanceof Fault ? maskCardData : scrub',
+    tests: [PUT_IN],
   },
   {
     name: 'what a mask leaves is no finding',

@@ -19,6 +19,11 @@ export function unescaped(text: string): string | null {
   return null
 }
 
+/** A form has its own blanks, and what is not whole JSON may still be a part of some. */
+export function withBlanks(read: string): string {
+  return read.replace(/\\[nrtbf]|\+/g, ' ')
+}
+
 function resolved(
   all: string,
   long?: string,
