@@ -221,7 +221,7 @@ function lossWords(error: Error & { code?: string }): string {
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
       return 'the answer ended before its announced length'
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
-      return 'the answer is longer than 256 KiB'
+      return 'the answer is longer than 64 KiB'
     case 'UND_ERR_HEADERS_OVERFLOW':
       return 'the header of the answer is too long'
     default:

@@ -31,7 +31,8 @@ export interface GatewayOptions {
 
 /** Shorter than any send-by of a claim, so that a claim does not pass its time while it waits for a connection. */
 const CONNECT_LIMIT_MS = 5_000
-const ANSWER_LIMIT_BYTES = 256 * 1024
+/** An answer has some hundred bytes, the error page of a web server some thousand. */
+const ANSWER_LIMIT_BYTES = 64 * 1024
 
 const HEADERS = [
   'content-type',

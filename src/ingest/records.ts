@@ -3,6 +3,7 @@
 import type { Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { pipeline, Readable, type TransformCallback } from 'node:stream'
+import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { CsvError, type Options, Parser } from 'csv-parse'
 import { parse } from 'csv-parse/sync'
 import { type Encoding, NotText, readText } from './bytes.ts'
@@ -75,13 +76,14 @@ export async function* readRecords(
 ): AsyncGenerator<CsvRecord | StructuralFault | NotTextFound | OddQuotesFound> {
   const lines = { next: layout.sepLineLength === 0 ? 1 : 2 }
   const parser = new QuickParser(parserOptions(layout, lines))
-  const text = withinLines(withoutStart(readText(file, layout.encoding, hash), layout.sepLineLength), lines.next)
+  const whole = withoutStart(readText(file, layout.encoding, hash), layout.sepLineLength)
+  const text = inTurns(withinLines(inPieces(whole), lines.next))
   // Errors reach the loop below through the parser; the callback only keeps them from being thrown at nobody.
-  pipeline(Readable.from(text), parser, () => undefined)
+  pipeline(Readable.from(text, { highWaterMark: 1 }), parser, () => undefined)
   try {
-    for await (const read of parser) {
-      yield read as CsvRecord | StructuralFault
-      if ((read as CsvRecord | StructuralFault).kind === 'refused') return
+    for await (const read of inTurns<CsvRecord | StructuralFault>(parser)) {
+      yield read
+      if (read.kind === 'refused') return
     }
   } catch (error) {
     if (error instanceof NotText) yield { kind: 'not-text' }
@@ -164,6 +166,37 @@ async function* withinLines(text: AsyncIterable<string>, firstLine: number): Asy
     length += chunk.length - begin
     if (length > LIMITS.recordBytes) throw new LineTooLong(line)
     yield chunk
+  }
+}
+
+/** As much of the worst text as is parsed in some 20 ms. */
+const PIECE_CHARACTERS = 4 * 1024
+
+/** A character of two code units stays in one piece: the parser takes each piece for whole characters. */
+async function* inPieces(text: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const chunk of text) {
+    for (let at = 0, end = 0; at < chunk.length; at = end) {
+      end = at + PIECE_CHARACTERS
+      if (isHighSurrogate(chunk.charCodeAt(end - 1))) end += 1
+      yield chunk.slice(at, end)
+    }
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00
+}
+
+const TURN_MS = 10
+
+/** A worker may read a file while it sends: whatever an item has cost, everything else soon has its turn. */
+async function* inTurns<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  let sinceMs = performance.now()
+  for await (const item of items) {
+    yield item
+    if (performance.now() - sinceMs < TURN_MS) continue
+    await turnOfOthers()
+    sinceMs = performance.now()
   }
 }
 

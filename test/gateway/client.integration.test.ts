@@ -393,13 +393,13 @@ describe('a request that was started and not answered is lost', () => {
       },
     ],
     [
-      'a body beyond 256 KiB',
-      'the answer is longer than 256 KiB',
+      'a body beyond 64 KiB',
+      'the answer is longer than 64 KiB',
       200,
       async (visit) => {
         await visit.request()
         visit.execute()
-        visit.write(httpAnswer(200, `{"TRANS_STATUS_NAME":"APPROVED","x":"${'x'.repeat(256 * 1024)}"}`))
+        visit.write(httpAnswer(200, `{"TRANS_STATUS_NAME":"APPROVED","x":"${'x'.repeat(64 * 1024)}"}`))
       },
     ],
     [

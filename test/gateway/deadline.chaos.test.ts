@@ -8,7 +8,7 @@ import { approval, httpAnswer, openFaultyGateway, type Visit } from '../fixtures
 const COUNT = 40
 const TIMEOUT_MS = 400
 /** Near the most that is read of an answer, which takes several turns of the event loop. */
-const LARGE = 'x'.repeat(250_000)
+const LARGE = 'x'.repeat(60_000)
 
 type Answer = (visit: Visit, body: string) => void
 
@@ -27,7 +27,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'ended by closing, large': (visit, body) => visit.end(`HTTP/1.1 200 OK\r\n\r\n${padded(body)}`),
   'in a thousand chunks': (visit, body) => {
     visit.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
-    for (const part of padded(body).match(/.{1,250}/gs) ?? []) visit.write(chunk(part))
+    for (const part of padded(body).match(/.{1,60}/gs) ?? []) visit.write(chunk(part))
     visit.write('0\r\n\r\n')
   },
 }

@@ -2884,6 +2884,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [CELLS],
   },
   {
+    name: 'a character of a file is not cut in two',
+    file: 'src/ingest/records.ts',
+    guard: 'if (isHighSurrogate(chunk.charCodeAt(end - 1))) end += 1',
+    without: '',
+    tests: ['test/ingest/reading.integration.test.ts'],
+  },
+  {
     name: 'a security code is looked for in a text as it reads',
     file: 'src/domain/card-secrets.ts',
     guard: 'return showsCardSecret(text) || showsCardSecret(asItReads(text))',
