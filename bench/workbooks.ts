@@ -43,8 +43,8 @@ const LONG = `<si><t>${'x'.repeat(12_000)}</t></si>`
 
 const KINDS: readonly Kind[] = [
   { what: 'plain rows', rows: (size) => lines(size, (line) => row(line, `<c r="C${line}"><v>${line}</v></c>`)) },
-  { what: '256 attributes a row', rows: (size) => lines(size, (line) => row(line, '', named(250))) },
-  { what: '256 attributes a cell', rows: (size) => lines(size, (line) => row(line, `<c r="C${line}"${named(250)}/>`)) },
+  { what: '64 attributes a row', rows: (size) => lines(size, (line) => row(line, '', named(60))) },
+  { what: '64 attributes a cell', rows: (size) => lines(size, (line) => row(line, `<c r="C${line}"${named(60)}/>`)) },
   { what: '2,000 attributes a row', rows: (size) => lines(size, (line) => row(line, '', named(2000))) },
   {
     what: 'a shared text in every cell',

@@ -31,7 +31,7 @@ export const LIMITS = {
   textTimes: 32,
   textCharactersOfAny: 4 * 1024 ** 2,
   /** Of one tag in a workbook. The first ones of Excel have some thirty. */
-  attributes: 256,
+  attributes: 64,
   /** Of the name of a part of a workbook. */
   partNameBytes: 1024,
   /** Of a message: as much as a record of a file. Names and values together. */
