@@ -7,8 +7,8 @@ import { open } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
+import { surveyFile } from '../src/ingest/inspect-file.ts'
 import { readRows } from '../src/ingest/rows.ts'
-import { surveyFile } from '../src/ingest/survey.ts'
 
 const given = process.argv.slice(2)
 const [kib = 1024] = given.filter((word) => /^\d+$/.test(word)).map(Number)

@@ -10,10 +10,10 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readAnswer } from '../src/gateway/answered.ts'
 import { openScrub } from '../src/gateway/scrub.ts'
+import { surveyFile } from '../src/ingest/inspect-file.ts'
 import { LIMITS } from '../src/ingest/limits.ts'
 import { parseMessage } from '../src/ingest/message.ts'
 import { readRows } from '../src/ingest/rows.ts'
-import { surveyFile } from '../src/ingest/survey.ts'
 
 const FILE_BYTES = 1024 * 1024
 const ANSWER_BYTES = 64 * 1024

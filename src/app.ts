@@ -10,7 +10,7 @@ import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
 import { sayAlarm, stoppedBy } from './domain/alarm.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
-import { guardCell } from './domain/guard.ts'
+import { guardCell } from './domain/formula-guard.ts'
 import type { CardFinding } from './domain/inbox.ts'
 import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
@@ -23,10 +23,10 @@ import { looseningIn, type TlsSeen } from './domain/tls.ts'
 import { shortUsername } from './domain/username.ts'
 import type { Verdict } from './domain/verdict.ts'
 import { visible } from './domain/visible.ts'
+import type { Held, Holder, Lock as WorkerLock } from './files/lock.ts'
 import { NotAFile, openFile } from './files/open-file.ts'
-import type { NumbersPassed } from './ingest/card-evidence.ts'
+import type { NumbersPassed } from './ingest/cards/evidence.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
-import type { Held, Holder, Lock as WorkerLock } from './ledger/lock.ts'
 import { openLog } from './log.ts'
 import type { Road } from './processors/execute-slice.ts'
 import type { InboxParts, InboxWork } from './processors/work-inbox.ts'
@@ -126,7 +126,7 @@ export async function makeRecord(app: App): Promise<{ ledgerId: string; made: bo
     )
   }
   assertOwnDirectory(dataDir)
-  const { makeLedger } = await import('./ledger/ledger.ts')
+  const { makeLedger } = await import('./ledger/sqlite/ledger.ts')
   return makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app, true) })
 }
 
@@ -134,7 +134,7 @@ export async function makeRecord(app: App): Promise<{ ledgerId: string; made: bo
 async function witnessDirsOf(app: App, isRecorded = ledgerExists(app)): Promise<readonly string[]> {
   const { witnessDirs, witnessNamed, dataDir } = app.config
   if (!witnessNamed || (!isRecorded && !witnessDirs.every((dir) => existsSync(dir)))) return witnessDirs
-  const { placeIn } = await import('./ledger/witness.ts')
+  const { placeIn } = await import('./ledger/sqlite/copies/witness.ts')
   return witnessDirs.map((dir) => placeIn(dir, dataDir))
 }
 
@@ -164,7 +164,7 @@ export function assertClock({ clock }: Pick<App, 'clock'>): void {
 export async function openRecord(app: App): Promise<Ledger> {
   assertOwnDirectory(app.config.dataDir)
   assertClock(app)
-  const { openLedger } = await import('./ledger/ledger.ts')
+  const { openLedger } = await import('./ledger/sqlite/ledger.ts')
   const { ledger: path, submitLock: submitLockPath } = app.paths
   return openLedger({ path, submitLockPath, witnessDirs: await witnessDirsOf(app), die: dieOf(app) })
 }
@@ -172,20 +172,20 @@ export async function openRecord(app: App): Promise<Ledger> {
 /** Faults where there is no ledger: before a large file is read for it. */
 export async function assertRecord(app: App): Promise<void> {
   if (ledgerExists(app)) return
-  const { noLedgerFault } = await import('./ledger/ledger.ts')
+  const { noLedgerFault } = await import('./ledger/sqlite/ledger.ts')
   throw noLedgerFault(app.paths.ledger, await witnessDirsOf(app))
 }
 
 /** The ledger if there is one, else an empty one in memory: a file can be checked before there is a record. */
 export async function openRecordOrNone(app: App): Promise<Ledger> {
   if (ledgerExists(app)) return openRecord(app)
-  const { openLedger } = await import('./ledger/ledger.ts')
+  const { openLedger } = await import('./ledger/sqlite/ledger.ts')
   return openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
 }
 
 /** Whether anything outside the data directory remembers the ledger. */
 export async function isWitnessed(app: App): Promise<boolean> {
-  const { testimoniesOf } = await import('./ledger/witness.ts')
+  const { testimoniesOf } = await import('./ledger/sqlite/copies/witness.ts')
   return testimoniesOf(await witnessDirsOf(app), app.paths.ledger).length > 0
 }
 
@@ -210,7 +210,7 @@ function dieOf(app: App): (error: unknown) => never {
 
 /** The same error; of a damaged ledger, in words. Whatever reads row by row meets the damage far from where it was opened. */
 export async function explainDamage(app: App, error: unknown): Promise<unknown> {
-  return (await import('./ledger/damage.ts')).explainDamage(app.paths.ledger, error)
+  return (await import('./ledger/sqlite/copies/damage.ts')).explainDamage(app.paths.ledger, error)
 }
 
 /** For `doctor`: how the ledger is, page by page. */
@@ -222,7 +222,7 @@ export async function inspectLedger(app: App, ledger: Ledger, whole: boolean): P
     case 'not-looked':
       return `its pages were not looked at, because ${(seen.bytes / 1024 ** 3).toFixed(1)} GiB take minutes (tranche doctor --whole)`
     case 'damaged':
-      throw (await import('./ledger/damage.ts')).damageFault(app.paths.ledger, seen.found)
+      throw (await import('./ledger/sqlite/copies/damage.ts')).damageFault(app.paths.ledger, seen.found)
   }
 }
 
@@ -306,7 +306,7 @@ export type OpenedFile =
 
 export async function openInstructionFile(path: string, merchant: Merchant, options: FileOptions): Promise<OpenedFile> {
   const [{ surveyFile }, { readRows }, { carriedColumns, understoodColumns }] = await Promise.all([
-    import('./ingest/survey.ts'),
+    import('./ingest/inspect-file.ts'),
     import('./ingest/rows.ts'),
     import('./ingest/header.ts'),
   ])
@@ -366,8 +366,8 @@ function placeAmong(carried: readonly number[], place: number | undefined): numb
 async function parseSaid({ map, timeZone }: FileOptions) {
   const [{ parseColumnMap }, { isTimeZone }, { isProblem }] = await Promise.all([
     import('./ingest/columns.ts'),
-    import('./ingest/moment.ts'),
-    import('./ingest/problem.ts'),
+    import('./ingest/fields/instant.ts'),
+    import('./domain/problem.ts'),
   ])
   const parsed = parseColumnMap(map ?? [])
   const nothing = 'Nothing was recorded and nothing was sent.'
@@ -411,17 +411,17 @@ export async function submitFile(
 
 // ───────────────────────────────────────────────────────────── Inbox
 
-export type { OpenedInbox as Inbox } from './ingest/inbox.ts'
+export type { OpenedInbox as Inbox } from './inbox/folder.ts'
 
 /** The folder that files are put into. Faults where they could not be taken from there. */
 export async function openInboxFolder(app: App, path: string, stableMs: number) {
-  const { openInbox } = await import('./ingest/inbox.ts')
+  const { openInbox } = await import('./inbox/folder.ts')
   return openInbox({ path, stableMs, clock: app.clock })
 }
 
 /** The lock that one process at a time holds for an inbox. In the data directory: a share may keep no locks. */
 export async function takeInboxLock(app: App, inboxId: string): Promise<WorkerLock | Held> {
-  const { takeLock } = await import('./ledger/lock.ts')
+  const { takeLock } = await import('./files/lock.ts')
   return takeLock(join(app.config.dataDir, `inbox-${inboxId}.lock`), holderOf(app, 'inbox'), SIMULTANEOUS_START_MS)
 }
 
@@ -435,7 +435,7 @@ export async function findCardsIn(path: string, merchant: Merchant, options: Fil
   else if (opened.code === 'card-data') return { kind: 'cards', line: opened.line, column: opened.column }
   const sheet = opened.kind === 'file' ? opened.sheet : null
   if (opened.kind === 'file' && sheet === null) return { kind: 'none' }
-  const { findCards, findCardsBeside } = await import('./ingest/card-scan.ts')
+  const { findCards, findCardsBeside } = await import('./ingest/cards/scan.ts')
   const handle = await openToRead(path)
   const found =
     sheet === null
@@ -489,7 +489,7 @@ const SIMULTANEOUS_START_MS = 100
 
 /** The lock that one worker at a time holds; or who holds it. */
 export async function takeWorkerLock(app: App, command: string): Promise<WorkerLock | Held> {
-  const { takeLock } = await import('./ledger/lock.ts')
+  const { takeLock } = await import('./files/lock.ts')
   return takeLock(app.paths.workerLock, holderOf(app, command), SIMULTANEOUS_START_MS)
 }
 
@@ -522,7 +522,7 @@ async function lockOut(
   mayLockOut: () => Promise<void>,
 ): Promise<WorkerLock> {
   await mayLockOut()
-  const { lockOutCopies } = await import('./ledger/witness.ts')
+  const { lockOutCopies } = await import('./ledger/sqlite/copies/witness.ts')
   const copies = lockOutCopies(await witnessDirsOf(app), ledger.ledgerId, holderOf(app, command))
   if (copies.kind === 'held') throw copyAtWork(app.paths.ledger, copies)
   return copies
@@ -561,7 +561,7 @@ export async function takeLockToSend(app: App, ledger: Ledger, command: string):
 /** Who works at this moment; null: nobody. */
 export async function workerNow(app: App): Promise<{ holder: Holder | null } | null> {
   if (!ledgerExists(app)) return null
-  const { lockHeld } = await import('./ledger/lock.ts')
+  const { lockHeld } = await import('./files/lock.ts')
   const held = lockHeld(app.paths.workerLock)
   return held === null ? null : { holder: held.heldBy }
 }
@@ -651,7 +651,7 @@ interface MerchantRoad extends Road {
 async function openRoads(app: App, ledger: Ledger, only: BatchId | null): Promise<Map<AccountId, MerchantRoad>> {
   const [{ openGateway }, { openGate }] = await Promise.all([
     import('./gateway/client.ts'),
-    import('./processors/gate.ts'),
+    import('./throttle/limiter.ts'),
   ])
   assertTlsHolds(app)
   const roads = new Map<AccountId, MerchantRoad>()
@@ -813,7 +813,7 @@ export async function checkRoom(
 }
 
 async function readWorkbookHead(path: string, count: number) {
-  const { firstRecords } = await import('./ingest/workbook.ts')
+  const { firstRecords } = await import('./ingest/workbook/workbook.ts')
   const handle = await openToRead(path)
   try {
     return await firstRecords(handle, count)
@@ -872,7 +872,7 @@ export async function readWorklistFile(path: string, reason: string | null) {
 
 /** A moment with its offset as epoch milliseconds; null: it is none. */
 export async function momentOf(text: string): Promise<number | null> {
-  const moment = (await import('./ingest/moment.ts')).parseMoment(text.trim())
+  const moment = (await import('./ingest/fields/instant.ts')).parseMoment(text.trim())
   return typeof moment === 'number' ? moment : null
 }
 
@@ -905,7 +905,7 @@ const REHEARSAL_STARTS_WITHIN_MS = 600_000
 
 /** Removes what rehearsals of this user left behind when they were killed: no process holds their lock. */
 async function sweepRehearsals(): Promise<void> {
-  const { lockHeld } = await import('./ledger/lock.ts')
+  const { lockHeld } = await import('./files/lock.ts')
   for (const name of readdirSync(tmpdir()).filter((found) => found.startsWith(REHEARSAL))) {
     const path = join(tmpdir(), name)
     try {

@@ -1,4 +1,4 @@
-// Who may import whom. A folder knows `domain`, `files` and itself; `app.ts` alone knows them all.
+// Who may import whom. A room knows `domain`, `files` and itself, and `processors` know `throttle`; `app.ts` alone knows all.
 
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -8,6 +8,8 @@ const ROOMS = [
   'domain',
   'files',
   'ingest',
+  'inbox',
+  'throttle',
   'queues',
   'processors',
   'gateway',
@@ -50,6 +52,7 @@ function offence(file: string, imported: string): string | null {
     room,
     'domain',
     ...(room === 'domain' ? [] : ['files']),
+    ...(room === 'processors' ? ['throttle'] : []),
     ...(room === 'commands' ? ['app.ts', 'config.ts', 'log.ts'] : []),
   ]
   return known.includes(target) ? null : `${file} imports ${imported}`
@@ -85,6 +88,10 @@ describe('the rooms', () => {
     ['domain/a.ts', "import { a } from '../ledger/a.ts'"],
     ['domain/a.ts', "import { a } from '../files/a.ts'"],
     ['files/a.ts', "import { a } from '../ingest/a.ts'"],
+    ['throttle/a.ts', "import { a } from '../processors/a.ts'"],
+    ['inbox/a.ts', "import { a } from '../ingest/a.ts'"],
+    ['ingest/csv/a.ts', "import { a } from '../../ledger/a.ts'"],
+    ['ledger/sqlite/copies/a.ts', "import { a } from '../../../queues/a.ts'"],
     ['domain/a.ts', "import { a } from '../../test/a.ts'"],
     ['shared/a.ts', "import { a } from './b.ts'"],
     ['tools.ts', "import 'node:fs'"],

@@ -3,9 +3,9 @@
 import { type App, type Held, openRecord, takeLedgerLock } from '../app.ts'
 import { merchantOf } from '../config.ts'
 import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
+import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../domain/ports.ts'
-import { isoOf } from '../domain/progress.ts'
 import { shortUsername } from '../domain/username.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 

@@ -1,8 +1,8 @@
 // tranche backup FILE: the only supported copy of a ledger. Needs no Redis, and no worker has to stop for it.
 
 import { type App, openRecord } from '../app.ts'
+import { isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
-import { isoOf } from '../domain/progress.ts'
 import { note } from './note.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 

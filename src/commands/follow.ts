@@ -1,8 +1,8 @@
 // Follows a batch until it moves no further by itself, drawing its progress.
 
 import type { App } from '../app.ts'
+import { countIn, type Ending, endingOf, standingOf } from '../domain/batch-status.ts'
 import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
-import { countIn, type Ending, endingOf, standingOf } from '../domain/progress.ts'
 import { isFinal, type State } from '../domain/states.ts'
 import type { Terminal } from './terminal.ts'
 

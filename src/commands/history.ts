@@ -2,9 +2,9 @@
 
 import { type App, openRecord } from '../app.ts'
 import { toJsonActor } from '../domain/actor.ts'
+import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
-import { isoOf } from '../domain/progress.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
 export async function history(app: App, reference: string, terminal: Terminal): Promise<number> {

@@ -15,10 +15,10 @@ import {
   writeBatchResults,
   writeRejects,
 } from '../app.ts'
+import { standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
-import { standingOf } from '../domain/progress.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
 import {
   changedReport,

@@ -2,9 +2,9 @@
 
 import { createInterface } from 'node:readline/promises'
 import { type App, openRecord } from '../app.ts'
+import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { PurgePlan } from '../domain/ports.ts'
-import { isoOf } from '../domain/progress.ts'
 import { openInterruption } from './signals.ts'
 import { parseSince } from './since.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'

@@ -1,10 +1,10 @@
 // tranche results BATCH --out FILE: the reconciliation of a batch, finished or not.
 
 import { type App, checkOut, writeBatchResults } from '../app.ts'
+import { countIn, isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { BatchId } from '../domain/ports.ts'
-import { countIn, isoOf } from '../domain/progress.ts'
 import type { ResultStatus } from '../domain/states.ts'
 import { noteResults } from './note.ts'
 import { sayExceptions, sayMoneyWarnings, toJsonExceptions } from './outcome-report.ts'

@@ -20,9 +20,9 @@ import {
   type WorkerLock,
   writeBatchResults,
 } from '../app.ts'
+import { countIn, exitCodeOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
-import { countIn, exitCodeOf } from '../domain/progress.ts'
 import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
 import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'

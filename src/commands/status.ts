@@ -1,9 +1,9 @@
 // tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
 
 import { type App, workerNow } from '../app.ts'
+import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
-import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/progress.ts'
 import { countsOf, durationText, openProgress } from './follow.ts'
 import { toJsonBatchTotals, totalLines } from './outcome-report.ts'
 import { openRecordAloud } from './submit.ts'

@@ -2,9 +2,9 @@
 
 import { type App, openRecord } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
+import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
-import { countIn } from '../domain/progress.ts'
 import { findBatch } from './status.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 

@@ -2,9 +2,9 @@
 
 import { DETAIL_FIELDS } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
+import { isProblem, type Problem, shown } from '../domain/problem.ts'
 import { REJECT_COLUMNS, RESULT_COLUMNS } from '../domain/result-columns.ts'
-import { type CardKind, cardKindsOf } from './card-columns.ts'
-import { isProblem, type Problem, shown } from './problem.ts'
+import { type CardKind, cardKindsOf } from './cards/columns.ts'
 
 const FIELDS = [
   'reference',

@@ -7,11 +7,11 @@ import { Fault } from '../domain/fault.ts'
 import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { parseCurrency } from '../domain/money.ts'
+import { isProblem } from '../domain/problem.ts'
 import { NotAFile, openFile } from '../files/open-file.ts'
-import { readAll } from './bytes.ts'
 import { parseColumnMap } from './columns.ts'
-import { isTimeZone } from './moment.ts'
-import { isProblem } from './problem.ts'
+import { readAll } from './csv/bytes.ts'
+import { isTimeZone } from './fields/instant.ts'
 
 /** The options of the command line that decide what a file means, as they are written there. */
 export interface Format {

@@ -1,11 +1,12 @@
 // The header line: which column is which field, what is carried through to the results, and what is missing.
 
 import { holdsCardSecret } from '../domain/card-secrets.ts'
-import { unguardCell } from '../domain/guard.ts'
+import { unguardCell } from '../domain/formula-guard.ts'
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { isRoundedPan, mayHoldPan } from '../domain/pan.ts'
-import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './card-columns.ts'
+import { isProblem, type Problem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
+import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './cards/columns.ts'
 import {
   cardKindsIn,
   type Field,
@@ -19,9 +20,8 @@ import {
   plainName,
   squeezed,
 } from './columns.ts'
+import { findDirections, findRivals, saysDirection, speaksOfAmount } from './fields/rivals.ts'
 import { LIMITS } from './limits.ts'
-import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
-import { findDirections, findRivals, saysDirection, speaksOfAmount } from './rivals.ts'
 
 export interface Header {
   /** Every column as the file names it. */

@@ -5,12 +5,12 @@ import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
 import { DETAIL_FIELDS, type Instruction, OPERATIONS } from '../domain/instruction.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
-import { cardMeaningOf, looksAs, speaksOfCards } from './card-columns.ts'
+import { isProblem } from '../domain/problem.ts'
+import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
 import { type Field, isCardColumn } from './columns.ts'
-import { instruct } from './instruct.ts'
+import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './fields/reference.ts'
+import { instruct } from './instruction.ts'
 import { LIMITS } from './limits.ts'
-import { isProblem } from './problem.ts'
-import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './reference.ts'
 
 const text = (description: string) => z.string().describe(description)
 const details = Object.fromEntries(DETAIL_FIELDS.map((field) => [field, z.string().max(255).optional()])) as Record<

@@ -3,16 +3,16 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { holdsCardData } from '../domain/card-secrets.ts'
-import { unguardCell } from '../domain/guard.ts'
+import { unguardCell } from '../domain/formula-guard.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { RowFault } from '../domain/ports.ts'
+import { isProblem, type Problem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
 import { FINDINGS, type Finding, parseFinding, takesTransaction } from '../domain/resolution.ts'
 import { holdsControls } from '../domain/visible.ts'
-import { type Encoding, readHead, sniffBinary, sniffEncoding } from './bytes.ts'
-import { sniffLayout } from './delimiter.ts'
-import { isProblem, type Problem, refuse, type StructuralFault, shown } from './problem.ts'
-import { readRecords } from './records.ts'
+import { type Encoding, readHead, sniffBinary, sniffEncoding } from './csv/bytes.ts'
+import { sniffLayout } from './csv/delimiter.ts'
+import { readRecords } from './csv/records.ts'
 
 /** What a worklist shows, and the three columns that a person fills in. `attempt` ties what was found to what was shown. */
 export const WORKLIST_COLUMNS = [

@@ -13,9 +13,9 @@ import type {
   WorkLedger,
 } from '../domain/ports.ts'
 import { signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
-import type { Gate } from './gate.ts'
-import type { Slot } from './pacer.ts'
-import { fenceOf, openSendBy } from './send-by.ts'
+import type { Gate } from '../throttle/limiter.ts'
+import type { Slot } from '../throttle/pacer.ts'
+import { fenceOf, openSendBy } from '../throttle/send-deadline.ts'
 
 /** What is needed to send for one account. */
 export interface Road {

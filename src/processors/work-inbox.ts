@@ -2,6 +2,7 @@
 // are written. Trouble that is not a file's fault leaves the file taken, for the next pass.
 
 import { type Alarm, stoppedBy } from '../domain/alarm.ts'
+import { countIn } from '../domain/batch-status.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type {
@@ -15,7 +16,6 @@ import type {
   TakenFile,
 } from '../domain/inbox.ts'
 import type { AccountId, BatchId, BatchView, Clock, Ledger } from '../domain/ports.ts'
-import { countIn } from '../domain/progress.ts'
 import type { FileRefusal, InstructionFile, Reviewed, Submitted } from '../domain/submission.ts'
 
 /** A file as it was opened; `F` knows more of it than is asked here. */

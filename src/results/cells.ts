@@ -2,7 +2,7 @@
 
 import { maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
-import { guardCell } from '../domain/guard.ts'
+import { guardCell } from '../domain/formula-guard.ts'
 import type { BatchReading, BatchView, ReconciliationRow } from '../domain/ports.ts'
 import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
 import { RESULT_COLUMNS } from '../domain/result-columns.ts'

@@ -1,7 +1,7 @@
 // A file of results in the form that its name asks for. Each form takes the same cells, row after row, and holds none.
 
 import type { FileHandle } from 'node:fs/promises'
-import { unguardCell } from '../domain/guard.ts'
+import { unguardCell } from '../domain/formula-guard.ts'
 import { type Cells, type Columns, type Format, type ResultsFile, toCsvText } from './formats.ts'
 import { openWorkbookFile } from './workbook-file.ts'
 

@@ -3,11 +3,11 @@
 import { z } from 'zod'
 import { Fault } from '../domain/fault.ts'
 import { formatAmount } from '../domain/money.ts'
-import { bookNowMs, type Desk } from './desk.ts'
 import { addRule, clearRules, FAULT_KINDS, type FaultKind } from './faults.ts'
 import { plainDigits } from './form.ts'
 import { balanceMinorOf, type Order, stateOf } from './orders.ts'
 import { addPrepared } from './prepare.ts'
+import { bookNowMs, type Desk } from './request-handler.ts'
 
 export interface AdminReply {
   readonly httpStatus: number

@@ -5,9 +5,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Fault } from '../domain/fault.ts'
 import { type AdminReply, answerAdmin, wrong } from './admin.ts'
-import { bookNowMs, type Desk, type Executed, openDesk, type Reply, receive, refusal } from './desk.ts'
 import { addRule, clearRules, type FaultRule, refuses } from './faults.ts'
 import { addPrepared, type Preparation } from './prepare.ts'
+import { bookNowMs, type Desk, type Executed, openDesk, type Reply, receive, refusal } from './request-handler.ts'
 
 export interface SandboxOptions {
   /** 0, the default: any free port. */

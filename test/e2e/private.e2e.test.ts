@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { takeLock } from '../../src/ledger/lock.ts'
+import { takeLock } from '../../src/files/lock.ts'
 import { findRedisServer } from '../../src/queues/private-redis.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'

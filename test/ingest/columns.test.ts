@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { parseOperation } from '../../src/domain/instruction.ts'
+import { isProblem } from '../../src/domain/problem.ts'
 import { fieldOf, isCardColumn, isResultColumn, parseColumnMap, squeezed } from '../../src/ingest/columns.ts'
 import { parseHeader, understoodColumns } from '../../src/ingest/header.ts'
-import { isProblem } from '../../src/ingest/problem.ts'
 
 describe('names', () => {
   test('are one whatever their case, blanks, accents, quotation marks and hidden characters', () => {

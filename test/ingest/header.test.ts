@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
-import { sniffLayout } from '../../src/ingest/delimiter.ts'
+import { sniffLayout } from '../../src/ingest/csv/delimiter.ts'
 import { carriedColumns, type Header, isHeaderAgain, namesColumns, parseHeader } from '../../src/ingest/header.ts'
 
 const REFUND = { operation: 'REFUND', currency: 'EUR' as Currency } as const

@@ -3,12 +3,12 @@
 import { open } from 'node:fs/promises'
 import { formatAmount } from '../../src/domain/money.ts'
 import type { DraftRow } from '../../src/domain/ports.ts'
+import { isProblem } from '../../src/domain/problem.ts'
 import { parseColumnMap } from '../../src/ingest/columns.ts'
 import type { Header } from '../../src/ingest/header.ts'
-import { isProblem } from '../../src/ingest/problem.ts'
+import { surveyFile } from '../../src/ingest/inspect-file.ts'
+import type { ReadingOptions } from '../../src/ingest/inspect-records.ts'
 import { readRows } from '../../src/ingest/rows.ts'
-import { surveyFile } from '../../src/ingest/survey.ts'
-import type { ReadingOptions } from '../../src/ingest/survey-records.ts'
 
 export type Said = Partial<Omit<ReadingOptions, 'map'>> & { readonly map?: readonly string[] }
 

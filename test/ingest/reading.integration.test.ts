@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import { holdsPan } from '../../src/domain/pan.ts'
+import { surveyFile } from '../../src/ingest/inspect-file.ts'
 import { readRows } from '../../src/ingest/rows.ts'
-import { surveyFile } from '../../src/ingest/survey.ts'
 import { ENCODINGS, encode, read, readWhole, refusalOf, toCsv, type Written, withFile } from './table.ts'
 
 const TABLE = [

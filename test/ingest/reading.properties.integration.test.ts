@@ -10,8 +10,8 @@ import { Fault } from '../../src/domain/fault.ts'
 import type { Instruction, Operation } from '../../src/domain/instruction.ts'
 import { type Currency, formatAmount } from '../../src/domain/money.ts'
 import { holdsPan } from '../../src/domain/pan.ts'
-import { type DecimalSign, readUnder } from '../../src/ingest/decimal.ts'
-import { isUnclear, unquoted } from '../../src/ingest/quotes.ts'
+import { isUnclear, unquoted } from '../../src/ingest/csv/quotes.ts'
+import { type DecimalSign, readUnder } from '../../src/ingest/fields/decimal-sign.ts'
 import { ENCODINGS, encode, type FileRead, read, readWhole, type Written } from './table.ts'
 
 const id = fc.bigInt({ min: 1n, max: 10n ** 14n }).map(String)

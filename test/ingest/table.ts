@@ -6,10 +6,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { stringify } from 'csv-stringify/sync'
 import type { DraftRow } from '../../src/domain/ports.ts'
-import type { StructuralFault } from '../../src/ingest/problem.ts'
+import type { StructuralFault } from '../../src/domain/problem.ts'
+import { type Survey, surveyFile } from '../../src/ingest/inspect-file.ts'
+import type { ReadingOptions } from '../../src/ingest/inspect-records.ts'
 import { readRows } from '../../src/ingest/rows.ts'
-import { type Survey, surveyFile } from '../../src/ingest/survey.ts'
-import type { ReadingOptions } from '../../src/ingest/survey-records.ts'
 
 export const ENCODINGS = [
   'utf8',

@@ -10,7 +10,7 @@ import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { openProxy } from '../fixtures/proxy.ts'
 
-/** SEND_WITHIN_MS of src/processors/send-by.ts, and a little. */
+/** SEND_WITHIN_MS of src/throttle/send-deadline.ts, and a little. */
 const SEND_BY_IS_OVER_MS = 15_500
 const HELD_BACK = 'held back before the first byte: its time to send had passed'
 

@@ -11,9 +11,9 @@ import type {
   RowId,
   Settled,
 } from '../../src/domain/ports.ts'
-import { openLedger } from '../../src/ledger/ledger.ts'
+import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import { executeSlice, type Road, type SliceParts } from '../../src/processors/execute-slice.ts'
-import { type Gate, openGate } from '../../src/processors/gate.ts'
+import { type Gate, openGate } from '../../src/throttle/limiter.ts'
 import { bodyOf } from '../fixtures/bodies.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 import { CLERK, claim, claimed, dueIn, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'

@@ -12,8 +12,8 @@ import type { AccountId, BatchId, Ledger, RetryStatus } from '../../src/domain/p
 import type { State } from '../../src/domain/states.ts'
 import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
 import { carriedColumns } from '../../src/ingest/header.ts'
+import { surveyFile } from '../../src/ingest/inspect-file.ts'
 import { readRows } from '../../src/ingest/rows.ts'
-import { surveyFile } from '../../src/ingest/survey.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import { writeResults } from '../../src/results/write.ts'
 import {

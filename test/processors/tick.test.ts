@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { AccountId, BatchId, Dispatch, Gateway, Ledger, Log, Slice } from '../../src/domain/ports.ts'
-import { openLedger } from '../../src/ledger/ledger.ts'
+import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Road } from '../../src/processors/execute-slice.ts'
-import { type Gate, openGate } from '../../src/processors/gate.ts'
 import { openTick, ROWS_PER_SLICE, type Tick, type TickParts } from '../../src/processors/tick.ts'
+import { type Gate, openGate } from '../../src/throttle/limiter.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 import { CLERK, claimed, claimNamed, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { BatchId, Dispatch, Gateway, Log } from '../../src/domain/ports.ts'
-import { openLedger } from '../../src/ledger/ledger.ts'
-import { openGate } from '../../src/processors/gate.ts'
+import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import { workOff } from '../../src/processors/work-off.ts'
+import { openGate } from '../../src/throttle/limiter.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 import { NOW, openAccount, refund, submit } from '../fixtures/ledgers.ts'
 

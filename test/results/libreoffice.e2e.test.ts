@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { guardCell } from '../../src/domain/guard.ts'
+import { guardCell } from '../../src/domain/formula-guard.ts'
 import { toCsvText } from '../../src/results/formats.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
 import { type FileRow, preparationFor, toCsv } from '../fixtures/files.ts'

@@ -1,16 +1,16 @@
 // Who acts in a run: workers, people with commands, other services with messages. Each is a process that may die or stand
 // still at any event; what it runs is the program's own.
 
+import { endingOf } from '../../src/domain/batch-status.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { AccountId, BatchId, DraftRow, Ledger, Log } from '../../src/domain/ports.ts'
-import { endingOf } from '../../src/domain/progress.ts'
 import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
 import type { Road } from '../../src/processors/execute-slice.ts'
-import { openGate } from '../../src/processors/gate.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import { type ParsedMessage, takeMessage } from '../../src/processors/take-message.ts'
 import { workOff } from '../../src/processors/work-off.ts'
+import { openGate } from '../../src/throttle/limiter.ts'
 import { CLERK } from '../fixtures/ledgers.ts'
 import type { GatewayTruth } from './gateway.ts'
 import { decideDoubts } from './person.ts'

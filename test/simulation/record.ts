@@ -3,10 +3,10 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { BatchId, CopyLedger, Ledger } from '../../src/domain/ports.ts'
-import { audit } from '../../src/ledger/audit.ts'
-import { NO_PLACE } from '../../src/ledger/commit.ts'
-import { openLedgerOn } from '../../src/ledger/ledger.ts'
-import { migrate } from '../../src/ledger/schema.ts'
+import { audit } from '../../src/ledger/sqlite/audit.ts'
+import { NO_PLACE } from '../../src/ledger/sqlite/commit.ts'
+import { openLedgerOn } from '../../src/ledger/sqlite/ledger.ts'
+import { migrate } from '../../src/ledger/sqlite/schema.ts'
 import type { Life, World } from './world.ts'
 
 const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta', 'actor', 'recorded']

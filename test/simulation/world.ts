@@ -3,7 +3,7 @@
 
 import { setImmediate as drained } from 'node:timers/promises'
 import type { Clock } from '../../src/domain/ports.ts'
-import type { Timing } from '../../src/ledger/commit.ts'
+import type { Timing } from '../../src/ledger/sqlite/commit.ts'
 import type { Random } from './random.ts'
 
 /** Wall time at the beginning of every run. */

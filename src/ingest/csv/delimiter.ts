@@ -1,0 +1,108 @@
+// Which character parts the cells: what a `sep=` line says, else what the header line shows outside its quotes.
+
+import type { Problem } from '../../domain/problem.ts'
+import { fieldOf } from '../columns.ts'
+
+const DELIMITERS = [';', ',', '\t', '|'] as const
+export type Delimiter = (typeof DELIMITERS)[number]
+
+export interface Layout {
+  readonly delimiter: Delimiter
+  /** Characters of a leading `sep=` line with its line end, 0 where there is none. */
+  readonly sepLineLength: number
+}
+
+/** Which names are known decides between delimiters; `--map` may know others than everybody. */
+export type IsKnown = (column: string) => boolean
+
+const everybodyKnows: IsKnown = (column) => fieldOf(column) !== undefined
+
+export function sniffLayout(head: string, isKnown: IsKnown = everybodyKnows): Layout | Problem {
+  const sep = /^"?sep=([^\r\n]?)"?[;,|\t ]*(?:\r\n|\r|\n|$)/i.exec(head)
+  if (sep === null) {
+    const delimiter = sniffDelimiter(headerLine(head), isKnown)
+    return typeof delimiter === 'string' ? { delimiter, sepLineLength: 0 } : delimiter
+  }
+  const delimiter = DELIMITERS.find((candidate) => candidate === sep[1])
+  return delimiter === undefined ? NOT_A_DELIMITER : { delimiter, sepLineLength: sep[0].length }
+}
+
+const NOT_A_DELIMITER: Problem = {
+  problem: 'the sep= line names a character that cannot part cells here',
+  remedy: 'use a comma, a semicolon, a tab or |',
+}
+
+/** The candidate under which most columns are known, then the one that parts the header most often. */
+function sniffDelimiter(written: string, isKnown: IsKnown): Delimiter | Problem {
+  const header = withoutWrap(written)
+  let best: { delimiter: Delimiter; known: number; cells: number; rival: Delimiter | null } | null = null
+  for (const delimiter of DELIMITERS) {
+    const cells = split(header, delimiter)
+    if (cells.length === 1) continue
+    const known = cells.filter(isKnown).length
+    if (best === null || known > best.known || (known === best.known && cells.length > best.cells)) {
+      best = { delimiter, known, cells: cells.length, rival: null }
+    } else if (known === best.known && cells.length === best.cells) best.rival = delimiter
+  }
+  if (best !== null && best.rival !== null && best.known > 0) {
+    return {
+      problem: `the first line could be parted by ${NAMES[best.delimiter]} or by ${NAMES[best.rival]}`,
+      remedy: `write sep= and the delimiter in a line of its own above it, for example sep=${best.delimiter === '\t' ? ';' : best.delimiter}`,
+    }
+  }
+  return best?.delimiter ?? ','
+}
+
+const NAMES: Readonly<Record<Delimiter, string>> = { ';': 'a semicolon', ',': 'a comma', '\t': 'a tab', '|': '|' }
+
+/** A header that stands in quotation marks as a whole is read as what stands between them. */
+function withoutWrap(header: string): string {
+  const whole = /^\s*"((?:[^"]|"")*)"\s*$/.exec(header)?.[1]
+  return whole === undefined ? header : whole.replaceAll('""', '"')
+}
+
+/** A line further down that looks more like column names than the first one does; null: none does. */
+export function findHeaderBelow(head: string, firstLine: number, isKnown: IsKnown = everybodyKnows): number | null {
+  const lines = head.split(/\r\n|\r|\n/).slice(0, TITLE_LINES_MOST)
+  const knownIn = (line: string) =>
+    Math.max(...DELIMITERS.map((delimiter) => split(withoutWrap(line), delimiter).filter(isKnown).length))
+  return lineOfNames(lines.map(knownIn), firstLine)
+}
+
+/** By line: how many known names stand in it. */
+export function lineOfNames(known: readonly number[], firstLine: number): number | null {
+  const most = Math.max(0, ...known.slice(firstLine))
+  return most >= 2 && most > (known[firstLine - 1] ?? 0) ? known.indexOf(most, firstLine) + 1 : null
+}
+
+export const TITLE_LINES_MOST = 40
+
+/** The first line, quoted line breaks included, that has more in it than delimiters. */
+function headerLine(head: string): string {
+  let quoted = false
+  let start = 0
+  for (let i = 0; i < head.length; i++) {
+    const character = head[i]
+    if (character === '"') quoted = !quoted
+    if (quoted || (character !== '\n' && character !== '\r')) continue
+    const line = head.slice(start, i)
+    if (/[^\s;,|"]/.test(line)) return line
+    start = i + 1
+  }
+  return head.slice(start)
+}
+
+function split(line: string, delimiter: Delimiter): string[] {
+  const cells: string[] = []
+  let cell = ''
+  let quoted = false
+  for (const character of line) {
+    if (character === '"') quoted = !quoted
+    else if (character === delimiter && !quoted) {
+      cells.push(cell)
+      cell = ''
+    } else cell += character
+  }
+  cells.push(cell)
+  return cells
+}

@@ -1,0 +1,67 @@
+// Amount cells → money. Anything but digits, thousands and decimals is a fault: an amount is never repaired.
+
+import { type Currency, exponentOf, type Money, parseAmount } from '../../domain/money.ts'
+import { isProblem, type Problem } from '../../domain/problem.ts'
+import { AMBIGUOUS, type DecimalSign, readUnder, signShownBy } from './decimal-sign.ts'
+import { unseenProblem } from './identifier.ts'
+
+/** A cell, trimmed and not empty, as a plain decimal (`1234.56`). Without a sign only whole numbers can be read. */
+export function parsePlainDecimal(text: string, sign: DecimalSign | null): string | Problem {
+  const odd = oddityOf(text)
+  if (odd !== null) return odd
+  if (sign === null) {
+    const shownSign = signShownBy(text)
+    if (shownSign === 'malformed') return malformed(sign)
+    return shownSign === 'either' ? (readUnder(text, '.') as string) : AMBIGUOUS
+  }
+  return readUnder(text, sign) ?? malformed(sign)
+}
+
+/** A plain decimal in the currency; more decimals than it has, zero and more than 15 digits are faults. */
+export function parseMoney(plain: string | Problem, currency: Currency): Money | Problem {
+  if (isProblem(plain)) return plain
+  const money = parseAmount(plain, currency)
+  switch (money) {
+    case 'not-a-number':
+      return malformed(null)
+    case 'too-many-decimals': {
+      const decimals = exponentOf(currency)
+      return {
+        problem: `${currency} has ${decimals === 0 ? 'no' : decimals} decimals and this amount has more`,
+        remedy: 'check the currency and the amount; the decimals are not cut or rounded',
+      }
+    }
+    case 'too-large':
+      return { problem: 'has more than 15 digits', remedy: 'check the amount' }
+  }
+  if (money.amountMinor === 0n) return { problem: 'is zero', remedy: 'leave the row out, or write the amount' }
+  return money
+}
+
+function malformed(sign: DecimalSign | null): Problem {
+  const example = sign === ',' ? '1234,56' : '1234.56'
+  const under = sign === null ? '' : ` when "${sign}" parts the decimals`
+  return { problem: `is not an amount${under}`, remedy: `write it as digits and decimals only, for example ${example}` }
+}
+
+function oddityOf(text: string): Problem | null {
+  if (/^[+\-−–]|[-−–]$|^\(.*\)$/.test(text)) {
+    return { problem: 'has a sign', remedy: 'write it without one: the operation says which way the money goes' }
+  }
+  if (/^[\d.,]+E[+-]?\d+$/i.test(text)) {
+    return {
+      problem: 'is in scientific notation',
+      remedy: 'format the column as a number with decimals and export the file again',
+    }
+  }
+  // A thousands blank that does not break is an amount's; anything else that is not seen is nobody's.
+  const unseen = unseenProblem(text.replace(/[\u00a0\u202f\u2009]/g, ''))
+  if (unseen !== null) return unseen
+  if (/[\p{Sc}\p{L}]/u.test(text)) {
+    return {
+      problem: 'has letters or a currency symbol in it',
+      remedy: 'write the number only, and the currency in request_currency',
+    }
+  }
+  return null
+}

@@ -1,0 +1,76 @@
+// Which sign parts the decimals, decided once per file from all its amounts: a guess per cell could be wrong by a thousand.
+
+import { type Problem, refuse, type StructuralFault } from '../../domain/problem.ts'
+
+export type DecimalSign = '.' | ','
+
+// Thousands are parted by the other sign, an apostrophe or a space, always the same one, three digits each. A grouped
+// number does not begin with 0: `0,123` is never 123.
+const GROUPS = "'’ \\u00a0\\u202f\\u2009"
+const UNDER: Readonly<Record<DecimalSign, RegExp>> = {
+  '.': new RegExp(`^(\\d+|[1-9]\\d{0,2}([,${GROUPS}])\\d{3}(?:\\2\\d{3})*)(?:\\.(\\d+))?$`),
+  ',': new RegExp(`^(\\d+|[1-9]\\d{0,2}([.${GROUPS}])\\d{3}(?:\\2\\d{3})*)(?:,(\\d+))?$`),
+}
+
+/** The amount as a plain decimal (`1234.56`) if it is one under this sign, else null. */
+export function readUnder(text: string, sign: DecimalSign): string | null {
+  const match = UNDER[sign].exec(text)
+  if (match === null) return null
+  const whole = (match[1] as string).replace(/\D/g, '')
+  return match[3] === undefined ? whole : `${whole}.${match[3]}`
+}
+
+/** What an amount says about the sign of its file. `either`: a whole number. `ambiguous`: 1.234. */
+export function signShownBy(text: string): DecimalSign | 'either' | 'ambiguous' | 'malformed' {
+  const point = readUnder(text, '.')
+  const comma = readUnder(text, ',')
+  if (point === null && comma === null) return 'malformed'
+  if (comma === null) return '.'
+  if (point === null) return ','
+  return point === comma ? 'either' : 'ambiguous'
+}
+
+const REMEDY = 'write all amounts of the file in one way, or say which sign it is with --decimal . or --decimal ,'
+
+/** Keeps the first line of each kind only, however long the file is. */
+export class DecimalEvidence {
+  readonly #firstLine: Record<DecimalSign, number | null> = { '.': null, ',': null }
+  /** By the sign that stands in it. */
+  readonly #firstAmbiguous: Record<DecimalSign, { readonly text: string; readonly line: number } | null> = {
+    '.': null,
+    ',': null,
+  }
+
+  see(amount: string, line: number): void {
+    const sign = signShownBy(amount.trim())
+    if (sign === '.' || sign === ',') this.#firstLine[sign] ??= line
+    else if (sign === 'ambiguous')
+      this.#firstAmbiguous[amount.includes('.') ? '.' : ','] ??= { text: amount.trim(), line }
+  }
+
+  /** In words, where an amount of the form 1.234 is read as whole thousands by what another line shows; else null. */
+  leaning(decided: DecimalSign | null): string | null {
+    if (decided === null) return null
+    const line = this.#firstLine[decided]
+    const amount = this.#firstAmbiguous[decided === '.' ? ',' : '.']
+    if (line === null || amount === null) return null
+    return `"${amount.text}" in line ${amount.line} is read as ${readUnder(amount.text, decided)}, because line ${line} shows that ${decided === '.' ? 'a point' : 'a comma'} parts the decimals. If that is wrong, say --decimal.`
+  }
+
+  /** null: no amount needs one; an ambiguous one is then a fault of its row. */
+  decide(declared: DecimalSign | undefined): DecimalSign | null | StructuralFault {
+    if (declared !== undefined) return declared
+    const { '.': point, ',': comma } = this.#firstLine
+    if (point !== null && comma !== null) {
+      const problem = `line ${point} writes decimals with a point and line ${comma} with a comma`
+      return refuse({ problem, remedy: REMEDY }, { line: Math.max(point, comma) })
+    }
+    if (point !== null) return '.'
+    return comma === null ? null : ','
+  }
+}
+
+export const AMBIGUOUS: Problem = {
+  problem: 'could be a whole number with thousands parted or a number with three decimals',
+  remedy: 'say which sign parts the decimals of this file with --decimal . or --decimal ,',
+}

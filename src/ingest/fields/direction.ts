@@ -1,0 +1,76 @@
+// Which way the money goes, as the signs of the amounts show it: found once for the file, like its decimal sign.
+
+import { parseCurrency } from '../../domain/money.ts'
+import { refuse, type StructuralFault } from '../../domain/problem.ts'
+import { signShownBy } from './decimal-sign.ts'
+
+/** Lines of either kind that are named; the rest is counted. */
+const LINES_NAMED = 5
+
+/**
+ * A sign makes a row bad, and bad rows may be left out (--skip-invalid). In an export with both ways that would leave out the
+ * refunds and send what came in.
+ */
+export class DirectionEvidence {
+  readonly #withMinus = new Lines()
+  readonly #without = new Lines()
+
+  /** `marks`: what a spreadsheet shows beside the amount and is not known to be its currency. */
+  see(amount: string, line: number, marks: readonly string[]): void {
+    if (!/[1-9]/.test(amount)) return // nothing and zero go no way
+    if (isMarked([amount, ...marks].join(' '))) this.#withMinus.add(line)
+    else if (signShownBy(amount.trim()) !== 'malformed') this.#without.add(line)
+  }
+
+  decide(): StructuralFault | null {
+    if (this.#withMinus.first === null || this.#without.first === null) return null
+    const problem = `amounts with a minus, in brackets or with a word (${this.#withMinus}) are mixed with amounts without (${this.#without})`
+    const remedy =
+      'a file must move money one way: remove the rows that are not meant, then write every amount without a sign'
+    return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, this.#without.first) })
+  }
+}
+
+class Lines {
+  readonly #named: number[] = []
+  #count = 0
+
+  get first(): number | null {
+    return this.#named[0] ?? null
+  }
+
+  add(line: number): void {
+    this.#count += 1
+    if (this.#named.length < LINES_NAMED) this.#named.push(line)
+  }
+
+  toString(): string {
+    const more = this.#count - this.#named.length
+    return `${this.#count === 1 ? 'line' : 'lines'} ${this.#named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  }
+}
+
+/** Hyphens, dashes and minuses of every kind. */
+const DASH = /[\p{Pd}\u00ad\u02d7\u2043\u2052\u207b\u208b\u2212\u2796]/u
+const OPENING = /[\p{Ps}<]/u
+/** `5.–` is five francs. */
+const NO_CENTS = /^[.,]\s?\p{Pd}+$/u
+/** Letters that say nothing: those of 5E2 and US$. */
+const NO_WORDS = /(?<=\d)e(?=[+-]?\d)|(?<!\p{L})(?:us|ca?|au?|nz|hk|s|r)(?=\$)/giu
+/** How currencies are written that have no sign of their own, beside the codes of three letters. */
+const CURRENCY_WORDS = ['kr', 'zł', 'kč', 'fr', 'sfr', 'ft', 'rs', 'lei', 'лв', 'din', 'km']
+
+/** In any notation, with or without a currency beside it. A word that is no currency may say it: `5.00 Cr.`, `5,00 Haben`. */
+function isMarked(amount: string): boolean {
+  const first = amount.search(/\d/)
+  const before = amount.slice(0, first)
+  const after = amount.slice(first).replace(/^.*\d/s, '')
+  if (DASH.test(before) || OPENING.test(before)) return true
+  const end = after.replace(/[\p{Sc}\p{L}\p{Z}'"]/gu, '')
+  if (DASH.test(end) && !NO_CENTS.test(end)) return true
+  return (amount.replace(NO_WORDS, '').match(/\p{L}+/gu) ?? []).some((word) => !isCurrency(word))
+}
+
+function isCurrency(word: string): boolean {
+  return parseCurrency(word) !== undefined || CURRENCY_WORDS.includes(word.toLowerCase())
+}

@@ -1,0 +1,212 @@
+// What the records of a file say, wherever they come from: the header, the rows below it, the decimal sign, what is odd.
+
+import type { Operation } from '../domain/instruction.ts'
+import { type Currency, parseCurrency } from '../domain/money.ts'
+import { type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
+import { lineTakenIn, Oddities, takenInFault, titledFault } from './anomalies.ts'
+import { DoubtfulColumns } from './cards/columns.ts'
+import { CardEvidence, type CardsJudged, passedWarnings } from './cards/evidence.ts'
+import { findCardData } from './cards/record.ts'
+import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
+import type { Delimiter, IsKnown } from './csv/delimiter.ts'
+import { unquoted } from './csv/quotes.ts'
+import type { CsvRecord } from './csv/records.ts'
+import { mayMark } from './fields/currency-mark.ts'
+import { DecimalEvidence, type DecimalSign } from './fields/decimal-sign.ts'
+import { DirectionEvidence } from './fields/direction.ts'
+import { SideEvidence } from './fields/sides.ts'
+import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
+import { LIMITS } from './limits.ts'
+
+/** What the command line says about a file. */
+export interface ReadingOptions {
+  /** For every row; a row that says another one is a fault. */
+  readonly operation?: Operation | undefined
+  /** For rows that name none. */
+  readonly currency?: Currency | undefined
+  readonly decimal?: DecimalSign | undefined
+  readonly runKey?: string | undefined
+  /** What the columns are, where their names do not say it. */
+  readonly map?: readonly MappedColumn[] | undefined
+  /** Columns whose numbers only look like card numbers, as a person says. */
+  readonly notCards?: readonly string[] | undefined
+  /** Of a workbook, where it has more than one with something in it. */
+  readonly sheet?: string | undefined
+  /** IANA name: where moments without an offset are read. */
+  readonly timeZone?: string | undefined
+  /** Identity of the account, the same for ever: xtl_order_ids are derived from it. */
+  readonly accountKey: string
+}
+
+export interface RecordsFound {
+  readonly header: Header
+  /** null: no amount of the file shows one. */
+  readonly decimal: DecimalSign | null
+  readonly rows: number
+  readonly cards: CardsJudged
+  readonly warnings: readonly string[]
+}
+
+/** Why records end before their file does, where it is no fault: it is to be read in another way. */
+type ReadOtherwise = 'not-text' | 'odd-quotes'
+
+/** Where the records come from. */
+export interface Source {
+  /** null: a workbook. */
+  readonly delimiter: Delimiter | null
+  /** The line below this one that names columns; null: none does. */
+  findHeaderBelow(firstLine: number, isKnown: IsKnown): number | null | Promise<number | null>
+}
+
+export async function surveyRecords(
+  records: AsyncIterable<CsvRecord | StructuralFault | { readonly kind: ReadOtherwise }>,
+  options: ReadingOptions,
+  source: Source,
+): Promise<RecordsFound | StructuralFault | ReadOtherwise> {
+  const amounts = new DecimalEvidence()
+  const directions = new DirectionEvidence()
+  const oddities = new Oddities()
+  let sides: SideEvidence | null = null
+  let header: Header | null = null
+  let cards: CardEvidence | null = null
+  let doubtful: DoubtfulColumns | null = null
+  let rows = 0
+  for await (const read of records) {
+    if (read.kind === 'refused') return read
+    if (read.kind !== 'record') return read.kind
+    oddities.see(read)
+    if (header === null) {
+      const unseen = findUnseenName(read)
+      if (unseen !== null) return unseen
+      const parsed = parseHeader(read.cells, read.line, options)
+      if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
+      header = parsed
+      cards = new CardEvidence(header)
+      doubtful = new DoubtfulColumns(header)
+      sides = new SideEvidence(header.written, header.beside)
+      continue
+    }
+    if (isHeaderAgain(header, read.cells)) {
+      if (oddities.seeHeader(read) > LIMITS.headersAgain) return refuse(TOO_MANY_HEADERS, { line: read.line })
+      continue
+    }
+    rows += 1
+    if (rows > LIMITS.rows) return refuse(TOO_MANY_ROWS, { line: read.line })
+    const takenIn = source.delimiter === null ? null : lineTakenIn(header, read, source.delimiter)
+    if (takenIn !== null) oddities.seeTakenIn(takenIn)
+    const fault =
+      findStructuralFault(header, read, rows, null) ??
+      (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
+    if (fault !== null) return fault
+    cards?.see(read, rows)
+    doubtful?.see(read, rows)
+    const place = header.fields.amount ?? -1
+    const amount = unquoted(read.cells[place] ?? '')
+    sides?.see(read.cells, read.line)
+    directions.see(amount, read.line, otherMarks(header, read, options))
+    // A number of a workbook has no decimal sign that was written.
+    if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(amount, read.line)
+  }
+  if (header === null || cards === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
+  const named = doubtful?.decide() ?? null
+  if (named !== null) return named
+  const judged = cards.judge()
+  if ('kind' in judged) return judged
+  const bothWays = directions.decide() ?? sides?.decide() ?? null
+  if (bothWays !== null) return bothWays
+  const decimal = amounts.decide(options.decimal)
+  if (decimal !== null && typeof decimal === 'object') return decimal
+  const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null
+  const warnings = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(judged.passed)]
+  return { header, decimal, rows, cards: judged, warnings }
+}
+
+/** What a workbook shows beside the amount of the row, without the signs of its currency. */
+function otherMarks({ fields }: Header, { cells, marks }: CsvRecord, options: ReadingOptions): readonly string[] {
+  const shown = marks?.[fields.amount ?? -1] ?? []
+  if (shown.length === 0) return shown
+  const currency = parseCurrency(unquoted(cells[fields.request_currency ?? -1] ?? '')) ?? options.currency
+  return currency === undefined ? shown : shown.filter((mark) => !mayMark(mark, currency))
+}
+
+/** Where lines stand above the one that names the columns. */
+async function titled(read: CsvRecord, { map }: ReadingOptions, source: Source): Promise<StructuralFault | null> {
+  return titledFault(read, await source.findHeaderBelow(read.line, knownWith(map ?? [])))
+}
+
+/** Whether a column of that name would be understood. */
+export function knownWith(map: readonly MappedColumn[]): (column: string) => boolean {
+  const said = new Map(map.map(({ column, field }) => [squeezed(column), field]))
+  return (column) => (said.get(squeezed(column)) ?? fieldOf(column) ?? null) !== null
+}
+
+function findUnseenName({ kinds = [], cells, line }: CsvRecord): StructuralFault | null {
+  const place = kinds.findIndex((kind) => kind === 'covered' || kind === 'stale')
+  if (place === -1) return null
+  return refuse(kinds[place] === 'covered' ? NAME_UNDER_MERGE : NAME_OUT_OF_DATE, { line, column: cells[place] ?? '' })
+}
+
+const NAME_OUT_OF_DATE: Problem = {
+  problem: 'the name of a column is a formula, and the workbook says that its value is out of date',
+  remedy: 'open the workbook in the spreadsheet program, which computes it, save it, and use that file',
+}
+const NAME_UNDER_MERGE: Problem = {
+  problem: 'the name of a column is hidden under merged cells: a spreadsheet does not show it',
+  remedy: 'unmerge the cells of the first row, so that every column shows its name',
+}
+const EMPTY: Problem = {
+  problem: 'the file is empty',
+  remedy: 'check the export; the first line must name the columns',
+}
+const TOO_MANY_HEADERS: Problem = {
+  problem: `more than ${LIMITS.headersAgain} lines repeat the column names`,
+  remedy: 'check the export: one line with the column names is enough',
+}
+const NO_ROWS: Problem = { problem: 'the file has column names but no rows', remedy: 'check the export' }
+const TOO_MANY_ROWS: Problem = {
+  problem: `the file has more than ${LIMITS.rows} rows`,
+  remedy: 'split it into several files, each with the column names in its first line',
+}
+
+/** What makes a record no row of its file. Asked again in the second reading. */
+export function findStructuralFault(
+  header: Header,
+  record: CsvRecord,
+  rowNo: number,
+  passed: ReadonlySet<string> | null,
+): StructuralFault | null {
+  const at = { rowNo, line: record.line }
+  const { length } = record.cells
+  const wanted = header.written.length
+  if (namesColumns(header, record.cells)) return refuse(OTHER_NAMES, at)
+  if (length === wanted) return findCardData(header, record, rowNo, passed)
+  return refuse(otherLength(record.cells, wanted), at)
+}
+
+/** Empty cells that are too much are not passed over: where a decimal comma has parted an amount, they look the same. */
+function otherLength(cells: readonly string[], wanted: number): Problem {
+  const { length } = cells
+  const problem = `the row has ${length} ${length === 1 ? 'cell' : 'cells'} and the header ${wanted}`
+  if (length > wanted && cells.slice(wanted).every((cell) => cell.trim() === ''))
+    return {
+      problem: `${problem}; the extra cells at its end are empty`,
+      remedy:
+        'if every row ends with a delimiter, end the first line with one too; else look for a delimiter inside a cell that is not in quotation marks',
+    }
+  if (length === 1 && /[;,\t|]/.test(cells[0] ?? ''))
+    return {
+      problem,
+      remedy: 'the row seems to be parted by another character than the header: use one for the whole file',
+    }
+  return {
+    problem,
+    remedy:
+      'look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
+  }
+}
+
+const OTHER_NAMES: Problem = {
+  problem:
+    'the row names columns again, and not as the first line does: two different files seem to be pasted together',
+  remedy: 'run them as two files, each with its own column names in the first line',
+}

@@ -1,0 +1,244 @@
+// Taking a ledger over: one that was moved as it is, an older state with all its open rows in doubt, and an account that
+// has another address.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Adoption, stoppedBy } from '../../../domain/alarm.ts'
+import { Fault } from '../../../domain/fault.ts'
+import type { Actor, CopyLedger, EpochRegister } from '../../../domain/ports.ts'
+import type { State } from '../../../domain/states.ts'
+import { shortUsername } from '../../../domain/username.ts'
+import { openActs } from '../acts.ts'
+import type { Committer } from '../commit.ts'
+import { deleteDrafts } from '../draft.ts'
+import { type RecordMove, ROWS_PER_STEP } from '../moves.ts'
+import type { Counted } from '../tally.ts'
+import { type Epoch, epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
+import {
+  alarmOf,
+  currentIdentity,
+  identityIn,
+  isUnknownSince,
+  openProgress,
+  remember,
+  WORKED_ELSEWHERE,
+} from './identity.ts'
+import type { Witness } from './witness.ts'
+
+export interface AdoptingParts {
+  readonly path: string
+  readonly ledgerId: string
+  readonly witness: Witness
+  readonly record: RecordMove
+  /** Keeps every submit out until it is called again. */
+  readonly lockSubmit: () => Promise<() => void>
+  readonly die: (error: unknown) => never
+}
+
+/** How the epoch is turned. */
+interface EpochChange {
+  readonly register?: EpochRegister | null | undefined
+  readonly restored?: boolean
+  /** Inside the first commit. */
+  readonly also?: () => void
+}
+
+type Asked<T> = { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'silent' }
+const SILENT = { kind: 'silent' } as const
+
+type AdoptingLedger = Pick<CopyLedger, 'alarm' | 'renewEpoch' | 'adopt' | 'lastRecordAtMs' | 'moveAccount'>
+
+export function openAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
+  const { path, ledgerId, witness } = parts
+  const act = openActs(db)
+  const endCanaries = db.prepare('UPDATE batch SET canary_rows = NULL WHERE canary_rows IS NOT NULL')
+  const progress = openProgress(db)
+  let working = false
+  const look = () => alarmOf(db, path, ledgerId, witness)
+
+  /**
+   * The first commit knows every epoch that may stand anywhere by now: a crash on either side of what follows is no alarm.
+   * `also` goes with it.
+   */
+  async function replaceEpoch({ register = null, restored = false, also = () => {} }: EpochChange): Promise<void> {
+    const { epochs = [], overrules = false } = identityIn(db) ?? {}
+    const known = epochs.map(({ epoch }) => epoch)
+    const held = register === null ? SILENT : await answerOf(register.newest())
+    const registered = held.kind === 'silent' || held.value === null ? [] : [held.value]
+    if (!overrules && registered.some((epoch) => isUnknownSince(epoch, known))) throw stoppedBy(WORKED_ELSEWHERE, path)
+    const testified = witness.testimonies().map(({ epoch }) => epoch)
+    const next: Epoch = { ledgerId, epoch: nextEpoch([...known, ...testified, ...registered]) }
+    const witnesses = witness.files()
+    const staged = stageEpoch(path, next)
+    try {
+      await write(() => {
+        const both = [...epochs, { epoch: next.epoch, file: staged.file }]
+        remember(db, { ...currentIdentity(path, ledgerId), epochs: both, overrules: overrules || restored, witnesses })
+        also()
+      })
+      if (register !== null && held.kind === 'answered') {
+        const replaced = await answerOf(register.replace(held.value, next.epoch))
+        if (replaced.kind === 'answered' && !replaced.value) throw stoppedBy(WORKED_ELSEWHERE, path)
+      }
+      staged.put()
+    } finally {
+      staged.discard()
+    }
+    const inPlace = [{ epoch: next.epoch, file: epochFileOf(path) }]
+    const still = restored || (overrules && register === null)
+    const { timesAgree } = staged
+    await write(() =>
+      remember(db, { ...currentIdentity(path, ledgerId), epochs: inPlace, overrules: still, witnesses, timesAgree }),
+    )
+    witness.testify(next.epoch, progress())
+  }
+
+  /** Of a register that others may take away: while work goes on it goes on without. */
+  async function answerOf<T>(question: Promise<T>): Promise<Asked<T>> {
+    try {
+      return { kind: 'answered', value: await question }
+    } catch (error) {
+      if (!working) throw error
+      return SILENT
+    }
+  }
+
+  const write = (work: () => void) => committer.write(work, { kind: 'faulting' })
+
+  return {
+    alarm: async () => look(),
+
+    async renewEpoch(register) {
+      const alarm = look()
+      // Somebody tidied up under a worker: it holds the lock and the file is in its place, so it writes the epoch again.
+      const missed = working && (alarm?.kind === 'unmarked' || alarm?.kind === 'touched')
+      if (alarm !== null && !missed) {
+        if (working) parts.die(stoppedBy(alarm, path))
+        throw stoppedBy(alarm, path)
+      }
+      try {
+        await replaceEpoch({ register })
+      } catch (error) {
+        if (working && error instanceof Fault && error.code === 'stopped') parts.die(error)
+        throw error
+      }
+      working = true
+    },
+
+    async adopt(how, reason, actor, nowMs) {
+      const keep = (what: Adoption) => act({ what: 'adopt', atMs: nowMs, actor, reason: `--${what}: ${reason}` })
+      if (how === 'moved') {
+        await replaceEpoch({ also: () => keep('moved') })
+        return 0
+      }
+      // A file recorded between the last step and the adoption would be READY, and may be one that was sent since.
+      const release = await parts.lockSubmit()
+      try {
+        await deleteDrafts(db, committer)
+        const inDoubt = await doubtOpenRows(db, committer, parts.record, { actor, reason, nowMs })
+        const also = () => {
+          // Of a canary nothing waits any more: what a person sends again is looked at one by one.
+          endCanaries.run()
+          keep('restored')
+        }
+        await replaceEpoch({ restored: true, also })
+        return inDoubt
+      } finally {
+        release()
+      }
+    },
+
+    lastRecordAtMs: async () => lastRecordAtMs(db),
+
+    async moveAccount(name, url, username, reason, actor, nowMs) {
+      const move = () => {
+        const moved = moveAccount(db, name, url, username)
+        if (moved instanceof Fault) return moved
+        const told = `${moved.from} → ${shortUsername(username)} at ${url}: ${reason}`
+        act({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.accountId, reason: told })
+        return null
+      }
+      const fault = await committer.write(move, { kind: 'faulting' })
+      if (fault !== null) throw fault
+    },
+  }
+}
+
+type OpenRow = Counted & { readonly id: number; readonly state: State; readonly attempt: number }
+
+/**
+ * Whatever was READY when the copy was made may have been sent since, rows of held batches too: the hold may have been
+ * made after the copy was put back. Broken off, it goes on with what is left.
+ */
+async function doubtOpenRows(
+  db: DatabaseSync,
+  committer: Committer,
+  record: RecordMove,
+  { actor, reason: why, nowMs }: { actor: Actor; reason: string; nowMs: number },
+): Promise<number> {
+  const reason = `an older state of the ledger was put back (${why}); it may have been executed since that state was written`
+  // When a first byte left, and of a READY row whether one was claimed, is what this state cannot know.
+  const doubt = db.prepare(`
+    UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL, send_by = NULL, reason = ?,
+      claimed_at = CASE state WHEN 'SENDING' THEN claimed_at END
+    WHERE id = ?`)
+  let total = 0
+  for (const state of ['SENDING', 'READY'] as const) {
+    const open = db.prepare(`
+      SELECT id, batch_id, state, attempt, operation, currency, amount_minor FROM instruction
+      WHERE state = '${state}' LIMIT ${ROWS_PER_STEP}`)
+    const step = () => {
+      const rows = open.all() as unknown as OpenRow[]
+      for (const row of rows) {
+        doubt.run(nowMs, reason, row.id)
+        record(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })
+      }
+      return rows.length
+    }
+    for (let moved = ROWS_PER_STEP; moved === ROWS_PER_STEP; total += moved) {
+      moved = await committer.write(step, { kind: 'faulting' })
+    }
+  }
+  return total
+}
+
+function lastRecordAtMs(db: DatabaseSync): number | null {
+  const { at } = db
+    .prepare(`
+      SELECT max(
+        coalesce((SELECT at FROM move WHERE cause <> 'restore' ORDER BY id DESC LIMIT 1), 0),
+        coalesce((SELECT max(created_at) FROM batch WHERE stage = 'open'), 0),
+        coalesce((SELECT max(at) FROM act), 0)) AS at`)
+    .get() as { at: number }
+  return at === 0 ? null : at
+}
+
+function moveAccount(
+  db: DatabaseSync,
+  name: string,
+  url: string,
+  username: string,
+): { accountId: number; from: string } | Fault {
+  const holder = db.prepare('SELECT name FROM account WHERE url = ? AND username = ?').get(url, username)
+  const other = holder as { name: string } | undefined
+  if (other !== undefined && other.name !== name) {
+    return new Fault(
+      'usage',
+      `${shortUsername(username)} at ${url} is known to this ledger as merchant "${other.name}": one account cannot take over another. Nothing was changed.`,
+    )
+  }
+  const known = db.prepare('SELECT id, url, username FROM account WHERE name = ?').get(name)
+  if (known === undefined) {
+    return new Fault(
+      'usage',
+      `This ledger knows no merchant "${name}": there is nothing to adopt. Nothing was changed.`,
+    )
+  }
+  if (other !== undefined) {
+    return new Fault(
+      'usage',
+      `Merchant "${name}" is ${shortUsername(username)} at ${url} in this ledger already: there is nothing to adopt.`,
+    )
+  }
+  db.prepare('UPDATE account SET url = ?, username = ? WHERE id = ?').run(url, username, Number(known.id))
+  return { accountId: Number(known.id), from: `${shortUsername(String(known.username))} at ${known.url}` }
+}

@@ -1,0 +1,126 @@
+// A copy of the ledger by SQLite's own means: whole, of one moment, and marked as a copy.
+
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { backup, type DatabaseSync } from 'node:sqlite'
+import { Fault } from '../../../domain/fault.ts'
+import type { Backup } from '../../../domain/ports.ts'
+import { openConnection } from '../../../files/sqlite-file.ts'
+import { whyNotWritten } from '../commit.ts'
+import { isDamage } from './damage.ts'
+import { syncDirectory } from './epoch-file.ts'
+import { markAsCopy } from './identity.ts'
+
+/** Names that SQLite or this program gives a meaning beside a ledger. */
+const TAKEN = /^(ledger\.(db|epoch)|(worker|submit)\.lock)/
+
+/** All pages in one step: with several, every commit of a writer in between would begin it anew. */
+const PAGES_PER_STEP = 0x7fff_ffff
+
+/**
+ * Reads by a connection of its own: writers go on meanwhile, and the log grows until it is done. Checking the copy blocks
+ * this process, so it is no work for one that sends.
+ */
+export async function makeBackup(
+  openReader: () => DatabaseSync,
+  ledgerPath: string,
+  to: string,
+  nowMs: number,
+): Promise<Backup> {
+  const path = targetOf(ledgerPath, to)
+  const unfinished = join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
+  const mask = process.umask(0o077) // it holds what the ledger holds, so it is its owner's alone
+  try {
+    const reader = openReader()
+    try {
+      await backup(reader, unfinished, { rate: PAGES_PER_STEP })
+    } finally {
+      reader.close()
+    }
+    const counts = finish(unfinished, nowMs)
+    syncFile(unfinished)
+    linkSync(unfinished, path) // unlike a rename, it refuses a name that was taken meanwhile
+    rmSync(unfinished)
+    syncDirectory(dirname(path))
+    return { path, atMs: nowMs, ...counts, bytes: statSync(path).size }
+  } catch (error) {
+    for (const part of ['', '-journal', '-wal', '-shm']) rmSync(unfinished + part, { force: true })
+    throw toFault(error, path)
+  } finally {
+    process.umask(mask)
+  }
+}
+
+function targetOf(ledgerPath: string, to: string): string {
+  const named = resolve(to)
+  let path: string
+  try {
+    path = join(realpathSync(dirname(named)), basename(named))
+  } catch (error) {
+    throw new Fault('usage', `${dirname(named)} is no directory that could be found. No copy was made.`, {
+      cause: error,
+    })
+  }
+  if (dirname(path) === realpathSync(dirname(ledgerPath)) && TAKEN.test(basename(path))) {
+    throw new Fault('usage', `${path} belongs to the ledger itself. No copy was made. Name another file.`)
+  }
+  if (existsSync(path)) throw takenFault(path)
+  return path
+}
+
+function takenFault(path: string, cause?: unknown): Fault {
+  return new Fault('usage', `${path} exists already and stays as it is. No copy was made. Name another file.`, {
+    cause,
+  })
+}
+
+/** A copy that nobody has read is none: every page of it and every index is held against each other. */
+function finish(path: string, nowMs: number): { rows: number; batches: number } {
+  const copy = openConnection(path)
+  try {
+    // One file, with no log beside it that could be left behind.
+    copy.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL')
+    markAsCopy(copy, nowMs)
+    const [said] = copy.prepare('PRAGMA integrity_check(1)').all()
+    if (said?.integrity_check !== 'ok') throw damagedFault(String(said?.integrity_check))
+    return copy
+      .prepare("SELECT count(*) AS batches, coalesce(sum(rows), 0) AS rows FROM batch WHERE stage = 'open'")
+      .get() as { rows: number; batches: number }
+  } finally {
+    copy.close()
+  }
+}
+
+function damagedFault(how: string, cause?: unknown): Fault {
+  return new Fault(
+    'storage',
+    `The copy is damaged (${how}), and so may be the ledger. No copy was kept. Let nothing send from this ledger until somebody has looked at its disk.`,
+    { cause },
+  )
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function toFault(error: unknown, path: string): unknown {
+  if (error instanceof Fault) return error
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EEXIST') return takenFault(path, error)
+  if (code === 'ENOSPC' || whyNotWritten(error) === 'full') {
+    return new Fault('full', `There is no room for ${path}. No copy was made; the ledger itself is untouched.`, {
+      cause: error,
+    })
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  if (isDamage(error)) return damagedFault(message, error)
+  return new Fault('usage', `${path} could not be written (${message}). No copy was made. Name another file.`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,345 @@
+// A file on its way in: gathered in temporary tables of this connection, reviewed there, then copied into the record.
+
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { assert, Fault } from '../../domain/fault.ts'
+import type { Actor, BatchId, Draft, DraftHeader, DraftRow } from '../../domain/ports.ts'
+import { byOf, openActorIds, openActs } from './acts.ts'
+import { type Committer, whyNotWritten } from './commit.ts'
+import { openAccepting } from './copies/identity.ts'
+import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
+import { openDigests, openRecorded, type Recorded } from './recorded.ts'
+import { stillFits } from './refunds.ts'
+import { lookalikesOf, review, type SeenUpTo } from './review.ts'
+import { toColumns } from './rows.ts'
+
+const ROWS_PER_COPY = 500
+const SQLITE_CONSTRAINT = 19
+
+/** Columns that a draft row and a recorded row share, in one order. */
+const SHARED = `row_no, line, cells, state, reference, holds_reference, run_key, operation, amount_minor, currency, order_id,
+  order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at, attempt, ever_in_doubt,
+  completed_at, reason, duplicate_of, supersedes`
+
+const TABLES = `
+  DROP TABLE IF EXISTS temp.draft_row;
+  DROP TABLE IF EXISTS temp.draft_fault;
+  CREATE TEMP TABLE draft_row (
+    row_no INTEGER PRIMARY KEY, line INTEGER, cells TEXT, state TEXT, reference TEXT, holds_reference INTEGER, run_key TEXT,
+    operation TEXT, amount_minor INTEGER, currency TEXT, order_id TEXT, order_key TEXT, vault_id TEXT, xtl_order_id TEXT,
+    save_card INTEGER, details TEXT, execute_at INTEGER, content TEXT, lookalike TEXT, due_at INTEGER, attempt INTEGER,
+    ever_in_doubt INTEGER NOT NULL DEFAULT 0, completed_at INTEGER, reason TEXT, duplicate_of INTEGER, supersedes INTEGER,
+    came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER);
+  CREATE TEMP TABLE draft_fault (row_no INTEGER, line INTEGER, column_name TEXT, value TEXT, problem TEXT, remedy TEXT);`
+
+export interface DraftEnds {
+  /** Makes the id of the new batch. */
+  readonly newBatchId: (nowMs: number) => BatchId
+  /** Lets the next submit begin. */
+  readonly release: () => void
+}
+
+export function openDraftOn(db: DatabaseSync, committer: Committer, header: DraftHeader, ends: DraftEnds): Draft {
+  db.exec(TABLES)
+  const adding = openAdding(db, header)
+  let amountsUnread = 0
+  const seen: SeenUpTo = { id: Number.MAX_SAFE_INTEGER }
+  let open = true
+
+  function close(): void {
+    if (!open) return
+    open = false
+    db.exec(
+      'DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault; DROP TABLE IF EXISTS temp.draft_order',
+    )
+    ends.release()
+  }
+
+  return {
+    async add(rows) {
+      assert(open, 'a row was added to a closed draft')
+      // Only temporary tables are written: this transaction takes no lock that anyone else could feel.
+      db.exec('BEGIN')
+      try {
+        for (const row of rows) {
+          adding(row)
+          if (row.money === 'unread') amountsUnread += 1
+        }
+        db.exec('COMMIT')
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK')
+        throw toDraftFault(error)
+      }
+    },
+    async review() {
+      try {
+        return { ...review(db, header, seen), amountsUnread }
+      } catch (error) {
+        throw toDraftFault(error)
+      }
+    },
+    faults: () => faultsIn(db),
+    causes: (limit) => causesIn(db, limit),
+    rejects: () => rejectsIn(db),
+    lookalikes: () => lookalikesOf(db),
+    async record(actor) {
+      assert(open, 'a closed draft was recorded')
+      assert(header.lookOnly !== true, 'a draft that was only to be looked at was recorded')
+      try {
+        return await copy(db, committer, header, actor, ends.newBatchId(header.nowMs), seen)
+      } finally {
+        close()
+      }
+    },
+    discard: async () => close(),
+  }
+}
+
+/** Temporary tables live in the temporary directory, which may be another disk than the ledger's. */
+function toDraftFault(error: unknown): unknown {
+  if (whyNotWritten(error) !== 'full') return error
+  return new Fault(
+    'full',
+    'The disk of temporary files is full (SQLITE_TMPDIR, TMPDIR, /var/tmp or /tmp). Nothing was recorded and nothing was sent. Free some space and run it again.',
+    { cause: error },
+  )
+}
+
+function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => void {
+  const insertRow = db.prepare(`
+    INSERT INTO temp.draft_row (row_no, line, cells, state, reference, holds_reference, run_key, operation, amount_minor, currency,
+      order_id, order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at, attempt, came_batch, came_row)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`)
+  const insertFault = db.prepare('INSERT INTO temp.draft_fault VALUES (?, ?, ?, ?, ?, ?)')
+  return (row) => {
+    const asked = row.instruction === null ? null : toColumns(row.instruction)
+    const { money = null } = row
+    const read = money === null || money === 'unread' ? null : money
+    const holds = row.faults.length === 0 ? 1 : 0
+    insertRow.run(
+      row.rowNo,
+      row.line,
+      JSON.stringify(row.cells),
+      holds === 1 ? 'READY' : 'INVALID',
+      row.reference,
+      holds,
+      header.runKey,
+      asked?.operation ?? null,
+      asked?.amount_minor ?? (read === null ? null : Number(read.amountMinor)),
+      asked?.currency ?? read?.currency ?? null,
+      asked?.order_id ?? null,
+      asked?.order_key ?? null,
+      asked?.vault_id ?? null,
+      asked?.xtl_order_id ?? null,
+      asked?.save_card ?? 0,
+      asked?.details ?? null,
+      asked?.execute_at ?? null,
+      asked?.content ?? null,
+      asked?.lookalike ?? null,
+      asked?.execute_at ?? header.nowMs,
+      row.cameFrom?.batchId ?? null,
+      row.cameFrom?.rowNo ?? null,
+    )
+    for (const { rowNo, line, column, value, problem, remedy } of row.faults) {
+      insertFault.run(rowNo, line, column, value, problem, remedy)
+    }
+  }
+}
+
+async function copy(
+  db: DatabaseSync,
+  committer: Committer,
+  header: DraftHeader,
+  actor: Actor,
+  batchId: BatchId,
+  seen: SeenUpTo,
+): Promise<BatchId> {
+  const { n: rows } = db.prepare('SELECT count(*) AS n FROM temp.draft_row').get() as { n: number }
+  try {
+    await insertBatch(db, committer, header, actor, batchId, rows)
+    const copyRows = db.prepare(`
+      INSERT INTO instruction (batch_id, account_id, ${SHARED})
+      SELECT ?, ?, ${SHARED.replace('holds_reference', 'holds_reference AND supersedes IS NULL')}
+      FROM temp.draft_row WHERE row_no > ? ORDER BY row_no LIMIT ${ROWS_PER_COPY}`)
+    const digests = openDigests(db)
+    const digest = digests.begin(batchId)
+    let lastRow = 0
+    const lastOf = db.prepare('SELECT max(row_no) AS last FROM instruction WHERE batch_id = ?')
+    for (let left = rows; left > 0; left -= ROWS_PER_COPY) {
+      const from = lastRow
+      const copied = await committer.write(
+        () =>
+          unlessTaken(() => copyRows.run(batchId, Number(header.accountId), from)) &&
+          (lastOf.get(batchId) as { last: number }),
+        { kind: 'faulting' },
+      )
+      if (copied === null) throw takenFault()
+      lastRow = copied.last
+      digests.add(digest, batchId, from + 1, lastRow)
+    }
+    const recorded = { batch_id: batchId, first_row: 0, last_row: lastRow, digest: digest.digest('hex') }
+    if (!(await makeVisible(db, committer, header, actor, recorded, seen))) throw takenFault()
+    return batchId
+  } catch (error) {
+    await deleteDrafts(db, committer).catch(() => {}) // what is left of it is invisible, and the next submit deletes it
+    throw error
+  }
+}
+
+/** null: a message took one of the references after the review. The statement undid itself; its neighbours stand. */
+function unlessTaken<T>(run: () => T): T | null {
+  try {
+    return run()
+  } catch (error) {
+    const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null
+    if (code === SQLITE_CONSTRAINT) return null
+    throw error
+  }
+}
+
+function takenFault(): Fault {
+  return new Fault(
+    'refused',
+    'While the file was read, a message arrived that repeats a row of it, looks like one or refunds the same order; or an answer, for a row that was to run again. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
+  )
+}
+
+async function insertBatch(
+  db: DatabaseSync,
+  committer: Committer,
+  header: DraftHeader,
+  actor: Actor,
+  batchId: BatchId,
+  rows: number,
+): Promise<void> {
+  const insert = db.prepare(`
+    INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at, created_by, rows,
+      canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id)
+    VALUES (?, ?, 'file', 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const actorIdOf = openActorIds(db)
+  const canary = canaryOf(db, header)
+  const values: SQLInputValue[] = [
+    batchId,
+    Number(header.accountId),
+    header.fileName,
+    header.fileSha256,
+    header.runKey,
+    header.reading,
+    JSON.stringify(header.columns),
+    header.sandbox ? 1 : 0,
+    header.nowMs,
+    byOf(actor),
+    rows,
+    canary?.rows ?? null,
+    canary?.executeAtMs ?? null,
+    canary?.rowNo ?? null,
+    header.maxDeclinedPercent,
+  ]
+  await committer.write(() => void insert.run(...values, actorIdOf(actor)), { kind: 'faulting' })
+}
+
+interface Canary {
+  readonly rows: number
+  /** Rows with a later `execute_at` are none of it. */
+  readonly executeAtMs: number
+  /** The last row of it. */
+  readonly rowNo: number
+}
+
+/** The first rows that could be sent now; where all are due later, the first of those. null: the whole batch, or none asked for. */
+function canaryOf(db: DatabaseSync, { canaryRows, nowMs }: DraftHeader): Canary | null {
+  if (canaryRows === null) return null
+  const { n: ready } = db.prepare("SELECT count(*) AS n FROM temp.draft_row WHERE state = 'READY'").get() as {
+    n: number
+  }
+  if (ready <= canaryRows) return null
+  const first = db.prepare(`
+    SELECT count(*) AS rows, max(row_no) AS rowNo FROM (
+      SELECT row_no FROM temp.draft_row WHERE state = 'READY' AND coalesce(execute_at, 0) <= ? ORDER BY row_no LIMIT ?)`)
+  for (const executeAtMs of [nowMs, Number.MAX_SAFE_INTEGER]) {
+    const { rows, rowNo } = first.get(executeAtMs, canaryRows) as { rows: number; rowNo: number }
+    if (rows > 0) return { rows, rowNo, executeAtMs }
+  }
+  return null
+}
+
+/** The one moment in which the batch comes into being: references change hands, counts appear, rows may be claimed. */
+async function makeVisible(
+  db: DatabaseSync,
+  committer: Committer,
+  header: DraftHeader,
+  actor: Actor,
+  recorded: Omit<Recorded, 'id'>,
+  seen: SeenUpTo,
+): Promise<boolean> {
+  const { batch_id: batchId } = recorded
+  const keepDigest = openRecorded(db)
+  const tallies = db.prepare(`
+      SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, state, count(*) AS count,
+        coalesce(sum(amount_minor), 0) AS amount
+      FROM temp.draft_row GROUP BY 1, 2, 3`)
+  tallies.setReadBigInts(true)
+  const counted = tallies.all() as Array<{
+    operation: string
+    currency: string
+    state: string
+    count: bigint
+    amount: bigint
+  }>
+  const retried = db
+    .prepare('SELECT row_no AS rowNo, supersedes FROM temp.draft_row WHERE supersedes IS NOT NULL')
+    .all()
+  const insertTally = db.prepare('INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?)')
+  const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ? AND holds_reference = 1')
+  const takeOver = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE batch_id = ? AND row_no = ?')
+  const open = db.prepare("UPDATE batch SET stage = 'open' WHERE id = ?")
+  const act = openActs(db)
+  const accept = openAccepting(db)
+  const newcomer = db.prepare(`
+    SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN temp.draft_row d ON d.lookalike = i.lookalike
+    WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')
+      AND i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY' LIMIT 1`)
+  const refundSince = db.prepare(`
+    SELECT 1 FROM instruction i
+    WHERE EXISTS (SELECT 1 FROM temp.draft_order) AND i.id > ? AND i.account_id = ? AND i.batch_id <> ? AND i.operation = 'REFUND'
+      AND i.order_key IN (SELECT order_key FROM temp.draft_order) LIMIT 1`)
+  const answeredSince = db.prepare(`
+    SELECT 1 FROM temp.draft_row d JOIN instruction i ON i.id = d.supersedes
+    WHERE i.money_warning = 1 OR i.state NOT IN ('FAILED', 'CANCELLED') LIMIT 1`)
+  return committer.write(
+    () => {
+      // A late answer may have said that a row was executed which is about to run again.
+      if (answeredSince.get() !== undefined) return false
+      // A message that arrived after the review may look like a row of this file, or refund an order of it: nobody was asked.
+      if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false
+      if (refundSince.get(seen.id, Number(header.accountId), batchId) !== undefined && !stillFits(db, header))
+        return false
+      for (const { rowNo, supersedes } of retried as Array<{ rowNo: number; supersedes: number }>) {
+        assert(letGo.run(supersedes).changes === 1, 'a row to be retried had lost its reference')
+        takeOver.run(batchId, rowNo)
+      }
+      for (const { operation, currency, state, count, amount } of counted) {
+        insertTally.run(batchId, operation, currency, state, count, amount)
+      }
+      for (const column of header.notCards ?? [])
+        act({ what: 'not-a-card', atMs: header.nowMs, actor, batchId, accountId: header.accountId, reason: column })
+      open.run(batchId)
+      keepDigest(recorded)
+      accept()
+      return true
+    },
+    { kind: 'faulting' },
+  )
+}
+
+/** Deletes what a dead submit left, in short transactions. Only while no other submit is under way. */
+export async function deleteDrafts(db: DatabaseSync, committer: Committer): Promise<void> {
+  const drafts = db.prepare("SELECT id FROM batch WHERE stage = 'draft'").all() as Array<{ id: string }>
+  const rows = db.prepare(
+    `DELETE FROM instruction WHERE id IN (SELECT id FROM instruction WHERE batch_id = ? LIMIT ${ROWS_PER_COPY})`,
+  )
+  const batch = db.prepare("DELETE FROM batch WHERE id = ? AND stage = 'draft'")
+  for (const { id } of drafts) {
+    while ((await committer.write(() => Number(rows.run(id).changes), { kind: 'faulting' })) > 0);
+    await committer.write(() => void batch.run(id), { kind: 'faulting' })
+  }
+}

@@ -1,0 +1,269 @@
+// Accounts, submits one at a time, and messages of other services.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../../domain/fault.ts'
+import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
+import type {
+  AccountId,
+  BatchId,
+  DraftHeader,
+  IntakeAnswer,
+  IntakeLedger,
+  IntakeMessage,
+  UnfinishedBatch,
+} from '../../domain/ports.ts'
+import type { State } from '../../domain/states.ts'
+import { shortUsername } from '../../domain/username.ts'
+import { openActs } from './acts.ts'
+import type { Committer } from './commit.ts'
+import { openAccepting } from './copies/identity.ts'
+import { deleteDrafts, openDraftOn } from './draft.ts'
+import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
+import { openOddReferences } from './odd-references.ts'
+import { openDigests, openRecorded } from './recorded.ts'
+import { openRefundCheck, type SingleRefund } from './refunds.ts'
+import { type InstructionColumns, toColumns } from './rows.ts'
+import { MOST_MINOR, type Tally } from './tally.ts'
+
+export interface IntakeParts {
+  readonly newBatchId: (nowMs: number) => BatchId
+  /** The kernel lock that lets one submit at a time into the ledger; resolves to what frees it. */
+  readonly lockSubmit: () => Promise<() => void>
+}
+
+export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally, parts: IntakeParts): IntakeLedger {
+  const recording = openRecording(db, tally, parts)
+  const act = openActs(db)
+  const refuse = db.prepare('INSERT INTO refusal VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
+
+  return {
+    account: (name, url, username, nowMs) =>
+      committer
+        .write(() => accountOf(db, name, url, username, nowMs), { kind: 'faulting' })
+        .then((found) => {
+          if (found instanceof Fault) throw found
+          return found
+        }),
+
+    async openDraft(header) {
+      if (header.lookOnly === true)
+        return openDraftOn(db, committer, header, { newBatchId: parts.newBatchId, release: () => {} })
+      const release = await parts.lockSubmit()
+      try {
+        await deleteDrafts(db, committer)
+        return openDraftOn(db, committer, header, { newBatchId: parts.newBatchId, release })
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+
+    findUnfinished: async (header) => findUnfinished(db, header),
+
+    async recordMessage(message) {
+      for (;;) {
+        const answer = await committer.write(() => recording(message), { kind: 'faulting' })
+        if (answer !== 'held-by-draft') return answer
+        // Neither free nor taken: wait for the submit to end. A draft that is still there then belongs to a dead one.
+        const release = await parts.lockSubmit()
+        await deleteDrafts(db, committer).finally(release)
+      }
+    },
+
+    async recordRefusal({ sourceId, accountName, reasons, text, cards, nowMs }) {
+      const details = { source: 'message', message: sourceId, merchant: accountName }
+      const keep = () => {
+        const isNew = refuse.run(sourceId, accountName, JSON.stringify(reasons), text, nowMs).changes > 0
+        if (isNew && cards !== null) act({ what: 'card-refused', atMs: nowMs, actor: null, reason: cards, details })
+      }
+      await committer.write(keep, { kind: 'faulting' })
+    },
+  }
+}
+
+function findUnfinished(
+  db: DatabaseSync,
+  { accountId, fileSha256, runKey }: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>,
+): UnfinishedBatch | null {
+  const isOpen = `EXISTS (
+    SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT'))`
+  const found = db
+    .prepare(`
+      SELECT id, reading, hold = 'cancelled' AND NOT ${isOpen} AS givenUp FROM batch b
+      WHERE file_sha256 = ? AND account_id = ? AND run_key IS ? AND stage = 'open'
+        AND (results_path IS NULL OR ${isOpen})
+      ORDER BY created_at DESC, rowid DESC LIMIT 1`)
+    .get(fileSha256, Number(accountId), runKey) as { id: string; reading: string; givenUp: number } | undefined
+  if (found === undefined) return null
+  return { batchId: found.id as BatchId, reading: found.reading, givenUp: found.givenUp === 1 }
+}
+
+function accountOf(db: DatabaseSync, name: string, url: string, username: string, nowMs: number): AccountId | Fault {
+  const known = db.prepare('SELECT id, name, url, username FROM account WHERE name = ? OR (url = ? AND username = ?)')
+  const rows = known.all(name, url, username) as Array<{ id: number; name: string; url: string; username: string }>
+  const same = rows.find((row) => row.url === url && row.username === username)
+  if (same !== undefined && same.name === name) return same.id as AccountId
+  if (same !== undefined) {
+    return new Fault(
+      'config',
+      `The gateway account of merchant "${name}" is known to this ledger as "${same.name}". A second name would let one reference be sent twice. Nothing was sent. Use the name "${same.name}".`,
+    )
+  }
+  if (rows[0] !== undefined) {
+    const looksSame = rows[0].url === url && shortUsername(rows[0].username) === shortUsername(username)
+    const alike = looksSame ? ' (another user name that looks the same, cut as it is here)' : ''
+    return new Fault(
+      'config',
+      `Merchant "${name}" was ${shortUsername(rows[0].username)} at ${rows[0].url} in this ledger and is ${shortUsername(username)} at ${url} now${alike}. What was sent to one gateway account says nothing about another, so nothing is sent. If it is the same account at a new address or under a new user name: tranche adopt --merchant ${name} --reason TEXT. If it is another account, give it a name of its own, or use another TRANCHE_DATA_DIR.`,
+    )
+  }
+  const insert = db.prepare('INSERT INTO account (name, url, username, created_at) VALUES (?, ?, ?, ?)')
+  return Number(insert.run(name, url, username, nowMs).lastInsertRowid) as AccountId
+}
+
+interface Recorded {
+  id: number
+  batch_id: string
+  row_no: number
+  state: State
+  content: string
+  stage: 'draft' | 'open'
+}
+
+function openRecording(
+  db: DatabaseSync,
+  tally: Tally,
+  parts: IntakeParts,
+): (message: IntakeMessage) => IntakeAnswer | 'held-by-draft' {
+  const byReference = db.prepare(`
+    SELECT i.id, i.batch_id, i.row_no, i.state, i.content, b.stage FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.account_id = ? AND i.reference = ? AND i.holds_reference = 1`)
+  const likeRow = db.prepare(`
+    SELECT i.batch_id, i.row_no, i.reference, i.state FROM instruction i
+    WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
+      SELECT $lookalike AS lookalike, $reference AS reference, $runKey AS run_key) d)`)
+  const refunds = openRefundCheck(db)
+  const oddReference = openOddReferences(db)
+  const accept = openAccepting(db)
+  const dayBatch = db.prepare(
+    "SELECT id FROM batch WHERE account_id = ? AND source = 'queue' AND source_day = ? AND hold <> 'cancelled'",
+  )
+  const insertBatch = db.prepare(`
+    INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows)
+    VALUES (?, ?, 'queue', ?, 'open', '', ?, 0, ?, 'messages', 0)`)
+  const sumOf = db.prepare('SELECT total(amount_minor) AS sum FROM tally WHERE batch_id = ?')
+  const nextRow = db.prepare('UPDATE batch SET rows = rows + 1 WHERE id = ? RETURNING rows')
+  const insertRow = db.prepare(`
+    INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, reference, holds_reference, run_key, operation,
+      amount_minor, currency, order_id, order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at)
+    VALUES (?, ?, ?, ?, ?, 'READY', ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+
+  const digests = openDigests(db)
+  const keepDigest = openRecorded(db)
+
+  /** A row, or as row 0 the batch itself. */
+  function bind(batchId: BatchId, rowNo: number): void {
+    keepDigest({ batch_id: batchId, first_row: rowNo, last_row: rowNo, digest: digests.of(batchId, rowNo, rowNo) })
+  }
+
+  function batchOfDay(accountId: AccountId, nowMs: number): BatchId {
+    const day = new Date(nowMs).toISOString().slice(0, 10)
+    const found = dayBatch.get(Number(accountId), day) as { id: string } | undefined
+    if (found !== undefined) return found.id as BatchId
+    const batchId = parts.newBatchId(nowMs)
+    insertBatch.run(batchId, Number(accountId), day, JSON.stringify(MESSAGE_FIELDS), nowMs)
+    bind(batchId, 0)
+    return batchId
+  }
+
+  /** Why the message cannot be counted with the others of its batch; null when it can. */
+  function boundless(batchId: BatchId, { amount_minor: amountMinor }: InstructionColumns): string | null {
+    const { sum } = sumOf.get(batchId) as { sum: number }
+    if (sum + (amountMinor ?? 0) <= MOST_MINOR) return null
+    return `the messages of this day add up to more than can be counted exactly (batch ${batchId}): check their amounts. When they are wrong, cancel that batch; messages then go into a new one`
+  }
+
+  /** Why the message looks like an instruction that is already here; null when it does not. */
+  function likeness(message: IntakeMessage, row: InstructionColumns): string | null {
+    if (message.allowLookalike || row.lookalike === null) return null
+    const { lookalike, reference } = row
+    const found = likeRow.get({ ...lookalikeSince(message), lookalike, reference, runKey: message.runKey }) as
+      | { batch_id: string; row_no: number; reference: string; state: string }
+      | undefined
+    if (found === undefined) return refundedBefore(message, row)
+    return `it looks like ${found.reference} (row ${found.row_no} of batch ${found.batch_id}, ${found.state}): same operation, amount and target. Set allow_lookalike to true if it is a second one`
+  }
+
+  function refundedBefore({ accountId }: IntakeMessage, row: InstructionColumns): string | null {
+    const refund = refundOf(row)
+    const before = refund === null ? null : refunds.refundedBefore(accountId, refund)
+    return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
+  }
+
+  function recordedUnder(accountId: AccountId, reference: string): Recorded | undefined {
+    const known = byReference.get(Number(accountId), reference) as unknown as Recorded | undefined
+    const odd = known === undefined ? oddReference(reference, accountId) : null
+    return odd === null ? known : (byReference.get(Number(accountId), odd) as unknown as Recorded | undefined)
+  }
+
+  return (message) => {
+    const row = toColumns(message.instruction)
+    const known = recordedUnder(message.accountId, row.reference)
+    if (known !== undefined) {
+      if (known.stage === 'draft') return 'held-by-draft'
+      if (known.content !== row.content) {
+        return {
+          kind: 'refused',
+          reason: `the reference is recorded with other content (row ${known.row_no} of batch ${known.batch_id}, ${known.state})`,
+        }
+      }
+      return { kind: 'duplicate', batchId: known.batch_id as BatchId, rowNo: known.row_no, state: known.state }
+    }
+    const refund = refundOf(row)
+    const beyond = refund === null ? null : refunds.beyondSale(message.accountId, refund)
+    if (beyond !== null) return { kind: 'refused', reason: beyond }
+    const like = likeness(message, row)
+    if (like !== null) return { kind: 'refused', reason: like }
+    const batchId = batchOfDay(message.accountId, message.nowMs)
+    const beyondCounting = boundless(batchId, row)
+    if (beyondCounting !== null) return { kind: 'refused', reason: beyondCounting }
+    accept()
+    const { rows: rowNo } = nextRow.get(batchId) as { rows: number }
+    const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
+    insertRow.run(
+      batchId,
+      Number(message.accountId),
+      rowNo,
+      rowNo,
+      cells,
+      row.reference,
+      message.runKey,
+      row.operation,
+      row.amount_minor,
+      row.currency,
+      row.order_id,
+      row.order_key,
+      row.vault_id,
+      row.xtl_order_id,
+      row.save_card,
+      row.details,
+      row.execute_at,
+      row.content,
+      row.lookalike,
+      row.execute_at ?? message.nowMs,
+    )
+    bind(batchId, rowNo)
+    tally.moved(
+      { batch_id: batchId, operation: row.operation, currency: row.currency, amount_minor: row.amount_minor },
+      null,
+      'READY',
+    )
+    return { kind: 'accepted', batchId, rowNo, state: 'READY' }
+  }
+}
+
+function refundOf(row: InstructionColumns): SingleRefund | null {
+  const { operation, order_key: orderKey, amount_minor: amountMinor, currency } = row
+  if (operation !== 'REFUND' || orderKey === null || amountMinor === null || currency === null) return null
+  return { orderKey, amountMinor: BigInt(amountMinor), currency }
+}

@@ -1,0 +1,41 @@
+// Which recorded row looks like a new one: the same operation, amount, currency and target under another reference. One
+// rule for the rows of a file and for messages.
+
+import type { AccountId } from '../../domain/ports.ts'
+
+const DAY_MS = 86_400_000
+const APPROVED_DAYS = 30
+
+const OTHER_RUN_KEY = 'i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key'
+const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)'
+
+/**
+ * The latest row that row `d` looks like; NULL: none. What is not settled counts however old it is, because nobody knows yet
+ * what becomes of it. What was approved counts for 30 days after it was sent. Between different run keys what was sent,
+ * approved or in doubt, counts for fewer days: it is last month's charge. What has still to be sent always counts there
+ * too, because both would be sent from now on. The parameters are those of `lookalikeSince`.
+ */
+export const RECORDED_LOOKALIKE = `
+  SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
+  WHERE i.account_id = $account AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
+    AND b.stage = 'open' AND CASE
+      WHEN i.state IN ('READY', 'SENDING') THEN 1
+      WHEN i.state NOT IN ('IN_DOUBT', 'APPROVED') THEN 0
+      WHEN ${OTHER_RUN_KEY} THEN ${SENT_AT} >= $otherRunKeySince
+      WHEN i.state = 'IN_DOUBT' THEN 1
+      ELSE ${SENT_AT} >= $approvedSince END`
+
+export interface LookalikeSince {
+  readonly accountId: AccountId
+  readonly nowMs: number
+  /** Of rows under another run key. */
+  readonly lookalikeDays: number
+}
+
+export function lookalikeSince({ accountId, nowMs, lookalikeDays }: LookalikeSince) {
+  return {
+    account: Number(accountId),
+    approvedSince: nowMs - APPROVED_DAYS * DAY_MS,
+    otherRunKeySince: nowMs - lookalikeDays * DAY_MS,
+  }
+}

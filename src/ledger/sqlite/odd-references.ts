@@ -1,0 +1,47 @@
+// References with characters that nobody sees, recorded before such were refused. Written without them they look the same to a
+// person and would be new: what was sent under the one would be sent again under the other. So both are one reference.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { asRead } from '../../domain/identifier.ts'
+import type { AccountId } from '../../domain/ports.ts'
+
+/** For the migration that gathers them; none is added later. */
+export function registerAsRead(db: DatabaseSync): void {
+  db.function('as_read', { deterministic: true }, (reference) => asRead(String(reference)))
+}
+
+export const ODD_REFERENCES = `
+  -- References with characters that nobody sees, from before they were refused, and what is read of them: without any blank.
+  CREATE TABLE odd_reference (
+    account_id INTEGER NOT NULL,
+    as_read TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    PRIMARY KEY (account_id, as_read, reference)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO odd_reference
+  SELECT DISTINCT account_id, as_read(reference), reference FROM instruction
+  WHERE reference GLOB '*[^ -~]*' AND holds_reference = 1 AND as_read(reference) <> replace(reference, ' ', '');
+`
+
+/** The recorded reference that reads like this one, to be asked for where this one itself is not recorded; null: there is none. */
+export function openOddReferences(db: DatabaseSync): (reference: string, accountId: AccountId | null) => string | null {
+  const find = db.prepare(`
+    SELECT min(reference) AS reference FROM odd_reference
+    WHERE as_read = ?1 AND account_id IN (SELECT id FROM account WHERE ?2 IS NULL OR id = ?2)`)
+  return (reference, accountId) =>
+    (find.get(asRead(reference), accountId === null ? null : Number(accountId)) as { reference: string | null })
+      .reference
+}
+
+/** Before references are compared with anything. */
+export function nameAsRecorded(db: DatabaseSync, accountId: AccountId): void {
+  const account = Number(accountId)
+  if (db.prepare('SELECT 1 FROM odd_reference WHERE account_id = ? LIMIT 1').get(account) === undefined) return
+  db.prepare(`
+    UPDATE temp.draft_row AS d SET reference = o.reference
+    FROM (SELECT as_read, min(reference) AS reference FROM odd_reference WHERE account_id = ?1 GROUP BY as_read) o
+    WHERE o.as_read = replace(d.reference, ' ', '')
+      AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.account_id = ?1 AND i.reference = d.reference AND i.holds_reference = 1)`).run(
+    account,
+  )
+}

@@ -1,0 +1,106 @@
+// What makes the machine stop and wait for a person: too many doubts, an answer that is not what was asked, too many
+// declines, the end of a canary. Decided in the transaction of the settlement that tips the scale.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Answered, isOverLimit, noteAnswer } from '../../domain/decline-limit.ts'
+import type { Settlement } from '../../domain/ports.ts'
+import type { State } from '../../domain/states.ts'
+import { openActs } from './acts.ts'
+import type { SettlingRow } from './moves.ts'
+
+/** Ten new doubts since the start of the worker or the last resume pause the account: something is wrong beyond one row. */
+const DOUBTS_BEFORE_PAUSE = 10
+
+/** Answers with why this settlement paused something; null where all goes on. */
+export type Pausing = (row: SettlingRow, to: State, settlement: Settlement) => string | null
+
+export function openPausing(db: DatabaseSync): Pausing {
+  const countDoubt = db.prepare('UPDATE account SET new_doubts = new_doubts + 1 WHERE id = ? RETURNING new_doubts')
+  const pauseAccount = db.prepare(
+    "UPDATE batch SET hold = 'paused', hold_reason = ? WHERE account_id = ? AND stage = 'open' AND hold = 'none'",
+  )
+  const pauseForMoney = db.prepare(
+    "UPDATE batch SET money_warned = 1, hold = 'paused', hold_reason = ? WHERE id = ? AND hold = 'none' AND money_warned = 0",
+  )
+  const pauseBatch = openBatchPause(db)
+  const endCanary = openCanaryEnd(db)
+  const recentOf = db.prepare('SELECT recent_answers AS recent FROM batch WHERE id = ?')
+  const keepRecent = db.prepare('UPDATE batch SET recent_answers = ? WHERE id = ?')
+  const act = openActs(db)
+
+  function forDoubts(row: SettlingRow, atMs: number): string | null {
+    const { new_doubts: doubts } = countDoubt.get(row.account_id) as { new_doubts: number }
+    if (doubts < DOUBTS_BEFORE_PAUSE) return null
+    const reason = `${doubts} rows came into doubt; everything of this account is paused until a person has looked`
+    if (pauseAccount.run(reason, row.account_id).changes === 0) return null
+    act({ what: 'pause', atMs, actor: null, accountId: row.account_id, reason })
+    return reason
+  }
+
+  function forMoney(row: SettlingRow, { atMs, warning }: Settlement): string | null {
+    const reason = `row ${row.row_no}: ${warning ?? 'the answer differs from what was asked'}; the file may be wrong about every row like it`
+    if (pauseForMoney.run(reason, row.batch_id).changes === 0) return null
+    act({ what: 'pause', atMs, actor: null, batchId: row.batch_id, accountId: row.account_id, reason })
+    return reason
+  }
+
+  function forDeclines(row: SettlingRow, answered: Answered, atMs: number): string | null {
+    if (row.max_declined === null) return null
+    const { recent: before } = recentOf.get(row.batch_id) as { recent: string }
+    const recent = noteAnswer(before, answered)
+    keepRecent.run(recent, row.batch_id)
+    if (row.hold !== 'none' || !isOverLimit(recent, row.max_declined)) return null
+    return pauseBatch(
+      row,
+      `more than ${row.max_declined} % of the last 100 answered rows were declined or refused (--max-declined)`,
+      atMs,
+    )
+  }
+
+  return (row, to, settlement) => {
+    const { atMs } = settlement
+    if (to === 'READY') return null
+    const reasons = [
+      to === 'IN_DOUBT' ? forDoubts(row, atMs) : null,
+      to === 'APPROVED' && settlement.warnsOfMoney ? forMoney(row, settlement) : null,
+      to === 'APPROVED' ? forDeclines(row, 'approved', atMs) : null,
+      to === 'DECLINED' || to === 'FAILED' ? forDeclines(row, 'declined', atMs) : null,
+      endCanary(row, atMs),
+    ].filter((reason) => reason !== null)
+    return reasons.length === 0 ? null : reasons.join('; ')
+  }
+}
+
+type BatchPause = (row: Pick<SettlingRow, 'batch_id' | 'account_id'>, reason: string, atMs: number) => string | null
+
+/** Answers with the reason, or null where the batch is cancelled. */
+function openBatchPause(db: DatabaseSync): BatchPause {
+  // A batch that a person has paused meanwhile says both: who resumes it must know what was to be looked at.
+  const pause = db.prepare(`
+    UPDATE batch SET hold = 'paused', hold_reason = CASE hold WHEN 'paused' THEN hold_reason || '; ' || ?1 ELSE ?1 END
+    WHERE id = ?2 AND hold <> 'cancelled'`)
+  const act = openActs(db)
+  return (row, reason, atMs) => {
+    if (pause.run(reason, row.batch_id).changes === 0) return null
+    act({ what: 'pause', atMs, actor: null, batchId: row.batch_id, accountId: row.account_id, reason })
+    return reason
+  }
+}
+
+/** Once none of the first rows is to be sent any more, whatever became of them, the batch waits for a person. */
+export function openCanaryEnd(
+  db: DatabaseSync,
+): (row: Pick<SettlingRow, 'batch_id' | 'account_id' | 'canary'>, atMs: number) => string | null {
+  const canaryLeft = db.prepare(`
+    SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.batch_id = ? AND i.row_no <= b.canary_row_no AND coalesce(i.execute_at, 0) <= b.canary_execute_at
+      AND i.state IN ('READY', 'SENDING') LIMIT 1`)
+  const endCanary = db.prepare('UPDATE batch SET canary_rows = NULL WHERE id = ?')
+  const pauseBatch = openBatchPause(db)
+  return (row, atMs) => {
+    if (row.canary === null || canaryLeft.get(row.batch_id) !== undefined) return null
+    endCanary.run(row.batch_id)
+    const rows = row.canary === 1 ? 'the first row was' : `the first ${row.canary} rows were`
+    return pauseBatch(row, `${rows} run (--canary): compare their results with what was expected`, atMs)
+  }
+}

@@ -1,0 +1,176 @@
+// What may still be refunded of an order: not more than its sale where that is recorded; where it is not, nobody knows the
+// order's balance here, and a refund that would repeat or exceed what was refunded before is asked about.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Currency, formatAmount } from '../../domain/money.ts'
+import type { AccountId, DraftHeader } from '../../domain/ports.ts'
+
+/**
+ * Sales of an order, as the record knows them: approved, with the amount and currency asked for. An AUTH is none before its
+ * capture, which goes by the order that it named and by the one that it was answered with. Where an answer differed about
+ * money, the sale is not known after all.
+ */
+const SALES = (account: string, key: string) => `
+  SELECT id, amount_minor, currency, money_warning FROM instruction
+  WHERE account_id = ${account} AND ltrim(answered_order_id, '0') = ${key} AND answered_order_id IS NOT NULL
+    AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED'
+  UNION
+  SELECT id, amount_minor, currency, money_warning FROM instruction
+  WHERE account_id = ${account} AND order_key = ${key} AND order_key IS NOT NULL AND operation = 'CAUTH' AND state = 'APPROVED'`
+
+/**
+ * `sum` throws beyond 64 bits, and then an order with thousands of enormous rows would stop whoever asks for it. This is
+ * exact up to 2^53. Beyond that a sale counts as not known, so that no known one is compared with a sum that is rounded.
+ */
+const SUM = 'CAST(total(amount_minor) AS INTEGER)'
+
+const IS_ONE_SALE = `max(money_warning) = 0 AND min(currency) = max(currency) AND ${SUM} <= ${Number.MAX_SAFE_INTEGER}`
+
+/** Refunds of the order that moved money, may have, or are going to. Those of a draft are none. */
+const REFUNDS = (account: string, key: string) => `
+  SELECT r.id, r.amount_minor, r.currency FROM instruction r JOIN batch b ON b.id = r.batch_id
+  WHERE r.account_id = ${account} AND r.order_key = ${key} AND r.order_key IS NOT NULL AND r.operation = 'REFUND'
+    AND (r.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR r.money_warning = 1) AND b.stage = 'open'`
+
+/** What was declared; null where refunds of one order were declared in several. The gateway uses the order's for all. */
+const ONE_CURRENCY = 'CASE WHEN min(currency) = max(currency) THEN min(currency) END'
+
+const TABLES = `
+  DROP TABLE IF EXISTS temp.draft_order;
+  CREATE TEMP TABLE draft_order (
+    order_key TEXT PRIMARY KEY, sold_minor INTEGER, sold_currency TEXT, sale_row INTEGER,
+    refunded_minor INTEGER, refunded_currency TEXT, refund_row INTEGER) WITHOUT ROWID;`
+
+const BEYOND = `
+    SELECT * FROM (
+      SELECT d.row_no AS rowNo, d.line, d.amount_minor AS askedMinor, d.currency, o.order_key AS orderId,
+        CAST(coalesce(o.refunded_minor, 0) + sum(d.amount_minor) OVER (PARTITION BY d.order_key ORDER BY d.row_no) AS INTEGER) AS refundedMinor,
+        o.sold_minor AS soldMinor, o.sold_currency AS soldCurrency, i.batch_id AS batchId, i.row_no AS saleRowNo
+      FROM temp.draft_row d JOIN temp.draft_order o ON o.order_key = d.order_key JOIN instruction i ON i.id = o.sale_row
+      WHERE d.state = 'READY' AND d.operation = 'REFUND')
+    WHERE currency <> soldCurrency OR refundedMinor > soldMinor ORDER BY rowNo`
+
+/** Gathers what is recorded of the orders that the draft refunds, and makes every refund beyond a known sale a fault. */
+export function meetRefunds(db: DatabaseSync, { accountId }: DraftHeader): void {
+  gatherOrders(db, accountId)
+  const beyond = db.prepare(BEYOND)
+  beyond.setReadBigInts(true)
+  const fault = db.prepare('INSERT INTO temp.draft_fault VALUES (?, ?, ?, ?, ?, ?)')
+  for (const row of beyond.all() as unknown as Array<Beyond & { rowNo: bigint; line: bigint; askedMinor: bigint }>) {
+    const { column, problem, remedy } = beyondSale(row)
+    const value = column === 'amount' ? amountOf(row.askedMinor, row.currency) : row.currency
+    fault.run(row.rowNo, row.line, column, value, problem, remedy)
+  }
+}
+
+function gatherOrders(db: DatabaseSync, accountId: AccountId): void {
+  db.exec(TABLES)
+  const account = Number(accountId)
+  db.exec(`
+    INSERT INTO temp.draft_order (order_key)
+    SELECT DISTINCT order_key FROM temp.draft_row WHERE state = 'READY' AND operation = 'REFUND' AND order_key IS NOT NULL`)
+  db.prepare(`
+    UPDATE temp.draft_order AS o SET (sold_minor, sold_currency, sale_row) = (
+      SELECT ${SUM}, min(currency), min(id) FROM (${SALES('?1', 'o.order_key')}) HAVING ${IS_ONE_SALE})`).run(account)
+  db.prepare(`
+    UPDATE temp.draft_order AS o SET (refunded_minor, refunded_currency, refund_row) = (
+      SELECT ${SUM}, ${ONE_CURRENCY}, max(id) FROM (${REFUNDS('?1', 'o.order_key')}))`).run(account)
+}
+
+/**
+ * For look-alikes: the latest refund of an order whose sale is unknown, where `d` repeats or exceeds all refunds so far, or is
+ * in another currency: an order has one, in which the gateway refunds whatever was declared.
+ */
+export const REFUNDED_BEFORE = `
+  SELECT o.refund_row FROM temp.draft_order o
+  WHERE o.order_key = d.order_key AND d.operation = 'REFUND' AND o.sold_minor IS NULL
+    AND (d.currency IS NOT o.refunded_currency OR d.amount_minor >= o.refunded_minor)`
+
+/** Once more, after refunds have arrived that the review did not see: whether it would still say the same. */
+export function stillFits(db: DatabaseSync, { accountId }: DraftHeader): boolean {
+  gatherOrders(db, accountId)
+  const asked = db.prepare(`
+    SELECT 1 FROM temp.draft_row d WHERE d.state = 'READY' AND d.like_recorded IS NULL AND (${REFUNDED_BEFORE}) IS NOT NULL LIMIT 1`)
+  return db.prepare(BEYOND).get() === undefined && asked.get() === undefined
+}
+
+interface Beyond {
+  readonly currency: string
+  readonly orderId: string
+  /** Before this row and with it. */
+  readonly refundedMinor: bigint
+  readonly soldMinor: bigint
+  readonly soldCurrency: string
+  readonly batchId: string
+  readonly saleRowNo: bigint | number
+}
+
+/** What belongs to the one row stands in brackets, so that many with one trouble can be told as one. */
+function beyondSale(row: Beyond): { column: string; problem: string; remedy: string } {
+  const sale = `its sale, row ${row.saleRowNo} of batch ${row.batchId}, was`
+  if (row.currency !== row.soldCurrency) {
+    return {
+      column: 'request_currency',
+      problem: `the order was paid in another currency (order ${row.orderId}: ${sale} in ${row.soldCurrency})`,
+      remedy: 'a refund is made in the currency of its order: check the amount and the currency',
+    }
+  }
+  const asked = `${amountOf(row.refundedMinor, row.currency)} ${row.currency}`
+  return {
+    column: 'amount',
+    problem: `more of the order would be refunded than was paid (with this row ${asked} of order ${row.orderId}; ${sale} ${amountOf(row.soldMinor, row.currency)} ${row.currency})`,
+    remedy: 'take out the refund that is too much, or correct the amount or the order id',
+  }
+}
+
+function amountOf(amountMinor: bigint, currency: string): string {
+  return formatAmount({ amountMinor, currency: currency as Currency })
+}
+
+export interface SingleRefund {
+  readonly orderKey: string
+  readonly amountMinor: bigint
+  readonly currency: string
+}
+
+/** The same for refunds that come one by one. null: nothing speaks against it. */
+export interface RefundCheck {
+  beyondSale(accountId: AccountId, refund: SingleRefund): string | null
+  refundedBefore(accountId: AccountId, refund: SingleRefund): string | null
+}
+
+export function openRefundCheck(db: DatabaseSync): RefundCheck {
+  const sold = db.prepare(`
+    SELECT ${SUM} AS soldMinor, min(currency) AS soldCurrency, min(id) AS saleRow FROM (${SALES('?1', '?2')})
+    HAVING ${IS_ONE_SALE}`)
+  const refunded = db.prepare(`
+    SELECT ${SUM} AS refundedMinor, ${ONE_CURRENCY} AS currency FROM (${REFUNDS('?1', '?2')})`)
+  const rowOf = db.prepare('SELECT batch_id AS batchId, row_no AS saleRowNo FROM instruction WHERE id = ?')
+  for (const statement of [sold, refunded]) statement.setReadBigInts(true)
+  const soldOf = (accountId: AccountId, key: string) =>
+    sold.get(Number(accountId), key) as { soldMinor: bigint; soldCurrency: string; saleRow: bigint } | undefined
+  const refundedOf = (accountId: AccountId, key: string) =>
+    refunded.get(Number(accountId), key) as { refundedMinor: bigint; currency: string | null }
+
+  return {
+    beyondSale(accountId, { orderKey, amountMinor, currency }) {
+      const sale = soldOf(accountId, orderKey)
+      if (sale === undefined) return null
+      const refundedMinor = refundedOf(accountId, orderKey).refundedMinor + amountMinor
+      if (currency === sale.soldCurrency && refundedMinor <= sale.soldMinor) return null
+      const found = rowOf.get(sale.saleRow) as { batchId: string; saleRowNo: number }
+      return beyondSale({ ...sale, ...found, refundedMinor, currency, orderId: orderKey }).problem
+    },
+    refundedBefore(accountId, { orderKey, amountMinor, currency }) {
+      if (soldOf(accountId, orderKey) !== undefined) return null
+      const before = refundedOf(accountId, orderKey)
+      if (before.refundedMinor === 0n || (before.currency === currency && before.refundedMinor > amountMinor))
+        return null
+      const what =
+        before.currency === null
+          ? `order ${orderKey} was refunded before, in more than one currency`
+          : `${amountOf(before.refundedMinor, before.currency)} ${before.currency} of order ${orderKey} was refunded before`
+      return `${what}, and its sale is not recorded here`
+    },
+  }
+}

@@ -1,0 +1,140 @@
+// Between an instruction and its row in the table.
+
+import type { DatabaseSync } from 'node:sqlite'
+import {
+  contentOf,
+  type DetailField,
+  type Instruction,
+  lookalikeOf,
+  type Operation,
+  plainId,
+} from '../../domain/instruction.ts'
+import type { Currency } from '../../domain/money.ts'
+import type { AnswerFacts } from '../../domain/verdict.ts'
+
+/** The columns of an instruction, as the table holds them. Amounts fit a double exactly: they have at most 15 digits. */
+export interface InstructionColumns {
+  reference: string
+  operation: string
+  amount_minor: number | null
+  currency: string | null
+  order_id: string | null
+  order_key: string | null
+  vault_id: string | null
+  xtl_order_id: string | null
+  save_card: number
+  details: string | null
+  execute_at: number | null
+  content: string
+  lookalike: string | null
+}
+
+export function toColumns(instruction: Instruction): InstructionColumns {
+  const { money, orderId, details } = instruction
+  return {
+    reference: instruction.reference,
+    operation: instruction.operation,
+    amount_minor: money === null ? null : Number(money.amountMinor),
+    currency: money === null ? null : money.currency,
+    order_id: orderId,
+    order_key: orderId === null ? null : plainId(orderId),
+    vault_id: instruction.vaultId,
+    xtl_order_id: instruction.xtlOrderId,
+    save_card: instruction.saveCardOnFile ? 1 : 0,
+    details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
+    execute_at: instruction.executeAtMs,
+    content: contentOf(instruction),
+    lookalike: lookalikeOf(instruction),
+  }
+}
+
+export function fromColumns(row: InstructionColumns): Instruction {
+  return {
+    reference: row.reference,
+    operation: row.operation as Operation,
+    money:
+      row.amount_minor === null ? null : { amountMinor: BigInt(row.amount_minor), currency: row.currency as Currency },
+    orderId: row.order_id,
+    vaultId: row.vault_id,
+    saveCardOnFile: row.save_card === 1,
+    xtlOrderId: row.xtl_order_id,
+    details: row.details === null ? {} : (JSON.parse(row.details) as Partial<Record<DetailField, string>>),
+    executeAtMs: row.execute_at,
+  }
+}
+
+export interface FactColumns {
+  transaction_id: string | null
+  answered_order_id: string | null
+  answered_record_id: string | null
+  answered_amount: string | null
+  answered_currency: string | null
+  answered_vault_id: string | null
+  answered_xtl_order_id: string | null
+}
+
+export function toFacts(row: FactColumns): AnswerFacts {
+  return {
+    transactionId: row.transaction_id,
+    orderId: row.answered_order_id,
+    recordId: row.answered_record_id,
+    amount: row.answered_amount,
+    currency: row.answered_currency,
+    vaultId: row.answered_vault_id,
+    xtlOrderId: row.answered_xtl_order_id,
+  }
+}
+
+/** Finds the row that a transaction id has settled: it can settle one only. */
+export function sameTransactionIn(
+  db: DatabaseSync,
+): (
+  accountId: number,
+  transactionId: string,
+) => { id: number; batch_id: string; row_no: number; reference: string } | undefined {
+  const find = db.prepare(
+    'SELECT id, batch_id, row_no, reference FROM instruction WHERE account_id = ? AND transaction_id = ?',
+  )
+  return (accountId, transactionId) =>
+    find.get(accountId, transactionId) as ReturnType<ReturnType<typeof sameTransactionIn>>
+}
+
+/** Rows `e` of the order of row `i`, by the index of open orders. */
+const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id <> i.id
+    AND e.order_key IS NOT NULL AND e.state IN ('READY', 'SENDING', 'IN_DOUBT')`
+
+/**
+ * Whether the order of row `i` is free; the one parameter is now. An earlier row that waits stands in the way, unless it
+ * waits for its own `execute_at`, is of a draft and not there yet, or waits itself for the canary that row `i` belongs to.
+ * A row that is under way or in doubt always does: a later one may have started before the earlier one became due or
+ * visible.
+ */
+export const ORDER_IS_FREE = `(i.order_key IS NULL OR (
+  NOT EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state IN ('SENDING', 'IN_DOUBT'))
+  AND NOT EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND coalesce(e.execute_at, 0) <= ?
+    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
+      AND (e.batch_id <> i.batch_id OR ${withinCanary('e', 'eb')})))))`
+
+/** Whether row `i` of batch `b` may be claimed before a person has looked at the first few. */
+export const WITHIN_CANARY = withinCanary('i', 'b')
+
+/**
+ * Whether row `i` stands behind a row of its order that no machine will move: one in doubt, one of another batch that is
+ * paused, or one that a canary keeps back until a person has looked.
+ */
+export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
+  EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT')
+  OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.batch_id <> i.batch_id
+    AND coalesce(e.execute_at, 0) <= unixepoch('subsec') * 1000
+    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
+      AND (eb.hold = 'paused' OR NOT ${withinCanary('e', 'eb')})))))`
+
+function withinCanary(row: 'i' | 'e', batch: 'b' | 'eb'): string {
+  return `(${batch}.canary_rows IS NULL
+    OR (${row}.row_no <= ${batch}.canary_row_no AND coalesce(${row}.execute_at, 0) <= ${batch}.canary_execute_at))`
+}
+
+/** What row `i` waits for because it is in doubt and names the same order, in words; NULL: nothing. */
+export const DOUBT_BEFORE = `CASE WHEN i.state = 'READY' AND i.order_key IS NOT NULL THEN (
+  SELECT 'waits for ' || e.reference || ' (row ' || e.row_no || ' of batch ' || e.batch_id || '), which names the same order and is in doubt'
+  ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT' LIMIT 1) END`

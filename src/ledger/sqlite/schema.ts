@@ -1,0 +1,216 @@
+// The tables of the ledger, as numbered migrations: what is published is never edited, only added to.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { Fault } from '../../domain/fault.ts'
+import { ACTORS } from './acts.ts'
+import { CHAIN } from './chain.ts'
+import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
+import { PURGE } from './purge.ts'
+import { RECORDED } from './recorded.ts'
+
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  -- A gateway account is its address and user; the name is only what people call it.
+  CREATE TABLE account (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    url TEXT NOT NULL,
+    username TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    stopped_reason TEXT,
+    wait_until INTEGER, -- the gateway asked to wait until then
+    new_doubts INTEGER NOT NULL DEFAULT 0, -- since the start of the worker or the last resume
+    resumes INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (url, username)
+  ) STRICT;
+
+  CREATE TABLE batch (
+    id TEXT PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES account (id),
+    source TEXT NOT NULL CHECK (source IN ('file', 'queue')),
+    source_day TEXT, -- of a queue batch
+    stage TEXT NOT NULL CHECK (stage IN ('draft', 'open')), -- a draft is invisible to everyone
+    hold TEXT NOT NULL DEFAULT 'none' CHECK (hold IN ('none', 'paused', 'cancelled')),
+    hold_reason TEXT,
+    file_name TEXT,
+    file_sha256 TEXT,
+    run_key TEXT,
+    reading TEXT NOT NULL,
+    columns TEXT NOT NULL, -- JSON
+    sandbox INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    money_warned INTEGER NOT NULL DEFAULT 0,
+    version INTEGER NOT NULL DEFAULT 0, -- grows with every change of a row
+    results_path TEXT,
+    results_version INTEGER
+  ) STRICT;
+  CREATE INDEX batch_file ON batch (file_sha256, account_id);
+  CREATE UNIQUE INDEX batch_queue_day ON batch (account_id, source_day) WHERE source = 'queue' AND hold <> 'cancelled';
+
+  -- One line per row that came in. Amounts are minor units; times are epoch milliseconds.
+  CREATE TABLE instruction (
+    id INTEGER PRIMARY KEY, -- grows in the order of arrival, which is the order in which rows of one order are sent
+    batch_id TEXT NOT NULL REFERENCES batch (id),
+    account_id INTEGER NOT NULL,
+    row_no INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    cells TEXT NOT NULL, -- JSON
+    state TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    holds_reference INTEGER NOT NULL, -- 0 for INVALID and DUPLICATE rows and for those a later attempt has taken over
+    run_key TEXT,
+    operation TEXT,
+    amount_minor INTEGER,
+    currency TEXT,
+    order_id TEXT,
+    order_key TEXT, -- order id without leading zeros
+    vault_id TEXT,
+    xtl_order_id TEXT, -- as sent
+    save_card INTEGER NOT NULL DEFAULT 0,
+    details TEXT, -- JSON
+    execute_at INTEGER,
+    content TEXT,
+    lookalike TEXT,
+    due_at INTEGER NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    ever_in_doubt INTEGER NOT NULL DEFAULT 0,
+    forbidden_count INTEGER NOT NULL DEFAULT 0,
+    claimed_at INTEGER,
+    send_by INTEGER,
+    answer_by INTEGER,
+    sent_at INTEGER,
+    completed_at INTEGER,
+    reason TEXT,
+    transaction_id TEXT,
+    answered_order_id TEXT,
+    answered_record_id TEXT,
+    answered_amount TEXT,
+    answered_currency TEXT,
+    answered_vault_id TEXT,
+    answered_xtl_order_id TEXT,
+    warning TEXT,
+    money_warning INTEGER NOT NULL DEFAULT 0,
+    duplicate_of INTEGER, -- id of the row it repeats
+    supersedes INTEGER, -- id of the row whose reference it took over
+    UNIQUE (batch_id, row_no)
+  ) STRICT;
+  CREATE INDEX instruction_due ON instruction (batch_id, due_at, row_no) WHERE state = 'READY';
+  CREATE INDEX instruction_sending ON instruction (id) WHERE state = 'SENDING';
+  CREATE INDEX instruction_doubt ON instruction (id) WHERE state = 'IN_DOUBT';
+  CREATE INDEX instruction_open_order ON instruction (account_id, order_key, state, id)
+    WHERE order_key IS NOT NULL AND state IN ('READY', 'SENDING', 'IN_DOUBT');
+  CREATE UNIQUE INDEX instruction_reference ON instruction (account_id, reference) WHERE holds_reference = 1;
+  CREATE INDEX instruction_history ON instruction (reference);
+  CREATE UNIQUE INDEX instruction_transaction ON instruction (account_id, transaction_id) WHERE transaction_id IS NOT NULL;
+  -- Not narrowed by state: every move would then touch a random page of it.
+  CREATE INDEX instruction_lookalike ON instruction (account_id, lookalike) WHERE lookalike IS NOT NULL;
+  CREATE INDEX instruction_duplicate ON instruction (batch_id) WHERE state = 'DUPLICATE';
+  CREATE INDEX instruction_money_warning ON instruction (batch_id) WHERE money_warning = 1;
+
+  -- Every move a row made: who, when, which attempt, what the gateway said.
+  CREATE TABLE move (
+    id INTEGER PRIMARY KEY,
+    row_id INTEGER NOT NULL REFERENCES instruction (id),
+    attempt INTEGER NOT NULL,
+    from_state TEXT NOT NULL,
+    to_state TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    http_status INTEGER,
+    answer TEXT,
+    reason TEXT
+  ) STRICT;
+  CREATE INDEX move_row ON move (row_id);
+
+  -- What people and the machine did to batches and accounts.
+  CREATE TABLE act (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    what TEXT NOT NULL,
+    batch_id TEXT,
+    account_id INTEGER,
+    reason TEXT
+  ) STRICT;
+
+  -- Rows and amounts per state, kept in the transaction of every move, so that a status costs the same for any size.
+  CREATE TABLE tally (
+    batch_id TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    currency TEXT NOT NULL,
+    state TEXT NOT NULL,
+    count INTEGER NOT NULL CHECK (count >= 0),
+    amount_minor INTEGER NOT NULL,
+    PRIMARY KEY (batch_id, operation, currency, state)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tally_ready ON tally (batch_id) WHERE state = 'READY' AND count > 0;
+
+  -- Messages that were not taken.
+  CREATE TABLE refusal (
+    source_id TEXT PRIMARY KEY,
+    account_name TEXT NOT NULL,
+    reasons TEXT NOT NULL, -- JSON
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  ALTER TABLE account ADD COLUMN rate REAL; -- requests per second, as a person turned the dial; null: as configured
+  ALTER TABLE account ADD COLUMN condition TEXT; -- JSON: what the worker last said of the way to this account
+
+  -- Of the rows due first only so many are claimed until a person has looked: those up to this one.
+  ALTER TABLE batch ADD COLUMN canary_rows INTEGER; -- how many were asked for; null: no canary, or resumed since
+  ALTER TABLE batch ADD COLUMN canary_execute_at INTEGER;
+  ALTER TABLE batch ADD COLUMN canary_row_no INTEGER;
+  ALTER TABLE batch ADD COLUMN max_declined INTEGER; -- per cent of the last 100 answered rows; null: no limit
+  ALTER TABLE batch ADD COLUMN recent_answers TEXT NOT NULL DEFAULT ''; -- of those, oldest first: A or D
+  ALTER TABLE batch ADD COLUMN late_answers INTEGER NOT NULL DEFAULT 0; -- that no person has looked at yet
+  ALTER TABLE batch ADD COLUMN results_move INTEGER; -- the newest move when the results were written
+
+  ALTER TABLE instruction ADD COLUMN noted_at INTEGER; -- when a late answer was noted beside the row's state
+  `,
+  `
+  -- What is recorded of an order: its sale, its captures, its refunds.
+  CREATE INDEX instruction_order ON instruction (account_id, order_key) WHERE order_key IS NOT NULL;
+  CREATE INDEX instruction_sale ON instruction (account_id, ltrim(answered_order_id, '0'))
+    WHERE answered_order_id IS NOT NULL AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED';
+  `,
+  ODD_REFERENCES,
+  ACTORS,
+  CHAIN,
+  PURGE,
+  `
+  -- See continuity.ts.
+  CREATE TABLE even_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
+  CREATE TABLE odd_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
+  `,
+  RECORDED,
+]
+
+/** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */
+export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (version === to) return
+  if (version > to) {
+    throw new Fault(
+      'config',
+      'The ledger was written by a newer version of tranche. Nothing was changed. Use that version.',
+    )
+  }
+  registerAsRead(db)
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const { user_version: from } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+    for (const sql of MIGRATIONS.slice(from, to)) db.exec(sql)
+    db.exec(`PRAGMA user_version = ${to}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { endingOf, exitCodeOf, standingOf } from '../../src/domain/batch-status.ts'
+import type { AccountId, BatchId, BatchView } from '../../src/domain/ports.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 9)
+
+const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
+  ...{ batchId: '261121-abcde' as BatchId, source: 'file', accountId: 1 as AccountId, merchant: 'shop' },
+  ...{ fileName: 'r.csv', fileSha256: null, runKey: null, reading: '', sandbox: false, createdAtMs: NOW },
+  ...{ createdBy: 'ann@desk', purgedAtMs: null },
+  ...{ hold: 'none', holdReason: null, accountStopped: null, accountWaitsUntilMs: null, roadCondition: null },
+  ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
+  ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, lateAnswers: 0, resultsPath: null, resultsStale: false },
+  ...over,
+})
+
+const outage = { sinceMs: NOW - 60_000, why: 'connection refused', troubles: 9, openMost: 1 }
+
+describe('a batch whose gateway is in trouble', () => {
+  test('waits, and says since when, why, what happens next, and that it goes on by itself', () => {
+    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: NOW + 15_000 } })
+    const { state, reason } = standingOf(batch, NOW, true)
+    expect(state).toBe('waiting')
+    expect(reason).toBe(
+      'trouble at the gateway since 2026-11-21T08:59:00.000Z (connection refused); nothing is sent until ' +
+        '2026-11-21T09:00:15.000Z, then one row is tried. It goes on by itself',
+    )
+    expect(endingOf(batch, NOW)).toBeNull()
+  })
+
+  test('tries one row when the rest is over, and tells how it opens when answers come again', () => {
+    const tried = batchOf({ roadCondition: { ...outage, restUntilMs: null } })
+    expect(standingOf(tried, NOW, true).reason).toContain('one row at a time is tried until it answers')
+    const opening = batchOf({ roadCondition: { ...outage, troubles: 0, openMost: 4, restUntilMs: null } })
+    expect(standingOf(opening, NOW, true).reason).toContain('up to 4 requests are open at a time')
+  })
+
+  test('is told for what it is when no worker runs: what the last one said says nothing about now', () => {
+    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: NOW + 15_000 } })
+    expect(standingOf(batch, NOW, false).reason).toBe('no worker is running. Start one: tranche worker')
+  })
+
+  test('that is paused or stopped says that: no answer would move it', () => {
+    const roadCondition = { ...outage, restUntilMs: null }
+    expect(standingOf(batchOf({ roadCondition, hold: 'paused', holdReason: 'lunch' }), NOW, true).state).toBe('paused')
+    expect(standingOf(batchOf({ roadCondition, accountStopped: 'no' }), NOW, true).state).toBe('stopped')
+  })
+
+  test('and of which every row is settled is over all the same', () => {
+    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: null }, counts: { APPROVED: 3 } })
+    expect(standingOf(batch, NOW, true).state).toBe('done')
+  })
+})
+
+describe('a batch in which nothing is open', () => {
+  test('and a row is in doubt needs attention, never done', () => {
+    const batch = batchOf({ counts: { APPROVED: 2, IN_DOUBT: 1 } })
+    expect(standingOf(batch, NOW, true)).toMatchObject({ state: 'needs_attention' })
+    expect(exitCodeOf(batch, { kind: 'finished' })).toBe(5)
+  })
+
+  test('and an answer came late needs attention until somebody has looked', () => {
+    const batch = batchOf({ counts: { FAILED: 3 }, lateAnswers: 1, moneyWarnings: 1 })
+    const { state, reason } = standingOf(batch, NOW, true)
+    expect(state).toBe('needs_attention')
+    expect(reason).toContain('tranche resume 261121-abcde')
+    expect(exitCodeOf(batch, { kind: 'finished' })).toBe(5)
+    expect(exitCodeOf({ ...batch, lateAnswers: 0 }, { kind: 'finished' })).toBe(3)
+  })
+})
+
+test('a batch whose last rows wait for a doubt needs attention, and nothing of it moves without a person', () => {
+  const batch = batchOf({ counts: { APPROVED: 1, IN_DOUBT: 1, READY: 1 }, nextDueAtMs: null, blocked: 1 })
+  const { state, reason } = standingOf(batch, NOW, true)
+  expect([state, reason]).toEqual(['needs_attention', expect.stringContaining('1 row waits behind')])
+  const ending = endingOf(batch, NOW)
+  expect(ending).toMatchObject({ kind: 'stuck' })
+  expect(exitCodeOf(batch, ending!)).toBe(6)
+})
+
+describe('a batch whose gateway asked to wait', () => {
+  const nextHourMs = NOW + 3_600_000
+
+  test('ends as due later where its rows are, though the account waits until a moment before', () => {
+    for (const waitMs of [30_000, 90_000]) {
+      const batch = batchOf({ nextDueAtMs: nextHourMs, nextExecuteAtMs: nextHourMs, accountWaitsUntilMs: NOW + waitMs })
+      const ending = endingOf(batch, NOW)
+      expect(ending).toEqual({ kind: 'later', nextDueAtMs: nextHourMs })
+      expect(exitCodeOf(batch, ending!)).toBe(0)
+    }
+  })
+
+  test('cannot go on with rows that are due later by a clock that was set back: only an execute_at makes them so', () => {
+    const batch = batchOf({ nextDueAtMs: nextHourMs, nextExecuteAtMs: null, accountWaitsUntilMs: NOW + 90_000 })
+    expect(endingOf(batch, NOW)).toMatchObject({ kind: 'stuck', reason: expect.stringContaining('asked to wait') })
+  })
+
+  test('for longer than a minute cannot go on with what is due', () => {
+    const batch = batchOf({ accountWaitsUntilMs: NOW + 90_000 })
+    const ending = endingOf(batch, NOW)
+    expect(ending).toMatchObject({ kind: 'stuck' })
+    expect(exitCodeOf(batch, ending!)).toBe(6)
+  })
+})
+
+describe('a batch whose next row is due in two hours', () => {
+  const dueMs = NOW + 7_200_000
+
+  test('by its execute_at ends as due later', () => {
+    const batch = batchOf({ nextDueAtMs: dueMs, nextExecuteAtMs: dueMs })
+    expect(standingOf(batch, NOW, true)).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringMatching(/is due at 2026/),
+    })
+    expect(endingOf(batch, NOW)).toEqual({ kind: 'later', nextDueAtMs: dueMs })
+  })
+
+  test.each([null, NOW - 1, NOW + 60_000])(
+    'although its execute_at (%s) asks for no such wait has not ended: the clock was set back',
+    (nextExecuteAtMs) => {
+      const batch = batchOf({ nextDueAtMs: dueMs, nextExecuteAtMs })
+      expect(standingOf(batch, NOW, true)).toEqual({ state: 'running', reason: null })
+      expect(endingOf(batch, NOW)).toBeNull()
+    },
+  )
+})

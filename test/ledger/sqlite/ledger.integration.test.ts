@@ -1,0 +1,241 @@
+// The SQLite ledger: the suite that every ledger must pass, and what only a file can show.
+
+import { existsSync, writeFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Currency } from '../../../src/domain/money.ts'
+import type { AccountId, Ledger } from '../../../src/domain/ports.ts'
+import { type Child, startChild } from '../../fixtures/children.ts'
+import {
+  claim,
+  claimed,
+  dueIn,
+  dueRow,
+  factsWith,
+  headerOf,
+  messageOf,
+  openAccount,
+  refund,
+  reviewOnly,
+  type SqlitePlace,
+  sale,
+  settle,
+  sqlitePlace,
+  statesIn,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { describeLedger } from '../conformance.ts'
+
+describeLedger('a ledger in a SQLite file', sqlitePlace)
+
+describe('a SQLite file', () => {
+  let place: SqlitePlace
+  let ledger: Ledger
+  let accountId: AccountId
+  let children: Child[]
+
+  beforeEach(async () => {
+    children = []
+    place = await sqlitePlace()
+    ledger = place.open()
+    accountId = await openAccount(ledger)
+  })
+  afterEach(async () => {
+    for (const child of children) await child.kill()
+    await place.remove()
+  })
+
+  /** Reads the file as it is on the disk, past the ledger's own connection. */
+  function readFile<T>(sql: string): T {
+    const db = new DatabaseSync(place.path, { readOnly: true })
+    try {
+      return db.prepare(sql).get() as T
+    } finally {
+      db.close()
+    }
+  }
+
+  /** As thousands of rows of the largest amounts would add up, which no sum of 64 bits holds. */
+  function inflate(where: string): void {
+    const db = new DatabaseSync(place.path)
+    db.exec(`UPDATE instruction SET amount_minor = 4000000000000000000 WHERE ${where}`)
+    db.close()
+  }
+
+  describe('of which one order adds up to more than 64 bits hold', () => {
+    test('takes messages and files with a refund of it: they are compared with a sum that is large enough', async () => {
+      const rows = [1n, 2n, 3n].map((amountMinor) => refund(`F-${amountMinor}`, { orderId: '7', amountMinor }))
+      await submit(ledger, accountId, rows)
+      inflate("order_key = '7'")
+      const next = refund('next', { orderId: '7', amountMinor: 999_999_999_999_999n })
+      const odd = refund('odd', { orderId: '7', money: { amountMinor: 5n, currency: 'USD' as Currency } })
+      const { review: reviewed, lookalikes } = await reviewOnly(ledger, headerOf(accountId), [next, odd])
+      expect(reviewed).toMatchObject({ accepted: 2, lookalikes: 1, invalid: 0 })
+      expect(lookalikes).toMatchObject([{ reference: 'odd', refundedBefore: { currency: 'EUR' } }])
+      expect(await ledger.recordMessage(messageOf(accountId, odd))).toMatchObject({ kind: 'refused' })
+      expect(await ledger.recordMessage(messageOf(accountId, next))).toMatchObject({ kind: 'accepted' })
+    })
+
+    test('has no sale that refunds could be held against', async () => {
+      const batchId = await submit(
+        ledger,
+        accountId,
+        [1, 2, 3].map((n) => sale(`S-${n}`, String(n))),
+      )
+      for (const n of [1, 2, 3])
+        await work(ledger, batchId, `S-${n}`, 'APPROVED', { facts: factsWith(String(n), { orderId: '7' }) })
+      inflate("operation = 'CAPTURE'")
+      const back = refund('back', { orderId: '7', amountMinor: 999_999_999_999_999n })
+      expect(await reviewOnly(ledger, headerOf(accountId), [back])).toMatchObject({
+        review: { accepted: 1, invalid: 0, lookalikes: 0 },
+      })
+      expect(await ledger.recordMessage(messageOf(accountId, back))).toMatchObject({ kind: 'accepted' })
+    })
+  })
+
+  async function holdWriteLock(path = place.path): Promise<Child> {
+    const holder = startChild('child-lock-holder.ts', path)
+    children.push(holder)
+    expect(await holder.said(/held/)).toBe('held')
+    return holder
+  }
+
+  test('whose messages were changed or planted by other means says which', async () => {
+    for (const n of [1, 2]) await ledger.recordMessage(messageOf(accountId, refund(`R-${n}`)))
+    expect([...ledger.audit(null)]).toEqual([])
+    const db = new DatabaseSync(place.path)
+    db.exec("UPDATE instruction SET vault_id = '9' WHERE row_no = 2")
+    db.exec(`
+      INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, reference, holds_reference, due_at)
+      SELECT batch_id, account_id, 3, 3, cells, 'READY', 'R-3', 1, 0 FROM instruction WHERE row_no = 1`)
+    db.close()
+    const found = [...ledger.audit(null)].map(({ where }) => where)
+    expect(found).toContainEqual(expect.stringMatching(/^row 2 of batch /))
+    expect(found).toContainEqual(expect.stringMatching(/^R-3 \(row 3 of batch /))
+    expect(found).not.toContainEqual(expect.stringMatching(/^row 1 of batch /))
+  })
+
+  test('is its owner’s alone', async () => {
+    for (const file of [place.path, `${place.path}-wal`, `${place.path}-shm`]) {
+      expect((await stat(file)).mode & 0o077).toBe(0)
+    }
+  })
+
+  test('of a newer program is refused and not touched', async () => {
+    await ledger.close()
+    const db = new DatabaseSync(place.path)
+    db.exec('PRAGMA user_version = 999')
+    db.close()
+    expect(() => place.open()).toThrow(expect.objectContaining({ name: 'Fault', code: 'config' }))
+    expect(readFile('PRAGMA user_version')).toEqual({ user_version: 999 })
+  })
+
+  test.each([
+    ['missing, with its directory', 'no-such-directory/ledger.db'],
+    ['empty', 'empty.db'],
+  ])('that is %s is not made: it is refused with its path', async (_what, name) => {
+    const path = join(place.dir, name)
+    writeFileSync(join(place.dir, 'empty.db'), '')
+    const { openLedger } = await import('../../../src/ledger/sqlite/ledger.ts')
+    const opening = () =>
+      openLedger({
+        path,
+        submitLockPath: null,
+        die: (error) => {
+          throw error
+        },
+      })
+    expect(opening).toThrow(
+      expect.objectContaining({ code: 'config', message: expect.stringContaining(`There is no ledger at ${path}`) }),
+    )
+    expect(existsSync(join(place.dir, 'no-such-directory'))).toBe(false)
+  })
+
+  test('that several processes make at the same moment is one ledger', async () => {
+    await ledger.close()
+    for (let round = 0; round < 2; round++) {
+      const fresh = await sqlitePlace()
+      const openers = Array.from({ length: 5 }, () => startChild('child-opener.ts', fresh.dir))
+      children.push(...openers)
+      for (const opener of openers) await opener.said(/waiting/)
+      for (const opener of openers) opener.tell('now')
+      const codes = await Promise.all(openers.map((opener) => opener.ended()))
+      expect(codes).toEqual([0, 0, 0, 0, 0])
+      expect(new Set(openers.map(({ lines }) => lines.at(-1))).size).toBe(1)
+      expect(openers[0]?.lines.at(-1)).toMatch(/^opened [0-9a-f]{16}$/)
+      await fresh.remove()
+    }
+  })
+
+  test('that another process is just making is waited for, where SQLite itself would give up at once', async () => {
+    const fresh = await sqlitePlace()
+    const holder = await holdWriteLock(fresh.path)
+    const opener = startChild('child-opener.ts', fresh.dir)
+    children.push(opener)
+    await opener.said(/waiting/)
+    opener.tell('now')
+    await opener.said(/opening/)
+    await Promise.race([opener.ended(), pause(200)]) // time enough to give up in
+    holder.tell('release')
+    expect(await opener.said(/opened/)).toMatch(/^opened [0-9a-f]{16}$/)
+    await fresh.remove()
+  })
+
+  test('shares one commit among writes that arrive together', async () => {
+    const rows = Array.from({ length: 200 }, (_, i) => refund(`R-${i}`))
+    const batchId = await submit(ledger, accountId, rows)
+    const due = await dueIn(ledger, batchId)
+    const version = () => readFile<{ version: number }>(`SELECT version FROM batch WHERE id = '${batchId}'`).version
+    const before = version()
+    const attempts = await Promise.all(due.slice(0, 100).map((row) => claimed(ledger, row)))
+    expect(version() - before).toBe(1) // once per commit that touched the batch
+    await Promise.all([
+      ...attempts.map((row) => settle(ledger, row, 'APPROVED')),
+      ...due.slice(100).map((row) => claimed(ledger, row)),
+    ])
+    expect(version() - before).toBe(2)
+  })
+
+  test('that another process is writing to is waited for without holding up anything else', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+    const [a, b] = [await dueRow(ledger, batchId, 'A'), await dueRow(ledger, batchId, 'B')]
+    const sending = await claimed(ledger, a)
+    const holder = await holdWriteLock()
+
+    const answered: string[] = []
+    const nowMs = Date.now()
+    const writing = Promise.all([
+      claim(ledger, b, nowMs).then(({ kind }) => answered.push(kind)),
+      settle(ledger, sending, 'APPROVED').then(({ state }) => answered.push(state)),
+      ledger.recordMessage(messageOf(accountId, refund('M'))).then(({ kind }) => answered.push(kind)),
+    ])
+    const before = performance.eventLoopUtilization()
+    for (let i = 0; i < 40; i++) await pause(10)
+    // A thread that waits inside SQLite is never idle.
+    expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.8)
+    expect(answered).toEqual([])
+    expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'READY'])
+
+    holder.tell('release')
+    await writing
+    expect(new Set(answered)).toEqual(new Set(['APPROVED', 'accepted', 'claimed']))
+    expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'SENDING'])
+  })
+
+  test('that stays locked beyond a claim’s send-by refuses the claim and keeps the settlement', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+    const [a, b] = [await dueRow(ledger, batchId, 'A'), await dueRow(ledger, batchId, 'B')]
+    const sending = await claimed(ledger, a)
+    const holder = await holdWriteLock()
+    const settling = settle(ledger, sending, 'DECLINED')
+    expect(await claim(ledger, b, Date.now() - 60_000)).toEqual({ kind: 'not-written', why: 'busy' })
+    holder.tell('release')
+    expect(await settling).toMatchObject({ state: 'DECLINED' })
+    expect(await statesIn(ledger, batchId)).toEqual(['DECLINED', 'READY'])
+  })
+})

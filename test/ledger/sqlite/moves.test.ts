@@ -1,0 +1,47 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { type Cause, canMove, STATES } from '../../../src/domain/states.ts'
+import { openMoves } from '../../../src/ledger/sqlite/moves.ts'
+import { migrate } from '../../../src/ledger/sqlite/schema.ts'
+
+const CAUSES: readonly Cause[] = [
+  'claim',
+  'answer',
+  'unsent',
+  'doubt',
+  'sweep',
+  'cancel',
+  'resolve',
+  'proof',
+  'late-answer',
+  'restore',
+]
+const ROW = { id: 1, batch_id: 'b', operation: 'REFUND', currency: 'EUR', amount_minor: 1 }
+
+test('of all moves there could be, exactly those of the table are recorded, and no other leaves a trace', () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  db.exec('PRAGMA foreign_keys = OFF') // as the ledger has it
+  const counted: string[] = []
+  const tally = {
+    moved: (_row: object, from: string | null, to: string) => void counted.push(`${from} ${to}`),
+    touched: () => {},
+  }
+  const record = openMoves(db, tally, { moved: () => {} })
+  for (const state of STATES) {
+    for (const to of STATES) {
+      for (const cause of CAUSES) {
+        const move = () => record({ ...ROW, state }, to, cause, { attempt: 1, atMs: 1 })
+        if (canMove(state, to, cause)) move()
+        else expect(move).toThrow('bug: no move')
+      }
+    }
+  }
+  const recorded = db.prepare('SELECT from_state, to_state, cause FROM move ORDER BY id').all()
+  expect(recorded.length).toBeGreaterThan(10)
+  expect(recorded.every((move) => canMove(move.from_state as never, move.to_state as never, move.cause as never))).toBe(
+    true,
+  )
+  expect(counted).toHaveLength(recorded.length)
+  db.close()
+})

@@ -1,0 +1,39 @@
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { openCommitter } from '../../../src/ledger/sqlite/commit.ts'
+import { migrate } from '../../../src/ledger/sqlite/schema.ts'
+import { openTally } from '../../../src/ledger/sqlite/tally.ts'
+
+const ROW = { batch_id: 'b', operation: 'REFUND', currency: 'EUR', amount_minor: 1250 }
+
+test('a move that is written only at the second try is counted once', async () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  db.exec('CREATE TABLE ballast (room BLOB)')
+  const committer = openCommitter(db, (error) => {
+    throw error
+  })
+  const tally = openTally(db, committer)
+  let tries = 0
+  const { page_count: pages } = db.prepare('PRAGMA page_count').get() as { page_count: number }
+  db.exec(`PRAGMA max_page_count = ${pages + 4}`)
+
+  const written = committer.write(
+    () => {
+      tries += 1
+      tally.moved(ROW, null, 'READY')
+      db.prepare('INSERT INTO ballast VALUES (zeroblob(100000))').run() // what finds the disk full, after the move was noted
+    },
+    { kind: 'kept' },
+  )
+  while (tries === 0) await nextTurn()
+  db.exec('PRAGMA max_page_count = 1000000')
+  await written
+
+  expect(tries).toBeGreaterThan(1)
+  expect(db.prepare('SELECT state, count, amount_minor FROM tally').all()).toEqual([
+    { state: 'READY', count: 1, amount_minor: 1250 },
+  ])
+  db.close()
+})
