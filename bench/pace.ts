@@ -64,8 +64,8 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   if (code !== 0) throw new Error(`tranche ${args[0]} ended with ${code}: ${said.slice(-2_000)}`)
 }
 
-function tell(where: string, momentsMs: readonly number[]): void {
-  const sorted = momentsMs.toSorted((a, b) => a - b)
+function tell(where: string, departuresMs: readonly number[]): void {
+  const sorted = departuresMs.toSorted((a, b) => a - b)
   const spanMs = (sorted.at(-1) as number) - (sorted[0] as number)
   const mean = (sorted.length - 1) / (spanMs / 1000)
   console.log(

@@ -28,7 +28,7 @@ import { NotAFile, openFile } from './files/open-file.ts'
 import type { NumbersPassed } from './ingest/cards/evidence.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
 import { openLog } from './log.ts'
-import type { Road } from './processors/execute-slice.ts'
+import type { AccountLane } from './processors/execute-slice.ts'
 import type { InboxParts, InboxWork } from './processors/work-inbox.ts'
 import type { Work } from './processors/work-off.ts'
 import type { RedisAddress } from './queues/connection.ts'
@@ -602,7 +602,7 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
     openRoads: () => openRoads(app, ledger, options.only),
     openDispatch: (concurrency, work) =>
       openSlices({ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency, work }),
-    openIntake: async (roads) => (options.only === null ? openIntake(app, ledger, roads, redis) : null),
+    openIntake: async (lanes) => (options.only === null ? openIntake(app, ledger, lanes, redis) : null),
     onSettled: (row, verdict, settled) => {
       if (settled.paused !== null) log.warn({ batch: row.batchId, row: row.rowNo }, `paused: ${settled.paused}`)
       log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
@@ -643,39 +643,39 @@ export function assertTlsHolds({ loosening }: App): void {
 const REPEATED =
   'The gateway repeats our password in its answers. Nothing of it is kept here, and no verdict depends on it. Logs on the way may hold it: have it changed'
 
-interface MerchantRoad extends Road {
+interface MerchantLane extends AccountLane {
   readonly merchant: Merchant
 }
 
 /** For one batch only its own merchant's: what is wrong with another is no reason to keep this one waiting. */
-async function openRoads(app: App, ledger: Ledger, only: BatchId | null): Promise<Map<AccountId, MerchantRoad>> {
-  const [{ openGateway }, { openGate }] = await Promise.all([
+async function openRoads(app: App, ledger: Ledger, only: BatchId | null): Promise<Map<AccountId, MerchantLane>> {
+  const [{ openGateway }, { createLimiter }] = await Promise.all([
     import('./gateway/client.ts'),
     import('./throttle/limiter.ts'),
   ])
   assertTlsHolds(app)
-  const roads = new Map<AccountId, MerchantRoad>()
+  const lanes = new Map<AccountId, MerchantLane>()
   const wanted = only === null ? null : ((await ledger.batch(only))?.merchant ?? null)
   for (const merchant of app.config.merchants.values()) {
     if (wanted !== null && merchant.name !== wanted) continue
     const { inFlightMax, ratePerSecond, timeoutMs, notExecutedStatus } = merchant
-    const gate = openGate({ inFlightMax, ratePerSecond, clock: app.clock })
+    const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: app.clock })
     const onRepeated = () => app.log.error({ merchant: merchant.name }, REPEATED)
-    roads.set(await accountOf(ledger, merchant, app.clock), {
-      gateway: openGateway({ ...gatewayOf(app, merchant), moment: gate.moment, onRepeated }),
-      gate,
+    lanes.set(await accountOf(ledger, merchant, app.clock), {
+      gateway: openGateway({ ...gatewayOf(app, merchant), departure: limiter.departure, onRepeated }),
+      limiter,
       timeoutMs,
       notExecutedStatus,
       merchant,
     })
   }
-  return roads
+  return lanes
 }
 
 async function openIntake(
   app: App,
   ledger: Ledger,
-  roads: ReadonlyMap<AccountId, MerchantRoad>,
+  lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
 ) {
   const [{ openIntakeQueue }, { takeMessage }, { parseMessage }] = await Promise.all([
@@ -685,7 +685,7 @@ async function openIntake(
   ])
   const { config, clock, log } = app
   const accounts = new Map(
-    Array.from(roads, ([accountId, { merchant }]) => [
+    Array.from(lanes, ([accountId, { merchant }]) => [
       merchant.name,
       { accountId, accountKey: accountKeyOf(merchant), lookalikeDays: merchant.lookalikeDays },
     ]),

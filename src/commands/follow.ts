@@ -83,11 +83,11 @@ function openTroubleWatch({ clock }: App, terminal: Terminal): { look(batch: Bat
   let told = false
   return {
     look(batch) {
-      const { roadCondition } = batch
-      if (roadCondition === null) {
+      const { gatewayHealth } = batch
+      if (gatewayHealth === null) {
         if (told) terminal.say('The gateway answers again.')
         told = false
-      } else if (!told && roadCondition.troubles > 0 && clock.nowMs() - roadCondition.sinceMs > TROUBLE_WORTH_MS) {
+      } else if (!told && gatewayHealth.failures > 0 && clock.nowMs() - gatewayHealth.sinceMs > TROUBLE_WORTH_MS) {
         const { state, reason } = standingOf(batch, clock.nowMs(), true)
         if (reason === null) return
         terminal.say(`${state === 'waiting' ? 'Waiting: ' : ''}${reason}.`)
@@ -160,7 +160,7 @@ function lineOf(batch: BatchView, settled: number, perSecond: number | null): st
     .filter((state) => countIn(batch, state) > 0)
     .map((state) => `${state.toLowerCase().replace('_', ' ')} ${countIn(batch, state)}`)
   // A speed of before the trouble says nothing of when it will be over.
-  if ((batch.roadCondition?.troubles ?? 0) > 0)
+  if ((batch.gatewayHealth?.failures ?? 0) > 0)
     return [`${settled} of ${batch.rows}`, ...said, 'waiting for the gateway'].join(' · ')
   const left = batch.rows - settled
   const speed = perSecond === null || perSecond === 0 ? [] : [`${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`]

@@ -133,14 +133,14 @@ function describe(batch: BatchView, { state }: Standing): string[] {
   return lines
 }
 
-function troubleOf({ roadCondition }: BatchView): object | null {
-  if (roadCondition === null) return null
-  const { sinceMs, why, openMost, restUntilMs } = roadCondition
+function troubleOf({ gatewayHealth }: BatchView): object | null {
+  if (gatewayHealth === null) return null
+  const { sinceMs, why, openMost, backoffUntilMs } = gatewayHealth
   return {
     since: isoOf(sinceMs),
     why,
     open_most: openMost,
-    rest_until: restUntilMs === null ? null : isoOf(restUntilMs),
+    rest_until: backoffUntilMs === null ? null : isoOf(backoffUntilMs),
   }
 }
 

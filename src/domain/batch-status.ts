@@ -2,7 +2,7 @@
 
 import type { BatchView } from './ports.ts'
 import type { State } from './states.ts'
-import type { RoadCondition } from './window.ts'
+import type { GatewayHealth } from './window.ts'
 
 export type BatchState = 'running' | 'waiting' | 'paused' | 'stopped' | 'needs_attention' | 'done' | 'cancelled'
 
@@ -21,7 +21,7 @@ const SOON_MS = 60_000
 export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean): Standing {
   const ready = countIn(batch, 'READY')
   const sending = countIn(batch, 'SENDING')
-  const trouble = batch.roadCondition === null || !workerRuns ? null : troubleText(batch.roadCondition, nowMs)
+  const trouble = batch.gatewayHealth === null || !workerRuns ? null : troubleText(batch.gatewayHealth, nowMs)
   if (ready + sending === 0) return endedStanding(batch)
   if (batch.hold === 'cancelled') return { state: 'running', reason: 'being cancelled' }
   if (batch.hold === 'paused') return { state: 'paused', reason: batch.holdReason }
@@ -59,8 +59,8 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
     return { state: 'waiting', reason: `the next row is due at ${isoOf(nextExecuteAtMs)}` }
   }
   if (!workerRuns) return { state: 'waiting', reason: 'no worker is running. Start one: tranche worker' }
-  if (batch.roadCondition !== null) {
-    return { state: 'waiting', goesOn: true, reason: troubleText(batch.roadCondition, nowMs) }
+  if (batch.gatewayHealth !== null) {
+    return { state: 'waiting', goesOn: true, reason: troubleText(batch.gatewayHealth, nowMs) }
   }
   return { state: 'running', reason: null }
 }
@@ -70,15 +70,15 @@ function isLater(executeAtMs: number | null, nowMs: number): executeAtMs is numb
 }
 
 /** Since when, why, and what happens next. */
-function troubleText({ sinceMs, why, troubles, openMost, restUntilMs }: RoadCondition, nowMs: number): string {
+function troubleText({ sinceMs, why, failures, openMost, backoffUntilMs }: GatewayHealth, nowMs: number): string {
   const begun = `trouble at the gateway since ${isoOf(sinceMs)} (${why})`
-  if (troubles === 0 && restUntilMs === null) {
+  if (failures === 0 && backoffUntilMs === null) {
     return `${begun}; it answers again, and up to ${openMost} ${openMost === 1 ? 'request is' : 'requests are'} open at a time, more with every answer`
   }
   const next =
-    restUntilMs === null || restUntilMs <= nowMs
+    backoffUntilMs === null || backoffUntilMs <= nowMs
       ? 'one row at a time is tried until it answers'
-      : `nothing is sent until ${isoOf(restUntilMs)}, then one row is tried`
+      : `nothing is sent until ${isoOf(backoffUntilMs)}, then one row is tried`
   return `${begun}; ${next}. It goes on by itself`
 }
 

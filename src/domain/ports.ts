@@ -9,7 +9,7 @@ import type { Finding } from './resolution.ts'
 import type { Cause, State } from './states.ts'
 import type { TlsSeen } from './tls.ts'
 import type { AnswerFacts } from './verdict.ts'
-import type { RoadCondition } from './window.ts'
+import type { GatewayHealth } from './window.ts'
 
 export type BatchId = string & { readonly __brand: 'BatchId' }
 export type AccountId = number & { readonly __brand: 'AccountId' }
@@ -174,7 +174,7 @@ export interface WorkLedger {
    * While working, by the holder of the worker lock only: rows past their answer-by that are in nobody's hand. None should
    * be there; a bug between claim and settle would leave one, and its batch would never end.
    */
-  sweepForgotten(nowMs: number, inHand: ReadonlySet<RowId>): Promise<number>
+  sweepForgotten(nowMs: number, inFlight: ReadonlySet<RowId>): Promise<number>
   /**
    * On start, and when the wall clock was set back: rows that would rest for more than a minute, or have not been due since
    * they came, are due now. What waits for its `execute_at` goes on waiting. `seenMs` is the latest time that the caller saw.
@@ -182,7 +182,7 @@ export interface WorkLedger {
    */
   endOverlongRests(nowMs: number, seenMs: number): Promise<number>
   /** How the way to an account is, for people; null: nothing to tell. */
-  recordCondition(accountId: AccountId, condition: RoadCondition | null): Promise<void>
+  recordHealth(accountId: AccountId, condition: GatewayHealth | null): Promise<void>
   /** Starts counting new doubts of every account from zero, as at each start of a worker. */
   forgetDoubts(): Promise<void>
   /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
@@ -443,7 +443,7 @@ export interface BatchView {
   /** Until when the gateway asked this account to wait; null where it did not. */
   readonly accountWaitsUntilMs: number | null
   /** How the way to the gateway is, as the worker last said; null: nothing to tell. */
-  readonly roadCondition: RoadCondition | null
+  readonly gatewayHealth: GatewayHealth | null
   readonly rows: number
   readonly counts: Readonly<Partial<Record<State, number>>>
   readonly totals: readonly BatchTotal[]

@@ -24,7 +24,7 @@ export function stateOfFinding(finding: Finding): (typeof STATE_OF)[Finding] {
 }
 
 /** What was not found may still be executed later, so these two wait until the request has surely died. */
-export function needsRest(finding: Finding): boolean {
+export function backsOff(finding: Finding): boolean {
   return finding === 'not-executed' || finding === 'send-again'
 }
 

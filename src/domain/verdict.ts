@@ -23,7 +23,7 @@ export interface Warning {
 }
 
 /** What the attempt tells about the road to the gateway; see `window.ts`. */
-export type Signal = 'true-answer' | 'trouble' | 'throttled' | 'none'
+export type Signal = 'true-answer' | 'failure' | 'throttled' | 'none'
 
 export type Verdict =
   | { readonly kind: 'approved'; readonly facts: AnswerFacts; readonly warnings: readonly Warning[] }
@@ -61,7 +61,7 @@ export function verdictOn(outcome: Outcome, judging: Judging): Verdict {
       return {
         kind: 'unsent',
         reason: outcome.detail,
-        signal: outcome.why === 'connect' ? 'trouble' : 'none',
+        signal: outcome.why === 'connect' ? 'failure' : 'none',
         retryAfterMs: null,
       }
     case 'lost':
@@ -162,7 +162,7 @@ export function signalOf(verdict: Verdict): Signal {
     case 'unsent':
       return verdict.signal
     case 'in-doubt':
-      return 'trouble'
+      return 'failure'
     case 'approved':
     case 'declined':
     case 'failed':

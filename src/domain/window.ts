@@ -2,55 +2,55 @@
 
 import type { Signal } from './verdict.ts'
 
-const REST_MIN_MS = 1_000
-const REST_MAX_MS = 15_000
-const TROUBLES_BEFORE_REST = 3
+const BACKOFF_MIN_MS = 1_000
+const BACKOFF_MAX_MS = 15_000
+const FAILURES_BEFORE_BACKOFF = 3
 
-/** How the way to an account is while it is in trouble, for people. Times are epoch milliseconds. */
-export interface RoadCondition {
-  /** The first trouble since the window was last wholly open. */
+/** The gateway of an account while it fails, for people. Times are epoch milliseconds. */
+export interface GatewayHealth {
+  /** The first failure since the window was last fully open. */
   readonly sinceMs: number
   /** What went wrong last, in words. */
   readonly why: string
-  /** Troubles since the last true answer; 0: answers come again and the window is opening. */
-  readonly troubles: number
+  /** Consecutive failures since the last true answer; 0: answers come again and the window is opening. */
+  readonly failures: number
   /** Requests that may be open at a time now. */
   readonly openMost: number
-  /** Nothing is sent until then; null: no rest. */
-  readonly restUntilMs: number | null
+  /** Nothing is sent until then; null: it does not back off. */
+  readonly backoffUntilMs: number | null
 }
 
-/** Times are the monotonic milliseconds of whoever calls. */
+/** Times are the caller's monotonic milliseconds. */
 export interface Window {
   /** Requests that may be open now. */
   readonly size: number
   /** Infrastructure failures since the last true answer. */
-  readonly troubles: number
-  /** Length of the latest rest; 0 when there has been none since the last true answer. */
-  readonly restMs: number
-  readonly restUntilMs: number
+  readonly failures: number
+  /** Length of the latest back-off; 0 when there has been none since the last true answer. */
+  readonly backoffMs: number
+  readonly backoffUntilMs: number
   /** Until when the gateway asked to wait. An answer to a request that was open before does not take that back. */
   readonly askedUntilMs: number
 }
 
 export const OPENING_WINDOW: Window = {
   size: 1,
-  troubles: 0,
-  restMs: 0,
-  restUntilMs: Number.NEGATIVE_INFINITY,
+  failures: 0,
+  backoffMs: 0,
+  backoffUntilMs: Number.NEGATIVE_INFINITY,
   askedUntilMs: Number.NEGATIVE_INFINITY,
 }
 
-export function isResting(window: Window, nowMs: number): boolean {
-  return nowMs < restEndMs(window)
+export function isBackingOff(window: Window, nowMs: number): boolean {
+  return nowMs < backoffEndMs(window)
 }
 
-/** The later of our own rest and what the gateway asked for. */
-export function restEndMs(window: Window): number {
-  return Math.max(window.restUntilMs, window.askedUntilMs)
+/** The later of our own back-off and what the gateway asked for. */
+export function backoffEndMs(window: Window): number {
+  return Math.max(window.backoffUntilMs, window.askedUntilMs)
 }
 
-/** `retryAfterMs` is what the gateway asked for, from now; the later of it and our own rest wins. */
+/** `retryAfterMs` is what the gateway asked for, from now; the later of it and our own back-off wins. */
 export function afterSignal(
   window: Window,
   signal: Signal,
@@ -61,26 +61,26 @@ export function afterSignal(
       return window
     case 'true-answer':
       return { ...OPENING_WINDOW, size: Math.min(at.inFlightMax, window.size * 2), askedUntilMs: window.askedUntilMs }
-    case 'trouble':
-      return rested(
-        { ...window, size: 1, troubles: window.troubles + 1 },
+    case 'failure':
+      return withBackoff(
+        { ...window, size: 1, failures: window.failures + 1 },
         at,
-        window.troubles + 1 >= TROUBLES_BEFORE_REST,
+        window.failures + 1 >= FAILURES_BEFORE_BACKOFF,
       )
     case 'throttled':
-      return rested({ ...window, size: 1 }, at, true)
+      return withBackoff({ ...window, size: 1 }, at, true)
   }
 }
 
-function rested(
+function withBackoff(
   window: Window,
   at: { readonly nowMs: number; readonly retryAfterMs: number | null },
-  needsRest: boolean,
+  backsOff: boolean,
 ): Window {
   const askedUntilMs =
     at.retryAfterMs === null ? window.askedUntilMs : Math.max(window.askedUntilMs, at.nowMs + at.retryAfterMs)
-  // Requests that were already open when the rest began fail one after the other: they are one trouble, not many.
-  if (!needsRest || isResting(window, at.nowMs)) return { ...window, askedUntilMs }
-  const restMs = Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, window.restMs * 2))
-  return { ...window, restMs, restUntilMs: at.nowMs + restMs, askedUntilMs }
+  // Requests that were open when the back-off began fail one after the other: they count as one failure.
+  if (!backsOff || isBackingOff(window, at.nowMs)) return { ...window, askedUntilMs }
+  const backoffMs = Math.min(BACKOFF_MAX_MS, Math.max(BACKOFF_MIN_MS, window.backoffMs * 2))
+  return { ...window, backoffMs, backoffUntilMs: at.nowMs + backoffMs, askedUntilMs }
 }

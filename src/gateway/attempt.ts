@@ -10,7 +10,7 @@ import { parseRetryAfter } from './retry-after.ts'
 import type { Scrub } from './scrub.ts'
 
 /** What all attempts of one gateway share. */
-export interface Road {
+export interface AttemptContext {
   readonly clock: Clock
   readonly timeoutMs: number
   readonly connectLimitMs: number
@@ -51,7 +51,7 @@ type State =
 
 export class Attempt implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<Outcome>
-  readonly #road: Road
+  readonly #context: AttemptContext
   readonly #own: Own
   readonly #fence: Fence
   readonly #abandon: AbortSignal
@@ -69,17 +69,17 @@ export class Attempt implements Dispatcher.DispatchHandler {
   /** Not known before it starts: until then the stricter of the two. */
   #connection: Connection = 'warm'
 
-  constructor(road: Road, own: Own, fence: Fence, abandon: AbortSignal) {
+  constructor(context: AttemptContext, own: Own, fence: Fence, abandon: AbortSignal) {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     this.outcome = promise
     this.#resolve = resolve
-    this.#road = road
+    this.#context = context
     this.#own = own
     this.#fence = fence
     this.#abandon = abandon
-    road.open.add(this)
+    context.open.add(this)
     // Beyond the connector's own limit this also ends attempts whose connections die as soon as they stand.
-    this.#timer = setTimeout(() => afterPoll(() => this.#onNoConnection()), road.connectLimitMs)
+    this.#timer = setTimeout(() => afterPoll(() => this.#onNoConnection()), context.connectLimitMs)
     if (abandon.aborted) this.abandon()
     else abandon.addEventListener('abort', this.#onAbandon)
   }
@@ -127,7 +127,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const { clock, onRepeated } = this.#road
+    const { clock, onRepeated } = this.#context
     const { scrub, sent } = this.#own
     const answeredAtMs = clock.nowMs()
     const encoding = this.#headers['content-encoding']
@@ -165,7 +165,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #start(controller: Dispatcher.DispatchController): void {
-    const { clock, timeoutMs } = this.#road
+    const { clock, timeoutMs } = this.#context
     this.#state = 'started'
     if (this.#line !== null) this.#connection = this.#line.carried++ === 0 ? 'fresh' : 'warm'
     this.#sentAtMs = clock.nowMs()
@@ -183,12 +183,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #onSilence(controller: Dispatcher.DispatchController): void {
-    this.#settleLost(`no complete answer within ${this.#road.timeoutMs / 1000} s`)
+    this.#settleLost(`no complete answer within ${this.#context.timeoutMs / 1000} s`)
     controller.abort(new Error('deadline'))
   }
 
   #onNoConnection(): void {
-    const { address, connectLimitMs } = this.#road
+    const { address, connectLimitMs } = this.#context
     if (this.isWaiting) this.#settleUnsent('connect', noConnectionWithin(address, connectLimitMs))
   }
 
@@ -205,7 +205,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#state = 'settled'
     clearTimeout(this.#timer)
     this.#abandon.removeEventListener('abort', this.#onAbandon)
-    this.#road.open.delete(this)
+    this.#context.open.delete(this)
     this.#resolve(outcome)
   }
 }

@@ -4,7 +4,7 @@ import { Client, type Dispatcher, Pool } from 'undici'
 import { Fault } from '../domain/fault.ts'
 import type { Clock, Gateway, Reached } from '../domain/ports.ts'
 import type { Trust } from '../domain/tls.ts'
-import { Attempt, type Line, type Road } from './attempt.ts'
+import { Attempt, type AttemptContext, type Line } from './attempt.ts'
 import { openConnector, seenOf } from './connect.ts'
 import { type RefundParameter, toForm } from './form.ts'
 import { openScrub, type Scrub } from './scrub.ts'
@@ -21,7 +21,7 @@ export interface GatewayOptions {
   readonly inFlightMax: number
   readonly refundParameter: RefundParameter
   /** Awaited before a request is started, on a fresh connection once it stands: when the rate lets the next one leave. */
-  readonly moment?: () => Promise<void>
+  readonly departure?: () => Promise<void>
   readonly clock: Clock
   /** Default: the authorities of Node. */
   readonly trust?: Trust
@@ -48,10 +48,10 @@ export function openGateway(options: GatewayOptions): Gateway {
   const path = `${base.pathname.replace(/\/+$/, '')}/api/transaction/api`
   const connector = openConnector(base, CONNECT_LIMIT_MS, options.trust)
   const isFresh = options.connections === 'fresh'
-  const moment = options.moment ?? (async () => {})
+  const departure = options.departure ?? (async () => {})
   const pool = new Pool(base.origin, {
-    connect: isFresh ? onMoment(connector.connect, moment) : connector.connect,
-    factory: openLine,
+    connect: isFresh ? atDeparture(connector.connect, departure) : connector.connect,
+    factory: createWaitQueue,
     connections: options.inFlightMax,
     // 0 closes the connection behind every answer; 1 keeps it and still sends one request at a time.
     pipelining: isFresh ? 0 : 1,
@@ -62,7 +62,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     bodyTimeout: 0,
     maxResponseSize: ANSWER_LIMIT_BYTES,
   })
-  const road: Road = {
+  const context: AttemptContext = {
     clock: options.clock,
     timeoutMs: options.timeoutMs,
     connectLimitMs: CONNECT_LIMIT_MS,
@@ -76,7 +76,7 @@ export function openGateway(options: GatewayOptions): Gateway {
 
   return {
     send(instruction, fence, abandon) {
-      const attempt = new Attempt(road, { sent: instruction, scrub: openScrub(hidden) }, fence, abandon)
+      const attempt = new Attempt(context, { sent: instruction, scrub: openScrub(hidden) }, fence, abandon)
       if (isClosing) attempt.abandon()
       const dispatch = () => {
         if (!attempt.isWaiting) return
@@ -88,7 +88,7 @@ export function openGateway(options: GatewayOptions): Gateway {
         }
       }
       if (isFresh) dispatch()
-      else void moment().then(dispatch)
+      else void departure().then(dispatch)
       return attempt.outcome
     },
     reach() {
@@ -97,8 +97,8 @@ export function openGateway(options: GatewayOptions): Gateway {
     /** What has not started is given up, what has started is awaited. */
     async close() {
       isClosing = true
-      for (const attempt of road.open) attempt.abandon()
-      await Promise.all(Array.from(road.open, (attempt) => attempt.outcome))
+      for (const attempt of context.open) attempt.abandon()
+      await Promise.all(Array.from(context.open, (attempt) => attempt.outcome))
       connector.close()
       await pool.destroy()
     },
@@ -106,7 +106,7 @@ export function openGateway(options: GatewayOptions): Gateway {
 }
 
 /** One of the pool's clients, which holds one connection at a time: each attempt learns what its connection carried. */
-function openLine(origin: URL, options: object): Dispatcher {
+function createWaitQueue(origin: URL, options: object): Dispatcher {
   const { connect, ...rest } = options as Client.Options & { readonly connect: Connect }
   const line: Line = { socket: null, carried: 0 }
   const client = new Client(origin, {
@@ -154,11 +154,11 @@ type Connect = ReturnType<typeof openConnector>['connect']
  * Hands a connection over at a moment of the rate. Opening one takes now longer, now shorter: were the moment before it,
  * first bytes would leave unevenly, and some be held back because their second is full.
  */
-function onMoment(connect: Connect, moment: () => Promise<void>): Connect {
+function atDeparture(connect: Connect, departure: () => Promise<void>): Connect {
   return (options, callback) => {
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null)
-      void moment().then(() => {
+      void departure().then(() => {
         if (!socket.destroyed) return callback(null, socket)
         callback(new Error('the gateway closed the connection before the request was sent'), null)
       })

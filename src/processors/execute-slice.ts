@@ -1,4 +1,4 @@
-// Works off one slice: each due row goes way open → place → slot → claim → send → verdict → settle.
+// Works off one slice: each due row goes way open → place → reservation → claim → send → verdict → settle.
 
 import type { Outcome } from '../domain/outcome.ts'
 import type {
@@ -13,14 +13,14 @@ import type {
   WorkLedger,
 } from '../domain/ports.ts'
 import { signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
-import type { Gate } from '../throttle/limiter.ts'
-import type { Slot } from '../throttle/pacer.ts'
-import { fenceOf, openSendBy } from '../throttle/send-deadline.ts'
+import type { AccountLimiter } from '../throttle/limiter.ts'
+import type { Reservation } from '../throttle/pacer.ts'
+import { createSendDeadline, fenceOf } from '../throttle/send-deadline.ts'
 
-/** What is needed to send for one account. */
-export interface Road {
+/** Everything that sends for one account. */
+export interface AccountLane {
   readonly gateway: Gateway
-  readonly gate: Gate
+  readonly limiter: AccountLimiter
   readonly timeoutMs: number
   readonly notExecutedStatus: readonly number[]
 }
@@ -29,33 +29,33 @@ export interface SliceParts {
   readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'settle' | 'stopAccount'>
   readonly clock: Clock
   /** undefined: no configured merchant has this account; its rows stay READY. */
-  readonly roadOf: (accountId: AccountId) => Road | undefined
-  /** Rows that some slice of this process has in hand. */
-  readonly inHand: Set<RowId>
+  readonly laneOf: (accountId: AccountId) => AccountLane | undefined
+  /** Rows that a slice of this process is executing. */
+  readonly inFlight: Set<RowId>
   readonly onSettled: (row: DueRow, verdict: Verdict, settled: Settled) => void
 }
 
-/** Batches take turns: after this long a slice starts nothing more, and the rows it did not get to stay as they were. */
+/** Batches take turns: after this long a slice starts no more rows, and those not reached stay as they are. */
 const TURN_MS = 2_000
-/** The answer-by of a claim lies this far behind the deadline of its request. */
+/** How long after the deadline of its request a claim's answer-by is. */
 const ANSWER_MARGIN_MS = 5_000
 /** How long a row that was answered 403 waits, times its refusals so far. */
 const FORBIDDEN_WAIT_MS = 10_000
 
 /** Resolves to the number of rows that were claimed. Never waits for what is not due; never sends after `stop`. */
 export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortSignal): Promise<number> {
-  const { ledger, clock, inHand } = parts
-  const due = await ledger.dueRows(slice.batchId, clock.nowMs(), slice.rows, inHand)
-  const rows = due.filter((row) => !inHand.has(row.rowId)) // another slice may have taken some while this one waited
-  for (const row of rows) inHand.add(row.rowId)
+  const { ledger, clock, inFlight } = parts
+  const due = await ledger.dueRows(slice.batchId, clock.nowMs(), slice.rows, inFlight)
+  const rows = due.filter((row) => !inFlight.has(row.rowId)) // another slice may have taken some while this one waited
+  for (const row of rows) inFlight.add(row.rowId)
   const over = new AbortController()
-  const turn = AbortSignal.any([stop, over.signal])
+  const signal = AbortSignal.any([stop, over.signal])
   const ended = new AbortController()
   void clock.sleep(TURN_MS, ended.signal).then(() => over.abort())
   try {
     // A bug in one row leaves the others to their end: their requests are open, and a stop waits for this slice.
     const executed = await Promise.allSettled(
-      rows.map((row) => executeRow(row, parts, turn, stop).finally(() => inHand.delete(row.rowId))),
+      rows.map((row) => executeRow(row, parts, signal, stop).finally(() => inFlight.delete(row.rowId))),
     )
     const broken = executed.find((row) => row.status === 'rejected')
     if (broken !== undefined) throw broken.reason
@@ -66,44 +66,47 @@ export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortS
 }
 
 /** Resolves to whether the row was claimed. */
-async function executeRow(row: DueRow, parts: SliceParts, turn: AbortSignal, stop: AbortSignal): Promise<boolean> {
-  const road = parts.roadOf(row.accountId)
-  if (road === undefined || turn.aborted || !road.gate.isOpen()) return false
-  const place = await road.gate.place(turn)
-  if (place === null) return false
+async function executeRow(row: DueRow, parts: SliceParts, signal: AbortSignal, stop: AbortSignal): Promise<boolean> {
+  const lane = parts.laneOf(row.accountId)
+  if (lane === undefined || signal.aborted || !lane.limiter.isOpen()) return false
+  const permit = await lane.limiter.acquire(signal)
+  if (permit === null) return false
   try {
-    const slot = await road.gate.slot(turn)
-    return slot !== null && (await claimAndSend(row, road, slot, parts, stop).finally(() => slot.giveBack()))
+    const reservation = await lane.limiter.reserve(signal)
+    return (
+      reservation !== null &&
+      (await claimAndSend(row, lane, reservation, parts, stop).finally(() => reservation.cancel()))
+    )
   } finally {
-    place.free()
+    permit.release()
   }
 }
 
 async function claimAndSend(
   row: DueRow,
-  road: Road,
-  slot: Slot,
+  lane: AccountLane,
+  reservation: Reservation,
   { ledger, clock, onSettled }: SliceParts,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const sendBy = openSendBy(clock)
+  const sendDeadline = createSendDeadline(clock)
   const claim = await ledger.claim({
     rowId: row.rowId,
     attempt: row.attempt,
     nowMs: clock.nowMs(),
-    sendByMs: sendBy.sendByMs,
-    answerByMs: sendBy.sendByMs + road.timeoutMs + ANSWER_MARGIN_MS,
+    sendByMs: sendDeadline.sendByMs,
+    answerByMs: sendDeadline.sendByMs + lane.timeoutMs + ANSWER_MARGIN_MS,
   })
   if (claim.kind !== 'claimed') return false
 
-  const outcome = await road.gateway.send(row.instruction, fenceOf(sendBy, slot), stop)
+  const outcome = await lane.gateway.send(row.instruction, fenceOf(sendDeadline, reservation), stop)
   const verdict = verdictOn(outcome, {
     instruction: row.instruction,
     everInDoubt: row.everInDoubt,
-    notExecutedStatus: road.notExecutedStatus,
+    notExecutedStatus: lane.notExecutedStatus,
   })
-  road.gate.heard(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null, troubleIn(verdict))
-  const { settlement, stops } = settlementOf(row, claim.attempt, outcome, verdict, road.gate, clock.nowMs())
+  lane.limiter.record(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null, failureIn(verdict))
+  const { settlement, stops } = settlementOf(row, claim.attempt, outcome, verdict, lane.limiter, clock.nowMs())
   // The stop goes first, into the same commit: the row must not be claimed again in between.
   const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs())
   const [settled] = await Promise.all([ledger.settle(settlement), stopping])
@@ -112,7 +115,7 @@ async function claimAndSend(
 }
 
 /** In words, for people who ask why nothing moves. */
-function troubleIn(verdict: Verdict): string | null {
+function failureIn(verdict: Verdict): string | null {
   return verdict.kind === 'unsent' || verdict.kind === 'in-doubt' ? verdict.reason : null
 }
 
@@ -128,26 +131,26 @@ function settlementOf(
   attempt: number,
   outcome: Outcome,
   verdict: Verdict,
-  gate: Gate,
+  limiter: AccountLimiter,
   atMs: number,
 ): Written {
   const seen = { ...seenIn(outcome), rowId: row.rowId, attempt, atMs, dueAtMs: atMs }
   const write = (settlement: Settlement, stops: string | null = null): Written => ({ settlement, stops })
   switch (verdict.kind) {
     case 'approved': {
-      gate.refusals.passed()
+      limiter.refusals.passed()
       const { facts, warnings } = verdict
       const warnsOfMoney = warnings.some(({ aboutMoney }) => aboutMoney)
       const warning = textOf(warnings)
       return write({ ...seen, to: 'APPROVED', cause: 'answer', reason: null, facts, warning, warnsOfMoney })
     }
     case 'declined': {
-      gate.refusals.passed()
+      limiter.refusals.passed()
       const { facts, reason, warnings } = verdict
       return write({ ...seen, to: 'DECLINED', cause: 'answer', reason, facts, warning: textOf(warnings) })
     }
     case 'failed':
-      gate.refusals.passed()
+      limiter.refusals.passed()
       return write({ ...seen, to: 'FAILED', cause: 'answer', reason: verdict.reason })
     case 'in-doubt':
       return write({ ...seen, to: 'IN_DOUBT', cause: 'doubt', reason: verdict.reason, facts: verdict.facts })
@@ -159,26 +162,26 @@ function settlementOf(
         to: 'READY',
         cause: 'unsent',
         reason,
-        dueAtMs: atMs + gate.restLeftMs(),
+        dueAtMs: atMs + limiter.backoffLeftMs(),
         askedToWaitUntilMs,
       })
     }
     case 'stop-account':
       return write({ ...seen, to: 'READY', cause: 'unsent', reason: verdict.reason }, verdict.reason)
     case 'forbidden':
-      return writeForbidden(row, { ...seen, reason: verdict.reason, forbidden: true }, gate, write)
+      return writeForbidden(row, { ...seen, reason: verdict.reason, forbidden: true }, limiter, write)
   }
 }
 
 function writeForbidden(
   row: DueRow,
   seen: Omit<Settlement, 'to' | 'cause'> & { readonly reason: string },
-  gate: Gate,
+  limiter: AccountLimiter,
   write: (settlement: Settlement, stops?: string | null) => Written,
 ): Written {
   const count = row.forbiddenCount + 1
   const { reason, atMs } = seen
-  switch (gate.refusals.judge(row.rowId, count)) {
+  switch (limiter.refusals.judge(row.rowId, count)) {
     case 'wait':
       return write({ ...seen, to: 'READY', cause: 'unsent', dueAtMs: atMs + count * FORBIDDEN_WAIT_MS })
     case 'give-up-row': {

@@ -11,7 +11,7 @@ import type {
   Wishes,
   WorkLedger,
 } from '../domain/ports.ts'
-import type { Road } from './execute-slice.ts'
+import type { AccountLane } from './execute-slice.ts'
 
 const EVERY_MS = 250
 /** Rows in one slice. */
@@ -22,15 +22,15 @@ const PLACES_PER_BATCH = 4
 export interface TickParts {
   readonly ledger: Pick<
     WorkLedger,
-    'workable' | 'finishCancelling' | 'sweepForgotten' | 'endOverlongRests' | 'recordCondition'
+    'workable' | 'finishCancelling' | 'sweepForgotten' | 'endOverlongRests' | 'recordHealth'
   > &
     Pick<BookLedger, 'wishes'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
-  readonly roads: ReadonlyMap<AccountId, Road>
+  readonly lanes: ReadonlyMap<AccountId, AccountLane>
   readonly clock: Clock
   readonly log: Log
   /** Rows that some slice of this process has in hand. */
-  readonly inHand: ReadonlySet<RowId>
+  readonly inFlight: ReadonlySet<RowId>
   /** Work off this batch only. */
   readonly only: BatchId | null
   /** Told once when no work can be handed out, with the reason, and once with null when it can be again. */
@@ -87,21 +87,21 @@ export function openTick(parts: TickParts): Tick {
 }
 
 async function step(parts: TickParts, seen: Map<AccountId, Wishes>): Promise<void> {
-  const { ledger, roads, clock, only, log } = parts
+  const { ledger, lanes, clock, only, log } = parts
   await ledger.finishCancelling(clock.nowMs())
   await sweepForgotten(parts)
-  for (const [accountId, road] of roads) {
+  for (const [accountId, lane] of lanes) {
     const wishes = await ledger.wishes(accountId)
     const before = seen.get(accountId)
-    if (before !== undefined && wishes.resumes > before.resumes) road.gate.reset()
-    if (wishes.ratePerSecond !== (before?.ratePerSecond ?? null)) turnDial(road, wishes, log)
+    if (before !== undefined && wishes.resumes > before.resumes) lane.limiter.reset()
+    if (wishes.ratePerSecond !== (before?.ratePerSecond ?? null)) setRateOverride(lane, wishes, log)
     seen.set(accountId, wishes)
   }
   await offerDue(parts, only)
 }
 
-async function sweepForgotten({ ledger, clock, inHand, log }: TickParts): Promise<void> {
-  const forgotten = await ledger.sweepForgotten(clock.nowMs(), inHand)
+async function sweepForgotten({ ledger, clock, inFlight, log }: TickParts): Promise<void> {
+  const forgotten = await ledger.sweepForgotten(clock.nowMs(), inFlight)
   if (forgotten > 0) log.error({ rows: forgotten }, 'rows were claimed and lost track of: they are in doubt now')
 }
 
@@ -122,15 +122,15 @@ function openClockWatch({ ledger, clock, log }: TickParts): () => Promise<void> 
 }
 
 /** Tells the ledger how each road is whenever that has changed, so that a status can tell it without asking this process. */
-function openSaying({ ledger, roads, log }: TickParts): () => Promise<void> {
+function openSaying({ ledger, lanes, log }: TickParts): () => Promise<void> {
   const said = new Map<AccountId, string>()
   return async () => {
-    for (const [accountId, { gate }] of roads) {
-      const condition = gate.condition()
+    for (const [accountId, { limiter }] of lanes) {
+      const condition = limiter.health()
       const text = JSON.stringify(condition)
       if (said.get(accountId) === text) continue
       try {
-        await ledger.recordCondition(accountId, condition)
+        await ledger.recordHealth(accountId, condition)
         said.set(accountId, text)
       } catch (error) {
         // A full disk, mostly. It is for people to read: work does not wait for it, and the next beat says it again.
@@ -141,17 +141,17 @@ function openSaying({ ledger, roads, log }: TickParts): () => Promise<void> {
 }
 
 /** Before anything is offered: what a person set holds for the first request of a worker as well. */
-function turnDial(road: Road, { name, ratePerSecond }: Wishes, log: Log): void {
-  const rate = road.gate.turnDial(ratePerSecond)
+function setRateOverride(lane: AccountLane, { name, ratePerSecond }: Wishes, log: Log): void {
+  const rate = lane.limiter.setRateOverride(ratePerSecond)
   const now = rate === null ? 'not limited' : `${rate}/s`
   const why = ratePerSecond === null ? 'as configured' : 'as set by tranche rate, until it is turned back'
   log.info({ merchant: name, ratePerSecond: rate }, `the rate is now ${now}, ${why}`)
 }
 
-async function offerDue({ ledger, dispatch, roads, clock }: TickParts, only: BatchId | null): Promise<void> {
+async function offerDue({ ledger, dispatch, lanes, clock }: TickParts, only: BatchId | null): Promise<void> {
   const batches = await ledger.workable(clock.nowMs(), PLACES_PER_BATCH * ROWS_PER_SLICE, only ?? undefined)
   for (const { batchId, accountId, due } of batches) {
-    if (roads.get(accountId)?.gate.isOpen() !== true) continue
+    if (lanes.get(accountId)?.limiter.isOpen() !== true) continue
     const places = Math.min(PLACES_PER_BATCH, Math.ceil(due / ROWS_PER_SLICE))
     await dispatch.offer({ batchId, rows: ROWS_PER_SLICE }, places)
   }

@@ -14,11 +14,11 @@ import type {
   Slice,
   WorkLedger,
 } from '../domain/ports.ts'
-import { executeSlice, type Road, type SliceParts } from './execute-slice.ts'
+import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
 import { openEpoch } from './keep-epoch.ts'
 import { openTick, type TickParts } from './tick.ts'
 
-export interface WorkOffParts<R extends Road> {
+export interface WorkOffParts<R extends AccountLane> {
   readonly ledger: WorkLedger & Pick<BookLedger, 'wishes'> & Pick<CopyLedger, 'renewEpoch'>
   readonly clock: Clock
   readonly log: Log
@@ -30,7 +30,7 @@ export interface WorkOffParts<R extends Road> {
   /** `concurrency`: slices that run at the same time. */
   readonly openDispatch: (concurrency: number, work: (slice: Slice) => Promise<number>) => Promise<Dispatch>
   /** null: no messages are taken. */
-  readonly openIntake: (roads: ReadonlyMap<AccountId, R>) => Promise<{ close(withinMs: number): Promise<void> } | null>
+  readonly openIntake: (lanes: ReadonlyMap<AccountId, R>) => Promise<{ close(withinMs: number): Promise<void> } | null>
   readonly onSettled: SliceParts['onSettled']
   readonly onTrouble: TickParts['onTrouble']
 }
@@ -46,7 +46,7 @@ const STOP_MARGIN_MS = 5_000
 const REDIS_GOODBYE_MS = 2_000
 
 /** The caller holds the worker lock until `stop` has resolved. */
-export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<Work> {
+export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Promise<Work> {
   const { ledger, clock, log, only, register, onSettled, onTrouble } = parts
   await ledger.renewEpoch(register)
   // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
@@ -56,10 +56,10 @@ export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<W
   const startMs = clock.nowMs()
   await ledger.endOverlongRests(startMs, startMs)
 
-  const roads = await parts.openRoads()
-  const roadOf = (accountId: AccountId) => roads.get(accountId)
-  const inHand = new Set<RowId>()
-  const slice: SliceParts = { ledger, clock, roadOf, inHand, onSettled }
+  const lanes = await parts.openRoads()
+  const laneOf = (accountId: AccountId) => lanes.get(accountId)
+  const inFlight = new Set<RowId>()
+  const slice: SliceParts = { ledger, clock, laneOf, inFlight, onSettled }
   // One switch for everything: from the moment it is thrown nothing new is sent, whatever else takes its time.
   const sending = new AbortController()
   const slicesRunning = new Set<Promise<number>>()
@@ -68,18 +68,18 @@ export async function workOff<R extends Road>(parts: WorkOffParts<R>): Promise<W
     slicesRunning.add(running)
     return running.finally(() => slicesRunning.delete(running))
   })
-  const intake = await parts.openIntake(roads)
-  const tick = openTick({ ledger, dispatch, roads, clock, log, inHand, only, onTrouble })
+  const intake = await parts.openIntake(lanes)
+  const tick = openTick({ ledger, dispatch, lanes, clock, log, inFlight, only, onTrouble })
   const epoch = openEpoch({ ledger, register, clock, log })
   return {
     async stop() {
       sending.abort()
-      const longestMs = Math.max(0, ...[...roads.values()].map((road) => road.timeoutMs)) + STOP_MARGIN_MS
+      const longestMs = Math.max(0, ...[...lanes.values()].map((lane) => lane.timeoutMs)) + STOP_MARGIN_MS
       await Promise.race([Promise.allSettled(slicesRunning), clock.sleep(longestMs)])
       // What is left speaks to Redis, which may be frozen: none of it may keep a person waiting.
       await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])
       await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
-      await Promise.all([...roads.values()].map((road) => road.gateway.close()))
+      await Promise.all([...lanes.values()].map((lane) => lane.gateway.close()))
       await epoch.stop()
     },
   }

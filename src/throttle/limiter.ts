@@ -1,130 +1,137 @@
-// The way to one account: how many requests may be open, when the next may leave, and whether the account is worth asking.
+// Adaptive concurrency limiter and circuit breaker of one account: how many requests may be open, and when the next may leave.
 
 import type { Clock } from '../domain/ports.ts'
 import type { Signal } from '../domain/verdict.ts'
-import { afterSignal, isResting, OPENING_WINDOW, type RoadCondition, restEndMs, type Window } from '../domain/window.ts'
-import { openPacer, type Slot } from './pacer.ts'
-import { openRefusals, type Refusals } from './refusals.ts'
+import {
+  afterSignal,
+  backoffEndMs,
+  type GatewayHealth,
+  isBackingOff,
+  OPENING_WINDOW,
+  type Window,
+} from '../domain/window.ts'
+import { createPacer, type Reservation } from './pacer.ts'
+import { createRefusals, type Refusals } from './refusals.ts'
 
-export interface GateOptions {
+export interface LimiterOptions {
   readonly inFlightMax: number
   /** As configured. null: as fast as the window allows. */
   readonly ratePerSecond: number | null
   readonly clock: Clock
 }
 
-export interface Gate {
-  /** False during a rest: nothing of the account starts. */
+export interface AccountLimiter {
+  /** False while it backs off: nothing of the account starts. */
   isOpen(): boolean
-  /** Whole milliseconds until our own rest is over; 0 when there is none. What the gateway asked for holds the account, not a row. */
-  restLeftMs(): number
-  /** A place among the open requests; null when the turn ended or a rest began before one was free. */
-  place(turn: AbortSignal): Promise<Place | null>
-  /** Waits until it is time to get ready for a moment of the rate; null when the turn ended first. */
-  slot(turn: AbortSignal): Promise<Slot | null>
-  /** Waits for the moment at which the next request that is ready may leave. */
-  moment(): Promise<void>
-  /** The rate a person turned the dial to; null: as configured. Answers with the rate that holds now, null for none. */
-  turnDial(ratePerSecond: number | null): number | null
-  /** What an attempt told about the road; `why` in words, where it is trouble. */
-  heard(signal: Signal, retryAfterMs: number | null, why?: string | null): void
-  /** How the road is, for people; null: nothing to tell. */
-  condition(): RoadCondition | null
+  /** Whole milliseconds until our own back-off ends; 0 when there is none. A wait that the gateway asked for is the account's, not a row's. */
+  backoffLeftMs(): number
+  /** A permit for one open request; null when `signal` aborts or a back-off begins before one is free. */
+  acquire(signal: AbortSignal): Promise<Permit | null>
+  /** Waits until it is time to prepare for the next departure that the rate allows; null when `signal` aborts first. */
+  reserve(signal: AbortSignal): Promise<Reservation | null>
+  /** Waits until the next request that is ready may leave. */
+  departure(): Promise<void>
+  /** Sets the rate that a person asked for; null: as configured. Returns the rate in force, null for none. */
+  setRateOverride(ratePerSecond: number | null): number | null
+  /** What an attempt showed about the gateway; `why` in words, where it failed. */
+  record(result: Signal, retryAfterMs: number | null, why?: string | null): void
+  /** The gateway's health, for people; null: nothing to report. */
+  health(): GatewayHealth | null
   /** Whether a refusal (403) means the account or only its row. */
   readonly refusals: Refusals
-  /** A person said go on: every rest ends, the window opens anew. */
+  /** A person resumed: every back-off ends, and the window starts again. */
   reset(): void
 }
 
-export interface Place {
-  free(): void
+export interface Permit {
+  release(): void
 }
 
-/** The two clocks never agree to the millisecond: what is told again only when it changes must not change by that. */
+/** The two clocks drift, and health is recorded whenever it differs: it must not differ by that. */
 function toTenths(atMs: number): number {
   return Math.round(atMs / 100) * 100
 }
 
 interface Waiter {
-  readonly turn: AbortSignal
-  readonly resolve: (got: Place | null) => void
+  readonly signal: AbortSignal
+  readonly resolve: (got: Permit | null) => void
 }
 
-export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Gate {
+export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOptions): AccountLimiter {
   let window: Window = OPENING_WINDOW
   let open = 0
   let waiters: Waiter[] = []
-  const pacer = openPacer(ratePerSecond, clock)
+  const pacer = createPacer(ratePerSecond, clock)
   let rateNow = ratePerSecond
-  let refusals = openRefusals()
-  /** Since the first trouble after the window was last wholly open, and the latest one's words. */
-  let trouble: { readonly sinceMs: number; readonly why: string } | null = null
+  let refusals = createRefusals()
+  /** The first failure since the window was last fully open, and the latest one's words. */
+  let failing: { readonly sinceMs: number; readonly why: string } | null = null
 
-  function letIn(): void {
-    if (isResting(window, clock.monotonicMs())) {
-      const sentAway = waiters
+  function admit(): void {
+    if (isBackingOff(window, clock.monotonicMs())) {
+      const rejected = waiters
       waiters = []
-      for (const waiter of sentAway) waiter.resolve(null)
+      for (const waiter of rejected) waiter.resolve(null)
       return
     }
     while (open < window.size) {
       const next = waiters.shift()
       if (next === undefined) return
-      if (next.turn.aborted) {
+      if (next.signal.aborted) {
         next.resolve(null)
         continue
       }
       open += 1
-      next.resolve(placeOf())
+      next.resolve(permitOf())
     }
   }
 
-  function placeOf(): Place {
+  function permitOf(): Permit {
     let held = true
     return {
-      free() {
+      release() {
         if (!held) return
         held = false
         open -= 1
-        letIn()
+        admit()
       },
     }
   }
 
   return {
-    isOpen: () => !isResting(window, clock.monotonicMs()),
-    restLeftMs: () => Math.max(0, Math.ceil(window.restUntilMs - clock.monotonicMs())),
-    place(turn) {
-      if (turn.aborted) return Promise.resolve(null)
+    isOpen: () => !isBackingOff(window, clock.monotonicMs()),
+    backoffLeftMs: () => Math.max(0, Math.ceil(window.backoffUntilMs - clock.monotonicMs())),
+    acquire(signal) {
+      if (signal.aborted) return Promise.resolve(null)
       return new Promise((resolve) => {
-        waiters.push({ turn, resolve })
-        turn.addEventListener('abort', dropEnded, { once: true })
-        letIn()
+        waiters.push({ signal, resolve })
+        signal.addEventListener('abort', dropEnded, { once: true })
+        admit()
       })
     },
-    slot: pacer.slot,
-    moment: pacer.moment,
-    turnDial(dial) {
+    reserve: pacer.reserve,
+    departure: pacer.departure,
+    setRateOverride(dial) {
       const wanted = dial ?? ratePerSecond
       if (wanted !== rateNow) pacer.setRate(wanted)
       rateNow = wanted
       return wanted
     },
-    heard(signal, retryAfterMs, why = null) {
-      window = afterSignal(window, signal, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
-      if (signal === 'trouble' || signal === 'throttled') {
-        trouble = { sinceMs: trouble?.sinceMs ?? clock.nowMs(), why: why ?? 'no reason was given' }
-      } else if (signal === 'true-answer' && window.size === inFlightMax) trouble = null
-      letIn()
+    record(result, retryAfterMs, why = null) {
+      window = afterSignal(window, result, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
+      if (result === 'failure' || result === 'throttled') {
+        failing = { sinceMs: failing?.sinceMs ?? clock.nowMs(), why: why ?? 'no reason was given' }
+      } else if (result === 'true-answer' && window.size === inFlightMax) failing = null
+      admit()
     },
-    condition() {
-      if (trouble === null) return null
-      const restLeftMs = restEndMs(window) - clock.monotonicMs()
+    health() {
+      if (failing === null) return null
+      const backoffLeftMs = backoffEndMs(window) - clock.monotonicMs()
       return {
-        ...trouble,
-        troubles: window.troubles,
+        ...failing,
+        failures: window.failures,
         openMost: window.size,
-        restUntilMs: restLeftMs > 0 ? toTenths(clock.nowMs() + restLeftMs) : null,
+        backoffUntilMs: backoffLeftMs > 0 ? toTenths(clock.nowMs() + backoffLeftMs) : null,
       }
     },
     get refusals() {
@@ -132,16 +139,16 @@ export function openGate({ inFlightMax, ratePerSecond, clock }: GateOptions): Ga
     },
     reset() {
       window = OPENING_WINDOW
-      refusals = openRefusals()
-      trouble = null
-      letIn()
+      refusals = createRefusals()
+      failing = null
+      admit()
     },
   }
 
   function dropEnded(): void {
-    const ended = waiters.filter((waiter) => waiter.turn.aborted)
+    const ended = waiters.filter((waiter) => waiter.signal.aborted)
     if (ended.length === 0) return
-    waiters = waiters.filter((waiter) => !waiter.turn.aborted)
+    waiters = waiters.filter((waiter) => !waiter.signal.aborted)
     for (const waiter of ended) waiter.resolve(null)
   }
 }

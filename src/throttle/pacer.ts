@@ -1,98 +1,98 @@
-// Keeps a rate at two places: rows begin to get ready shortly before their moment, and leave one at a time, each in one.
+// Rate limiter with two queues: rows are admitted (claim, connect) shortly before their departure, then released one at a time.
 
-import { afterMoment, beginsAt, mayLeave, nextMoment, openPace, type Pace } from '../domain/pace.ts'
+import { afterDeparture, beginsAt, mayLeave, nextDeparture, type Pace, paceOf } from '../domain/pace.ts'
 import type { Clock } from '../domain/ports.ts'
-import { openLine } from './wait-queue.ts'
+import { createWaitQueue } from './wait-queue.ts'
 
-/** Getting ready for a moment: the row is being claimed, the connection opened. */
-export interface Slot {
-  /** The last look at the rate, where the first byte leaves. Counts the start if it lets it go. */
-  leave(): 'pace' | null
-  /** It will not leave: somebody else may get ready in its place. */
-  giveBack(): void
+/** A request that prepares for a departure: its row is being claimed, its connection opened. */
+export interface Reservation {
+  /** The last check of the rate, where the first byte leaves. Counts the start if it may go. */
+  commit(): 'pace' | null
+  /** It will not leave: somebody else may get ready in its permit. */
+  cancel(): void
 }
 
 export interface Pacer {
-  /** When it is time to get ready; null when the turn ended first. */
-  slot(turn: AbortSignal): Promise<Slot | null>
-  /** When the next request that is ready may leave. */
-  moment(): Promise<void>
+  /** Resolves when it is time to prepare; null when `signal` aborts first. */
+  reserve(signal: AbortSignal): Promise<Reservation | null>
+  /** Resolves when the next request that is ready may leave. */
+  departure(): Promise<void>
   /** null: no limit. */
   setRate(ratePerSecond: number | null): void
 }
 
-/** Longer than any window that is judged by the second. The last one of all is kept, for rates below one. */
+/** Longer than any window of one second. The last start is always kept, for rates below one. */
 const REMEMBERED_MS = 1_100
 
-export function openPacer(ratePerSecond: number | null, clock: Clock): Pacer {
+export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
   let pace: Pace | null = null
-  /** Who gets ready or is, and has not left. */
-  let ready = new Set<Slot>()
-  const momentsMs: number[] = []
-  // Kept under no rate as well: one that is set later holds for the second that is under way.
+  /** Those that prepare or are ready, and have not left. */
+  let ready = new Set<Reservation>()
+  const departuresMs: number[] = []
+  // Kept without a rate as well: one that is set later applies to the second in progress.
   const startsMs: number[] = []
 
-  /** By moments and by starts: a moment may have been taken by a request that left late, or not at all. */
+  /** By departures and by starts: a departure may belong to a request that left late, or not at all. */
   const later = (timeOf: (pace: Pace, takenMs: readonly number[]) => number) =>
-    pace === null ? 0 : Math.max(timeOf(pace, momentsMs), timeOf(pace, startsMs))
+    pace === null ? 0 : Math.max(timeOf(pace, departuresMs), timeOf(pace, startsMs))
 
-  const entrance = openLine<Slot>(
+  const entrance = createWaitQueue<Reservation>(
     clock,
     () => later((pace, takenMs) => beginsAt(pace, takenMs, ready.size, clock.monotonicMs())),
-    openSlot,
+    createReservation,
   )
-  const exit = openLine<void>(
+  const exit = createWaitQueue<void>(
     clock,
-    () => later(nextMoment),
+    () => later(nextDeparture),
     (atMs) => {
       const nowMs = clock.monotonicMs()
       if (pace === null) return
-      pace = afterMoment(pace, atMs, nowMs)
-      remember(momentsMs, nowMs)
+      pace = afterDeparture(pace, atMs, nowMs)
+      remember(departuresMs, nowMs)
     },
   )
 
-  function openSlot(): Slot {
+  function createReservation(): Reservation {
     const given = ready
-    const slot: Slot = {
-      leave() {
+    const reservation: Reservation = {
+      commit() {
         const nowMs = clock.monotonicMs()
         if (pace !== null && !mayLeave(pace, startsMs, nowMs)) return 'pace'
         remember(startsMs, nowMs)
-        given.delete(slot)
+        given.delete(reservation)
         return null
       },
-      giveBack() {
-        if (given.delete(slot)) entrance.look()
+      cancel() {
+        if (given.delete(reservation)) entrance.recheck()
       },
     }
-    given.add(slot)
-    return slot
+    given.add(reservation)
+    return reservation
   }
 
   function setRate(perSecond: number | null): void {
-    pace = perSecond === null ? null : openPace(perSecond, clock.monotonicMs())
+    pace = perSecond === null ? null : paceOf(perSecond, clock.monotonicMs())
     ready = new Set()
-    entrance.look()
-    // Whoever is ready tries at once and is judged by the new rate; under a slow one it would wait too long.
-    exit.turnAllAway()
+    entrance.recheck()
+    // Requests that are ready try at once and are checked against the new rate; under a slow one they would wait too long.
+    exit.releaseAll()
   }
 
   setRate(ratePerSecond)
   return {
-    // Without a rate nobody waits, and thousands a second need not stand in line for it.
-    async slot(turn) {
-      if (pace !== null) return entrance.wait(turn)
-      return turn.aborted ? null : openSlot()
+    // Without a rate there is no wait, and thousands a second need no queue for it.
+    async reserve(signal) {
+      if (pace !== null) return entrance.wait(signal)
+      return signal.aborted ? null : createReservation()
     },
-    async moment() {
+    async departure() {
       if (pace !== null) await exit.wait()
     },
     setRate,
   }
 }
 
-/** What is too old goes in one sweep now and then: without a rate there may be thousands in a second. */
+/** Old entries are removed in one sweep now and then: without a rate there may be thousands a second. */
 function remember(timesMs: number[], nowMs: number): void {
   const [first] = timesMs
   if (first !== undefined && nowMs - first > 2 * REMEMBERED_MS) {

@@ -12,7 +12,7 @@ export interface Refusals {
 const ROWS_BEFORE_STOP = 3
 const REFUSALS_BEFORE_GIVING_UP = 3
 
-export function openRefusals(): Refusals {
+export function createRefusals(): Refusals {
   const sinceLastPass = new Set<RowId>()
   let anyPassed = false
   return {

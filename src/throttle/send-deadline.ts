@@ -1,9 +1,9 @@
-// The last moment at which a claimed row may be sent, by every clock there is.
+// The latest time at which a claimed row may be sent, by both clocks.
 
 import type { Clock, Fence } from '../domain/ports.ts'
-import type { Slot } from './pacer.ts'
+import type { Reservation } from './pacer.ts'
 
-export interface SendBy {
+export interface SendDeadline {
   readonly sendByMs: number
   /** Whether it is too late to send: by either clock, or because the wall clock ran backwards. */
   isOver(): boolean
@@ -12,8 +12,8 @@ export interface SendBy {
 /** How long a claim may wait for its first byte. */
 const SEND_WITHIN_MS = 15_000
 
-/** Counted from the moment before the claim is handed to the ledger. */
-export function openSendBy(clock: Clock): SendBy {
+/** Counted from before the claim is handed to the ledger. */
+export function createSendDeadline(clock: Clock): SendDeadline {
   const wallMs = clock.nowMs()
   const monotonicMs = clock.monotonicMs()
   return {
@@ -26,6 +26,6 @@ export function openSendBy(clock: Clock): SendBy {
   }
 }
 
-export function fenceOf(sendBy: SendBy, slot: Slot): Fence {
-  return () => (sendBy.isOver() ? 'fence' : slot.leave())
+export function fenceOf(sendDeadline: SendDeadline, reservation: Reservation): Fence {
+  return () => (sendDeadline.isOver() ? 'fence' : reservation.commit())
 }

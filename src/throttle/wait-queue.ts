@@ -1,37 +1,37 @@
-// A queue whose head goes when its time has come. Whoever leaves it takes nothing along.
+// FIFO whose head is released at a computed time. A waiter that aborts uses up no release.
 
 import type { Clock } from '../domain/ports.ts'
 
-export interface Line<T> {
-  /** What its turn gives; null when the signal aborted first or all were turned away. */
+export interface WaitQueue<T> {
+  /** What its release yields; null when the signal aborts first or all are released early. */
   wait(until?: AbortSignal): Promise<T | null>
-  /** The time of the head may be another now. */
-  look(): void
-  turnAllAway(): void
+  /** The time of the head may have changed. */
+  recheck(): void
+  releaseAll(): void
 }
 
 interface Waiter<T> {
   readonly resolve: (got: T | null) => void
 }
 
-/** `goesAtMs` tells when the head may go, `go` what it gets: the clock has reached that time by then. */
-export function openLine<T>(clock: Clock, goesAtMs: () => number, go: (atMs: number) => T): Line<T> {
+/** `goesAtMs`: when the head may go. `go`: what it gets; the clock has reached that time by then. */
+export function createWaitQueue<T>(clock: Clock, goesAtMs: () => number, go: (atMs: number) => T): WaitQueue<T> {
   let waiters: Waiter<T>[] = []
-  let asleep = new AbortController()
-  let walking = false
+  let sleeping = new AbortController()
+  let running = false
 
-  async function walk(): Promise<void> {
-    if (walking) return
-    walking = true
+  async function run(): Promise<void> {
+    if (running) return
+    running = true
     while (waiters.length > 0) {
       const atMs = goesAtMs()
       const waitMs = atMs - clock.monotonicMs()
       if (waitMs > 0) {
-        asleep = new AbortController()
-        await clock.sleep(waitMs, asleep.signal) // may be woken early, or find another head: look again
+        sleeping = new AbortController()
+        await clock.sleep(waitMs, sleeping.signal) // may be woken early, or find another head: look again
       } else waiters.shift()?.resolve(go(atMs))
     }
-    walking = false
+    running = false
   }
 
   return {
@@ -44,21 +44,21 @@ export function openLine<T>(clock: Clock, goesAtMs: () => number, go: (atMs: num
         }
         const waiter: Waiter<T> = {
           resolve(got) {
-            until?.removeEventListener('abort', leave) // a turn may outlive many waits
+            until?.removeEventListener('abort', leave) // a signal may outlive many waits
             resolve(got)
           },
         }
         until?.addEventListener('abort', leave, { once: true })
         waiters.push(waiter)
-        void walk()
+        void run()
       })
     },
-    look: () => asleep.abort(),
-    turnAllAway() {
-      const sentAway = waiters
+    recheck: () => sleeping.abort(),
+    releaseAll() {
+      const rejected = waiters
       waiters = []
-      asleep.abort()
-      for (const waiter of sentAway) waiter.resolve(null)
+      sleeping.abort()
+      for (const waiter of rejected) waiter.resolve(null)
     },
   }
 }

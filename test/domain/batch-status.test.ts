@@ -8,17 +8,17 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ batchId: '261121-abcde' as BatchId, source: 'file', accountId: 1 as AccountId, merchant: 'shop' },
   ...{ fileName: 'r.csv', fileSha256: null, runKey: null, reading: '', sandbox: false, createdAtMs: NOW },
   ...{ createdBy: 'ann@desk', purgedAtMs: null },
-  ...{ hold: 'none', holdReason: null, accountStopped: null, accountWaitsUntilMs: null, roadCondition: null },
+  ...{ hold: 'none', holdReason: null, accountStopped: null, accountWaitsUntilMs: null, gatewayHealth: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
   ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, lateAnswers: 0, resultsPath: null, resultsStale: false },
   ...over,
 })
 
-const outage = { sinceMs: NOW - 60_000, why: 'connection refused', troubles: 9, openMost: 1 }
+const outage = { sinceMs: NOW - 60_000, why: 'connection refused', failures: 9, openMost: 1 }
 
 describe('a batch whose gateway is in trouble', () => {
   test('waits, and says since when, why, what happens next, and that it goes on by itself', () => {
-    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: NOW + 15_000 } })
+    const batch = batchOf({ gatewayHealth: { ...outage, backoffUntilMs: NOW + 15_000 } })
     const { state, reason } = standingOf(batch, NOW, true)
     expect(state).toBe('waiting')
     expect(reason).toBe(
@@ -29,25 +29,25 @@ describe('a batch whose gateway is in trouble', () => {
   })
 
   test('tries one row when the rest is over, and tells how it opens when answers come again', () => {
-    const tried = batchOf({ roadCondition: { ...outage, restUntilMs: null } })
+    const tried = batchOf({ gatewayHealth: { ...outage, backoffUntilMs: null } })
     expect(standingOf(tried, NOW, true).reason).toContain('one row at a time is tried until it answers')
-    const opening = batchOf({ roadCondition: { ...outage, troubles: 0, openMost: 4, restUntilMs: null } })
+    const opening = batchOf({ gatewayHealth: { ...outage, failures: 0, openMost: 4, backoffUntilMs: null } })
     expect(standingOf(opening, NOW, true).reason).toContain('up to 4 requests are open at a time')
   })
 
   test('is told for what it is when no worker runs: what the last one said says nothing about now', () => {
-    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: NOW + 15_000 } })
+    const batch = batchOf({ gatewayHealth: { ...outage, backoffUntilMs: NOW + 15_000 } })
     expect(standingOf(batch, NOW, false).reason).toBe('no worker is running. Start one: tranche worker')
   })
 
   test('that is paused or stopped says that: no answer would move it', () => {
-    const roadCondition = { ...outage, restUntilMs: null }
-    expect(standingOf(batchOf({ roadCondition, hold: 'paused', holdReason: 'lunch' }), NOW, true).state).toBe('paused')
-    expect(standingOf(batchOf({ roadCondition, accountStopped: 'no' }), NOW, true).state).toBe('stopped')
+    const gatewayHealth = { ...outage, backoffUntilMs: null }
+    expect(standingOf(batchOf({ gatewayHealth, hold: 'paused', holdReason: 'lunch' }), NOW, true).state).toBe('paused')
+    expect(standingOf(batchOf({ gatewayHealth, accountStopped: 'no' }), NOW, true).state).toBe('stopped')
   })
 
   test('and of which every row is settled is over all the same', () => {
-    const batch = batchOf({ roadCondition: { ...outage, restUntilMs: null }, counts: { APPROVED: 3 } })
+    const batch = batchOf({ gatewayHealth: { ...outage, backoffUntilMs: null }, counts: { APPROVED: 3 } })
     expect(standingOf(batch, NOW, true).state).toBe('done')
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { afterMoment, beginsAt, mayLeave, nextMoment, openPace } from '../../src/domain/pace.ts'
+import { afterDeparture, beginsAt, mayLeave, nextDeparture, paceOf } from '../../src/domain/pace.ts'
 
 interface Going {
   /** How long nobody was ready. */
@@ -15,16 +15,16 @@ const PROMPT: Going = { idleMs: 0, lateMs: 0, byteMs: 0 }
 
 /** When requests leave that go one behind the other; `refused` are those held back where the first byte leaves. */
 function leave(perSecond: number, goings: readonly Going[]): { starts: number[]; refused: number } {
-  let pace = openPace(perSecond, 0)
+  let pace = paceOf(perSecond, 0)
   let nowMs = 0
   let refused = 0
   const moments: number[] = []
   const starts: number[] = []
   for (const { idleMs, lateMs, byteMs } of goings) {
     nowMs += idleMs
-    const atMs = Math.max(nextMoment(pace, moments), nextMoment(pace, starts))
+    const atMs = Math.max(nextDeparture(pace, moments), nextDeparture(pace, starts))
     nowMs = Math.max(nowMs, atMs) + lateMs
-    pace = afterMoment(pace, atMs, nowMs)
+    pace = afterDeparture(pace, atMs, nowMs)
     moments.push(nowMs)
     const startMs = Math.max(nowMs + byteMs, starts.at(-1) ?? 0)
     if (mayLeave(pace, starts, startMs)) starts.push(startMs)
@@ -100,7 +100,7 @@ describe('moments', () => {
     ).starts.map((atMs) => Math.round(atMs))
 
   test('begin a whole second after opening: a dead predecessor may have used that one up', () => {
-    expect(nextMoment(openPace(10, 5_000), [])).toBe(6_000)
+    expect(nextDeparture(paceOf(10, 5_000), [])).toBe(6_000)
   })
 
   test('stand one interval apart, 1.2 % wider than the rate', () => {
@@ -130,30 +130,30 @@ describe('moments', () => {
   })
 
   test('wait for a second that is full', () => {
-    const pace = { ...openPace(3, 0), dueAtMs: 2_000 }
-    expect(nextMoment(pace, [1_500, 1_600])).toBe(2_000)
-    expect(nextMoment(pace, [1_500, 1_600, 1_700])).toBe(2_505)
+    const pace = { ...paceOf(3, 0), dueAtMs: 2_000 }
+    expect(nextDeparture(pace, [1_500, 1_600])).toBe(2_000)
+    expect(nextDeparture(pace, [1_500, 1_600, 1_700])).toBe(2_505)
   })
 
   test('are prepared for 25 ms before, one interval at most, each in its turn', () => {
-    const pace = openPace(10, 0)
+    const pace = paceOf(10, 0)
     expect([0, 1, 2].map((before) => beginsAt(pace, [], before, 0))).toEqual([975, 1_076.2, 1_177.4])
-    expect(beginsAt(openPace(500, 0), [], 0, 0)).toBeCloseTo(998, 1)
+    expect(beginsAt(paceOf(500, 0), [], 0, 0)).toBeCloseTo(998, 1)
   })
 
   test('are not prepared for while their second is full', () => {
-    expect(beginsAt(openPace(0.1, 0), [500], 0, 0)).toBe(10_480)
+    expect(beginsAt(paceOf(0.1, 0), [500], 0, 0)).toBe(10_480)
   })
 
   test('are prepared for as much earlier as they fall behind, but not after a quiet time', () => {
-    const pace = openPace(10, 0)
+    const pace = paceOf(10, 0)
     expect([1_500, 1_501].map((nowMs) => beginsAt(pace, [], 5, nowMs))).toEqual([1_481, 1_982])
   })
 })
 
 describe('the last word', () => {
   test('lets the start through that comes a second after the one it would join', () => {
-    const pace = openPace(3, 0)
+    const pace = paceOf(3, 0)
     expect(mayLeave(pace, [], 0)).toBe(true)
     expect(mayLeave(pace, [0, 10], 20)).toBe(true)
     expect(mayLeave(pace, [0, 10, 20], 999)).toBe(false)
@@ -162,6 +162,6 @@ describe('the last word', () => {
   })
 
   test('below one a second keeps one start a whole interval away from the next', () => {
-    expect([3_999, 4_000].map((atMs) => mayLeave(openPace(0.25, 0), [0], atMs))).toEqual([false, true])
+    expect([3_999, 4_000].map((atMs) => mayLeave(paceOf(0.25, 0), [0], atMs))).toEqual([false, true])
   })
 })

@@ -61,7 +61,7 @@ function statuses(from: number, to: number, ...except: number[]): number[] {
 
 describe('what was never started goes again', () => {
   test.each([
-    ['connect', 'trouble'],
+    ['connect', 'failure'],
     ['fence', 'none'],
     ['pace', 'none'],
     ['abandoned', 'none'],
@@ -399,7 +399,7 @@ test('every verdict has its signal for the window', () => {
     failed: 'true-answer',
     forbidden: 'true-answer',
     'stop-account': 'true-answer',
-    'in-doubt': 'trouble',
+    'in-doubt': 'failure',
     unsent: 'throttled',
   })
 })

@@ -65,6 +65,6 @@ test('no second holds more requests than the rate allows', async () => {
 })
 
 /** The most moments that any window of one second holds; every such window begins at one of them. */
-function fullestSecond(momentsMs: readonly number[]): number {
-  return Math.max(...momentsMs.map((from) => momentsMs.filter((at) => at >= from && at < from + 1_000).length))
+function fullestSecond(departuresMs: readonly number[]): number {
+  return Math.max(...departuresMs.map((from) => departuresMs.filter((at) => at >= from && at < from + 1_000).length))
 }

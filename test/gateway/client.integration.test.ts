@@ -529,14 +529,14 @@ describe('the fence', () => {
   })
 })
 
-describe('the moment at which the rate lets a request leave', () => {
+describe('the time at which the rate lets a request leave', () => {
   test('is awaited on the connection that stands already, and before the fence is asked', async () => {
     const order: string[] = []
     await using gateway = await openFaultyGateway([approve])
     await using client = clientOf(gateway.url, {
-      moment: async () => {
+      departure: async () => {
         await until(() => gateway.connections === 1)
-        order.push(`moment, ${gateway.bytesReceived} bytes`)
+        order.push(`departure, ${gateway.bytesReceived} bytes`)
       },
     })
     const fence = () => {
@@ -544,7 +544,7 @@ describe('the moment at which the rate lets a request leave', () => {
       return null
     }
     expect(await client.send(refund(), fence, NEVER)).toMatchObject({ kind: 'answered', httpStatus: 200 })
-    expect(order).toEqual(['moment, 0 bytes', 'fence'])
+    expect(order).toEqual(['departure, 0 bytes', 'fence'])
   })
 
   test('is awaited before every request on a kept connection as well', async () => {
@@ -554,8 +554,8 @@ describe('the moment at which the rate lets a request leave', () => {
         for (let i = 0; i < 3; i++) await approve(visit)
       },
     ])
-    const moment = async () => void moments++
-    await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1, moment })
+    const departure = async () => void moments++
+    await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1, departure })
     for (const nth of [1, 2, 3]) {
       expect(await client.send(refund(), GO, NEVER)).toMatchObject({ kind: 'answered' })
       expect(moments).toBe(nth)
@@ -568,12 +568,12 @@ describe('the moment at which the rate lets a request leave', () => {
   }, async () => {
     const asked = Promise.withResolvers<void>()
     await using gateway = await openFaultyGateway([async (visit) => asked.promise.then(() => visit.reset())])
-    const moment = async () => {
+    const departure = async () => {
       asked.resolve()
       await gateway.drained(1)
       for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
     }
-    await using client = clientOf(gateway.url, { moment })
+    await using client = clientOf(gateway.url, { departure })
     expect(await client.send(refund(), GO, NEVER)).toEqual({
       kind: 'unsent',
       why: 'connect',
@@ -585,12 +585,12 @@ describe('the moment at which the rate lets a request leave', () => {
   test.each(['fresh', 'warm'] as const)('is not awaited by whoever gives the attempt up (%s)', async (connections) => {
     const asked = Promise.withResolvers<void>()
     const late = Promise.withResolvers<void>()
-    const moment = () => {
+    const departure = () => {
       asked.resolve()
       return late.promise
     }
     await using gateway = await openFaultyGateway([approve])
-    await using client = clientOf(gateway.url, { connections, moment })
+    await using client = clientOf(gateway.url, { connections, departure })
     const giveUp = new AbortController()
     const sending = client.send(refund(), GO, giveUp.signal)
     await asked.promise

@@ -187,7 +187,7 @@ async function resumeAll(day: Day): Promise<void> {
     await command(day, [0], 'resume', '--merchant', 'default', '--reason', 'looked at it')
 }
 
-async function turnDial(day: Day): Promise<void> {
+async function setRateOverride(day: Day): Promise<void> {
   await command(day, [0], 'rate', 'default', day.dice.from('20/s', '100/s', '500/s', 'configured'))
 }
 
@@ -219,7 +219,7 @@ const resolveSome = (day: Day) => resolveDoubts(day, true)
 const ACTS: readonly ((day: Day) => Promise<void>)[] = [
   ...[start, kill, kill, kill, terminate, freeze, freeze, submit, submit, submitNew, submitNew, runKilled],
   ...[(day: Day) => steer(day, 'pause'), (day: Day) => steer(day, 'pause'), (day: Day) => steer(day, 'resume')],
-  ...[(day: Day) => steer(day, 'cancel'), resumeAll, resumeAll, resumeAll, turnDial, backup, adopt],
+  ...[(day: Day) => steer(day, 'cancel'), resumeAll, resumeAll, resumeAll, setRateOverride, backup, adopt],
   ...[writeResults, look, resolveSome, resolveSome],
 ]
 

@@ -112,7 +112,7 @@ export const GUARDS: readonly Guard[] = [
     name: 'the send-by counts from before the claim is handed to the ledger',
     file: 'src/processors/execute-slice.ts',
     guard: "  if (claim.kind !== 'claimed') return false\n",
-    without: "  if (claim.kind !== 'claimed') return false\n  Object.assign(sendBy, openSendBy(clock))\n",
+    without: "  if (claim.kind !== 'claimed') return false\n  Object.assign(sendDeadline, createSendDeadline(clock))\n",
     tests: [SLICE],
   },
   {
@@ -298,14 +298,14 @@ export const GUARDS: readonly Guard[] = [
     name: 'no answer is in doubt',
     file: 'src/domain/verdict.ts',
     guard: "return { kind: 'in-doubt', reason: `${outcome.detail}; it may have been executed`, facts: null }",
-    without: "return { kind: 'unsent', reason: outcome.detail, signal: 'trouble', retryAfterMs: null }",
+    without: "return { kind: 'unsent', reason: outcome.detail, signal: 'failure', retryAfterMs: null }",
     tests: [VERDICT],
   },
   {
     name: 'a code that proves nothing is in doubt',
     file: 'src/domain/verdict.ts',
     guard: "return unproven(is2xx ? 'not the answer promised' : 'an answer that proves nothing', outcome, words)",
-    without: "return { kind: 'unsent', reason: words, signal: is2xx ? 'none' : 'trouble', retryAfterMs: null }",
+    without: "return { kind: 'unsent', reason: words, signal: is2xx ? 'none' : 'failure', retryAfterMs: null }",
     tests: [VERDICT],
   },
   {
@@ -536,8 +536,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'TLS: what weakens it is refused by whatever sends',
     file: 'src/app.ts',
-    guard: '  assertTlsHolds(app)\n  const roads',
-    without: '  const roads',
+    guard: '  assertTlsHolds(app)\n  const lanes',
+    without: '  const lanes',
     tests: ['test/e2e/tls.e2e.test.ts'],
   },
   {
@@ -755,7 +755,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a sweep leaves alone what is in hand',
     file: 'src/ledger/sqlite/sweep.ts',
-    guard: '!inHand.has(id as RowId)',
+    guard: '!inFlight.has(id as RowId)',
     without: 'id > 0',
     tests: [TICK],
   },
@@ -769,8 +769,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a doubt rests before it can be called not executed',
     file: 'src/ledger/sqlite/doubts.ts',
-    guard: 'if (needsRest(finding) && nowMs < restEndsMs) {',
-    without: 'if (needsRest(finding) && nowMs < 0) {',
+    guard: 'if (backsOff(finding) && nowMs < restEndsMs) {',
+    without: 'if (backsOff(finding) && nowMs < 0) {',
     tests: [LEDGER],
   },
   {
@@ -861,15 +861,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'trouble closes the window to one',
     file: 'src/domain/window.ts',
-    guard: '{ ...window, size: 1, troubles: window.troubles + 1 }',
-    without: '{ ...window, troubles: window.troubles + 1 }',
+    guard: '{ ...window, size: 1, failures: window.failures + 1 }',
+    without: '{ ...window, failures: window.failures + 1 }',
     tests: [WINDOW, GATE],
   },
   {
-    name: 'a gate that rests lets nobody in',
+    name: 'a limiter that rests lets nobody in',
     file: 'src/throttle/limiter.ts',
-    guard: '    if (isResting(window, clock.monotonicMs())) {\n',
-    without: '    if (isResting(window, Number.POSITIVE_INFINITY)) {\n',
+    guard: '    if (isBackingOff(window, clock.monotonicMs())) {\n',
+    without: '    if (isBackingOff(window, Number.POSITIVE_INFINITY)) {\n',
     tests: [GATE],
   },
   {
@@ -925,14 +925,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'whoever stands ready is judged by the rate that was set meanwhile',
     file: 'src/throttle/pacer.ts',
-    guard: '    exit.turnAllAway()\n',
+    guard: '    exit.releaseAll()\n',
     without: '',
     tests: [PACER],
   },
   {
     name: 'a request leaves at its moment on the connection that stands',
     file: 'src/gateway/client.ts',
-    guard: 'connect: isFresh ? onMoment(connector.connect, moment) : connector.connect,',
+    guard: 'connect: isFresh ? atDeparture(connector.connect, departure) : connector.connect,',
     without: 'connect: connector.connect,',
     tests: [CLIENT],
   },

@@ -12,8 +12,8 @@ import type {
   Settled,
 } from '../../src/domain/ports.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
-import { executeSlice, type Road, type SliceParts } from '../../src/processors/execute-slice.ts'
-import { type Gate, openGate } from '../../src/throttle/limiter.ts'
+import { type AccountLane, executeSlice, type SliceParts } from '../../src/processors/execute-slice.ts'
+import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import { bodyOf } from '../fixtures/bodies.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 import { CLERK, claim, claimed, dueIn, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
@@ -32,7 +32,7 @@ class ScriptedGateway implements Gateway {
 
   async send(instruction: Instruction, fence: () => 'fence' | 'pace' | null, abandon: AbortSignal): Promise<Outcome> {
     if (abandon.aborted) return { kind: 'unsent', why: 'abandoned', detail: 'told to stop' }
-    await gate.moment()
+    await limiter.departure()
     const why = fence()
     if (why !== null) return { kind: 'unsent', why, detail: `held back by the ${why}` }
     this.sent.push({ reference: instruction.reference, atMs: this.#clock.monotonicMs() })
@@ -80,7 +80,7 @@ let clock: ManualClock
 let ledger: Ledger
 let accountId: AccountId
 let gateway: ScriptedGateway
-let gate: Gate
+let limiter: AccountLimiter
 let settledAs: string[]
 let parts: SliceParts
 let stop: AbortController
@@ -98,21 +98,21 @@ beforeEach(async () => {
   gateway = new ScriptedGateway(clock)
   settledAs = []
   stop = new AbortController()
-  withGate(openGate({ inFlightMax: 8, ratePerSecond: null, clock }))
+  withGate(createLimiter({ inFlightMax: 8, ratePerSecond: null, clock }))
   return () => ledger.close()
 })
 
-function withGate(newGate: Gate): void {
-  gate = newGate
-  const road: Road = { gateway, gate, timeoutMs: 60_000, notExecutedStatus: [503] }
+function withGate(newGate: AccountLimiter): void {
+  limiter = newGate
+  const lane: AccountLane = { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [503] }
   parts = {
-    ...{ ledger, clock, roadOf: (id) => (id === accountId ? road : undefined), inHand: new Set<RowId>() },
+    ...{ ledger, clock, laneOf: (id) => (id === accountId ? lane : undefined), inFlight: new Set<RowId>() },
     onSettled: (row, _verdict, { state }: Settled) => void settledAs.push(`${row.instruction.reference} ${state}`),
   }
 }
 
 const openWindow = () => {
-  for (let i = 0; i < 3; i++) gate.heard('true-answer', null)
+  for (let i = 0; i < 3; i++) limiter.record('true-answer', null)
 }
 
 const run = (batchId: BatchId, over: Partial<SliceParts> = {}) =>
@@ -162,7 +162,7 @@ describe('what was seen becomes where the row stands', () => {
     expect(await countsOf(batchId)).toEqual({ APPROVED: 100 })
     expect(new Set(gateway.sent.map(({ reference }) => reference)).size).toBe(100)
     expect(gateway.sent).toHaveLength(100)
-    expect(parts.inHand.size).toBe(0)
+    expect(parts.inFlight.size).toBe(0)
   })
 
   test('a decline of a row that was ever in doubt is in doubt again', async () => {
@@ -249,7 +249,7 @@ describe('before the first byte', () => {
   })
 
   test('a claim that takes long holds nobody else up, and two requests never leave at once for it', async () => {
-    withGate(openGate({ inFlightMax: 8, ratePerSecond: 10, clock }))
+    withGate(createLimiter({ inFlightMax: 8, ratePerSecond: 10, clock }))
     openWindow()
     const batchId = await batchOf(...Array.from({ length: 8 }, (_, i) => `R-${i}`))
     let first = true
@@ -267,7 +267,7 @@ describe('before the first byte', () => {
   })
 
   test('a claim that was not granted leaves its send time to the next row', async () => {
-    withGate(openGate({ inFlightMax: 8, ratePerSecond: 0.5, clock }))
+    withGate(createLimiter({ inFlightMax: 8, ratePerSecond: 0.5, clock }))
     openWindow()
     const batchId = await batchOf('A', 'B')
     let first = true
@@ -320,9 +320,9 @@ describe('rows in hand', () => {
 
   test('are let go of when nothing could be done with them', async () => {
     const batchId = await batchOf('A')
-    gate.heard('throttled', 60_000)
+    limiter.record('throttled', 60_000)
     expect(await run(batchId)).toBe(0)
-    expect([gateway.sent.length, parts.inHand.size]).toEqual([0, 0])
+    expect([gateway.sent.length, parts.inFlight.size]).toEqual([0, 0])
   })
 })
 
@@ -361,8 +361,8 @@ describe('a settlement that cannot be written', () => {
     await expect(slice).rejects.toThrow('integer overflow')
     expect(await countsOf(batchId)).toEqual({ SENDING: 1, APPROVED: 2 })
     expect(settledAs).toEqual(['B APPROVED', 'C APPROVED'])
-    expect(parts.inHand.size).toBe(0)
-    expect(await ledger.sweepForgotten(clock.nowMs() + 600_000, parts.inHand)).toBe(1)
+    expect(parts.inFlight.size).toBe(0)
+    expect(await ledger.sweepForgotten(clock.nowMs() + 600_000, parts.inFlight)).toBe(1)
     expect(await countsOf(batchId)).toEqual({ IN_DOUBT: 1, APPROVED: 2 })
   })
 })
@@ -380,7 +380,7 @@ describe('the way', () => {
     gateway.reply = unreachable
     expect(await run(batchId)).toBe(3)
     expect(gateway.sent.map(({ reference }) => reference)).toEqual(['A', 'B', 'C'])
-    expect(gate.isOpen()).toBe(false)
+    expect(limiter.isOpen()).toBe(false)
     const waiting = await dueIn(ledger, batchId, NOW)
     expect(waiting.map((row) => row.instruction.reference)).toEqual(['A', 'B', 'D']) // C met the rest
     expect(await dueIn(ledger, batchId, NOW + 999)).toHaveLength(3)
@@ -412,7 +412,7 @@ describe('the way', () => {
     expect(gateway.sent).toHaveLength(8)
     release.resolve()
     expect(await slice).toBe(8)
-    expect(gate.isOpen()).toBe(false)
+    expect(limiter.isOpen()).toBe(false)
     expect(await run(batchId)).toBe(0)
     expect(gateway.sent).toHaveLength(8)
     // Whoever works next knows of it from the ledger, a process of its own as well.
@@ -430,7 +430,7 @@ describe('the way', () => {
     await clock.advance(1_000) // our own rest
     expect(await run(batchId)).toBe(0)
     await ledger.resume(batchId, 'they raised the limit', CLERK, clock.nowMs())
-    gate.reset() // as the tick does when it sees the resume
+    limiter.reset() // as the tick does when it sees the resume
     gateway.reply = (i) => approved(i)
     expect(await run(batchId)).toBe(2)
     expect(await countsOf(batchId)).toEqual({ APPROVED: 2 })

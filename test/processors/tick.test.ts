@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { AccountId, BatchId, Dispatch, Gateway, Ledger, Log, Slice } from '../../src/domain/ports.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
-import type { Road } from '../../src/processors/execute-slice.ts'
+import type { AccountLane } from '../../src/processors/execute-slice.ts'
 import { openTick, ROWS_PER_SLICE, type Tick, type TickParts } from '../../src/processors/tick.ts'
-import { type Gate, openGate } from '../../src/throttle/limiter.ts'
+import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 import { CLERK, claimed, claimNamed, dueRow, NOW, openAccount, refund, settle, submit } from '../fixtures/ledgers.ts'
 
@@ -42,7 +42,7 @@ let clock: ManualClock
 let ledger: Ledger
 let accountId: AccountId
 let offers: Offers
-let gate: Gate
+let limiter: AccountLimiter
 let said: string[]
 let tick: Tick | undefined
 
@@ -57,7 +57,7 @@ beforeEach(async () => {
   })
   accountId = await openAccount(ledger)
   offers = new Offers()
-  gate = openGate({ inFlightMax: 8, ratePerSecond: null, clock })
+  limiter = createLimiter({ inFlightMax: 8, ratePerSecond: null, clock })
   said = []
   return async () => {
     await tick?.stop()
@@ -68,9 +68,9 @@ beforeEach(async () => {
 async function start(over: Partial<TickParts> = {}): Promise<void> {
   const say = (_details: object, message: string) => void said.push(message)
   const log: Log = { debug: say, info: say, warn: say, error: say }
-  const road: Road = { gateway: noGateway, gate, timeoutMs: 60_000, notExecutedStatus: [] }
-  const roads = new Map([[accountId, road]])
-  tick = openTick({ ledger, dispatch: offers, roads, clock, log, inHand: new Set(), only: null, ...over })
+  const lane: AccountLane = { gateway: noGateway, limiter, timeoutMs: 60_000, notExecutedStatus: [] }
+  const lanes = new Map([[accountId, lane]])
+  tick = openTick({ ledger, dispatch: offers, lanes, clock, log, inFlight: new Set(), only: null, ...over })
   await idle()
 }
 
@@ -182,7 +182,7 @@ describe('a place that was freed', () => {
 describe('a rest', () => {
   test('is respected: nothing of the account is offered before its end', async () => {
     const batchId = await batchOf('A', 1)
-    gate.heard('throttled', 2_000)
+    limiter.record('throttled', 2_000)
     await start()
     offers.freed(batchId, 1)
     await clock.advance(1_999)
@@ -198,32 +198,32 @@ describe('a rest', () => {
       () => ledger.resume(batchId, 'go', CLERK, NOW),
       () => ledger.resumeAccount(accountId, 'go', CLERK, NOW),
     ]) {
-      gate.heard('throttled', 600_000)
+      limiter.record('throttled', 600_000)
       offers.taken()
       await clock.advance(BEAT_MS)
-      expect([gate.isOpen(), offers.taken()]).toEqual([false, []])
+      expect([limiter.isOpen(), offers.taken()]).toEqual([false, []])
       await resume()
       await clock.advance(BEAT_MS)
-      expect([gate.isOpen(), offers.taken()]).toEqual([true, [[batchId, 1]]])
+      expect([limiter.isOpen(), offers.taken()]).toEqual([true, [[batchId, 1]]])
     }
   })
 
   test('is not ended by resumes of before the start', async () => {
     const batchId = await batchOf('A', 1)
     await ledger.resume(batchId, 'go', CLERK, NOW)
-    gate.heard('throttled', 600_000)
+    limiter.record('throttled', 600_000)
     await start()
     await clock.advance(BEAT_MS)
-    expect(gate.isOpen()).toBe(false)
+    expect(limiter.isOpen()).toBe(false)
   })
 })
 
 describe('the rate dial', () => {
   /** Whether a second request may leave right behind the first. */
   const twoLeave = async () => {
-    const slot = await clock.until(gate.slot(new AbortController().signal))
-    await clock.until(gate.moment())
-    return slot?.leave() === null && slot.leave() === null
+    const reservation = await clock.until(limiter.reserve(new AbortController().signal))
+    await clock.until(limiter.departure())
+    return reservation?.commit() === null && reservation.commit() === null
   }
 
   test('holds from the next beat on, and is said', async () => {
@@ -243,8 +243,11 @@ describe('the rate dial', () => {
     await ledger.setRate(accountId, 1, CLERK, NOW)
     await batchOf('A', 1)
     const rates: unknown[] = []
-    const { turnDial } = gate
-    gate = { ...gate, turnDial: (rate) => turnDial(rates.push([rate, offers.made.length]) > 0 ? rate : null) }
+    const { setRateOverride } = limiter
+    limiter = {
+      ...limiter,
+      setRateOverride: (rate) => setRateOverride(rates.push([rate, offers.made.length]) > 0 ? rate : null),
+    }
     await start()
     expect(rates).toEqual([[1, 0]])
     expect(offers.made).toHaveLength(1)
@@ -300,22 +303,22 @@ describe('a row that was claimed and lost track of', () => {
   test('stays as it is while a slice has it in hand, however late', async () => {
     const batchId = await batchOf('A', 1)
     const row = await claimed(ledger, await dueRow(ledger, batchId, 'A-0'))
-    await start({ inHand: new Set([row.rowId]) })
+    await start({ inFlight: new Set([row.rowId]) })
     await clock.advance(10 * ANSWER_BY_MS)
     expect((await ledger.batch(batchId))?.counts).toEqual({ SENDING: 1 })
   })
 })
 
 describe('how the road is', () => {
-  const conditionOf = async (batchId: BatchId) => (await ledger.batch(batchId))?.roadCondition
+  const conditionOf = async (batchId: BatchId) => (await ledger.batch(batchId))?.gatewayHealth
 
   test('is told in the ledger while there is trouble, and no longer when it is over', async () => {
     const batchId = await batchOf('A', 1)
     await start()
-    gate.heard('trouble', null, 'connection refused')
+    limiter.record('failure', null, 'connection refused')
     await clock.advance(BEAT_MS)
     expect(await conditionOf(batchId)).toMatchObject({ sinceMs: NOW, why: 'connection refused', openMost: 1 })
-    for (const _ of Array(4)) gate.heard('true-answer', null)
+    for (const _ of Array(4)) limiter.record('true-answer', null)
     await clock.advance(BEAT_MS)
     expect(await conditionOf(batchId)).toBeNull()
   })
@@ -323,12 +326,12 @@ describe('how the road is', () => {
   test('that cannot be told holds up no work, and is told as soon as it can be', async () => {
     const batchId = await batchOf('A', 1)
     let full = true as boolean
-    const recordCondition: Ledger['recordCondition'] = async (...args) => {
+    const recordHealth: Ledger['recordHealth'] = async (...args) => {
       if (full) throw new Error('the disk is full')
-      return ledger.recordCondition(...args)
+      return ledger.recordHealth(...args)
     }
-    await start({ ledger: { ...ledger, recordCondition } })
-    gate.heard('trouble', null, 'connection refused')
+    await start({ ledger: { ...ledger, recordHealth } })
+    limiter.record('failure', null, 'connection refused')
     await clock.advance(BEAT_MS)
     expect(offers.taken().length).toBeGreaterThan(0)
     expect(await conditionOf(batchId)).toBeNull()
@@ -339,8 +342,8 @@ describe('how the road is', () => {
 
   test('that a dead worker left is forgotten at the first beat', async () => {
     const batchId = await batchOf('A', 1)
-    const left = { sinceMs: 1, why: 'long ago', troubles: 5, openMost: 1, restUntilMs: 2 }
-    await ledger.recordCondition(accountId, left)
+    const left = { sinceMs: 1, why: 'long ago', failures: 5, openMost: 1, backoffUntilMs: 2 }
+    await ledger.recordHealth(accountId, left)
     expect(await conditionOf(batchId)).toEqual(left)
     await start()
     expect(await conditionOf(batchId)).toBeNull()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { BatchId, Dispatch, Gateway, Log } from '../../src/domain/ports.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import { workOff } from '../../src/processors/work-off.ts'
-import { openGate } from '../../src/throttle/limiter.ts'
+import { createLimiter } from '../../src/throttle/limiter.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 import { NOW, openAccount, refund, submit } from '../fixtures/ledgers.ts'
 
@@ -32,11 +32,11 @@ test('rows that came before the clock was set back are due when work begins, but
     onFreed: () => {},
     close: async () => {},
   }
-  const gate = openGate({ inFlightMax: 1, ratePerSecond: null, clock })
+  const limiter = createLimiter({ inFlightMax: 1, ratePerSecond: null, clock })
   const work = await workOff({
     ...{ ledger: { ...ledger, renewEpoch: async () => {} }, clock, log, only: null, register: null },
     ...{ openDispatch: async () => dispatch, openIntake: async () => null, onSettled: () => {}, onTrouble: undefined },
-    openRoads: async () => new Map([[accountId, { gateway, gate, timeoutMs: 60_000, notExecutedStatus: [] }]]),
+    openRoads: async () => new Map([[accountId, { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [] }]]),
   })
   await idle()
   expect(offered).toEqual([batchId])

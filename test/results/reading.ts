@@ -81,7 +81,7 @@ const BATCH: BatchView = {
   holdReason: null,
   accountStopped: null,
   accountWaitsUntilMs: null,
-  roadCondition: null,
+  gatewayHealth: null,
   duplicateMoneyWarnings: 0,
   rows: 0,
   counts: {},

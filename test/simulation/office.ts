@@ -6,11 +6,11 @@ import { Fault } from '../../src/domain/fault.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { AccountId, BatchId, DraftRow, Ledger, Log } from '../../src/domain/ports.ts'
 import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
-import type { Road } from '../../src/processors/execute-slice.ts'
+import type { AccountLane } from '../../src/processors/execute-slice.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import { type ParsedMessage, takeMessage } from '../../src/processors/take-message.ts'
 import { workOff } from '../../src/processors/work-off.ts'
-import { openGate } from '../../src/throttle/limiter.ts'
+import { createLimiter } from '../../src/throttle/limiter.ts'
 import { CLERK } from '../fixtures/ledgers.ts'
 import type { GatewayTruth } from './gateway.ts'
 import { decideDoubts } from './person.ts'
@@ -129,7 +129,7 @@ export class Office {
         only,
         openRoads: () => this.#openRoads(life, ledger),
         openDispatch: (concurrency, run) => redis.openDispatch(life, concurrency, run),
-        openIntake: async (roads) => (only === null ? this.#openIntake(life, ledger, [...roads.keys()]) : null),
+        openIntake: async (lanes) => (only === null ? this.#openIntake(life, ledger, [...lanes.keys()]) : null),
         onSettled: () => {},
         onTrouble: undefined,
       })
@@ -152,18 +152,18 @@ export class Office {
     await ledger.close()
   }
 
-  async #openRoads(life: Life, ledger: Ledger): Promise<Map<AccountId, Road>> {
+  async #openRoads(life: Life, ledger: Ledger): Promise<Map<AccountId, AccountLane>> {
     const { truth, plan, plant } = this.#parts
-    const roads = new Map<AccountId, Road>()
+    const lanes = new Map<AccountId, AccountLane>()
     for (const [number, { ratePerSecond, inFlightMax }] of plan.accounts.entries()) {
       const accountId = await this.#accountOf(ledger, number, life)
-      const gate = openGate({ inFlightMax, ratePerSecond, clock: life.clock })
-      const gateway = truth.open(life, accountId, gate.moment)
+      const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: life.clock })
+      const gateway = truth.open(life, accountId, limiter.departure)
       const { timeoutMs, notExecutedStatus } = truth.weather
-      const road = { gateway, gate, timeoutMs, notExecutedStatus }
-      roads.set(accountId, plant.road?.(road) ?? road)
+      const lane = { gateway, limiter, timeoutMs, notExecutedStatus }
+      lanes.set(accountId, plant.lane?.(lane) ?? lane)
     }
-    return roads
+    return lanes
   }
 
   #accountOf(ledger: Ledger, number: number, life: Life): Promise<AccountId> {

@@ -1,20 +1,20 @@
 // Bugs, planted on the way between the program and its ports, to see that the simulation finds them.
 
 import type { Ledger } from '../../src/domain/ports.ts'
-import type { Road } from '../../src/processors/execute-slice.ts'
+import type { AccountLane } from '../../src/processors/execute-slice.ts'
 import type { RecordPlant, SimulatedRecord } from './record.ts'
 
 export interface Plant extends RecordPlant {
-  readonly road?: (road: Road) => Road
+  readonly lane?: (lane: AccountLane) => AccountLane
 }
 
-function withOutcome(change: (outcome: Awaited<ReturnType<Road['gateway']['send']>>) => typeof outcome): Plant {
+function withOutcome(change: (outcome: Awaited<ReturnType<AccountLane['gateway']['send']>>) => typeof outcome): Plant {
   return {
-    road: (road) => ({
-      ...road,
+    lane: (lane) => ({
+      ...lane,
       gateway: {
-        ...road.gateway,
-        send: async (instruction, fence, abandon) => change(await road.gateway.send(instruction, fence, abandon)),
+        ...lane.gateway,
+        send: async (instruction, fence, abandon) => change(await lane.gateway.send(instruction, fence, abandon)),
       },
     }),
   }
@@ -31,36 +31,39 @@ const attemptOf = (record: SimulatedRecord, rowId: number) =>
 
 export const PLANTS: Readonly<Record<string, Plant>> = {
   'the fence always lets go': {
-    road: (road) => ({
-      ...road,
+    lane: (lane) => ({
+      ...lane,
       gateway: {
-        ...road.gateway,
-        send: (instruction, _fence, abandon) => road.gateway.send(instruction, () => null, abandon),
+        ...lane.gateway,
+        send: (instruction, _fence, abandon) => lane.gateway.send(instruction, () => null, abandon),
       },
     }),
   },
   'the fence lets go what is late': {
-    road: (road) => ({
-      ...road,
+    lane: (lane) => ({
+      ...lane,
       gateway: {
-        ...road.gateway,
+        ...lane.gateway,
         send: (instruction, fence, abandon) => {
           const late = () => {
             const why = fence()
             return why === 'fence' ? null : why
           }
-          return road.gateway.send(instruction, late, abandon)
+          return lane.gateway.send(instruction, late, abandon)
         },
       },
     }),
   },
   'the last look at the rate always lets go': {
-    road: (road) => {
-      const slot = async (turn: AbortSignal) => {
-        const given = await road.gate.slot(turn)
-        return given === null ? null : { ...given, leave: () => null }
+    lane: (lane) => {
+      const reserve = async (signal: AbortSignal) => {
+        const given = await lane.limiter.reserve(signal)
+        return given === null ? null : { ...given, commit: () => null }
       }
-      return { ...road, gate: Object.create(road.gate, { slot: { value: slot } }) as Road['gate'] }
+      return {
+        ...lane,
+        limiter: Object.create(lane.limiter, { reserve: { value: reserve } }) as AccountLane['limiter'],
+      }
     },
   },
   'rows of one order are claimed together': {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { openPacer, type Pacer, type Slot } from '../../src/throttle/pacer.ts'
+import { createPacer, type Pacer, type Reservation } from '../../src/throttle/pacer.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 
 const NOW = Date.UTC(2026, 4, 4, 9)
@@ -29,29 +29,29 @@ const times = <T>(count: number, make: () => T): T[] => Array.from({ length: cou
 
 /** One request: gets ready, waits for its moment, leaves. Answers with when, or why not. */
 async function send(pacer: Pacer, readyInMs = 0): Promise<number | 'pace'> {
-  const slot = (await pacer.slot(FOREVER)) as Slot
+  const reservation = (await pacer.reserve(FOREVER)) as Reservation
   if (readyInMs > 0) await clock.sleep(readyInMs)
-  await pacer.moment()
-  const why = slot.leave()
-  slot.giveBack()
+  await pacer.departure()
+  const why = reservation.commit()
+  reservation.cancel()
   return why ?? sinceOpening()
 }
 
 describe('without a rate', () => {
   test('everything goes at once', async () => {
-    const pacer = openPacer(null, clock)
+    const pacer = createPacer(null, clock)
     expect(await Promise.all(times(50, () => send(pacer)))).toEqual(Array(50).fill(0))
   })
 })
 
 describe('requests', () => {
   test('leave from a second after the opening on, one interval apart', async () => {
-    const pacer = openPacer(10, clock)
+    const pacer = createPacer(10, clock)
     expect(await clock.until(Promise.all(times(4, () => send(pacer))))).toEqual([1_000, 1_101, 1_202, 1_304])
   })
 
   test('leave evenly although getting ready takes now longer, now shorter', async () => {
-    const pacer = openPacer(10, clock)
+    const pacer = createPacer(10, clock)
     const readyInMs = [24, 2, 20, 1, 13]
     expect(await clock.until(Promise.all(readyInMs.map((ms) => send(pacer, ms))))).toEqual([
       1_000, 1_101, 1_202, 1_304, 1_405,
@@ -59,7 +59,7 @@ describe('requests', () => {
   })
 
   test('that take longer to get ready than there was time for leave when they are ready; none is held back', async () => {
-    const pacer = openPacer(50, clock)
+    const pacer = createPacer(50, clock)
     const left = await clock.until(Promise.all(times(100, () => send(pacer, 90))))
     expect(left).not.toContain('pace')
     const [first, last] = [left[0] as number, left.at(-1) as number]
@@ -67,7 +67,7 @@ describe('requests', () => {
   })
 
   test('are not caught up on after a quiet time', async () => {
-    const pacer = openPacer(10, clock)
+    const pacer = createPacer(10, clock)
     await clock.advance(60_000)
     expect(await clock.until(Promise.all(times(3, () => send(pacer))))).toEqual([60_000, 60_101, 60_202])
   })
@@ -75,29 +75,29 @@ describe('requests', () => {
 
 describe('slots', () => {
   test('are given 25 ms before their moments', async () => {
-    const pacer = openPacer(10, clock)
-    const given = whenKept(times(3, () => pacer.slot(FOREVER)))
+    const pacer = createPacer(10, clock)
+    const given = whenKept(times(3, () => pacer.reserve(FOREVER)))
     await clock.advance(2_000)
     expect(given).toEqual([975, 1_076, 1_177])
   })
 
   test('given back are given to the next at once', async () => {
-    const pacer = openPacer(10, clock)
-    const slot = (await clock.until(pacer.slot(FOREVER))) as Slot
-    const next = whenKept([pacer.slot(FOREVER), pacer.slot(FOREVER)])
+    const pacer = createPacer(10, clock)
+    const reservation = (await clock.until(pacer.reserve(FOREVER))) as Reservation
+    const next = whenKept([pacer.reserve(FOREVER), pacer.reserve(FOREVER)])
     await clock.advance(5)
-    slot.giveBack()
-    slot.giveBack() // is one slot all the same
+    reservation.cancel()
+    reservation.cancel() // is one reservation all the same
     await clock.advance(200)
     expect(next).toEqual([980, 1_076])
   })
 
   test('are not wasted on whoever leaves the queue', async () => {
-    const pacer = openPacer(10, clock)
+    const pacer = createPacer(10, clock)
     const leaving = new AbortController()
-    const before = whenKept([pacer.slot(FOREVER)])
-    const left = whenKept(times(3, () => pacer.slot(leaving.signal)))
-    const after = whenKept([pacer.slot(FOREVER)])
+    const before = whenKept([pacer.reserve(FOREVER)])
+    const left = whenKept(times(3, () => pacer.reserve(leaving.signal)))
+    const after = whenKept([pacer.reserve(FOREVER)])
     await clock.advance(1_000)
     leaving.abort()
     await clock.advance(1_000)
@@ -105,9 +105,9 @@ describe('slots', () => {
   })
 
   test('are not taken by a turn that is over', async () => {
-    const pacer = openPacer(10, clock)
-    expect(await pacer.slot(AbortSignal.abort())).toBeNull()
-    const given = whenKept([pacer.slot(FOREVER)])
+    const pacer = createPacer(10, clock)
+    expect(await pacer.reserve(AbortSignal.abort())).toBeNull()
+    const given = whenKept([pacer.reserve(FOREVER)])
     await clock.advance(2_000)
     expect(given).toEqual([975])
   })
@@ -115,10 +115,10 @@ describe('slots', () => {
 
 describe('where the first byte leaves', () => {
   test('no second sees more than the rate, whoever ignores the moments', async () => {
-    const pacer = openPacer(3, clock)
-    const slot = (await clock.until(pacer.slot(FOREVER))) as Slot
+    const pacer = createPacer(3, clock)
+    const reservation = (await clock.until(pacer.reserve(FOREVER))) as Reservation
     const left = times(30, () => {
-      const why = slot.leave()
+      const why = reservation.commit()
       clock.jump(100)
       return why
     })
@@ -133,14 +133,14 @@ describe('where the first byte leaves', () => {
         fc.array(fc.constantFrom(0, 0, 0, 1, 3, 9, 40, 700), { minLength: 1, maxLength: 40 }),
         async (rate, latenesses) => {
           clock = new ManualClock(NOW)
-          const pacer = openPacer(rate, clock)
+          const pacer = createPacer(rate, clock)
           const starts: number[] = []
           for (let i = 0; i < rate * 3; i++) {
-            const slot = (await clock.until(pacer.slot(FOREVER))) as Slot
-            await clock.until(pacer.moment())
+            const reservation = (await clock.until(pacer.reserve(FOREVER))) as Reservation
+            await clock.until(pacer.departure())
             clock.jump(latenesses[i % latenesses.length] as number)
-            if (slot.leave() === null) starts.push(clock.monotonicMs())
-            slot.giveBack()
+            if (reservation.commit() === null) starts.push(clock.monotonicMs())
+            reservation.cancel()
           }
           for (const from of starts)
             expect(starts.filter((at) => at >= from && at < from + 1_000).length).toBeLessThanOrEqual(rate)
@@ -154,7 +154,7 @@ describe('where the first byte leaves', () => {
     await fc.assert(
       fc.asyncProperty(fc.double({ min: 0.1, max: 80, noNaN: true }), async (rate) => {
         clock = new ManualClock(NOW)
-        const pacer = openPacer(rate, clock)
+        const pacer = createPacer(rate, clock)
         expect(await clock.until(Promise.all(times(10, () => send(pacer))))).not.toContain('pace')
       }),
       { numRuns: 30 },
@@ -162,14 +162,14 @@ describe('where the first byte leaves', () => {
   })
 
   test('of a rate of 2.5 two a second leave', async () => {
-    const pacer = openPacer(2.5, clock)
+    const pacer = createPacer(2.5, clock)
     expect(await clock.until(Promise.all(times(4, () => send(pacer))))).toEqual([1_000, 1_506, 2_012, 2_518])
   })
 })
 
 describe('another rate', () => {
   test('begins a second after it was set, for those who wait as well, faster or slower', async () => {
-    const pacer = openPacer(0.5, clock)
+    const pacer = createPacer(0.5, clock)
     const left: number[] = []
     const lane = async () => {
       for (;;) {
@@ -187,7 +187,7 @@ describe('another rate', () => {
   })
 
   test('may be none, and be set where there was none', async () => {
-    const pacer = openPacer(0.1, clock)
+    const pacer = createPacer(0.1, clock)
     const waiting = whenKept(times(20, () => send(pacer)))
     await clock.advance(100)
     pacer.setRate(null)
@@ -199,31 +199,31 @@ describe('another rate', () => {
   })
 
   test('lets nobody get ready long before a moment that a slow one puts off', async () => {
-    const pacer = openPacer(null, clock)
+    const pacer = createPacer(null, clock)
     await send(pacer)
     pacer.setRate(0.1)
-    const given = whenKept([pacer.slot(FOREVER)])
+    const given = whenKept([pacer.reserve(FOREVER)])
     await clock.advance(20_000)
     expect(given).toEqual([9_980])
   })
 
   test('judges whoever is on its way already: a slower one holds it back, where it had its moment under the old', async () => {
-    const pacer = openPacer(null, clock)
-    const slots = (await Promise.all(times(5, () => pacer.slot(FOREVER)))) as Slot[]
-    expect(slots.slice(0, 2).map((slot) => slot.leave())).toEqual([null, null])
+    const pacer = createPacer(null, clock)
+    const slots = (await Promise.all(times(5, () => pacer.reserve(FOREVER)))) as Reservation[]
+    expect(slots.slice(0, 2).map((reservation) => reservation.commit())).toEqual([null, null])
     pacer.setRate(2)
-    expect(slots.slice(2).map((slot) => slot.leave())).toEqual(['pace', 'pace', 'pace'])
+    expect(slots.slice(2).map((reservation) => reservation.commit())).toEqual(['pace', 'pace', 'pace'])
   })
 
   test('lets nobody wait whose moment belonged to the old', async () => {
-    const pacer = openPacer(10, clock)
-    const slot = (await clock.until(pacer.slot(FOREVER))) as Slot
-    slot.leave()
-    const moment = whenKept([pacer.moment()])
+    const pacer = createPacer(10, clock)
+    const reservation = (await clock.until(pacer.reserve(FOREVER))) as Reservation
+    reservation.commit()
+    const moment = whenKept([pacer.departure()])
     pacer.setRate(0.01)
     await idle()
     expect(moment).toEqual([975])
-    expect(slot.leave()).toBe('pace')
+    expect(reservation.commit()).toBe('pace')
   })
 
   test('however often it is set: no second that reaches up to a start holds more than the rate of that start', async () => {
@@ -234,18 +234,18 @@ describe('another rate', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
         clock = new ManualClock(NOW)
-        const pacer = openPacer(5, clock)
+        const pacer = createPacer(5, clock)
         const starts: Array<{ atMs: number; rate: number | null }> = []
         let rate: number | null = 5
         const asking = new AbortController()
         const lane = async () => {
           for (;;) {
-            const slot = await pacer.slot(asking.signal)
-            if (slot === null) return
+            const reservation = await pacer.reserve(asking.signal)
+            if (reservation === null) return
             await clock.sleep(7)
-            await pacer.moment()
-            if (slot.leave() === null) starts.push({ atMs: clock.monotonicMs(), rate })
-            slot.giveBack()
+            await pacer.departure()
+            if (reservation.commit() === null) starts.push({ atMs: clock.monotonicMs(), rate })
+            reservation.cancel()
             await clock.sleep(80)
           }
         }

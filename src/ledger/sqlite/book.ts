@@ -19,12 +19,19 @@ import type {
   Wishes,
 } from '../../domain/ports.ts'
 import type { State } from '../../domain/states.ts'
-import type { RoadCondition } from '../../domain/window.ts'
 import { openActs, toActor } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { RecordMove } from './moves.ts'
 import { openOddReferences } from './odd-references.ts'
-import { DOUBT_BEFORE, type FactColumns, IS_BLOCKED, ORDER_IS_FREE, toFacts, WITHIN_CANARY } from './rows.ts'
+import {
+  DOUBT_BEFORE,
+  type FactColumns,
+  IS_BLOCKED,
+  ORDER_IS_FREE,
+  parseHealth,
+  toFacts,
+  WITHIN_CANARY,
+} from './rows.ts'
 import { cancelRows } from './work.ts'
 
 export interface BookParts {
@@ -138,7 +145,7 @@ export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     holdReason: batch.hold_reason,
     accountStopped: batch.stopped_reason,
     accountWaitsUntilMs: batch.wait_until,
-    roadCondition: batch.condition === null ? null : (JSON.parse(batch.condition) as RoadCondition),
+    gatewayHealth: batch.condition === null ? null : parseHealth(batch.condition),
     rows: batch.rows,
     counts,
     totals,
@@ -378,7 +385,7 @@ function openSteering(
   const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0 WHERE id = ?")
   const holdOf = db.prepare('SELECT hold, account_id, late_answers FROM batch WHERE id = ?')
   const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0, wait_until = NULL WHERE id = ?')
-  const turnDial = db.prepare('UPDATE account SET rate = ? WHERE id = ?')
+  const setRateOverride = db.prepare('UPDATE account SET rate = ? WHERE id = ?')
   const unstop = db.prepare('UPDATE account SET stopped_reason = NULL WHERE id = ?')
 
   function steer(batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number): Promise<Fault | null> {
@@ -431,7 +438,7 @@ function openSteering(
     async setRate(accountId, ratePerSecond, actor, nowMs) {
       await committer.write(
         () => {
-          turnDial.run(ratePerSecond, Number(accountId))
+          setRateOverride.run(ratePerSecond, Number(accountId))
           const to = ratePerSecond === null ? 'configured' : `${ratePerSecond}/s`
           act({ what: 'rate', atMs: nowMs, actor, accountId, reason: to })
         },

@@ -11,7 +11,7 @@ import type {
   Resolution,
   Resolved,
 } from '../../domain/ports.ts'
-import { needsRest, stateOfFinding } from '../../domain/resolution.ts'
+import { backsOff, stateOfFinding } from '../../domain/resolution.ts'
 import { resultStatusOf, type State } from '../../domain/states.ts'
 import { byOf } from './acts.ts'
 import type { Committer } from './commit.ts'
@@ -189,7 +189,7 @@ function whyNot(row: FoundRow, { attempt, finding, restMs, ...resolution }: Reso
     )
   }
   const restEndsMs = row.leftByMs + restMs
-  if (needsRest(finding) && nowMs < restEndsMs) {
+  if (backsOff(finding) && nowMs < restEndsMs) {
     return refused(
       'too-early',
       `The request of ${name} left at ${isoOf(row.leftByMs)} at the latest and may still be executed: it can be called ${finding} from ${isoOf(restEndsMs)} on. Look again then`,

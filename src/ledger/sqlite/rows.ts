@@ -11,6 +11,7 @@ import {
 } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
+import type { GatewayHealth } from '../../domain/window.ts'
 
 /** The columns of an instruction, as the table holds them. Amounts fit a double exactly: they have at most 15 digits. */
 export interface InstructionColumns {
@@ -138,3 +139,21 @@ function withinCanary(row: 'i' | 'e', batch: 'b' | 'eb'): string {
 export const DOUBT_BEFORE = `CASE WHEN i.state = 'READY' AND i.order_key IS NOT NULL THEN (
   SELECT 'waits for ' || e.reference || ' (row ' || e.row_no || ' of batch ' || e.batch_id || '), which names the same order and is in doubt'
   ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT' LIMIT 1) END`
+
+/** The keys are those of the version that stored health first. */
+interface StoredHealth {
+  readonly sinceMs: number
+  readonly why: string
+  readonly troubles: number
+  readonly openMost: number
+  readonly restUntilMs: number | null
+}
+
+export function formatHealth({ failures, backoffUntilMs, ...rest }: GatewayHealth): string {
+  return JSON.stringify({ ...rest, troubles: failures, restUntilMs: backoffUntilMs } satisfies StoredHealth)
+}
+
+export function parseHealth(text: string): GatewayHealth {
+  const { troubles, restUntilMs, ...rest } = JSON.parse(text) as StoredHealth
+  return { ...rest, failures: troubles, backoffUntilMs: restUntilMs }
+}

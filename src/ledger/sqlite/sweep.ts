@@ -49,8 +49,8 @@ export function openSweeping(
         ),
       ),
 
-    async sweepForgotten(nowMs, inHand) {
-      const isForgotten = ({ id }: SendingRow) => !inHand.has(id as RowId)
+    async sweepForgotten(nowMs, inFlight) {
+      const isForgotten = ({ id }: SendingRow) => !inFlight.has(id as RowId)
       const find = () => (overdue.all(nowMs) as unknown as SendingRow[]).filter(isForgotten)
       if (find().length === 0) return 0
       const why = ({ claimed }: SendingRow) =>

@@ -18,7 +18,7 @@ import type {
 import { openActs } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
 import { type OpenRow, type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
-import { fromColumns, type InstructionColumns, ORDER_IS_FREE, WITHIN_CANARY } from './rows.ts'
+import { formatHealth, fromColumns, type InstructionColumns, ORDER_IS_FREE, WITHIN_CANARY } from './rows.ts'
 import { openSettling } from './settle.ts'
 import type { Counted, Tally } from './tally.ts'
 
@@ -26,7 +26,7 @@ type ClaimedRow = Counted & { readonly id: number }
 
 type LedgerPart = Pick<
   WorkLedger,
-  'recordCondition' | 'forgetDoubts' | 'finishCancelling' | 'workable' | 'dueRows' | 'claim' | 'settle' | 'stopAccount'
+  'recordHealth' | 'forgetDoubts' | 'finishCancelling' | 'workable' | 'dueRows' | 'claim' | 'settle' | 'stopAccount'
 >
 
 export interface WorkParts {
@@ -104,8 +104,8 @@ export function openWork(
 
     ...openDueRows(db),
 
-    async recordCondition(accountId, condition) {
-      const text = condition === null ? null : JSON.stringify(condition)
+    async recordHealth(accountId, condition) {
+      const text = condition === null ? null : formatHealth(condition)
       const say = db.prepare('UPDATE account SET condition = ? WHERE id = ?')
       await committer.write(() => void say.run(text, accountId), { kind: 'faulting' })
     },
