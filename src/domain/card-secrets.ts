@@ -32,9 +32,11 @@ function showsCardSecret(text: string): boolean {
   return (mayHoldCode(text) && text.search(CODE) !== -1) || TRACKS.some((pattern) => text.search(pattern) !== -1)
 }
 
+const ESCAPED = /[\\%&+]/
+
 /** Without escapes and the blanks of forms: `security%20code+737`. */
 function asItReads(text: string): string {
-  return /[\\%&+]/.test(text) ? withBlanks(unescaped(text) ?? text) : ''
+  return ESCAPED.test(text) ? withBlanks(unescaped(text) ?? text) : ''
 }
 
 /** The digits of every such code and track made zeros, so that JSON stays JSON. */
@@ -47,9 +49,16 @@ export function maskCardSecrets(text: string): string {
   return showsCardSecret(asItReads(masked)) ? withoutDigits(masked) : masked
 }
 
-/** Where the digits hide in escapes, none is left of any; JSON stays JSON. */
+/** A name is not longer, nor a track. */
+const BEFORE_ESCAPE = 60
+
+/** The digits hide in escapes: none is left from where the first escape may belong to them. JSON stays JSON. */
 function withoutDigits(text: string): string {
-  return text.replace(/\\u[\da-f]{4}|\p{Nd}+/giu, (found) => (found.startsWith('\\') ? ' ' : '0'))
+  const from = Math.max(0, text.search(ESCAPED) - BEFORE_ESCAPE)
+  return (
+    text.slice(0, from) +
+    text.slice(from).replace(/\\u[\da-f]{4}|\p{Nd}+/giu, (found) => (found.startsWith('\\') ? ' ' : '0'))
+  )
 }
 
 /** Anything in a text that may not be kept: a card number, a security code, a track. */
