@@ -39,6 +39,11 @@ function words(options: readonly (readonly [string, string | undefined])[]): str
   return options.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
 }
 
+/** Options with their values, as a person would paste them. */
+export function optionText(options: readonly (readonly [string, string | undefined])[]): string {
+  return words(options).map(quoted).join(' ')
+}
+
 export function commandText(...said: readonly string[]): string {
   return ['tranche', ...said].map(quoted).join(' ')
 }

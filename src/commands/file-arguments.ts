@@ -5,6 +5,7 @@ import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../config.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { parseOperation } from '../domain/instruction.ts'
+import { fingerprintOf } from '../domain/interpretation.ts'
 import { toLowerAscii, toUpperAscii } from '../domain/keyword.ts'
 import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
 import type { AccountId, RetryStatus } from '../domain/ports.ts'
@@ -106,7 +107,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
       accountId,
       sandbox,
       runKey: options.runKey === undefined ? null : toIdentifier(options.runKey),
-      reading: readingOf(options, checks.retry),
+      fingerprint: fingerprintOf({ ...options, retry: checks.retry }),
       nowMs: app.clock.nowMs(),
       ...checks,
     }),
@@ -182,22 +183,4 @@ function parseRetry(text: string | undefined): readonly RetryStatus[] {
     'usage',
     `--retry ${text}: only failed, cancelled and invalid rows may run again, because only they were certainly not executed. Rows in doubt are resolved by a person. Nothing was sent.`,
   )
-}
-
-/** What decides the meaning of the file: the same bytes read differently are another batch. */
-function readingOf(
-  { operation, currency, decimal, sheet, timeZone, map = [] }: FileOptions,
-  retry: readonly RetryStatus[],
-): string {
-  return [
-    operation === undefined ? '' : `--operation ${operation}`,
-    currency === undefined ? '' : `--currency ${currency}`,
-    decimal === undefined ? '' : `--decimal ${decimal}`,
-    sheet === undefined ? '' : `--sheet ${JSON.stringify(sheet)}`,
-    timeZone === undefined ? '' : `--timezone ${timeZone}`,
-    ...map.map(({ column, field }) => `--map ${JSON.stringify(`${column}=${field || 'ignore'}`)}`).toSorted(),
-    retry.length === 0 ? '' : `--retry ${retry.toSorted().join(',').toLowerCase()}`,
-  ]
-    .filter((part) => part !== '')
-    .join(' ')
 }

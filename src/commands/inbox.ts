@@ -31,6 +31,7 @@ import {
   sayEvent,
   unreadableReport,
 } from './inbox-report.ts'
+import { readOtherwiseFault, recordedForAnotherFault, recordedOtherwiseFault } from './interpretation-text.ts'
 import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
 import { parseDurationMs } from './run.ts'
 import { openInterruption } from './signals.ts'
@@ -135,11 +136,12 @@ async function work(
   const { once = false, stableMs, bom = false } = options
   const { merchant } = request
   const accountId = await accountOf(ledger, merchant, app.clock)
+  const { fingerprint } = request.toSubmit(accountId, false)
   const events: InboxEvent[] = []
   const worker = openWorkerNote(app, ledger, terminal)
   const inboxWork = await openInboxWork({
     ...{ folder, ledger, ledgerPath: app.paths.ledger, accountId, clock: app.clock },
-    reading: request.toSubmit(accountId, false).reading,
+    fingerprint,
     findCards: (path) => findCardsIn(path, merchant, request.options),
     open: async (path, name) => {
       const opened = await openInstructionFile(path, merchant, request.options)
@@ -155,6 +157,11 @@ async function work(
       const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })
       await noteResults(app, ledger, batchId, written, terminal)
       return written
+    },
+    refusals: {
+      readOtherwise: (known) => readOtherwiseFault(known, fingerprint),
+      recordedOtherwise: (batch) => recordedOtherwiseFault(batch, fingerprint),
+      recordedForAnother: recordedForAnotherFault,
     },
     reports: {
       ...{ recorded: recordedReport, refused: refusedReport, unreadable: unreadableReport },

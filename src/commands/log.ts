@@ -4,6 +4,7 @@ import { type App, openRecord } from '../app.ts'
 import { toJsonActor } from '../domain/actor.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import type { LogEntry } from '../domain/ports.ts'
+import { interpretationText } from './interpretation-text.ts'
 import { parseSince } from './since.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
@@ -51,12 +52,18 @@ function toJson(entry: LogEntry): object {
     from: entry.from,
     to: entry.to,
     reason: entry.reason,
-    details: entry.details,
+    details: detailsOf(entry),
   }
 }
 
+/** How a file was read is told in options, whatever version recorded it. */
+function detailsOf({ details }: LogEntry): LogEntry['details'] {
+  return typeof details?.reading === 'string' ? { ...details, reading: interpretationText(details.reading) } : details
+}
+
 function toLine(entry: LogEntry): string {
-  const { reference, from, to, batchId, merchant, details } = entry
+  const { reference, from, to, batchId, merchant } = entry
+  const details = detailsOf(entry)
   const subject = [
     reference === null ? null : `${reference} ${from} → ${to}`,
     batchId === null ? null : `batch ${batchId}`,

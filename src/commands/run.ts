@@ -22,12 +22,14 @@ import {
 } from '../app.ts'
 import { countIn, exitCodeOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
+import { isSameFingerprint } from '../domain/interpretation.ts'
 import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
 import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
 import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, requestFor, withFormat } from './file-arguments.ts'
 import { type Followed, follow, logEnding, viewOf } from './follow.ts'
+import { readOtherwiseFault } from './interpretation-text.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { sayEnding, showOutcome } from './outcome-report.ts'
 import { openRejects, type Rejects } from './rejects.ts'
@@ -171,9 +173,10 @@ async function findSame(
 ): Promise<BatchId | null> {
   const { accountId, runKey } = request
   const known = knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
+  if (known?.kind === 'read-otherwise') throw readOtherwiseFault(known, request.fingerprint)
   if (known !== null) {
-    await checkOut({ ...out, batchId: known })
-    return known
+    await checkOut({ ...out, batchId: known.batchId })
+    return known.batchId
   }
   try {
     await checkOut({ ...out, batchId: null, isKnown: async (id) => (await ledger.batch(id)) !== null })
@@ -190,7 +193,7 @@ async function findWritten(ledger: Ledger, sha256: string, request: SubmitReques
     if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
       continue
     // Another sheet of the workbook, or another operation: what stands there says nothing of what is asked now.
-    if (batch.reading !== request.reading) continue
+    if (!isSameFingerprint(batch.fingerprint, request.fingerprint)) continue
     // Written again, they would have lost the columns of the file.
     if (batch.purgedAtMs !== null) continue
     const isIts = await checkOut({ ...out, batchId: batch.batchId }).then(
@@ -216,6 +219,8 @@ async function record(
     await noteRejects(app, ledger, rejects, path, terminal)
   })
   switch (submitted.kind) {
+    case 'read-otherwise':
+      throw readOtherwiseFault(submitted, request.fingerprint)
     case 'refused':
       await refuse(submitted.reviewed, path, rejects, terminal)
       return null

@@ -7,6 +7,7 @@ import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
+import { readOtherwiseFault } from './interpretation-text.ts'
 import { noteRefusedCards, noteRejects } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { allErrorsOf, sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
@@ -25,18 +26,15 @@ export async function submit(app: App, path: string, given: FileArguments, termi
   try {
     sayHow(opened, terminal)
     const accountId = await accountOf(ledger, request.merchant, app.clock)
-    const submitted = await submitFile(
-      app,
-      opened.file,
-      request.toSubmit(accountId, false),
-      ledger,
-      async (reviewed) => {
-        await rejects.write(opened, reviewed)
-        await noteRejects(app, ledger, rejects, path, terminal)
-      },
-    )
+    const toSubmit = request.toSubmit(accountId, false)
+    const submitted = await submitFile(app, opened.file, toSubmit, ledger, async (reviewed) => {
+      await rejects.write(opened, reviewed)
+      await noteRejects(app, ledger, rejects, path, terminal)
+    })
     const sha256 = opened.file.sha256
     switch (submitted.kind) {
+      case 'read-otherwise':
+        throw readOtherwiseFault(submitted, toSubmit.fingerprint)
       case 'refused':
         return await refuse(submitted.reviewed, path, rejects, terminal)
       case 'known':

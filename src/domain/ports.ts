@@ -3,6 +3,7 @@
 import type { ActDetails, ActName, PersonActName } from './acts.ts'
 import type { Adoption, Alarm } from './alarm.ts'
 import type { Instruction, Operation } from './instruction.ts'
+import type { Fingerprint } from './interpretation.ts'
 import type { Currency, Money } from './money.ts'
 import type { Outcome } from './outcome.ts'
 import type { Finding } from './resolution.ts'
@@ -242,8 +243,8 @@ export interface DraftHeader {
   readonly columns: readonly string[]
   /** Columns whose numbers only look like card numbers, as a person says: kept as an act of theirs. */
   readonly notCards?: readonly string[]
-  /** What of the command line decides the meaning of the file (operation, currency, decimal), as text to compare. */
-  readonly reading: string
+  /** How its bytes are read. */
+  readonly fingerprint: Fingerprint
   readonly sandbox: boolean
   /** Results fed back: recorded rows are looked up, nothing new is sent except what `retry` names. */
   readonly fedBack: boolean
@@ -389,7 +390,7 @@ export type IntakeAnswer =
 /** A batch of the same bytes, account and run key that is not over. */
 export interface UnfinishedBatch {
   readonly batchId: BatchId
-  readonly reading: string
+  readonly fingerprint: Fingerprint
   /** It was cancelled and nothing of it is open: only its results were never written. */
   readonly givenUp: boolean
 }
@@ -432,8 +433,8 @@ export interface BatchView {
   readonly fileName: string | null
   readonly fileSha256: string | null
   readonly runKey: string | null
-  /** What of the command line decided the meaning of the file. */
-  readonly reading: string
+  /** How its bytes were read. */
+  readonly fingerprint: Fingerprint
   readonly sandbox: boolean
   readonly createdAtMs: number
   readonly createdBy: string

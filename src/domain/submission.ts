@@ -1,6 +1,6 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
-import { Fault } from './fault.ts'
+import { type Fingerprint, isSameFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
 import type { AccountId, BatchId, Draft, DraftReview, DraftRow, RetryStatus, UnfinishedBatch } from './ports.ts'
 
@@ -28,8 +28,8 @@ export interface FileRefusal {
 export interface SubmitRequest {
   readonly accountId: AccountId
   readonly runKey: string | null
-  /** What of the command line decides the meaning of the file, as text to compare. */
-  readonly reading: string
+  /** How its bytes are read. */
+  readonly fingerprint: Fingerprint
   readonly sandbox: boolean
   readonly retry: readonly RetryStatus[]
   readonly lookalikeDays: number
@@ -115,24 +115,32 @@ function written(money: Money): string {
   return `${money.currency}=${formatAmount(money)}`
 }
 
+/** The bytes are those of a batch that reads them otherwise. */
+export interface ReadOtherwise {
+  readonly kind: 'read-otherwise'
+  readonly batchId: BatchId
+  /** Of that batch. */
+  readonly fingerprint: Fingerprint
+}
+
 export type Submitted =
   | { readonly kind: 'recorded'; readonly batchId: BatchId; readonly review: DraftReview }
   /** The same file was submitted before and is not finished: it is that batch. */
   | { readonly kind: 'known'; readonly batchId: BatchId }
+  | ReadOtherwise
   | { readonly kind: 'refused'; readonly reviewed: Reviewed }
 
 /**
- * Which batch this file is already, of those that are not over; null: it is new. Throws where the same bytes would now be
- * read as something else. Another `--retry` is another order; a batch that was given up stands in nobody's way.
+ * Which batch this file is already, of those that are not over; null: it is new. Another `retry` is another order; a batch
+ * that was given up is in the way of none.
  */
-export function knownBatch(known: UnfinishedBatch | null, request: SubmitRequest): BatchId | null {
+export function knownBatch(
+  known: UnfinishedBatch | null,
+  request: SubmitRequest,
+): { readonly kind: 'known'; readonly batchId: BatchId } | ReadOtherwise | null {
   if (known === null) return null
-  if (known.reading === request.reading) return known.batchId
+  const { batchId, fingerprint } = known
+  if (isSameFingerprint(fingerprint, request.fingerprint)) return { kind: 'known', batchId }
   if (request.retry.length > 0 || known.givenUp) return null
-  const said = (reading: string) => (reading === '' ? 'no such options' : reading)
-  throw new Fault(
-    'usage',
-    `This file is batch ${known.batchId} already, read with ${said(known.reading)}; now it is to be read with ${said(request.reading)}. ` +
-      'Nothing was recorded and nothing was sent. Use the same options to go on with that batch. To send it as read now, cancel that batch and give the rows references of their own, or a --run-key.',
-  )
+  return { kind: 'read-otherwise', batchId, fingerprint }
 }

@@ -30,7 +30,7 @@ export async function reviewFile(
     runKey: request.runKey,
     columns: file.columns,
     notCards: file.notCards ?? [],
-    reading: request.reading,
+    fingerprint: request.fingerprint,
     sandbox: request.sandbox,
     fedBack: file.fedBack,
     retry: request.retry,
@@ -65,13 +65,13 @@ export async function submitFile(
   const findKnown = async () =>
     knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
   const known = await findKnown()
-  if (known !== null) return { kind: 'known', batchId: known }
+  if (known !== null) return known
   const reviewed = await reviewFile(file, request, ledger)
   // Only now no other submit is under way: one of the same file may have ended in the meantime.
   const recordedMeanwhile = await findKnown()
   if (recordedMeanwhile !== null) {
     await reviewed.draft.discard()
-    return { kind: 'known', batchId: recordedMeanwhile }
+    return recordedMeanwhile
   }
   try {
     await onReviewed(reviewed)

@@ -15,11 +15,22 @@ import type {
   StaysFor,
   TakenFile,
 } from '../domain/inbox.ts'
+import { type Fingerprint, isSameFingerprint } from '../domain/interpretation.ts'
 import type { AccountId, BatchId, BatchView, Clock, Ledger } from '../domain/ports.ts'
-import type { FileRefusal, InstructionFile, Reviewed, Submitted } from '../domain/submission.ts'
+import type { FileRefusal, InstructionFile, ReadOtherwise, Reviewed, Submitted } from '../domain/submission.ts'
 
 /** A file as it was opened; `F` knows more of it than is asked here. */
 type Opened<F> = (F & { readonly kind: 'file'; readonly file: InstructionFile; close(): Promise<void> }) | FileRefusal
+
+/** Why a file cannot be taken as the inbox was started, in words. */
+export interface InboxRefusals {
+  /** It is an unfinished batch that reads it otherwise. */
+  readOtherwise(known: ReadOtherwise): Fault
+  /** It was recorded before the inbox was interrupted, read otherwise. */
+  recordedOtherwise(batch: BatchView): Fault
+  /** It was recorded before the inbox was interrupted, for another merchant. */
+  recordedForAnother(batch: BatchView): Fault
+}
 
 /** What stands in the reports, a line each. */
 export interface InboxReports<F> {
@@ -37,10 +48,11 @@ export interface InboxParts<F> {
   readonly ledger: Pick<Ledger, 'alarm' | 'batch' | 'batches'>
   readonly ledgerPath: string
   readonly accountId: AccountId
-  /** What decides the meaning of the files, as batches remember it. */
-  readonly reading: string
+  /** How the bytes of its files are read. */
+  readonly fingerprint: Fingerprint
   readonly clock: Clock
   readonly reports: InboxReports<F>
+  readonly refusals: InboxRefusals
   findCards(path: string): Promise<CardFinding>
   /** `name`: what the file is called in the record. */
   open(path: string, name: string): Promise<Opened<F>>
@@ -223,6 +235,7 @@ async function takeIn<F extends object>(parts: InboxParts<F>, file: TakenFile, i
     const recorded = isFresh ? null : await findRecorded(parts, file, opened.file.sha256)
     if (recorded !== null) return await putIntoArchive(parts, file, opened, { kind: 'known', batchId: recorded })
     const submitted = await parts.submit(opened.file)
+    if (submitted.kind === 'read-otherwise') throw parts.refusals.readOtherwise(submitted)
     if (submitted.kind !== 'refused') return await putIntoArchive(parts, file, opened, submitted)
     await refuse(parts, file, opened, submitted.reviewed).finally(() => submitted.reviewed.draft.discard())
   } finally {
@@ -260,7 +273,7 @@ async function reject<F>({ folder, tell }: InboxParts<F>, file: TakenFile, repor
  * started again for another merchant, where nothing would be known of it.
  */
 async function findRecorded<F>(
-  { ledger, accountId, reading }: InboxParts<F>,
+  { ledger, accountId, fingerprint, refusals }: InboxParts<F>,
   file: TakenFile,
   sha256: string,
 ): Promise<BatchId | null> {
@@ -268,25 +281,16 @@ async function findRecorded<F>(
     (batch) => batch.fileSha256 === sha256 && batch.runKey === null && batch.createdAtMs >= file.takenAtMs,
   )
   if (first === undefined) return null
-  if (first.accountId === accountId && first.reading === reading) return first.batchId
-  if (first.accountId === accountId) {
-    const said = (text: string) => (text === '' ? 'no options' : text)
-    throw new Fault(
-      'usage',
-      `This file was recorded as batch ${first.batchId}, read with ${said(first.reading)}, before the inbox was interrupted; now it would be read with ${said(reading)}. Nothing was recorded again and nothing was sent. Start the inbox once with the options of that batch.`,
-    )
-  }
-  throw new Fault(
-    'usage',
-    `This file was recorded as batch ${first.batchId} of merchant ${first.merchant} before the inbox was interrupted; now it would go to another merchant as well. Nothing was recorded again and nothing was sent. Start the inbox once with --merchant ${first.merchant}.`,
-  )
+  if (first.accountId !== accountId) throw refusals.recordedForAnother(first)
+  if (isSameFingerprint(first.fingerprint, fingerprint)) return first.batchId
+  throw refusals.recordedOtherwise(first)
 }
 
 async function putIntoArchive<F>(
   parts: InboxParts<F>,
   file: TakenFile,
   opened: F & { readonly file: InstructionFile },
-  submitted: Exclude<Submitted, { kind: 'refused' }>,
+  submitted: Exclude<Submitted, { kind: 'refused' | 'read-otherwise' }>,
 ): Promise<void> {
   const { folder, ledger, reports, tell } = parts
   const { batchId } = submitted

@@ -6,7 +6,7 @@ const NOW = Date.UTC(2026, 10, 21, 9)
 
 const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ batchId: '261121-abcde' as BatchId, source: 'file', accountId: 1 as AccountId, merchant: 'shop' },
-  ...{ fileName: 'r.csv', fileSha256: null, runKey: null, reading: '', sandbox: false, createdAtMs: NOW },
+  ...{ fileName: 'r.csv', fileSha256: null, runKey: null, fingerprint: '', sandbox: false, createdAtMs: NOW },
   ...{ createdBy: 'ann@desk', purgedAtMs: null },
   ...{ hold: 'none', holdReason: null, accountStopped: null, accountWaitsUntilMs: null, gatewayHealth: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },

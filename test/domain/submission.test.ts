@@ -29,7 +29,7 @@ const REVIEW: DraftReview = {
 }
 
 const REQUEST: SubmitRequest = {
-  ...{ accountId: 1 as AccountId, runKey: null, reading: '', sandbox: false, retry: [], lookalikeDays: 20 },
+  ...{ accountId: 1 as AccountId, runKey: null, fingerprint: '', sandbox: false, retry: [], lookalikeDays: 20 },
   ...{ allowLookalikes: 0, skipInvalid: false, expectCount: null, expectTotals: [], canaryRows: null },
   ...{ maxDeclinedPercent: null, nowMs: 0 },
 }

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { mkdir, open, readFile } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { query } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
@@ -51,6 +52,24 @@ describe('columns', () => {
     expect((await office.tranche('check', file, '--timezone', 'Berlin')).stderr).toContain('write an IANA time zone')
   })
 
+  test('of a batch that an earlier version recorded are known as they were stored then', async () => {
+    const file = await office.put('bank.csv', BANK)
+    const said = [...HOW, '--decimal', ',', '--currency', 'EUR', '--timezone', 'Europe/Berlin']
+    const first = await office.tranche('submit', file, ...said)
+    expect(first.code, first.stderr).toBe(0)
+    const db = new DatabaseSync(office.ledgerPath)
+    const stored =
+      '--operation REFUND --currency EUR --decimal , --timezone Europe/Berlin --map "Bestell-ID=request_ref_po_id"'
+    db.prepare('UPDATE batch SET reading = ?').run(stored)
+    db.close()
+    expect((await office.tranche('submit', file, ...said)).stdout).toBe(first.stdout)
+    const other = await office.tranche('submit', file, ...said.with(-1, 'Europe/Paris'))
+    expect(other.code).toBe(2)
+    expect(other.stderr).toContain('--timezone Europe/Berlin --map Bestell-ID=request_ref_po_id; now it is to be read')
+    const told = (await office.tranche('log', '--json')).objects.map(({ details }) => details?.reading)
+    expect(told).toContainEqual(expect.stringContaining('--timezone Europe/Berlin'))
+  })
+
   test('read in another way make another batch of the same bytes, and the old one is named', async () => {
     const text = 'reference;type;order_id;Betrag;Summe;currency\nR1;REFUND;1001;1.00;2.00;EUR\n'
     const file = await office.put('two.csv', text)
@@ -60,8 +79,8 @@ describe('columns', () => {
     expect(again.stdout).toBe(first.stdout)
     const other = await office.tranche('submit', file, '--map', 'Summe=amount', '--map', 'Betrag=', '--timezone', 'UTC')
     expect(other.code).toBe(2)
-    expect(other.stderr).toContain('read with --map "Betrag=amount"; now')
-    expect(other.stderr).toContain('--timezone UTC --map "Betrag=ignore" --map "Summe=amount"')
+    expect(other.stderr).toContain('read with --map Betrag=amount; now')
+    expect(other.stderr).toContain('--timezone UTC --map Betrag=ignore --map Summe=amount')
     const plain = await office.put('plain.csv', 'reference;type;order_id;amount;currency\nR2;REFUND;1003;1.00;EUR\n')
     await office.tranche('submit', plain)
     const declared = await office.tranche('submit', plain, '--decimal', '.')

@@ -106,7 +106,7 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       await done
       const batchId = await recording
       expect(await other.workable(NOW, 100)).toEqual([{ batchId, accountId, due: 2 }])
-      expect(await other.findUnfinished(headerOf(accountId))).toEqual({ batchId, reading: '{}', givenUp: false })
+      expect(await other.findUnfinished(headerOf(accountId))).toEqual({ batchId, fingerprint: '{}', givenUp: false })
     })
 
     test('leaves nothing when it is discarded', async () => {
@@ -618,8 +618,8 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
     const find = (over: Partial<DraftHeader> = {}) => ledger.findUnfinished(headerOf(accountId, over))
 
     test('are the batch that is unfinished', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')], { reading: 'how it was read' })
-      expect(await find()).toEqual({ batchId, reading: 'how it was read', givenUp: false })
+      const batchId = await submit(ledger, accountId, [refund('A')], { fingerprint: 'how it was read' })
+      expect(await find()).toEqual({ batchId, fingerprint: 'how it was read', givenUp: false })
     })
 
     test('are the finished batch whose results were never written, and no batch once they were', async () => {

@@ -133,7 +133,7 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
 
     test('is held back by no draft that is only being read', async () => {
       const draft = await place.open().openDraft({
-        ...{ accountId, fileName: 'f', fileSha256: 'cc', runKey: null, columns: [], reading: '', sandbox: false },
+        ...{ accountId, fileName: 'f', fileSha256: 'cc', runKey: null, columns: [], fingerprint: '', sandbox: false },
         ...{ fedBack: false, retry: [], lookalikeDays: 20, nowMs: NOW, canaryRows: null, maxDeclinedPercent: null },
       })
       expect(await ledger.recordMessage(messageOf(accountId, refund('A')))).toMatchObject({ kind: 'accepted' })

@@ -57,6 +57,7 @@ const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/ingest/fields/instant.test.ts'
 const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
+const INTERPRETATION = 'test/domain/interpretation.test.ts'
 const SUBMISSION = 'test/domain/submission.test.ts'
 const REJECTS = 'test/results/rejects.integration.test.ts'
 const WRITING = 'test/results/write.integration.test.ts'
@@ -1609,8 +1610,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'inbox: an interrupted file is no batch that was read otherwise',
     file: 'src/processors/work-inbox.ts',
-    guard: 'first.accountId === accountId && first.reading === reading',
-    without: 'first.accountId === accountId',
+    guard: 'if (isSameFingerprint(first.fingerprint, fingerprint)) return first.batchId',
+    without: 'return first.batchId',
     tests: [INBOX_PASS],
   },
   {
@@ -1675,7 +1676,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'results of the file as it was read otherwise do not pass for those that are asked for',
     file: 'src/commands/run.ts',
-    guard: '    if (batch.reading !== request.reading) continue\n',
+    guard: '    if (!isSameFingerprint(batch.fingerprint, request.fingerprint)) continue\n',
     without: '',
     tests: [FORMATS_RUN],
   },
@@ -2111,18 +2112,17 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'reading: the same bytes with other columns are not the same batch',
-    file: 'src/commands/file-arguments.ts',
-    guard:
-      "    ...map.map(({ column, field }) => `--map ${JSON.stringify(`${column}=${field || 'ignore'}`)}`).toSorted(),\n",
+    file: 'src/domain/interpretation.ts',
+    guard: '    map: map.length === 0 ? undefined : map.map(({ column, field }) => `${column}=${field}`).toSorted(),\n',
     without: '',
-    tests: [READING],
+    tests: [INTERPRETATION, READING],
   },
   {
     name: 'reading: the same bytes in another time zone are not the same batch',
-    file: 'src/commands/file-arguments.ts',
-    guard: "    timeZone === undefined ? '' : `--timezone ${timeZone}`,\n",
-    without: '',
-    tests: [READING],
+    file: 'src/domain/interpretation.ts',
+    guard: '    timeZone,\n    map',
+    without: '    map',
+    tests: [INTERPRETATION, READING],
   },
   // ─────────────────────────────────────────────── Workbooks in, and the forms of results
   {

@@ -69,7 +69,7 @@ function inputOf(fates: readonly Fate[]): string {
 }
 
 const request = (over: Partial<SubmitRequest>): SubmitRequest => ({
-  ...{ accountId, runKey: null, reading: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
+  ...{ accountId, runKey: null, fingerprint: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
   ...{ skipInvalid: true, expectCount: null, expectTotals: [], canaryRows: null, maxDeclinedPercent: null, nowMs: NOW },
   ...over,
 })
@@ -89,7 +89,7 @@ async function hand(content: string | Uint8Array, retry: readonly RetryStatus[] 
       for (let allowLookalikes = 0; ; allowLookalikes++) {
         const submitted = await submitFile(
           file,
-          request({ retry, allowLookalikes, reading: retry.join() }),
+          request({ retry, allowLookalikes, fingerprint: retry.join() }),
           CLERK,
           ledger,
         )

@@ -22,7 +22,7 @@ const fileOf = (sha256: string): InstructionFile => ({
 })
 
 const request = (): SubmitRequest => ({
-  ...{ accountId, runKey: null, reading: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
+  ...{ accountId, runKey: null, fingerprint: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
   ...{
     skipInvalid: false,
     expectCount: null,

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findCardsIn, NO_MERCHANT, openInstructionFile } from '../../src/app.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { InboxEvent } from '../../src/domain/inbox.ts'
+import { fingerprintOf } from '../../src/domain/interpretation.ts'
 import type { AccountId, BatchId, Ledger } from '../../src/domain/ports.ts'
 import type { SubmitRequest } from '../../src/domain/submission.ts'
 import { type OpenedInbox, openInbox } from '../../src/inbox/folder.ts'
@@ -24,7 +25,7 @@ const OPTIONS = { operation: undefined, currency: undefined, decimal: undefined,
 const REQUEST: Omit<SubmitRequest, 'accountId'> = {
   ...{
     runKey: null,
-    reading: '',
+    fingerprint: '',
     sandbox: false,
     retry: [],
     lookalikeDays: 20,
@@ -60,7 +61,12 @@ const line = (text: string) => (write: (line: string) => void) => write(text)
 
 function partsWith(over: Partial<InboxParts<object>> = {}): InboxParts<object> {
   return {
-    ...{ folder, ledger, ledgerPath: 'ledger.db', accountId, reading: '', clock },
+    ...{ folder, ledger, ledgerPath: 'ledger.db', accountId, fingerprint: '', clock },
+    refusals: {
+      readOtherwise: ({ batchId }) => new Fault('usage', `otherwise ${batchId}`),
+      recordedOtherwise: ({ batchId }) => new Fault('usage', `recorded otherwise ${batchId}`),
+      recordedForAnother: ({ merchant }) => new Fault('usage', `recorded for ${merchant}`),
+    },
     findCards: (path) => findCardsIn(path, NO_MERCHANT, OPTIONS),
     open: async (path) => openInstructionFile(path, NO_MERCHANT, OPTIONS),
     submit: (file) => submitFile(file, { ...REQUEST, accountId, nowMs: clock.nowMs() }, CLERK, ledger),
@@ -269,7 +275,7 @@ describe('one batch for one file', () => {
     const other = await ledger.account('other', 'https://other.example', 'shop', NOW)
     const request = { ...REQUEST, accountId: other, nowMs: clock.nowMs() }
     await pass(open({ accountId: other, submit: (file) => submitFile(file, request, CLERK, ledger) }))
-    expect(told.at(-1)).toMatchObject({ kind: 'trouble', error: { message: expect.stringContaining('--merchant') } })
+    expect(told.at(-1)).toMatchObject({ kind: 'trouble', error: { message: expect.stringContaining('recorded for ') } })
     expect(await ledger.batches()).toHaveLength(1)
     await pass(open())
     expect(csvIn('archive')).toHaveLength(1)
@@ -278,8 +284,11 @@ describe('one batch for one file', () => {
   test('interrupted after it was recorded, it is not archived as a batch that was read otherwise', async () => {
     await put('a.csv')
     await pass(open({ folder: { ...folder, archive: () => Promise.reject(new Error('killed')) } }))
-    await pass(open({ reading: '--operation CANCEL' }))
-    expect(told.at(-1)).toMatchObject({ kind: 'trouble', error: { message: expect.stringContaining('--operation') } })
+    await pass(open({ fingerprint: fingerprintOf({ operation: 'CANCEL' }) }))
+    expect(told.at(-1)).toMatchObject({
+      kind: 'trouble',
+      error: { message: expect.stringContaining('recorded otherwise ') },
+    })
     expect([await ledger.batches(), csvIn('archive')]).toMatchObject([{ length: 1 }, []])
     await pass(open())
     expect(csvIn('archive')).toHaveLength(1)

@@ -72,7 +72,7 @@ const BATCH: BatchView = {
   fileName: 'refunds.csv',
   fileSha256: null,
   runKey: null,
-  reading: '',
+  fingerprint: '',
   sandbox: false,
   createdAtMs: AT_MS,
   createdBy: 'clerk@till',

@@ -233,7 +233,7 @@ export class Office {
       const request: SubmitRequest = {
         accountId,
         runKey: file.runKey,
-        reading: '',
+        fingerprint: '',
         sandbox: false,
         retry: file.retry,
         lookalikeDays: 20,

@@ -137,7 +137,7 @@ export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     fileName: batch.file_name,
     fileSha256: batch.file_sha256,
     runKey: batch.run_key,
-    reading: batch.reading,
+    fingerprint: batch.reading,
     sandbox: batch.sandbox === 1,
     createdAtMs: batch.created_at,
     createdBy: batch.created_by,

@@ -223,7 +223,7 @@ async function insertBatch(
     header.fileName,
     header.fileSha256,
     header.runKey,
-    header.reading,
+    header.fingerprint,
     JSON.stringify(header.columns),
     header.sandbox ? 1 : 0,
     header.nowMs,

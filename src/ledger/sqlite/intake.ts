@@ -95,7 +95,7 @@ function findUnfinished(
       ORDER BY created_at DESC, rowid DESC LIMIT 1`)
     .get(fileSha256, Number(accountId), runKey) as { id: string; reading: string; givenUp: number } | undefined
   if (found === undefined) return null
-  return { batchId: found.id as BatchId, reading: found.reading, givenUp: found.givenUp === 1 }
+  return { batchId: found.id as BatchId, fingerprint: found.reading, givenUp: found.givenUp === 1 }
 }
 
 function accountOf(db: DatabaseSync, name: string, url: string, username: string, nowMs: number): AccountId | Fault {

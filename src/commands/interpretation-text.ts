@@ -1,0 +1,47 @@
+// How a file is read, as the options of the command line, and what to do where it was read otherwise before.
+
+import { Fault } from '../domain/fault.ts'
+import { type Fingerprint, parseFingerprint } from '../domain/interpretation.ts'
+import type { BatchView } from '../domain/ports.ts'
+import type { ReadOtherwise } from '../domain/submission.ts'
+import { optionText } from './command-line.ts'
+
+/** Empty where nothing was said. */
+export function interpretationText(fingerprint: Fingerprint): string {
+  const said = parseFingerprint(fingerprint)
+  if (said === null) return fingerprint
+  const { operation, currency, decimal, sheet, timeZone, map = [], retry = [] } = said
+  return optionText([
+    ['--operation', operation],
+    ['--currency', currency],
+    ['--decimal', decimal],
+    ['--sheet', sheet],
+    ['--timezone', timeZone],
+    ...map.map(({ column, field }): [string, string] => ['--map', `${column}=${field || 'ignore'}`]),
+    ['--retry', retry.length === 0 ? undefined : retry.join(',').toLowerCase()],
+  ])
+}
+
+const named = (fingerprint: Fingerprint) => interpretationText(fingerprint) || 'no such options'
+
+export function readOtherwiseFault({ batchId, fingerprint }: ReadOtherwise, asked: Fingerprint): Fault {
+  return new Fault(
+    'usage',
+    `This file is batch ${batchId} already, read with ${named(fingerprint)}; now it is to be read with ${named(asked)}. ` +
+      'Nothing was recorded and nothing was sent. Use the same options to go on with that batch. To send it as read now, cancel that batch and give the rows references of their own, or a --run-key.',
+  )
+}
+
+export function recordedOtherwiseFault({ batchId, fingerprint }: BatchView, asked: Fingerprint): Fault {
+  return new Fault(
+    'usage',
+    `This file was recorded as batch ${batchId}, read with ${named(fingerprint)}, before the inbox was interrupted; now it would be read with ${named(asked)}. Nothing was recorded again and nothing was sent. Start the inbox once with the options of that batch.`,
+  )
+}
+
+export function recordedForAnotherFault({ batchId, merchant }: BatchView): Fault {
+  return new Fault(
+    'usage',
+    `This file was recorded as batch ${batchId} of merchant ${merchant} before the inbox was interrupted; now it would go to another merchant as well. Nothing was recorded again and nothing was sent. Start the inbox once with --merchant ${merchant}.`,
+  )
+}

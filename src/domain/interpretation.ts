@@ -1,0 +1,84 @@
+// How the bytes of a file are to be read, as a person or a program said beside it. The same bytes read otherwise are another
+// batch. Every door builds an interpretation, and its fingerprint is stored with the batch.
+
+import { type Operation, parseOperation } from './instruction.ts'
+import { type Currency, parseCurrency } from './money.ts'
+import type { RetryStatus } from './ports.ts'
+
+/** What was not said is left out. */
+export interface Interpretation {
+  readonly operation?: Operation | undefined
+  readonly currency?: Currency | undefined
+  readonly decimal?: '.' | ',' | undefined
+  readonly sheet?: string | undefined
+  /** IANA name. */
+  readonly timeZone?: string | undefined
+  /** Columns of the file by the field they are; an empty field: none. */
+  readonly map?: readonly { readonly column: string; readonly field: string }[] | undefined
+  readonly retry?: readonly RetryStatus[] | undefined
+}
+
+/** Canonical JSON of an interpretation; empty where nothing was said. Equal for equal interpretations. */
+export type Fingerprint = string
+
+export function fingerprintOf({ map = [], retry = [], ...said }: Interpretation): Fingerprint {
+  const { operation, currency, decimal, sheet, timeZone } = said
+  const canonical = {
+    operation,
+    currency,
+    decimal,
+    sheet,
+    timeZone,
+    map: map.length === 0 ? undefined : map.map(({ column, field }) => `${column}=${field}`).toSorted(),
+    retry: retry.length === 0 ? undefined : retry.toSorted(),
+  }
+  const text = JSON.stringify(canonical)
+  return text === '{}' ? '' : text
+}
+
+/** Whether a batch that was stored with one fingerprint, of whatever version, is what another asks for. */
+export function isSameFingerprint(stored: Fingerprint, asked: Fingerprint): boolean {
+  if (stored === asked) return true
+  const interpretation = parseFingerprint(stored)
+  return interpretation !== null && fingerprintOf(interpretation) === asked
+}
+
+/** null: no version of this program wrote that text. */
+export function parseFingerprint(text: Fingerprint): Interpretation | null {
+  if (text === '') return {}
+  return text.startsWith('{') ? parseCanonical(text) : parseOptions(text)
+}
+
+function parseCanonical(text: string): Interpretation {
+  const { map, ...said } = JSON.parse(text) as Omit<Interpretation, 'map'> & { readonly map?: readonly string[] }
+  return map === undefined ? said : { ...said, map: map.map(toMapping) }
+}
+
+/** The field has no `=` in its name; a column may. */
+function toMapping(text: string): { readonly column: string; readonly field: string } {
+  const at = text.lastIndexOf('=')
+  return { column: text.slice(0, at), field: text.slice(at + 1) }
+}
+
+/** A word behind an option, or a JSON string where it may hold blanks. */
+const OPTION = /-{2}([a-z]+) ("(?:[^"\\]|\\.)*"|[^"\s]\S*)(?: |$)/gy
+
+/** Earlier versions stored the options of their command line. */
+function parseOptions(text: string): Interpretation | null {
+  const options = [...text.matchAll(OPTION)]
+  if (options.reduce((length, [option]) => length + option.length, 0) !== text.length) return null
+  const map: { column: string; field: string }[] = []
+  const said: { -readonly [K in keyof Interpretation]: Interpretation[K] } = {}
+  for (const [, name, word = ''] of options) {
+    const value: string = word.startsWith('"') ? JSON.parse(word) : word
+    if (name === 'operation') said.operation = parseOperation(value)
+    else if (name === 'currency') said.currency = parseCurrency(value)
+    else if (name === 'decimal' && (value === '.' || value === ',')) said.decimal = value
+    else if (name === 'sheet') said.sheet = value
+    else if (name === 'timezone') said.timeZone = value
+    else if (name === 'map') map.push(toMapping(value.replace(/=ignore$/, '=')))
+    else if (name === 'retry') said.retry = value.toUpperCase().split(',') as RetryStatus[]
+    else return null
+  }
+  return map.length === 0 ? said : { ...said, map }
+}
