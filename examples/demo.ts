@@ -286,7 +286,7 @@ function sayNext(directory: string): void {
   say(`  export TRANCHE_DATA_DIR=${join(directory, 'ledger')}      the record of this demo; then:`)
   say(`  ${TRANCHE} status`)
   say(`  ${TRANCHE} history DEMO0014      every move of one instruction`)
-  say('  README.md: your own file with --sandbox, then your own account')
+  say('  docs/guides/refund-batch.md: your own file with --sandbox, then your own account')
   say(`  rm -r ${directory}      when you have seen enough`)
 }
 

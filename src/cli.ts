@@ -516,6 +516,6 @@ Exit codes:
   5 rows in doubt need a person   6 stopped, paused or cannot go on   7 file refused   130 interrupted
 
 Environment: TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME, TRANCHE_GATEWAY_PASSWORD (or …_FILE),
-TRANCHE_DATA_DIR, TRANCHE_REDIS_URL, TRANCHE_RATE and more: see the README.`
+TRANCHE_DATA_DIR, TRANCHE_REDIS_URL, TRANCHE_RATE and more: see docs/CONFIGURATION.md.`
 
 if (import.meta.main) await main(process.argv.slice(2))

@@ -10,6 +10,7 @@ import { Fault } from './domain/fault.ts'
 import { type Currency, parseCurrency } from './domain/money.ts'
 import type { Connection } from './domain/outcome.ts'
 import { folded, REASON_CATEGORIES, type ReasonRule } from './domain/reason-categories.ts'
+import { defaultOf, type NumberName, SETTING_NAMES, type SecretName, type SettingName } from './domain/settings.ts'
 import { NotAFile, readTextSync } from './files/open-file.ts'
 
 /** A text that prints as `[secret]` wherever it is printed by accident. */
@@ -90,6 +91,8 @@ export interface Config {
   readonly doubtRestMs: number
   readonly logLevel: LogLevel | null
   readonly exposed: readonly ExposedFile[]
+  /** Variables that look like settings and are none. */
+  readonly unknown: readonly string[]
   /** By name. Empty where none is configured: commands that only read need none. */
   readonly merchants: ReadonlyMap<string, Merchant>
 }
@@ -117,9 +120,10 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promi
     witnessNamed: settings.has('TRANCHE_WITNESS_DIR'),
     redisUrl: redisUrlFrom(settings),
     redisPrefix: redisPrefixFrom(settings),
-    doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', 900_000, DOUBT_REST_MS),
+    doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', DOUBT_REST_MS),
     logLevel: settings.choice('TRANCHE_LOG_LEVEL', LOG_LEVELS, null),
     exposed,
+    unknown: unknownSettings(env),
   }
   const path = settings.text('TRANCHE_CONFIG')
   const taken = OWN_SETTINGS.flat().some(settings.has)
@@ -130,6 +134,11 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promi
     throw new Fault('config', message, { points: mistakes })
   }
   return Object.freeze({ ...config, merchants })
+}
+
+/** Those of our scripts are not ours. */
+function unknownSettings(env: NodeJS.ProcessEnv): readonly string[] {
+  return Object.keys(env).filter((name) => /^TRANCHE_(?!SETUP_|CI_)/.test(name) && !SETTING_NAMES.includes(name))
 }
 
 export function merchantOf(config: Config, name: string): Merchant {
@@ -165,16 +174,16 @@ interface Settings {
   /** As `Config` has it. */
   readonly exposed: ExposedFile[]
   /** Whether it is there, be it right or wrong. */
-  has(name: string): boolean
-  text(name: string): string | undefined
+  has(name: SettingName): boolean
+  text(name: SettingName): string | undefined
   /** From NAME or from the file that NAME_FILE names. */
-  secret(name: string): string | undefined
-  whole(name: string, otherwise: number, range: Range): number
-  choice<T extends string, U>(name: string, choices: readonly T[], otherwise: U): T | U
+  secret(name: SecretName): string | undefined
+  whole(name: NumberName, range: Range): number
+  choice<T extends string, U>(name: SettingName, choices: readonly T[], otherwise: U): T | U
 }
 
 function openSettings(env: NodeJS.ProcessEnv, note: Note, exposed: ExposedFile[]): Settings {
-  const text = (name: string) => {
+  const text = (name: SettingName) => {
     const value = env[name]
     if (value?.trim() !== '') return value
     note(name, 'is empty: give it a value or take it away')
@@ -186,7 +195,7 @@ function openSettings(env: NodeJS.ProcessEnv, note: Note, exposed: ExposedFile[]
     has: (name) => env[name] !== undefined,
     text,
     secret(name) {
-      const fileName = `${name}_FILE`
+      const fileName = `${name}_FILE` as const
       if (env[name] !== undefined && env[fileName] !== undefined) {
         note(name, `and ${fileName} are both set: keep one`)
         return undefined
@@ -194,7 +203,8 @@ function openSettings(env: NodeJS.ProcessEnv, note: Note, exposed: ExposedFile[]
       const path = text(fileName)
       return path === undefined ? text(name) : readSecretFile(path, (what) => note(fileName, what), exposed)
     },
-    whole(name, otherwise, { min, max }) {
+    whole(name, { min, max }) {
+      const otherwise = defaultOf(name)
       const value = text(name)?.trim()
       if (value === undefined) return otherwise
       const number = /^\d{1,12}$/.test(value) ? Number(value) : Number.NaN
@@ -202,7 +212,7 @@ function openSettings(env: NodeJS.ProcessEnv, note: Note, exposed: ExposedFile[]
       note(name, `must be a whole number from ${min} to ${max}, not "${value}"`)
       return otherwise
     },
-    choice<T extends string, U>(name: string, choices: readonly T[], otherwise: U) {
+    choice<T extends string, U>(name: SettingName, choices: readonly T[], otherwise: U) {
       const value = text(name)?.trim()
       if (value === undefined) return otherwise
       const chosen = choices.find((choice) => choice === value)
@@ -321,8 +331,8 @@ type Traffic = Pick<Merchant, 'ratePerSecond' | 'inFlightMax' | 'timeoutMs' | 'c
 function trafficFrom(settings: Settings): Traffic {
   return {
     ratePerSecond: rateFrom(settings),
-    inFlightMax: settings.whole('TRANCHE_IN_FLIGHT', 32, IN_FLIGHT),
-    timeoutMs: settings.whole('TRANCHE_TIMEOUT_MS', 60_000, TIMEOUT_MS),
+    inFlightMax: settings.whole('TRANCHE_IN_FLIGHT', IN_FLIGHT),
+    timeoutMs: settings.whole('TRANCHE_TIMEOUT_MS', TIMEOUT_MS),
     connections: settings.choice('TRANCHE_CONNECTIONS', CONNECTIONS, 'fresh'),
   }
 }
@@ -343,27 +353,27 @@ const OWN_SETTINGS = [
 ] as const
 
 /** Names of the files that the trust of a merchant comes from. */
-interface TrustNames {
-  readonly ca: string
-  readonly cert: string
-  readonly key: string
+interface TrustNames<Name extends string> {
+  readonly ca: Name
+  readonly cert: Name
+  readonly key: Name
 }
 
-const OWN_TRUST: TrustNames = {
+const OWN_TRUST: TrustNames<SettingName> = {
   ca: 'TRANCHE_GATEWAY_CA_FILE',
   cert: 'TRANCHE_GATEWAY_CLIENT_CERT_FILE',
   key: 'TRANCHE_GATEWAY_CLIENT_KEY_FILE',
 }
-const LISTED_TRUST: TrustNames = { ca: 'ca_file', cert: 'client_cert_file', key: 'client_key_file' }
+const LISTED_TRUST: TrustNames<string> = { ca: 'ca_file', cert: 'client_cert_file', key: 'client_key_file' }
 
 /** Reads the files of those that are named; a certificate without its key cannot be used. */
-function trustFrom(
-  names: TrustNames,
-  pathOf: (name: string) => string | undefined,
+function trustFrom<Name extends string>(
+  names: TrustNames<Name>,
+  pathOf: (name: Name) => string | undefined,
   note: Note,
   exposed: ExposedFile[],
 ): Merchant['trust'] {
-  const read = (name: string) => {
+  const read = (name: Name) => {
     const path = pathOf(name)
     if (path === undefined) return undefined
     return { pem: readPem(path, name === names.key, (problem) => note(name, problem), exposed) }

@@ -43,6 +43,11 @@ async function mistakesOf(env: NodeJS.ProcessEnv, homeDir = HOME): Promise<strin
 }
 
 describe('the environment', () => {
+  test('names variables that look like settings and are none', async () => {
+    const env = { TRANCHE_RAT: '5', TRANCHE_RATE: '5', TRANCHE_SETUP_SUDO: 'yes', XTRANCHE_A: '1' }
+    expect((await loadConfig(env, '/home/x')).unknown).toEqual(['TRANCHE_RAT'])
+  })
+
   test('an empty environment gives the defaults and no merchant', async () => {
     const config = await loadConfig({}, HOME)
     expect(config).toEqual({
@@ -50,6 +55,7 @@ describe('the environment', () => {
       witnessDirs: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
       witnessNamed: false,
       exposed: [],
+      unknown: [],
       redisUrl: null,
       redisPrefix: 'bull',
       doubtRestMs: 900_000,

@@ -3,10 +3,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { settingsTable } from '../src/domain/settings.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8')
-const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'docs/adr/*.md'], { cwd: ROOT })
+const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'docs/adr/*.md', 'docs/guides/*.md'], { cwd: ROOT })
 
 test.each([
   ['docs/FAILURES.md', 30],
@@ -31,4 +32,14 @@ test.each(DOCUMENTS)('%s links to nothing that is not there', (document) => {
   const folder = document.includes('/') ? document.slice(0, document.lastIndexOf('/') + 1) : ''
   const links = [...read(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, path]) => path)
   expect(links.filter((path) => !existsSync(`${ROOT}${folder}${path}`))).toEqual([])
+})
+
+test('CONFIGURATION has the settings as the program reads them', () => {
+  expect(read('docs/CONFIGURATION.md')).toContain(settingsTable())
+})
+
+test('README is a door: 120 lines and 900 words at most', () => {
+  const readme = read('README.md')
+  expect(readme.split('\n').length).toBeLessThanOrEqual(121)
+  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(900)
 })

@@ -43,6 +43,7 @@ export async function doctor(app: App, given: DoctorArguments, terminal: Termina
   const earlier = parseHead(given)
   const findings = [
     checkMerchants(app),
+    checkSettings(app),
     checkFiles(app),
     await checkLedger(app, whole),
     ...(deep ? await checkRecord(app, earlier, terminal) : []),
@@ -93,6 +94,14 @@ function checkMerchants(app: App): Finding {
         says: 'no merchant: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD, or TRANCHE_CONFIG',
         exit: EXIT.usage,
       }
+}
+
+/** A misspelt limit would be no limit, and say nothing. */
+function checkSettings({ config: { unknown } }: App): Finding {
+  const what = 'settings'
+  if (unknown.length === 0) return { what, ok: true, says: 'every TRANCHE_… variable is known', exit: EXIT.approved }
+  const says = `${unknown.join(', ')} ${unknown.length === 1 ? 'is no setting' : 'are no settings'}: nothing reads ${unknown.length === 1 ? 'it' : 'them'}. docs/CONFIGURATION.md lists every setting`
+  return { what, ok: true, warns: true, says, exit: EXIT.approved }
 }
 
 /** Reading is a caution, because a container has no other users; writing is a fault anywhere. */
