@@ -2,7 +2,7 @@
 
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino'
 import { maskCardData } from './domain/card-secrets.ts'
-import { type Hidden, openTextScrub, secretWords } from './domain/text-scrub.ts'
+import { type Hidden, openTextScrub } from './domain/text-scrub.ts'
 import { visibleJson } from './domain/visible.ts'
 
 export type Log = Logger
@@ -78,12 +78,11 @@ const NUMBER = /-?\d[\d.eE+-]*/g
  * number from a search of the line), and each is put back as a whole string, so that the line stays JSON.
  */
 function openScrub(hidden: Hidden): (line: string) => string {
-  const words = new Map(secretWords(hidden))
   const scrubText = openTextScrub(hidden)
   const scrubRest = (text: string) =>
     maskCardData(text).replace(NUMBER, (number) => {
-      const instead = words.get(number)
-      return instead === undefined ? number : JSON.stringify(instead)
+      const scrubbed = scrubText(number)
+      return scrubbed === number ? number : JSON.stringify(scrubbed)
     })
   const scrubString = (token: string) => {
     const text: string = JSON.parse(token)

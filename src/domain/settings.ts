@@ -12,7 +12,7 @@ interface Setting {
   readonly secret?: true
 }
 
-export const SETTINGS = [
+const SETTINGS = [
   { name: 'TRANCHE_GATEWAY_URL', meaning: 'Base address of the gateway. `https`, or `http` on this machine' },
   { name: 'TRANCHE_GATEWAY_USERNAME', secret: true, meaning: 'The username at the gateway' },
   {

@@ -3,6 +3,7 @@
 
 import { maskCardData } from '../domain/card-secrets.ts'
 import { codeBehindName } from '../domain/card-words.ts'
+import { openReplacer } from '../domain/secrets.ts'
 import { unescaped, withBlanks } from '../domain/unescaped.ts'
 
 export interface Scrub {
@@ -31,7 +32,7 @@ const MARGIN = 200
 
 export function openScrub({ username, secrets }: Hidden): Scrub {
   const isRepeated = searchFor(secrets)
-  const name = patternOf(spellingsOf(username))
+  const hideUsername = openReplacer([{ word: username, instead: '***' }])
   return {
     repeats: isRepeated,
     line(text, most = LONGEST_LINE) {
@@ -40,7 +41,7 @@ export function openScrub({ username, secrets }: Hidden): Scrub {
       const cut = text.slice(0, most + 2 * MARGIN)
       if (isRepeated(cut)) return REPEATED
       const plain = visible(cut)
-      const masked = maskCodes(maskCardData(name === null ? plain : plain.replace(name, '***')))
+      const masked = maskCodes(maskCardData(hideUsername(plain)))
       const whole = cut === text ? masked : masked.slice(0, -MARGIN)
       const line = whole.slice(0, most).toWellFormed()
       return hidesCard(line) ? DISGUISED : line
@@ -57,18 +58,6 @@ export function visible(text: string): string {
 }
 
 // ───────────────────────────────────────────────────────────── Credentials
-
-function spellingsOf(secret: string): string[] {
-  const form = new URLSearchParams([['', secret]]).toString().slice(1)
-  return [secret, form, form.replaceAll('+', '%20'), JSON.stringify(secret).slice(1, -1)]
-}
-
-function patternOf(words: readonly string[]): RegExp | null {
-  const told = [...new Set(words)].filter((word) => word !== '')
-  // The longest first: a part of one must not leave its tail behind.
-  told.sort((a, b) => b.length - a.length)
-  return told.length === 0 ? null : new RegExp(told.map(escaped).join('|'), 'gi')
-}
 
 /**
  * Looks for the secrets in text as it stands and as it reads, without regard to case; in base64 at any offset, so that
@@ -106,7 +95,7 @@ function folded(text: string): string {
 
 /** Ids are long runs of digits, and a short one of digits is somewhere in many of them. */
 function onItsOwn(secret: string): string {
-  return /^\d+$/.test(secret) ? `(?<!\\d)${secret}(?!\\d)` : escaped(secret)
+  return /^\d+$/.test(secret) ? `(?<!\\d)${secret}(?!\\d)` : RegExp.escape(secret)
 }
 
 /** Fewer letters stand in many words by chance. */
@@ -120,10 +109,6 @@ function base64Of(secret: string): string[] {
     const sure = packed.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
     return sure.length < SHORTEST_BASE64 ? [] : [sure]
   })
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }
 
 // ───────────────────────────────────────────────────────────── Card data

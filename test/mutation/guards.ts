@@ -671,8 +671,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a username is not logged whole',
     file: 'src/domain/text-scrub.ts',
-    guard: 'usernames.map((username): [string, string] => [username, shortUsername(username)])',
-    without: 'usernames.map((username): [string, string] => [username, username])',
+    guard: '...usernames.map((username) => ({ word: username, instead: shortUsername(username) })),',
+    without: '',
     tests: ['test/log.test.ts'],
   },
   {
