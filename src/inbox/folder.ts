@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { Fault } from '../domain/fault.ts'
 import type { Archived, InboxFolder, TakenFile } from '../domain/inbox.ts'
 import type { BatchId, Clock } from '../domain/ports.ts'
+import { syncDirectory } from '../files/durable.ts'
 import { openFile, readTextSync } from '../files/open-file.ts'
 import { sweepUnfinished } from '../files/unfinished.ts'
 import { openLooks, removeMark } from './looks.ts'
@@ -31,7 +32,6 @@ import {
   mkdirUnlessThere,
   moveUnlessThere,
   statOf,
-  sync,
   tryToMove,
   unlessThere,
   writeOnce,
@@ -66,7 +66,7 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     const { stem, ending } = partsOf(file.name)
     for (const name of [file.name, `${stem}.returned-${file.id}${ending}`]) {
       if (!(await moveUnlessThere(file.path, join(path, name)))) continue
-      await sync(path)
+      await syncDirectory(path)
       await rmdir(dirname(file.path)).catch(() => {})
       return name
     }
@@ -76,7 +76,7 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
   /** Durable before anyone is told: a file that stood in the inbox again after a power cut would be submitted again. */
   async function putAway(file: TakenFile, target: string): Promise<string> {
     await rename(file.path, target)
-    for (const folder of [dirname(target), dirname(file.path), path]) await sync(folder)
+    for (const folder of [dirname(target), dirname(file.path), path]) await syncDirectory(folder)
     await rmdir(dirname(file.path)).catch(() => {})
     return target
   }
@@ -272,7 +272,7 @@ async function bind(path: string, ledgerId: string): Promise<string> {
     if ((await linkTo(unfinished, ownerPath)) === 'impossible')
       await writeFile(ownerPath, text, { flag: 'wx' }).catch(unlessThere)
     await rm(unfinished, { force: true })
-    await sync(path)
+    await syncDirectory(path)
   }
   const owner = parseOwner(readTextSync(ownerPath))
   if (owner?.ledger === ledgerId) return owner.inbox

@@ -1,12 +1,13 @@
 // Files that are moved and written so that a crash leaves them here or there, whole, and nothing is written over.
 
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { link, lstat, mkdir, open, readFile, rename, rm, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { InboxReport } from '../domain/inbox.ts'
 import { visible } from '../domain/visible.ts'
-import { shareAsBefore, shareDirectory, temporaryPathFor } from '../files/unfinished.ts'
+import { writeDurably } from '../files/durable.ts'
+import { shareDirectory } from '../files/unfinished.ts'
 
 export type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
 
@@ -72,24 +73,8 @@ export async function writeOnce(path: string, report: InboxReport): Promise<void
 
 const LINES_PER_WRITE = 500
 
-/** Whole and durable, or not there. */
 export async function writeWhole(path: string, report: InboxReport): Promise<void> {
-  const unfinished = temporaryPathFor(path)
-  try {
-    const file = openSync(unfinished, 'wx')
-    try {
-      writeLines(file, report)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    await shareAsBefore(unfinished, path)
-    await rename(unfinished, path)
-    await sync(dirname(path))
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
-  }
+  await writeDurably(path, ({ fd }) => writeLines(fd, report))
 }
 
 function writeLines(file: number, report: InboxReport): void {
@@ -138,18 +123,6 @@ export async function linkTo(from: string, to: string): Promise<'linked' | 'ther
 
 export function unlessThere(error: unknown): void {
   if (codeOf(error) !== 'EEXIST') throw error
-}
-
-/** Makes a rename durable. Some file systems cannot; then a power cut may undo it, and the file is taken again. */
-export async function sync(path: string): Promise<void> {
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } catch (error) {
-    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error
-  } finally {
-    await directory.close()
-  }
 }
 
 export function codeOf(error: unknown): string | undefined {

@@ -1,13 +1,14 @@
 // Saved formats: how one merchant's files of one kind are read, as YAML that a person may edit.
 
 import { readdirSync } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '../domain/fault.ts'
 import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { parseCurrency } from '../domain/money.ts'
 import { isProblem } from '../domain/problem.ts'
+import { writeDurably } from '../files/durable.ts'
 import { NotAFile, openFile } from '../files/open-file.ts'
 import { parseColumnMap } from './columns.ts'
 import { readAll } from './csv/bytes.ts'
@@ -167,24 +168,6 @@ export async function writeFormat(
     () => false,
   )
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await replace(path, document.toString())
+  await writeDurably(path, (file) => file.writeFile(document.toString()))
   return { path, replaced }
-}
-
-/** A temporary name and a rename: whoever reads it meanwhile has the old one whole or the new one whole. */
-async function replace(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`
-  try {
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
 }

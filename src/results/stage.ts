@@ -1,8 +1,9 @@
 // Files that are complete or not there: filled under a temporary name beside their target, made durable, then renamed.
 
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { shareAsBefore, sweepUnfinished, temporaryPathFor } from '../files/unfinished.ts'
+import { putInPlace, syncDirectory } from '../files/durable.ts'
+import { sweepUnfinished, temporaryPathFor } from '../files/unfinished.ts'
 
 /** Files that belong together. Whoever fills them ends with `finish` or `discard`. */
 export class Staged {
@@ -22,28 +23,12 @@ export class Staged {
       await file.sync()
       await file.close()
     }
-    for (const { temporary, path } of this.#files.toReversed()) {
-      await shareAsBefore(temporary, path)
-      await rename(temporary, path)
-    }
+    for (const { temporary, path } of this.#files.toReversed()) await putInPlace(temporary, path)
     for (const directory of new Set(this.#files.map(({ path }) => dirname(path)))) await syncDirectory(directory)
   }
 
   async discard(): Promise<void> {
     await Promise.allSettled(this.#files.map(({ file }) => file.close()))
     await Promise.allSettled(this.#files.map(({ temporary }) => rm(temporary, { force: true })))
-  }
-}
-
-/** Makes the renames themselves durable. Some file systems cannot; the files are whole there all the same. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code !== 'EINVAL' && code !== 'ENOTSUP') throw error
-  } finally {
-    await directory.close()
   }
 }

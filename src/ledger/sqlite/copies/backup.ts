@@ -6,10 +6,10 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../domain/fault.ts'
 import type { Backup } from '../../../domain/ports.ts'
+import { syncDirectorySync } from '../../../files/durable.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
 import { whyNotWritten } from '../commit.ts'
 import { isDamage } from './damage.ts'
-import { syncDirectory } from './epoch-file.ts'
 import { markAsCopy } from './identity.ts'
 
 /** Names that SQLite or this program gives a meaning beside a ledger. */
@@ -42,7 +42,7 @@ export async function makeBackup(
     syncFile(unfinished)
     linkSync(unfinished, path) // unlike a rename, it refuses a name that was taken meanwhile
     rmSync(unfinished)
-    syncDirectory(dirname(path))
+    syncDirectorySync(dirname(path))
     return { path, atMs: nowMs, ...counts, bytes: statSync(path).size }
   } catch (error) {
     for (const part of ['', '-journal', '-wal', '-shm']) rmSync(unfinished + part, { force: true })

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { syncDirectorySync } from '../../../files/durable.ts'
 import { type FileIdentity, fileIdentityOf, toFileIdentity } from './file-identity.ts'
 
 export const EPOCH_FILE = 'ledger.epoch'
@@ -67,7 +68,7 @@ export function stageEpoch(ledgerPath: string, { ledgerId, epoch }: Epoch): Stag
         discard,
         put() {
           renameSync(unfinished, path)
-          syncDirectory(dirname(path))
+          syncDirectorySync(dirname(path))
         },
       }
     } finally {
@@ -76,16 +77,6 @@ export function stageEpoch(ledgerPath: string, { ledgerId, epoch }: Epoch): Stag
   } catch (error) {
     discard()
     throw error
-  }
-}
-
-/** A name that was given or taken away is on the disk when its directory is. */
-export function syncDirectory(dir: string): void {
-  const handle = openSync(dir, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }
 
