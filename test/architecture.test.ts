@@ -44,6 +44,8 @@ function offence(file: string, imported: string): string | null {
   if (imported.startsWith('computed: ')) return `${file} imports what cannot be read here: ${imported}`
   if (!imported.startsWith('.')) {
     if (room === 'domain') return `domain is pure, and ${file} imports ${imported}`
+    const sqlite = imported === 'node:sqlite' && !/^(ledger\/sqlite|files)\//.test(file)
+    if (sqlite) return `only ledger/sqlite and the lock of files know SQLite, and ${file} imports it`
     const redis = /^(bullmq|ioredis)(\/|$)/.test(imported)
     return redis && room !== 'queues' ? `only queues speaks to Redis, and ${file} imports ${imported}` : null
   }
@@ -84,6 +86,8 @@ describe('the rooms', () => {
     ['config.ts', "import { a } from './app.ts'"],
     ['processors/a.ts', "import { Queue } from 'bullmq'"],
     ['app.ts', "import { Redis } from 'ioredis/built/index.js'"],
+    ['app.ts', "import { DatabaseSync } from 'node:sqlite'"],
+    ['ledger/rules/a.ts', "import type { DatabaseSync } from 'node:sqlite'"],
     ['domain/a.ts', "import { readFileSync } from 'node:fs'"],
     ['domain/a.ts', "import { a } from '../ledger/a.ts'"],
     ['domain/a.ts', "import { a } from '../files/a.ts'"],
