@@ -7,7 +7,7 @@ import { addRule, clearRules, FAULT_KINDS, type FaultKind } from './faults.ts'
 import { plainDigits } from './form.ts'
 import { balanceMinorOf, type Order, stateOf } from './orders.ts'
 import { addPrepared } from './prepare.ts'
-import { bookNowMs, type Desk } from './request-handler.ts'
+import { nowMsOf, type SandboxState } from './request-handler.ts'
 
 export interface AdminReply {
   readonly httpStatus: number
@@ -17,7 +17,7 @@ export interface AdminReply {
 }
 
 type Verb = 'GET' | 'POST' | 'DELETE'
-type Route = Readonly<Partial<Record<Verb, (desk: Desk, body: string) => Iterable<unknown>>>>
+type Route = Readonly<Partial<Record<Verb, (state: SandboxState, body: string) => Iterable<unknown>>>>
 
 const digits = z.string().regex(/^\d{1,20}$/, 'must be 1 to 20 digits')
 const id = digits.transform(plainDigits)
@@ -64,34 +64,34 @@ const ADVANCE = z.strictObject({ advanceMs: z.int().min(0) })
 
 const ROUTES: Readonly<Record<string, Route>> = {
   '/_sandbox/prepare': {
-    POST: (desk, body) => [addPrepared(desk.book, parse(PREPARATION, body), bookNowMs(desk))],
+    POST: (state, body) => [addPrepared(state.book, parse(PREPARATION, body), nowMsOf(state))],
   },
   '/_sandbox/faults': {
-    GET: (desk) => desk.faults.standing.map(({ rule, matched, struck }) => ({ ...rule, matched, struck })),
-    POST: (desk, body) => {
-      addRule(desk.faults, parse(FAULT_RULE, body))
-      return [{ rules: desk.faults.standing.length }]
+    GET: (state) => state.faults.standing.map(({ rule, matched, struck }) => ({ ...rule, matched, struck })),
+    POST: (state, body) => {
+      addRule(state.faults, parse(FAULT_RULE, body))
+      return [{ rules: state.faults.standing.length }]
     },
-    DELETE: (desk) => {
-      clearRules(desk.faults)
+    DELETE: (state) => {
+      clearRules(state.faults)
       return [{ rules: 0 }]
     },
   },
   '/_sandbox/clock': {
-    GET: (desk) => [{ nowMs: bookNowMs(desk) }],
-    POST: (desk, body) => {
-      desk.advancedMs += parse(ADVANCE, body).advanceMs
-      return [{ nowMs: bookNowMs(desk) }]
+    GET: (state) => [{ nowMs: nowMsOf(state) }],
+    POST: (state, body) => {
+      state.advancedMs += parse(ADVANCE, body).advanceMs
+      return [{ nowMs: nowMsOf(state) }]
     },
   },
-  '/_sandbox/log': { GET: (desk) => desk.log },
+  '/_sandbox/log': { GET: (state) => state.log },
   '/_sandbox/orders': {
-    GET: (desk) => desk.book.orders.values().map((order) => toOrderLine(desk, order)),
+    GET: (state) => state.book.orders.values().map((order) => toOrderLine(state, order)),
   },
-  '/_sandbox/counts': { GET: (desk) => [{ received: desk.received, executed: desk.log.length }] },
+  '/_sandbox/counts': { GET: (state) => [{ received: state.received, executed: state.log.length }] },
 }
 
-export function answerAdmin(desk: Desk, method: string, path: string, body: string): AdminReply {
+export function answerAdmin(state: SandboxState, method: string, path: string, body: string): AdminReply {
   const route = Object.hasOwn(ROUTES, path) ? ROUTES[path] : undefined
   if (route === undefined) return wrong(404, `There is nothing here. There is: ${Object.keys(ROUTES).join(', ')}`)
   const act = Object.hasOwn(route, method) ? route[method as Verb] : undefined
@@ -100,7 +100,7 @@ export function answerAdmin(desk: Desk, method: string, path: string, body: stri
     return { ...wrong(405, `${path} takes ${allow}`), allow }
   }
   try {
-    return { httpStatus: 200, lines: toLines(act(desk, body)), allow: null }
+    return { httpStatus: 200, lines: toLines(act(state, body)), allow: null }
   } catch (error) {
     if (error instanceof Fault) return wrong(400, error.message)
     throw error
@@ -130,12 +130,12 @@ function jsonOf(body: string): unknown {
   }
 }
 
-function toOrderLine(desk: Desk, order: Order) {
+function toOrderLine(state: SandboxState, order: Order) {
   const { currency, orderId, vaultId, xtlOrderId } = order
   const amount = (amountMinor: bigint) => formatAmount({ amountMinor, currency })
   return {
     orderId,
-    state: stateOf(order, bookNowMs(desk), desk.book.settleAfterMs),
+    state: stateOf(order, nowMsOf(state), state.book.settleAfterMs),
     currency,
     taken: amount(order.takenMinor),
     refunded: amount(order.refundedMinor),

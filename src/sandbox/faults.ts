@@ -101,7 +101,7 @@ const TRIGGERS = new Map(Object.entries(TRIGGER_AMOUNTS).map(([amount, trigger])
 /** Every request is held against every rule, so their number is bounded. */
 export const RULES_MAX = 1000
 
-export function openFaultBoard(triggers: boolean): FaultBoard {
+export function createFaultBoard(triggers: boolean): FaultBoard {
   return { standing: [], triggers, triggered: new Set() }
 }
 
@@ -125,7 +125,7 @@ export function clearRules(board: FaultBoard): void {
 export type Strike = Pick<FaultRule, 'kind' | 'latencyMs' | 'retryAfterS'>
 
 /** The fault this request meets: the first rule that strikes, in the order in which they were added, else a trigger. */
-export function strikeOn(board: FaultBoard, request: TransactionRequest): Strike | null {
+export function faultFor(board: FaultBoard, request: TransactionRequest): Strike | null {
   for (const standing of board.standing) {
     if (standing.rule.kind !== 'refuse' && matches(standing.rule.match, request) && strikes(standing)) {
       return standing.rule

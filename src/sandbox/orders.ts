@@ -62,7 +62,7 @@ export interface Order {
 
 export type OrderState = 'authorized' | 'pending settlement' | 'settled' | 'voided'
 
-export interface Book {
+export interface OrderBook {
   readonly orders: Map<string, Order>
   /** null: a card that was prepared, of which nothing but its id is known. */
   readonly vault: Map<string, Card | null>
@@ -84,11 +84,11 @@ export interface Execution {
 const FIRST_ID = 700_000_000_000_000
 
 /** Ids continue from the time of opening, so that a sandbox started anew does not give out an id of the one before. */
-export function openBook(settleAfterMs: number, nowMs: number): Book {
+export function createOrderBook(settleAfterMs: number, nowMs: number): OrderBook {
   return { orders: new Map(), vault: new Map(), settleAfterMs, lastId: FIRST_ID + Math.max(0, Math.trunc(nowMs)) * 10 }
 }
 
-export function execute(book: Book, request: TransactionRequest, nowMs: number): Execution {
+export function execute(book: OrderBook, request: TransactionRequest, nowMs: number): Execution {
   switch (request.operation) {
     case 'CAPTURE':
     case 'AUTH':
@@ -102,7 +102,7 @@ export function execute(book: Book, request: TransactionRequest, nowMs: number):
 
 // ───────────────────────────────────────────────────────────── Sale and authorization
 
-function executeSale(book: Book, request: SaleRequest, nowMs: number): Execution {
+function executeSale(book: OrderBook, request: SaleRequest, nowMs: number): Execution {
   const { operation, money, xtlOrderId } = request
   const transactionId = freshId(book)
   const recordId = freshId(book)
@@ -138,7 +138,7 @@ function executeSale(book: Book, request: SaleRequest, nowMs: number): Execution
   return { answer, operation, orderId, money, vaultId: namedVaultId, xtlOrderId }
 }
 
-function refusalOfSale(book: Book, request: SaleRequest): string | null {
+function refusalOfSale(book: OrderBook, request: SaleRequest): string | null {
   const { source, money } = request
   if (source.kind === 'vault' && !book.vault.has(source.vaultId)) {
     return `Customer vault id ${source.vaultId} is not known`
@@ -147,7 +147,7 @@ function refusalOfSale(book: Book, request: SaleRequest): string | null {
 }
 
 /** The vault id the order belongs to; a card that is to be kept gets one. */
-function vaultIdFor(book: Book, request: SaleRequest): string | null {
+function vaultIdFor(book: OrderBook, request: SaleRequest): string | null {
   if (request.source.kind === 'vault') return request.source.vaultId
   if (!request.saveCard) return null
   const vaultId = freshId(book)
@@ -189,7 +189,7 @@ export function balanceMinorOf(order: Order): bigint {
   return order.takenMinor - order.refundedMinor - order.voidedMinor
 }
 
-function executeOnOrder(book: Book, request: OnOrder, nowMs: number): Execution {
+function executeOnOrder(book: OrderBook, request: OnOrder, nowMs: number): Execution {
   const { operation, orderId, xtlOrderId } = request
   const transactionId = freshId(book)
   const order = book.orders.get(orderId)
@@ -214,13 +214,13 @@ function executeOnOrder(book: Book, request: OnOrder, nowMs: number): Execution 
 }
 
 /** A tracking id for a capture; for refund and cancel documented as the order id, and absent from a declined refund. */
-function recordIdFor(book: Book, request: OnOrder, approved: boolean): string | null {
+function recordIdFor(book: OrderBook, request: OnOrder, approved: boolean): string | null {
   if (request.operation === 'CAUTH') return freshId(book)
   return approved || request.operation === 'CANCEL' ? request.orderId : null
 }
 
 function decideOnOrder(
-  book: Book,
+  book: OrderBook,
   order: Order | undefined,
   request: OnOrder,
   transactionId: string,
@@ -298,7 +298,7 @@ function inWords(money: Money): string {
 }
 
 /** Ids of all kinds come from one sequence: none is ever right by accident where another kind was meant. */
-function freshId(book: Book): string {
+function freshId(book: OrderBook): string {
   do book.lastId += 1
   while (book.orders.has(String(book.lastId)) || book.vault.has(String(book.lastId)))
   return String(book.lastId)

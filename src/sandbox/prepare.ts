@@ -4,7 +4,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Instruction } from '../domain/instruction.ts'
 import { type Currency, exponentOf, formatAmount, parseAmount, parseCurrency } from '../domain/money.ts'
 import { isId, plainDigits } from './form.ts'
-import type { Book, Order } from './orders.ts'
+import type { Order, OrderBook } from './orders.ts'
 
 interface PreparedOrder {
   readonly orderId: string
@@ -29,7 +29,7 @@ export interface Prepared {
   readonly vault: number
 }
 
-export function addPrepared(book: Book, preparation: Preparation, nowMs: number): Prepared {
+export function addPrepared(book: OrderBook, preparation: Preparation, nowMs: number): Prepared {
   // All of it is read before any of it is kept: a preparation with a mistake changes nothing.
   const orders = (preparation.orders ?? []).map((prepared) => toOrder(prepared, nowMs))
   const vaultIds = (preparation.vault ?? []).map(({ vaultId }) => checkedId(vaultId, 'vault id'))

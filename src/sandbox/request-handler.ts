@@ -3,9 +3,9 @@
 import { assert } from '../domain/fault.ts'
 import type { Currency } from '../domain/money.ts'
 import { type GatewayAnswer, toJson } from './answer.ts'
-import { FAULT_KINDS, type FaultBoard, openFaultBoard, type Strike, strikeOn } from './faults.ts'
+import { createFaultBoard, FAULT_KINDS, type FaultBoard, faultFor, type Strike } from './faults.ts'
 import { type Form, parseForm, parseRequest } from './form.ts'
-import { type Book, type Execution, execute, openBook, type TransactionRequest } from './orders.ts'
+import { createOrderBook, type Execution, execute, type OrderBook, type TransactionRequest } from './orders.ts'
 
 /** One request that was executed, whatever its sender was told. */
 export interface Executed {
@@ -30,7 +30,7 @@ export interface Executed {
 
 type Entry = { -readonly [Field in keyof Executed]: Executed[Field] }
 
-export interface DeskOptions {
+export interface StateOptions {
   readonly username: string
   readonly password: string
   readonly clock: () => number
@@ -38,9 +38,9 @@ export interface DeskOptions {
   readonly triggers: boolean
 }
 
-export interface Desk {
-  readonly options: DeskOptions
-  readonly book: Book
+export interface SandboxState {
+  readonly options: StateOptions
+  readonly book: OrderBook
   readonly faults: FaultBoard
   readonly log: Entry[]
   received: number
@@ -62,34 +62,34 @@ export type Reply =
   | { readonly kind: 'hang' }
   | { readonly kind: 'later'; readonly delayMs: number; readonly then: () => Reply }
 
-export function openDesk(options: DeskOptions): Desk {
-  const book = openBook(options.settleAfterMs, options.clock())
-  return { options, book, faults: openFaultBoard(options.triggers), log: [], received: 0, advancedMs: 0 }
+export function createState(options: StateOptions): SandboxState {
+  const book = createOrderBook(options.settleAfterMs, options.clock())
+  return { options, book, faults: createFaultBoard(options.triggers), log: [], received: 0, advancedMs: 0 }
 }
 
 /** The moment that settlement and card expiry go by. */
-export function bookNowMs(desk: Desk): number {
-  return desk.options.clock() + desk.advancedMs
+export function nowMsOf(state: SandboxState): number {
+  return state.options.clock() + state.advancedMs
 }
 
-export function receive(desk: Desk, requestSeq: number, body: string): Reply {
+export function receive(state: SandboxState, requestSeq: number, body: string): Reply {
   const form = parseForm(body)
-  if (!isMerchant(desk, form)) return refusal(401, 'The username or the password is wrong')
-  const parsed = parseRequest(form, bookNowMs(desk))
+  if (!isMerchant(state, form)) return refusal(401, 'The username or the password is wrong')
+  const parsed = parseRequest(form, nowMsOf(state))
   switch (parsed.kind) {
     case 'wrong':
       return refusal(400, parsed.message)
     case 'request': {
-      const strike = strikeOn(desk.faults, parsed.request)
-      if (strike?.kind !== 'slow') return perform(desk, requestSeq, parsed.request, strike)
-      const then = () => perform(desk, requestSeq, parsed.request, strike)
+      const strike = faultFor(state.faults, parsed.request)
+      if (strike?.kind !== 'slow') return perform(state, requestSeq, parsed.request, strike)
+      const then = () => perform(state, requestSeq, parsed.request, strike)
       return { kind: 'later', delayMs: strike.latencyMs ?? 1000, then }
     }
   }
 }
 
-function isMerchant(desk: Desk, { fields }: Form): boolean {
-  const { username, password } = desk.options
+function isMerchant(state: SandboxState, { fields }: Form): boolean {
+  const { username, password } = state.options
   return fields.get('req_username') === username && fields.get('req_password') === password
 }
 
@@ -100,19 +100,21 @@ export function refusal(httpStatus: number, message: string, retryAfterS: number
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-function perform(desk: Desk, requestSeq: number, request: TransactionRequest, strike: Strike | null): Reply {
-  if (strike !== null && !FAULT_KINDS[strike.kind].executes) return struck(strike, null)
-  const execution = execute(desk.book, request, bookNowMs(desk))
-  const entry = enter(desk, requestSeq, execution, strike)
-  return strike === null ? answered(execution.answer, entry) : struck(strike, { answer: execution.answer, entry })
+function perform(state: SandboxState, requestSeq: number, request: TransactionRequest, strike: Strike | null): Reply {
+  if (strike !== null && !FAULT_KINDS[strike.kind].executes) return faultReply(strike, null)
+  const execution = execute(state.book, request, nowMsOf(state))
+  const entry = enter(state, requestSeq, execution, strike)
+  return strike === null
+    ? answerReply(execution.answer, entry)
+    : faultReply(strike, { answer: execution.answer, entry })
 }
 
 /** Written down before any answer is attempted: what broke on the way back was executed all the same. */
-function enter(desk: Desk, requestSeq: number, execution: Execution, strike: Strike | null): Entry {
+function enter(state: SandboxState, requestSeq: number, execution: Execution, strike: Strike | null): Entry {
   const { answer, operation, orderId, money, vaultId, xtlOrderId } = execution
   const entry: Entry = {
-    seq: desk.log.length + 1,
-    atMs: desk.options.clock(),
+    seq: state.log.length + 1,
+    atMs: state.options.clock(),
     requestSeq,
     operation,
     orderId,
@@ -125,11 +127,11 @@ function enter(desk: Desk, requestSeq: number, execution: Execution, strike: Str
     fault: strike?.kind ?? null,
     answered: false,
   }
-  desk.log.push(entry)
+  state.log.push(entry)
   return entry
 }
 
-function answered(answer: GatewayAnswer, entry: Entry): Reply {
+function answerReply(answer: GatewayAnswer, entry: Entry): Reply {
   return { kind: 'answer', httpStatus: 200, contentType: JSON_TYPE, body: toJson(answer), retryAfterS: null, entry }
 }
 
@@ -139,7 +141,7 @@ interface Done {
 }
 
 /** `done` is null exactly for the kinds that do not execute. */
-function struck(strike: Strike, done: Done | null): Reply {
+function faultReply(strike: Strike, done: Done | null): Reply {
   switch (strike.kind) {
     case 'refuse':
     case 'reset-before':
@@ -190,13 +192,13 @@ function misanswered(kind: Misanswer, { answer, entry }: Done): Reply {
       return { kind: 'cut', body: body.slice(0, Math.floor(body.length / 2)) }
     }
     case 'wrong-echo':
-      return answered(withOtherIds(answer), entry)
+      return answerReply(withOtherIds(answer), entry)
     case 'other-amount':
-      return answered({ ...answer, value: answer.value === null ? '1.00' : oneMore(answer.value) }, entry)
+      return answerReply({ ...answer, value: answer.value === null ? '1.00' : oneMore(answer.value) }, entry)
     case 'other-currency':
-      return answered({ ...answer, currency: answer.currency === 'EUR' ? 'USD' : 'EUR' }, entry)
+      return answerReply({ ...answer, currency: answer.currency === 'EUR' ? 'USD' : 'EUR' }, entry)
     case 'slow':
-      return answered(answer, entry)
+      return answerReply(answer, entry)
   }
 }
 

@@ -7,7 +7,15 @@ import { Fault } from '../domain/fault.ts'
 import { type AdminReply, answerAdmin, wrong } from './admin.ts'
 import { addRule, clearRules, type FaultRule, refuses } from './faults.ts'
 import { addPrepared, type Preparation } from './prepare.ts'
-import { bookNowMs, type Desk, type Executed, openDesk, type Reply, receive, refusal } from './request-handler.ts'
+import {
+  createState,
+  type Executed,
+  nowMsOf,
+  type Reply,
+  receive,
+  refusal,
+  type SandboxState,
+} from './request-handler.ts'
 
 export interface SandboxOptions {
   /** 0, the default: any free port. */
@@ -52,9 +60,9 @@ const ADMIN_MAX_BYTES = 256 * 1024 * 1024
 /** Longer than clients keep theirs: a connection that both ends drop at once looks like trouble that nobody ordered. */
 const KEEP_ALIVE_MS = 60_000
 
-/** What serving needs besides the desk. */
+/** What serving needs besides the state. */
 interface Front {
-  readonly desk: Desk
+  readonly state: SandboxState
   readonly latencyMs: number
   readonly timers: Set<NodeJS.Timeout>
   readonly sockets: Set<Socket>
@@ -65,8 +73,8 @@ interface Front {
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port = 0, host = '127.0.0.1', username, password, clock } = options
   const { settleAfterMs = DAY_MS, latencyMs = 0, triggers = false } = options
-  const desk = openDesk({ username, password, clock, settleAfterMs, triggers })
-  const front: Front = { desk, latencyMs, timers: new Set(), sockets: new Set(), served: new WeakSet() }
+  const state = createState({ username, password, clock, settleAfterMs, triggers })
+  const front: Front = { state, latencyMs, timers: new Set(), sockets: new Set(), served: new WeakSet() }
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     serve(front, request, response)
   })
@@ -77,13 +85,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   return {
     url: `http://${nameInUrl(host)}:${bound}`,
     port: bound,
-    log: () => desk.log,
-    received: () => desk.received,
-    prepare: (preparation) => void addPrepared(desk.book, preparation, bookNowMs(desk)),
-    addFault: (rule) => addRule(desk.faults, rule),
-    clearFaults: () => clearRules(desk.faults),
+    log: () => state.log,
+    received: () => state.received,
+    prepare: (preparation) => void addPrepared(state.book, preparation, nowMsOf(state)),
+    addFault: (rule) => addRule(state.faults, rule),
+    clearFaults: () => clearRules(state.faults),
     advance: (ms) => {
-      desk.advancedMs += ms
+      state.advancedMs += ms
     },
     close: () => {
       closing ??= shut(server, front)
@@ -122,7 +130,7 @@ function shut(server: Server, front: Front): Promise<void> {
 function accept(front: Front, socket: Socket): void {
   front.sockets.add(socket)
   socket.once('close', () => front.sockets.delete(socket))
-  if (refuses(front.desk.faults)) socket.destroy()
+  if (refuses(front.state.faults)) socket.destroy()
 }
 
 // ───────────────────────────────────────────────────────────── Requests
@@ -130,15 +138,15 @@ function accept(front: Front, socket: Socket): void {
 function serve(front: Front, request: IncomingMessage, response: ServerResponse): void {
   const path = (request.url ?? '').split('?', 1)[0] as string
   if (path === TRANSACTION_PATH) serveTransaction(front, request, response)
-  else if (path.startsWith(ADMIN_PREFIX)) serveAdmin(front.desk, path, request, response)
+  else if (path.startsWith(ADMIN_PREFIX)) serveAdmin(front.state, path, request, response)
   else deliver(front, refusal(404, `There is nothing here; requests go to ${TRANSACTION_PATH}`), response)
 }
 
 function serveTransaction(front: Front, request: IncomingMessage, response: ServerResponse): void {
-  const { desk, served } = front
-  desk.received += 1
-  const requestSeq = desk.received
-  if (served.has(request.socket) && refuses(desk.faults)) {
+  const { state, served } = front
+  state.received += 1
+  const requestSeq = state.received
+  if (served.has(request.socket) && refuses(state.faults)) {
     request.socket.destroy()
     return
   }
@@ -152,7 +160,7 @@ function serveTransaction(front: Front, request: IncomingMessage, response: Serv
     const reply =
       body === null
         ? refusal(413, `The body is longer than ${FORM_MAX_BYTES} bytes`)
-        : receive(desk, requestSeq, body.toString('utf8'))
+        : receive(state, requestSeq, body.toString('utf8'))
     if (front.latencyMs === 0) deliver(front, reply, response)
     else after(front, front.latencyMs, () => deliver(front, reply, response))
   })
@@ -228,12 +236,12 @@ function sendAnswer(reply: Extract<Reply, { kind: 'answer' }>, response: ServerR
   })
 }
 
-function serveAdmin(desk: Desk, path: string, request: IncomingMessage, response: ServerResponse): void {
+function serveAdmin(state: SandboxState, path: string, request: IncomingMessage, response: ServerResponse): void {
   readBody(request, ADMIN_MAX_BYTES, (body) => {
     const reply =
       body === null
         ? wrong(413, `The body is longer than ${ADMIN_MAX_BYTES} bytes`)
-        : answerAdmin(desk, request.method ?? '', path, body.toString('utf8'))
+        : answerAdmin(state, request.method ?? '', path, body.toString('utf8'))
     deliverAdmin(reply, response)
   })
 }

@@ -49,7 +49,7 @@ async function refunded(): Promise<unknown> {
 }
 
 /** How often the only rule has struck. */
-async function struck(): Promise<unknown> {
+async function faultReply(): Promise<unknown> {
   const [rule] = linesOf(await admin(sandbox, 'GET', '/_sandbox/faults'))
   return rule?.struck
 }
@@ -78,7 +78,7 @@ describe('kinds that break the connection', () => {
     async (kind) => {
       sandbox.addFault({ kind, match: { orderId: '77' } })
       const hanging = seen()
-      while ((await struck()) === 0);
+      while ((await faultReply()) === 0);
       const log = [...sandbox.log()]
       await sandbox.close()
       expect(await hanging).toBe('broken')
@@ -145,7 +145,7 @@ describe('kinds that answer untruly', () => {
     sandbox.addFault({ kind: 'slow', match: { orderId: '77' }, latencyMs: 300 })
     const impatience = new AbortController()
     const left = send(sandbox, REFUND, { signal: impatience.signal }).catch(() => 'broken')
-    while ((await struck()) === 0);
+    while ((await faultReply()) === 0);
     impatience.abort()
     expect(await left).toBe('broken')
     while (sandbox.log().length === 0) await admin(sandbox, 'GET', '/_sandbox/counts')

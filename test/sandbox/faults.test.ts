@@ -5,13 +5,13 @@ import { parseCurrency } from '../../src/domain/money.ts'
 import {
   addRule,
   clearRules,
+  createFaultBoard,
   FAULT_KINDS,
   type FaultMatch,
   type FaultRule,
-  openFaultBoard,
+  faultFor,
   RULES_MAX,
   refuses,
-  strikeOn,
   TRIGGER_AMOUNTS,
   triggerLines,
 } from '../../src/sandbox/faults.ts'
@@ -31,14 +31,14 @@ const SALE: TransactionRequest = {
 }
 
 function boardWith(...rules: FaultRule[]) {
-  const board = openFaultBoard(false)
+  const board = createFaultBoard(false)
   for (const rule of rules) addRule(board, rule)
   return board
 }
 
 function pattern(rule: Pick<FaultRule, 'times' | 'every'>, requests: number): string {
   const board = boardWith({ kind: '429', match: { any: true }, ...rule })
-  return Array.from({ length: requests }, () => (strikeOn(board, SALE) === null ? '.' : 'x')).join('')
+  return Array.from({ length: requests }, () => (faultFor(board, SALE) === null ? '.' : 'x')).join('')
 }
 
 describe('what a rule matches', () => {
@@ -54,7 +54,7 @@ describe('what a rule matches', () => {
     [{ amount: '9', orderId: '77' }, 'none'],
   ]
   it.each(table)('%o strikes: %s', (match, struck) => {
-    const hits = (request: TransactionRequest) => strikeOn(boardWith({ kind: 'html', match }), request) !== null
+    const hits = (request: TransactionRequest) => faultFor(boardWith({ kind: 'html', match }), request) !== null
     expect({ refund: hits(REFUND), sale: hits(SALE) }).toEqual({
       refund: struck === 'refund' || struck === 'both',
       sale: struck === 'sale' || struck === 'both',
@@ -63,7 +63,7 @@ describe('what a rule matches', () => {
 
   it('the first rule that strikes wins, and a used-up one gives way to the next', () => {
     const board = boardWith({ kind: 'html', match: { any: true }, times: 1 }, { kind: '403', match: { orderId: '77' } })
-    expect([1, 2].map(() => strikeOn(board, REFUND)?.kind)).toEqual(['html', '403'])
+    expect([1, 2].map(() => faultFor(board, REFUND)?.kind)).toEqual(['html', '403'])
   })
 
   it('a rule that matches nothing, a refusal that would have to read, and a rule too many are not taken', () => {
@@ -82,7 +82,7 @@ describe('how often a rule strikes', () => {
 
   it('refusals are asked for connections only, and cleared with the rest', () => {
     const board = boardWith({ kind: 'refuse', match: { any: true } })
-    expect(strikeOn(board, SALE)).toBeNull()
+    expect(faultFor(board, SALE)).toBeNull()
     expect(refuses(board)).toBe(true)
     clearRules(board)
     expect(refuses(board)).toBe(false)
@@ -92,21 +92,21 @@ describe('how often a rule strikes', () => {
 describe('trigger amounts', () => {
   it('mean nothing unless they are switched on', () => {
     const request = { ...REFUND, amount: '5.03' } as TransactionRequest
-    expect(strikeOn(openFaultBoard(false), request)).toBeNull()
-    expect(strikeOn(openFaultBoard(true), request)?.kind).toBe('reset-after')
+    expect(faultFor(createFaultBoard(false), request)).toBeNull()
+    expect(faultFor(createFaultBoard(true), request)?.kind).toBe('reset-after')
   })
 
   it.each(Object.entries(TRIGGER_AMOUNTS))('%s does what it says', (amount, { kind, says }) => {
-    expect(strikeOn(openFaultBoard(true), { ...REFUND, amount } as TransactionRequest)?.kind).toBe(kind)
+    expect(faultFor(createFaultBoard(true), { ...REFUND, amount } as TransactionRequest)?.kind).toBe(kind)
     if (says.startsWith('executed')) expect(FAULT_KINDS[kind].executes).toBe(true)
     if (says.startsWith('not executed')) expect(FAULT_KINDS[kind].executes).toBe(false)
   })
 
   it('5.05 strikes every request once, each for itself', () => {
-    const board = openFaultBoard(true)
+    const board = createFaultBoard(true)
     const kinds = ['77', '78', '77', '78'].map((orderId) => {
       const request: TransactionRequest = { operation: 'REFUND', amount: '5.05', orderId, xtlOrderId: null }
-      return strikeOn(board, request)?.kind ?? null
+      return faultFor(board, request)?.kind ?? null
     })
     expect(kinds).toEqual(['429', '429', null, null])
   })

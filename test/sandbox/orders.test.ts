@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { type Currency, parseAmount, parseCurrency } from '../../src/domain/money.ts'
 import { type GatewayAnswer, toJson } from '../../src/sandbox/answer.ts'
 import {
-  type Book,
   balanceMinorOf,
   type Card,
+  createOrderBook,
   execute,
+  type OrderBook,
   type OrderState,
-  openBook,
   stateOf,
   type TransactionRequest,
 } from '../../src/sandbox/orders.ts'
@@ -38,12 +38,12 @@ function back(operation: 'REFUND' | 'CANCEL', orderId: string, amount: string | 
   return { operation, orderId, amount, xtlOrderId: null }
 }
 
-function ask(book: Book, request: TransactionRequest, nowMs = 0): GatewayAnswer {
+function ask(book: OrderBook, request: TransactionRequest, nowMs = 0): GatewayAnswer {
   return execute(book, request, nowMs).answer
 }
 
-function bookWith(state: OrderState): Book {
-  const book = openBook(SETTLE_AFTER_MS, 0)
+function bookWith(state: OrderState): OrderBook {
+  const book = createOrderBook(SETTLE_AFTER_MS, 0)
   const prepared = state === 'voided' ? 'pending settlement' : state
   addPrepared(book, { orders: [{ orderId: '77', state: prepared, amount: '10.00', currency: 'EUR' }] }, 0)
   if (state === 'voided') ask(book, back('CANCEL', '77', null))
@@ -111,7 +111,7 @@ describe('declines', () => {
 
   it('5.02 is declined by the processor in every operation that names it', () => {
     const requests = [sale('CAPTURE', '5.02'), sale('AUTH', '5.02')]
-    for (const request of requests) expect(ask(openBook(0, 0), request).advice).toBe('Declined by the processor')
+    for (const request of requests) expect(ask(createOrderBook(0, 0), request).advice).toBe('Declined by the processor')
     const states = { CAUTH: 'authorized', REFUND: 'settled', CANCEL: 'pending settlement' } as const
     expect(ask(bookWith(states.CAUTH), capture('77', '5.02')).advice).toBe('Declined by the processor')
     for (const operation of ['REFUND', 'CANCEL'] as const) {
@@ -126,7 +126,7 @@ describe('declines', () => {
   })
 
   it('unknown orders and vault ids are declined with a text', () => {
-    const book = openBook(0, 0)
+    const book = createOrderBook(0, 0)
     expect(ask(book, back('REFUND', '9', '1.5'))).toMatchObject({
       advice: 'Order id 9 is not known',
       value: '1.5',
@@ -144,7 +144,7 @@ describe('declines', () => {
   })
 
   it('a declined sale leaves no order behind', () => {
-    const book = openBook(0, 0)
+    const book = createOrderBook(0, 0)
     const { orderId } = ask(book, sale('CAPTURE', '5.02'))
     expect(ask(book, back('REFUND', orderId, '1.00')).advice).toContain('is not known')
   })
@@ -159,7 +159,7 @@ describe('cancelling and settling', () => {
   })
 
   it('a sale can be voided up to the moment it settles, and not from then on', () => {
-    const before = openBook(SETTLE_AFTER_MS, 0)
+    const before = createOrderBook(SETTLE_AFTER_MS, 0)
     const early = ask(before, sale('CAPTURE', '10.00'), 5).orderId
     expect(ask(before, back('CANCEL', early, null), 5 + SETTLE_AFTER_MS - 1).status).toBe('APPROVED')
     const late = ask(before, sale('CAPTURE', '10.00'), 5).orderId
@@ -167,7 +167,7 @@ describe('cancelling and settling', () => {
   })
 
   it('settlement of a captured authorization counts from the capture', () => {
-    const book = openBook(SETTLE_AFTER_MS, 0)
+    const book = createOrderBook(SETTLE_AFTER_MS, 0)
     const { orderId } = ask(book, sale('AUTH', '10.00'), 0)
     ask(book, capture(orderId, '10.00'), 5000)
     expect(ask(book, back('CANCEL', orderId, null), 5999).status).toBe('APPROVED')
@@ -176,7 +176,7 @@ describe('cancelling and settling', () => {
 
 describe('ids', () => {
   it('a card that is kept can be charged again by its vault id, and no other answer carries one', () => {
-    const book = openBook(0, 0)
+    const book = createOrderBook(0, 0)
     const saved = ask(book, sale('CAPTURE', '1.00', true))
     const source = { kind: 'vault', vaultId: saved.savedVaultId ?? '' } as const
     const again = ask(book, {
@@ -192,7 +192,7 @@ describe('ids', () => {
   })
 
   it('no id is given out twice, nor one that was prepared', () => {
-    const book = openBook(0, 0)
+    const book = createOrderBook(0, 0)
     const orders = ['1', '2', '3', '5'].map(
       (orderId) => ({ orderId, state: 'settled', amount: '1.00', currency: 'EUR' }) as const,
     )
@@ -207,7 +207,7 @@ describe('ids', () => {
 
   it('an order id longer than a double keeps every digit in the answer', () => {
     const orderId = '12345678901234567891'
-    const book = openBook(0, 0)
+    const book = createOrderBook(0, 0)
     addPrepared(book, { orders: [{ orderId, state: 'settled', amount: '1.00', currency: 'EUR' }] }, 0)
     expect(toJson(ask(book, back('REFUND', orderId, '1.00')))).toContain(`"TRANS_ORDER_ID":${orderId},`)
   })
@@ -227,7 +227,7 @@ const steps = fc.array(
 
 /** Plays the steps on one order of 7.00 and gives the approved ones. */
 function play(first: 'CAPTURE' | 'AUTH', story: readonly Step[]) {
-  const book = openBook(SETTLE_AFTER_MS, 0)
+  const book = createOrderBook(SETTLE_AFTER_MS, 0)
   const { orderId } = ask(book, sale(first, '7.00'))
   const approved: { operation: string; minor: bigint; state: OrderState }[] = []
   let nowMs = 0

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Instruction, Operation } from '../../src/domain/instruction.ts'
 import { type Currency, formatAmount, parseCurrency } from '../../src/domain/money.ts'
-import { execute, openBook, type TransactionRequest } from '../../src/sandbox/orders.ts'
+import { createOrderBook, execute, type TransactionRequest } from '../../src/sandbox/orders.ts'
 import { addPrepared, prepareFor } from '../../src/sandbox/prepare.ts'
 
 const EUR = parseCurrency('EUR') as Currency
@@ -48,7 +48,7 @@ function toRequest(instruction: Instruction): TransactionRequest {
 
 function statusesOf(rows: readonly Row[]): string[] {
   const instructions = rows.map(toInstruction)
-  const book = openBook(1000, 0)
+  const book = createOrderBook(1000, 0)
   addPrepared(book, prepareFor(instructions), 0)
   return instructions.map((instruction) => execute(book, toRequest(instruction), 0).answer.status)
 }
@@ -138,7 +138,7 @@ describe('after preparing', () => {
       fc.property(fc.array(row, { minLength: 1, maxLength: 12 }), (rows) => {
         expect(statusesOf(rows)).toEqual(rows.map(() => 'APPROVED'))
         const instructions = rows.map(toInstruction)
-        const book = openBook(1000, 0)
+        const book = createOrderBook(1000, 0)
         addPrepared(book, prepareFor(instructions), 0)
         for (const instruction of instructions) execute(book, toRequest(instruction), 0)
         for (const orderId of new Set(rows.map(([, target]) => target))) {
@@ -158,7 +158,7 @@ describe('after preparing', () => {
   })
 
   it('a preparation with a mistake changes nothing', () => {
-    const book = openBook(1000, 0)
+    const book = createOrderBook(1000, 0)
     const good = { orderId: '1', state: 'settled', amount: '1.00', currency: 'EUR' } as const
     expect(() => addPrepared(book, { orders: [good, { ...good, orderId: '2', amount: '0.00' }] }, 0)).toThrow('Order 2')
     expect(() => addPrepared(book, { orders: [good], vault: [{ vaultId: 'x' }] }, 0)).toThrow('vault id "x"')
