@@ -59,8 +59,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #onAbandon = () => this.abandon()
   readonly #chunks: Buffer[] = []
   #state: State = 'waiting'
-  /** How often something of the answer came. */
-  #received = 0
   #timer: NodeJS.Timeout
   #sentAtMs = 0
   #httpStatus: number | null = null
@@ -116,13 +114,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: unknown, httpStatus: number, headers: Headers): void {
     // 102 and 103 say that an answer will come, not what it is.
     if (httpStatus < 200) return
-    this.#received++
     this.#httpStatus = httpStatus
     this.#headers = headers
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    this.#received++
     this.#chunks.push(chunk)
   }
 
@@ -173,12 +169,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => this.#onDeadline(controller), timeoutMs)
   }
 
-  /** The time is over when turns of the event loop bring nothing more of the answer: a long one takes many to be read. */
+  /** Timers run before sockets are read: an answer that lies in the socket is read first. One poll reads the longest whole. */
   #onDeadline(controller: Dispatcher.DispatchController): void {
-    const received = this.#received
     afterPoll(() => {
-      if (this.#received > received) this.#onDeadline(controller)
-      else if (this.#state === 'started') this.#onSilence(controller)
+      if (this.#state === 'started') this.#onSilence(controller)
     })
   }
 

@@ -690,13 +690,6 @@ export const GUARDS: readonly Guard[] = [
     tests: [CLIENT],
   },
   {
-    name: 'a deadline lets a long answer be read to its end',
-    file: 'src/gateway/attempt.ts',
-    guard: 'if (this.#received > received) this.#onDeadline(controller)',
-    without: 'if (this.#received < received) this.#onDeadline(controller)',
-    tests: ['test/gateway/deadline.chaos.test.ts'],
-  },
-  {
     name: 'the deadline counts from the time that the request has been handed over',
     file: 'src/gateway/attempt.ts',
     guard: "    if (this.#state === 'started') this.#timer.refresh()\n",
