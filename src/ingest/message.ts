@@ -3,7 +3,8 @@
 import * as z from 'zod'
 import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
-import { DETAIL_FIELDS, type Instruction, OPERATIONS } from '../domain/instruction.ts'
+import { DETAIL_FIELDS, OPERATIONS } from '../domain/instruction.ts'
+import type { ParsedMessage } from '../domain/message.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem } from '../domain/problem.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
@@ -59,26 +60,8 @@ const SCHEMA = z
     description: 'The data of a job `instruction` in the queue tranche-intake. Card data is never part of it.',
   })
 
-export type MessageRead =
-  | {
-      readonly kind: 'message'
-      readonly merchant: string
-      readonly instruction: Instruction
-      readonly runKey: string | null
-      readonly allowLookalike: boolean
-      /** The message as received: names and values. */
-      readonly cells: Readonly<Record<string, string>>
-    }
-  | {
-      readonly kind: 'refused'
-      /** In words for the producer; no card number is in them. */
-      readonly reasons: readonly string[]
-      /** Why the message must not be kept: its holder overwrites it. null: it may be. */
-      readonly withheld: string | null
-    }
-
 /** `accountKeyOf` gives the identity of a merchant's account; null for a merchant that nobody configured. */
-export function parseMessage(value: unknown, accountKeyOf: (merchant: string) => string | null): MessageRead {
+export function parseMessage(value: unknown, accountKeyOf: (merchant: string) => string | null): ParsedMessage {
   const searched = searchForCards(value)
   if (searched !== null) return refused([searched.reason], searched.withheld)
   const checked = SCHEMA.safeParse(value)
@@ -119,7 +102,7 @@ export function instructionMessageJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(SCHEMA, { io: 'input' }) as Record<string, unknown>
 }
 
-function refused(reasons: readonly string[], withheld: string | null = null): MessageRead {
+function refused(reasons: readonly string[], withheld: string | null = null): ParsedMessage {
   return { kind: 'refused', reasons: reasons.map(maskCardData), withheld }
 }
 

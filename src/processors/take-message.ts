@@ -2,27 +2,9 @@
 
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
-import type { Instruction } from '../domain/instruction.ts'
-import type { AccountId, Clock, IntakeAnswer, IntakeLedger, Log } from '../domain/ports.ts'
+import type { MessageResult, ParsedMessage } from '../domain/message.ts'
+import type { AccountId, Clock, IntakeLedger, Log } from '../domain/ports.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
-
-export type ParsedMessage =
-  | {
-      readonly kind: 'message'
-      readonly merchant: string
-      readonly instruction: Instruction
-      readonly runKey: string | null
-      readonly allowLookalike: boolean
-      readonly cells: Readonly<Record<string, string>>
-    }
-  | Refused
-
-interface Refused {
-  readonly kind: 'refused'
-  readonly reasons: readonly string[]
-  /** Why the message must not be kept: its holder overwrites it. null: it may be. */
-  readonly withheld: string | null
-}
 
 /** Where the messages of a merchant go. */
 export interface MessageAccount {
@@ -40,8 +22,6 @@ export interface MessageParts {
   readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedMessage
 }
 
-export type Taken = Exclude<IntakeAnswer, { kind: 'refused' }> | Refused
-
 /** The name of the one kind of job that is taken. */
 const MESSAGE_JOB = 'instruction'
 const CARD_IN_ID =
@@ -58,11 +38,11 @@ export async function takeMessage(
   payload: unknown,
   sourceId: string,
   parts: MessageParts,
-): Promise<Taken> {
+): Promise<MessageResult> {
   const { ledger, clock, log } = parts
   // Until it has been looked through nobody knows.
   let withheld: string | null = 'it could not be looked through for card data'
-  let taken: Taken
+  let taken: MessageResult
   try {
     const parsed = parts.parse(payload, (merchant) => parts.accountOf(merchant)?.accountKey ?? null)
     withheld = parsed.kind === 'refused' ? parsed.withheld : null
@@ -93,7 +73,7 @@ export async function takeMessage(
   return taken
 }
 
-async function tryToTake(parsed: ParsedMessage, { ledger, clock, accountOf }: MessageParts): Promise<Taken> {
+async function tryToTake(parsed: ParsedMessage, { ledger, clock, accountOf }: MessageParts): Promise<MessageResult> {
   if (parsed.kind === 'refused') return parsed
   const { merchant, instruction, runKey, allowLookalike, cells } = parsed
   const account = accountOf(merchant)
@@ -113,7 +93,7 @@ async function tryToTake(parsed: ParsedMessage, { ledger, clock, accountOf }: Me
 }
 
 /** What cannot be understood must not stay lying about with a card number in it. */
-function unknownJob(jobName: string, withheld: string | null): Taken {
+function unknownJob(jobName: string, withheld: string | null): MessageResult {
   const name = maskCardData(jobName).slice(0, NAME_CHARACTERS)
   return { kind: 'refused', reasons: [`the job "${name}" is not known here: name it "${MESSAGE_JOB}"`], withheld }
 }

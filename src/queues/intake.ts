@@ -3,31 +3,17 @@
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { holdsCardData } from '../domain/card-secrets.ts'
+import type { MessageResult } from '../domain/message.ts'
 import type { Log } from '../domain/ports.ts'
 import { answered, type RedisAddress, toWorkerOptions } from './connection.ts'
 import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
 import { within } from './within.ts'
 
-/** What became of a message, as the job's result. */
-export type IntakeResult =
-  | {
-      readonly kind: 'accepted' | 'duplicate'
-      readonly batchId: string
-      readonly rowNo: number
-      readonly state: string
-    }
-  | {
-      readonly kind: 'refused'
-      readonly reasons: readonly string[]
-      /** Why the message must not be kept; null: it may be. */
-      readonly withheld: string | null
-    }
-
 export interface IntakeOptions {
   readonly address: RedisAddress
   readonly prefix: string
   readonly ledgerId: string
-  readonly take: (jobName: string, payload: unknown, sourceId: string) => Promise<IntakeResult>
+  readonly take: (jobName: string, payload: unknown, sourceId: string) => Promise<MessageResult>
   readonly log: Log
 }
 
@@ -148,7 +134,7 @@ async function takeJob(
     giveUp()
     return putBack('the queue belongs to another ledger now: the message was put back, and no more are taken here')
   }
-  let taken: IntakeResult
+  let taken: MessageResult
   try {
     const sourceId = `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`
     taken = await take(job.name, job.data, sourceId)

@@ -1,0 +1,27 @@
+// Messages of other services on their way in: what is understood of one, and what becomes of it. Pure.
+
+import type { Instruction } from './instruction.ts'
+import type { IntakeAnswer } from './ports.ts'
+
+export type ParsedMessage =
+  | {
+      readonly kind: 'message'
+      readonly merchant: string
+      readonly instruction: Instruction
+      readonly runKey: string | null
+      readonly allowLookalike: boolean
+      /** The message as received: names and values. */
+      readonly cells: Readonly<Record<string, string>>
+    }
+  | RefusedMessage
+
+export interface RefusedMessage {
+  readonly kind: 'refused'
+  /** In words for the producer; no card number is in them. */
+  readonly reasons: readonly string[]
+  /** Why the message must not be kept: the queue overwrites it. null: it may be. */
+  readonly withheld: string | null
+}
+
+/** As the job's result. */
+export type MessageResult = Exclude<IntakeAnswer, { kind: 'refused' }> | RefusedMessage
