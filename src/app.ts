@@ -17,7 +17,7 @@ import type { Currency } from './domain/money.ts'
 import type { AccountId, Actor, BatchId, Clock, DueRow, Ledger, Log, Reject, Settled } from './domain/ports.ts'
 import type { Finding } from './domain/resolution.ts'
 import type { ResultStatus } from './domain/states.ts'
-import type { FileRefusal, InstructionFile, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
+import type { FileRefusal, InstructionFile, Known, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import { type Hidden, openTextScrub } from './domain/text-scrub.ts'
 import { looseningIn, type TlsSeen } from './domain/tls.ts'
 import { shortUsername } from './domain/username.ts'
@@ -407,6 +407,24 @@ export async function submitFile(
 ): Promise<Submitted> {
   const { submitFile: submit } = await import('./processors/submit-file.ts')
   return submit(file, request, app.actor, ledger, onReviewed)
+}
+
+export async function findKnownBatch(
+  file: InstructionFile,
+  request: SubmitRequest,
+  ledger: Ledger,
+): Promise<Known | null> {
+  return (await import('./processors/submit-file.ts')).findKnown(file, request, ledger)
+}
+
+/** `batchId`: what this file is. */
+export async function holdAgainstBatch(
+  batchId: BatchId,
+  file: InstructionFile,
+  request: SubmitRequest,
+  ledger: Ledger,
+): Promise<Known> {
+  return (await import('./processors/submit-file.ts')).holdAgainst(batchId, file, request, ledger)
 }
 
 // ───────────────────────────────────────────────────────────── Inbox

@@ -32,7 +32,7 @@ function asTerminal(write: (line: string) => void): Terminal {
 export function recordedReport(
   name: string,
   opened: File,
-  submitted: Exclude<Submitted, { kind: 'refused' }>,
+  submitted: Extract<Submitted, { kind: 'recorded' | 'known' }>,
   batch: BatchView,
 ): InboxReport {
   return (write) => {

@@ -4,6 +4,7 @@ import {
   type App,
   accountOf,
   findCardsIn,
+  holdAgainstBatch,
   type Inbox,
   openInboxFolder,
   openInboxWork,
@@ -31,7 +32,8 @@ import {
   sayEvent,
   unreadableReport,
 } from './inbox-report.ts'
-import { readOtherwiseFault, recordedForAnotherFault, recordedOtherwiseFault } from './interpretation-text.ts'
+import { recordedForAnotherFault, recordedOtherwiseFault } from './interpretation-text.ts'
+import { otherwiseFault } from './known-batch.ts'
 import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
 import { parseDurationMs } from './run.ts'
 import { openInterruption } from './signals.ts'
@@ -136,7 +138,8 @@ async function work(
   const { once = false, stableMs, bom = false } = options
   const { merchant } = request
   const accountId = await accountOf(ledger, merchant, app.clock)
-  const { fingerprint } = request.toSubmit(accountId, false)
+  const toSubmit = () => request.toSubmit(accountId, false)
+  const { fingerprint } = toSubmit()
   const events: InboxEvent[] = []
   const worker = openWorkerNote(app, ledger, terminal)
   const inboxWork = await openInboxWork({
@@ -152,14 +155,15 @@ async function work(
       await noteExport(app, ledger, { kind: 'rejects', file: path, rows, of: opened.file.name }, terminal)
     },
     cardsFound: (path, place) => noteCardsInInbox(app, ledger, { inbox: folder.path, path, ...place }, terminal),
-    submit: (file) => submitFile(app, file, request.toSubmit(accountId, false), ledger),
+    submit: (file) => submitFile(app, file, toSubmit(), ledger),
+    holdAgainst: (batchId, file) => holdAgainstBatch(batchId, file, toSubmit(), ledger),
     writeResults: async (batchId, out) => {
       const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })
       await noteResults(app, ledger, batchId, written, terminal)
       return written
     },
     refusals: {
-      readOtherwise: (known) => readOtherwiseFault(known, fingerprint),
+      otherwise: (known) => otherwiseFault(known, toSubmit()),
       recordedOtherwise: (batch) => recordedOtherwiseFault(batch, fingerprint),
       recordedForAnother: recordedForAnotherFault,
     },

@@ -5,7 +5,7 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import type { Currency } from '../domain/money.ts'
 import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/ports.ts'
 import { statusOf } from '../domain/states.ts'
-import type { Refusal, Reviewed } from '../domain/submission.ts'
+import type { Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
 import { againLines, toJsonAgain } from './again-report.ts'
 import { amountText, plural, type Terminal, toJsonTotals, toTable } from './terminal.ts'
 
@@ -191,6 +191,13 @@ function refusalLine(refusal: Refusal, draft: Reviewed['draft']): string {
       return `${plural(refusal.rows, 'line')} of this results file cannot be told for a recorded row, and --skip-invalid does not leave such lines out: they might have been executed under another reference. Use an intact file (tranche results BATCH --out FILE), or take the lines out.`
     case 'lookalikes':
       return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. ${stillToSendText(draft)}What was entered twice moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
+    default:
+      return undeclaredLine(refusal)
+  }
+}
+
+export function undeclaredLine(refusal: Undeclared): string {
+  switch (refusal.kind) {
     case 'count':
       return `The file has ${plural(refusal.found, 'row')}, ${refusal.expected} were expected (--expect-count): ${countText(refusal.found - refusal.expected)}. Look whether it is the right file, and whole.`
     case 'total':

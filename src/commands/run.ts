@@ -7,6 +7,8 @@ import {
   assertTlsHolds,
   checkOut,
   checkRoom,
+  findKnownBatch,
+  holdAgainstBatch,
   type OpenedFile,
   openInstructionFile,
   openRecord,
@@ -24,12 +26,12 @@ import { countIn, exitCodeOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { isSameFingerprint } from '../domain/interpretation.ts'
 import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
-import { knownBatch, type SubmitRequest } from '../domain/submission.ts'
+import type { Known, SubmitRequest } from '../domain/submission.ts'
 import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, requestFor, withFormat } from './file-arguments.ts'
 import { type Followed, follow, logEnding, viewOf } from './follow.ts'
-import { readOtherwiseFault } from './interpretation-text.ts'
+import { goOnWith } from './known-batch.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { sayEnding, showOutcome } from './outcome-report.ts'
 import { openRejects, type Rejects } from './rejects.ts'
@@ -91,10 +93,12 @@ async function runOn(
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions }
     await checkRoom([given.out, exceptions], opened.rows, opened.file.columns.length)
     const same = await findSame(ledger, opened, toSubmit, { ...results, sandbox })
+    const known = same === null ? null : goOnWith(same, toSubmit, path, rejects, terminal)
+    if (same !== null && known === null) return EXIT.refused
     await own.tryToOpen()
     sayHow(opened, terminal)
-    if (same !== null) terminal.say(sameText(await viewOf(ledger, same)))
-    const batchId = same ?? (await record(app, ledger, opened, toSubmit, path, rejects, terminal))
+    if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
+    const batchId = known ?? (await record(app, ledger, opened, toSubmit, path, rejects, terminal))
     if (batchId === null) return EXIT.refused
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
@@ -170,13 +174,12 @@ async function findSame(
   { file }: OpenedFile & { kind: 'file' },
   request: SubmitRequest,
   out: Out,
-): Promise<BatchId | null> {
-  const { accountId, runKey } = request
-  const known = knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
-  if (known?.kind === 'read-otherwise') throw readOtherwiseFault(known, request.fingerprint)
+): Promise<Known | null> {
+  const known = await findKnownBatch(file, request, ledger)
+  if (known?.kind === 'read-otherwise') return known
   if (known !== null) {
     await checkOut({ ...out, batchId: known.batchId })
-    return known.batchId
+    return known
   }
   try {
     await checkOut({ ...out, batchId: null, isKnown: async (id) => (await ledger.batch(id)) !== null })
@@ -184,7 +187,7 @@ async function findSame(
   } catch (error) {
     const finished = request.retry.length > 0 ? null : await findWritten(ledger, file.sha256, request, out)
     if (finished === null) throw error
-    return finished
+    return holdAgainstBatch(finished, file, request, ledger)
   }
 }
 
@@ -219,8 +222,6 @@ async function record(
     await noteRejects(app, ledger, rejects, path, terminal)
   })
   switch (submitted.kind) {
-    case 'read-otherwise':
-      throw readOtherwiseFault(submitted, request.fingerprint)
     case 'refused':
       await refuse(submitted.reviewed, path, rejects, terminal)
       return null
@@ -228,9 +229,11 @@ async function record(
       for (const line of againLines(submitted.review)) terminal.say(line)
       if (!request.sandbox) terminal.say(`Recorded as batch ${submitted.batchId}.`)
       return submitted.batchId
-    case 'known':
-      terminal.say(sameText(await viewOf(ledger, submitted.batchId)))
-      return submitted.batchId
+    default: {
+      const known = goOnWith(submitted, request, path, rejects, terminal)
+      if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
+      return known
+    }
   }
 }
 

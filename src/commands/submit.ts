@@ -7,7 +7,7 @@ import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
-import { readOtherwiseFault } from './interpretation-text.ts'
+import { goOnWith } from './known-batch.ts'
 import { noteRefusedCards, noteRejects } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { allErrorsOf, sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
@@ -33,14 +33,8 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     })
     const sha256 = opened.file.sha256
     switch (submitted.kind) {
-      case 'read-otherwise':
-        throw readOtherwiseFault(submitted, toSubmit.fingerprint)
       case 'refused':
         return await refuse(submitted.reviewed, path, rejects, terminal)
-      case 'known':
-        terminal.say(`This file is batch ${submitted.batchId} already. Nothing was recorded again.`)
-        await showKnown(ledger, submitted.batchId, sha256, terminal)
-        break
       case 'recorded':
         showReview(submitted.review, { ...terminal, data: terminal.say })
         terminal.object({
@@ -49,6 +43,11 @@ export async function submit(app: App, path: string, given: FileArguments, termi
           ...toJsonReview(submitted.review),
           ...rejects.toJson(),
         })
+        break
+      default:
+        if (goOnWith(submitted, toSubmit, path, rejects, terminal) === null) return EXIT.refused
+        terminal.say(`This file is batch ${submitted.batchId} already. Nothing was recorded again.`)
+        await showKnown(ledger, submitted.batchId, sha256, terminal)
     }
     rejects.say(terminal)
     terminal.data(submitted.batchId)

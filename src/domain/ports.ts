@@ -395,6 +395,9 @@ export interface UnfinishedBatch {
   readonly givenUp: boolean
 }
 
+/** What stops a batch by itself, as its submitter asked. */
+export type Brake = 'canary' | 'max-declined'
+
 export interface IntakeLedger {
   /** The account of this address and user; made on first use. A second name for a known account is a fault. */
   account(name: string, url: string, username: string, nowMs: number): Promise<AccountId>
@@ -402,6 +405,11 @@ export interface IntakeLedger {
   openDraft(header: DraftHeader): Promise<Draft>
   /** The batch of the same bytes, account and run key that is unfinished or whose results were never written. */
   findUnfinished(header: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>): Promise<UnfinishedBatch | null>
+  /** Of the brakes that are asked for, those that the batch was not recorded with. It cannot take them any more. */
+  otherBrakes(
+    batchId: BatchId,
+    asked: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent'>,
+  ): Promise<readonly Brake[]>
   /** Into the day's queue batch of the account. Idempotent by account and reference. Durable when it resolves. */
   recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
   /** Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. */

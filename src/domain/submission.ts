@@ -2,7 +2,7 @@
 
 import { type Fingerprint, isSameFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
-import type { AccountId, BatchId, Draft, DraftReview, DraftRow, RetryStatus, UnfinishedBatch } from './ports.ts'
+import type { AccountId, BatchId, Brake, Draft, DraftReview, DraftRow, RetryStatus, UnfinishedBatch } from './ports.ts'
 
 /** A surveyed file. Every reading of its rows is of the same bytes, or it fails. */
 export interface InstructionFile {
@@ -48,6 +48,10 @@ export type Refusal =
   /** Rows of a results file that are no recorded row; leaving them out would let them come back as new ones. */
   | { readonly kind: 'unidentified'; readonly rows: number }
   | { readonly kind: 'lookalikes'; readonly found: number; readonly allowed: number }
+  | Undeclared
+
+/** What the file holds is not what was declared of it. */
+export type Undeclared =
   | { readonly kind: 'count'; readonly expected: number; readonly found: number }
   | { readonly kind: 'total'; readonly expected: string; readonly found: string; readonly difference: string }
   /** Rows with an amount that nobody can read: `found` is without them. */
@@ -69,16 +73,25 @@ export function refusalsOf(review: DraftReview, request: SubmitRequest): Refusal
   if (review.lookalikes !== request.allowLookalikes && review.lookalikes > 0) {
     refusals.push({ kind: 'lookalikes', found: review.lookalikes, allowed: request.allowLookalikes })
   }
-  if (request.expectCount !== null && request.expectCount !== review.rows) {
-    refusals.push({ kind: 'count', expected: request.expectCount, found: review.rows })
-  }
-  return [...refusals, ...refusalsByTotal(review, request.expectTotals)]
+  return [...refusals, ...undeclaredIn(review, request)]
 }
 
-/** Held against every row as read, whatever becomes of it: what was declared is what is in the file. */
-function refusalsByTotal(review: DraftReview, expectedTotals: readonly Money[]): Refusal[] {
+/** What a file, or the batch that it became, holds: every row as read, whatever became of it. */
+type Held = Pick<DraftReview, 'rows' | 'totalsRead' | 'amountsUnread'>
+
+/** What was declared is what is in the file. */
+export function undeclaredIn(
+  held: Held,
+  { expectCount, expectTotals }: Pick<SubmitRequest, 'expectCount' | 'expectTotals'>,
+): Undeclared[] {
+  const isOther = expectCount !== null && expectCount !== held.rows
+  const count = isOther ? [{ kind: 'count' as const, expected: expectCount, found: held.rows }] : []
+  return [...count, ...refusalsByTotal(held, expectTotals)]
+}
+
+function refusalsByTotal(review: Held, expectedTotals: readonly Money[]): Undeclared[] {
   if (expectedTotals.length === 0) return []
-  const refusals: Refusal[] = []
+  const refusals: Undeclared[] = []
   const unread = review.amountsUnread
   for (const expected of expectedTotals) {
     const { money: found } = sumOf(review, expected.currency)
@@ -98,7 +111,7 @@ function refusalsByTotal(review: DraftReview, expectedTotals: readonly Money[]):
   return refusals
 }
 
-function sumOf(review: DraftReview, currency: Currency): { money: Money; rows: number } {
+function sumOf(review: Held, currency: Currency): { money: Money; rows: number } {
   const totals = review.totalsRead.filter((total) => total.currency === currency)
   return {
     money: { amountMinor: totals.reduce((sum, total) => sum + total.amountMinor, 0n), currency },
@@ -123,11 +136,30 @@ export interface ReadOtherwise {
   readonly fingerprint: Fingerprint
 }
 
+/** The file is a batch that was recorded without a brake that is asked for now. */
+export interface BrakedOtherwise {
+  readonly kind: 'braked-otherwise'
+  readonly batchId: BatchId
+  readonly brakes: readonly Brake[]
+  /** Rows of it that are not settled. */
+  readonly open: number
+}
+
+/** The file is a batch that does not hold what is declared of it now. */
+export interface HoldsOther {
+  readonly kind: 'holds-other'
+  readonly batchId: BatchId
+  readonly rows: number
+  readonly open: number
+  readonly refusals: readonly Undeclared[]
+}
+
+/** The same file was submitted before: it is that batch, or what stands against going on with it. */
+export type Known = { readonly kind: 'known'; readonly batchId: BatchId } | ReadOtherwise | BrakedOtherwise | HoldsOther
+
 export type Submitted =
   | { readonly kind: 'recorded'; readonly batchId: BatchId; readonly review: DraftReview }
-  /** The same file was submitted before and is not finished: it is that batch. */
-  | { readonly kind: 'known'; readonly batchId: BatchId }
-  | ReadOtherwise
+  | Known
   | { readonly kind: 'refused'; readonly reviewed: Reviewed }
 
 /**

@@ -1,14 +1,17 @@
 // From a file to a recorded batch: read to its last row, checked, and only then recorded; or refused whole.
 
-import { Fault } from '../domain/fault.ts'
-import type { Actor, IntakeLedger } from '../domain/ports.ts'
+import { countIn } from '../domain/batch-status.ts'
+import { assert, Fault } from '../domain/fault.ts'
+import type { Actor, BatchId, BatchView, BookLedger, IntakeLedger } from '../domain/ports.ts'
 import {
   type InstructionFile,
+  type Known,
   knownBatch,
   type Reviewed,
   refusalsOf,
   type SubmitRequest,
   type Submitted,
+  undeclaredIn,
 } from '../domain/submission.ts'
 
 export async function reviewFile(
@@ -50,6 +53,49 @@ export async function reviewFile(
   }
 }
 
+type KnowingLedger = Pick<IntakeLedger, 'findUnfinished' | 'otherBrakes'> & Pick<BookLedger, 'batch'>
+
+/** The batch that this file is already, of those that are not over; null: it is new. */
+export async function findKnown(
+  file: InstructionFile,
+  request: SubmitRequest,
+  ledger: KnowingLedger,
+): Promise<Known | null> {
+  const { accountId, runKey } = request
+  const found = knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
+  return found?.kind === 'known' ? holdAgainst(found.batchId, file, request, ledger) : found
+}
+
+/** A batch goes on as it was recorded: what would restrain it now and was not asked for then is never passed over. */
+export async function holdAgainst(
+  batchId: BatchId,
+  file: InstructionFile,
+  request: SubmitRequest,
+  ledger: KnowingLedger,
+): Promise<Known> {
+  const batch = await ledger.batch(batchId)
+  assert(batch !== null, `batch ${batchId} is gone`)
+  const { rows, totals: totalsRead } = batch
+  const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
+  const amountsUnread = await amountsUnreadIn(file, batch, request)
+  const refusals = undeclaredIn({ rows, totalsRead, amountsUnread }, request)
+  if (refusals.length > 0) return { kind: 'holds-other', batchId, rows, open, refusals }
+  const brakes = await ledger.otherBrakes(batchId, request)
+  return brakes.length > 0 ? { kind: 'braked-otherwise', batchId, brakes, open } : { kind: 'known', batchId }
+}
+
+/** The record does not say whether a bad row had an amount; the file does. */
+async function amountsUnreadIn(
+  file: InstructionFile,
+  batch: BatchView,
+  { expectTotals }: SubmitRequest,
+): Promise<number> {
+  if (expectTotals.length === 0 || countIn(batch, 'INVALID') === 0) return 0
+  let unread = 0
+  for await (const rows of file.rows()) unread += rows.filter(({ money }) => money === 'unread').length
+  return unread
+}
+
 /**
  * A refused draft is left open for its faults to be shown: discard it. `onReviewed` sees the draft of an unknown file
  * before anything of it is recorded; if that fails, nothing is.
@@ -58,17 +104,14 @@ export async function submitFile(
   file: InstructionFile,
   request: SubmitRequest,
   actor: Actor,
-  ledger: IntakeLedger,
+  ledger: IntakeLedger & KnowingLedger,
   onReviewed: (reviewed: Reviewed) => Promise<void> = async () => {},
 ): Promise<Submitted> {
-  const { accountId, runKey } = request
-  const findKnown = async () =>
-    knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
-  const known = await findKnown()
+  const known = await findKnown(file, request, ledger)
   if (known !== null) return known
   const reviewed = await reviewFile(file, request, ledger)
   // Only now no other submit is under way: one of the same file may have ended in the meantime.
-  const recordedMeanwhile = await findKnown()
+  const recordedMeanwhile = await findKnown(file, request, ledger)
   if (recordedMeanwhile !== null) {
     await reviewed.draft.discard()
     return recordedMeanwhile

@@ -17,24 +17,27 @@ import type {
 } from '../domain/inbox.ts'
 import { type Fingerprint, isSameFingerprint } from '../domain/interpretation.ts'
 import type { AccountId, BatchId, BatchView, Clock, Ledger } from '../domain/ports.ts'
-import type { FileRefusal, InstructionFile, ReadOtherwise, Reviewed, Submitted } from '../domain/submission.ts'
+import type { FileRefusal, InstructionFile, Known, Reviewed, Submitted } from '../domain/submission.ts'
 
 /** A file as it was opened; `F` knows more of it than is asked here. */
 type Opened<F> = (F & { readonly kind: 'file'; readonly file: InstructionFile; close(): Promise<void> }) | FileRefusal
 
 /** Why a file cannot be taken as the inbox was started, in words. */
 export interface InboxRefusals {
-  /** It is an unfinished batch that reads it otherwise. */
-  readOtherwise(known: ReadOtherwise): Fault
+  /** It is a batch that was recorded otherwise than is asked for now. */
+  otherwise(known: Exclude<Known, { kind: 'known' }>): Fault
   /** It was recorded before the inbox was interrupted, read otherwise. */
   recordedOtherwise(batch: BatchView): Fault
   /** It was recorded before the inbox was interrupted, for another merchant. */
   recordedForAnother(batch: BatchView): Fault
 }
 
+/** What became of a file that is taken. */
+type Taken = Extract<Submitted, { kind: 'recorded' | 'known' }>
+
 /** What stands in the reports, a line each. */
 export interface InboxReports<F> {
-  recorded(name: string, opened: F, submitted: Exclude<Submitted, { kind: 'refused' }>, batch: BatchView): InboxReport
+  recorded(name: string, opened: F, submitted: Taken, batch: BatchView): InboxReport
   refused(name: string, opened: F, reviewed: Reviewed, rejects: string | null): InboxReport
   unreadable(name: string, fault: FileRefusal): InboxReport
   /** By a fault that stands for the whole file. */
@@ -57,6 +60,8 @@ export interface InboxParts<F> {
   /** `name`: what the file is called in the record. */
   open(path: string, name: string): Promise<Opened<F>>
   submit(file: InstructionFile): Promise<Submitted>
+  /** `batchId`: what the file is. */
+  holdAgainst(batchId: BatchId, file: InstructionFile): Promise<Known>
   writeRejects(opened: F & { readonly file: InstructionFile }, reviewed: Reviewed, path: string): Promise<void>
   writeResults(batchId: BatchId, out: string): Promise<{ readonly path: string; readonly summaryPath: string }>
   /** A file with card data in it stays where it is. Called whenever it is met. */
@@ -233,11 +238,12 @@ async function takeIn<F extends object>(parts: InboxParts<F>, file: TakenFile, i
   if (opened.kind === 'refused') return takeUnreadable(parts, file, opened)
   try {
     const recorded = isFresh ? null : await findRecorded(parts, file, opened.file.sha256)
-    if (recorded !== null) return await putIntoArchive(parts, file, opened, { kind: 'known', batchId: recorded })
-    const submitted = await parts.submit(opened.file)
-    if (submitted.kind === 'read-otherwise') throw parts.refusals.readOtherwise(submitted)
-    if (submitted.kind !== 'refused') return await putIntoArchive(parts, file, opened, submitted)
-    await refuse(parts, file, opened, submitted.reviewed).finally(() => submitted.reviewed.draft.discard())
+    const submitted =
+      recorded === null ? await parts.submit(opened.file) : await parts.holdAgainst(recorded, opened.file)
+    if (submitted.kind === 'refused')
+      return await refuse(parts, file, opened, submitted.reviewed).finally(() => submitted.reviewed.draft.discard())
+    if (submitted.kind !== 'recorded' && submitted.kind !== 'known') throw parts.refusals.otherwise(submitted)
+    await putIntoArchive(parts, file, opened, submitted)
   } finally {
     await opened.close()
   }
@@ -290,7 +296,7 @@ async function putIntoArchive<F>(
   parts: InboxParts<F>,
   file: TakenFile,
   opened: F & { readonly file: InstructionFile },
-  submitted: Exclude<Submitted, { kind: 'refused' | 'read-otherwise' }>,
+  submitted: Taken,
 ): Promise<void> {
   const { folder, ledger, reports, tell } = parts
   const { batchId } = submitted

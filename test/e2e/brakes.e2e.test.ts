@@ -53,6 +53,54 @@ test('more declines than were allowed for pause the batch', async () => {
 })
 
 test.each([
+  ['--canary', '2'],
+  ['--max-declined', '1'],
+])(
+  '%s %s for a file that is a batch without it is refused by every door, and nothing of the batch is sent',
+  async (...brake) => {
+    const { input, out } = await prepared(5)
+    const { batch } = (await office.tranche('submit', input, '--json')).last
+    for (const door of [
+      ['run', input, '--out', out],
+      ['submit', input],
+    ]) {
+      const refused = await office.tranche(...door, ...brake)
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringContaining(`This file is batch ${batch} already`),
+      ])
+      expect(refused.stderr).toContain(`tranche pause ${batch} --reason TEXT`)
+    }
+    expect(office.sandbox.received()).toBe(0)
+    const ran = await office.tranche('run', input, '--out', out)
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(office.sandbox.received()).toBe(5)
+  },
+)
+
+test('what is declared of a file that is a batch already is held against the batch, finished or not', async () => {
+  const { input, out } = await prepared(5)
+  const { batch } = (await office.tranche('submit', input, '--json')).last
+  const wrong = ['--expect-count', '7', '--expect-total', 'EUR=1.00']
+  const right = ['--expect-count', '5', '--expect-total', 'EUR=15.00']
+  const run = (...more: string[]) => office.tranche('run', input, '--out', out, '--json', ...more)
+  const refusedBy = async (door: Promise<Awaited<ReturnType<typeof run>>>) => {
+    const refused = await door
+    expect(refused.code, refused.stderr).toBe(7)
+    expect(refused.stderr).toContain('The file has 5 rows, 7 were expected (--expect-count): 2 too few.')
+    expect(refused.last).toMatchObject({ batch, exit: 7, refusals: [{ kind: 'count' }, { kind: 'total' }] })
+  }
+  await refusedBy(run(...wrong))
+  await refusedBy(office.tranche('submit', input, '--json', ...wrong))
+  expect(office.sandbox.received()).toBe(0)
+  const ran = await run(...right)
+  expect([ran.code, ran.last.batch], ran.stderr).toEqual([0, batch])
+  await refusedBy(run(...wrong))
+  expect((await run(...right)).code).toBe(0)
+  expect(office.sandbox.received()).toBe(5)
+})
+
+test.each([
   ['--canary', '0'],
   ['--canary', 'some'],
   ['--max-declined', '100'],

@@ -187,6 +187,45 @@ export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
     })
   })
 
+  describe('a brake that is asked for when the batch is recorded already', () => {
+    const asked = (batchId: BatchId, canaryRows: number | null, maxDeclinedPercent: number | null = null) =>
+      ledger.otherBrakes(batchId, { canaryRows, maxDeclinedPercent })
+
+    test('is the canary that it was recorded with, before and after a person has looked', async () => {
+      const batchId = await batchOf(4, { canaryRows: 1 })
+      expect([await asked(batchId, 1), await asked(batchId, null)]).toEqual([[], []])
+      expect([await asked(batchId, 2), await asked(batchId, 9)]).toEqual([['canary'], ['canary']])
+      await work(ledger, batchId, 'R-0', 'APPROVED')
+      await ledger.resume(batchId, 'as expected', CLERK, NOW)
+      await work(ledger, batchId, 'R-1', 'DECLINED')
+      expect([await asked(batchId, 1), await asked(batchId, 2)]).toEqual([[], ['canary']])
+    })
+
+    test('is no canary of a batch without one, unless it would be the whole batch', async () => {
+      const batchId = await batchOf(3, {})
+      await work(ledger, batchId, 'R-0', 'APPROVED')
+      expect([await asked(batchId, 2), await asked(batchId, 3)]).toEqual([['canary'], []])
+    })
+
+    test('is the canary of rows that were due first, though fewer than were asked for', async () => {
+      const later = { executeAtMs: NOW + 1_000 }
+      const rows = [
+        faultyRow(1, 'bad'),
+        rowOf(2, refund('A', later)),
+        rowOf(3, refund('B')),
+        rowOf(4, refund('C', later)),
+      ]
+      const batchId = await submit(ledger, accountId, rows, { canaryRows: 2 })
+      expect([await asked(batchId, 2), await asked(batchId, 3)]).toEqual([[], ['canary']])
+    })
+
+    test('is the limit on declines that it was recorded with', async () => {
+      const batchId = await batchOf(3, { maxDeclinedPercent: 0 })
+      expect([await asked(batchId, null, 0), await asked(batchId, null)]).toEqual([[], []])
+      expect(await asked(batchId, 1, 5)).toEqual(['canary', 'max-declined'])
+    })
+  })
+
   describe('a limit on declines', () => {
     test('pauses the batch at the first answer beyond it, and begins anew when it is resumed', async () => {
       const batchId = await batchOf(12, { maxDeclinedPercent: 2 })

@@ -85,6 +85,7 @@ const ACTOR = 'test/actor.test.ts'
 const ACTS = 'test/e2e/acts.e2e.test.ts'
 const DEEP = 'test/e2e/deep.e2e.test.ts'
 const PURGE = 'test/e2e/purge.e2e.test.ts'
+const BRAKES = 'test/e2e/brakes.e2e.test.ts'
 
 export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Before the first byte
@@ -1932,6 +1933,55 @@ export const GUARDS: readonly Guard[] = [
     guard: '    await onReviewed(reviewed)\n  } catch',
     without: '    void onReviewed(reviewed).catch(() => {})\n  } catch',
     tests: [SUBMITTING],
+  },
+  {
+    name: 'a batch goes on with no brake asked for that it was not recorded with',
+    file: 'src/processors/submit-file.ts',
+    guard: 'return brakes.length > 0 ?',
+    without: 'return brakes.length < 0 ?',
+    tests: [SUBMITTING, BRAKES],
+  },
+  {
+    name: 'what is declared of a file is held against the batch that it is',
+    file: 'src/processors/submit-file.ts',
+    guard: "  if (refusals.length > 0) return { kind: 'holds-other', batchId, rows, open, refusals }\n",
+    without: '',
+    tests: [SUBMITTING, BRAKES],
+  },
+  {
+    name: 'what is declared of a file is held against the finished batch that it is',
+    file: 'src/commands/run.ts',
+    guard: 'return holdAgainstBatch(finished, file, request, ledger)',
+    without: "return { kind: 'known', batchId: finished }",
+    tests: [BRAKES],
+  },
+  {
+    name: 'bad rows without a readable amount leave the total of a known batch unknown',
+    file: 'src/processors/submit-file.ts',
+    guard: "unread += rows.filter(({ money }) => money === 'unread').length",
+    without: 'unread += rows.length - rows.length',
+    tests: [SUBMITTING],
+  },
+  {
+    name: 'a canary that is over is still the one that the batch was recorded with',
+    file: 'src/ledger/sqlite/canary.ts',
+    guard: "state NOT IN ('INVALID', 'DUPLICATE')",
+    without: "state = 'READY'",
+    tests: [LEDGER],
+  },
+  {
+    name: 'another canary than that of the batch is another brake',
+    file: 'src/ledger/sqlite/canary.ts',
+    guard: 'return (asked?.rowNo ?? null) === recorded.rowNo && ',
+    without: 'return ',
+    tests: [LEDGER],
+  },
+  {
+    name: 'inbox: an interrupted file goes on with no brake asked for that it was not recorded with',
+    file: 'src/processors/work-inbox.ts',
+    guard: 'await parts.holdAgainst(recorded, opened.file)',
+    without: "{ kind: 'known' as const, batchId: recorded }",
+    tests: [INBOX_PASS],
   },
   {
     name: 'results that do not tie out to the ledger are not written',

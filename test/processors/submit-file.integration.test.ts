@@ -1,10 +1,20 @@
 // One file handed in more than once at the same moment: it is one batch, whoever comes first.
 
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { AccountId } from '../../src/domain/ports.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, BatchId } from '../../src/domain/ports.ts'
 import type { InstructionFile, Reviewed, SubmitRequest } from '../../src/domain/submission.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
-import { CLERK, type LedgerPlace, NOW, openAccount, refund, rowOf, sqlitePlace } from '../fixtures/ledgers.ts'
+import {
+  CLERK,
+  EUR,
+  faultyRow,
+  type LedgerPlace,
+  NOW,
+  openAccount,
+  refund,
+  rowOf,
+  sqlitePlace,
+} from '../fixtures/ledgers.ts'
 
 let place: LedgerPlace
 let accountId: AccountId
@@ -21,7 +31,7 @@ const fileOf = (sha256: string): InstructionFile => ({
   },
 })
 
-const request = (): SubmitRequest => ({
+const request = (over: Partial<SubmitRequest> = {}): SubmitRequest => ({
   ...{ accountId, runKey: null, fingerprint: '', sandbox: false, retry: [], lookalikeDays: 20, allowLookalikes: 0 },
   ...{
     skipInvalid: false,
@@ -31,6 +41,7 @@ const request = (): SubmitRequest => ({
     maxDeclinedPercent: null,
     nowMs: NOW,
   },
+  ...over,
 })
 
 test('of submits that all found the file unknown one records it, and the others answer with its batch', async () => {
@@ -63,4 +74,52 @@ test('where what stands before the recording fails, nothing is recorded, and the
   expect(await submitFile(file, request(), CLERK, ledger, look)).toMatchObject({ kind: 'recorded' })
   expect(await submitFile(file, request(), CLERK, ledger, look)).toMatchObject({ kind: 'known' })
   expect(seen).toEqual([3, 0])
+})
+
+describe('a file that is a batch already', () => {
+  const again = (over: Partial<SubmitRequest>, file = fileOf('ab'.repeat(32))) =>
+    submitFile(file, request(over), CLERK, place.open())
+
+  test('goes on with the brakes that it was recorded with, named again or not', async () => {
+    const brakes = { canaryRows: 1, maxDeclinedPercent: 20 }
+    const { batchId } = (await again(brakes)) as { batchId: BatchId }
+    expect(await again(brakes)).toEqual({ kind: 'known', batchId })
+    expect(await again({})).toEqual({ kind: 'known', batchId })
+  })
+
+  test('is refused with brakes that it was not recorded with', async () => {
+    const { batchId } = (await again({ maxDeclinedPercent: 20 })) as { batchId: BatchId }
+    const otherwise = { kind: 'braked-otherwise', batchId, open: 3 }
+    expect(await again({ canaryRows: 1, maxDeclinedPercent: 20 })).toEqual({ ...otherwise, brakes: ['canary'] })
+    expect(await again({ maxDeclinedPercent: 5 })).toEqual({ ...otherwise, brakes: ['max-declined'] })
+  })
+
+  test('is held against what is declared of it now, as it was recorded', async () => {
+    const { batchId } = (await again({})) as { batchId: BatchId }
+    const declared = { expectCount: 3, expectTotals: [{ currency: EUR, amountMinor: 3_000n }] }
+    expect(await again(declared)).toEqual({ kind: 'known', batchId })
+    expect(await again({ ...declared, expectCount: 4 })).toEqual({
+      ...{ kind: 'holds-other', batchId, rows: 3, open: 3 },
+      refusals: [{ kind: 'count', expected: 4, found: 3 }],
+    })
+    const expectTotals = [{ currency: EUR, amountMinor: 3_001n }]
+    expect(await again({ ...declared, expectTotals })).toMatchObject({
+      refusals: [{ kind: 'total', found: 'EUR=30.00' }],
+    })
+  })
+
+  test.each([
+    ['unread', 'holds-other'],
+    [null, 'known'],
+  ] as const)('with a bad row whose amount is %s is %s where a total is declared', async (money, kind) => {
+    const file: InstructionFile = {
+      ...fileOf('ab'.repeat(32)),
+      async *rows() {
+        yield [rowOf(1, refund('R-1')), faultyRow(2, 'R-2', { money })]
+      },
+    }
+    expect(await again({ skipInvalid: true }, file)).toMatchObject({ kind: 'recorded' })
+    const expectTotals = [{ currency: EUR, amountMinor: 1_000n }]
+    expect(await again({ skipInvalid: true, expectTotals }, file)).toMatchObject({ kind })
+  })
 })

@@ -13,7 +13,7 @@ import { fingerprintOf } from '../../src/domain/interpretation.ts'
 import type { AccountId, BatchId, Ledger } from '../../src/domain/ports.ts'
 import type { SubmitRequest } from '../../src/domain/submission.ts'
 import { type OpenedInbox, openInbox } from '../../src/inbox/folder.ts'
-import { submitFile } from '../../src/processors/submit-file.ts'
+import { holdAgainst, submitFile } from '../../src/processors/submit-file.ts'
 import { type InboxParts, type InboxWork, openInboxWork } from '../../src/processors/work-inbox.ts'
 import { ManualClock } from '../fixtures/clock.ts'
 import { refunds, toCsv } from '../fixtures/files.ts'
@@ -63,13 +63,14 @@ function partsWith(over: Partial<InboxParts<object>> = {}): InboxParts<object> {
   return {
     ...{ folder, ledger, ledgerPath: 'ledger.db', accountId, fingerprint: '', clock },
     refusals: {
-      readOtherwise: ({ batchId }) => new Fault('usage', `otherwise ${batchId}`),
+      otherwise: ({ kind, batchId }) => new Fault('usage', `${kind} ${batchId}`),
       recordedOtherwise: ({ batchId }) => new Fault('usage', `recorded otherwise ${batchId}`),
       recordedForAnother: ({ merchant }) => new Fault('usage', `recorded for ${merchant}`),
     },
     findCards: (path) => findCardsIn(path, NO_MERCHANT, OPTIONS),
     open: async (path) => openInstructionFile(path, NO_MERCHANT, OPTIONS),
     submit: (file) => submitFile(file, { ...REQUEST, accountId, nowMs: clock.nowMs() }, CLERK, ledger),
+    holdAgainst: (batchId, file) => holdAgainst(batchId, file, { ...REQUEST, accountId }, ledger),
     writeRejects: async (_opened, { draft }, path) => writeFile(path, JSON.stringify([...draft.rejects()])),
     cardsFound: async () => {},
     writeResults: async (batchId, out) => {
@@ -288,6 +289,20 @@ describe('one batch for one file', () => {
     expect(told.at(-1)).toMatchObject({
       kind: 'trouble',
       error: { message: expect.stringContaining('recorded otherwise ') },
+    })
+    expect([await ledger.batches(), csvIn('archive')]).toMatchObject([{ length: 1 }, []])
+    await pass(open())
+    expect(csvIn('archive')).toHaveLength(1)
+  })
+
+  test('interrupted after it was recorded, it does not go on without the brakes that the inbox is started with now', async () => {
+    await put('a.csv')
+    await pass(open({ folder: { ...folder, archive: () => Promise.reject(new Error('killed')) } }))
+    const request = { ...REQUEST, accountId, canaryRows: 1 }
+    await pass(open({ holdAgainst: (batchId, file) => holdAgainst(batchId, file, request, ledger) }))
+    expect(told.at(-1)).toMatchObject({
+      kind: 'trouble',
+      error: { message: expect.stringContaining('braked-otherwise ') },
     })
     expect([await ledger.batches(), csvIn('archive')]).toMatchObject([{ length: 1 }, []])
     await pass(open())

@@ -4,6 +4,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { assert, Fault } from '../../domain/fault.ts'
 import type { Actor, BatchId, Draft, DraftHeader, DraftRow } from '../../domain/ports.ts'
 import { byOf, openActorIds, openActs } from './acts.ts'
+import { canaryOfDraft } from './canary.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
 import { openAccepting } from './copies/identity.ts'
 import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
@@ -216,7 +217,7 @@ async function insertBatch(
       canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id)
     VALUES (?, ?, 'file', 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const actorIdOf = openActorIds(db)
-  const canary = canaryOf(db, header)
+  const canary = canaryOfDraft(db, header)
   const values: SQLInputValue[] = [
     batchId,
     Number(header.accountId),
@@ -235,31 +236,6 @@ async function insertBatch(
     header.maxDeclinedPercent,
   ]
   await committer.write(() => void insert.run(...values, actorIdOf(actor)), { kind: 'faulting' })
-}
-
-interface Canary {
-  readonly rows: number
-  /** Rows with a later `execute_at` are none of it. */
-  readonly executeAtMs: number
-  /** The last row of it. */
-  readonly rowNo: number
-}
-
-/** The first rows that could be sent now; where all are due later, the first of those. null: the whole batch, or none asked for. */
-function canaryOf(db: DatabaseSync, { canaryRows, nowMs }: DraftHeader): Canary | null {
-  if (canaryRows === null) return null
-  const { n: ready } = db.prepare("SELECT count(*) AS n FROM temp.draft_row WHERE state = 'READY'").get() as {
-    n: number
-  }
-  if (ready <= canaryRows) return null
-  const first = db.prepare(`
-    SELECT count(*) AS rows, max(row_no) AS rowNo FROM (
-      SELECT row_no FROM temp.draft_row WHERE state = 'READY' AND coalesce(execute_at, 0) <= ? ORDER BY row_no LIMIT ?)`)
-  for (const executeAtMs of [nowMs, Number.MAX_SAFE_INTEGER]) {
-    const { rows, rowNo } = first.get(executeAtMs, canaryRows) as { rows: number; rowNo: number }
-    if (rows > 0) return { rows, rowNo, executeAtMs }
-  }
-  return null
 }
 
 /** The one moment in which the batch comes into being: references change hands, counts appear, rows may be claimed. */

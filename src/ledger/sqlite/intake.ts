@@ -6,6 +6,7 @@ import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
 import type {
   AccountId,
   BatchId,
+  Brake,
   DraftHeader,
   IntakeAnswer,
   IntakeLedger,
@@ -15,6 +16,7 @@ import type {
 import type { State } from '../../domain/states.ts'
 import { shortUsername } from '../../domain/username.ts'
 import { openActs } from './acts.ts'
+import { isCanaryOf } from './canary.ts'
 import type { Committer } from './commit.ts'
 import { openAccepting } from './copies/identity.ts'
 import { deleteDrafts, openDraftOn } from './draft.ts'
@@ -59,6 +61,7 @@ export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally,
     },
 
     findUnfinished: async (header) => findUnfinished(db, header),
+    otherBrakes: async (batchId, asked) => otherBrakes(db, batchId, asked),
 
     async recordMessage(message) {
       for (;;) {
@@ -96,6 +99,19 @@ function findUnfinished(
     .get(fileSha256, Number(accountId), runKey) as { id: string; reading: string; givenUp: number } | undefined
   if (found === undefined) return null
   return { batchId: found.id as BatchId, fingerprint: found.reading, givenUp: found.givenUp === 1 }
+}
+
+function otherBrakes(
+  db: DatabaseSync,
+  batchId: BatchId,
+  { canaryRows, maxDeclinedPercent }: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent'>,
+): readonly Brake[] {
+  const { limit } = db.prepare('SELECT max_declined AS "limit" FROM batch WHERE id = ?').get(batchId) as {
+    limit: number | null
+  }
+  const canary = canaryRows !== null && !isCanaryOf(db, batchId, canaryRows)
+  const declines = maxDeclinedPercent !== null && maxDeclinedPercent !== limit
+  return [...(canary ? (['canary'] as const) : []), ...(declines ? (['max-declined'] as const) : [])]
 }
 
 function accountOf(db: DatabaseSync, name: string, url: string, username: string, nowMs: number): AccountId | Fault {
