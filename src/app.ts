@@ -937,12 +937,18 @@ async function sweepRehearsals(): Promise<void> {
 
 const SANDBOX_USER = { username: 'sandbox', password: 'sandbox' }
 
-export async function openRehearsal(app: App, as: string | null, logLevel: string): Promise<Rehearsal> {
+/** `like`: the merchant that is rehearsed; undefined: none is configured by that name. */
+export async function openRehearsal(
+  app: App,
+  like: Merchant | undefined,
+  as: string | null,
+  logLevel: string,
+): Promise<Rehearsal> {
   const { openSandbox } = await import('./sandbox/server.ts')
   const sandbox = await openSandbox({ ...SANDBOX_USER, clock: () => Date.now(), triggers: true })
   await sweepRehearsals()
   const dataDir = mkdtempSync(join(tmpdir(), REHEARSAL))
-  const configured = [...app.config.merchants.values()][0]
+  const configured = like ?? [...app.config.merchants.values()][0]
   const merchant: Merchant = {
     name: 'sandbox',
     url: sandbox.url,

@@ -290,7 +290,7 @@ function addBatchCommands(program: Command, act: Act): void {
   program
     .command('status [batch]')
     .description('all batches; or one: counts, amounts, and why nothing moves')
-    .option('--watch', 'keep showing until it moves no further')
+    .option('--watch', 'of one batch: keep showing until it moves no further')
     .addHelpText('after', example('tranche status', 'tranche status 261120-k7q2m --watch'))
     .action((batch: string | undefined, options: { watch?: boolean }) =>
       act(async (app, terminal) => (await import('./commands/status.ts')).status(app, batch, options, terminal)),
@@ -389,7 +389,7 @@ function addSteering(program: Command, what: keyof typeof STEERING, act: Act): v
     .command(what === 'resume' ? 'resume [batch]' : `${what} <batch>`)
     .description(STEERING[what])
     .requiredOption('--reason <text>', 'why; kept in the history')
-  if (what === 'resume') command.option('--merchant <name>', 'let a stopped merchant go on')
+  if (what === 'resume') command.option('--merchant <name>', 'in place of a batch: let a stopped merchant go on')
   command
     .addHelpText('after', example(`tranche ${what} 261120-k7q2m --reason "agreed with Ann"`))
     .action((batch: string | undefined, options: { reason: string; merchant?: string }) =>

@@ -74,6 +74,11 @@ function defaultName(app: App): string {
   return names.length === 1 ? (names[0] as string) : DEFAULT_MERCHANT
 }
 
+/** Whose settings a rehearsal takes. Without one that is named, none needs to be configured. */
+export function rehearsedMerchant(app: App, { merchant }: FileArguments): Merchant | undefined {
+  return merchant === undefined ? app.config.merchants.get(defaultName(app)) : merchantOf(app.config, merchant)
+}
+
 export function requestFor(app: App, merchant: Merchant, given: FileArguments): FileRequest {
   const options = {
     operation: parseOption(given.operation, '--operation', 'CAPTURE, AUTH, CAUTH, REFUND or CANCEL', parseOperation),

@@ -71,11 +71,12 @@ async function resolveFile(
     reference !== undefined ||
     given.as !== undefined ||
     given.transaction !== undefined ||
-    given.attempt !== undefined
+    given.attempt !== undefined ||
+    given.merchant !== undefined
   ) {
     throw new Fault(
       'usage',
-      '--file holds references, findings and transactions itself; only --reason goes with it. Nothing was changed.',
+      '--file holds references, findings, transactions and merchants itself; only --reason goes with it. To leave lines out, take them out of the file. Nothing was changed.',
     )
   }
   const worklist = await readWorklistFile(given.file, given.reason?.trim() || null)

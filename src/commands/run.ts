@@ -29,7 +29,14 @@ import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
 import type { Known, SubmitRequest } from '../domain/submission.ts'
 import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'
-import { type FileArguments, type FileRequest, parseFileArguments, requestFor, withFormat } from './file-arguments.ts'
+import {
+  type FileArguments,
+  type FileRequest,
+  parseFileArguments,
+  rehearsedMerchant,
+  requestFor,
+  withFormat,
+} from './file-arguments.ts'
 import { type Followed, follow, logEnding, viewOf } from './follow.ts'
 import { goOnWith } from './known-batch.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
@@ -53,7 +60,7 @@ export async function run(app: App, path: string, asked: RunArguments, terminal:
   const giveUpAfterMs = given.giveUpAfter === undefined ? null : parseDurationMs(given.giveUpAfter)
   if (given.sandbox !== true)
     return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given), terminal, false)
-  const rehearsal = await openRehearsal(app, app.actor.as, 'error')
+  const rehearsal = await openRehearsal(app, rehearsedMerchant(app, given), app.actor.as, 'error')
   try {
     terminal.say('SANDBOX: a private gateway and a throw-away ledger; no money moves and nothing is remembered.')
     const request = requestFor(rehearsal.app, rehearsal.merchant, given)

@@ -21,6 +21,8 @@ export async function status(
   given: StatusArguments,
   terminal: Terminal,
 ): Promise<number> {
+  if (id === undefined && given.watch === true)
+    throw new Fault('usage', '--watch follows one batch. Name it: tranche status BATCH --watch')
   const ledger = await openRecordAloud(app, terminal)
   try {
     if (id === undefined) return await showAll(app, ledger, terminal)

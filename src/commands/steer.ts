@@ -24,6 +24,11 @@ export async function steer(
 ): Promise<number> {
   if (given.reason.trim() === '')
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
+  if (id !== undefined && given.merchant !== undefined)
+    throw new Fault(
+      'usage',
+      `Name a batch or a merchant, not both: tranche resume ${id} --reason TEXT lets the batch go on, tranche resume --merchant ${given.merchant} --reason TEXT a merchant that was stopped. Nothing was changed.`,
+    )
   const ledger = await openRecord(app)
   try {
     if (what === 'resume' && given.merchant !== undefined)

@@ -165,3 +165,36 @@ test('nothing that a terminal obeys is printed, wherever it comes from', async (
     }
   }
 }, 120_000)
+
+describe('what is said together and cannot hold together is refused, and nothing is done', () => {
+  test.each<[string, (batch: string) => string[]]>([
+    ['a batch and a merchant to resume', (id) => ['resume', id, '--merchant', 'default', '--reason', 'looked']],
+    ['a worklist and a merchant', () => ['in-doubt', 'resolve', '--file', 'doubts.csv', '--merchant', 'default']],
+    ['all batches and --watch', () => ['status', '--watch']],
+    [
+      'a rehearsal and a merchant that is not configured',
+      () => ['run', 'in.csv', '--out', 'o.csv', '--sandbox', '--merchant', 'hotel'],
+    ],
+  ])('%s', async (_, argsOf) => {
+    const before = await office.tranche('log', '--json')
+    const ended = await office.tranche(...argsOf(batch), '--json')
+    expect(ended.code, ended.stderr).toBe(2)
+    expect(ended.stderr).toMatch(/merchant|--watch/)
+    expect((await office.tranche('log', '--json')).stdout).toBe(before.stdout)
+  })
+
+  test('a rehearsal reads the file as the merchant that is named does', async () => {
+    await office.put('pw', 's3cret-pass\n')
+    const merchant = (name: string, currency: string) =>
+      `  ${name}: {url: "https://${name}.example", username: ${name}, password_file: pw, currency: ${currency}}\n`
+    const config = await office.put('t.yaml', `merchants:\n${merchant('cafe', 'EUR')}${merchant('hotel', 'USD')}`)
+    const file = await office.put('no-currency.csv', FILE.replace(',request_currency', '').replace(',EUR', ''))
+    const out = office.path('rehearsed.csv')
+    const ran = await office.trancheWith(
+      { TRANCHE_CONFIG: config },
+      ...['run', file, '--sandbox', '--merchant', 'hotel', '--out', out, '--json'],
+    )
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.last.totals).toMatchObject([{ currency: 'USD' }])
+  })
+})

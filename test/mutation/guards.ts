@@ -1977,6 +1977,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a batch and a merchant are not resumed with one command',
+    file: 'src/commands/steer.ts',
+    guard: 'if (id !== undefined && given.merchant !== undefined)',
+    without: "if (id === undefined && what !== 'resume')",
+    tests: [DOORS],
+  },
+  {
+    name: 'a worklist is not narrowed by a merchant without a word',
+    file: 'src/commands/resolve.ts',
+    guard: ' ||\n    given.merchant !== undefined\n  ) {',
+    without: '\n  ) {',
+    tests: [DOORS],
+  },
+  {
+    name: 'a rehearsal is of the merchant that is named',
+    file: 'src/app.ts',
+    guard: 'const configured = like ?? ',
+    without: 'const configured = ',
+    tests: [DOORS],
+  },
+  {
     name: 'inbox: an interrupted file goes on with no brake asked for that it was not recorded with',
     file: 'src/processors/work-inbox.ts',
     guard: 'await parts.holdAgainst(recorded, opened.file)',
