@@ -500,7 +500,7 @@ export interface WorkOptions extends WorkEvents {
   readonly only: BatchId | null
 }
 
-export type { Held, Work, WorkerLock }
+export type { Held, Holder, Work, WorkerLock }
 
 /** Nothing is being sent yet, so that two starters in the same instant can sort it out. */
 const SIMULTANEOUS_START_MS = 100
@@ -555,7 +555,8 @@ function copyAtWork(path: string, { heldBy }: Held): Fault {
 }
 
 function holderOf(app: App, command: string): Holder {
-  return { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() }
+  const holder = { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() }
+  return command === 'worker' ? { ...holder, merchants: [...app.config.merchants.keys()] } : holder
 }
 
 /**
@@ -582,6 +583,11 @@ export async function workerNow(app: App): Promise<{ holder: Holder | null } | n
   const { lockHeld } = await import('./files/lock.ts')
   const held = lockHeld(app.paths.workerLock)
   return held === null ? null : { holder: held.heldBy }
+}
+
+/** Whether the process that works sends for that merchant. One that does not say, or does one batch only, is believed to. */
+export function sendsFor(holder: Holder | null, merchant: string): boolean {
+  return holder?.merchants?.includes(merchant) ?? true
 }
 
 /** Redis as configured, or a private one. Only for the holder of the worker lock. */

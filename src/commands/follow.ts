@@ -16,7 +16,7 @@ export interface Followed {
 
 /**
  * Null: the signal aborted first. `giveUpAfterMs` counts from the last row that was settled. `step` runs between looks and
- * says whether nobody works off any other batch meanwhile.
+ * says whether nobody works off any other batch meanwhile; `isServed`: whether the one who works sends for the merchant.
  */
 export async function follow(
   app: App,
@@ -27,6 +27,7 @@ export async function follow(
     readonly signal: AbortSignal
     readonly giveUpAfterMs: number | null
     readonly step: () => Promise<boolean>
+    readonly isServed: (batch: BatchView) => boolean
   },
 ): Promise<Followed | null> {
   const progress = openProgress(app, terminal)
@@ -37,7 +38,7 @@ export async function follow(
     const batch = await viewOf(ledger, batchId)
     progress.show(batch)
     trouble.look(batch)
-    const ending = endingOf(batch, app.clock.nowMs())
+    const ending = endingOf(batch, app.clock.nowMs(), until.isServed(batch))
     if (ending !== null) {
       progress.end()
       return { batch, ending }

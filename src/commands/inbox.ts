@@ -9,6 +9,7 @@ import {
   openInboxFolder,
   openInboxWork,
   openInstructionFile,
+  sendsFor,
   submitFile,
   takeInboxLock,
   type WorkerLock,
@@ -16,7 +17,7 @@ import {
   writeBatchResults,
   writeRejects,
 } from '../app.ts'
-import { standingOf } from '../domain/batch-status.ts'
+import { standingOf, unservedText } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
@@ -141,7 +142,7 @@ async function work(
   const toSubmit = () => request.toSubmit(accountId, false)
   const { fingerprint } = toSubmit()
   const events: InboxEvent[] = []
-  const worker = openWorkerNote(app, ledger, terminal)
+  const worker = openWorkerNote(app, ledger, merchant.name, terminal)
   const inboxWork = await openInboxWork({
     ...{ folder, ledger, ledgerPath: app.paths.ledger, accountId, clock: app.clock },
     fingerprint,
@@ -230,17 +231,22 @@ function end(terminal: Terminal, once: boolean, events: readonly InboxEvent[], s
 }
 
 /** Says once that batches wait and nobody sends them. */
-function openWorkerNote(app: App, ledger: Ledger, terminal: Terminal): { note(): Promise<void> } {
+function openWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: Terminal): { note(): Promise<void> } {
   let said = false
   return {
     async note() {
-      if ((await workerNow(app)) !== null) {
+      const worker = await workerNow(app)
+      if (worker !== null && sendsFor(worker.holder, merchant)) {
         said = false
         return
       }
       if (said || !(await ledger.batches('open')).some(({ hold }) => hold === 'none')) return
       said = true
-      terminal.say('No worker is running, so what is recorded is not sent yet. Start one: tranche worker')
+      terminal.say(
+        worker === null
+          ? 'No worker is running, so what is recorded is not sent yet. Start one: tranche worker'
+          : `What is recorded is not sent yet: ${unservedText(merchant)}.`,
+      )
       terminal.object({ event: 'no-worker' })
     },
   }

@@ -1,6 +1,6 @@
 // tranche rate [MERCHANT] [N/s]: shows the rate dial, or turns it while a worker is running. Needs no Redis.
 
-import { type App, accountOf, openRecord, workerNow } from '../app.ts'
+import { type App, accountOf, type Holder, openRecord, sendsFor, workerNow } from '../app.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId, Ledger } from '../domain/ports.ts'
 import { openRecordAloud } from './submit.ts'
@@ -76,10 +76,7 @@ async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): P
     await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs())
     const configured = app.config.merchants.get(merchant)?.ratePerSecond
     terminal.object(toJson({ merchant, perSecond, configured }))
-    const worker =
-      (await workerNow(app)) === null
-        ? 'No worker is running; the next one keeps to it.'
-        : 'The running worker takes it up at once; its first request at this rate leaves a second later.'
+    const worker = workerText(await workerNow(app), merchant)
     const here = configured === undefined ? '' : ` (${rateText(configured)} here)`
     terminal.say(
       perSecond === null
@@ -90,6 +87,13 @@ async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): P
   } finally {
     await ledger.close()
   }
+}
+
+function workerText(worker: { readonly holder: Holder | null } | null, merchant: string): string {
+  if (worker === null) return 'No worker is running; the next one keeps to it.'
+  return sendsFor(worker.holder, merchant)
+    ? 'The running worker takes it up at once; its first request at this rate leaves a second later.'
+    : 'The running worker was started without that merchant; the next one that sends for it keeps to it.'
 }
 
 /** Of a merchant that is configured here the account is made on first use. */

@@ -8,6 +8,7 @@ import {
   checkOut,
   checkRoom,
   findKnownBatch,
+  type Held,
   holdAgainstBatch,
   type OpenedFile,
   openInstructionFile,
@@ -16,6 +17,7 @@ import {
   openRehearsal,
   openWork,
   prepareSandbox,
+  sendsFor,
   submitFile,
   takeLockToSend,
   type Work,
@@ -246,8 +248,8 @@ async function record(
 
 /** The worker's place, if it is free: lock, Redis, then work. Opened before anything is recorded. */
 interface OwnWork {
-  /** null: it is ours. Otherwise who has it. */
-  tryToOpen(): Promise<string | null>
+  /** null: it is ours. Otherwise it is held. */
+  tryToOpen(): Promise<Held | null>
   start(batchId: BatchId): Promise<void>
   stopWork(): Promise<void>
   close(): Promise<void>
@@ -265,7 +267,7 @@ function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown) => vo
     async tryToOpen() {
       if (lock !== null) return null
       const taken = await takeLockToSend(app, ledger, 'run')
-      if (taken.kind === 'held') return taken.heldBy?.command ?? 'worker'
+      if (taken.kind === 'held') return taken
       lock = taken
       redis = await openRedis(app)
       return null
@@ -291,16 +293,17 @@ async function workOff(
   terminal: Terminal,
   until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null },
 ): Promise<Followed | null> {
-  const holder = await own.tryToOpen()
-  if (holder === null) await own.start(batchId)
-  else terminal.say(followingText(batchId, holder))
+  let held = await own.tryToOpen()
+  const isServed = ({ merchant }: Pick<BatchView, 'merchant'>) => held === null || sendsFor(held.heldBy, merchant)
+  if (held === null) await own.start(batchId)
+  else if (isServed(await viewOf(ledger, batchId))) terminal.say(followingText(batchId, held))
   const step = async () => {
     // Whoever worked may end before the batch does: then it is ours.
-    const mine = (await own.tryToOpen()) === null
-    if (mine) await own.start(batchId)
-    return mine
+    held = await own.tryToOpen()
+    if (held === null) await own.start(batchId)
+    return held === null
   }
-  const followed = await follow(app, ledger, batchId, terminal, { ...until, step })
+  const followed = await follow(app, ledger, batchId, terminal, { ...until, step, isServed })
   await own.stopWork()
   // Answers that came while work was stopping belong in the results.
   return followed === null ? null : { ...followed, batch: await viewOf(ledger, batchId) }
@@ -313,8 +316,8 @@ function troubleText(error: unknown): string {
   return `No work can be handed out (${message}). What was sent is recorded, the rest stays due. It goes on by itself when Redis answers; Ctrl-C ends it, and the same command resumes it.`
 }
 
-function followingText(batchId: BatchId, holder: string): string {
-  return holder === 'run'
+function followingText(batchId: BatchId, { heldBy }: Held): string {
+  return heldBy?.command === 'run'
     ? `Another run is working on this ledger. Batch ${batchId} is recorded and begins when that one ends.`
     : `A worker is running and does this batch too. Following batch ${batchId}.`
 }

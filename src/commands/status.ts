@@ -1,6 +1,6 @@
 // tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
 
-import { type App, workerNow } from '../app.ts'
+import { type App, type Holder, sendsFor, workerNow } from '../app.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
@@ -45,15 +45,15 @@ export async function toJsonAlarm(ledger: Ledger): Promise<object> {
 
 async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<number> {
   const batches = await ledger.batches()
-  const working = (await workerNow(app)) !== null
-  const nowMs = app.clock.nowMs()
+  const worker = await workerNow(app)
+  const standing = (batch: BatchView) => standingNow(app, batch, worker)
   terminal.object({
     ...(await toJsonAlarm(ledger)),
-    batches: batches.map((batch) => toJson(batch, standingOf(batch, nowMs, working))),
+    batches: batches.map((batch) => toJson(batch, standing(batch))),
   })
   if (batches.length === 0) terminal.say(`No batches yet in ${app.paths.ledger}.`)
   const rows = batches.map((batch) => {
-    const { state } = standingOf(batch, nowMs, working)
+    const { state } = standing(batch)
     const settled = batch.rows - countIn(batch, 'READY') - countIn(batch, 'SENDING')
     const doubt = countIn(batch, 'IN_DOUBT')
     return [
@@ -75,9 +75,15 @@ async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<nu
   return EXIT.approved
 }
 
+/** `worker`: as `workerNow` answered. */
+function standingNow(app: App, batch: BatchView, worker: { holder: Holder | null } | null): Standing {
+  const isServed = worker === null || sendsFor(worker.holder, batch.merchant)
+  return standingOf(batch, app.clock.nowMs(), worker !== null, isServed)
+}
+
 async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal, also: object = {}): Promise<number> {
   const batch = await findBatch(ledger, id)
-  const standing = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
+  const standing = standingNow(app, batch, await workerNow(app))
   const speed = await speedOf(app, ledger, batch)
   terminal.object({ ...also, ...(await toJsonAlarm(ledger)), ...toJson(batch, standing), ...speed })
   const { state, reason } = standing
@@ -179,7 +185,7 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): 
   let said: string | null = null
   while (!stop.signal.aborted && !terminal.readerLeft()) {
     const batch = await findBatch(ledger, id)
-    const { state, reason } = standingOf(batch, app.clock.nowMs(), (await workerNow(app)) !== null)
+    const { state, reason } = standingNow(app, batch, await workerNow(app))
     const saying = reason === null ? null : `${state.replace('_', ' ')}: ${reason}`
     if (saying !== null && saying !== said) terminal.say(saying)
     said = saying

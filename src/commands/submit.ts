@@ -1,7 +1,17 @@
 // tranche submit FILE: records it and prints the batch id; a worker does the rest.
 
-import { type App, accountOf, assertRecord, openInstructionFile, openRecord, submitFile, workerNow } from '../app.ts'
+import {
+  type App,
+  accountOf,
+  assertRecord,
+  openInstructionFile,
+  openRecord,
+  sendsFor,
+  submitFile,
+  workerNow,
+} from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
+import { unservedText } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId, Ledger } from '../domain/ports.ts'
 import type { Reviewed } from '../domain/submission.ts'
@@ -55,7 +65,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
       terminal.say(
         `Every row is recorded already or bad: nothing of it is to be sent. Its results: tranche results ${submitted.batchId} --out FILE`,
       )
-    } else await sayNext(app, submitted.batchId, terminal)
+    } else await sayNext(app, submitted.batchId, request.merchant.name, terminal)
     return EXIT.approved
   } finally {
     await opened.close()
@@ -105,12 +115,10 @@ async function showKnown(ledger: Ledger, batchId: BatchId, sha256: string, termi
   })
 }
 
-async function sayNext(app: App, batchId: BatchId, terminal: Terminal): Promise<void> {
+async function sayNext(app: App, batchId: BatchId, merchant: string, terminal: Terminal): Promise<void> {
   const worker = await workerNow(app)
-  terminal.say(
-    worker === null
-      ? 'No worker is running, so nothing moves yet. Start one: tranche worker'
-      : 'The running worker does the rest.',
-  )
+  if (worker === null) terminal.say('No worker is running, so nothing moves yet. Start one: tranche worker')
+  else if (sendsFor(worker.holder, merchant)) terminal.say('The running worker does the rest.')
+  else terminal.say(`Nothing moves yet: ${unservedText(merchant)}.`)
   terminal.say(`Follow it: tranche status ${batchId} --watch`)
 }

@@ -17,8 +17,8 @@ export interface Standing {
 /** A row that becomes due within this time is worth waiting for. */
 const SOON_MS = 60_000
 
-/** `workerRuns`: whether somebody holds the worker lock. */
-export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean): Standing {
+/** `workerRuns`: whether somebody holds the worker lock. `isServed`: whether that one sends for the merchant of the batch. */
+export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean, isServed = true): Standing {
   const ready = countIn(batch, 'READY')
   const sending = countIn(batch, 'SENDING')
   const trouble = batch.gatewayHealth === null || !workerRuns ? null : troubleText(batch.gatewayHealth, nowMs)
@@ -34,7 +34,14 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean)
     return { state: 'waiting', reason: `no worker is running; ${cost}. Start one: tranche worker` }
   }
   if (sending > 0) return { state: 'running', reason: trouble }
-  return readyStanding(batch, ready, nowMs, workerRuns)
+  const standing = readyStanding(batch, ready, nowMs, workerRuns)
+  if (isServed || standing.state === 'needs_attention') return standing
+  return { state: 'waiting', reason: unservedText(batch.merchant) }
+}
+
+/** A worker reads its configuration once, when it starts. */
+export function unservedText(merchant: string): string {
+  return `the running worker was started without merchant ${merchant} and sends none of its rows. Restart that worker with the configuration that names ${merchant}; it sends them then`
 }
 
 /** Nothing is open; what holds the rows that are due? */
@@ -109,8 +116,8 @@ export type Ending =
   /** A person must act first. */
   | { readonly kind: 'stuck'; readonly reason: string }
 
-export function endingOf(batch: BatchView, nowMs: number): Ending | null {
-  const { state, reason, goesOn } = standingOf(batch, nowMs, true)
+export function endingOf(batch: BatchView, nowMs: number, isServed = true): Ending | null {
+  const { state, reason, goesOn } = standingOf(batch, nowMs, true, isServed)
   if (goesOn === true) return null
   switch (state) {
     case 'done':
@@ -124,7 +131,7 @@ export function endingOf(batch: BatchView, nowMs: number): Ending | null {
       return countIn(batch, 'SENDING') > 0 ? null : { kind: 'stuck', reason: reason ?? state }
     case 'waiting':
       // What is due later is no less so for the gateway's asking to wait in the meantime.
-      return isLater(batch.nextExecuteAtMs, nowMs)
+      return isServed && isLater(batch.nextExecuteAtMs, nowMs)
         ? { kind: 'later', nextDueAtMs: batch.nextExecuteAtMs }
         : { kind: 'stuck', reason: reason ?? state }
     case 'running':

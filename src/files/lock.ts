@@ -13,6 +13,8 @@ export interface Holder {
   readonly host: string
   readonly command: string
   readonly startedAtMs: number
+  /** Of a worker: the merchants that it sends for. Absent: an earlier version wrote it, or it is no worker. */
+  readonly merchants?: readonly string[]
 }
 
 export interface Lock {
@@ -115,8 +117,13 @@ function readHolder(path: string): Holder | null {
 
 function parseHolder(value: unknown): Holder | null {
   if (typeof value !== 'object' || value === null) return null
-  const { pid, host, command, startedAtMs } = value as Record<string, unknown>
+  const { pid, host, command, startedAtMs, merchants } = value as Record<string, unknown>
   if (typeof pid !== 'number' || typeof startedAtMs !== 'number') return null
   if (typeof host !== 'string' || typeof command !== 'string') return null
-  return { pid, host, command, startedAtMs }
+  const holder = { pid, host, command, startedAtMs }
+  return isNames(merchants) ? { ...holder, merchants } : holder
+}
+
+function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string')
 }

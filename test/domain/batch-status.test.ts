@@ -52,6 +52,29 @@ describe('a batch whose gateway is in trouble', () => {
   })
 })
 
+describe('a batch whose merchant the running worker was started without', () => {
+  test('waits, says why and what to do, and ends a run that follows that worker', () => {
+    const batch = batchOf({ merchant: 'hotel' })
+    expect(standingOf(batch, NOW, true, false)).toEqual({
+      state: 'waiting',
+      reason:
+        'the running worker was started without merchant hotel and sends none of its rows. ' +
+        'Restart that worker with the configuration that names hotel; it sends them then',
+    })
+    expect(endingOf(batch, NOW, false)).toMatchObject({ kind: 'stuck', reason: expect.stringContaining('hotel') })
+    const later = batchOf({ nextExecuteAtMs: NOW + 3_600_000, nextDueAtMs: NOW + 3_600_000 })
+    expect(endingOf(later, NOW, false)).toMatchObject({ kind: 'stuck' })
+  })
+
+  test('is told for what it is where it is paused, in doubt or over', () => {
+    const held = batchOf({ hold: 'paused', holdReason: 'lunch' })
+    const over = batchOf({ counts: { APPROVED: 3 } })
+    const blocked = batchOf({ nextDueAtMs: null, blocked: 3 })
+    const states = [held, over, blocked].map((batch) => standingOf(batch, NOW, true, false).state)
+    expect(states).toEqual(['paused', 'done', 'needs_attention'])
+  })
+})
+
 describe('a batch in which nothing is open', () => {
   test('and a row is in doubt needs attention, never done', () => {
     const batch = batchOf({ counts: { APPROVED: 2, IN_DOUBT: 1 } })

@@ -49,6 +49,33 @@ test('a worker told to end lets open requests finish, none is in doubt, and the 
   expect((await second.ended).code).toBe(0)
 })
 
+test('a worker that was started without a merchant is not believed to send for it: run ends with 6 and says what to do', async () => {
+  office = await openOffice()
+  const worker = await office.worker()
+  await office.put('pw', 'sandbox\n')
+  const hotel = `merchants:\n  hotel: {url: "${office.sandbox.url}", username: hotel, password_file: pw}\n`
+  const configured = { TRANCHE_CONFIG: await office.put('t.yaml', hotel) }
+  const input = await office.put('in.csv', toCsv(refunds(3)))
+  const out = office.path('out.csv')
+  const run = ['run', input, '--merchant', 'hotel', '--out', out, '--give-up-after', '5s', '--json']
+  const ran = await office.trancheWith(configured, ...run)
+  expect(ran.code, ran.stderr).toBe(6)
+  expect(ran.stderr).toContain('was started without merchant hotel')
+  expect(ran.stderr).not.toContain('does this batch too')
+  expect(countsIn(out)).toEqual({ PENDING: 3 })
+  expect(office.sandbox.received()).toBe(0)
+  const { last: status } = await office.tranche('status', ran.last.batch, '--json')
+  expect(status).toMatchObject({ state: 'waiting', reason: expect.stringContaining('without merchant hotel') })
+  const again = await office.trancheWith(configured, 'submit', input, '--merchant', 'hotel')
+  expect(again.stderr).toContain('was started without merchant hotel')
+  expect(again.stderr).not.toContain('The running worker does the rest.')
+  const other = await office.put('other.csv', toCsv(refunds(2, 10)))
+  const own = await office.trancheWith(configured, 'submit', other, '--merchant', 'default')
+  expect(own.stderr).toContain('The running worker does the rest.')
+  worker.kill('SIGTERM')
+  await worker.ended
+})
+
 test('a second worker on one ledger is turned away with 6 and the name of the first; a run follows the first one', async () => {
   office = await openOffice()
   const first = await office.worker()

@@ -54,6 +54,16 @@ describe('between processes', () => {
     lock.release()
   })
 
+  test('the merchants that a worker sends for are told with it, and nothing is believed that is no list of names', async () => {
+    const lock = taken(takeLock(path, { ...ME, merchants: ['default', 'hotel'] }))
+    expect(lockHeld(path)?.heldBy).toEqual({ ...ME, merchants: ['default', 'hotel'] })
+    for (const merchants of ['default', [1], { default: true }, null]) {
+      await writeFile(`${path}.json`, JSON.stringify({ ...ME, merchants }))
+      expect(lockHeld(path)?.heldBy).toEqual(ME)
+    }
+    lock.release()
+  })
+
   test('a holder killed with SIGKILL leaves the lock free and its name behind without effect', async () => {
     const { child } = await childThatTakes()
     const refused = takeLock(path, ME)

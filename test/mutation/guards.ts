@@ -85,6 +85,8 @@ const ACTOR = 'test/actor.test.ts'
 const ACTS = 'test/e2e/acts.e2e.test.ts'
 const DEEP = 'test/e2e/deep.e2e.test.ts'
 const PURGE = 'test/e2e/purge.e2e.test.ts'
+const WORKER = 'test/e2e/worker.e2e.test.ts'
+const BATCH_STATUS = 'test/domain/batch-status.test.ts'
 const BRAKES = 'test/e2e/brakes.e2e.test.ts'
 
 export const GUARDS: readonly Guard[] = [
@@ -1975,6 +1977,20 @@ export const GUARDS: readonly Guard[] = [
     guard: 'return (asked?.rowNo ?? null) === recorded.rowNo && ',
     without: 'return ',
     tests: [LEDGER],
+  },
+  {
+    name: 'a run follows no worker that was started without the merchant',
+    file: 'src/app.ts',
+    guard: 'return holder?.merchants?.includes(merchant) ?? true',
+    without: 'return holder?.merchants?.includes(merchant) !== null',
+    tests: [WORKER],
+  },
+  {
+    name: 'a batch that the running worker does not serve waits for a person',
+    file: 'src/domain/batch-status.ts',
+    guard: "if (isServed || standing.state === 'needs_attention') return standing",
+    without: 'if (isServed || standing !== null) return standing',
+    tests: [BATCH_STATUS],
   },
   {
     name: 'a batch and a merchant are not resumed with one command',
