@@ -22,6 +22,7 @@ const GATE = 'test/throttle/limiter.test.ts'
 const TICK = 'test/processors/tick.test.ts'
 const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger.integration.test.ts'
+const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const COMMIT = 'test/ledger/sqlite/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
 const BODY = 'test/gateway/body.test.ts'
@@ -1625,6 +1626,48 @@ export const GUARDS: readonly Guard[] = [
     tests: [INBOX_PASS],
   },
   // ─────────────────────────────────────────────── Taking in
+  {
+    name: 'drafts: one that another submit began to delete never becomes visible',
+    file: 'src/ledger/sqlite/draft.ts',
+    guard: "SET stage = 'open' WHERE id = ? AND ${IS_ALIVE}",
+    without: "SET stage = 'open' WHERE id = ?",
+    tests: [DRAFT],
+  },
+  {
+    name: 'drafts: one is given up before its first row is deleted',
+    file: 'src/ledger/sqlite/draft.ts',
+    guard: '  await write(() => Number(giveUp.run(id).changes))\n',
+    without: '',
+    tests: [DRAFT],
+  },
+  {
+    name: 'drafts: what did not become visible is not said to be accepted',
+    file: 'src/ledger/sqlite/draft.ts',
+    guard: 'if (open.run(batchId).changes !== 1) throw overtakenFault()',
+    without: 'open.run(batchId)',
+    tests: [DRAFT],
+  },
+  {
+    name: 'drafts: one that is gone takes no more rows',
+    file: 'src/ledger/sqlite/draft.ts',
+    guard: ' AND EXISTS (SELECT 1 FROM batch WHERE id = ?1 AND ${IS_ALIVE})',
+    without: '',
+    tests: [DRAFT],
+  },
+  {
+    name: 'drafts: rows of a batch that became visible are not deleted with drafts',
+    file: 'src/ledger/sqlite/draft.ts',
+    guard: "\n      AND EXISTS (SELECT 1 FROM batch WHERE id = ?1 AND stage = 'draft')",
+    without: '',
+    tests: [DRAFT],
+  },
+  {
+    name: 'drafts: rows of another draft count as not seen',
+    file: 'src/ledger/sqlite/review.ts',
+    guard: "(SELECT min(${firstOf}) - 1 FROM batch b WHERE b.stage = 'draft'), ",
+    without: '',
+    tests: [DRAFT],
+  },
   {
     name: 'a reference names one instruction',
     file: 'src/ledger/sqlite/review.ts',

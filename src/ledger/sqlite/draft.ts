@@ -21,6 +21,9 @@ const SHARED = `row_no, line, cells, state, reference, holds_reference, run_key,
   order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at, attempt, ever_in_doubt,
   completed_at, reason, duplicate_of, supersedes`
 
+/** A draft that its submit may still fill: no other has begun to delete it. */
+const IS_ALIVE = "stage = 'draft' AND hold = 'none'"
+
 const TABLES = `
   DROP TABLE IF EXISTS temp.draft_row;
   DROP TABLE IF EXISTS temp.draft_fault;
@@ -159,8 +162,9 @@ async function copy(
     await insertBatch(db, committer, header, actor, batchId, rows)
     const copyRows = db.prepare(`
       INSERT INTO instruction (batch_id, account_id, ${SHARED})
-      SELECT ?, ?, ${SHARED.replace('holds_reference', 'holds_reference AND supersedes IS NULL')}
-      FROM temp.draft_row WHERE row_no > ? ORDER BY row_no LIMIT ${ROWS_PER_COPY}`)
+      SELECT ?1, ?2, ${SHARED.replace('holds_reference', 'holds_reference AND supersedes IS NULL')}
+      FROM temp.draft_row WHERE row_no > ?3 AND EXISTS (SELECT 1 FROM batch WHERE id = ?1 AND ${IS_ALIVE})
+      ORDER BY row_no LIMIT ${ROWS_PER_COPY}`)
     const digests = openDigests(db)
     const digest = digests.begin(batchId)
     let lastRow = 0
@@ -168,9 +172,11 @@ async function copy(
     for (let left = rows; left > 0; left -= ROWS_PER_COPY) {
       const from = lastRow
       const copied = await committer.write(
-        () =>
-          unlessTaken(() => copyRows.run(batchId, Number(header.accountId), from)) &&
-          (lastOf.get(batchId) as { last: number }),
+        () => {
+          const rows = unlessTaken(() => copyRows.run(batchId, Number(header.accountId), from))
+          if (rows?.changes === 0) throw overtakenFault()
+          return rows && (lastOf.get(batchId) as { last: number })
+        },
         { kind: 'faulting' },
       )
       if (copied === null) throw takenFault()
@@ -181,7 +187,7 @@ async function copy(
     if (!(await makeVisible(db, committer, header, actor, recorded, seen))) throw takenFault()
     return batchId
   } catch (error) {
-    await deleteDrafts(db, committer).catch(() => {}) // what is left of it is invisible, and the next submit deletes it
+    await deleteDraft(db, committer, batchId).catch(() => {}) // what is left of it is invisible, and the next submit deletes it
     throw error
   }
 }
@@ -201,6 +207,13 @@ function takenFault(): Fault {
   return new Fault(
     'refused',
     'While the file was read, a message arrived that repeats a row of it, looks like one or refunds the same order; or an answer, for a row that was to run again. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
+  )
+}
+
+function overtakenFault(): Fault {
+  return new Fault(
+    'stopped',
+    'This submit stood still, and another one deleted its draft. Nothing of it was recorded and nothing was sent. Run it again. Something may have removed submit.lock from the data directory: leave it there.',
   )
 }
 
@@ -267,7 +280,7 @@ async function makeVisible(
   const insertTally = db.prepare('INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?)')
   const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ? AND holds_reference = 1')
   const takeOver = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE batch_id = ? AND row_no = ?')
-  const open = db.prepare("UPDATE batch SET stage = 'open' WHERE id = ?")
+  const open = db.prepare(`UPDATE batch SET stage = 'open' WHERE id = ? AND ${IS_ALIVE}`)
   const act = openActs(db)
   const accept = openAccepting(db)
   const newcomer = db.prepare(`
@@ -290,7 +303,7 @@ async function makeVisible(
       if (refundSince.get(seen.id, Number(header.accountId), batchId) !== undefined && !stillFits(db, header))
         return false
       for (const { rowNo, supersedes } of retried as Array<{ rowNo: number; supersedes: number }>) {
-        assert(letGo.run(supersedes).changes === 1, 'a row to be retried had lost its reference')
+        if (letGo.run(supersedes).changes !== 1) throw takenFault() // another submit retried it
         takeOver.run(batchId, rowNo)
       }
       for (const { operation, currency, state, count, amount } of counted) {
@@ -298,7 +311,7 @@ async function makeVisible(
       }
       for (const column of header.notCards ?? [])
         act({ what: 'not-a-card', atMs: header.nowMs, actor, batchId, accountId: header.accountId, reason: column })
-      open.run(batchId)
+      if (open.run(batchId).changes !== 1) throw overtakenFault()
       keepDigest(recorded)
       accept()
       return true
@@ -307,15 +320,24 @@ async function makeVisible(
   )
 }
 
-/** Deletes what a dead submit left, in short transactions. Only while no other submit is under way. */
+/** Deletes what dead submits left. */
 export async function deleteDrafts(db: DatabaseSync, committer: Committer): Promise<void> {
   const drafts = db.prepare("SELECT id FROM batch WHERE stage = 'draft'").all() as Array<{ id: string }>
-  const rows = db.prepare(
-    `DELETE FROM instruction WHERE id IN (SELECT id FROM instruction WHERE batch_id = ? LIMIT ${ROWS_PER_COPY})`,
-  )
+  for (const { id } of drafts) await deleteDraft(db, committer, id)
+}
+
+/**
+ * In short transactions. The lock may have been removed, so that its submit is alive, or deletes as well, and either may stand
+ * still between two statements: given up first, the draft takes no row and is never visible; then each statement looks again.
+ */
+async function deleteDraft(db: DatabaseSync, committer: Committer, id: string): Promise<void> {
+  const giveUp = db.prepare("UPDATE batch SET hold = 'cancelled' WHERE id = ? AND stage = 'draft'")
+  const rows = db.prepare(`
+    DELETE FROM instruction WHERE id IN (SELECT id FROM instruction WHERE batch_id = ?1 LIMIT ${ROWS_PER_COPY})
+      AND EXISTS (SELECT 1 FROM batch WHERE id = ?1 AND stage = 'draft')`)
   const batch = db.prepare("DELETE FROM batch WHERE id = ? AND stage = 'draft'")
-  for (const { id } of drafts) {
-    while ((await committer.write(() => Number(rows.run(id).changes), { kind: 'faulting' })) > 0);
-    await committer.write(() => void batch.run(id), { kind: 'faulting' })
-  }
+  const write = (run: () => number) => committer.write(run, { kind: 'faulting' })
+  await write(() => Number(giveUp.run(id).changes))
+  while ((await write(() => Number(rows.run(id).changes))) > 0);
+  await write(() => Number(batch.run(id).changes))
 }

@@ -16,7 +16,7 @@ import { MOST_MINOR } from './tally.ts'
 export type SeenUpTo = { id: number }
 
 export function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): Omit<DraftReview, 'amountsUnread'> {
-  seen.id = (db.prepare('SELECT coalesce(max(id), 0) AS id FROM instruction').get() as unknown as SeenUpTo).id
+  seen.id = lastVisible(db)
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_reference ON draft_row (reference)')
   db.exec('CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no)')
   db.exec(FAULT_INDEX)
@@ -50,6 +50,16 @@ export function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): O
     extents: extentsOf(db),
     faults: countFaults(db),
   }
+}
+
+/** Not the rows of a draft, nor what came after them: another submit may make it visible once this one has looked. */
+function lastVisible(db: DatabaseSync): number {
+  const firstOf = '(SELECT id FROM instruction WHERE batch_id = b.id ORDER BY row_no LIMIT 1)'
+  const found = db
+    .prepare(`
+      SELECT coalesce((SELECT min(${firstOf}) - 1 FROM batch b WHERE b.stage = 'draft'), (SELECT max(id) FROM instruction), 0) AS id`)
+    .get()
+  return (found as unknown as SeenUpTo).id
 }
 
 function refuseBoundless(db: DatabaseSync): void {

@@ -190,6 +190,10 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE odd_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
   `,
   RECORDED,
+  `
+  -- Rows of a draft that lost its batch held their references for ever. What was visible once is in "recorded" and stays.
+  DELETE FROM instruction WHERE batch_id NOT IN (SELECT id FROM batch) AND batch_id NOT IN (SELECT batch_id FROM recorded);
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */
