@@ -554,7 +554,7 @@ export interface Resolution {
   readonly reference: string
   /** null: whichever account has the doubt. */
   readonly merchant: string | null
-  /** The attempt that was looked up: another one is not judged. null: the one that is in doubt now. */
+  /** The attempt that was looked up: another one is not judged. null: the only one; of a row that was sent before, `not-executed` and `send-again` are refused. */
   readonly attempt: number | null
   /** The row that was looked up: another one is not judged, though the reference be its own. null: whichever has it. */
   readonly row: { readonly batchId: string; readonly rowNo: number } | null

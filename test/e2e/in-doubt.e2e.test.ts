@@ -96,6 +96,9 @@ test('a worklist that was filled in for an attempt cannot judge the next one', a
   const late = await office.trancheWith(AT_ONCE, 'in-doubt', 'resolve', '--file', list)
   expect(late.code).toBe(5)
   expect(late.stderr).toContain('in doubt about attempt 2, not about 1')
+  const one = ['in-doubt', 'resolve', 'R-3', '--as', 'not-executed', '--reason', 'looked on Monday']
+  const unnamed = await office.trancheWith(AT_ONCE, ...one)
+  expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining('add --attempt 2')])
   expect(recordedIn(office).find(({ reference }) => reference === 'R-3')?.state).toBe('IN_DOUBT')
 })
 

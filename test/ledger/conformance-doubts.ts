@@ -196,6 +196,20 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       expect(await resolve('A', { attempt: 2 }, LATER)).toMatchObject({ kind: 'resolved' })
     })
 
+    test.each(['not-executed', 'send-again'] as const)(
+      'as %s of a later attempt when no attempt is named: the one before it may have been looked up',
+      async (finding) => {
+        const batchId = await inDoubt('A')
+        await resolve('A', { finding: 'send-again' })
+        const again = await claimed(ledger, await dueRow(ledger, batchId, 'A', LATER), LATER)
+        await settle(ledger, again, 'IN_DOUBT', { sentAtMs: LATER })
+        const answer = await resolve('A', { finding }, LATER + REST_MS)
+        await nothingMoved(batchId, answer, 'other-attempt')
+        expect(answer).toMatchObject({ reason: expect.stringContaining('--attempt 2') })
+        expect(await resolve('A', { finding, attempt: 2 }, LATER + REST_MS)).toMatchObject({ kind: 'resolved' })
+      },
+    )
+
     test('when its reference is that of another row than the one that was looked up', async () => {
       const batchId = await inDoubt('0012', '12')
       const row = { batchId, rowNo: 1 } // a spreadsheet made 12 of 0012

@@ -779,6 +779,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a finding about an earlier attempt does not judge a later one',
+    file: 'src/ledger/sqlite/doubts.ts',
+    guard: 'if (attempt === null && row.attempt > 1 && backsOff(finding)) {',
+    without: 'if (attempt === -1) {',
+    tests: [LEDGER],
+  },
+  {
     name: 'a finding cannot use a transaction twice',
     file: 'src/ledger/sqlite/doubts.ts',
     guard: 'if (other === undefined || other.id === row.id) return null',

@@ -179,7 +179,13 @@ function whyNot(row: FoundRow, { attempt, finding, restMs, ...resolution }: Reso
   if (attempt !== null && attempt !== row.attempt) {
     return refused(
       'other-attempt',
-      `${name} is in doubt about attempt ${row.attempt}, not about ${attempt}: look it up anew (tranche in-doubt list)`,
+      `${name} is in doubt about attempt ${row.attempt}, not about ${attempt}: look it up again (tranche in-doubt list)`,
+    )
+  }
+  if (attempt === null && row.attempt > 1 && backsOff(finding)) {
+    return refused(
+      'other-attempt',
+      `${name} is in doubt about attempt ${row.attempt}, and what was found may be of an earlier one: look it up again, for the time that tranche in-doubt list shows, and add --attempt ${row.attempt}`,
     )
   }
   if (finding === 'send-again' && row.hold === 'cancelled') {
