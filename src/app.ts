@@ -623,6 +623,7 @@ export async function openWork(app: App, ledger: Ledger, redis: RedisAddress, op
     only: options.only,
     register,
     onTrouble: options.onTrouble,
+    doubtRestMs: config.doubtRestMs,
     openRoads: () => openRoads(app, ledger, options.only),
     openDispatch: (concurrency, work) =>
       openSlices({ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency, work }),

@@ -61,8 +61,8 @@ function toRecord(doubt: DoubtRow): DoubtRecord {
 }
 
 /** From when on it may be called not executed, and how many rows wait for it. */
-function timesOf({ leftByMs, holdsUp }: DoubtRow, app: App): { rest_until: string; holds_up: number } {
-  return { rest_until: isoOf(leftByMs + app.config.doubtRestMs), holds_up: holdsUp }
+function timesOf({ leftByMs, restMs, holdsUp }: DoubtRow, app: App): { rest_until: string; holds_up: number } {
+  return { rest_until: isoOf(leftByMs + Math.max(restMs, app.config.doubtRestMs)), holds_up: holdsUp }
 }
 
 function show(doubt: DoubtRecord, row: DoubtRow, app: App, terminal: Terminal): void {

@@ -186,6 +186,11 @@ export interface WorkLedger {
   recordHealth(accountId: AccountId, condition: GatewayHealth | null): Promise<void>
   /** Starts counting new doubts of every account from zero, as at each start of a worker. */
   forgetDoubts(): Promise<void>
+  /**
+   * On start, after the sweep: how long a request in doubt may still be executed, as this worker says. It holds for every
+   * command that resolves. Where rows are in doubt already, it becomes no shorter: they may have been sent under a longer one.
+   */
+  keepDoubtRest(restMs: number): Promise<void>
   /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
   finishCancelling(nowMs: number): Promise<number>
   /** Open batches with due rows, longest waiting first; `only` narrows to one. */
@@ -543,6 +548,8 @@ export interface DoubtRow {
   readonly claimedAtMs: number | null
   /** When its request may have left at the latest; the rest of a doubt counts from here. */
   readonly leftByMs: number
+  /** How long it rests, as the worker that sent it said; 0: an earlier version sent it. */
+  readonly restMs: number
   /** Other rows that wait for this one, because they name the same order. */
   readonly holdsUp: number
   readonly reason: string | null
@@ -562,7 +569,7 @@ export interface Resolution {
   /** As found at the gateway. It can settle one row only. */
   readonly transactionId: string | null
   readonly reason: string
-  /** `not-executed` and `send-again` are refused for so long after the request left. */
+  /** `not-executed` and `send-again` are refused for so long after the request left, or for longer if the worker that sent it said so. */
   readonly restMs: number
 }
 

@@ -75,7 +75,8 @@ const SETTINGS = [
     name: 'TRANCHE_DOUBT_REST_MS',
     value: 900_000,
     unit: 'milliseconds',
-    meaning: 'How long a request in doubt may still be executed: until then it cannot be resolved as not executed',
+    meaning:
+      'How long a request in doubt may still be executed: until then it cannot be resolved as not executed. The ledger keeps the value of the worker or `run` that sends; a shorter one in another shell changes nothing',
   },
   {
     name: 'TRANCHE_CONNECTIONS',

@@ -26,6 +26,8 @@ export interface WorkOffParts<R extends AccountLane> {
   readonly only: BatchId | null
   /** What other hosts see of this ledger too; null: nothing is shared with any. */
   readonly register: EpochRegister | null
+  /** How long a request in doubt may still be executed. */
+  readonly doubtRestMs: number
   readonly openRoads: () => Promise<ReadonlyMap<AccountId, R>>
   /** `concurrency`: slices that run at the same time. */
   readonly openDispatch: (concurrency: number, work: (slice: Slice) => Promise<number>) => Promise<Dispatch>
@@ -47,7 +49,7 @@ const REDIS_GOODBYE_MS = 2_000
 
 /** The caller holds the worker lock until `stop` has resolved. */
 export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Promise<Work> {
-  const { ledger, clock, log, only, register, onSettled, onTrouble } = parts
+  const { ledger, clock, log, only, register, doubtRestMs, onSettled, onTrouble } = parts
   await ledger.renewEpoch(register)
   // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
   const inDoubt = await ledger.sweep(clock.nowMs())
@@ -57,6 +59,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   await ledger.endOverlongRests(startMs, startMs)
 
   const lanes = await parts.openRoads()
+  await ledger.keepDoubtRest(doubtRestMs) // of every account there is now: it may be a new one
   const laneOf = (accountId: AccountId) => lanes.get(accountId)
   const inFlight = new Set<RowId>()
   const slice: SliceParts = { ledger, clock, laneOf, inFlight, onSettled }

@@ -211,6 +211,7 @@ test('of a batch that the version before recorded, the deep look says that nothi
     'ALTER TABLE move DROP COLUMN answered',
     'ALTER TABLE chain DROP COLUMN last_recorded',
     'ALTER TABLE chain DROP COLUMN form',
+    'ALTER TABLE account DROP COLUMN doubt_rest',
     'DROP TABLE recorded',
     'DELETE FROM chain',
     "INSERT INTO chain SELECT 1, (SELECT max(id) FROM move), (SELECT coalesce(max(id), 0) FROM act), ''",

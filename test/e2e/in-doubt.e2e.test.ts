@@ -15,14 +15,14 @@ afterEach(() => office.close())
 const AT_ONCE = { TRANCHE_DOUBT_REST_MS: '0' }
 
 /** Runs five refunds: R-1 is executed and its answer lost, R-3 is lost before it is executed. */
-async function runWithDoubts(): Promise<{ input: string; out: string; batch: string }> {
+async function runWithDoubts(env: NodeJS.ProcessEnv = AT_ONCE): Promise<{ input: string; out: string; batch: string }> {
   const rows = refunds(5)
   office.sandbox.prepare(preparationFor(rows))
   office.sandbox.addFault({ kind: 'reset-after', match: { orderId: orderOf(1) }, times: 1 })
   office.sandbox.addFault({ kind: 'reset-before', match: { orderId: orderOf(3) }, times: 1 })
   const input = await office.put('in.csv', toCsv(rows))
   const out = office.path('out.csv')
-  const ran = await office.tranche('run', input, '--out', out, '--json')
+  const ran = await office.trancheWith(env, 'run', input, '--out', out, '--json')
   expect(ran.code, ran.stderr).toBe(5)
   expect(countsIn(out)).toEqual({ APPROVED: 3, IN_DOUBT: 2 })
   return { input, out, batch: ran.last.batch as string }
@@ -59,6 +59,17 @@ test('what was found is recorded, what is wanted is sent once more, and the book
   expect(history.moves.at(-1)).toMatchObject({ cause: 'resolve', by: expect.stringMatching(/says "Ann"$/) })
   const [line] = readCsv(out).filter(({ reference }) => reference === 'R-1')
   expect(line).toMatchObject({ result_transaction_id: id, result_reason: expect.stringContaining('in the portal') })
+})
+
+test('a request rests as long as the service that sent it says, whatever stands in the shell of the clerk', async () => {
+  await runWithDoubts({ TRANCHE_DOUBT_REST_MS: '3600000' })
+  const again = ['in-doubt', 'resolve', 'R-3', '--as', 'send-again', '--reason', 'not in the portal']
+  const early = await office.trancheWith(AT_ONCE, ...again)
+  const listed = (await office.trancheWith(AT_ONCE, 'in-doubt', 'list', '--json')).last.in_doubt[1]
+  expect(early.code).toBe(6)
+  expect(early.stderr).toContain(`send-again from ${listed.rest_until} on`)
+  const restMs = Date.parse(listed.rest_until) - Date.parse(listed.sent_at)
+  expect(Math.round(restMs / 60_000)).toBe(60)
 })
 
 test('a worklist is written, filled in and read back; applied twice it does nothing the second time', async () => {

@@ -316,6 +316,7 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
             rowNo: 1,
             merchant: 'default',
             attempt: 1,
+            restMs: 0,
             holdsUp: 0,
             leftByMs: NOW + 100,
             sentAtMs: NOW + 100,

@@ -169,6 +169,19 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       },
     )
 
+    test('until the rest is over that the worker kept when it sent, however short the rest of the one who resolves', async () => {
+      const at = (ms: number) => resolve('A', { finding: 'send-again', restMs: 0 }, ms)
+      await ledger.keepDoubtRest(2 * REST_MS)
+      const batchId = await inDoubt('A')
+      await place.open().keepDoubtRest(1) // its request was sent under the longer one
+      expect(await ledger.doubts()).toMatchObject([{ leftByMs: SENT_MS, restMs: 2 * REST_MS }])
+      await nothingMoved(batchId, await at(SENT_MS + 2 * REST_MS - 1), 'too-early')
+      expect(await at(SENT_MS + 2 * REST_MS)).toMatchObject({ kind: 'resolved' })
+      await ledger.keepDoubtRest(1)
+      await inDoubt('B')
+      expect(await ledger.doubts()).toMatchObject([{ restMs: 1 }])
+    })
+
     test('while the request of a dead process may still be under way: its send-by counts, or when it was found', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
       await claimed(ledger, await dueRow(ledger, batchId, 'A'))

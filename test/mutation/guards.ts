@@ -23,6 +23,7 @@ const TICK = 'test/processors/tick.test.ts'
 const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger.integration.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
+const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const COMMIT = 'test/ledger/sqlite/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
 const BODY = 'test/gateway/body.test.ts'
@@ -784,6 +785,27 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (attempt === null && row.attempt > 1 && backsOff(finding)) {',
     without: 'if (attempt === -1) {',
     tests: [LEDGER],
+  },
+  {
+    name: 'doubts: a request rests as long as the worker that sent it said',
+    file: 'src/ledger/sqlite/doubts.ts',
+    guard: 'row.leftByMs + Math.max(restMs, row.restMs)',
+    without: 'row.leftByMs + restMs',
+    tests: [LEDGER],
+  },
+  {
+    name: 'doubts: a later worker makes no rest shorter',
+    file: 'src/ledger/sqlite/work.ts',
+    guard: 'THEN doubt_rest ELSE 0 END)`)',
+    without: 'THEN 0 ELSE 0 END)`)',
+    tests: [LEDGER],
+  },
+  {
+    name: 'doubts: work begins by keeping its rest',
+    file: 'src/processors/work-off.ts',
+    guard: '  await ledger.keepDoubtRest(doubtRestMs)',
+    without: '  // await ledger.keepDoubtRest(doubtRestMs)',
+    tests: [IN_DOUBT],
   },
   {
     name: 'a finding cannot use a transaction twice',

@@ -34,7 +34,7 @@ test('rows that came before the clock was set back are due when work begins, but
   }
   const limiter = createLimiter({ inFlightMax: 1, ratePerSecond: null, clock })
   const work = await workOff({
-    ...{ ledger: { ...ledger, renewEpoch: async () => {} }, clock, log, only: null, register: null },
+    ...{ ledger: { ...ledger, renewEpoch: async () => {} }, clock, log, only: null, register: null, doubtRestMs: 0 },
     ...{ openDispatch: async () => dispatch, openIntake: async () => null, onSettled: () => {}, onTrouble: undefined },
     openRoads: async () => new Map([[accountId, { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [] }]]),
   })

@@ -14,7 +14,7 @@ import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
 import { CLERK } from '../fixtures/ledgers.ts'
 import type { GatewayTruth } from './gateway.ts'
-import { decideDoubts } from './person.ts'
+import { DOUBT_REST_MS, decideDoubts } from './person.ts'
 import type { Plan, PlannedFile, PlannedRow } from './plan.ts'
 import type { Plant } from './plants.ts'
 import type { SimulatedRecord } from './record.ts'
@@ -133,6 +133,7 @@ export class Office {
         openIntake: async (lanes) => (only === null ? this.#openIntake(life, ledger, [...lanes.keys()]) : null),
         onSettled: () => {},
         onTrouble: undefined,
+        doubtRestMs: DOUBT_REST_MS,
       })
       let asked = false
       void stopping.then(() => {

@@ -9,7 +9,7 @@ import type { Life } from './world.ts'
 
 const PERSON: Actor = personAt('clerk', 'the one who looks it up')
 
-/** As `TRANCHE_DOUBT_REST_MS`: longer than anything at the gateway takes. */
+/** As `TRANCHE_DOUBT_REST_MS` of whatever sends, and not of the person: longer than anything at the gateway takes. */
 export const DOUBT_REST_MS = 60_000
 
 export async function decideDoubts(
@@ -23,7 +23,7 @@ export async function decideDoubts(
     const { reference } = doubt.instruction
     const found = lookUp(doubt, truth, random, careless)
     const key = `${accountOf(doubt)}/${reference}`
-    const told = { reference, merchant, attempt, row: { batchId, rowNo }, reason: 'looked up', restMs: DOUBT_REST_MS }
+    const told = { reference, merchant, attempt, row: { batchId, rowNo }, reason: 'looked up', restMs: 0 }
     // Counted before it is told: the process may die between the two.
     if (found.finding === 'send-again') truth.sendAgains.set(key, (truth.sendAgains.get(key) ?? 0) + 1)
     if (found.finding === 'send-again' && lookUpOnly(doubt, truth).finding === 'approved') truth.misjudged.add(key)

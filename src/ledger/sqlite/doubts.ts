@@ -42,7 +42,7 @@ function doubtsIn(db: DatabaseSync): DoubtRow[] {
   const rows = db
     .prepare(`
       SELECT i.batch_id AS batchId, i.row_no AS rowNo, a.name AS merchant, i.attempt, i.sent_at AS sentAtMs,
-        i.claimed_at AS claimedAtMs, ${LEFT_BY} AS leftByMs, i.reason, i.reference, i.operation, i.amount_minor, i.currency,
+        i.claimed_at AS claimedAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, i.reason, i.reference, i.operation, i.amount_minor, i.currency,
         i.order_id, i.order_key, i.vault_id, i.xtl_order_id, i.save_card, i.details, i.execute_at, i.content, i.lookalike,
         (SELECT count(*) FROM instruction w WHERE w.account_id = i.account_id AND w.order_key = i.order_key
           AND w.order_key IS NOT NULL AND w.state = 'READY') AS holdsUp
@@ -57,6 +57,7 @@ function doubtsIn(db: DatabaseSync): DoubtRow[] {
     sentAtMs: row.sentAtMs,
     claimedAtMs: row.claimedAtMs,
     leftByMs: row.leftByMs,
+    restMs: row.restMs,
     holdsUp: row.holdsUp,
     reason: row.reason,
     instruction: fromColumns(row),
@@ -71,6 +72,8 @@ interface FoundRow extends Counted {
   readonly state: State
   readonly attempt: number
   readonly leftByMs: number
+  /** As the worker that sent it said. */
+  readonly restMs: number
   readonly hold: Hold
   readonly transaction_id: string | null
   readonly execute_at: number | null
@@ -83,7 +86,7 @@ function openResolving(
   record: RecordMove,
 ): (resolution: Resolution, actor: Actor, nowMs: number) => Resolved {
   const byReference = db.prepare(`
-    SELECT i.id, i.batch_id, i.account_id, a.name AS merchant, i.row_no, i.state, i.attempt, ${LEFT_BY} AS leftByMs, b.hold,
+    SELECT i.id, i.batch_id, i.account_id, a.name AS merchant, i.row_no, i.state, i.attempt, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold,
       i.operation, i.currency, i.amount_minor, i.transaction_id, i.execute_at
     FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.reference = ?1 AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open' AND (?2 IS NULL OR a.name = ?2)
@@ -194,7 +197,7 @@ function whyNot(row: FoundRow, { attempt, finding, restMs, ...resolution }: Reso
       `Batch ${row.batch_id} of ${name} was cancelled, so it is not sent again. Resolve it as not-executed; --retry can send it in another batch`,
     )
   }
-  const restEndsMs = row.leftByMs + restMs
+  const restEndsMs = row.leftByMs + Math.max(restMs, row.restMs)
   if (backsOff(finding) && nowMs < restEndsMs) {
     return refused(
       'too-early',

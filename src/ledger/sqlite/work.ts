@@ -26,7 +26,15 @@ type ClaimedRow = Counted & { readonly id: number }
 
 type LedgerPart = Pick<
   WorkLedger,
-  'recordHealth' | 'forgetDoubts' | 'finishCancelling' | 'workable' | 'dueRows' | 'claim' | 'settle' | 'stopAccount'
+  | 'recordHealth'
+  | 'forgetDoubts'
+  | 'keepDoubtRest'
+  | 'finishCancelling'
+  | 'workable'
+  | 'dueRows'
+  | 'claim'
+  | 'settle'
+  | 'stopAccount'
 >
 
 export interface WorkParts {
@@ -89,6 +97,13 @@ export function openWork(
     async forgetDoubts() {
       const forget = db.prepare('UPDATE account SET new_doubts = 0')
       await committer.write(() => void forget.run(), { kind: 'kept' })
+    },
+
+    async keepDoubtRest(restMs) {
+      const keep = db.prepare(`
+        UPDATE account AS a SET doubt_rest = max(?, CASE
+          WHEN EXISTS (SELECT 1 FROM instruction i WHERE i.state = 'IN_DOUBT' AND i.account_id = a.id) THEN doubt_rest ELSE 0 END)`)
+      await committer.write(() => void keep.run(restMs), { kind: 'kept' })
     },
 
     async finishCancelling(nowMs) {
