@@ -70,11 +70,13 @@ async function adoptLedger(app: App, ledger: Ledger, how: Adoption, reason: stri
   const lastAtMs = await ledger.lastRecordAtMs()
   const inDoubt = await ledger.adopt(how, reason, app.actor, app.clock.nowMs())
   const last = lastAtMs === null ? null : isoOf(lastAtMs)
-  terminal.object({ adopted: how, was: alarm?.kind ?? null, in_doubt: inDoubt, last_record_at: last })
+  const now = isoOf(app.clock.nowMs())
+  const lost = how === 'restored' ? { lost_until: now } : {}
+  terminal.object({ adopted: how, was: alarm?.kind ?? null, in_doubt: inDoubt, last_record_at: last, ...lost })
   const because = alarm === null ? '' : ` Reason for the alarm: ${alarm.noticed}.`
   terminal.say(`${app.paths.ledger} is adopted.${because}`)
   if (how === 'moved') terminal.say('It goes on where it stood. No other copy of it may ever send again.')
-  else sayRestored(inDoubt, last, terminal)
+  else sayRestored({ inDoubt, last, now, mayRunAgain: await holdsRetryable(ledger) }, terminal)
 }
 
 function olderFault(alarm: Alarm): Fault {
@@ -84,16 +86,34 @@ function olderFault(alarm: Alarm): Fault {
   )
 }
 
-function sayRestored(inDoubt: number, last: string | null, terminal: Terminal): void {
+async function holdsRetryable(ledger: Ledger): Promise<boolean> {
+  return (await ledger.batches()).some(({ counts }) => counts.FAILED || counts.CANCELLED || counts.INVALID)
+}
+
+interface Restored {
+  readonly inDoubt: number
+  /** When its last record was made; null: it has none. */
+  readonly last: string | null
+  readonly now: string
+  /** It holds rows that `--retry` takes. */
+  readonly mayRunAgain: boolean
+}
+
+function sayRestored({ inDoubt, last, now, mayRunAgain }: Restored, terminal: Terminal): void {
   terminal.say(
     inDoubt === 0
       ? 'Every row in it was already settled.'
       : `${plural(inDoubt, 'row that was', 'rows that were')} not settled in it may have been sent since and ${inDoubt === 1 ? 'is' : 'are'} in doubt now: tranche in-doubt list`,
   )
+  if (mayRunAgain) {
+    terminal.say(
+      'Rows that were FAILED, CANCELLED or INVALID in it may have run again since. Look each one up at the gateway before you retry it: --retry now refuses them until you add --allow-lookalikes.',
+    )
+  }
   terminal.say(
     last === null
       ? 'It holds no record yet. Check anything handed in before at the gateway before you hand it in again: this ledger would send it.'
-      : `It knows nothing recorded after ${last}. Check anything handed in since then at the gateway before you hand it in again: this ledger would send it.`,
+      : `It knows nothing recorded after ${last}: the time from then until ${now} is lost. Check anything handed in since then at the gateway before you hand it in again, files of a schedule or an inbox too: this ledger would send it.`,
   )
 }
 

@@ -150,11 +150,13 @@ function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: st
   if (more > 0) write(`… and ${plural(more, 'more look-alike')}`)
 }
 
-function lookalikeLine({ line, reference, like, refundedBefore }: Lookalike): string {
+function lookalikeLine({ line, reference, like, lost, refundedBefore }: Lookalike): string {
   const where =
     like.batchId === null
       ? `row ${like.rowNo} of this file`
       : `row ${like.rowNo} of batch ${like.batchId}, ${like.state}`
+  if (lost)
+    return `line ${line}: ${reference} (${where}) may have run again in the record that was lost when an older state of the ledger was put back`
   if (refundedBefore === null)
     return `line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore
@@ -190,7 +192,7 @@ function refusalLine(refusal: Refusal, draft: Reviewed['draft']): string {
     case 'unidentified':
       return `${plural(refusal.rows, 'line')} of this results file cannot be told for a recorded row, and --skip-invalid does not leave such lines out: they might have been executed under another reference. Use an intact file (tranche results BATCH --out FILE), or take the lines out.`
     case 'lookalikes':
-      return `${plural(refusal.found, 'row looks', 'rows look')} like one that is in this file or recorded already. ${stillToSendText(draft)}What was entered twice moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
+      return `${lookalikesText(refusal.found, draft)} ${stillToSendText(draft)}What was entered twice or has run already moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
     default:
       return undeclaredLine(refusal)
   }
@@ -207,6 +209,15 @@ export function undeclaredLine(refusal: Undeclared): string {
     case 'currency':
       return `The file also asks for ${refusal.found}, in ${plural(refusal.rows, 'row')}, and no total was expected in that currency. If ${refusal.rows === 1 ? 'it is' : 'they are'} meant, add --expect-total ${refusal.found}.`
   }
+}
+
+function lookalikesText(found: number, draft: Reviewed['draft']): string {
+  let lost = 0
+  for (const lookalike of draft.lookalikes()) if (lookalike.lost) lost += 1
+  const like = `${plural(found - lost, 'row looks', 'rows look')} like one that is in this file or recorded already.`
+  if (lost === 0) return like
+  const again = `${plural(lost, 'row', 'rows')} to run again may have run again already, in the record that was lost when an older state of the ledger was put back. Look ${lost === 1 ? 'it' : 'them'} up at the gateway.`
+  return lost === found ? again : `${like} ${again}`
 }
 
 /** A batch that was paused or has not run yet is the likelier reason than rows that were entered twice. */
@@ -270,13 +281,14 @@ export function toJsonRefusals({ draft, review, refusals }: Reviewed): object {
   }
 }
 
-function toJsonLookalike({ rowNo, line, reference, like, refundedBefore }: Lookalike): object {
+function toJsonLookalike({ rowNo, line, reference, like, lost, refundedBefore }: Lookalike): object {
   return {
     ...{ row: rowNo, line, reference },
     like: {
       ...{ batch: like.batchId, row: like.rowNo, reference: like.reference },
       status: like.state === null ? null : statusOf(like.state),
     },
+    may_have_run_again: lost,
     refunded_before:
       refundedBefore === null
         ? null

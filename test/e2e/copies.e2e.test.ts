@@ -136,6 +136,34 @@ test('a state from before a worker that was killed is put back: nothing is sent 
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
+test('a row that was retried in what was lost is not retried by the restored state before a person has looked', async () => {
+  const office = await open()
+  const rows = refunds(2)
+  office.sandbox.prepare(preparationFor(rows))
+  office.sandbox.addFault({ kind: '400', match: { any: true }, times: 2 })
+  const input = await office.put('in.csv', toCsv(rows))
+  const out = office.path('out.csv')
+  expect((await office.tranche('run', input, '--out', out)).code).toBe(3)
+  const kept = office.path('kept.db')
+  expect((await office.tranche('backup', kept)).code).toBe(0)
+  const retry = (name: string, ...more: readonly string[]) =>
+    office.tranche('run', out, '--retry', 'failed', '--out', office.path(name), ...more)
+  expect((await retry('first.csv')).code).toBe(0)
+  expect(office.sandbox.log()).toHaveLength(2)
+  for (const part of ['-wal', '-shm']) rmSync(office.ledgerPath + part, { force: true })
+  copy(kept, office.ledgerPath)
+
+  const adopted = await office.tranche('adopt', '--restored', '--reason', 'disk failed', '--json')
+  expect(adopted.last).toMatchObject({ in_doubt: 0 })
+  expect(adopted.stderr).toContain('Rows that were FAILED, CANCELLED or INVALID in it may have run again since')
+  expect(adopted.stderr).toContain(`from then until ${adopted.last.lost_until}`)
+  const asked = await retry('second.csv')
+  expect([asked.code, office.sandbox.log().length]).toEqual([7, 2])
+  expect(asked.stderr).toContain('may have run again in the record that was lost')
+  expect(asked.stderr).toContain('Look them up at the gateway')
+  expect((await retry('second.csv', '--allow-lookalikes', '2')).code).toBe(0)
+})
+
 test.each([
   ['with a witness', {}],
   ['without any witness', { TRANCHE_WITNESS_DIR: 'none' }],

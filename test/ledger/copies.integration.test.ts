@@ -25,12 +25,15 @@ import { type Child, startChild } from '../fixtures/children.ts'
 import {
   CLERK,
   claimNamed,
+  faultyRow,
   headerOf,
   NOW,
   openAccount,
   refund,
   review,
+  reviewOnly,
   rowIn,
+  rowOf,
   type SqlitePlace,
   settle,
   sqlitePlace,
@@ -421,6 +424,44 @@ describe('adopting', () => {
       { by: 'clerk@desk', reason: '--restored: disk failed' },
     ])
     db.close()
+  })
+
+  test('as restored asks before a row that had ended runs again: it may have run in what was lost', async () => {
+    const ledger = place.open()
+    const accountId = await openAccount(ledger)
+    const bad = faultyRow(3, 'I')
+    const batchId = await submit(ledger, accountId, [refund('F'), refund('D'), bad])
+    const cancelled = await submit(ledger, accountId, [refund('C')], { fileSha256: 'bb' })
+    for (const reference of ['F', 'D']) await work(ledger, batchId, reference, 'FAILED')
+    await ledger.cancel(cancelled, 'wrong file', CLERK, NOW)
+    const retried = (...names: string[]) =>
+      ['F', 'D', 'I', 'C']
+        .filter((name) => names.includes(name))
+        .map((name, i) => {
+          const cameFrom = name === 'C' ? { batchId: cancelled, rowNo: 1 } : { batchId, rowNo: 'FDI'.indexOf(name) + 1 }
+          return rowOf(i + 1, refund(name), { cameFrom })
+        })
+    const header = headerOf(accountId, {
+      ...{ fedBack: true, retry: ['FAILED', 'CANCELLED', 'INVALID'] as const, nowMs: NOW + 9_000, fileSha256: 'cc' },
+    })
+    expect((await reviewOnly(ledger, header, retried('F', 'D', 'I', 'C'))).review).toMatchObject({ lookalikes: 0 })
+    rmSync(epochPath())
+    await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)
+
+    const asked = await reviewOnly(ledger, header, retried('F', 'D', 'I', 'C'))
+    expect(asked.review).toMatchObject({ accepted: 4, lookalikes: 4 })
+    expect(asked.lookalikes.map(({ reference, lost, like }) => [reference, lost, like.reference, like.state])).toEqual([
+      ['F', true, 'F', 'FAILED'],
+      ['D', true, 'D', 'FAILED'],
+      ['I', true, 'I', 'INVALID'],
+      ['C', true, 'C', 'CANCELLED'],
+    ])
+    // What ended since the adoption is known.
+    const { draft } = await review(ledger, header, retried('F'))
+    const again = await draft.record(CLERK)
+    const row = await claimNamed(ledger, again, 'F', NOW + 9_000)
+    await settle(ledger, row, 'FAILED', { atMs: NOW + 9_500 })
+    expect((await reviewOnly(ledger, header, retried('F', 'D'))).lookalikes).toMatchObject([{ reference: 'D' }])
   })
 
   test('as restored lets a doubt that it knew already rest anew: in what was lost it may have been sent again', async () => {

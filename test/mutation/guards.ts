@@ -1245,6 +1245,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [COPIED],
   },
   {
+    name: 'a restored row that had ended does not run again without a question',
+    file: 'src/ledger/sqlite/review.ts',
+    guard: '  findLost(db)\n',
+    without: '',
+    tests: [COPIES],
+  },
+  {
     name: 'what a restored ledger had ready comes into doubt',
     file: 'src/ledger/sqlite/copies/adopt.ts',
     guard: "for (const state of ['SENDING', 'READY'] as const)",

@@ -13,7 +13,7 @@ import type {
 } from '../../domain/ports.ts'
 import { backsOff, stateOfFinding } from '../../domain/resolution.ts'
 import { resultStatusOf, type State } from '../../domain/states.ts'
-import { byOf } from './acts.ts'
+import { byOf, LAST_RESTORED_AT } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { RecordMove } from './moves.ts'
 import { openOddReferences } from './odd-references.ts'
@@ -27,7 +27,7 @@ import type { Counted } from './tally.ts'
  */
 const LEFT_BY = `max(
   coalesce(i.sent_at, min(i.send_by, i.completed_at), i.completed_at, 0),
-  coalesce((SELECT max(r.at) FROM act r WHERE r.what = 'adopt' AND r.reason LIKE '--restored: %'), 0))`
+  coalesce(${LAST_RESTORED_AT}, 0))`
 
 export function openDoubts(db: DatabaseSync, committer: Committer, record: RecordMove): DoubtLedger {
   const resolve = openResolving(db, record)

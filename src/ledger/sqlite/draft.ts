@@ -32,7 +32,7 @@ const TABLES = `
     operation TEXT, amount_minor INTEGER, currency TEXT, order_id TEXT, order_key TEXT, vault_id TEXT, xtl_order_id TEXT,
     save_card INTEGER, details TEXT, execute_at INTEGER, content TEXT, lookalike TEXT, due_at INTEGER, attempt INTEGER,
     ever_in_doubt INTEGER NOT NULL DEFAULT 0, completed_at INTEGER, reason TEXT, duplicate_of INTEGER, supersedes INTEGER,
-    came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER);
+    came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER, lost_row INTEGER);
   CREATE TEMP TABLE draft_fault (row_no INTEGER, line INTEGER, column_name TEXT, value TEXT, problem TEXT, remedy TEXT);`
 
 export interface DraftEnds {

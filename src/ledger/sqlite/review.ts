@@ -5,6 +5,7 @@ import { Fault } from '../../domain/fault.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { DraftHeader, DraftReview, Extent, Lookalike, Total } from '../../domain/ports.ts'
 import type { State } from '../../domain/states.ts'
+import { LAST_RESTORED_AT } from './acts.ts'
 import { countFaults, FAULT_INDEX } from './draft-faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
@@ -133,10 +134,27 @@ function findLookalikes(db: DatabaseSync, header: DraftHeader): number {
   db.prepare(`
     UPDATE temp.draft_row AS d SET like_recorded = coalesce((${RECORDED_LOOKALIKE}), (${REFUNDED_BEFORE}))
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`).run(lookalikeSince(header))
+  findLost(db)
   const found = db
-    .prepare('SELECT count(*) AS n FROM temp.draft_row WHERE like_row IS NOT NULL OR like_recorded IS NOT NULL')
+    .prepare(
+      'SELECT count(*) AS n FROM temp.draft_row WHERE like_row IS NOT NULL OR like_recorded IS NOT NULL OR lost_row IS NOT NULL',
+    )
     .get()
   return (found as { n: number }).n
+}
+
+/** Marks rows that are to run again and had ended when an older state was put back: in what was lost they may have run again. */
+function findLost(db: DatabaseSync): void {
+  const { restoredAtMs } = db.prepare(`SELECT ${LAST_RESTORED_AT} AS restoredAtMs`).get() as {
+    restoredAtMs: number | null
+  }
+  if (restoredAtMs === null) return
+  db.prepare(`
+    UPDATE temp.draft_row AS d SET lost_row = (
+      SELECT i.id FROM instruction i JOIN batch b ON b.id = i.batch_id
+      WHERE coalesce(i.completed_at, b.created_at) <= ? AND i.id = coalesce(d.supersedes, (
+        SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row)))
+    WHERE d.state = 'READY'`).run(restoredAtMs)
 }
 
 function countHeldByDoubt(db: DatabaseSync, { accountId }: DraftHeader): number {
@@ -153,14 +171,14 @@ export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
   const rows = db.prepare(`
     SELECT d.row_no AS rowNo, d.line, d.reference, i.batch_id AS batchId, coalesce(o.row_no, i.row_no) AS likeRowNo,
       coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState,
-      CASE WHEN i.lookalike <> d.lookalike THEN CAST(p.refunded_minor AS TEXT) END AS refundedMinor, p.refunded_currency AS currency
+      d.lost_row IS NOT NULL AS lost, CASE WHEN d.lost_row IS NULL AND i.lookalike <> d.lookalike THEN CAST(p.refunded_minor AS TEXT) END AS refundedMinor, p.refunded_currency AS currency
     FROM temp.draft_row d
-    LEFT JOIN temp.draft_row o ON o.row_no = d.like_row
-    LEFT JOIN instruction i ON i.id = d.like_recorded AND o.row_no IS NULL
+    LEFT JOIN temp.draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
+    LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded) AND o.row_no IS NULL
     LEFT JOIN temp.draft_order p ON p.order_key = d.order_key
-    WHERE d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL ORDER BY d.row_no`)
+    WHERE d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.lost_row IS NOT NULL ORDER BY d.row_no`)
   for (const found of rows.iterate()) {
-    const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, refundedMinor, currency } =
+    const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, lost, refundedMinor, currency } =
       found as unknown as {
         rowNo: number
         line: number
@@ -169,12 +187,13 @@ export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
         likeRowNo: number
         likeReference: string
         likeState: State | null
+        lost: number
         refundedMinor: string | null
         currency: Currency | null
       }
     const refundedBefore = refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency }
     const like = { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState }
-    yield { rowNo, line, reference, like, refundedBefore }
+    yield { rowNo, line, reference, like, lost: lost === 1, refundedBefore }
   }
 }
 
