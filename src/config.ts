@@ -51,6 +51,8 @@ export interface Merchant {
   readonly url: string
   readonly username: string
   readonly password: Secret
+  /** It is an account of its own, although another merchant has its username and password under another address. */
+  readonly ownAccount: boolean
   /** null: no limit of ours. */
   readonly ratePerSecond: number | null
   readonly inFlightMax: number
@@ -452,6 +454,7 @@ function ownMerchant(settings: Settings, traffic: Traffic): Merchant | null {
 
 /** What a merchant is like where nothing else is said. */
 const HABITS: Omit<Merchant, keyof Traffic | 'name' | 'url' | 'username' | 'password' | 'trust'> = {
+  ownAccount: false,
   notExecutedStatus: Object.freeze([]),
   refundParameter: 'transaction_type',
   currency: null,
@@ -487,19 +490,32 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
-/** References and limits belong to the account (URL and username): it must not have two names. */
+/**
+ * References and limits belong to the account (URL and username): it must not have two names. One gateway may have several
+ * addresses, so the same username and password under another one is taken for the same account.
+ */
 function byName(merchants: readonly Merchant[], note: Note): ReadonlyMap<string, Merchant> {
   const named = new Map<string, Merchant>()
   const accounts = new Map<string, string>()
+  const credentials = new Map<string, string>()
   for (const merchant of merchants) {
-    const { name, url, username } = merchant
+    const { name, url, username, password, ownAccount } = merchant
     const account = JSON.stringify([url, username])
     const otherName = accounts.get(account)
     if (otherName !== undefined) {
       note('TRANCHE_CONFIG', `merchants.${name}: has the URL and username of "${otherName}"; an account has one name`)
     }
+    const credential = JSON.stringify([username, password.reveal()])
+    const sameUser = credentials.get(credential)
+    if (otherName === undefined && sameUser !== undefined && !ownAccount) {
+      note(
+        'TRANCHE_CONFIG',
+        `merchants.${name}: has the username and password of "${sameUser}" under another address; if both reach one account, each would send the same file: keep one. If they are two accounts, add own_account: true`,
+      )
+    }
     named.set(name, merchant)
     accounts.set(account, name)
+    credentials.set(credential, name)
   }
   return named
 }
@@ -618,6 +634,7 @@ async function entrySchema(directory: string, exposed: ExposedFile[]) {
     ca_file: file,
     client_cert_file: file,
     client_key_file: file,
+    own_account: z.boolean().optional(),
     rate: z.number().positive().max(999_999).optional(),
     in_flight: whole(IN_FLIGHT),
     timeout_ms: whole(TIMEOUT_MS),
@@ -666,6 +683,7 @@ function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: Merchant
     inFlightMax: entry.in_flight ?? traffic.inFlightMax,
     timeoutMs: entry.timeout_ms ?? traffic.timeoutMs,
     connections: entry.connections ?? traffic.connections,
+    ownAccount: entry.own_account ?? HABITS.ownAccount,
     notExecutedStatus: Object.freeze(entry.not_executed_status ?? HABITS.notExecutedStatus),
     refundParameter: entry.refund_parameter ?? HABITS.refundParameter,
     currency: entry.currency ?? HABITS.currency,

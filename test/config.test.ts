@@ -493,6 +493,26 @@ merchants:
     ])
   })
 
+  test('one user and password under two addresses is refused, unless the second says that it is another account', async () => {
+    file('own.password', 'open sesame')
+    const path = (more: string) =>
+      file(
+        'two.yaml',
+        `merchants: {two: {url: "https://other.example", username: shop-1, password_file: own.password${more}}}`,
+      )
+    const mistakes = await mistakesOf({ ...GATEWAY, TRANCHE_CONFIG: path('') })
+    expect(mistakes).toEqual([
+      expect.stringMatching(
+        /merchants\.two: has the username and password of "default" under another address.*own_account: true/,
+      ),
+    ])
+    expect(mistakes.join()).not.toMatch(/open sesame/)
+    const { merchants } = await loadConfig({ ...GATEWAY, TRANCHE_CONFIG: path(', own_account: true') }, HOME)
+    expect([...merchants.keys()]).toEqual(['default', 'two'])
+    file('own.password', 'another one')
+    expect((await loadConfig({ ...GATEWAY, TRANCHE_CONFIG: path('') }, HOME)).merchants.size).toBe(2)
+  })
+
   test.each([
     ['merchants: [', 'line 1'],
     ['merchants: {a: {}, a: {}}', 'DUPLICATE_KEY'],

@@ -24,6 +24,7 @@ const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger.integration.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
+const CONFIG = 'test/config.test.ts'
 const COMMIT = 'test/ledger/sqlite/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
 const BODY = 'test/gateway/body.test.ts'
@@ -1703,6 +1704,13 @@ export const GUARDS: readonly Guard[] = [
     guard: "(SELECT min(${firstOf}) - 1 FROM batch b WHERE b.stage = 'draft'), ",
     without: '',
     tests: [DRAFT],
+  },
+  {
+    name: 'one account under two addresses is not two merchants',
+    file: 'src/config.ts',
+    guard: 'if (otherName === undefined && sameUser !== undefined && !ownAccount) {',
+    without: 'if (ownAccount && !ownAccount) {',
+    tests: [CONFIG],
   },
   {
     name: 'a reference names one instruction',
