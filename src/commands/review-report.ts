@@ -160,10 +160,11 @@ function lookalikeLine({ line, reference, like, lost, refundedBefore }: Lookalik
   if (refundedBefore === null)
     return `line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore
+  const refunded = like.batchId === null ? 'is refunded already' : 'was refunded before'
   const before =
     currency === null
-      ? 'that was refunded before in more than one currency'
-      : `of which ${amountText(amountMinor, currency)} ${currency} was refunded before`
+      ? `that ${refunded} in more than one currency`
+      : `of which ${amountText(amountMinor, currency)} ${currency} ${refunded}`
   return `line ${line}: ${reference} refunds an order ${before}, last by ${like.reference} (${where}); its sale is not recorded here`
 }
 

@@ -350,8 +350,8 @@ export interface Lookalike {
   /** It is that very row, to run again, which had ended when an older state was put back: it may have run in what was lost. */
   readonly lost: boolean
   /**
-   * The row repeats or exceeds what was refunded of its order, whose sale is not recorded, or names another currency; null:
-   * it is like one row. No currency: it was refunded in several, and the amount is no sum.
+   * The row repeats or exceeds what is refunded before it of its order, whose sale is not recorded, or names another
+   * currency; earlier rows of the file count. null: it is like one row. No currency: it was refunded in several, and the amount is no sum.
    */
   readonly refundedBefore: { readonly amountMinor: bigint; readonly currency: Currency | null } | null
 }

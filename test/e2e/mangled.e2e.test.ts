@@ -130,6 +130,26 @@ test('refunds beyond a sale of the same ledger are refused before anything is se
   expect((await office.tranche('run', rest, '--out', office.path('third.out.csv'))).code).toBe(0)
 })
 
+test('in one file a refund larger than the one before it, of an order that was sold elsewhere, is a look-alike', async () => {
+  office = await openOffice()
+  const refund = (n: number, amount: string, request_currency = 'EUR') =>
+    refundRow(n, { amount, request_currency, request_ref_po_id: '900100' })
+  const rows = [refund(1, '10.00'), refund(2, '10.01'), refund(3, '10.00', 'USD')]
+  const refused = await office.tranche(
+    'run',
+    await office.put('rows.csv', toCsv(rows)),
+    '--out',
+    office.path('out.csv'),
+  )
+  expect(refused.code).toBe(7)
+  expect(refused.stderr).toContain(
+    'line 3: R-2 refunds an order of which 10.00 EUR is refunded already, last by R-1 (row 1 of this file)',
+  )
+  expect(refused.stderr).toContain('line 4: R-3 refunds an order of which 20.01 EUR is refunded already, last by R-2')
+  expect(refused.stderr).toContain('--allow-lookalikes 2')
+  expect(office.sandbox.received()).toBe(0)
+})
+
 test('a refund as large as all before it, of an order that was sold elsewhere, is a look-alike that names the sum', async () => {
   office = await openOffice()
   const order = '900100'

@@ -222,6 +222,38 @@ export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
       expect((await check([of('new', 1n), of('newer', 60_000n)])).review).toMatchObject({ accepted: 2, lookalikes: 1 })
     })
 
+    test('are asked about in one file as they are over two', async () => {
+      const usd = { money: { amountMinor: 1_000n, currency: 'USD' as Currency } }
+      const found = await check([
+        of('A', 1_000n),
+        of('B', 1_001n),
+        refund('C', { orderId: '0777', ...usd }),
+        of('D', 1n),
+      ])
+      expect(found.lookalikes).toMatchObject([
+        {
+          rowNo: 2,
+          like: { batchId: null, rowNo: 1, state: null },
+          refundedBefore: { amountMinor: 1_000n, currency: EUR },
+        },
+        { rowNo: 3, like: { batchId: null, rowNo: 2 }, refundedBefore: { amountMinor: 2_001n, currency: EUR } },
+        { rowNo: 4, like: { batchId: null, rowNo: 3 }, refundedBefore: { currency: null } },
+      ])
+      expect(found.review).toMatchObject({ accepted: 4, lookalikes: 3 })
+      expect((await check([of('A', 1_000n), of('B', 999n), of('C', 1n)])).review.lookalikes).toBe(0)
+      expect((await check([of('A', 1_000n), refund('other', { amountMinor: 2_000n })])).review.lookalikes).toBe(0)
+    })
+
+    test('in a file count with what is recorded, and rows that cannot be sent count for nothing', async () => {
+      await submit(ledger, accountId, [of('A', 3_000n)])
+      const { lookalikes } = await check([of('B', 2_000n), of('C', 5_000n), of('D', 4_999n)])
+      expect(lookalikes).toMatchObject([
+        { rowNo: 2, like: { batchId: null, rowNo: 1 }, refundedBefore: { amountMinor: 5_000n, currency: EUR } },
+      ])
+      const twice = await check([of('E', 2_000n), of('E', 2_000n), of('F', 2_999n), of('G', 1n)])
+      expect(twice.review).toMatchObject({ invalid: 2, lookalikes: 0 })
+    })
+
     test('in another currency than before are look-alikes, whatever the amount, and so is what comes after them', async () => {
       const usd = { money: { amountMinor: 1n, currency: 'USD' as Currency } }
       await submit(ledger, accountId, [of('A', 3_000n)])
@@ -276,6 +308,12 @@ export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
       await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
       const asked = await check([of('A', 5_000n)])
       expect(asked.review.lookalikes).toBe(1)
+    })
+
+    test('let a file be recorded that repeats or exceeds them only in rows that were asked about', async () => {
+      const { draft } = await review(ledger, headerOf(accountId), [of('A', 1_000n), of('B', 5_000n)])
+      await place.open().recordMessage(messageOf(accountId, of('M', 2_000n)))
+      expect(await statesIn(ledger, await draft.record(CLERK))).toEqual(['READY', 'READY'])
     })
   })
 }

@@ -1836,15 +1836,29 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a refund that repeats or exceeds what was refunded of an unknown sale is asked about',
     file: 'src/ledger/sqlite/refunds.ts',
-    guard: ' OR d.amount_minor >= o.refunded_minor)`',
+    guard: ' OR amount_minor >= before_minor)`',
     without: ')`',
     tests: [LEDGER],
   },
   {
     name: 'a refund in another currency than those before of an unknown sale is asked about',
     file: 'src/ledger/sqlite/refunds.ts',
-    guard: '(d.currency IS NOT o.refunded_currency OR d.amount_minor',
-    without: '(0 OR d.amount_minor',
+    guard: '(currency IS NOT before_currency OR amount_minor',
+    without: '(0 OR amount_minor',
+    tests: [LEDGER],
+  },
+  {
+    name: 'earlier rows of a file count as refunds of their order',
+    file: 'src/ledger/sqlite/refunds.ts',
+    guard: '(before_row IS NOT NULL OR refund_row IS NOT NULL)',
+    without: '(refund_row IS NOT NULL)',
+    tests: [LEDGER],
+  },
+  {
+    name: 'what earlier rows of a file refund is added to what is recorded',
+    file: 'src/ledger/sqlite/refunds.ts',
+    guard: 'CAST(coalesce(o.refunded_minor, 0) + coalesce(sum(d.amount_minor) OVER earlier, 0) AS INTEGER)',
+    without: 'coalesce(o.refunded_minor, 0)',
     tests: [LEDGER],
   },
   {

@@ -53,7 +53,7 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
     if (!open) return
     open = false
     db.exec(
-      'DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault; DROP TABLE IF EXISTS temp.draft_order',
+      'DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault; DROP TABLE IF EXISTS temp.draft_order; DROP TABLE IF EXISTS temp.draft_repeat',
     )
     ends.release()
   }

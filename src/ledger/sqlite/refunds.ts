@@ -37,9 +37,12 @@ const ONE_CURRENCY = 'CASE WHEN min(currency) = max(currency) THEN min(currency)
 
 const TABLES = `
   DROP TABLE IF EXISTS temp.draft_order;
+  DROP TABLE IF EXISTS temp.draft_repeat;
   CREATE TEMP TABLE draft_order (
-    order_key TEXT PRIMARY KEY, sold_minor INTEGER, sold_currency TEXT, sale_row INTEGER,
-    refunded_minor INTEGER, refunded_currency TEXT, refund_row INTEGER) WITHOUT ROWID;`
+    order_key TEXT PRIMARY KEY, refunds INTEGER, sold_minor INTEGER, sold_currency TEXT, sale_row INTEGER,
+    refunded_minor INTEGER, refunded_currency TEXT, refund_row INTEGER) WITHOUT ROWID;
+  CREATE TEMP TABLE draft_repeat (
+    row_no INTEGER PRIMARY KEY, before_minor INTEGER, before_currency TEXT, before_row INTEGER, recorded_row INTEGER);`
 
 const BEYOND = `
     SELECT * FROM (
@@ -67,8 +70,9 @@ function gatherOrders(db: DatabaseSync, accountId: AccountId): void {
   db.exec(TABLES)
   const account = Number(accountId)
   db.exec(`
-    INSERT INTO temp.draft_order (order_key)
-    SELECT DISTINCT order_key FROM temp.draft_row WHERE state = 'READY' AND operation = 'REFUND' AND order_key IS NOT NULL`)
+    INSERT INTO temp.draft_order (order_key, refunds)
+    SELECT order_key, count(*) FROM temp.draft_row WHERE state = 'READY' AND operation = 'REFUND' AND order_key IS NOT NULL
+    GROUP BY order_key`)
   db.prepare(`
     UPDATE temp.draft_order AS o SET (sold_minor, sold_currency, sale_row) = (
       SELECT ${SUM}, min(currency), min(id) FROM (${SALES('?1', 'o.order_key')}) HAVING ${IS_ONE_SALE})`).run(account)
@@ -78,19 +82,41 @@ function gatherOrders(db: DatabaseSync, accountId: AccountId): void {
 }
 
 /**
- * For look-alikes: the latest refund of an order whose sale is unknown, where `d` repeats or exceeds all refunds so far, or is
- * in another currency: an order has one, in which the gateway refunds whatever was declared.
+ * Rows that repeat or exceed all refunds so far of an order whose sale is unknown, or name another currency: an order has
+ * one, in which the gateway refunds whatever was declared. Earlier rows of the file count like recorded ones.
  */
-export const REFUNDED_BEFORE = `
-  SELECT o.refund_row FROM temp.draft_order o
-  WHERE o.order_key = d.order_key AND d.operation = 'REFUND' AND o.sold_minor IS NULL
-    AND (d.currency IS NOT o.refunded_currency OR d.amount_minor >= o.refunded_minor)`
+const REPEATS = `
+  INSERT INTO temp.draft_repeat
+  SELECT row_no, before_minor, before_currency, before_row, refund_row FROM (
+    SELECT d.row_no, d.amount_minor, d.currency, o.refund_row, lag(d.row_no) OVER of_order AS before_row,
+      CAST(coalesce(o.refunded_minor, 0) + coalesce(sum(d.amount_minor) OVER earlier, 0) AS INTEGER) AS before_minor,
+      CASE
+        WHEN min(d.currency) OVER earlier IS NULL THEN o.refunded_currency
+        WHEN min(d.currency) OVER earlier = max(d.currency) OVER earlier
+          AND (o.refund_row IS NULL OR o.refunded_currency = min(d.currency) OVER earlier) THEN min(d.currency) OVER earlier
+      END AS before_currency
+    FROM temp.draft_row d JOIN temp.draft_order o ON o.order_key = d.order_key
+    WHERE d.state = 'READY' AND d.operation = 'REFUND' AND o.sold_minor IS NULL AND (o.refunds > 1 OR o.refund_row IS NOT NULL)
+    WINDOW of_order AS (PARTITION BY d.order_key ORDER BY d.row_no),
+      earlier AS (of_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))
+  WHERE (before_row IS NOT NULL OR refund_row IS NOT NULL)
+    AND (currency IS NOT before_currency OR amount_minor >= before_minor)`
+
+/** For look-alikes, of rows that are like no single one: the refund before it, of the file or recorded. */
+export function markRepeats(db: DatabaseSync): void {
+  db.exec(REPEATS)
+  db.exec(`
+    UPDATE temp.draft_row AS d SET like_row = r.before_row, like_recorded = r.recorded_row
+    FROM temp.draft_repeat r WHERE r.row_no = d.row_no AND d.like_row IS NULL AND d.like_recorded IS NULL`)
+}
 
 /** Once more, after refunds have arrived that the review did not see: whether it would still say the same. */
 export function stillFits(db: DatabaseSync, { accountId }: DraftHeader): boolean {
   gatherOrders(db, accountId)
+  db.exec(REPEATS)
   const asked = db.prepare(`
-    SELECT 1 FROM temp.draft_row d WHERE d.state = 'READY' AND d.like_recorded IS NULL AND (${REFUNDED_BEFORE}) IS NOT NULL LIMIT 1`)
+    SELECT 1 FROM temp.draft_repeat r JOIN temp.draft_row d ON d.row_no = r.row_no
+    WHERE d.like_row IS NULL AND d.like_recorded IS NULL LIMIT 1`)
   return db.prepare(BEYOND).get() === undefined && asked.get() === undefined
 }
 

@@ -10,7 +10,7 @@ import { countFaults, FAULT_INDEX } from './draft-faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
-import { meetRefunds, REFUNDED_BEFORE } from './refunds.ts'
+import { markRepeats, meetRefunds } from './refunds.ts'
 import { MOST_MINOR } from './tally.ts'
 
 /** The last row recorded when the draft was reviewed: what comes after it has not been compared yet. */
@@ -132,8 +132,9 @@ function findLookalikes(db: DatabaseSync, header: DraftHeader): number {
       SELECT min(o.row_no) FROM temp.draft_row o WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY')
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`)
   db.prepare(`
-    UPDATE temp.draft_row AS d SET like_recorded = coalesce((${RECORDED_LOOKALIKE}), (${REFUNDED_BEFORE}))
+    UPDATE temp.draft_row AS d SET like_recorded = (${RECORDED_LOOKALIKE})
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`).run(lookalikeSince(header))
+  markRepeats(db)
   findLost(db)
   const found = db
     .prepare(
@@ -171,11 +172,13 @@ export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
   const rows = db.prepare(`
     SELECT d.row_no AS rowNo, d.line, d.reference, i.batch_id AS batchId, coalesce(o.row_no, i.row_no) AS likeRowNo,
       coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState,
-      d.lost_row IS NOT NULL AS lost, CASE WHEN d.lost_row IS NULL AND i.lookalike <> d.lookalike THEN CAST(p.refunded_minor AS TEXT) END AS refundedMinor, p.refunded_currency AS currency
+      d.lost_row IS NOT NULL AS lost,
+      CASE WHEN d.lost_row IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS refundedMinor,
+      p.before_currency AS currency
     FROM temp.draft_row d
     LEFT JOIN temp.draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
     LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded) AND o.row_no IS NULL
-    LEFT JOIN temp.draft_order p ON p.order_key = d.order_key
+    LEFT JOIN temp.draft_repeat p ON p.row_no = d.row_no
     WHERE d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.lost_row IS NOT NULL ORDER BY d.row_no`)
   for (const found of rows.iterate()) {
     const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, lost, refundedMinor, currency } =
