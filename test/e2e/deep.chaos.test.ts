@@ -208,6 +208,7 @@ test('who acted is bound to what was submitted and to acts', async () => {
 test('of a batch that the version before recorded, the deep look says that nothing is proved', async () => {
   const batch = await ran()
   tamper(
+    'DROP INDEX instruction_xtl',
     'ALTER TABLE move DROP COLUMN answered',
     'ALTER TABLE chain DROP COLUMN last_recorded',
     'ALTER TABLE chain DROP COLUMN form',

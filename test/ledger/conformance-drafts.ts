@@ -16,6 +16,7 @@ import {
   faultyRow,
   headerOf,
   type LedgerPlace,
+  messageOf,
   NOW,
   openAccount,
   refund,
@@ -210,6 +211,84 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       expect((await ledger.batches()).map(({ source }) => source)).toEqual(['queue'])
       // Nothing of it is held: every other reference is free.
       expect((await check(rows)).review).toMatchObject({ accepted: 699, duplicate: 1 })
+    })
+  })
+
+  describe('an xtl_order_id', () => {
+    const of = (reference: string, xtlOrderId: string, over: Partial<Instruction> = {}) =>
+      sale(reference, `9${reference.length}${reference.charCodeAt(0)}`, { xtlOrderId, ...over })
+
+    test('that stands in two rows of a file is a fault in both, in other words too', async () => {
+      const { review: reviewed, faults } = await check([of('A', 'X1'), of('B', 'X2'), of('C', 'X1'), of('X2', '00X2')])
+      expect(reviewed).toMatchObject({ accepted: 0, invalid: 4 })
+      expect(faults.map(({ rowNo, column, value, problem }) => [rowNo, column, value, problem])).toEqual(
+        [
+          [1, 'X1', 4],
+          [2, 'X2', 5],
+          [3, 'X1', 2],
+          [4, '00X2', 3],
+        ].map(([rowNo, value, line]) => [
+          ...[rowNo, 'xtl_order_id', value],
+          `the xtl_order_id stands in more than one row of this file (line ${line})`,
+        ]),
+      )
+    })
+
+    test.each(['READY', 'SENDING', 'IN_DOUBT', 'APPROVED', 'DECLINED', 'FAILED', 'CANCELLED'] as const)(
+      'of a recorded row that is %s is taken where money has or may have moved by it, or is going to',
+      async (state) => {
+        const batchId = await submit(ledger, accountId, [of('A', 'X1')])
+        if (state === 'SENDING') await claimNamed(ledger, batchId, 'A')
+        else if (state === 'CANCELLED') await ledger.cancel(batchId, 'no', CLERK, NOW)
+        else if (state !== 'READY') await work(ledger, batchId, 'A', state)
+        const counts = ['READY', 'SENDING', 'IN_DOUBT', 'APPROVED'].includes(state)
+        const { faults } = await check([of('BB', '0X1')])
+        expect(faults.map(({ column, problem }) => [column, problem])).toEqual(
+          counts
+            ? [
+                [
+                  'xtl_order_id',
+                  `the xtl_order_id is that of another instruction (row 1 of batch ${batchId}, ${state})`,
+                ],
+              ]
+            : [],
+        )
+      },
+    )
+
+    test('of a charge that was approved is free after 30 days, under another run key after 20', async () => {
+      const batchId = await submit(ledger, accountId, [of('nov/A', 'X1')], { runKey: 'nov' })
+      await work(ledger, batchId, 'nov/A', 'APPROVED', { sentAtMs: NOW })
+      const invalid = async (days: number, runKey: string | null) =>
+        (await check([of('B', 'X1')], { runKey, nowMs: NOW + days * DAY_MS })).review.invalid
+      expect([await invalid(30, null), await invalid(31, null)]).toEqual([1, 0])
+      expect([await invalid(20, 'dec'), await invalid(21, 'dec')]).toEqual([1, 0])
+    })
+
+    test('stays with a row that runs again, and with one that is handed in again', async () => {
+      const first = await submit(ledger, accountId, [of('A', 'X1'), of('BB', 'X2')])
+      await work(ledger, first, 'A', 'FAILED')
+      const lines = [of('A', 'X1'), of('BB', 'X2')].map((row, i) =>
+        rowOf(i + 1, row, { cameFrom: { batchId: first, rowNo: i + 1 } }),
+      )
+      const { review: again } = await check(lines, { fedBack: true, retry: ['FAILED'] })
+      expect(again).toMatchObject({ accepted: 1, duplicate: 1, invalid: 0 })
+    })
+
+    test('is not taken by a row that cannot be sent, by another account, or by the authorization of a capture', async () => {
+      const second = await openAccount(ledger, 'second')
+      await submit(ledger, second, [of('A', 'X1')])
+      const bad = rowOf(1, of('A', 'X1'), { faults: faultyRow(1, 'A').faults })
+      await submit(ledger, accountId, [bad, rowOf(2, of('BB', 'X2', { operation: 'AUTH' }))])
+      const capture = of('CCC', 'X2', { operation: 'CAUTH', orderId: '55', vaultId: null })
+      expect((await check([of('DDDD', 'X1'), capture])).review).toMatchObject({ accepted: 2, invalid: 0 })
+    })
+
+    test('that a message takes between review and record undoes the whole draft', async () => {
+      const { draft } = await review(ledger, headerOf(accountId), [of('A', 'X1')])
+      await place.open().recordMessage(messageOf(accountId, of('BB', 'X1')))
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+      expect((await ledger.batches()).map(({ source }) => source)).toEqual(['queue'])
     })
   })
 

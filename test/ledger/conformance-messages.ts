@@ -103,6 +103,17 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
       ).toMatchObject({ kind: 'accepted' })
     })
 
+    test('with the xtl_order_id of another instruction is refused, whatever it allows', async () => {
+      const file = await submit(ledger, accountId, [sale('A', '7', { xtlOrderId: 'X1' })])
+      const second = sale('B', '8', { xtlOrderId: 'X1' })
+      expect(await ledger.recordMessage(messageOf(accountId, second, { allowLookalike: true }))).toEqual({
+        kind: 'refused',
+        reason: `xtl_order_id X1 is that of A (row 1 of batch ${file}, READY). Give each instruction one of its own, or leave it out`,
+      })
+      await work(ledger, file, 'A', 'FAILED')
+      expect((await ledger.recordMessage(messageOf(accountId, second))).kind).toBe('accepted')
+    })
+
     test('is compared with what is not settled however old that is, and with what was approved for 30 days', async () => {
       const first = await ledger.recordMessage(messageOf(accountId, sale('A', '7')))
       if (first.kind !== 'accepted') throw new Error(first.kind)

@@ -12,6 +12,7 @@ import { openDigests, openRecorded, type Recorded } from './recorded.ts'
 import { stillFits } from './refunds.ts'
 import { lookalikesOf, review, type SeenUpTo } from './review.ts'
 import { toColumns } from './rows.ts'
+import { SAME_XTL } from './xtl-order-ids.ts'
 
 const ROWS_PER_COPY = 500
 const SQLITE_CONSTRAINT = 19
@@ -206,7 +207,7 @@ function unlessTaken<T>(run: () => T): T | null {
 function takenFault(): Fault {
   return new Fault(
     'refused',
-    'While the file was read, a message arrived that repeats a row of it, looks like one or refunds the same order; or an answer, for a row that was to run again. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
+    'While the file was read, a message arrived that repeats a row of it, looks like one, has its xtl_order_id or refunds the same order; or an answer, for a row that was to run again. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
   )
 }
 
@@ -284,9 +285,13 @@ async function makeVisible(
   const act = openActs(db)
   const accept = openAccepting(db)
   const newcomer = db.prepare(`
-    SELECT 1 FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN temp.draft_row d ON d.lookalike = i.lookalike
-    WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')
-      AND i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY' LIMIT 1`)
+    WITH newcomer AS MATERIALIZED (
+      SELECT i.reference, i.lookalike, i.operation, i.xtl_order_id FROM instruction i JOIN batch b ON b.id = i.batch_id
+      WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED'))
+    SELECT 1 FROM newcomer i JOIN temp.draft_row d ON d.lookalike = i.lookalike
+    WHERE i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY'
+    UNION ALL
+    SELECT 1 FROM newcomer i JOIN temp.draft_row d ON ${SAME_XTL} WHERE d.state = 'READY' LIMIT 1`)
   const refundSince = db.prepare(`
     SELECT 1 FROM instruction i
     WHERE EXISTS (SELECT 1 FROM temp.draft_order) AND i.id > ? AND i.account_id = ? AND i.batch_id <> ? AND i.operation = 'REFUND'
@@ -298,7 +303,7 @@ async function makeVisible(
     () => {
       // A late answer may have said that a row was executed which is about to run again.
       if (answeredSince.get() !== undefined) return false
-      // A message that arrived after the review may look like a row of this file, or refund an order of it: nobody was asked.
+      // A message that arrived after the review may look like a row of this file, have its xtl_order_id, or refund an order of it: nobody was asked.
       if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false
       if (refundSince.get(seen.id, Number(header.accountId), batchId) !== undefined && !stillFits(db, header))
         return false

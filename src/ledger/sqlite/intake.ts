@@ -26,6 +26,7 @@ import { openDigests, openRecorded } from './recorded.ts'
 import { openRefundCheck, type SingleRefund } from './refunds.ts'
 import { type InstructionColumns, toColumns } from './rows.ts'
 import { MOST_MINOR, type Tally } from './tally.ts'
+import { openXtlCheck } from './xtl-order-ids.ts'
 
 export interface IntakeParts {
   readonly newBatchId: (nowMs: number) => BatchId
@@ -159,6 +160,7 @@ function openRecording(
     WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
       SELECT $lookalike AS lookalike, $reference AS reference, $runKey AS run_key) d)`)
   const refunds = openRefundCheck(db)
+  const xtlTaken = openXtlCheck(db)
   const oddReference = openOddReferences(db)
   const accept = openAccepting(db)
   const dayBatch = db.prepare(
@@ -238,6 +240,8 @@ function openRecording(
     const refund = refundOf(row)
     const beyond = refund === null ? null : refunds.beyondSale(message.accountId, refund)
     if (beyond !== null) return { kind: 'refused', reason: beyond }
+    const taken = xtlTaken(message, row)
+    if (taken !== null) return { kind: 'refused', reason: taken }
     const like = likeness(message, row)
     if (like !== null) return { kind: 'refused', reason: like }
     const batchId = batchOfDay(message.accountId, message.nowMs)

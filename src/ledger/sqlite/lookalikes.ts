@@ -10,20 +10,23 @@ const OTHER_RUN_KEY = 'i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run
 const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)'
 
 /**
- * The latest row that row `d` looks like; NULL: none. What is not settled counts however old it is, because nobody knows yet
+ * Whether row `i` of batch `b` still counts for row `d`. What is not settled counts however old it is, because nobody knows yet
  * what becomes of it. What was approved counts for 30 days after it was sent. Between different run keys what was sent,
  * approved or in doubt, counts for fewer days: it is last month's charge. What has still to be sent always counts there
  * too, because both would be sent from now on. The parameters are those of `lookalikeSince`.
  */
-export const RECORDED_LOOKALIKE = `
-  SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
-  WHERE i.account_id = $account AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
-    AND b.stage = 'open' AND CASE
+export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state IN ('READY', 'SENDING') THEN 1
       WHEN i.state NOT IN ('IN_DOUBT', 'APPROVED') THEN 0
       WHEN ${OTHER_RUN_KEY} THEN ${SENT_AT} >= $otherRunKeySince
       WHEN i.state = 'IN_DOUBT' THEN 1
       ELSE ${SENT_AT} >= $approvedSince END`
+
+/** The latest row that row `d` looks like; NULL: none. */
+export const RECORDED_LOOKALIKE = `
+  SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
+  WHERE i.account_id = $account AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
+    AND ${STILL_COUNTS}`
 
 export interface LookalikeSince {
   readonly accountId: AccountId

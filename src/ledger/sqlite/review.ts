@@ -12,6 +12,7 @@ import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
 import { markRepeats, meetRefunds } from './refunds.ts'
 import { MOST_MINOR } from './tally.ts'
+import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
 /** The last row recorded when the draft was reviewed: what comes after it has not been compared yet. */
 export type SeenUpTo = { id: number }
@@ -29,6 +30,9 @@ export function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): O
   if (header.fedBack) meetLines(db, header)
   refuseExecuted(db, header)
   refuseFaulty(db) // rows that cannot be sent refund nothing
+  refuseXtlRepeats(db)
+  refuseFaulty(db)
+  refuseXtlTaken(db, header)
   meetRefunds(db, header)
   refuseFaulty(db)
   const lookalikes = findLookalikes(db, header)

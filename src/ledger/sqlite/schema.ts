@@ -7,6 +7,7 @@ import { CHAIN } from './chain.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
+import { XTL_INDEX } from './xtl-order-ids.ts'
 
 const MIGRATIONS: readonly string[] = [
   `
@@ -195,6 +196,7 @@ const MIGRATIONS: readonly string[] = [
   DELETE FROM instruction WHERE batch_id NOT IN (SELECT id FROM batch) AND batch_id NOT IN (SELECT batch_id FROM recorded);
   `,
   'ALTER TABLE account ADD COLUMN doubt_rest INTEGER NOT NULL DEFAULT 0; -- ms: how long a request in doubt rests, as the worker that sent it said',
+  XTL_INDEX,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */
