@@ -150,11 +150,11 @@ function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: st
   if (more > 0) write(`… and ${plural(more, 'more look-alike')}`)
 }
 
-function lookalikeLine({ line, reference, like, lost, refundedBefore }: Lookalike): string {
+function lookalikeLine({ line, reference, like, lost, refundedBefore, moneyWarning }: Lookalike): string {
   const where =
     like.batchId === null
       ? `row ${like.rowNo} of this file`
-      : `row ${like.rowNo} of batch ${like.batchId}, ${like.state}`
+      : `row ${like.rowNo} of batch ${like.batchId}, ${like.state}${moneyWarning === null ? '' : `; ${moneyWarning}`}`
   if (lost)
     return `line ${line}: ${reference} (${where}) may have run again in the record that was lost when an older state of the ledger was put back`
   if (refundedBefore === null)
@@ -282,7 +282,7 @@ export function toJsonRefusals({ draft, review, refusals }: Reviewed): object {
   }
 }
 
-function toJsonLookalike({ rowNo, line, reference, like, lost, refundedBefore }: Lookalike): object {
+function toJsonLookalike({ rowNo, line, reference, like, lost, refundedBefore, moneyWarning }: Lookalike): object {
   return {
     ...{ row: rowNo, line, reference },
     like: {
@@ -290,6 +290,7 @@ function toJsonLookalike({ rowNo, line, reference, like, lost, refundedBefore }:
       status: like.state === null ? null : statusOf(like.state),
     },
     may_have_run_again: lost,
+    money_warning: moneyWarning,
     refunded_before:
       refundedBefore === null
         ? null

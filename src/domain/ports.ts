@@ -354,6 +354,8 @@ export interface Lookalike {
    * currency; earlier rows of the file count. null: it is like one row. No currency: it was refunded in several, and the amount is no sum.
    */
   readonly refundedBefore: { readonly amountMinor: bigint; readonly currency: Currency | null } | null
+  /** Of the recorded row, where the money is not what its state tells: answered APPROVED after it had ended, for one. */
+  readonly moneyWarning: string | null
 }
 
 /** A file being read. Lives outside the record until `record`; leaving it without is the same as `discard`. */

@@ -16,6 +16,7 @@ export type State = (typeof STATES)[number]
 /**
  * Why a row moves.
  * - `late-answer`: a true answer of the named attempt that came after the row had been given up
+ * - `executed`: a true answer of an earlier attempt says that this one would be the second execution
  * - `restore`: an older state of the ledger was put back, and the row may have been sent since
  */
 export type Cause =
@@ -28,6 +29,7 @@ export type Cause =
   | 'resolve'
   | 'proof'
   | 'late-answer'
+  | 'executed'
   | 'restore'
 
 export interface Move {
@@ -55,6 +57,7 @@ export const MOVES = [
   { from: 'IN_DOUBT', to: 'DECLINED', cause: 'late-answer' },
   { from: 'READY', to: 'APPROVED', cause: 'late-answer' },
   { from: 'READY', to: 'DECLINED', cause: 'late-answer' },
+  { from: 'READY', to: 'IN_DOUBT', cause: 'executed' }, // it was to be sent again
   { from: 'READY', to: 'IN_DOUBT', cause: 'restore' },
   { from: 'SENDING', to: 'IN_DOUBT', cause: 'restore' },
 ] as const satisfies readonly Move[]

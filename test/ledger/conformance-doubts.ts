@@ -1,21 +1,26 @@
 // Doubts: what a person may say of them, when, and what it moves.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId, Ledger, Resolution } from '../../src/domain/ports.ts'
+import type { AccountId, BatchId, DraftHeader, DueRow, Ledger, Resolution } from '../../src/domain/ports.ts'
 import {
   CLERK,
+  type Claimed,
   claim,
   claimed,
+  claimNamed,
   dueIn,
   dueRow,
   factsWith,
   headerOf,
   type LedgerPlace,
+  messageOf,
   NOW,
   openAccount,
   refund,
   review,
+  reviewOnly,
   rowIn,
+  rowOf,
   rowsIn,
   settle,
   statesIn,
@@ -283,6 +288,94 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       expect((await rowIn(ledger, batchId, 'A')).warning).toContain('7001')
       await ledger.resume(batchId, 'looked at it', CLERK, LATER)
       expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0, moneyWarnings: 1 })
+    })
+
+    /** A row called not executed, and the batch in which it runs again. */
+    async function retried(): Promise<{ first: BatchId; row: Claimed; second: BatchId }> {
+      const first = await submit(ledger, accountId, [refund('A')])
+      const row = await work(ledger, first, 'A', 'IN_DOUBT')
+      await resolve('A', { finding: 'not-executed' })
+      return { first, row, second: await submit(ledger, accountId, [lineOf(first)], RETRY) }
+    }
+    const RETRY: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'], nowMs: LATER, fileSha256: 'bb'.repeat(32) }
+    const lineOf = (batchId: BatchId) => rowOf(1, refund('A'), { cameFrom: { batchId, rowNo: 1 } })
+    const late = (row: Claimed) => settle(ledger, row, 'APPROVED', { facts: factsWith('7001'), atMs: LATER })
+
+    test('stops the row that runs again in its place: it waits for a person, in doubt', async () => {
+      const { first, row, second } = await retried()
+      const [due] = await dueIn(ledger, second, LATER)
+      expect(await late(row)).toMatchObject({ state: 'FAILED' })
+      expect(await statesIn(ledger, first)).toEqual(['FAILED'])
+      expect(await rowIn(ledger, second, 'A')).toMatchObject({
+        state: 'IN_DOUBT',
+        reason: expect.stringMatching(/^it was to be sent again, but it was executed before: .*transaction id 7001/),
+      })
+      expect(await claim(ledger, due as DueRow, LATER)).toEqual({ kind: 'not-free' })
+      expect(await resolve('A', { transactionId: '7001' })).toMatchObject({ kind: 'resolved', batchId: second })
+      expect([...ledger.audit(null)]).toEqual([])
+    })
+
+    test('stops it also when it was claimed already and turns out not to be sent', async () => {
+      const { row, second } = await retried()
+      const again = await claimNamed(ledger, second, 'A', LATER)
+      await late(row)
+      expect(await statesIn(ledger, second)).toEqual(['SENDING'])
+      expect(await settle(ledger, again, 'READY', { dueAtMs: LATER })).toMatchObject({ state: 'IN_DOUBT' })
+      expect(await dueIn(ledger, second, LATER)).toEqual([])
+    })
+
+    test('stops a row that was sent again itself and whose next attempt was not sent', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await resolve('A', { finding: 'send-again' })
+      await settle(ledger, await claimNamed(ledger, batchId, 'A', LATER), 'READY', { dueAtMs: LATER })
+      expect(await late(row)).toMatchObject({ state: 'IN_DOUBT' })
+      expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
+    })
+
+    test('keeps it from running once more after the second attempt failed as well', async () => {
+      const { row, second } = await retried()
+      await settle(ledger, await claimNamed(ledger, second, 'A', LATER), 'FAILED')
+      const { draft } = await review(ledger, headerOf(accountId, RETRY), [lineOf(second)])
+      await late(row)
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+      const { review: reviewed, faults } = await reviewOnly(ledger, headerOf(accountId, RETRY), [lineOf(second)])
+      expect(reviewed.accepted).toBe(0)
+      expect(faults[0]?.problem).toMatch(/may have been executed after all: .*transaction id 7001/)
+    })
+
+    test('ends the canary that the stopped row was the last of', async () => {
+      const first = await submit(ledger, accountId, [refund('A'), refund('B')])
+      const row = await work(ledger, first, 'A', 'IN_DOUBT')
+      await work(ledger, first, 'B', 'FAILED')
+      await resolve('A', { finding: 'not-executed' })
+      const lines = ['A', 'B'].map((name, i) =>
+        rowOf(i + 1, refund(name), { cameFrom: { batchId: first, rowNo: i + 1 } }),
+      )
+      const second = await submit(ledger, accountId, lines, { ...RETRY, canaryRows: 1 })
+      await late(row)
+      expect(await ledger.batch(second)).toMatchObject({ hold: 'paused', counts: { IN_DOUBT: 1, READY: 1 } })
+    })
+
+    test('makes the row count for look-alikes, of files and messages', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A', { orderId: '55' })])
+      const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await resolve('A', { finding: 'not-executed' })
+      const second = refund('B', { orderId: '55' })
+      const lookalikes = async () =>
+        (await reviewOnly(ledger, headerOf(accountId, { nowMs: LATER }), [second])).lookalikes
+      expect(await lookalikes()).toEqual([])
+      await late(row)
+      expect(await lookalikes()).toMatchObject([
+        {
+          like: { reference: 'A', state: 'FAILED' },
+          moneyWarning: expect.stringContaining('APPROVED (transaction id 7001)'),
+        },
+      ])
+      expect(await ledger.recordMessage(messageOf(accountId, second, { nowMs: LATER }))).toMatchObject({
+        kind: 'refused',
+        reason: expect.stringMatching(/it looks like A .*FAILED; .*APPROVED \(transaction id 7001\)/),
+      })
     })
   })
 

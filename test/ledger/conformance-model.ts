@@ -110,6 +110,8 @@ interface ModelRow {
   state: State
   attempt: number
   transaction: number | null
+  /** An answer said so after the row had moved on. */
+  executed: boolean
   rowId: RowId | null
 }
 
@@ -138,7 +140,8 @@ class Model {
   }
 
   arrive(batch: ModelBatch, n: number): void {
-    const row: ModelRow = { n, batch, at: this.rows.size, state: 'READY', attempt: 0, transaction: null, rowId: null }
+    const nothing = { attempt: 0, transaction: null, executed: false, rowId: null }
+    const row: ModelRow = { n, batch, at: this.rows.size, state: 'READY', ...nothing }
     this.rows.set(n, row)
     batch.rows.push(row)
   }
@@ -159,8 +162,10 @@ class Model {
     const answered = to === 'APPROVED' || to === 'DECLINED'
     const isKnown = to === row.state && transaction !== null && transaction === row.transaction
     const keepLate = () => {
-      if (answered && !isKnown) row.batch.late += 1
-      return row.state
+      if (!answered || isKnown) return row.state
+      row.batch.late += 1
+      if (to === 'APPROVED') row.executed = true
+      return this.stopExecuted(row)
     }
     if (row.attempt !== attempt) return keepLate()
     const seen =
@@ -179,6 +184,12 @@ class Model {
       this.land(row, to, transaction)
       if (to === 'APPROVED' && money) this.warnOfMoney(row.batch)
     } else return keepLate()
+    return this.stopExecuted(row)
+  }
+
+  /** It would be executed twice: a person must look. */
+  private stopExecuted(row: ModelRow): State {
+    if (row.state === 'READY' && row.executed) row.state = 'IN_DOUBT'
     return row.state
   }
 

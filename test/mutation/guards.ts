@@ -732,6 +732,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a row that was to run again is stopped by an answer to its first attempt',
+    file: 'src/ledger/sqlite/settle.ts',
+    guard: "settlement.to === 'APPROVED' ? stopExecuted(row.id, settlement.atMs) : null",
+    without: 'null as number | null',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row that was executed before is not sent again when its next attempt was not sent',
+    file: 'src/ledger/sqlite/settle.ts',
+    guard: "to === 'READY' && stopExecuted(row.id, atMs) !== null",
+    without: 'false',
+    tests: [LEDGER],
+  },
+  {
     name: 'a row of a cancelled batch that was not sent is cancelled',
     file: 'src/ledger/sqlite/settle.ts',
     guard: "return to === 'READY' && row.hold === 'cancelled' ? { to: 'CANCELLED', cause } : { to, cause }",
@@ -1731,7 +1745,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row of which a late answer told is not run again',
     file: 'src/ledger/sqlite/review.ts',
-    guard: 'AND d.content = i.content AND i.money_warning = 0 AND i.state IN',
+    guard: 'AND d.content = i.content AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}) AND i.state IN',
     without: 'AND d.content = i.content AND i.state IN',
     tests: [LEDGER],
   },
@@ -1999,6 +2013,13 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/sqlite/draft.ts',
     guard: '      if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false\n',
     without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row that was answered APPROVED after it had ended counts for look-alikes',
+    file: 'src/ledger/sqlite/lookalikes.ts',
+    guard: ' AND i.money_warning = 0 THEN 0',
+    without: ' THEN 0',
     tests: [LEDGER],
   },
   {

@@ -8,6 +8,7 @@ import { canaryOfDraft } from './canary.ts'
 import { type Committer, whyNotWritten } from './commit.ts'
 import { openAccepting } from './copies/identity.ts'
 import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
+import { EXECUTED } from './executed-before.ts'
 import { openDigests, openRecorded, type Recorded } from './recorded.ts'
 import { stillFits } from './refunds.ts'
 import { lookalikesOf, review, type SeenUpTo } from './review.ts'
@@ -287,7 +288,8 @@ async function makeVisible(
   const newcomer = db.prepare(`
     WITH newcomer AS MATERIALIZED (
       SELECT i.reference, i.lookalike, i.operation, i.xtl_order_id FROM instruction i JOIN batch b ON b.id = i.batch_id
-      WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED'))
+      WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open'
+        AND (i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR i.money_warning = 1))
     SELECT 1 FROM newcomer i JOIN temp.draft_row d ON d.lookalike = i.lookalike
     WHERE i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY'
     UNION ALL
@@ -298,7 +300,7 @@ async function makeVisible(
       AND i.order_key IN (SELECT order_key FROM temp.draft_order) LIMIT 1`)
   const answeredSince = db.prepare(`
     SELECT 1 FROM temp.draft_row d JOIN instruction i ON i.id = d.supersedes
-    WHERE i.money_warning = 1 OR i.state NOT IN ('FAILED', 'CANCELLED') LIMIT 1`)
+    WHERE i.state NOT IN ('FAILED', 'CANCELLED') OR EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}) LIMIT 1`)
   return committer.write(
     () => {
       // A late answer may have said that a row was executed which is about to run again.

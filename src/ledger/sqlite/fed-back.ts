@@ -6,6 +6,7 @@ import { Fault } from '../../domain/fault.ts'
 import { UNREAD_REFERENCE } from '../../domain/instruction.ts'
 import type { AccountId, Again, DraftHeader } from '../../domain/ports.ts'
 import type { State } from '../../domain/states.ts'
+import { EXECUTED } from './executed-before.ts'
 
 /** Before references are compared with anything: first they must be those that were written. */
 export function identifyLines(db: DatabaseSync, { accountId }: DraftHeader): void {
@@ -144,12 +145,10 @@ function refuseNew(db: DatabaseSync): void {
 export function refuseExecuted(db: DatabaseSync, { retry }: DraftHeader): void {
   db.prepare(`
     INSERT INTO temp.draft_fault
-    SELECT d.row_no, d.line, 'result_reference', d.reference, 'it may have been executed after all: ' || i.warning,
+    SELECT d.row_no, d.line, 'result_reference', d.reference, 'it may have been executed after all: ' || e.warning,
       'look it up at the gateway; take the row out, or give it a new reference if it is to be executed once more'
-    FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of
-    WHERE d.state = 'DUPLICATE' AND i.money_warning = 1 AND i.state IN (${retry.map(() => '?').join(', ')})`).run(
-    ...retry,
-  )
+    FROM temp.draft_row d JOIN instruction i ON i.id = d.duplicate_of JOIN instruction e ON ${EXECUTED}
+    WHERE d.state = 'DUPLICATE' AND i.state IN (${retry.map(() => '?').join(', ')})`).run(...retry)
 }
 
 /**

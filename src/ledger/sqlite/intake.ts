@@ -156,8 +156,8 @@ function openRecording(
     SELECT i.id, i.batch_id, i.row_no, i.state, i.content, b.stage FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.account_id = ? AND i.reference = ? AND i.holds_reference = 1`)
   const likeRow = db.prepare(`
-    SELECT i.batch_id, i.row_no, i.reference, i.state FROM instruction i
-    WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
+    SELECT i.batch_id, i.row_no, i.reference, i.state || CASE i.money_warning WHEN 1 THEN '; ' || i.warning ELSE '' END AS state
+    FROM instruction i WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
       SELECT $lookalike AS lookalike, $reference AS reference, $runKey AS run_key) d)`)
   const refunds = openRefundCheck(db)
   const xtlTaken = openXtlCheck(db)

@@ -13,11 +13,12 @@ const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)
  * Whether row `i` of batch `b` still counts for row `d`. What is not settled counts however old it is, because nobody knows yet
  * what becomes of it. What was approved counts for 30 days after it was sent. Between different run keys what was sent,
  * approved or in doubt, counts for fewer days: it is last month's charge. What has still to be sent always counts there
- * too, because both would be sent from now on. The parameters are those of `lookalikeSince`.
+ * too, because both would be sent from now on. A row that was answered APPROVED after a person had called it not executed
+ * counts like an approved one. The parameters are those of `lookalikeSince`.
  */
 export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state IN ('READY', 'SENDING') THEN 1
-      WHEN i.state NOT IN ('IN_DOUBT', 'APPROVED') THEN 0
+      WHEN i.state NOT IN ('IN_DOUBT', 'APPROVED') AND i.money_warning = 0 THEN 0
       WHEN ${OTHER_RUN_KEY} THEN ${SENT_AT} >= $otherRunKeySince
       WHEN i.state = 'IN_DOUBT' THEN 1
       ELSE ${SENT_AT} >= $approvedSince END`

@@ -7,6 +7,7 @@ import type { DraftHeader, DraftReview, Extent, Lookalike, Total } from '../../d
 import type { State } from '../../domain/states.ts'
 import { LAST_RESTORED_AT } from './acts.ts'
 import { countFaults, FAULT_INDEX } from './draft-faults.ts'
+import { EXECUTED } from './executed-before.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
@@ -114,7 +115,10 @@ function meetRecorded(db: DatabaseSync, header: DraftHeader): void {
     UPDATE temp.draft_row AS d SET supersedes = i.id, attempt = i.attempt, ever_in_doubt = i.ever_in_doubt
     FROM instruction i
     WHERE d.state = 'READY' AND i.account_id = ? AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
-      AND d.content = i.content AND i.money_warning = 0 AND i.state IN (${names})`).run(account, ...retry)
+      AND d.content = i.content AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}) AND i.state IN (${names})`).run(
+    account,
+    ...retry,
+  )
   db.prepare(`
     UPDATE temp.draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = ?
     FROM instruction i
@@ -178,29 +182,41 @@ export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
       coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState,
       d.lost_row IS NOT NULL AS lost,
       CASE WHEN d.lost_row IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS refundedMinor,
-      p.before_currency AS currency
+      p.before_currency AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS moneyWarning
     FROM temp.draft_row d
     LEFT JOIN temp.draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
     LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded) AND o.row_no IS NULL
     LEFT JOIN temp.draft_repeat p ON p.row_no = d.row_no
     WHERE d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.lost_row IS NOT NULL ORDER BY d.row_no`)
   for (const found of rows.iterate()) {
-    const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, lost, refundedMinor, currency } =
-      found as unknown as {
-        rowNo: number
-        line: number
-        reference: string
-        batchId: string | null
-        likeRowNo: number
-        likeReference: string
-        likeState: State | null
-        lost: number
-        refundedMinor: string | null
-        currency: Currency | null
-      }
+    const {
+      rowNo,
+      line,
+      reference,
+      batchId,
+      likeRowNo,
+      likeReference,
+      likeState,
+      lost,
+      refundedMinor,
+      currency,
+      moneyWarning,
+    } = found as unknown as {
+      rowNo: number
+      line: number
+      reference: string
+      batchId: string | null
+      likeRowNo: number
+      likeReference: string
+      likeState: State | null
+      lost: number
+      refundedMinor: string | null
+      currency: Currency | null
+      moneyWarning: string | null
+    }
     const refundedBefore = refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency }
     const like = { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState }
-    yield { rowNo, line, reference, like, lost: lost === 1, refundedBefore }
+    yield { rowNo, line, reference, like, lost: lost === 1, refundedBefore, moneyWarning }
   }
 }
 

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Settled, Settlement } from '../../domain/ports.ts'
 import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
 import { openActs } from './acts.ts'
+import { openStopping } from './executed-before.ts'
 import type { RecordMove, SettlingRow } from './moves.ts'
 import { openPausing } from './pauses.ts'
 import type { Answered } from './recorded.ts'
@@ -28,6 +29,7 @@ export function openSettling(
   const askToWait = db.prepare('UPDATE account SET wait_until = max(coalesce(wait_until, 0), ?) WHERE id = ?')
   const noteLate = db.prepare('UPDATE batch SET late_answers = late_answers + 1 WHERE id = ?')
   const pausing = openPausing(db)
+  const stopExecuted = openStopping(db, record)
   const act = openActs(db)
 
   return (row, settlement) => {
@@ -67,7 +69,8 @@ export function openSettling(
     writeRow(row, to, { reason, taken }, settlement)
     const { attempt, atMs, httpStatus, answerText: answer } = settlement
     record(row, to, cause, { attempt, atMs, httpStatus, answer, reason, answered: taken })
-    return { state: to, paused: pausing(row, to, settlement) }
+    const stopped = to === 'READY' && stopExecuted(row.id, atMs) !== null
+    return { state: stopped ? 'IN_DOUBT' : to, paused: pausing(row, to, settlement) }
   }
 
   function writeRow(
@@ -106,10 +109,11 @@ export function openSettling(
     // An approval that the row's own state does not tell of is money that moved beside the record.
     warn.run(joined(row.warning, text), settlement.to === 'APPROVED' ? 1 : 0, settlement.atMs, row.id)
     noteLate.run(row.batch_id)
+    const stopped = settlement.to === 'APPROVED' ? stopExecuted(row.id, settlement.atMs) : null
     const where = { batchId: row.batch_id, accountId: row.account_id }
     act({ what: 'late-answer', atMs: settlement.atMs, actor: null, ...where, reason: text })
     tally.touched(row.batch_id)
-    return { state: row.state, paused: null }
+    return { state: stopped === row.id ? 'IN_DOUBT' : row.state, paused: null }
   }
 }
 

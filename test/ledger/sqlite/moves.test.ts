@@ -14,6 +14,7 @@ const CAUSES: readonly Cause[] = [
   'resolve',
   'proof',
   'late-answer',
+  'executed',
   'restore',
 ]
 const ROW = { id: 1, batch_id: 'b', operation: 'REFUND', currency: 'EUR', amount_minor: 1 }
