@@ -45,7 +45,10 @@ export type Verdict =
 
 /** What the verdict depends on besides the outcome. */
 export interface Judging {
-  readonly instruction: Pick<Instruction, 'operation' | 'money' | 'orderId' | 'xtlOrderId'>
+  readonly instruction: Pick<
+    Instruction,
+    'operation' | 'money' | 'orderId' | 'vaultId' | 'saveCardOnFile' | 'xtlOrderId'
+  >
   /** An earlier attempt of this row was in doubt at some time. */
   readonly everInDoubt: boolean
   /** HTTP codes that the gateway's operator has said, in writing, to mean "not executed". */
@@ -118,7 +121,12 @@ function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judg
       return doubt(`DECLINED (${reason}), but an earlier attempt was in doubt and may be what was executed`)
     return { kind: 'declined', facts, reason, warnings }
   }
-  return { kind: 'approved', facts, warnings: [...warnings, ...moneyWarnings(facts, judging.instruction)] }
+  const { instruction } = judging
+  return {
+    kind: 'approved',
+    facts,
+    warnings: [...warnings, ...moneyWarnings(facts, instruction), ...cardWarnings(facts, instruction)],
+  }
 }
 
 function verdictOnCode(outcome: Answered, words: string, judging: Judging): Verdict {
@@ -242,6 +250,16 @@ function moneyWarnings(facts: AnswerFacts, asked: Pick<Instruction, 'money'>): W
     })
   }
   return warnings
+}
+
+/** The contract has CUSTOMER_VAULT_ID only where a card is saved, which may give an id of its own to a card that has one. */
+function cardWarnings(facts: AnswerFacts, asked: Pick<Instruction, 'vaultId' | 'saveCardOnFile'>): Warning[] {
+  const { vaultId, saveCardOnFile } = asked
+  if (vaultId === null || facts.vaultId === null || plainId(facts.vaultId) === plainId(vaultId)) return []
+  const answered = `the gateway answered the vault id ${facts.vaultId} where ${vaultId}`
+  return saveCardOnFile
+    ? [{ text: `${answered} was charged: the card may have been saved once more`, aboutMoney: false }]
+    : [{ text: `${answered} was asked: another card may have been charged`, aboutMoney: true }]
 }
 
 export function factsOf(answer: Answer): AnswerFacts {

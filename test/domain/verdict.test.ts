@@ -20,6 +20,8 @@ const REFUND: Judging = {
     operation: 'REFUND',
     money: { amountMinor: 1230n, currency: EUR },
     orderId: '000777',
+    vaultId: null,
+    saveCardOnFile: false,
     xtlOrderId: null,
   },
   everInDoubt: false,
@@ -376,6 +378,38 @@ describe('an approval of other money than asked', () => {
     },
   )
 
+  describe('from another card than asked', () => {
+    const vaulted = (saveCardOnFile: boolean): Judging => ({
+      ...SALE,
+      instruction: { ...SALE.instruction, vaultId: '040001', saveCardOnFile },
+    })
+    const warningsFor = (vaultId: string, judging: Judging) =>
+      verdictOn(answered(200, { ...SALE_APPROVED, CUSTOMER_VAULT_ID: vaultId }), judging)
+
+    test('warns about money where no card was to be saved', () => {
+      const text = 'the gateway answered the vault id 99999 where 040001 was asked: another card may have been charged'
+      expect(warningsFor('99999', vaulted(false))).toMatchObject({
+        kind: 'approved',
+        warnings: [{ text, aboutMoney: true }],
+      })
+    })
+
+    test('warns without stopping anything where a card was to be saved: that may give an id of its own', () => {
+      const text =
+        'the gateway answered the vault id 99999 where 040001 was charged: the card may have been saved once more'
+      expect(warningsFor('99999', vaulted(true))).toMatchObject({
+        kind: 'approved',
+        warnings: [{ text, aboutMoney: false }],
+      })
+    })
+
+    test('is not said of the same id, of an answer without one, or where none was asked for', () => {
+      for (const id of ['40001', '00040001', ''])
+        expect(warningsFor(id, vaulted(false))).toMatchObject({ warnings: [] })
+      expect(warningsFor('99999', SALE)).toMatchObject({ warnings: [] })
+    })
+  })
+
   test('a CANCEL without an amount has asked for none', () => {
     const cancel: Judging = { ...REFUND, instruction: { ...REFUND.instruction, operation: 'CANCEL', money: null } }
     const answer = { ...APPROVED, REQUEST_ACTION: 'CANCEL', TRANS_VALUE: '99.0000' }
@@ -456,6 +490,8 @@ describe('whatever outcome is fed', () => {
       money: fc.constantFrom(null, { amountMinor: 1230n, currency: EUR }),
       orderId: fc.constantFrom(null, '777', '000777'),
       xtlOrderId: fc.constantFrom(null, 'x1'),
+      vaultId: fc.constantFrom(null, '40001'),
+      saveCardOnFile: fc.boolean(),
     }),
     everInDoubt: fc.boolean(),
     notExecutedStatus: fc.constantFrom([], [503], [409, 503]),
@@ -518,7 +554,7 @@ describe('whatever outcome is fed', () => {
 })
 
 describe('what would be sent again or reported wrongly', () => {
-  const sent = { operation: 'CAPTURE', money: null, orderId: null, xtlOrderId: 'X1' } as const
+  const sent = { ...SALE.instruction, money: null, xtlOrderId: 'X1' }
   const answered = (
     httpStatus: number,
     answer: Record<string, string> | null,

@@ -115,7 +115,7 @@ describe('no verdict changes by what is kept', () => {
 
   test('whatever stands in its fields, on any connection, after any attempt', () => {
     const judging: Omit<Judging, 'everInDoubt'> = {
-      instruction: { operation: 'REFUND', orderId: SENT.orderId, xtlOrderId: SENT.xtlOrderId, money: SENT.money },
+      instruction: { operation: 'REFUND', vaultId: null, saveCardOnFile: false, ...SENT },
       notExecutedStatus: [],
     }
     const operation = fc.constantFrom('REFUND' as const, 'CAPTURE' as const)

@@ -206,6 +206,8 @@ describe('every code with every body', () => {
     operation: 'REFUND',
     money: { amountMinor: 1230n, currency: 'EUR' as Currency },
     orderId: '777',
+    vaultId: null,
+    saveCardOnFile: false,
     xtlOrderId: null,
   }
   const CODES = Array.from({ length: 400 }, (_, i) => 200 + i)

@@ -845,6 +845,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'an answer from another card than asked warns about money',
+    file: 'src/domain/verdict.ts',
+    guard: '...moneyWarnings(facts, instruction), ...cardWarnings(facts, instruction)]',
+    without: '...moneyWarnings(facts, instruction)]',
+    tests: [VERDICT],
+  },
+  {
     name: 'another amount than asked pauses the batch',
     file: 'src/ledger/sqlite/pauses.ts',
     guard: "to === 'APPROVED' && settlement.warnsOfMoney ? forMoney",
