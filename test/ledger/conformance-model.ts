@@ -360,7 +360,7 @@ class Run {
       return expect(ordered).rejects.toMatchObject({ code: 'usage' })
     await ordered
     if (batch.hold !== 'cancelled') batch.hold = how === 'pause' ? 'paused' : how === 'resume' ? 'none' : 'cancelled'
-    if (how === 'resume') batch.late = 0
+    if (how === 'resume') Object.assign(batch, { late: 0, moneyWarned: false })
     if (how === 'resume') this.model.doubts = 0
     if (how === 'cancel') for (const row of batch.rows) if (row.state === 'READY') row.state = 'CANCELLED'
   }

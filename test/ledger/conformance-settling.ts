@@ -299,17 +299,19 @@ export function describeSettling(newPlace: () => Promise<LedgerPlace>): void {
   describe('a warning about money', () => {
     const money = { warning: 'the gateway answered the currency USD', warnsOfMoney: true }
 
-    test('pauses its batch the first time, and only then', async () => {
+    test('pauses its batch the first time, and once more after a person has resumed it', async () => {
       const batchId = await batchOf('A', 'B', 'C')
       const other = await batchOf('D')
+      const c = await claimNamed(ledger, batchId, 'C')
       const a = await claimNamed(ledger, batchId, 'A')
       expect((await settle(ledger, a, 'APPROVED', money)).paused).toContain('the currency USD')
       expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 1 })
       expect((await ledger.batch(other))?.hold).toBe('none')
+      expect(await settle(ledger, c, 'APPROVED', money)).toEqual({ state: 'APPROVED', paused: null }) // it is paused already
       await ledger.resume(batchId, 'it is right so', CLERK, NOW)
       const b = await claimNamed(ledger, batchId, 'B')
-      expect(await settle(ledger, b, 'APPROVED', money)).toEqual({ state: 'APPROVED', paused: null })
-      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'none', moneyWarnings: 2 })
+      expect((await settle(ledger, b, 'APPROVED', money)).paused).toContain('the currency USD')
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 3 })
     })
 
     test('of another kind pauses nothing', async () => {

@@ -859,6 +859,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'another amount than asked pauses the batch again after a resume',
+    file: 'src/ledger/sqlite/book.ts',
+    guard: 'late_answers = 0, money_warned = 0 WHERE',
+    without: 'late_answers = 0 WHERE',
+    tests: [LEDGER],
+  },
+  {
     name: 'a canary pauses the batch at its end',
     file: 'src/ledger/sqlite/pauses.ts',
     guard: '      endCanary(row, atMs),\n',

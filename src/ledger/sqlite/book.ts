@@ -382,7 +382,7 @@ function openSteering(
   const act = openActs(db)
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
   // A person has looked: what called for that begins anew.
-  const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0 WHERE id = ?")
+  const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0, money_warned = 0 WHERE id = ?")
   const holdOf = db.prepare('SELECT hold, account_id, late_answers FROM batch WHERE id = ?')
   const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0, wait_until = NULL WHERE id = ?')
   const setRateOverride = db.prepare('UPDATE account SET rate = ? WHERE id = ?')
