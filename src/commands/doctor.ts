@@ -135,6 +135,7 @@ function checkLedger(app: App, whole: boolean): Promise<Finding> {
         pages,
         ...(inDoubt > 0 ? [`${plural(inDoubt, 'row', 'rows')} in doubt (tranche in-doubt list)`] : []),
         ...stopped.map(({ name, stopped: why }) => `merchant ${name} is stopped (${why})`),
+        ...accounts.flatMap(({ name, held }) => (held === null ? [] : [`merchant ${name} is paused (${held})`])),
         ...turned.map(
           ({ name, ratePerSecond }) => `the rate dial of merchant ${name} is at ${ratePerSecond}/s (tranche rate)`,
         ),

@@ -17,7 +17,7 @@ import {
   writeBatchResults,
   writeRejects,
 } from '../app.ts'
-import { standingOf, unservedText } from '../domain/batch-status.ts'
+import { isPaused, standingOf, unservedText } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
 import type { BatchView, Ledger } from '../domain/ports.ts'
@@ -240,7 +240,7 @@ function openWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: Te
         said = false
         return
       }
-      if (said || !(await ledger.batches('open')).some(({ hold }) => hold === 'none')) return
+      if (said || !(await ledger.batches('open')).some((batch) => batch.hold === 'none' && !isPaused(batch))) return
       said = true
       terminal.say(
         worker === null

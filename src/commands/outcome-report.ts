@@ -1,6 +1,6 @@
 // What became of a batch: the summary, where the results are, and what a person must do next.
 
-import { countIn, type Ending, exitCodeOf, isoOf } from '../domain/batch-status.ts'
+import { countIn, type Ending, exitCodeOf, isoOf, isPaused } from '../domain/batch-status.ts'
 import type { BatchView } from '../domain/ports.ts'
 import { statusOf } from '../domain/states.ts'
 import { countsOf } from './follow.ts'
@@ -81,7 +81,7 @@ export function sayEnding(batch: BatchView, ending: Ending, terminal: Terminal):
   switch (ending.kind) {
     case 'stuck':
       terminal.say(`${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}`)
-      if (batch.hold === 'paused')
+      if (isPaused(batch))
         terminal.say(
           batch.sandbox
             ? 'In earnest it would go on when a person has looked and resumed it.'

@@ -59,6 +59,7 @@ export async function steer(
       countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
       terminal,
     )
+    if (what === 'resume' && before.accountHeld !== null) terminal.say(await releasedText(ledger, after))
     if (what === 'resume' && after.accountStopped !== null) {
       terminal.say(
         `The account of merchant ${after.merchant} is stopped as well (${after.accountStopped}): tranche resume --merchant ${after.merchant} --reason TEXT`,
@@ -107,11 +108,24 @@ async function resumeMerchant(
   const account = (await ledger.accounts()).find((known) => known.name === name)
   if (account === undefined) throw new Fault('usage', `This ledger knows no merchant "${name}". Nothing was changed.`)
   await ledger.resumeAccount(account.accountId, reason, app.actor, app.clock.nowMs())
-  terminal.say(
-    account.stopped === null
-      ? `Merchant ${name} was not stopped; rests are over all the same.`
-      : `Merchant ${name} goes on. It was stopped because: ${account.stopped}`,
-  )
+  const { stopped, held } = account
+  if (stopped !== null) terminal.say(`Merchant ${name} goes on. It was stopped because: ${stopped}`)
+  if (held !== null) terminal.say(await releasedText(ledger, { accountId: account.accountId, merchant: name }))
+  if (stopped === null && held === null) terminal.say(`Merchant ${name} was not stopped; rests are over all the same.`)
   terminal.object({ merchant: name, stopped: false })
   return EXIT.approved
+}
+
+/** What goes on with the account, and what was paused with it and does not. */
+async function releasedText(
+  ledger: Ledger,
+  { accountId, merchant }: Pick<BatchView, 'accountId' | 'merchant'>,
+): Promise<string> {
+  const open = (await ledger.batches('open')).filter((batch) => batch.accountId === accountId)
+  const paused = open.filter(({ hold }) => hold === 'paused').map(({ batchId }) => batchId)
+  const others =
+    paused.length === 0
+      ? ''
+      : ` ${plural(paused.length, 'batch stays', 'batches stay')} paused (${paused.join(', ')}): tranche resume BATCH --reason TEXT`
+  return `Merchant ${merchant} is no longer held for its doubts: batches that were handed in since go on.${others}`
 }

@@ -24,7 +24,7 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean,
   const trouble = batch.gatewayHealth === null || !workerRuns ? null : troubleText(batch.gatewayHealth, nowMs)
   if (ready + sending === 0) return endedStanding(batch)
   if (batch.hold === 'cancelled') return { state: 'running', reason: 'being cancelled' }
-  if (batch.hold === 'paused') return { state: 'paused', reason: batch.holdReason }
+  if (isPaused(batch)) return { state: 'paused', reason: batch.holdReason ?? batch.accountHeld }
   if (batch.accountStopped !== null) {
     const mend = `Nothing of it was executed. Correct it, restart a running worker, then: tranche resume --merchant ${batch.merchant} --reason TEXT`
     return { state: 'stopped', reason: `${batch.accountStopped}. ${mend}` }
@@ -42,6 +42,11 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean,
 /** A worker reads its configuration once, when it starts. */
 export function unservedText(merchant: string): string {
   return `the running worker was started without merchant ${merchant} and sends none of its rows. Restart that worker with the configuration that names ${merchant}; it sends them then`
+}
+
+/** By a person or by the machine: the batch itself, or everything of its account. */
+export function isPaused({ hold, accountHeld }: Pick<BatchView, 'hold' | 'accountHeld'>): boolean {
+  return hold === 'paused' || (hold === 'none' && accountHeld !== null)
 }
 
 /** Nothing is open; what holds the rows that are due? */

@@ -121,7 +121,7 @@ export interface Claim {
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly attempt: number }
-  /** The row is not READY and due, its batch is held, its account stopped, or an earlier row of its order is open. */
+  /** The row is not READY and due, its batch or account is held, its account stopped, or an earlier row of its order is open. */
   | { readonly kind: 'not-free' }
   /** The claim could not be written. Nothing is claimed; `full` is a disk without space. */
   | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
@@ -184,8 +184,6 @@ export interface WorkLedger {
   endOverlongRests(nowMs: number, seenMs: number): Promise<number>
   /** How the way to an account is, for people; null: nothing to tell. */
   recordHealth(accountId: AccountId, condition: GatewayHealth | null): Promise<void>
-  /** Starts counting new doubts of every account from zero, as at each start of a worker. */
-  forgetDoubts(): Promise<void>
   /**
    * On start, after the sweep: how long a request in doubt may still be executed, as this worker says. It holds for every
    * command that resolves. Where rows are in doubt already, it becomes no shorter: they may have been sent under a longer one.
@@ -458,6 +456,8 @@ export interface BatchView {
   readonly hold: Hold
   readonly holdReason: string | null
   readonly accountStopped: string | null
+  /** Why everything of the account waits until a person has looked; null: it does not. */
+  readonly accountHeld: string | null
   /** Until when the gateway asked this account to wait; null where it did not. */
   readonly accountWaitsUntilMs: number | null
   /** How the way to the gateway is, as the worker last said; null: nothing to tell. */
@@ -616,6 +616,8 @@ export interface AccountView {
   readonly url: string
   readonly username: string
   readonly stopped: string | null
+  /** Too many doubts, in words; null: it is not held. */
+  readonly held: string | null
   /** As a person turned the rate dial; null: as configured. */
   readonly ratePerSecond: number | null
 }
@@ -646,6 +648,7 @@ export interface BookLedger {
   waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
   accounts(): Promise<readonly AccountView[]>
   pause(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /** A person has looked: the hold of its account ends with that of the batch. */
   resume(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** READY rows become CANCELLED; open requests are awaited by whoever has them. */
   cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>

@@ -54,7 +54,6 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
   const inDoubt = await ledger.sweep(clock.nowMs())
   if (inDoubt > 0) log.warn({ rows: inDoubt }, 'rows were being sent when the last worker ended: they are in doubt now')
-  await ledger.forgetDoubts()
   const startMs = clock.nowMs()
   await ledger.endOverlongRests(startMs, startMs)
 

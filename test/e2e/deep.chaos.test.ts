@@ -209,6 +209,7 @@ test('of a batch that the version before recorded, the deep look says that nothi
   const batch = await ran()
   tamper(
     'DROP INDEX instruction_xtl',
+    'ALTER TABLE account DROP COLUMN held_reason',
     'ALTER TABLE move DROP COLUMN answered',
     'ALTER TABLE chain DROP COLUMN last_recorded',
     'ALTER TABLE chain DROP COLUMN form',

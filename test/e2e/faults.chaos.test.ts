@@ -145,9 +145,20 @@ test('ten doubts pause everything of the account until a person has looked; then
   expect(inDoubt).toBeLessThanOrEqual(12)
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 
+  // A file that comes later waits as well, whichever process would send it.
+  const later = await office.put('later.csv', toCsv(refunds(3, 900)))
+  const executed = office.sandbox.log().length
+  const held = await office.tranche('run', later, '--out', office.path('later-out.csv'), '--json')
+  expect([held.code, held.last.reason], held.stderr).toEqual([6, paused.last.reason])
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(6)
+  expect((await office.tranche('status', held.last.batch, '--json')).last).toMatchObject({ state: 'paused' })
+  expect((await office.tranche('doctor')).stdout).toContain('merchant default is paused (at least 10 rows')
+  expect(office.sandbox.log()).toHaveLength(executed)
+
   office.sandbox.clearFaults()
   const batch = paused.last.batch as string
-  expect((await office.tranche('resume', batch, '--reason', 'the gateway is well again')).code).toBe(0)
+  const resumed = await office.tranche('resume', batch, '--reason', 'the gateway is well again')
+  expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('no longer held for its doubts')])
   const ran = await office.tranche('run', input, '--out', out)
   expect(ran.code, ran.stderr).toBe(5)
   expect(countsIn(out)).toEqual({ APPROVED: 50 - inDoubt, IN_DOUBT: inDoubt })

@@ -183,7 +183,9 @@ async function steer(day: Day, what: 'pause' | 'resume' | 'cancel'): Promise<voi
 async function resumeAll(day: Day): Promise<void> {
   for (const { id } of query<{ id: string }>(day.place.office, "SELECT id FROM batch WHERE hold = 'paused'"))
     await command(day, [0], 'resume', id, '--reason', 'looked at it')
-  if (query(day.place.office, 'SELECT id FROM account WHERE stopped_reason IS NOT NULL').length > 0)
+  if (
+    query(day.place.office, 'SELECT id FROM account WHERE coalesce(stopped_reason, held_reason) IS NOT NULL').length > 0
+  )
     await command(day, [0], 'resume', '--merchant', 'default', '--reason', 'looked at it')
 }
 

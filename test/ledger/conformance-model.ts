@@ -129,6 +129,7 @@ class Model {
   readonly batches: ModelBatch[] = []
   readonly rows = new Map<number, ModelRow>()
   stopped = false
+  held = false
   doubts = 0
 
   batch(batchId: BatchId): ModelBatch {
@@ -155,7 +156,7 @@ class Model {
   }
 
   mayClaim(row: ModelRow, attempt: number): boolean {
-    return this.isFree(row) && row.attempt === attempt && row.batch.hold === 'none' && !this.stopped
+    return this.isFree(row) && row.attempt === attempt && row.batch.hold === 'none' && !this.stopped && !this.held
   }
 
   settle(row: ModelRow, attempt: number, to: Settlement['to'], transaction: number | null, money: boolean): State {
@@ -203,6 +204,7 @@ class Model {
     const others = [...this.rows.values()].filter((other) => other !== row)
     if (transaction !== null && others.some((other) => other.transaction === transaction)) return 'transaction-taken'
     this.land(row, to, transaction)
+    this.doubts = Math.max(0, this.doubts - 1)
     return `resolved ${to}`
   }
 
@@ -211,9 +213,22 @@ class Model {
     row.transaction = to === 'APPROVED' || to === 'DECLINED' ? transaction : null
   }
 
+  sweep(): void {
+    const swept = [...this.rows.values()].filter(({ state }) => state === 'SENDING')
+    for (const row of swept) row.state = 'IN_DOUBT'
+    if (swept.length > 0) this.countDoubt()
+  }
+
+  /** A person has looked. */
+  looked(): void {
+    this.doubts = 0
+    this.held = false
+  }
+
   private countDoubt(): void {
     this.doubts += 1
-    if (this.doubts < 10) return
+    if (this.doubts < 10 || this.held) return
+    this.held = true
     for (const batch of this.batches) if (batch.hold === 'none') batch.hold = 'paused'
   }
 
@@ -258,8 +273,7 @@ class Run {
         return this.steer(step.do, step.pick)
       case 'sweep':
         await ledger.sweep(NOW)
-        for (const row of model.rows.values()) if (row.state === 'SENDING') row.state = 'IN_DOUBT'
-        return
+        return model.sweep()
       case 'finish-cancelling':
         await ledger.finishCancelling(NOW)
         for (const row of model.rows.values())
@@ -272,8 +286,7 @@ class Run {
       case 'resume-account':
         await ledger.resumeAccount(this.accountId, 'go', CLERK, NOW)
         model.stopped = false
-        model.doubts = 0
-        return
+        return model.looked()
       case 'reopen':
         await ledger.close()
         this.ledger = this.place.open()
@@ -361,7 +374,7 @@ class Run {
     await ordered
     if (batch.hold !== 'cancelled') batch.hold = how === 'pause' ? 'paused' : how === 'resume' ? 'none' : 'cancelled'
     if (how === 'resume') Object.assign(batch, { late: 0, moneyWarned: false })
-    if (how === 'resume') this.model.doubts = 0
+    if (how === 'resume') this.model.looked()
     if (how === 'cancel') for (const row of batch.rows) if (row.state === 'READY') row.state = 'CANCELLED'
   }
 
@@ -372,6 +385,7 @@ class Run {
       const view = await this.ledger.batch(batchId)
       const recorded = await rowsIn(this.ledger, batchId)
       expect(view).toMatchObject({ hold, lateAnswers: late, rows: rows.length + others.length })
+      expect(view?.accountHeld !== null).toBe(this.model.held)
       expect(recorded.map(({ rowNo }) => rowNo)).toEqual(recorded.map((_, i) => i + 1))
       const said = recorded.map(({ reference, state }) =>
         state === 'INVALID' || state === 'DUPLICATE' ? state : `${reference} ${state}`,

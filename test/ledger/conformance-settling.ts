@@ -1,6 +1,7 @@
 // Settling: where an answer moves a row, what a late one does, and when the machine stops itself.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { standingOf } from '../../src/domain/batch-status.ts'
 import type { AccountId, BatchId, Ledger } from '../../src/domain/ports.ts'
 import {
   CLERK,
@@ -265,26 +266,78 @@ export function describeSettling(newPlace: () => Promise<LedgerPlace>): void {
       expect((await ledger.batch(first))?.holdReason).toBe(said)
     })
 
-    test('are counted anew after a resume, and after the start of a worker', async () => {
-      const batchId = await batchOf(...names(0, 40))
+    test('hold the account: what is submitted later waits too, over restarts, until a person resumes the account', async () => {
+      const other = await submit(ledger, await openAccount(ledger, 'second'), [refund('A')])
+      await doubtAll(await batchOf(...names(0, 10)), names(0, 10))
+      const later = await batchOf('later')
+      const row = await dueRow(ledger, later, 'later')
+      for (const opened of [ledger, place.open()]) {
+        await opened.sweep(NOW)
+        expect(await claim(opened, row)).toEqual({ kind: 'not-free' })
+        expect(await opened.workable(NOW, 10)).toMatchObject([{ batchId: other }])
+        const view = await opened.batch(later)
+        expect(view).toMatchObject({ hold: 'none', accountHeld: expect.stringContaining('10 rows came into doubt') })
+        expect(standingOf(view!, NOW, true)).toMatchObject({ state: 'paused', reason: view?.accountHeld })
+      }
+      await ledger.resumeAccount(accountId, 'looked', CLERK, NOW)
+      expect(await claim(ledger, row)).toMatchObject({ kind: 'claimed' })
+      expect(await ledger.batch(later)).toMatchObject({ accountHeld: null })
+    })
+
+    test('hold the account until a person resumes one of its batches', async () => {
+      const batchId = await batchOf(...names(0, 10))
+      await doubtAll(batchId, names(0, 10))
+      const later = await batchOf('later')
+      await ledger.resume(batchId, 'looked', CLERK, NOW)
+      expect(await claim(ledger, await dueRow(ledger, later, 'later'))).toMatchObject({ kind: 'claimed' })
+    })
+
+    test('hold an account of which nothing waits, too', async () => {
+      const batchId = await batchOf(...names(0, 10))
+      const rows = []
+      for (const reference of names(0, 10)) rows.push(await claimNamed(ledger, batchId, reference))
+      await ledger.cancel(batchId, 'no', CLERK, NOW)
+      for (const row of rows) await settle(ledger, row, 'IN_DOUBT')
+      expect(await ledger.batch(await batchOf('later'))).toMatchObject({
+        accountHeld: expect.stringContaining('came into doubt'),
+      })
+    })
+
+    test('are counted anew after a resume, and not after the start of a worker', async () => {
+      const batchId = await batchOf(...names(0, 30))
       await doubtAll(batchId, names(0, 9))
       await ledger.resume(batchId, 'looked at them', CLERK, NOW)
       await doubtAll(batchId, names(9, 18))
-      await ledger.forgetDoubts()
-      await doubtAll(batchId, names(18, 27))
       await ledger.resumeAccount(accountId, 'looked', CLERK, NOW)
-      await doubtAll(batchId, names(27, 36))
+      await doubtAll(batchId, names(18, 27))
       expect((await ledger.batch(batchId))?.hold).toBe('none')
-      await doubtAll(batchId, names(36, 37))
+      await place.open().sweep(NOW)
+      await doubtAll(batchId, names(27, 28))
       expect((await ledger.batch(batchId))?.hold).toBe('paused')
     })
 
-    test('do not include those that a crash left', async () => {
-      const batchId = await batchOf(...names(0, 30))
-      for (const reference of names(0, 20)) await claimNamed(ledger, batchId, reference)
-      expect(await ledger.sweep(NOW)).toBe(20)
-      await doubtAll(batchId, names(20, 29))
-      expect((await ledger.batch(batchId))?.hold).toBe('none')
+    test('do not include those that a person has resolved', async () => {
+      const batchId = await batchOf(...names(0, 20))
+      const asked = { merchant: null, attempt: null, row: null, finding: 'approved', transactionId: null } as const
+      for (const reference of names(0, 15)) {
+        await doubtAll(batchId, [reference])
+        await ledger.resolve({ ...asked, reference, reason: 'looked', restMs: 0 }, CLERK, NOW)
+      }
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'none', accountHeld: null })
+    })
+
+    test('may be ten ends of a worker: each counts once, however many rows it left', async () => {
+      const batchId = await batchOf(...names(0, 20))
+      await doubtAll(batchId, names(0, 8))
+      const crash = async (left: readonly string[]) => {
+        for (const reference of left) await claimNamed(ledger, batchId, reference)
+        expect(await ledger.sweep(NOW)).toBe(left.length)
+        return (await ledger.batch(batchId))!
+      }
+      expect(await crash(names(8, 18))).toMatchObject({ hold: 'none', accountHeld: null })
+      expect(await crash(names(18, 19))).toMatchObject({
+        ...{ hold: 'paused', accountHeld: expect.stringContaining('the worker ended') },
+      })
     })
 
     test('leave a cancelled batch cancelled', async () => {

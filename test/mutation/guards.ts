@@ -224,22 +224,29 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a claim needs a batch that is not held',
     file: 'src/ledger/sqlite/work.ts',
-    guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL AND",
-    without: "WHERE b.id = i.batch_id AND b.stage = 'open' AND a.stopped_reason IS NULL AND",
+    guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL",
+    without: "WHERE b.id = i.batch_id AND b.stage = 'open' AND a.stopped_reason IS NULL",
     tests: [LEDGER],
   },
   {
     name: 'a claim needs an account that is not stopped',
     file: 'src/ledger/sqlite/work.ts',
-    guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL AND",
-    without: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND",
+    guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL",
+    without: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none'",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a claim needs an account that is not held for its doubts',
+    file: 'src/ledger/sqlite/work.ts',
+    guard: 'AND a.held_reason IS NULL AND ${WITHIN_CANARY})',
+    without: 'AND ${WITHIN_CANARY})',
     tests: [LEDGER],
   },
   {
     name: 'a claim needs a row within the canary',
     file: 'src/ledger/sqlite/work.ts',
-    guard: 'a.stopped_reason IS NULL AND ${WITHIN_CANARY})',
-    without: 'a.stopped_reason IS NULL)',
+    guard: 'a.held_reason IS NULL AND ${WITHIN_CANARY})',
+    without: 'a.held_reason IS NULL)',
     tests: [LEDGER],
   },
   {
@@ -838,9 +845,9 @@ export const GUARDS: readonly Guard[] = [
   },
   // ─────────────────────────────────────────────── Brakes
   {
-    name: 'ten doubts pause the account',
+    name: 'ten doubts hold the account',
     file: 'src/ledger/sqlite/pauses.ts',
-    guard: 'if (doubts < DOUBTS_BEFORE_PAUSE) return null',
+    guard: 'if (doubts < DOUBTS_BEFORE_HOLD) return null',
     without: 'if (doubts > 0) return null',
     tests: [LEDGER],
   },
@@ -850,6 +857,13 @@ export const GUARDS: readonly Guard[] = [
     guard: '...moneyWarnings(facts, instruction), ...cardWarnings(facts, instruction)]',
     without: '...moneyWarnings(facts, instruction)]',
     tests: [VERDICT],
+  },
+  {
+    name: 'a worker that ended in mid-request counts as a doubt',
+    file: 'src/ledger/sqlite/sweep.ts',
+    guard: "      countDoubt(accountId, nowMs, 'the worker ended while requests were open')\n",
+    without: '      void accountId\n',
+    tests: [LEDGER],
   },
   {
     name: 'another amount than asked pauses the batch',

@@ -138,7 +138,7 @@ export async function openStage(connections: 'fresh' | 'warm', commandOf: () => 
   async function resumeAll(): Promise<void> {
     for (const { id } of query<{ id: string }>(office, "SELECT id FROM batch WHERE hold = 'paused'"))
       await office.tranche('resume', id, '--reason', 'looked at it')
-    if (query(office, 'SELECT id FROM account WHERE stopped_reason IS NOT NULL').length > 0)
+    if (query(office, 'SELECT id FROM account WHERE coalesce(stopped_reason, held_reason) IS NOT NULL').length > 0)
       await office.tranche('resume', '--merchant', 'default', '--reason', 'looked at it')
   }
 

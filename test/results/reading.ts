@@ -80,6 +80,7 @@ const BATCH: BatchView = {
   hold: 'none',
   holdReason: null,
   accountStopped: null,
+  accountHeld: null,
   accountWaitsUntilMs: null,
   gatewayHealth: null,
   duplicateMoneyWarnings: 0,

@@ -304,8 +304,9 @@ export class Office {
 
   resumeAccounts(): void {
     this.command('resume', async (life, ledger) => {
-      for (const { accountId, stopped } of await ledger.accounts()) {
-        if (stopped !== null) await ledger.resumeAccount(accountId, 'mended', CLERK, life.clock.nowMs())
+      for (const { accountId, stopped, held } of await ledger.accounts()) {
+        if (stopped !== null || held !== null)
+          await ledger.resumeAccount(accountId, 'mended', CLERK, life.clock.nowMs())
       }
     })
   }

@@ -70,6 +70,14 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     sql: (sql) =>
       sql.replaceAll("e.state IN ('SENDING', 'IN_DOUBT')", '0').replaceAll("e.state = 'READY' AND e.id < i.id", '0'),
   },
+  // Runs are short: here the fourth doubt counts as the tenth.
+  'an account that is held for its doubts goes on': {
+    sql: (sql) =>
+      sql
+        .replace('new_doubts + 1', 'new_doubts + 3')
+        .replace('hold_reason = ? WHERE account_id', 'hold_reason = ? WHERE 0 AND account_id')
+        .replace('a.held_reason IS NULL', '1'),
+  },
   'a claim is told before its commit': withLedger((ledger) => ({
     claim: async (claim) => {
       void ledger.claim(claim)

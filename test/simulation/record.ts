@@ -54,6 +54,19 @@ export class SimulatedRecord {
     migrate(this.#db)
     // The one place where SQL asks for the time of day.
     this.#db.function('unixepoch', { varargs: true }, () => (this.#world?.wallMs ?? 0) / 1000)
+    this.#watchHolds()
+  }
+
+  /** Nothing of an account that is held for its doubts is claimed, whichever batch it came with. */
+  #watchHolds(): void {
+    this.#db.function('claimed_in_a_hold', (reference) => {
+      this.#world?.fail(`${String(reference)} was claimed while its account was held for its doubts`)
+      return null
+    })
+    this.#db.exec(`
+      CREATE TEMP TRIGGER claimed_in_a_hold AFTER UPDATE OF state ON main.instruction
+      WHEN NEW.state = 'SENDING' AND (SELECT held_reason FROM account WHERE id = NEW.account_id) IS NOT NULL
+      BEGIN SELECT claimed_in_a_hold(NEW.reference); END`)
   }
 
   /** As if there had never been anything. */

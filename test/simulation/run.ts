@@ -65,7 +65,7 @@ export async function runSeed({ seed, trace = false, dieAtStep = null, plant = {
 function sayRecord(world: World, record: SimulatedRecord): void {
   const lines = (sql: string) => record.all<object>(sql).map((row) => JSON.stringify(row))
   for (const line of [
-    ...lines('SELECT id, stopped_reason, wait_until, new_doubts, resumes FROM account'),
+    ...lines('SELECT id, stopped_reason, held_reason, wait_until, new_doubts, resumes FROM account'),
     ...lines('SELECT id, source, stage, hold, hold_reason, canary_row_no, canary_execute_at FROM batch'),
     ...lines(`SELECT id, batch_id, row_no, state, reference, holds_reference, order_key, due_at, attempt, ever_in_doubt, transaction_id, warning
       FROM instruction ORDER BY id`),
@@ -272,7 +272,7 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
 /** Something waits for a person who can do something about it. */
 function isHeldUp(record: SimulatedRecord): boolean {
   const held = `SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
-    WHERE (b.hold = 'paused' OR a.stopped_reason IS NOT NULL OR a.wait_until IS NOT NULL)
+    WHERE (b.hold = 'paused' OR a.stopped_reason IS NOT NULL OR a.held_reason IS NOT NULL OR a.wait_until IS NOT NULL)
       AND EXISTS (SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY') LIMIT 1`
   return record.all(held).length > 0
 }

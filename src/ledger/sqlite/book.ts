@@ -68,7 +68,7 @@ export function openBook(db: DatabaseSync, committer: Committer, parts: BookPart
     async accounts() {
       return db
         .prepare(
-          'SELECT id AS accountId, name, url, username, stopped_reason AS stopped, rate AS ratePerSecond FROM account ORDER BY id',
+          'SELECT id AS accountId, name, url, username, stopped_reason AS stopped, held_reason AS held, rate AS ratePerSecond FROM account ORDER BY id',
         )
         .all() as unknown as AccountView[]
     },
@@ -103,6 +103,7 @@ interface BatchColumns {
   hold: Hold
   hold_reason: string | null
   stopped_reason: string | null
+  held_reason: string | null
   wait_until: number | null
   condition: string | null
   late_answers: number
@@ -118,7 +119,7 @@ interface BatchColumns {
 function columnsOf(db: DatabaseSync, batchId: BatchId): BatchColumns {
   return db
     .prepare(
-      'SELECT b.*, a.name AS merchant, a.stopped_reason, a.wait_until, a.condition FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
+      'SELECT b.*, a.name AS merchant, a.stopped_reason, a.held_reason, a.wait_until, a.condition FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
     )
     .get(batchId) as unknown as BatchColumns
 }
@@ -144,6 +145,7 @@ export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     hold: batch.hold,
     holdReason: batch.hold_reason,
     accountStopped: batch.stopped_reason,
+    accountHeld: batch.held_reason,
     accountWaitsUntilMs: batch.wait_until,
     gatewayHealth: batch.condition === null ? null : parseHealth(batch.condition),
     rows: batch.rows,
@@ -384,7 +386,9 @@ function openSteering(
   // A person has looked: what called for that begins anew.
   const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0, money_warned = 0 WHERE id = ?")
   const holdOf = db.prepare('SELECT hold, account_id, late_answers FROM batch WHERE id = ?')
-  const restart = db.prepare('UPDATE account SET resumes = resumes + 1, new_doubts = 0, wait_until = NULL WHERE id = ?')
+  const restart = db.prepare(
+    'UPDATE account SET resumes = resumes + 1, new_doubts = 0, held_reason = NULL, wait_until = NULL WHERE id = ?',
+  )
   const setRateOverride = db.prepare('UPDATE account SET rate = ? WHERE id = ?')
   const unstop = db.prepare('UPDATE account SET stopped_reason = NULL WHERE id = ?')
 

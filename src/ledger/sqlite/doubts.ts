@@ -97,6 +97,8 @@ function openResolving(
       answered_record_id = NULL, answered_amount = NULL, answered_currency = NULL, answered_vault_id = NULL,
       answered_xtl_order_id = NULL
     WHERE id = ? AND state = 'IN_DOUBT' AND attempt = ?`)
+  // A person has looked at this one. What is held stays so until they resume it.
+  const looked = db.prepare('UPDATE account SET new_doubts = max(0, new_doubts - 1) WHERE id = ?')
   const transactionTaken = sameTransactionIn(db)
   const oddReference = openOddReferences(db)
 
@@ -153,6 +155,7 @@ function openResolving(
       row.attempt,
     )
     if (changed.changes !== 1) return refused('not-in-doubt', `${nameOf(row, resolution)} has just moved on`)
+    looked.run(row.account_id)
     const answered = [transactionId, null, null, null, null, null, null]
     record(row, to, 'resolve', { attempt: row.attempt, atMs: nowMs, actor, reason: resolution.reason, answered })
     return { kind: 'resolved', batchId, rowNo: row.row_no, state: to, hold: row.hold }

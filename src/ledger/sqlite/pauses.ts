@@ -8,17 +8,13 @@ import type { State } from '../../domain/states.ts'
 import { openActs } from './acts.ts'
 import type { SettlingRow } from './moves.ts'
 
-/** Ten new doubts since the start of the worker or the last resume pause the account: something is wrong beyond one row. */
-const DOUBTS_BEFORE_PAUSE = 10
+/** So many doubts that no person has looked at hold the account: something is wrong beyond one row. */
+const DOUBTS_BEFORE_HOLD = 10
 
 /** Answers with why this settlement paused something; null where all goes on. */
 export type Pausing = (row: SettlingRow, to: State, settlement: Settlement) => string | null
 
 export function openPausing(db: DatabaseSync): Pausing {
-  const countDoubt = db.prepare('UPDATE account SET new_doubts = new_doubts + 1 WHERE id = ? RETURNING new_doubts')
-  const pauseAccount = db.prepare(
-    "UPDATE batch SET hold = 'paused', hold_reason = ? WHERE account_id = ? AND stage = 'open' AND hold = 'none'",
-  )
   const pauseForMoney = db.prepare(
     "UPDATE batch SET money_warned = 1, hold = 'paused', hold_reason = ? WHERE id = ? AND hold = 'none' AND money_warned = 0",
   )
@@ -26,16 +22,8 @@ export function openPausing(db: DatabaseSync): Pausing {
   const endCanary = openCanaryEnd(db)
   const recentOf = db.prepare('SELECT recent_answers AS recent FROM batch WHERE id = ?')
   const keepRecent = db.prepare('UPDATE batch SET recent_answers = ? WHERE id = ?')
+  const countDoubt = openDoubtCount(db)
   const act = openActs(db)
-
-  function forDoubts(row: SettlingRow, atMs: number): string | null {
-    const { new_doubts: doubts } = countDoubt.get(row.account_id) as { new_doubts: number }
-    if (doubts < DOUBTS_BEFORE_PAUSE) return null
-    const reason = `${doubts} rows came into doubt; everything of this account is paused until a person has looked`
-    if (pauseAccount.run(reason, row.account_id).changes === 0) return null
-    act({ what: 'pause', atMs, actor: null, accountId: row.account_id, reason })
-    return reason
-  }
 
   function forMoney(row: SettlingRow, { atMs, warning }: Settlement): string | null {
     const reason = `row ${row.row_no}: ${warning ?? 'the answer differs from what was asked'}; the file may be wrong about every row like it`
@@ -61,13 +49,36 @@ export function openPausing(db: DatabaseSync): Pausing {
     const { atMs } = settlement
     if (to === 'READY') return null
     const reasons = [
-      to === 'IN_DOUBT' ? forDoubts(row, atMs) : null,
+      to === 'IN_DOUBT' ? countDoubt(row.account_id, atMs) : null,
       to === 'APPROVED' && settlement.warnsOfMoney ? forMoney(row, settlement) : null,
       to === 'APPROVED' ? forDeclines(row, 'approved', atMs) : null,
       to === 'DECLINED' || to === 'FAILED' ? forDeclines(row, 'declined', atMs) : null,
       endCanary(row, atMs),
     ].filter((reason) => reason !== null)
     return reasons.length === 0 ? null : reasons.join('; ')
+  }
+}
+
+/**
+ * Counts a doubt. The tenth since a person last looked holds the account, so that what comes later waits as well, and pauses
+ * its batches. `why`: what became of these rows, where it was no answer. Answers with the reason, or null where all goes on.
+ */
+export function openDoubtCount(db: DatabaseSync): (accountId: number, atMs: number, why?: string) => string | null {
+  const count = db.prepare('UPDATE account SET new_doubts = new_doubts + 1 WHERE id = ? RETURNING new_doubts')
+  const hold = db.prepare('UPDATE account SET held_reason = ? WHERE id = ? AND held_reason IS NULL')
+  const pauseBatches = db.prepare(
+    "UPDATE batch SET hold = 'paused', hold_reason = ? WHERE account_id = ? AND stage = 'open' AND hold = 'none'",
+  )
+  const act = openActs(db)
+  return (accountId, atMs, why) => {
+    const { new_doubts: doubts } = count.get(accountId) as { new_doubts: number }
+    if (doubts < DOUBTS_BEFORE_HOLD) return null
+    const last = why === undefined ? '' : `, the last ones because ${why}`
+    const reason = `at least ${doubts} rows came into doubt${last}; everything of this account is paused until a person has looked`
+    if (hold.run(reason, accountId).changes === 0) return null
+    pauseBatches.run(reason, accountId)
+    act({ what: 'pause', atMs, actor: null, accountId, reason })
+    return reason
   }
 }
 

@@ -197,6 +197,7 @@ const MIGRATIONS: readonly string[] = [
   `,
   'ALTER TABLE account ADD COLUMN doubt_rest INTEGER NOT NULL DEFAULT 0; -- ms: how long a request in doubt rests, as the worker that sent it said',
   XTL_INDEX,
+  'ALTER TABLE account ADD COLUMN held_reason TEXT; -- too many doubts: nothing is claimed until a person has looked',
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

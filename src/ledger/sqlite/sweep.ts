@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { RowId, WorkLedger } from '../../domain/ports.ts'
 import type { Committer } from './commit.ts'
 import { type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
-import { openCanaryEnd } from './pauses.ts'
+import { openCanaryEnd, openDoubtCount } from './pauses.ts'
 
 interface SendingRow extends Omit<SettlingRow, 'max_declined'> {
   /** ISO 8601. */
@@ -28,6 +28,7 @@ export function openSweeping(
     UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL, reason = ? WHERE id = ?`)
 
   const endCanary = openCanaryEnd(db)
+  const countDoubt = openDoubtCount(db)
 
   function bringIntoDoubt(rows: readonly SendingRow[], nowMs: number, whyOf: (row: SendingRow) => string): number {
     for (const row of rows) {
@@ -36,6 +37,9 @@ export function openSweeping(
       record(row, 'IN_DOUBT', 'sweep', { attempt: row.attempt, atMs: nowMs, reason })
       endCanary(row, nowMs)
     }
+    // Once, however many were open: one power cut needs no person, a worker that ends again and again does.
+    for (const accountId of new Set(rows.map((row) => row.account_id)))
+      countDoubt(accountId, nowMs, 'the worker ended while requests were open')
     return rows.length
   }
 

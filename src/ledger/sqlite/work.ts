@@ -27,7 +27,6 @@ type ClaimedRow = Counted & { readonly id: number }
 type LedgerPart = Pick<
   WorkLedger,
   | 'recordHealth'
-  | 'forgetDoubts'
   | 'keepDoubtRest'
   | 'finishCancelling'
   | 'workable'
@@ -53,7 +52,8 @@ export function openWork(
     WHERE id = ? AND state = 'READY' AND attempt = ? AND due_at <= ?
       AND EXISTS (
         SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
-        WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL AND ${WITHIN_CANARY})
+        WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL
+          AND a.held_reason IS NULL AND ${WITHIN_CANARY})
       AND ${ORDER_IS_FREE}
     RETURNING id, batch_id, operation, currency, amount_minor`)
 
@@ -92,11 +92,6 @@ export function openWork(
         },
         { kind: 'kept' },
       )
-    },
-
-    async forgetDoubts() {
-      const forget = db.prepare('UPDATE account SET new_doubts = 0')
-      await committer.write(() => void forget.run(), { kind: 'kept' })
     },
 
     async keepDoubtRest(restMs) {
@@ -171,7 +166,7 @@ function openDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRows'>
       (SELECT count(*) FROM (SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= ?1 LIMIT ?2)) AS due
     FROM batch b JOIN account a ON a.id = b.account_id
     WHERE b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)
-      AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL
+      AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL AND a.held_reason IS NULL
       AND coalesce(a.wait_until, 0) <= ?1 AND (?3 IS NULL OR b.id = ?3)
     ORDER BY b.created_at, b.id`)
   // Found by id first: most of what is due is in hand already, and reading those rows whole costs more than all the rest.
