@@ -126,7 +126,7 @@ function describe(batch: BatchView, { state }: Standing): string[] {
   ]
   if (state === 'paused') lines.push(`When you have looked: tranche resume ${batch.batchId} --reason TEXT`)
   // A batch that waits for nothing else says so in its first line.
-  if (batch.blocked > 0 && batch.nextDueAtMs !== null)
+  if (batch.blocked > 0 && batch.nextDueAtMs !== null && state !== 'needs_attention')
     lines.push(
       `${plural(batch.blocked, 'row waits', 'rows wait')} behind a row of the same order that is in doubt or held (tranche in-doubt list).`,
     )

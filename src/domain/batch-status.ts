@@ -53,12 +53,12 @@ export function isPaused({ hold, accountHeld }: Pick<BatchView, 'hold' | 'accoun
 function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRuns: boolean): Standing {
   const { nextDueAtMs, nextExecuteAtMs, accountWaitsUntilMs } = batch
   if (nextDueAtMs === null) {
-    const waiting = batch.blocked > 0 ? batch.blocked : ready
-    const rows = `${waiting} ${waiting === 1 ? 'row waits' : 'rows wait'}`
-    return {
-      state: 'needs_attention',
-      reason: `${rows} behind a row of the same order that is in doubt or held (tranche in-doubt list)`,
-    }
+    return { state: 'needs_attention', reason: behindText(batch.blocked > 0 ? batch.blocked : ready) }
+  }
+  // A person must act before those can move: what is due later by itself must not hide them.
+  if (batch.blockedDue > 0 && isLater(nextExecuteAtMs, nowMs)) {
+    const later = `what else is left is due later, the next row at ${isoOf(nextExecuteAtMs)}`
+    return { state: 'needs_attention', reason: `${behindText(batch.blockedDue)}; ${later}` }
   }
   if (accountWaitsUntilMs !== null && accountWaitsUntilMs > nowMs + SOON_MS) {
     return {
@@ -75,6 +75,10 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
     return { state: 'waiting', goesOn: true, reason: troubleText(batch.gatewayHealth, nowMs) }
   }
   return { state: 'running', reason: null }
+}
+
+function behindText(rows: number): string {
+  return `${rows} ${rows === 1 ? 'row waits' : 'rows wait'} behind a row of the same order that is in doubt or held (tranche in-doubt list)`
 }
 
 function isLater(executeAtMs: number | null, nowMs: number): executeAtMs is number {

@@ -477,6 +477,8 @@ export interface BatchView {
   readonly nextExecuteAtMs: number | null
   /** READY rows that wait for an earlier row of their order which cannot move by itself (IN_DOUBT, or held). */
   readonly blocked: number
+  /** Those of them that do not wait for their own `execute_at` as well: they are due, or will be within a minute. */
+  readonly blockedDue: number
   /** True answers that came when their rows were settled otherwise, and that nobody has looked at since. */
   readonly lateAnswers: number
   readonly resultsPath: string | null

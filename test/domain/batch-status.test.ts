@@ -11,7 +11,8 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
   ...{ hold: 'none', holdReason: null, accountStopped: null, accountHeld: null },
   ...{ accountWaitsUntilMs: null, gatewayHealth: null },
   ...{ rows: 3, counts: { READY: 3 }, totals: [], moneyWarnings: 0, duplicateMoneyWarnings: 0, duplicateOf: {} },
-  ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, lateAnswers: 0, resultsPath: null, resultsStale: false },
+  ...{ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 0, blockedDue: 0, lateAnswers: 0 },
+  ...{ resultsPath: null, resultsStale: false },
   ...over,
 })
 
@@ -100,6 +101,34 @@ test('a batch whose last rows wait for a doubt needs attention, and nothing of i
   const ending = endingOf(batch, NOW)
   expect(ending).toMatchObject({ kind: 'stuck' })
   expect(exitCodeOf(batch, ending!)).toBe(6)
+})
+
+describe('a batch of which one row waits for a person and another for its execute_at', () => {
+  const nextYear = { nextDueAtMs: NOW + 400 * 86_400_000, nextExecuteAtMs: NOW + 400 * 86_400_000 }
+
+  test.each([null, NOW + 30_000, NOW + 90_000])(
+    'needs attention, and is not merely due later (the gateway asked to wait until %s)',
+    (accountWaitsUntilMs) => {
+      const counts = { APPROVED: 1, READY: 2 }
+      const batch = batchOf({ counts, ...nextYear, blocked: 2, blockedDue: 1, accountWaitsUntilMs })
+      const { state, reason } = standingOf(batch, NOW, true)
+      expect(state).toBe('needs_attention')
+      expect(reason).toMatch(/^1 row waits behind.*; what else is left is due later, the next row at 2027-12-26T/)
+      const ending = endingOf(batch, NOW)
+      expect(ending).toEqual({ kind: 'stuck', reason })
+      expect(exitCodeOf(batch, ending!)).toBe(6)
+    },
+  )
+
+  test('goes on as long as a third can be sent', () => {
+    const batch = batchOf({ nextDueAtMs: NOW, nextExecuteAtMs: null, blocked: 1, blockedDue: 1 })
+    expect(endingOf(batch, NOW)).toBeNull()
+  })
+
+  test('is due later where the row that is held up is so itself', () => {
+    const batch = batchOf({ ...nextYear, blocked: 1, blockedDue: 0 })
+    expect(endingOf(batch, NOW)).toMatchObject({ kind: 'later' })
+  })
 })
 
 describe('a batch whose gateway asked to wait', () => {

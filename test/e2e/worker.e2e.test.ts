@@ -183,6 +183,21 @@ test('a row in doubt stands in the worklist with all that is needed to look it u
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
+test('a row that waits for a person is told of and ends with 6, although another row is due next year', async () => {
+  office = await openOffice()
+  await submitted(refunds(1))
+  const { batch: held } = (await office.tranche('status', '--json')).last.batches[0]
+  await office.tranche('pause', held, '--reason', 'wait')
+  const another = { ...refunds(1)[0]!, reference: 'R-1-again', amount: '0.50' }
+  const nextYear = { ...refunds(1, 2)[0]!, execute_at: `${new Date().getFullYear() + 1}-12-01T09:00:00Z` }
+  const input = await office.put('both.csv', toCsv([another, nextYear]))
+  const ran = await office.tranche('run', input, '--out', office.path('out.csv'), '--json')
+  expect([ran.code, ran.last.reason], ran.stderr).toEqual([6, expect.stringContaining('1 row waits behind')])
+  const idle = await office.tranche('worker', '--until-idle')
+  expect([idle.code, idle.stderr]).toEqual([6, expect.stringContaining('1 row waits behind')])
+  expect((await office.tranche('status', ran.last.batch, '--json')).last).toMatchObject({ state: 'needs_attention' })
+})
+
 test('told to end twice, a worker leaves at once and says how many rows that leaves in doubt', async () => {
   office = await openOffice({ latencyMs: 20_000 })
   const { batch } = await submitted(refunds(5))

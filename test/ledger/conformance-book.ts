@@ -110,6 +110,19 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       expect(await view(batchId)).toMatchObject({ blocked: 1, nextDueAtMs: null })
     })
 
+    test('tells apart the rows that are held up and are due later by themselves', async () => {
+      const first = await submit(ledger, accountId, [refund('A', { orderId: '5' })])
+      await work(ledger, first, 'A', 'IN_DOUBT')
+      const later = Date.now() + 3_600_000
+      const batchId = await submit(ledger, accountId, [
+        refund('B', { orderId: '5', amountMinor: 2n }),
+        refund('C', { orderId: '5', amountMinor: 3n, executeAtMs: later }),
+        refund('D', { orderId: '5', amountMinor: 4n, executeAtMs: Date.now() + 10_000 }),
+        refund('E', { orderId: '6', executeAtMs: later }),
+      ])
+      expect(await view(batchId)).toMatchObject({ blocked: 3, blockedDue: 2, nextExecuteAtMs: later })
+    })
+
     test('tells where the rows stand that its duplicates repeat, as of now', async () => {
       const first = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
       const second = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])

@@ -222,6 +222,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/domain/batch-status.test.ts'],
   },
   {
+    name: 'rows that are due later hide none that waits for a person',
+    file: 'src/domain/batch-status.ts',
+    guard: '  if (batch.blockedDue > 0 && isLater(nextExecuteAtMs, nowMs)) {',
+    without: '  if (batch.blockedDue < 0 && isLater(nextExecuteAtMs, nowMs)) {',
+    tests: ['test/domain/batch-status.test.ts'],
+  },
+  {
     name: 'a claim needs a batch that is not held',
     file: 'src/ledger/sqlite/work.ts',
     guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL",

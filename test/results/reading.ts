@@ -92,6 +92,7 @@ const BATCH: BatchView = {
   nextDueAtMs: null,
   nextExecuteAtMs: null,
   blocked: 0,
+  blockedDue: 0,
   lateAnswers: 0,
   resultsPath: null,
   resultsStale: false,

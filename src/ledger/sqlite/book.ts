@@ -155,7 +155,7 @@ export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     duplicateMoneyWarnings: counts.DUPLICATE === undefined ? 0 : duplicateMoneyWarningsIn(db, batchId),
     duplicateOf: counts.DUPLICATE === undefined ? {} : duplicatesOf(db, batchId),
     ...(counts.READY === undefined ? NOTHING_DUE : nextDueIn(db, batchId)),
-    blocked: counts.READY === undefined || !anythingBlocks(db) ? 0 : blockedIn(db, batchId),
+    ...(counts.READY === undefined || !anythingBlocks(db) ? NOTHING_BLOCKED : blockedIn(db, batchId)),
     lateAnswers: batch.late_answers,
     resultsPath: batch.results_path,
     resultsStale:
@@ -219,14 +219,19 @@ function anythingBlocks(db: DatabaseSync): boolean {
   return (found as { n: number }).n === 1
 }
 
-/** Counted no further than a screen needs. */
-function blockedIn(db: DatabaseSync, batchId: BatchId): number {
+type Blocked = Pick<BatchView, 'blocked' | 'blockedDue'>
+
+const NOTHING_BLOCKED: Blocked = { blocked: 0, blockedDue: 0 }
+
+/** Counted no further than a screen needs, those that are due first. */
+function blockedIn(db: DatabaseSync, batchId: BatchId): Blocked {
   const found = db
-    .prepare(
-      `SELECT count(*) AS n FROM (SELECT 1 FROM instruction i WHERE i.batch_id = ? AND i.state = 'READY' AND ${IS_BLOCKED} LIMIT 10000)`,
-    )
+    .prepare(`
+      SELECT count(*) AS blocked, coalesce(sum(isDue), 0) AS blockedDue FROM (
+        SELECT coalesce(i.execute_at, 0) <= (unixepoch('subsec') + 60) * 1000 AS isDue FROM instruction i
+        WHERE i.batch_id = ? AND i.state = 'READY' AND ${IS_BLOCKED} ORDER BY i.due_at LIMIT 10000)`)
     .get(batchId)
-  return (found as { n: number }).n
+  return found as unknown as Blocked
 }
 
 type NextDue = Pick<BatchView, 'nextDueAtMs' | 'nextExecuteAtMs'>
