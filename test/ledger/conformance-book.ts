@@ -1,6 +1,7 @@
 // Reading and steering: what a person is told about a batch, and what a person can order.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { endingOf, exitCodeOf } from '../../src/domain/batch-status.ts'
 import type { AccountId, Ledger } from '../../src/domain/ports.ts'
 import {
   CLERK,
@@ -138,6 +139,52 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
         `the same instruction is row 3 of batch ${first}: PENDING; not sent again`,
         null,
       ])
+    })
+
+    test('tells of a repeated row that runs again as its retry stands, and its results are stale from then on', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, first, 'A', 'FAILED')
+      const repeating = await submit(ledger, accountId, [refund('A')])
+      const written = async () => {
+        const reading = await ledger.openReading(repeating, NOW)
+        await reading.close()
+        await ledger.resultsWritten(repeating, '/out.csv', reading.edition)
+        expect((await view(repeating)).resultsStale).toBe(false)
+      }
+      const told = async (nowMs = NOW) => {
+        const batch = await view(repeating)
+        const [row] = await rowsIn(ledger, repeating)
+        return [batch.duplicateOf, exitCodeOf(batch, endingOf(batch, nowMs)!), row?.repeats?.state, row?.reason]
+      }
+      await written()
+      const again = rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })
+      const retry = { fedBack: true, retry: ['FAILED'] as const, nowMs: NOW + 5_000 }
+      const second = await submit(ledger, accountId, [again], retry)
+      expect((await view(repeating)).resultsStale).toBe(true)
+      const named = (status: string) => `the same instruction is row 1 of batch ${second}: ${status}; not sent again`
+      expect(await told()).toEqual([{ READY: 1 }, 6, 'READY', named('PENDING')])
+      await written()
+      const row = await claimNamed(ledger, second, 'A', NOW + 5_000)
+      await settle(ledger, row, 'IN_DOUBT', { atMs: NOW + 9_000 })
+      expect((await view(repeating)).resultsStale).toBe(true)
+      expect(await told()).toEqual([{ IN_DOUBT: 1 }, 5, 'IN_DOUBT', named('IN_DOUBT')])
+      const reading = await ledger.openReading(repeating, NOW)
+      expect([...reading.rows(NOW + 9_000)]).toHaveLength(1)
+      await reading.close()
+      await settle(ledger, row, 'APPROVED')
+      expect(await told()).toEqual([{ APPROVED: 1 }, 0, 'APPROVED', named('APPROVED')])
+    })
+
+    test('tells of a warning about money of a repeated row that a retry has taken over', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      const row = await work(ledger, first, 'A', 'FAILED')
+      const repeating = await submit(ledger, accountId, [refund('A')])
+      const again = rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })
+      await submit(ledger, accountId, [again], { fedBack: true, retry: ['FAILED'] })
+      expect(await view(repeating)).toMatchObject({ duplicateMoneyWarnings: 0 })
+      await settle(ledger, row, 'APPROVED', { facts: factsWith('501') }) // late: both may have moved money
+      expect(await view(repeating)).toMatchObject({ duplicateMoneyWarnings: 1 })
+      expect(await rowsIn(ledger, repeating)).toMatchObject([{ repeats: { state: 'READY', warned: true } }])
     })
 
     test('knows its results as stale as soon as a row changes, and as fresh when they are written again', async () => {

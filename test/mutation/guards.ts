@@ -229,6 +229,20 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/domain/batch-status.test.ts'],
   },
   {
+    name: 'a duplicate tells of the row that has its reference now',
+    file: 'src/ledger/sqlite/rows.ts',
+    guard: "WHEN p.holds_reference = 1 OR p.state = 'INVALID' THEN p.id",
+    without: 'WHEN 1 THEN p.id',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a retry outdates the results that tell of its row',
+    file: 'src/ledger/sqlite/draft.ts',
+    guard: '        outdate.run(supersedes)\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
     name: 'a claim needs a batch that is not held',
     file: 'src/ledger/sqlite/work.ts',
     guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL",

@@ -28,6 +28,7 @@ import {
   type FactColumns,
   IS_BLOCKED,
   ORDER_IS_FREE,
+  originalOf,
   parseHealth,
   toFacts,
   WITHIN_CANARY,
@@ -185,7 +186,7 @@ function originalsMoved(db: DatabaseSync, batchId: BatchId, lastMove: number | n
   if (lastMove === null) return false
   const found = db
     .prepare(`
-      SELECT 1 FROM instruction d JOIN move m ON m.row_id = d.duplicate_of
+      SELECT 1 FROM instruction d ${originalOf('d', 'JOIN')} JOIN move m ON m.row_id IN (p.id, o.id)
       WHERE d.batch_id = ? AND d.state = 'DUPLICATE' AND m.id > ? LIMIT 1`)
     .get(batchId, lastMove)
   return found !== undefined
@@ -194,8 +195,8 @@ function originalsMoved(db: DatabaseSync, batchId: BatchId, lastMove: number | n
 function duplicateMoneyWarningsIn(db: DatabaseSync, batchId: BatchId): number {
   const found = db
     .prepare(`
-      SELECT count(*) AS n FROM instruction d JOIN instruction o ON o.id = d.duplicate_of
-      WHERE d.batch_id = ? AND d.state = 'DUPLICATE' AND o.money_warning = 1`)
+      SELECT count(*) AS n FROM instruction d ${originalOf('d', 'JOIN')}
+      WHERE d.batch_id = ? AND d.state = 'DUPLICATE' AND (p.money_warning = 1 OR o.money_warning = 1)`)
     .get(batchId)
   return (found as { n: number }).n
 }
@@ -203,7 +204,7 @@ function duplicateMoneyWarningsIn(db: DatabaseSync, batchId: BatchId): number {
 function duplicatesOf(db: DatabaseSync, batchId: BatchId): Partial<Record<State, number>> {
   const rows = db
     .prepare(`
-      SELECT o.state, count(*) AS count FROM instruction d JOIN instruction o ON o.id = d.duplicate_of
+      SELECT o.state, count(*) AS count FROM instruction d ${originalOf('d', 'JOIN')}
       WHERE d.batch_id = ? AND d.state = 'DUPLICATE' GROUP BY o.state`)
     .all(batchId) as Array<{ state: State; count: number }>
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
@@ -299,8 +300,9 @@ interface ReadColumns extends FactColumns {
   isPurged: number
 }
 
-/** Whether row `i`, or the row `o` that it repeats, changed at that moment or later. */
-const CHANGED_SINCE = `(?2 IS NULL OR b.created_at >= ?2 OR i.noted_at >= ?2 OR o.noted_at >= ?2
+/** Whether row `i`, or the row that it repeats (see `originalOf`), changed or came at that moment or later. */
+const CHANGED_SINCE = `(?2 IS NULL OR b.created_at >= ?2 OR i.noted_at >= ?2 OR p.noted_at >= ?2 OR o.noted_at >= ?2
+  OR EXISTS (SELECT 1 FROM batch ob WHERE ob.id = o.batch_id AND ob.created_at >= ?2)
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.at >= ?2)
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = o.id AND m.at >= ?2))`
 
@@ -313,8 +315,8 @@ function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): It
       i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount, i.answered_currency, i.answered_vault_id,
       i.answered_xtl_order_id, i.warning, i.attempt, i.sent_at, i.completed_at,
       o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState,
-      o.warning IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
-    FROM instruction i JOIN batch b ON b.id = i.batch_id LEFT JOIN instruction o ON o.id = i.duplicate_of
+      coalesce(p.warning, o.warning) IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
+    FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}
     WHERE i.batch_id = ?1 AND ${CHANGED_SINCE} ORDER BY i.row_no`)
   for (const found of rows.iterate(batchId, sinceMs)) {
     const row = found as unknown as ReadColumns

@@ -283,6 +283,11 @@ async function makeVisible(
   const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ? AND holds_reference = 1')
   const takeOver = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE batch_id = ? AND row_no = ?')
   const open = db.prepare(`UPDATE batch SET stage = 'open' WHERE id = ? AND ${IS_ALIVE}`)
+  // Results that say what became of the row no longer tell how the instruction stands.
+  const outdate = db.prepare(`
+    UPDATE batch SET version = version + 1 WHERE id IN (
+      SELECT d.batch_id FROM instruction s JOIN instruction d ON d.reference = s.reference AND d.account_id = s.account_id
+      WHERE s.id = ? AND d.state = 'DUPLICATE')`)
   const act = openActs(db)
   const accept = openAccepting(db)
   const newcomer = db.prepare(`
@@ -312,6 +317,7 @@ async function makeVisible(
       for (const { rowNo, supersedes } of retried as Array<{ rowNo: number; supersedes: number }>) {
         if (letGo.run(supersedes).changes !== 1) throw takenFault() // another submit retried it
         takeOver.run(batchId, rowNo)
+        outdate.run(supersedes)
       }
       for (const { operation, currency, state, count, amount } of counted) {
         insertTally.run(batchId, operation, currency, state, count, amount)

@@ -140,6 +140,17 @@ export const DOUBT_BEFORE = `CASE WHEN i.state = 'READY' AND i.order_key IS NOT 
   SELECT 'waits for ' || e.reference || ' (row ' || e.row_no || ' of batch ' || e.batch_id || '), which names the same order and is in doubt'
   ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT' LIMIT 1) END`
 
+/**
+ * To a duplicate row: row `p`, which it repeated when it came, and row `o`, which stands for that instruction now. They differ
+ * where a retry has taken the reference over. An INVALID row never held its reference.
+ */
+export function originalOf(duplicate: 'd' | 'i', join: 'JOIN' | 'LEFT JOIN'): string {
+  return `${join} instruction p ON p.id = ${duplicate}.duplicate_of ${join} instruction o ON o.id = CASE
+    WHEN p.holds_reference = 1 OR p.state = 'INVALID' THEN p.id
+    ELSE coalesce((SELECT h.id FROM instruction h
+      WHERE h.account_id = p.account_id AND h.reference = p.reference AND h.holds_reference = 1), p.id) END`
+}
+
 /** The keys are those of the version that stored health first. */
 interface StoredHealth {
   readonly sinceMs: number
