@@ -21,7 +21,7 @@ export type Body =
 /** Why not one byte left. `fence` and `pace` are our own refusals at the last instant; `connect` is the network's. */
 export type UnsentWhy = 'fence' | 'pace' | 'connect' | 'abandoned'
 
-/** `warm`: the connection carried a request before, whose second answer this may be. */
+/** `warm`: it may answer something else: the connection carried a request before, or this one had not left whole. */
 export type Connection = 'fresh' | 'warm'
 
 /** One attempt, as seen from the socket. Times are epoch milliseconds. */

@@ -114,6 +114,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: unknown, httpStatus: number, headers: Headers): void {
     // 102 and 103 say that an answer will come, not what it is.
     if (httpStatus < 200) return
+    // Bytes of the request have not left yet: what came in is believed no more than the answer to another one.
+    if ((this.#line?.socket?.writableLength ?? 0) > 0) this.#connection = 'warm'
     this.#httpStatus = httpStatus
     this.#headers = headers
   }

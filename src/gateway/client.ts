@@ -5,7 +5,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Clock, Gateway, Reached } from '../domain/ports.ts'
 import type { Trust } from '../domain/tls.ts'
 import { Attempt, type AttemptContext, type Line } from './attempt.ts'
-import { openConnector, seenOf } from './connect.ts'
+import { afterPoll, openConnector, seenOf } from './connect.ts'
 import { type RefundParameter, toForm } from './form.ts'
 import { openScrub, type Scrub } from './scrub.ts'
 
@@ -50,7 +50,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const isFresh = options.connections === 'fresh'
   const departure = options.departure ?? (async () => {})
   const pool = new Pool(base.origin, {
-    connect: isFresh ? atDeparture(connector.connect, departure) : connector.connect,
+    connect: unspoken(isFresh ? atDeparture(connector.connect, departure) : connector.connect),
     factory: createWaitQueue,
     connections: options.inFlightMax,
     // 0 closes the connection behind every answer; 1 keeps it and still sends one request at a time.
@@ -158,9 +158,25 @@ function atDeparture(connect: Connect, departure: () => Promise<void>): Connect 
   return (options, callback) => {
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null)
-      void departure().then(() => {
-        if (!socket.destroyed) return callback(null, socket)
-        callback(new Error('the gateway closed the connection before the request was sent'), null)
+      void departure().then(() => callback(null, socket))
+    })
+  }
+}
+
+/**
+ * Hands a connection over only where the gateway has kept silent on it: an answer that was there before the request speaks of
+ * no request. Whatever has come is read in one turn of the event loop; the first byte leaves in the same turn.
+ */
+function unspoken(connect: Connect): Connect {
+  return (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error !== null) return callback(error, null)
+      afterPoll(() => {
+        const spoke = socket.readableLength > 0
+        if (!spoke && !socket.destroyed) return callback(null, socket)
+        socket.destroy()
+        const did = spoke ? 'answered before it was asked' : 'closed the connection before the request was sent'
+        callback(new Error(`the gateway ${did}`), null)
       })
     })
   }

@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../src/domain/outcome.ts'
-import { verdictOn } from '../../src/domain/verdict.ts'
+import { signalOf, verdictOn } from '../../src/domain/verdict.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
 import { CERTIFICATE, KEY } from '../fixtures/certificate.ts'
 import {
@@ -98,6 +98,45 @@ describe('an answer', () => {
       setImmediate(() => visit.write(`${chunk(text.slice(50))}0\r\n\r\n`))
     })
     expect(outcome).toMatchObject({ kind: 'answered', body: { fields: { TRANS_STATUS_NAME: 'APPROVED' } } })
+  })
+
+  test.each(['fresh', 'warm'] as const)(
+    'that is there before the request proves nothing, and no byte of the request leaves (%s)',
+    async (connections) => {
+      for (const status of [400, 401, 429]) {
+        const spoke = Promise.withResolvers<void>()
+        const speak: Script = (visit) => {
+          visit.write(httpAnswer(status, ''))
+          spoke.resolve()
+        }
+        await using gateway = await openFaultyGateway([speak])
+        await using client = clientOf(gateway.url, {
+          connections,
+          ...(connections === 'fresh' ? { departure: () => spoke.promise } : {}),
+        })
+        const outcome = await client.send(refund(), GO, NEVER)
+        expect(outcome).toMatchObject({
+          kind: 'unsent',
+          why: 'connect',
+          detail: 'the gateway answered before it was asked',
+        })
+        expectTruth(gateway, outcome)
+        expect(signalOf(verdictOn(outcome, { instruction: refund(), everInDoubt: false, notExecutedStatus: [] }))).toBe(
+          'failure',
+        )
+      }
+    },
+  )
+
+  test('that comes while the request is still leaving proves nothing: its row is in doubt', async () => {
+    const speak: Script = ({ socket }) => void socket.once('data', () => socket.pause().write(httpAnswer(400, '')))
+    await using gateway = await openFaultyGateway([speak])
+    await using client = clientOf(gateway.url)
+    const details = { cust_email: 'x'.repeat(16 * 1024 * 1024) } // more than the buffers of a connection hold
+    const instruction = instructionOf('CAPTURE', { vaultId: '4711', details })
+    const outcome = await client.send(instruction, GO, NEVER)
+    const verdict = verdictOn(outcome, { instruction, everInDoubt: false, notExecutedStatus: [] })
+    expect([outcome.kind, verdict.kind]).toEqual(['answered', 'in-doubt'])
   })
 
   test('shortly before the deadline counts', async () => {
@@ -310,7 +349,7 @@ describe('a request that was started and not answered is lost', () => {
   const RESET = 'the connection was reset before a complete answer came'
 
   const cases: readonly (readonly [title: string, detail: string, httpStatus: number | null, script: Script])[] = [
-    ['the gateway closes before reading', CLOSED, null, (visit) => visit.end()],
+    ['begun to read, closed', CLOSED, null, (visit) => void visit.socket.once('data', () => visit.end())],
     [
       'read, executed, closed',
       CLOSED,

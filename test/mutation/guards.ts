@@ -243,6 +243,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'nothing is sent over a connection on which the gateway has spoken already',
+    file: 'src/gateway/client.ts',
+    guard: 'const spoke = socket.readableLength > 0',
+    without: 'const spoke = socket.readableLength < 0',
+    tests: ['test/gateway/client.integration.test.ts'],
+  },
+  {
+    name: 'an answer that comes while the request is leaving proves nothing by its code',
+    file: 'src/gateway/attempt.ts',
+    guard: "    if ((this.#line?.socket?.writableLength ?? 0) > 0) this.#connection = 'warm'\n",
+    without: '',
+    tests: ['test/gateway/client.integration.test.ts'],
+  },
+  {
     name: 'a claim needs a batch that is not held',
     file: 'src/ledger/sqlite/work.ts',
     guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL",
@@ -1023,8 +1037,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a request leaves at its moment on the connection that stands',
     file: 'src/gateway/client.ts',
-    guard: 'connect: isFresh ? atDeparture(connector.connect, departure) : connector.connect,',
-    without: 'connect: connector.connect,',
+    guard: 'unspoken(isFresh ? atDeparture(connector.connect, departure) : connector.connect),',
+    without: 'unspoken(connector.connect),',
     tests: [CLIENT],
   },
   // ─────────────────────────────────────────────── Copies
