@@ -5,6 +5,7 @@ import { type App, openRecord } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { PurgePlan } from '../domain/ports.ts'
+import { categoryOfReason } from '../domain/reason-categories.ts'
 import { openInterruption } from './signals.ts'
 import { parseSince } from './since.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
@@ -57,7 +58,9 @@ async function toRequest(app: App, { before, reason }: PurgeArguments) {
   const beforeMs = await parseSince('--before', before, nothing)
   const nowMs = app.clock.nowMs()
   if (beforeMs > nowMs) throw new Fault('usage', `--before ${before}: this moment is still to come. ${nothing}`)
-  return { beforeMs, reason, actor: app.actor, nowMs }
+  const categoryOf = (merchant: string, text: string) =>
+    categoryOfReason(text, app.config.merchants.get(merchant)?.reasonRules ?? [])
+  return { beforeMs, reason, actor: app.actor, nowMs, categoryOf }
 }
 
 async function confirm(plan: PurgePlan, rows: number, beforeMs: number, terminal: Terminal): Promise<void> {

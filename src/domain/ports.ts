@@ -6,6 +6,7 @@ import type { Instruction, Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
 import type { Currency, Money } from './money.ts'
 import type { Outcome } from './outcome.ts'
+import type { ReasonCategory } from './reason-categories.ts'
 import type { Finding } from './resolution.ts'
 import type { Cause, State } from './states.ts'
 import type { TlsSeen } from './tls.ts'
@@ -501,6 +502,8 @@ export interface ReconciliationRow {
   readonly amountMinor: bigint | null
   readonly currency: Currency | null
   readonly reason: string | null
+  /** What the reason counted as when it was purged; null: the reason is there, or an earlier version purged it. */
+  readonly categoryKept: ReasonCategory | null
   readonly facts: AnswerFacts
   readonly warning: string | null
   readonly attempts: number
@@ -713,6 +716,8 @@ export interface PurgeRequest {
   readonly reason: string
   readonly actor: Actor
   readonly nowMs: number
+  /** What a reason counts as, by the rules of that merchant: the word stays where the text goes. */
+  readonly categoryOf: (merchant: string, reason: string) => ReasonCategory
 }
 
 export interface PurgePlan {

@@ -24,6 +24,10 @@ export const REASON_CATEGORIES = [
 ] as const
 export type ReasonCategory = (typeof REASON_CATEGORIES)[number]
 
+export function parseReasonCategory(text: string | null): ReasonCategory | null {
+  return REASON_CATEGORIES.find((category) => category === text) ?? null
+}
+
 /** A merchant's own: a reason that has this text in it is of this category. Plain text, so that nothing can hang. */
 export interface ReasonRule {
   readonly match: string
@@ -166,13 +170,13 @@ function foldedRules(own: readonly ReasonRule[]): readonly ReasonRule[] {
  * that nobody knows of a reason.
  */
 export function categoryOfRow(
-  row: { readonly state: State; readonly reason: string | null },
+  row: { readonly state: State; readonly reason: string | null; readonly categoryKept?: ReasonCategory | null },
   own: readonly ReasonRule[],
 ): ReasonCategory | '' {
   switch (row.state) {
     case 'DECLINED':
     case 'FAILED':
-      return categoryOfReason(row.reason ?? '', own)
+      return row.categoryKept ?? categoryOfReason(row.reason ?? '', own)
     case 'INVALID':
       return 'data'
     case 'READY':

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccountId, BatchId, DraftRow, Ledger, Settlement } from '../../src/domain/ports.ts'
+import { categoryOfRow } from '../../src/domain/reason-categories.ts'
 import {
   CLERK,
   claimNamed,
@@ -13,6 +14,7 @@ import {
   type LedgerPlace,
   messageOf,
   NOW,
+  OWN_RULES,
   openAccount,
   purgeAll,
   refund,
@@ -169,6 +171,28 @@ export function describePurge(newPlace: () => Promise<LedgerPlace>): void {
       ])
       const purges = [...ledger.log(null)].filter(({ what }) => what === 'purge')
       expect(purges).toMatchObject([{ details: { rows: 1, taken: expect.stringContaining('except those of resol') } }])
+      await place.remove()
+    })
+
+    test('keeps the word by which a refusal is counted, and not its text', async () => {
+      const place = await newPlace()
+      const ledger = place.open()
+      const accountId = await openAccount(ledger)
+      const reasons = ['invalid amount', 'Insufficient funds', `house rule 7, ${MAIL}`, 'because', null]
+      const references = reasons.map((_, i) => `R-${i}`)
+      const batchId = await submit(ledger, accountId, [...references.map((one) => refund(one)), faultyRow(6, 'bad')])
+      for (const [i, reason] of reasons.entries()) {
+        const row = await claimNamed(ledger, batchId, references[i] as string)
+        await settle(ledger, row, i % 2 === 0 ? 'FAILED' : 'DECLINED', { reason })
+      }
+      const counted = async () => (await rowsIn(ledger, batchId)).map((row) => categoryOfRow(row, OWN_RULES))
+      const before = await counted()
+      expect(before).toEqual(['data', 'funds', 'fraud', 'other', 'other', 'data'])
+      expect(await purgeAll(ledger)).toBe(6)
+      expect(await counted()).toEqual(before)
+      const told = (await rowsIn(ledger, batchId)).map(({ reason }) => reason)
+      expect(new Set(told)).toEqual(new Set(['its cells and texts were purged from the record']))
+      expect([...ledger.audit(null)]).toEqual([])
       await place.remove()
     })
 

@@ -257,6 +257,14 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/gateway/client.integration.test.ts'],
   },
   {
+    name: 'a purge keeps the word by which a refusal is counted',
+    file: 'src/ledger/sqlite/purge.ts',
+    guard:
+      "    for (const { id, reason } of reasons) keepCategory.run(request.categoryOf(merchant, reason ?? ''), id)\n",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
     name: 'a claim needs a batch that is not held',
     file: 'src/ledger/sqlite/work.ts',
     guard: "WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL",

@@ -45,6 +45,7 @@ export function rowOf(row: Partial<ReconciliationRow> = {}): ReconciliationRow {
     amountMinor: 1230n,
     currency: 'EUR' as Currency,
     reason: null,
+    categoryKept: null,
     facts: NO_FACTS,
     warning: null,
     attempts: 0,

@@ -18,6 +18,7 @@ import type {
   ReconciliationRow,
   Wishes,
 } from '../../domain/ports.ts'
+import { parseReasonCategory } from '../../domain/reason-categories.ts'
 import type { State } from '../../domain/states.ts'
 import { openActs, toActor } from './acts.ts'
 import type { Committer } from './commit.ts'
@@ -335,6 +336,7 @@ function* rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): It
       amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
       currency: row.currency,
       reason: first ?? row.waitsFor ?? (row.isPurged === 1 ? PURGED : row.reason),
+      categoryKept: row.isPurged === 1 ? parseReasonCategory(row.reason) : null,
       facts: toFacts(row),
       warning: row.warning,
       attempts: row.attempt,

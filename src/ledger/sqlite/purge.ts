@@ -82,12 +82,15 @@ function planOf(db: DatabaseSync, beforeMs: number, isReconciled: (batchId: Batc
 /** Broken off, it goes on behind the last row that was purged. */
 function openBatchPurge(db: DatabaseSync, committer: Committer, act: RecordAct) {
   const batchOf = db.prepare(`
-    SELECT account_id AS accountId, purged_to AS purgedTo, ${LAST_ROW} AS lastRow FROM batch b WHERE id = ? AND NOT ${IS_OPEN}`)
+    SELECT account_id AS accountId, (SELECT name FROM account WHERE id = account_id) AS merchant, purged_to AS purgedTo, ${LAST_ROW} AS lastRow FROM batch b WHERE id = ? AND NOT ${IS_OPEN}`)
   const lastOf = db.prepare(`
     SELECT max(row_no) AS last, count(*) AS count FROM (
       SELECT row_no FROM instruction WHERE batch_id = ? AND row_no > ? ORDER BY row_no LIMIT ${ROWS_PER_STEP})`)
   const blank = db.prepare(`
     UPDATE instruction SET cells = '[]', details = NULL, reason = NULL WHERE batch_id = ? AND row_no > ? AND row_no <= ?`)
+  const refused = db.prepare(`
+    SELECT id, reason FROM instruction WHERE batch_id = ? AND row_no > ? AND row_no <= ? AND state IN ('DECLINED', 'FAILED')`)
+  const keepCategory = db.prepare('UPDATE instruction SET reason = ? WHERE id = ?')
   // Why a person said what became of a row is evidence, like the reason of an act.
   const blankMoves = db.prepare(`
     UPDATE move SET answer = NULL, reason = CASE cause WHEN 'resolve' THEN reason END
@@ -96,12 +99,17 @@ function openBatchPurge(db: DatabaseSync, committer: Committer, act: RecordAct) 
   const keep = db.prepare('UPDATE batch SET purged_to = ?, purged_at = ? WHERE id = ?')
 
   function step(batchId: BatchId, isFirst: boolean, request: PurgeRequest): number {
-    const batch = batchOf.get(batchId) as { accountId: number; purgedTo: number; lastRow: number } | undefined
+    const batch = batchOf.get(batchId) as
+      | { accountId: number; merchant: string; purgedTo: number; lastRow: number }
+      | undefined
     if (batch === undefined) return 0
-    const { purgedTo, lastRow, accountId } = batch
+    const { purgedTo, lastRow, accountId, merchant } = batch
     const { last, count } = lastOf.get(batchId, purgedTo) as { last: number | null; count: number }
     if (last === null) return 0
+    // The word by which reports count a refusal is no personal data; without its text it could not be told any more.
+    const reasons = refused.all(batchId, purgedTo, last) as Array<{ id: number; reason: string | null }>
     blank.run(batchId, purgedTo, last)
+    for (const { id, reason } of reasons) keepCategory.run(request.categoryOf(merchant, reason ?? ''), id)
     blankMoves.run(batchId, purgedTo, last)
     keep.run(last, request.nowMs, batchId)
     const { actor, reason, nowMs: atMs, beforeMs } = request
