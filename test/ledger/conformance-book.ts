@@ -184,7 +184,7 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       expect(await view(repeating)).toMatchObject({ duplicateMoneyWarnings: 0 })
       await settle(ledger, row, 'APPROVED', { facts: factsWith('501') }) // late: both may have moved money
       expect(await view(repeating)).toMatchObject({ duplicateMoneyWarnings: 1 })
-      expect(await rowsIn(ledger, repeating)).toMatchObject([{ repeats: { state: 'READY', warned: true } }])
+      expect(await rowsIn(ledger, repeating)).toMatchObject([{ repeats: { state: 'IN_DOUBT', warned: true } }])
     })
 
     test('knows its results as stale as soon as a row changes, and as fresh when they are written again', async () => {

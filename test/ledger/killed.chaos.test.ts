@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AccountId, BatchId, Ledger } from '../../src/domain/ports.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
 import {
+  CLERK,
   headerOf,
   messageOf,
   openAccount,
@@ -72,6 +73,8 @@ describe('a worker killed between claim and settlement', () => {
       }
       expect(after.size).toBe(rows.length)
       expect([...after.values()].filter((state) => state === 'SENDING')).toEqual([])
+      // Ten such ends hold the account until a person has looked.
+      await ledger.resume(batchId, 'looked at the worker', CLERK, Date.now())
     }
     expect(unanswered).toBeGreaterThan(0)
     const { counts = {} } = (await ledger.batch(batchId)) ?? {}

@@ -26,14 +26,7 @@ type ClaimedRow = Counted & { readonly id: number }
 
 type LedgerPart = Pick<
   WorkLedger,
-  | 'recordHealth'
-  | 'keepDoubtRest'
-  | 'finishCancelling'
-  | 'workable'
-  | 'dueRows'
-  | 'claim'
-  | 'settle'
-  | 'stopAccount'
+  'recordHealth' | 'keepDoubtRest' | 'finishCancelling' | 'workable' | 'dueRows' | 'claim' | 'settle' | 'stopAccount'
 >
 
 export interface WorkParts {
