@@ -236,9 +236,12 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       expect(await resolve('0012', { attempt: 1, row })).toMatchObject({ kind: 'resolved', rowNo: 1 })
     })
 
-    test('when its transaction settled another row', async () => {
+    test('when its transaction settled another row, with zeros in front or without', async () => {
       const batchId = await inDoubt('A', 'B')
       await resolve('A', { transactionId: '7001' })
+      const padded = await resolve('B', { transactionId: '007001' })
+      expect(padded).toMatchObject({ kind: 'refused', why: 'transaction-taken' })
+      expect(await resolve('A', { transactionId: '07001' })).toMatchObject({ kind: 'already' })
       expect(await resolve('B', { transactionId: '7001' })).toMatchObject({ kind: 'refused', why: 'transaction-taken' })
       expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'IN_DOUBT'])
     })

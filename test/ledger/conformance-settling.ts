@@ -212,6 +212,16 @@ export function describeSettling(newPlace: () => Promise<LedgerPlace>): void {
       expect(await settle(ledger, b, 'DECLINED', { facts: factsWith('502') })).toMatchObject({ state: 'DECLINED' })
     })
 
+    test('is the same with zeros in front', async () => {
+      const batchId = await batchOf('A', 'B')
+      const a = await work(ledger, batchId, 'A', 'APPROVED', { facts: factsWith('00501') })
+      expect((await rowIn(ledger, batchId, 'A')).facts.transactionId).toBe('00501')
+      const b = await claimNamed(ledger, batchId, 'B')
+      expect(await settle(ledger, b, 'APPROVED', { facts: factsWith('501') })).toMatchObject({ state: 'IN_DOUBT' })
+      await settle(ledger, a, 'APPROVED', { facts: factsWith('501') }) // the same answer once more
+      expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0 })
+    })
+
     test('of another row does not settle a row in doubt either', async () => {
       const batchId = await batchOf('A', 'B')
       await work(ledger, batchId, 'A', 'DECLINED', { facts: factsWith('501') })

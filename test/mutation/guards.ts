@@ -768,6 +768,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a transaction id with zeros in front is no other one',
+    file: 'src/ledger/sqlite/rows.ts',
+    guard: "AND ltrim(transaction_id, '0') = ltrim(?, '0') AND transaction_id IS NOT NULL",
+    without: 'AND transaction_id = ?',
+    tests: [LEDGER],
+  },
+  {
     name: 'a doubt is remembered by the row',
     file: 'src/ledger/sqlite/settle.ts',
     guard: "      to === 'IN_DOUBT' ? 1 : 0,\n",

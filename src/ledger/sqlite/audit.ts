@@ -238,8 +238,8 @@ function consequence(state: State, last: State): string {
 
 function* transactions(db: DatabaseSync): Iterable<Disagreement> {
   const found = db.prepare(`
-    SELECT transaction_id AS id, count(*) AS count FROM instruction WHERE transaction_id IS NOT NULL
-    GROUP BY account_id, transaction_id HAVING count(*) > 1`)
+    SELECT min(transaction_id) AS id, count(*) AS count FROM instruction WHERE transaction_id IS NOT NULL
+    GROUP BY account_id, ltrim(transaction_id, '0') HAVING count(*) > 1`)
   for (const { id, count } of found.iterate()) {
     yield {
       where: `transaction ${id}`,

@@ -17,7 +17,7 @@ import { byOf, LAST_RESTORED_AT } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { RecordMove } from './moves.ts'
 import { openOddReferences } from './odd-references.ts'
-import { fromColumns, type InstructionColumns, sameTransactionIn } from './rows.ts'
+import { fromColumns, type InstructionColumns, isSameTransaction, sameTransactionIn } from './rows.ts'
 import type { Counted } from './tally.ts'
 
 /**
@@ -134,7 +134,7 @@ function openResolving(
     const to = stateOfFinding(resolution.finding)
     const { transactionId } = resolution
     if (row.state !== 'IN_DOUBT') {
-      const agrees = transactionId === null || row.transaction_id === transactionId
+      const agrees = transactionId === null || isSameTransaction(row.transaction_id, transactionId)
       if (row.state === to && agrees) return { kind: 'already', batchId, rowNo: row.row_no, state: row.state }
       return refused(
         'not-in-doubt',

@@ -86,18 +86,28 @@ export function toFacts(row: FactColumns): AnswerFacts {
   }
 }
 
-/** Finds the row that a transaction id has settled: it can settle one only. */
+export const TRANSACTION_INDEX = `
+  CREATE INDEX instruction_plain_transaction ON instruction (account_id, ltrim(transaction_id, '0')) WHERE transaction_id IS NOT NULL;
+`
+
+/** Finds the row that a transaction id has settled: it can settle one only. Zeros in front, which a person may add, make no other. */
 export function sameTransactionIn(
   db: DatabaseSync,
 ): (
   accountId: number,
   transactionId: string,
 ) => { id: number; batch_id: string; row_no: number; reference: string } | undefined {
-  const find = db.prepare(
-    'SELECT id, batch_id, row_no, reference FROM instruction WHERE account_id = ? AND transaction_id = ?',
-  )
+  // Left to itself SQLite takes the index of the ids as text, and reads every one of the account.
+  const find = db.prepare(`
+    SELECT id, batch_id, row_no, reference FROM instruction INDEXED BY instruction_plain_transaction
+    WHERE account_id = ? AND ltrim(transaction_id, '0') = ltrim(?, '0') AND transaction_id IS NOT NULL`)
   return (accountId, transactionId) =>
     find.get(accountId, transactionId) as ReturnType<ReturnType<typeof sameTransactionIn>>
+}
+
+/** Whether two transaction ids are one. */
+export function isSameTransaction(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && plainId(one) === plainId(other)
 }
 
 /** Rows `e` of the order of row `i`, by the index of open orders. */

@@ -7,6 +7,7 @@ import { CHAIN } from './chain.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
+import { TRANSACTION_INDEX } from './rows.ts'
 import { XTL_INDEX } from './xtl-order-ids.ts'
 
 const MIGRATIONS: readonly string[] = [
@@ -198,6 +199,7 @@ const MIGRATIONS: readonly string[] = [
   'ALTER TABLE account ADD COLUMN doubt_rest INTEGER NOT NULL DEFAULT 0; -- ms: how long a request in doubt rests, as the worker that sent it said',
   XTL_INDEX,
   'ALTER TABLE account ADD COLUMN held_reason TEXT; -- too many doubts: nothing is claimed until a person has looked',
+  TRANSACTION_INDEX,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

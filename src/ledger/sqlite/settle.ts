@@ -8,7 +8,7 @@ import { openStopping } from './executed-before.ts'
 import type { RecordMove, SettlingRow } from './moves.ts'
 import { openPausing } from './pauses.ts'
 import type { Answered } from './recorded.ts'
-import { sameTransactionIn } from './rows.ts'
+import { isSameTransaction, sameTransactionIn } from './rows.ts'
 import type { Tally } from './tally.ts'
 
 export function openSettling(
@@ -101,7 +101,7 @@ export function openSettling(
     if (settlement.to !== 'APPROVED' && settlement.to !== 'DECLINED') return { state: row.state, paused: null }
     const transactionId = settlement.facts?.transactionId ?? null
     // It says what the row says already: a person had found the same.
-    if (settlement.to === row.state && transactionId !== null && transactionId === row.transaction_id) {
+    if (settlement.to === row.state && isSameTransaction(transactionId, row.transaction_id)) {
       return { state: row.state, paused: null }
     }
     const id = transactionId ?? 'none'
