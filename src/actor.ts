@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
+import type { Actor, OsUser } from './domain/actor.ts'
 import { holdsCardData } from './domain/card-secrets.ts'
-import type { Actor, OsUser } from './domain/ports.ts'
 
 /** What is read of the system. A test brings its own. */
 export interface ActorSources {

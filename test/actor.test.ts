@@ -2,8 +2,8 @@ import { hostname, userInfo } from 'node:os'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { actorOf, terminalIn } from '../src/actor.ts'
+import type { Actor } from '../src/domain/actor.ts'
 import { actorText } from '../src/domain/actor.ts'
-import type { Actor } from '../src/domain/ports.ts'
 
 const own = { name: userInfo().username, uid: process.getuid?.() ?? null }
 

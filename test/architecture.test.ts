@@ -1,4 +1,4 @@
-// Who may import whom. A room knows `domain`, `files` and itself, and `processors` know `throttle`; `app.ts` alone knows all.
+// Who may import whom. A room knows `domain`, `ports`, `files` and itself, and `processors` know `throttle`; `app.ts` alone knows all.
 
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 
 const ROOMS = [
   'domain',
+  'ports',
   'files',
   'ingest',
   'inbox',
@@ -20,11 +21,11 @@ const ROOMS = [
 ]
 const TOP = ['cli.ts', 'app.ts', 'actor.ts', 'config.ts', 'log.ts', 'index.ts']
 const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
-  'cli.ts': ['domain', 'commands', 'app.ts', 'config.ts', 'log.ts'],
+  'cli.ts': ['domain', 'ports', 'commands', 'app.ts', 'config.ts', 'log.ts'],
   'app.ts': [...ROOMS.filter((room) => room !== 'commands'), 'actor.ts', 'config.ts', 'log.ts'],
   'actor.ts': ['domain'],
   'config.ts': ['domain', 'files'],
-  'log.ts': ['domain'],
+  'log.ts': ['domain', 'ports'],
   'index.ts': ['domain', 'queues', 'ingest'],
 }
 
@@ -53,7 +54,8 @@ function offence(file: string, imported: string): string | null {
   const known = TOP_MAY_KNOW[room] ?? [
     room,
     'domain',
-    ...(room === 'domain' ? [] : ['files']),
+    ...(room === 'domain' ? [] : ['ports']),
+    ...(room === 'domain' || room === 'ports' ? [] : ['files']),
     ...(room === 'processors' ? ['throttle'] : []),
     ...(room === 'commands' ? ['app.ts', 'config.ts', 'log.ts'] : []),
   ]
@@ -67,7 +69,7 @@ function roomOf(file: string): string {
 describe('the rooms', () => {
   test('know domain and themselves only', () => {
     const files = globSync('**/*.ts', { cwd: 'src' })
-    expect(files).toContain('domain/ports.ts')
+    expect(files).toContain('ports/ledger/work.ts')
     const offences = files.flatMap((file) =>
       importsIn(readFileSync(`src/${file}`, 'utf8')).map((imported) => offence(file, imported)),
     )
@@ -91,6 +93,9 @@ describe('the rooms', () => {
     ['domain/a.ts', "import { readFileSync } from 'node:fs'"],
     ['domain/a.ts', "import { a } from '../ledger/a.ts'"],
     ['domain/a.ts', "import { a } from '../files/a.ts'"],
+    ['domain/a.ts', "import type { a } from '../ports/clock.ts'"],
+    ['ports/a.ts', "import { a } from '../files/a.ts'"],
+    ['ports/ledger/a.ts', "import { a } from '../../ledger/sqlite/a.ts'"],
     ['files/a.ts', "import { a } from '../ingest/a.ts'"],
     ['throttle/a.ts', "import { a } from '../processors/a.ts'"],
     ['inbox/a.ts', "import { a } from '../ingest/a.ts'"],

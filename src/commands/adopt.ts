@@ -5,8 +5,8 @@ import { merchantOf } from '../config.ts'
 import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Ledger } from '../domain/ports.ts'
 import { shortUsername } from '../domain/username.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 
 export interface AdoptArguments {

@@ -1,6 +1,6 @@
 // What was recorded before, in words: what runs again, what does not, and why.
 
-import type { Again, DraftReview } from '../domain/ports.ts'
+import type { Again, DraftReview } from '../domain/draft.ts'
 import { type State, statusOf } from '../domain/states.ts'
 import { plural } from './terminal.ts'
 

@@ -14,7 +14,7 @@ import {
 } from '../app.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
-import type { AccountId } from '../domain/ports.ts'
+import type { AccountId } from '../domain/ids.ts'
 import { askingWords, commandText, readingWords } from './command-line.ts'
 import {
   type FileArguments,

@@ -2,13 +2,14 @@
 
 import { type App, type FileOptions, readFormat } from '../app.ts'
 import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../config.ts'
+import type { RetryStatus } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
+import type { AccountId } from '../domain/ids.ts'
 import { parseOperation } from '../domain/instruction.ts'
 import { fingerprintOf } from '../domain/interpretation.ts'
 import { toLowerAscii, toUpperAscii } from '../domain/keyword.ts'
 import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
-import type { AccountId, RetryStatus } from '../domain/ports.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
 
 /** As the command line has them. */

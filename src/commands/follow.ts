@@ -1,9 +1,11 @@
 // Follows a batch until it moves no further by itself, drawing its progress.
 
 import type { App } from '../app.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { countIn, type Ending, endingOf, standingOf } from '../domain/batch-status.ts'
-import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
+import type { BatchId } from '../domain/ids.ts'
 import { isFinal, type State } from '../domain/states.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { Terminal } from './terminal.ts'
 
 const LOOK_EVERY_MS = 200

@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises'
 import { type App, openRecord, toCsv, worklistColumns } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
+import type { DoubtRow } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
-import type { DoubtRow } from '../domain/ports.ts'
 import { noteExport } from './note.ts'
 import { amountText, EXIT, plural, type Terminal } from './terminal.ts'
 

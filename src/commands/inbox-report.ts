@@ -1,11 +1,11 @@
 // What is said of the files of an inbox: the reports beside them, a line per event, the same as objects, and the exit code.
 
 import type { OpenedFile } from '../app.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { countIn, exitCodeOf, isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent, InboxReport, StaysFor } from '../domain/inbox.ts'
-import type { BatchView } from '../domain/ports.ts'
 import type { Reviewed, Submitted } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
 import { showStructuralFault } from './check.ts'

@@ -17,10 +17,11 @@ import {
   writeBatchResults,
   writeRejects,
 } from '../app.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { isPaused, standingOf, unservedText } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
-import type { BatchView, Ledger } from '../domain/ports.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
 import {
   changedReport,

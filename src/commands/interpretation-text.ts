@@ -1,8 +1,8 @@
 // How a file is read, as the options of the command line, and what to do where it was read otherwise before.
 
+import type { BatchView } from '../domain/batch.ts'
 import { Fault } from '../domain/fault.ts'
 import { type Fingerprint, parseFingerprint } from '../domain/interpretation.ts'
-import type { BatchView } from '../domain/ports.ts'
 import type { ReadOtherwise } from '../domain/submission.ts'
 import { optionText } from './command-line.ts'
 

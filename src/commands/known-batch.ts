@@ -2,7 +2,7 @@
 
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
-import type { BatchId } from '../domain/ports.ts'
+import type { BatchId } from '../domain/ids.ts'
 import type { BrakedOtherwise, HoldsOther, Known, SubmitRequest } from '../domain/submission.ts'
 import { optionText } from './command-line.ts'
 import { readOtherwiseFault } from './interpretation-text.ts'

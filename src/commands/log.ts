@@ -2,8 +2,8 @@
 
 import { type App, openRecord } from '../app.ts'
 import { toJsonActor } from '../domain/actor.ts'
+import type { LogEntry } from '../domain/acts.ts'
 import { isoOf } from '../domain/batch-status.ts'
-import type { LogEntry } from '../domain/ports.ts'
 import { interpretationText } from './interpretation-text.ts'
 import { parseSince } from './since.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'

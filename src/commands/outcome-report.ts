@@ -1,7 +1,7 @@
 // What became of a batch: the summary, where the results are, and what a person must do next.
 
+import type { BatchView } from '../domain/batch.ts'
 import { countIn, type Ending, exitCodeOf, isoOf, isPaused } from '../domain/batch-status.ts'
-import type { BatchView } from '../domain/ports.ts'
 import { statusOf } from '../domain/states.ts'
 import { countsOf } from './follow.ts'
 import { amountText, plural, type Terminal, toTable } from './terminal.ts'

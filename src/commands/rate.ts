@@ -2,7 +2,8 @@
 
 import { type App, accountOf, type Holder, openRecord, sendsFor, workerNow } from '../app.ts'
 import { assert, Fault } from '../domain/fault.ts'
-import type { AccountId, Ledger } from '../domain/ports.ts'
+import type { AccountId } from '../domain/ids.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { openRecordAloud } from './submit.ts'
 import { EXIT, type Terminal, toTable } from './terminal.ts'
 

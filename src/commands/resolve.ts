@@ -1,11 +1,12 @@
 // tranche in-doubt resolve: records what a person found out about rows in doubt, one by one or by worklist.
 
 import { type App, openRecord, readWorklistFile, transactionIdProblem } from '../app.ts'
+import type { Resolution, Resolved } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
-import type { Ledger, Resolution, Resolved } from '../domain/ports.ts'
 import { FINDINGS, parseFinding } from '../domain/resolution.ts'
 import { resultStatusOf } from '../domain/states.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { showStructuralFault } from './check.ts'
 import { faultLine } from './review-report.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'

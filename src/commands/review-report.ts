@@ -2,8 +2,8 @@
 
 import type { OpenedFile } from '../app.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
+import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/draft.ts'
 import type { Currency } from '../domain/money.ts'
-import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/ports.ts'
 import { statusOf } from '../domain/states.ts'
 import type { Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
 import { againLines, toJsonAgain } from './again-report.ts'

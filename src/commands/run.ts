@@ -24,11 +24,13 @@ import {
   type WorkerLock,
   writeBatchResults,
 } from '../app.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { countIn, exitCodeOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ids.ts'
 import { isSameFingerprint } from '../domain/interpretation.ts'
-import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
 import type { Known, SubmitRequest } from '../domain/submission.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'
 import {

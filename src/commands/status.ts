@@ -1,9 +1,10 @@
 // tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
 
 import { type App, type Holder, sendsFor, workerNow } from '../app.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
-import type { BatchView, Ledger } from '../domain/ports.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { countsOf, durationText, openProgress } from './follow.ts'
 import { toJsonBatchTotals, totalLines } from './outcome-report.ts'
 import { openRecordAloud } from './submit.ts'

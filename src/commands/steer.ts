@@ -2,9 +2,10 @@
 
 import { type App, openRecord } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
-import type { BatchView, Ledger } from '../domain/ports.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { findBatch } from './status.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 

@@ -1,9 +1,9 @@
 // What goes to a person and what goes to a program: data on stdout, messages and progress on stderr.
 
 import { styleText } from 'node:util'
+import type { Total } from '../domain/batch.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import { type Currency, formatAmount } from '../domain/money.ts'
-import type { Total } from '../domain/ports.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
 
 /** Whatever is in a line, one line is shown, and nothing of it is obeyed but the colours that are added here. */

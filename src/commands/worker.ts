@@ -1,9 +1,11 @@
 // tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
 
 import { type App, openRecord, openRedis, openWork, takeLockToSend } from '../app.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, exitCodeOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
-import type { BatchId, BatchView, Ledger } from '../domain/ports.ts'
+import type { BatchId } from '../domain/ids.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { countsOf, logEnding, viewOf } from './follow.ts'
 import { sayEnding } from './outcome-report.ts'
 import { openInterruption } from './signals.ts'

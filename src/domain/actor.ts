@@ -1,6 +1,24 @@
 // Who acted, in words: the person who logged in, the account that the program ran under, and the name that was claimed.
 
-import type { Actor, OsUser } from './ports.ts'
+/** A user of the operating system. */
+export interface OsUser {
+  readonly name: string
+  /** null: not known. */
+  readonly uid: number | null
+}
+
+/** Who acted: what the operating system says, and what was claimed. All of it is kept. */
+export interface Actor extends OsUser {
+  readonly host: string
+  /** The controlling terminal, such as `pts/3`; null: none, as under cron. */
+  readonly terminal: string | null
+  /** Who logged in, as the kernel keeps it through every change of user; null: not known. */
+  readonly login: OsUser | null
+  /** Who called sudo, as sudo says in the environment, which its caller could change; null: sudo was not used. */
+  readonly sudo: OsUser | null
+  /** The name given with `--as`. */
+  readonly as: string | null
+}
 
 /** `alice@host pts/3 (sudo, as root), says "Carol"`. */
 export function actorText(actor: Actor): string {

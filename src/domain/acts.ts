@@ -1,5 +1,41 @@
 // What people and the machine do to batches, accounts and the record: the words under which it is kept.
 
+import type { Actor } from './actor.ts'
+import type { AccountId, BatchId } from './ids.ts'
+import type { State } from './states.ts'
+
+/** What a person did beside the rows: kept for an auditor, and nothing of it decides what is sent. */
+export interface PersonAct {
+  readonly what: PersonActName
+  readonly actor: Actor
+  readonly batchId?: BatchId | null
+  readonly accountId?: AccountId | null
+  readonly reason?: string | null
+  /** Names of files and columns, and counts. Never a value of a cell. */
+  readonly details?: ActDetails
+  /** Kept once, however often it is met: the act is known by its details. */
+  readonly once?: boolean
+}
+
+export interface LogEntry {
+  readonly atMs: number
+  /** An act; `submit`: a file was recorded as a batch; `resolve`: a person spoke of a row in doubt. */
+  readonly what: ActName | 'submit' | 'resolve'
+  readonly by: string
+  /** null: the machine, or an earlier version recorded it. */
+  readonly actor: Actor | null
+  readonly batchId: BatchId | null
+  readonly merchant: string | null
+  /** Of the row that was resolved, as the four after it; null for everything else. */
+  readonly reference: string | null
+  readonly rowNo: number | null
+  readonly attempt: number | null
+  readonly from: State | null
+  readonly to: State | null
+  readonly reason: string | null
+  readonly details: ActDetails | null
+}
+
 /** What changes what is sent, or says why it stopped. Written in the transaction of the change itself. */
 export const STEERING_ACTS = [
   'pause',

@@ -1,6 +1,6 @@
 // What a batch's record means for whoever waits for it: its state, whether it can still move by itself, its exit code.
 
-import type { BatchView } from './ports.ts'
+import type { BatchView } from './batch.ts'
 import type { State } from './states.ts'
 import type { GatewayHealth } from './window.ts'
 

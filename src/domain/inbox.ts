@@ -1,7 +1,8 @@
 // The contract of an inbox: a folder into which people and programs put files, and what has become of each of them. The
 // folder itself remembers everything: a file is under its name, taken, archived under its batch, or rejected.
 
-import type { BatchId, BatchView } from './ports.ts'
+import type { BatchView } from './batch.ts'
+import type { BatchId } from './ids.ts'
 
 /** Writes its lines, one after another: they may be many. */
 export type InboxReport = (write: (line: string) => void) => void

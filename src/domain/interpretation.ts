@@ -1,9 +1,9 @@
 // How the bytes of a file are to be read, as a person or a program said beside it. The same bytes read otherwise are another
 // batch. Every door builds an interpretation, and its fingerprint is stored with the batch.
 
+import type { RetryStatus } from './draft.ts'
 import { type Operation, parseOperation } from './instruction.ts'
 import { type Currency, parseCurrency } from './money.ts'
-import type { RetryStatus } from './ports.ts'
 
 /** What was not said is left out. */
 export interface Interpretation {

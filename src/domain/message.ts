@@ -1,7 +1,17 @@
 // Messages of other services on their way in: what is understood of one, and what becomes of it. Pure.
 
+import type { BatchId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
-import type { IntakeAnswer } from './ports.ts'
+import type { State } from './states.ts'
+
+export type IntakeAnswer =
+  | {
+      readonly kind: 'accepted' | 'duplicate'
+      readonly batchId: BatchId
+      readonly rowNo: number
+      readonly state: State
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
 
 export type ParsedMessage =
   | {

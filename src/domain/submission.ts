@@ -1,8 +1,20 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
+import type { Draft, DraftReview, DraftRow, RetryStatus } from './draft.ts'
+import type { AccountId, BatchId } from './ids.ts'
 import { type Fingerprint, isSameFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
-import type { AccountId, BatchId, Brake, Draft, DraftReview, DraftRow, RetryStatus, UnfinishedBatch } from './ports.ts'
+
+/** A batch of the same bytes, account and run key that is not over. */
+export interface UnfinishedBatch {
+  readonly batchId: BatchId
+  readonly fingerprint: Fingerprint
+  /** It was cancelled and nothing of it is open: only its results were never written. */
+  readonly givenUp: boolean
+}
+
+/** What stops a batch by itself, as its submitter asked. */
+export type Brake = 'canary' | 'max-declined'
 
 /** A surveyed file. Every reading of its rows is of the same bytes, or it fails. */
 export interface InstructionFile {

@@ -2,8 +2,9 @@
 
 import { Client, type Dispatcher, Pool } from 'undici'
 import { Fault } from '../domain/fault.ts'
-import type { Clock, Gateway, Reached } from '../domain/ports.ts'
 import type { Trust } from '../domain/tls.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Gateway, Reached } from '../ports/gateway.ts'
 import { Attempt, type AttemptContext, type Line } from './attempt.ts'
 import { afterPoll, openConnector, seenOf } from './connect.ts'
 import { type RefundParameter, toForm } from './form.ts'

@@ -6,11 +6,12 @@ import { lstat, mkdir, readdir, realpath, rename, rm, rmdir, writeFile } from 'n
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ids.ts'
 import type { Archived, InboxFolder, TakenFile } from '../domain/inbox.ts'
-import type { BatchId, Clock } from '../domain/ports.ts'
 import { syncDirectory } from '../files/durable.ts'
 import { openFile, readTextSync } from '../files/open-file.ts'
 import { sweepUnfinished } from '../files/unfinished.ts'
+import type { Clock } from '../ports/clock.ts'
 import { openLooks, removeMark } from './looks.ts'
 import {
   FOLDERS,

@@ -4,8 +4,8 @@
 import { lstat, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InboxEntry } from '../domain/inbox.ts'
-import type { Clock } from '../domain/ports.ts'
 import type { Problem } from '../domain/problem.ts'
+import type { Clock } from '../ports/clock.ts'
 import { FOLDERS, MARK, PASSING, SPREADSHEET_ENDINGS, shownNameOf, TAKEN_ENDINGS } from './names.ts'
 import { codeOf, type Stat, statOf, toFingerprint } from './renames.ts'
 

@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import type { DraftRow, RowFault } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/formula-guard.ts'
-import type { DraftRow, RowFault } from '../domain/ports.ts'
 import { isProblem, type Problem, shown } from '../domain/problem.ts'
 import type { Field } from './columns.ts'
 import { unquoted } from './csv/quotes.ts'

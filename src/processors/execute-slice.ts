@@ -1,18 +1,12 @@
 // Works off one slice: each due row goes way open → place → reservation → claim → send → verdict → settle.
 
+import type { AccountId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import type {
-  AccountId,
-  Clock,
-  DueRow,
-  Gateway,
-  RowId,
-  Settled,
-  Settlement,
-  Slice,
-  WorkLedger,
-} from '../domain/ports.ts'
 import { signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Slice } from '../ports/dispatch.ts'
+import type { Gateway } from '../ports/gateway.ts'
+import type { DueRow, Settled, Settlement, WorkLedger } from '../ports/ledger/work.ts'
 import type { AccountLimiter } from '../throttle/limiter.ts'
 import type { Reservation } from '../throttle/pacer.ts'
 import { createSendDeadline, fenceOf } from '../throttle/send-deadline.ts'

@@ -1,7 +1,9 @@
 // While somebody works, the ledger's epoch is renewed again and again: a state that is copied meanwhile and put back later
 // is known for an older one.
 
-import type { Clock, CopyLedger, EpochRegister, Log } from '../domain/ports.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { CopyLedger, EpochRegister } from '../ports/ledger/copies.ts'
+import type { Log } from '../ports/log.ts'
 
 /** A state that is put back before the first renewal after it was copied cannot be told from the ledger itself. */
 const EVERY_MS = 30_000

@@ -1,8 +1,10 @@
 // From a file to a recorded batch: read to its last row, checked, and only then recorded; or refused whole.
 
+import type { Actor } from '../domain/actor.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { assert, Fault } from '../domain/fault.ts'
-import type { Actor, BatchId, BatchView, BookLedger, IntakeLedger } from '../domain/ports.ts'
+import type { BatchId } from '../domain/ids.ts'
 import {
   type InstructionFile,
   type Known,
@@ -13,6 +15,8 @@ import {
   type Submitted,
   undeclaredIn,
 } from '../domain/submission.ts'
+import type { IntakeLedger } from '../ports/ledger/intake.ts'
+import type { BookLedger } from '../ports/ledger/queries.ts'
 
 export async function reviewFile(
   file: InstructionFile,

@@ -2,9 +2,12 @@
 
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
+import type { AccountId } from '../domain/ids.ts'
 import type { MessageResult, ParsedMessage } from '../domain/message.ts'
-import type { AccountId, Clock, IntakeLedger, Log } from '../domain/ports.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { IntakeLedger } from '../ports/ledger/intake.ts'
+import type { Log } from '../ports/log.ts'
 
 /** Where the messages of a merchant go. */
 export interface MessageAccount {

@@ -1,16 +1,11 @@
 // The heartbeat of a worker: looks into the ledger for what is due and offers it as slices. The ledger is the only clock.
 
-import type {
-  AccountId,
-  BatchId,
-  BookLedger,
-  Clock,
-  Dispatch,
-  Log,
-  RowId,
-  Wishes,
-  WorkLedger,
-} from '../domain/ports.ts'
+import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Dispatch } from '../ports/dispatch.ts'
+import type { BookLedger, Wishes } from '../ports/ledger/queries.ts'
+import type { WorkLedger } from '../ports/ledger/work.ts'
+import type { Log } from '../ports/log.ts'
 import type { AccountLane } from './execute-slice.ts'
 
 const EVERY_MS = 250

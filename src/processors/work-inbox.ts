@@ -2,9 +2,11 @@
 // are written. Trouble that is not a file's fault leaves the file taken, for the next pass.
 
 import { type Alarm, stoppedBy } from '../domain/alarm.ts'
+import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
+import type { AccountId, BatchId } from '../domain/ids.ts'
 import type {
   Archived,
   CardFinding,
@@ -16,8 +18,9 @@ import type {
   TakenFile,
 } from '../domain/inbox.ts'
 import { type Fingerprint, isSameFingerprint } from '../domain/interpretation.ts'
-import type { AccountId, BatchId, BatchView, Clock, Ledger } from '../domain/ports.ts'
 import type { FileRefusal, InstructionFile, Known, Reviewed, Submitted } from '../domain/submission.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 
 /** A file as it was opened; `F` knows more of it than is asked here. */
 type Opened<F> = (F & { readonly kind: 'file'; readonly file: InstructionFile; close(): Promise<void> }) | FileRefusal

@@ -1,19 +1,13 @@
 // Works off what the ledger says is due, from the recovery of what a dead worker left to the last answer awaited. The
 // order in which it starts and stops is what no row is sent twice by.
 
-import type {
-  AccountId,
-  BatchId,
-  BookLedger,
-  Clock,
-  CopyLedger,
-  Dispatch,
-  EpochRegister,
-  Log,
-  RowId,
-  Slice,
-  WorkLedger,
-} from '../domain/ports.ts'
+import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Dispatch, Slice } from '../ports/dispatch.ts'
+import type { CopyLedger, EpochRegister } from '../ports/ledger/copies.ts'
+import type { BookLedger } from '../ports/ledger/queries.ts'
+import type { WorkLedger } from '../ports/ledger/work.ts'
+import type { Log } from '../ports/log.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
 import { openEpoch } from './keep-epoch.ts'
 import { openTick, type TickParts } from './tick.ts'

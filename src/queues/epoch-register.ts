@@ -1,7 +1,7 @@
 // The newest epoch of a ledger, where every host that shares this Redis sees it. An emptied Redis knows none: no harm.
 
 import { Redis } from 'ioredis'
-import type { EpochRegister } from '../domain/ports.ts'
+import type { EpochRegister } from '../ports/ledger/copies.ts'
 import { answered, type RedisAddress, toWorkerOptions } from './connection.ts'
 import { epochKey } from './names.ts'
 

@@ -1,7 +1,9 @@
 // Hands out slices through BullMQ. A slice never waits, is never delayed and never retried; losing one costs a tick.
 
 import { Queue, Worker } from 'bullmq'
-import type { BatchId, Dispatch, Log, Slice } from '../domain/ports.ts'
+import type { BatchId } from '../domain/ids.ts'
+import type { Dispatch, Slice } from '../ports/dispatch.ts'
+import type { Log } from '../ports/log.ts'
 import { answered, type RedisAddress, toProducerOptions, toWorkerOptions } from './connection.ts'
 import { slicesQueue } from './names.ts'
 import { within } from './within.ts'

@@ -1,12 +1,14 @@
 // One recorded row → one line of the reconciliation: the cells as they came, then what became of them.
 
+import type { BatchView } from '../domain/batch.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
 import { guardCell } from '../domain/formula-guard.ts'
-import type { BatchReading, BatchView, ReconciliationRow } from '../domain/ports.ts'
 import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
+import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { RESULT_COLUMNS } from '../domain/result-columns.ts'
 import { resultStatusOf } from '../domain/states.ts'
+import type { BatchReading } from '../ports/ledger/queries.ts'
 
 /** What stands under `result_batch`. Results of the sandbox must never pass for real ones. */
 export const SANDBOX_MARK = 'SANDBOX-'

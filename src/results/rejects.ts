@@ -2,9 +2,9 @@
 
 import type { FileHandle } from 'node:fs/promises'
 import { type Options as ParseOptions, parse } from 'csv-parse/sync'
+import type { Reject, RowFault } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { guardCell } from '../domain/formula-guard.ts'
-import type { Reject, RowFault } from '../domain/ports.ts'
 import { REJECT_COLUMNS } from '../domain/result-columns.ts'
 import { openFile } from '../files/open-file.ts'
 import { oneLine } from './cells.ts'

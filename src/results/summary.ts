@@ -1,10 +1,11 @@
 // The summary beside the reconciliation: counts and amounts, added up from the very rows that were written.
 
+import type { BatchView } from '../domain/batch.ts'
 import { OPERATIONS, type Operation } from '../domain/instruction.ts'
 import { toUpperAscii } from '../domain/keyword.ts'
 import { type Currency, formatAmount } from '../domain/money.ts'
-import type { BatchView, ReconciliationRow } from '../domain/ports.ts'
 import { categoryOfRow, type ReasonCategory, type ReasonRule } from '../domain/reason-categories.ts'
+import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf, STATES } from '../domain/states.ts'
 import { toTimestamp } from './cells.ts'
 

@@ -2,9 +2,10 @@
 
 import type { FileHandle } from 'node:fs/promises'
 import { assert } from '../domain/fault.ts'
-import type { BatchReading, ReconciliationRow } from '../domain/ports.ts'
 import type { ReasonRule } from '../domain/reason-categories.ts'
+import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
+import type { BatchReading } from '../ports/ledger/queries.ts'
 import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
 import { type Cells, formatOf, type ResultsFile, toCsvText } from './formats.ts'
 import { checkOut, toOutFault, type WorkbookHead } from './out.ts'

@@ -1,6 +1,5 @@
 // Adaptive concurrency limiter and circuit breaker of one account: how many requests may be open, and when the next may leave.
 
-import type { Clock } from '../domain/ports.ts'
 import type { Signal } from '../domain/verdict.ts'
 import {
   afterSignal,
@@ -10,6 +9,7 @@ import {
   OPENING_WINDOW,
   type Window,
 } from '../domain/window.ts'
+import type { Clock } from '../ports/clock.ts'
 import { createPacer, type Reservation } from './pacer.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
 

@@ -1,7 +1,7 @@
 // Rate limiter with two queues: rows are admitted (claim, connect) shortly before their departure, then released one at a time.
 
 import { afterDeparture, beginsAt, mayLeave, nextDeparture, type Pace, paceOf } from '../domain/pace.ts'
-import type { Clock } from '../domain/ports.ts'
+import type { Clock } from '../ports/clock.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
 /** A request that prepares for a departure: its row is being claimed, its connection opened. */

@@ -1,6 +1,6 @@
 // What a 403 means: this row waits, this row is given up, or the account is stopped.
 
-import type { RowId } from '../domain/ports.ts'
+import type { RowId } from '../domain/ids.ts'
 
 /** Who was answered 403 since anything last passed. */
 export interface Refusals {

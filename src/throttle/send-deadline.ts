@@ -1,6 +1,7 @@
 // The latest time at which a claimed row may be sent, by both clocks.
 
-import type { Clock, Fence } from '../domain/ports.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Fence } from '../ports/gateway.ts'
 import type { Reservation } from './pacer.ts'
 
 export interface SendDeadline {

@@ -1,6 +1,6 @@
 // FIFO whose head is released at a computed time. A waiter that aborts uses up no release.
 
-import type { Clock } from '../domain/ports.ts'
+import type { Clock } from '../ports/clock.ts'
 
 export interface WaitQueue<T> {
   /** What its release yields; null when the signal aborts first or all are released early. */

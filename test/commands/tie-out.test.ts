@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { tieOutLines } from '../../src/commands/tie-out.ts'
 import type { Currency } from '../../src/domain/money.ts'
-import type { ReconciliationRow } from '../../src/domain/ports.ts'
+import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
 import { openTally } from '../../src/results/summary.ts'
 import { AT_MS, rowOf } from '../results/reading.ts'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { BatchView } from '../../src/domain/batch.ts'
 import { endingOf, exitCodeOf, standingOf } from '../../src/domain/batch-status.ts'
-import type { AccountId, BatchId, BatchView } from '../../src/domain/ports.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 9)
 

@@ -1,8 +1,10 @@
 // Why a file is refused although it can be read: bad rows, look-alikes, and what was declared about it.
 
 import { describe, expect, test } from 'vitest'
+import type { Total } from '../../src/domain/batch.ts'
+import type { DraftReview } from '../../src/domain/draft.ts'
+import type { AccountId } from '../../src/domain/ids.ts'
 import type { Currency, Money } from '../../src/domain/money.ts'
-import type { AccountId, DraftReview, Total } from '../../src/domain/ports.ts'
 import { refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
 
 const EUR = 'EUR' as Currency

@@ -2,8 +2,9 @@
 
 import type { Instruction, Operation } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
-import type { Clock, Gateway } from '../../src/domain/ports.ts'
 import { type GatewayOptions, openGateway } from '../../src/gateway/client.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Gateway } from '../../src/ports/gateway.ts'
 
 export const EUR = 'EUR' as Currency
 

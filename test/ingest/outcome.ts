@@ -1,8 +1,8 @@
 // What became of a file, in lines that a person can compare: its rows, what is wrong with them, or why it is refused.
 
 import { open } from 'node:fs/promises'
+import type { DraftRow } from '../../src/domain/draft.ts'
 import { formatAmount } from '../../src/domain/money.ts'
-import type { DraftRow } from '../../src/domain/ports.ts'
 import { isProblem } from '../../src/domain/problem.ts'
 import { parseColumnMap } from '../../src/ingest/columns.ts'
 import type { Header } from '../../src/ingest/header.ts'

@@ -1,7 +1,8 @@
 // What people did, as the record tells it.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Ledger, PersonAct } from '../../src/domain/ports.ts'
+import type { PersonAct } from '../../src/domain/acts.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { CLERK, type LedgerPlace, NOW, openAccount, personAt, refund, submit } from '../fixtures/ledgers.ts'
 
 export function describeActs(place: () => Promise<LedgerPlace>): void {

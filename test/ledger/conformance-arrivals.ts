@@ -1,7 +1,8 @@
 // What arrives by two doors at once: a file between its review and its recording, messages beside a cancel.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId, Ledger } from '../../src/domain/ports.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claim,

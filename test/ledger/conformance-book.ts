@@ -2,7 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endingOf, exitCodeOf } from '../../src/domain/batch-status.ts'
-import type { AccountId, Ledger } from '../../src/domain/ports.ts'
+import type { AccountId } from '../../src/domain/ids.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claim,

@@ -1,7 +1,9 @@
 // What stops a batch by itself before all of it is sent: a canary, too many declines.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId, DraftHeader, Ledger, RowId } from '../../src/domain/ports.ts'
+import type { DraftHeader } from '../../src/domain/draft.ts'
+import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claim,

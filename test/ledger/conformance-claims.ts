@@ -1,7 +1,8 @@
 // Claiming: who may send, and that nobody is told before it is written.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, Ledger, RowId } from '../../src/domain/ports.ts'
+import type { AccountId, RowId } from '../../src/domain/ids.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claim,

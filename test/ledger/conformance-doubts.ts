@@ -1,7 +1,11 @@
 // Doubts: what a person may say of them, when, and what it moves.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId, DraftHeader, DueRow, Ledger, Resolution } from '../../src/domain/ports.ts'
+import type { Resolution } from '../../src/domain/doubt.ts'
+import type { DraftHeader } from '../../src/domain/draft.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { DueRow } from '../../src/ports/ledger/work.ts'
 import {
   CLERK,
   type Claimed,

@@ -1,8 +1,10 @@
 // Files on their way in: nothing is there before all of it is there, and nothing is there twice.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { DraftHeader, DraftRow, RetryStatus } from '../../src/domain/draft.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
-import type { AccountId, BatchId, DraftHeader, DraftRow, Ledger, RetryStatus } from '../../src/domain/ports.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claim,

@@ -1,7 +1,9 @@
 // What is wrong with a draft: every fault, the few lines a person reads of many, and the rows to be mended.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, Draft, DraftHeader, DraftReview, DraftRow, Ledger, RowFault } from '../../src/domain/ports.ts'
+import type { Draft, DraftHeader, DraftReview, DraftRow, RowFault } from '../../src/domain/draft.ts'
+import type { AccountId } from '../../src/domain/ids.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   EUR,
   faultyRow,

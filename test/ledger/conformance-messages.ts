@@ -1,7 +1,9 @@
 // Messages of other services: known by their reference, recorded before anyone is told.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId, IntakeMessage, Ledger } from '../../src/domain/ports.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { IntakeMessage } from '../../src/ports/ledger/intake.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   DAY_MS,

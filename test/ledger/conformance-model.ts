@@ -2,9 +2,12 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AccountId, BatchId, Hold, Ledger, RowId, Settlement } from '../../src/domain/ports.ts'
+import type { Hold } from '../../src/domain/batch.ts'
+import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
 import { FINDINGS, type Finding, stateOfFinding, takesTransaction } from '../../src/domain/resolution.ts'
 import { type Cause, canMove, type State } from '../../src/domain/states.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { Settlement } from '../../src/ports/ledger/work.ts'
 import {
   CLERK,
   claim,

@@ -2,8 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AccountId, BatchId, DraftRow, Ledger, Settlement } from '../../src/domain/ports.ts'
+import type { DraftRow } from '../../src/domain/draft.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import { categoryOfRow } from '../../src/domain/reason-categories.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { Settlement } from '../../src/ports/ledger/work.ts'
 import {
   CLERK,
   claimNamed,

@@ -2,9 +2,11 @@
 
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { DraftHeader, DraftRow } from '../../src/domain/draft.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
-import type { AccountId, BatchId, DraftHeader, DraftRow, Ledger } from '../../src/domain/ports.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claimNamed,

@@ -19,8 +19,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Ledger } from '../../src/domain/ports.ts'
 import { makeLedger, openLedger } from '../../src/ledger/sqlite/ledger.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
 import {
   CLERK,

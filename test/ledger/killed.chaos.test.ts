@@ -3,7 +3,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId, Ledger } from '../../src/domain/ports.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
 import {
   CLERK,

@@ -3,7 +3,8 @@
 import { execFileSync } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { BatchId, Ledger } from '../../src/domain/ports.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { deathOf } from '../fixtures/deaths.ts'
 import { CLERK, NOW, openAccount, refund, type SqlitePlace, sqlitePlace, submit } from '../fixtures/ledgers.ts'
 

@@ -1,17 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { Answer, Outcome } from '../../src/domain/outcome.ts'
-import type {
-  AccountId,
-  BatchId,
-  ClaimAnswer,
-  Gateway,
-  Ledger,
-  Reached,
-  RowId,
-  Settled,
-} from '../../src/domain/ports.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
+import type { Gateway, Reached } from '../../src/ports/gateway.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { ClaimAnswer, Settled } from '../../src/ports/ledger/work.ts'
 import { type AccountLane, executeSlice, type SliceParts } from '../../src/processors/execute-slice.ts'
 import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import { bodyOf } from '../fixtures/bodies.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Log } from '../../src/domain/ports.ts'
+import type { Log } from '../../src/ports/log.ts'
 import { openEpoch } from '../../src/processors/keep-epoch.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 import { NOW } from '../fixtures/ledgers.ts'

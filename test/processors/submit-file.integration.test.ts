@@ -1,7 +1,7 @@
 // One file handed in more than once at the same moment: it is one batch, whoever comes first.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId } from '../../src/domain/ports.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { InstructionFile, Reviewed, SubmitRequest } from '../../src/domain/submission.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import {

@@ -1,8 +1,11 @@
 // A batch reading in memory: the port, filled by hand.
 
+import type { BatchView } from '../../src/domain/batch.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Operation } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
-import type { AccountId, BatchId, BatchReading, BatchView, ReconciliationRow } from '../../src/domain/ports.ts'
+import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
+import type { BatchReading } from '../../src/ports/ledger/queries.ts'
 
 export const AT_MS = Date.UTC(2026, 0, 31, 12, 0, 0)
 

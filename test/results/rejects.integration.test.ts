@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Reject } from '../../src/domain/ports.ts'
+import type { Reject } from '../../src/domain/draft.ts'
 import { REJECT_COLUMNS } from '../../src/domain/result-columns.ts'
 import { checkRejects, writeRejects, writeWholeReject } from '../../src/results/rejects.ts'
 

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { DraftRow } from '../../src/domain/draft.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import { type Currency, formatAmount } from '../../src/domain/money.ts'
-import type { AccountId, BatchId, DraftRow, Ledger } from '../../src/domain/ports.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { type WrittenResults, writeResults } from '../../src/results/write.ts'
 import {
   CLERK,

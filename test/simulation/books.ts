@@ -1,8 +1,9 @@
 // Holds three books against each other after a run: what the gateway did, what the ledger recorded, what the
 // reconciliation tells. Every disagreement is said in words.
 
-import type { BatchId, Ledger } from '../../src/domain/ports.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { layoutOf, toResultCells } from '../../src/results/cells.ts'
 import type { Execution, GatewayTruth } from './gateway.ts'
 import type { Plan } from './plan.ts'

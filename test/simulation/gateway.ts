@@ -1,11 +1,12 @@
 // The gateway and the network to it. It keeps its own truth of what left, arrived and was executed, and misbehaves by chance.
 
+import type { AccountId } from '../../src/domain/ids.ts'
 import type { Instruction, Operation } from '../../src/domain/instruction.ts'
 import { formatAmount } from '../../src/domain/money.ts'
 import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
-import type { AccountId, Fence, Gateway } from '../../src/domain/ports.ts'
 import { readAnswer } from '../../src/gateway/answered.ts'
 import { openScrub } from '../../src/gateway/scrub.ts'
+import type { Fence, Gateway } from '../../src/ports/gateway.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
 import type { SimulatedRecord } from './record.ts'
 import type { Life, World } from './world.ts'

@@ -2,11 +2,14 @@
 // still at any event; what it runs is the program's own.
 
 import { endingOf } from '../../src/domain/batch-status.ts'
+import type { DraftRow } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { ParsedMessage } from '../../src/domain/message.ts'
-import type { AccountId, BatchId, DraftRow, Ledger, Log } from '../../src/domain/ports.ts'
 import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { Log } from '../../src/ports/log.ts'
 import type { AccountLane } from '../../src/processors/execute-slice.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import { takeMessage } from '../../src/processors/take-message.ts'

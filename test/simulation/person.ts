@@ -1,7 +1,9 @@
 // The person who looks doubts up at the gateway and says what is there. Truthful, and careless in one thing only: now and
 // then it orders something to be sent again although it was executed, which is then that person's second payment.
 
-import type { Actor, DoubtRow, Ledger, Resolution } from '../../src/domain/ports.ts'
+import type { Actor } from '../../src/domain/actor.ts'
+import type { DoubtRow, Resolution } from '../../src/domain/doubt.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { personAt } from '../fixtures/ledgers.ts'
 import type { GatewayTruth } from './gateway.ts'
 import type { Random } from './random.ts'

@@ -1,6 +1,6 @@
 // Bugs, planted on the way between the program and its ports, to see that the simulation finds them.
 
-import type { Ledger } from '../../src/domain/ports.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { AccountLane } from '../../src/processors/execute-slice.ts'
 import type { RecordPlant, SimulatedRecord } from './record.ts'
 

@@ -2,11 +2,13 @@
 // statements are kept from run to run, which is most of the speed of the simulation.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { BatchId, CopyLedger, Ledger } from '../../src/domain/ports.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { audit } from '../../src/ledger/sqlite/audit.ts'
 import { NO_PLACE } from '../../src/ledger/sqlite/commit.ts'
 import { openLedgerOn } from '../../src/ledger/sqlite/ledger.ts'
 import { migrate } from '../../src/ledger/sqlite/schema.ts'
+import type { CopyLedger } from '../../src/ports/ledger/copies.ts'
+import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { Life, World } from './world.ts'
 
 const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta', 'actor', 'recorded']

@@ -1,6 +1,7 @@
 // The dispatch of slices and the queue of messages, as a Redis that loses, repeats and delays what it was given.
 
-import type { BatchId, Dispatch, Slice } from '../../src/domain/ports.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
+import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
 import type { Life, World } from './world.ts'
 
 export interface RedisHabits {

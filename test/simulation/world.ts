@@ -2,8 +2,8 @@
 // a process does, it does in answer to an event, so that dying before any event is dying at any await.
 
 import { setImmediate as drained } from 'node:timers/promises'
-import type { Clock } from '../../src/domain/ports.ts'
 import type { Timing } from '../../src/ledger/sqlite/commit.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from './random.ts'
 
 /** Wall time at the beginning of every run. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { RowId } from '../../src/domain/ports.ts'
+import type { RowId } from '../../src/domain/ids.ts'
 import { type AccountLimiter, createLimiter, type Permit } from '../../src/throttle/limiter.ts'
 import type { Reservation } from '../../src/throttle/pacer.ts'
 import { createSendDeadline, fenceOf } from '../../src/throttle/send-deadline.ts'

@@ -1,8 +1,7 @@
 // The log of what people did, read from the record by time: acts, files that were recorded, doubts that were resolved.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ActDetails } from '../../domain/acts.ts'
-import type { LogEntry } from '../../domain/ports.ts'
+import type { ActDetails, LogEntry } from '../../domain/acts.ts'
 import { toActor } from './acts.ts'
 
 /** Read at a time: no transaction is left open while a person reads, and the ledger's log can be cleared. */

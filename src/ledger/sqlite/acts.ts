@@ -1,9 +1,10 @@
 // Acts: what people and the machine did, with who did it. Whatever writes one writes it here.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Actor } from '../../domain/actor.ts'
 import { actorText } from '../../domain/actor.ts'
 import type { ActDetails, ActName } from '../../domain/acts.ts'
-import type { ActLedger, Actor } from '../../domain/ports.ts'
+import type { ActLedger } from '../../ports/ledger/acts.ts'
 import type { Committer, Timing } from './commit.ts'
 
 /** Who acts when no person does. */

@@ -2,8 +2,8 @@
 // row in one read transaction, holds up no writer, and changes nothing.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Disagreement } from '../../domain/ports.ts'
 import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
+import type { Disagreement } from '../../ports/ledger/copies.ts'
 import { type ChainedMove, chainedText, type Form, type Link, linkHash, openActsText } from './chain.ts'
 import { schemaDifferences } from './copies/foreign-schema.ts'
 import { answeredText, openDigests, openRecordedText, type Recorded } from './recorded.ts'

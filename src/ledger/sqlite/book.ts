@@ -1,25 +1,16 @@
 // Reading the record and steering batches: status, results, history, doubts, pause, resume, cancel.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Actor } from '../../domain/actor.ts'
+import type { BatchTotal, BatchView, Hold } from '../../domain/batch.ts'
 import { Fault } from '../../domain/fault.ts'
+import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Operation } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
-import type {
-  AccountId,
-  AccountView,
-  Actor,
-  BatchId,
-  BatchReading,
-  BatchTotal,
-  BatchView,
-  BookLedger,
-  HistoryMove,
-  Hold,
-  ReconciliationRow,
-  Wishes,
-} from '../../domain/ports.ts'
 import { parseReasonCategory } from '../../domain/reason-categories.ts'
+import type { HistoryMove, ReconciliationRow } from '../../domain/reconciliation.ts'
 import type { State } from '../../domain/states.ts'
+import type { AccountView, BatchReading, BookLedger, Wishes } from '../../ports/ledger/queries.ts'
 import { openActs, toActor } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { RecordMove } from './moves.ts'

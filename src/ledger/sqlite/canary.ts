@@ -1,7 +1,7 @@
 // The rows that a batch sends first, before a person has looked: chosen among those that may be sent when it is recorded.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { BatchId } from '../../domain/ports.ts'
+import type { BatchId } from '../../domain/ids.ts'
 
 export interface Canary {
   readonly rows: number

@@ -1,18 +1,13 @@
 // Rows that may have been executed: the worklist, and what a person found out about one of them.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type {
-  AccountId,
-  Actor,
-  BatchId,
-  DoubtLedger,
-  DoubtRow,
-  Hold,
-  Resolution,
-  Resolved,
-} from '../../domain/ports.ts'
+import type { Actor } from '../../domain/actor.ts'
+import type { Hold } from '../../domain/batch.ts'
+import type { DoubtRow, Resolution, Resolved } from '../../domain/doubt.ts'
+import type { AccountId, BatchId } from '../../domain/ids.ts'
 import { backsOff, stateOfFinding } from '../../domain/resolution.ts'
 import { resultStatusOf, type State } from '../../domain/states.ts'
+import type { DoubtLedger } from '../../ports/ledger/doubts.ts'
 import { byOf, LAST_RESTORED_AT } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { RecordMove } from './moves.ts'

@@ -1,7 +1,7 @@
 // What is wrong with the rows of a draft, read from its temporary tables a row at a time: a file may be wrong in a million.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { FaultCause, Reject, RowFault } from '../../domain/ports.ts'
+import type { FaultCause, Reject, RowFault } from '../../domain/draft.ts'
 
 /** Without it every bad row would be looked up among all faults. */
 export const FAULT_INDEX = 'CREATE INDEX IF NOT EXISTS temp.draft_fault_row ON draft_fault (row_no)'

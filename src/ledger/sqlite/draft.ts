@@ -1,8 +1,10 @@
 // A file on its way in: gathered in temporary tables of this connection, reviewed there, then copied into the record.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { Actor } from '../../domain/actor.ts'
+import type { Draft, DraftHeader, DraftRow } from '../../domain/draft.ts'
 import { assert, Fault } from '../../domain/fault.ts'
-import type { Actor, BatchId, Draft, DraftHeader, DraftRow } from '../../domain/ports.ts'
+import type { BatchId } from '../../domain/ids.ts'
 import { byOf, openActorIds, openActs } from './acts.ts'
 import { canaryOfDraft } from './canary.ts'
 import { type Committer, whyNotWritten } from './commit.ts'

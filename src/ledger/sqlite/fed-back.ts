@@ -2,9 +2,10 @@
 // has often been at such a file, so a line is known by two things that must agree: its reference, and the batch and row it names.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Again, DraftHeader } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
+import type { AccountId } from '../../domain/ids.ts'
 import { UNREAD_REFERENCE } from '../../domain/instruction.ts'
-import type { AccountId, Again, DraftHeader } from '../../domain/ports.ts'
 import type { State } from '../../domain/states.ts'
 import { EXECUTED } from './executed-before.ts'
 

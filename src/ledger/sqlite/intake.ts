@@ -1,20 +1,15 @@
 // Accounts, submits one at a time, and messages of other services.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { DraftHeader } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
+import type { AccountId, BatchId } from '../../domain/ids.ts'
 import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
-import type {
-  AccountId,
-  BatchId,
-  Brake,
-  DraftHeader,
-  IntakeAnswer,
-  IntakeLedger,
-  IntakeMessage,
-  UnfinishedBatch,
-} from '../../domain/ports.ts'
+import type { IntakeAnswer } from '../../domain/message.ts'
 import type { State } from '../../domain/states.ts'
+import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
 import { shortUsername } from '../../domain/username.ts'
+import type { IntakeLedger, IntakeMessage } from '../../ports/ledger/intake.ts'
 import { openActs } from './acts.ts'
 import { isCanaryOf } from './canary.ts'
 import type { Committer } from './commit.ts'

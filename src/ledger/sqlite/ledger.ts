@@ -5,18 +5,15 @@ import { chmodSync, existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import type { BatchView } from '../../domain/batch.ts'
 import { Fault } from '../../domain/fault.ts'
-import type {
-  BatchId,
-  BatchView,
-  BookLedger,
-  CopyLedger,
-  Disagreement,
-  Ledger,
-  WorkLedger,
-} from '../../domain/ports.ts'
+import type { BatchId } from '../../domain/ids.ts'
 import { takeLock } from '../../files/lock.ts'
 import { openConnection } from '../../files/sqlite-file.ts'
+import type { CopyLedger, Disagreement } from '../../ports/ledger/copies.ts'
+import type { Ledger } from '../../ports/ledger/ledger.ts'
+import type { BookLedger } from '../../ports/ledger/queries.ts'
+import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { readLog } from './act-log.ts'
 import { openActLedger, openActs } from './acts.ts'
 import { audit, headOf } from './audit.ts'

@@ -1,7 +1,7 @@
 // Which recorded row looks like a new one: the same operation, amount, currency and target under another reference. One
 // rule for the rows of a file and for messages.
 
-import type { AccountId } from '../../domain/ports.ts'
+import type { AccountId } from '../../domain/ids.ts'
 
 const DAY_MS = 86_400_000
 const APPROVED_DAYS = 30

@@ -1,8 +1,8 @@
 // A move of a row: its history and the tally are written with it, and one that the table of moves does not have is refused.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Actor } from '../../domain/actor.ts'
 import { assert } from '../../domain/fault.ts'
-import type { Actor } from '../../domain/ports.ts'
 import { type Cause, canMove, type State } from '../../domain/states.ts'
 import { byOf, openActorIds } from './acts.ts'
 import type { Chain } from './chain.ts'

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { asRead } from '../../domain/identifier.ts'
-import type { AccountId } from '../../domain/ports.ts'
+import type { AccountId } from '../../domain/ids.ts'
 
 /** For the migration that gathers them; none is added later. */
 export function registerAsRead(db: DatabaseSync): void {

@@ -3,8 +3,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type Answered, isOverLimit, noteAnswer } from '../../domain/decline-limit.ts'
-import type { Settlement } from '../../domain/ports.ts'
 import type { State } from '../../domain/states.ts'
+import type { Settlement } from '../../ports/ledger/work.ts'
 import { openActs } from './acts.ts'
 import type { SettlingRow } from './moves.ts'
 

@@ -2,8 +2,10 @@
 // reference and content, its money and target, its states and moves, sums and transaction ids.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { BatchId, PurgeLedger, PurgePlan, PurgeRequest, PurgeStep } from '../../domain/ports.ts'
+import type { BatchId } from '../../domain/ids.ts'
+import type { PurgePlan, PurgeRequest, PurgeStep } from '../../domain/purge.ts'
 import { isFinal, STATES } from '../../domain/states.ts'
+import type { PurgeLedger } from '../../ports/ledger/purge.ts'
 import type { RecordAct } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
 

@@ -2,8 +2,9 @@
 // order's balance here, and a refund that would repeat or exceed what was refunded before is asked about.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { DraftHeader } from '../../domain/draft.ts'
+import type { AccountId } from '../../domain/ids.ts'
 import { type Currency, formatAmount } from '../../domain/money.ts'
-import type { AccountId, DraftHeader } from '../../domain/ports.ts'
 
 /**
  * Sales of an order, as the record knows them: approved, with the amount and currency asked for. An AUTH is none before its

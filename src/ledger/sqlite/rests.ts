@@ -2,7 +2,7 @@
 // the clock is set back, both lie ahead, by hours perhaps, although nobody asked these rows to wait.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { WorkLedger } from '../../domain/ports.ts'
+import type { WorkLedger } from '../../ports/ledger/work.ts'
 import type { Committer } from './commit.ts'
 import { ROWS_PER_STEP, stepwise } from './moves.ts'
 

@@ -1,9 +1,10 @@
 // A draft held against the record: what is bad, what is recorded already, what looks like another row, and what it adds up to.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Total } from '../../domain/batch.ts'
+import type { DraftHeader, DraftReview, Extent, Lookalike } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { Currency } from '../../domain/money.ts'
-import type { DraftHeader, DraftReview, Extent, Lookalike, Total } from '../../domain/ports.ts'
 import type { State } from '../../domain/states.ts'
 import { LAST_RESTORED_AT } from './acts.ts'
 import { countFaults, FAULT_INDEX } from './draft-faults.ts'

@@ -1,8 +1,8 @@
 // Settling: what became of an attempt, written once. A row that has moved on keeps the answer as a warning.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Settled, Settlement } from '../../domain/ports.ts'
 import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
+import type { Settled, Settlement } from '../../ports/ledger/work.ts'
 import { openActs } from './acts.ts'
 import { openStopping } from './executed-before.ts'
 import type { RecordMove, SettlingRow } from './moves.ts'

@@ -1,7 +1,8 @@
 // Rows that were being sent when whoever sent them was lost: they may have been executed, so they come into doubt.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { RowId, WorkLedger } from '../../domain/ports.ts'
+import type { RowId } from '../../domain/ids.ts'
+import type { WorkLedger } from '../../ports/ledger/work.ts'
 import type { Committer } from './commit.ts'
 import { type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
 import { openCanaryEnd, openDoubtCount } from './pauses.ts'

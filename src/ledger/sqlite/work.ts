@@ -1,20 +1,18 @@
 // Working off: which rows are due, claiming one, settling one. Every move goes through here and is checked against MOVES.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Actor } from '../../domain/actor.ts'
 import { assert } from '../../domain/fault.ts'
+import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
 import type {
-  AccountId,
-  Actor,
-  BatchId,
   Claim,
   ClaimAnswer,
   DueRow,
-  RowId,
   Settled,
   Settlement,
   WorkableBatch,
   WorkLedger,
-} from '../../domain/ports.ts'
+} from '../../ports/ledger/work.ts'
 import { openActs } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
 import { type OpenRow, type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'

@@ -2,7 +2,8 @@
 // what became of the one would be taken for the other.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { DraftHeader, IntakeMessage } from '../../domain/ports.ts'
+import type { DraftHeader } from '../../domain/draft.ts'
+import type { IntakeMessage } from '../../ports/ledger/intake.ts'
 import { lookalikeSince, STILL_COUNTS } from './lookalikes.ts'
 import type { InstructionColumns } from './rows.ts'
 

@@ -4,10 +4,12 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { AccountId, Draft, Ledger } from '../../../src/domain/ports.ts'
+import type { Draft } from '../../../src/domain/draft.ts'
+import type { AccountId } from '../../../src/domain/ids.ts'
 import { SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../src/ledger/sqlite/ledger.ts'
 import { migrate } from '../../../src/ledger/sqlite/schema.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   headerOf,

@@ -7,8 +7,9 @@ import { performance } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountId } from '../../../src/domain/ids.ts'
 import type { Currency } from '../../../src/domain/money.ts'
-import type { AccountId, Ledger } from '../../../src/domain/ports.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import { type Child, startChild } from '../../fixtures/children.ts'
 import {
   claim,

@@ -3,8 +3,9 @@
 import { rename, rm } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { AccountId, BatchId, Ledger } from '../../../src/domain/ports.ts'
+import type { AccountId, BatchId } from '../../../src/domain/ids.ts'
 import { migrate } from '../../../src/ledger/sqlite/schema.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claimNamed,

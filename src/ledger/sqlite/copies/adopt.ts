@@ -2,11 +2,12 @@
 // has another address.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Actor } from '../../../domain/actor.ts'
 import { type Adoption, stoppedBy } from '../../../domain/alarm.ts'
 import { Fault } from '../../../domain/fault.ts'
-import type { Actor, CopyLedger, EpochRegister } from '../../../domain/ports.ts'
 import type { State } from '../../../domain/states.ts'
 import { shortUsername } from '../../../domain/username.ts'
+import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
 import { openActs } from '../acts.ts'
 import type { Committer } from '../commit.ts'
 import { deleteDrafts } from '../draft.ts'

@@ -1,6 +1,6 @@
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { BatchId } from '../../../../src/domain/ports.ts'
+import type { BatchId } from '../../../../src/domain/ids.ts'
 import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
 import { NOW, openAccount, refund, type SqlitePlace, sqlitePlace, submit } from '../../../fixtures/ledgers.ts'
 

@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { BatchId, BatchView, EpochRegister, Ledger } from '../../../../src/domain/ports.ts'
+import type { BatchView } from '../../../../src/domain/batch.ts'
+import type { BatchId } from '../../../../src/domain/ids.ts'
 import {
   lockOutCopies,
   openWitness,
@@ -24,6 +25,8 @@ import {
   type Witness,
 } from '../../../../src/ledger/sqlite/copies/witness.ts'
 import { makeLedger, openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
+import type { EpochRegister } from '../../../../src/ports/ledger/copies.ts'
+import type { Ledger } from '../../../../src/ports/ledger/ledger.ts'
 import { deathOf } from '../../../fixtures/deaths.ts'
 import {
   CLERK,

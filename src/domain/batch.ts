@@ -1,0 +1,72 @@
+// A batch as it is shown: what it is, what became of its rows, why it does not move.
+
+import type { AccountId, BatchId } from './ids.ts'
+import type { Operation } from './instruction.ts'
+import type { Fingerprint } from './interpretation.ts'
+import type { Currency } from './money.ts'
+import type { State } from './states.ts'
+import type { GatewayHealth } from './window.ts'
+
+export interface Total {
+  /** Empty for rows that could not be read as an instruction. */
+  readonly operation: Operation | ''
+  /** Empty where there is no amount. */
+  readonly currency: Currency | ''
+  readonly count: number
+  readonly amountMinor: bigint
+}
+
+export type Hold = 'none' | 'paused' | 'cancelled'
+
+export interface BatchTotal extends Total {
+  readonly state: State
+}
+
+/** A batch as the record has it. */
+export interface BatchView {
+  readonly batchId: BatchId
+  readonly source: 'file' | 'queue'
+  readonly accountId: AccountId
+  readonly merchant: string
+  readonly fileName: string | null
+  readonly fileSha256: string | null
+  readonly runKey: string | null
+  /** How its bytes were read. */
+  readonly fingerprint: Fingerprint
+  readonly sandbox: boolean
+  readonly createdAtMs: number
+  readonly createdBy: string
+  readonly hold: Hold
+  readonly holdReason: string | null
+  readonly accountStopped: string | null
+  /** Why everything of the account waits until a person has looked; null: it does not. */
+  readonly accountHeld: string | null
+  /** Until when the gateway asked this account to wait; null where it did not. */
+  readonly accountWaitsUntilMs: number | null
+  /** How the way to the gateway is, as the worker last said; null: nothing to tell. */
+  readonly gatewayHealth: GatewayHealth | null
+  readonly rows: number
+  readonly counts: Readonly<Partial<Record<State, number>>>
+  readonly totals: readonly BatchTotal[]
+  /** APPROVED rows with a warning about money. */
+  readonly moneyWarnings: number
+  /** DUPLICATE rows that point at such a row. */
+  readonly duplicateMoneyWarnings: number
+  /** For DUPLICATE rows: how many point at a row of each state now. */
+  readonly duplicateOf: Readonly<Partial<Record<State, number>>>
+  /** Earliest due time of a READY row that nothing but time holds back; null where there is none. */
+  readonly nextDueAtMs: number | null
+  /** The `execute_at` of that row. Nothing else that a row waits for takes more than a minute. */
+  readonly nextExecuteAtMs: number | null
+  /** READY rows that wait for an earlier row of their order which cannot move by itself (IN_DOUBT, or held). */
+  readonly blocked: number
+  /** Those of them that do not wait for their own `execute_at` as well: they are due, or will be within a minute. */
+  readonly blockedDue: number
+  /** True answers that came when their rows were settled otherwise, and that nobody has looked at since. */
+  readonly lateAnswers: number
+  readonly resultsPath: string | null
+  /** Rows changed after the results were written. */
+  readonly resultsStale: boolean
+  /** When cells and texts of its rows were taken out of the record; null: they are there. */
+  readonly purgedAtMs: number | null
+}

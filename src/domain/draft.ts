@@ -1,0 +1,165 @@
+// A file on its way in: its rows as read, and what the record says of them. Invisible until it is recorded.
+
+import type { Actor } from './actor.ts'
+import type { Total } from './batch.ts'
+import type { AccountId, BatchId } from './ids.ts'
+import type { Instruction, Operation } from './instruction.ts'
+import type { Fingerprint } from './interpretation.ts'
+import type { Currency, Money } from './money.ts'
+import type { State } from './states.ts'
+
+/** One thing wrong with one row, in words a person can act on. */
+export interface RowFault {
+  readonly rowNo: number
+  /** Line of the file where the row begins, from 1. */
+  readonly line: number
+  readonly column: string | null
+  /** The cell as written, masked and cut; null where no one cell is to blame. */
+  readonly value: string | null
+  readonly problem: string
+  readonly remedy: string
+}
+
+/** A row of a file as read: an instruction, or the faults that kept it from being one. */
+export interface DraftRow {
+  readonly rowNo: number
+  readonly line: number
+  /** The cells as they were (masked where they must be), in the order of the header. */
+  readonly cells: readonly string[]
+  /** The reference it has or would have. */
+  readonly reference: string
+  readonly instruction: Instruction | null
+  readonly faults: readonly RowFault[]
+  /** Of a row with faults: its amount where that could be read all the same; `unread` where it could not. Control totals want it. */
+  readonly money?: Money | 'unread' | null
+  /** For results fed back: which recorded row this line came from. */
+  readonly cameFrom: { readonly batchId: string; readonly rowNo: number } | null
+}
+
+export type RetryStatus = 'FAILED' | 'CANCELLED' | 'INVALID'
+
+export interface DraftHeader {
+  readonly accountId: AccountId
+  readonly fileName: string
+  readonly fileSha256: string
+  readonly runKey: string | null
+  readonly columns: readonly string[]
+  /** Columns whose numbers only look like card numbers, as a person says: kept as an act of theirs. */
+  readonly notCards?: readonly string[]
+  /** How its bytes are read. */
+  readonly fingerprint: Fingerprint
+  readonly sandbox: boolean
+  /** Results fed back: recorded rows are looked up, nothing new is sent except what `retry` names. */
+  readonly fedBack: boolean
+  readonly retry: readonly RetryStatus[]
+  /** For how many days a row that was sent under another run key counts as a look-alike. */
+  readonly lookalikeDays: number
+  readonly nowMs: number
+  /** The draft will not be recorded: nobody else's submit is waited for, and nothing in the ledger is touched. */
+  readonly lookOnly?: boolean
+  /** Only so many rows are sent before a person has looked; null: all. */
+  readonly canaryRows: number | null
+  /** Pauses the batch when more than this share of the last 100 answered rows was declined; null: never. */
+  readonly maxDeclinedPercent: number | null
+}
+
+/** Rows that are recorded already, by the state of the row that each is. */
+export interface Again {
+  /** Not sent: they point at the recorded row. */
+  readonly repeated: readonly { readonly state: State; readonly count: number }[]
+  /** Of results fed back: they run again, as `retry` asked. */
+  readonly retried: readonly { readonly state: State; readonly count: number }[]
+}
+
+export interface DraftReview {
+  readonly rows: number
+  /** Rows that would be sent. */
+  readonly accepted: number
+  readonly duplicate: number
+  readonly invalid: number
+  /** Accepted rows that look like an earlier row of this file or a recorded one under another reference. */
+  readonly lookalikes: number
+  /** Accepted rows whose order has a recorded row in doubt: they wait until a person has resolved it. */
+  readonly heldByDoubt: number
+  /** Bad rows of results fed back of which nobody can say what recorded row they were. */
+  readonly unidentified: number
+  readonly again: Again
+  /** Of the accepted rows. */
+  readonly totals: readonly Total[]
+  /** Over all rows with an amount that could be read, whatever becomes of them; the operation is empty where it is not known. */
+  readonly totalsRead: readonly Total[]
+  /** Rows whose amount could not be read: what the file adds up to is not known then. */
+  readonly amountsUnread: number
+  /** Smallest and largest amount of each of `totals`. */
+  readonly extents: readonly Extent[]
+  /** Faults, not rows: a row may have several. */
+  readonly faults: number
+}
+
+/** The first row with the smallest amount of its operation and currency, and the first with the largest. */
+export interface Extent {
+  readonly operation: Operation
+  readonly currency: Currency
+  readonly smallest: { readonly line: number; readonly amountMinor: bigint }
+  readonly largest: { readonly line: number; readonly amountMinor: bigint }
+}
+
+/** One line about what is wrong: one fault, or the trouble that many rows share. */
+export interface FaultCause {
+  readonly rows: number
+  readonly firstLine: number
+  readonly lastLine: number
+  /** The rows stand one after another in the file. */
+  readonly together: boolean
+  readonly column: string | null
+  /** As of the first row; null where no one cell is to blame. */
+  readonly value: string | null
+  /** All rows have this value. */
+  readonly sameValue: boolean
+  readonly problem: string
+  readonly remedy: string
+}
+
+/** A row that cannot be sent as written, whole, with everything that is wrong with it. */
+export interface Reject extends Pick<DraftRow, 'rowNo' | 'line' | 'cells' | 'reference' | 'cameFrom'> {
+  readonly faults: readonly RowFault[]
+}
+
+export interface Lookalike {
+  readonly rowNo: number
+  readonly line: number
+  readonly reference: string
+  /** Null batch: the earlier row is in the same file. */
+  readonly like: {
+    readonly batchId: string | null
+    readonly rowNo: number
+    readonly reference: string
+    readonly state: State | null
+  }
+  /** It is that very row, to run again, which had ended when an older state was put back: it may have run in what was lost. */
+  readonly lost: boolean
+  /**
+   * The row repeats or exceeds what is refunded before it of its order, whose sale is not recorded, or names another
+   * currency; earlier rows of the file count. null: it is like one row. No currency: it was refunded in several, and the amount is no sum.
+   */
+  readonly refundedBefore: { readonly amountMinor: bigint; readonly currency: Currency | null } | null
+  /** Of the recorded row, where the money is not what its state tells: answered APPROVED after it had ended, for one. */
+  readonly moneyWarning: string | null
+}
+
+/** A file being read. Lives outside the record until `record`; leaving it without is the same as `discard`. */
+export interface Draft {
+  add(rows: readonly DraftRow[]): Promise<void>
+  /** After the last row: finds clashes within the file and with what is recorded, and counts. */
+  review(): Promise<DraftReview>
+  /** Every fault, in file order, clashes included. */
+  faults(): Iterable<RowFault>
+  /** The same for a screen, no more than `limit` lines: what many rows share is said once, at the first of them. */
+  causes(limit: number): readonly FaultCause[]
+  /** Every row with a fault, in file order. */
+  rejects(): Iterable<Reject>
+  lookalikes(): Iterable<Lookalike>
+  /** Copies the rows in short transactions and makes the batch visible in the last one. */
+  record(actor: Actor): Promise<BatchId>
+  discard(): Promise<void>
+}

@@ -1,0 +1,55 @@
+// Rows as results and history tell them.
+
+import type { Actor } from './actor.ts'
+import type { BatchId } from './ids.ts'
+import type { Operation } from './instruction.ts'
+import type { Currency } from './money.ts'
+import type { ReasonCategory } from './reason-categories.ts'
+import type { State } from './states.ts'
+import type { AnswerFacts } from './verdict.ts'
+
+/** A row as the reconciliation tells it. */
+export interface ReconciliationRow {
+  readonly rowNo: number
+  readonly line: number
+  readonly cells: readonly string[]
+  readonly reference: string | null
+  readonly state: State
+  /** The row that a DUPLICATE points at, and whether its answer raised a warning; null for every other row. */
+  readonly repeats: { readonly state: State; readonly warned: boolean } | null
+  readonly operation: Operation | null
+  readonly amountMinor: bigint | null
+  readonly currency: Currency | null
+  readonly reason: string | null
+  /** What the reason counted as when it was purged; null: the reason is there, or an earlier version purged it. */
+  readonly categoryKept: ReasonCategory | null
+  readonly facts: AnswerFacts
+  readonly warning: string | null
+  readonly attempts: number
+  readonly sentAtMs: number | null
+  readonly completedAtMs: number | null
+}
+
+/** How far the record had come when it was read. */
+export interface Edition {
+  /** Changes of the batch so far. */
+  readonly version: number
+  /** The newest move of the whole ledger: the rows that duplicates point at are in other batches. */
+  readonly lastMove: number
+}
+
+export interface HistoryMove {
+  readonly batchId: BatchId
+  readonly rowNo: number
+  readonly attempt: number
+  readonly from: State | null
+  readonly to: State
+  readonly cause: string
+  readonly atMs: number
+  readonly by: string
+  /** null: the machine, or an earlier version recorded it. */
+  readonly actor: Actor | null
+  readonly httpStatus: number | null
+  readonly answerText: string | null
+  readonly reason: string | null
+}

@@ -1,0 +1,13 @@
+// The ledger, for whatever records and reads what people did.
+
+import type { LogEntry, PersonAct } from '../../domain/acts.ts'
+
+export interface ActLedger {
+  /**
+   * Waits a moment for another program's lock, and for nothing else: what was done stands, whether it could be recorded
+   * or not.
+   */
+  recordAct(act: PersonAct, nowMs: number): Promise<'recorded' | 'full' | 'busy'>
+  /** Acts, files that were recorded and what people resolved, oldest first, a page in hand at a time. null: from the first. */
+  log(sinceMs: number | null): Iterable<LogEntry>
+}

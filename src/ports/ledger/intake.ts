@@ -1,0 +1,45 @@
+// The ledger, for whatever hands in files and messages.
+
+import type { Draft, DraftHeader } from '../../domain/draft.ts'
+import type { AccountId, BatchId } from '../../domain/ids.ts'
+import type { Instruction } from '../../domain/instruction.ts'
+import type { IntakeAnswer } from '../../domain/message.ts'
+import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
+
+/** A message of another service, checked and understood. */
+export interface IntakeMessage {
+  readonly accountId: AccountId
+  readonly instruction: Instruction
+  readonly runKey: string | null
+  readonly allowLookalike: boolean
+  readonly lookalikeDays: number
+  /** The message as received, for the results: names and values. */
+  readonly cells: Readonly<Record<string, string>>
+  readonly nowMs: number
+}
+
+export interface IntakeLedger {
+  /** The account of this address and user; made on first use. A second name for a known account is a fault. */
+  account(name: string, url: string, username: string, nowMs: number): Promise<AccountId>
+  /** One submit at a time: deletes what a dead one left, then begins. Faults with `stopped` while another is under way. */
+  openDraft(header: DraftHeader): Promise<Draft>
+  /** The batch of the same bytes, account and run key that is unfinished or whose results were never written. */
+  findUnfinished(header: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>): Promise<UnfinishedBatch | null>
+  /** Of the brakes that are asked for, those that the batch was not recorded with. It cannot take them any more. */
+  otherBrakes(
+    batchId: BatchId,
+    asked: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent'>,
+  ): Promise<readonly Brake[]>
+  /** Into the day's queue batch of the account. Idempotent by account and reference. Durable when it resolves. */
+  recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
+  /** Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. */
+  recordRefusal(refusal: {
+    sourceId: string
+    accountName: string
+    reasons: readonly string[]
+    text: string
+    /** What it held, or may have held, of cards: an act tells of it. null: nothing. */
+    cards: string | null
+    nowMs: number
+  }): Promise<void>
+}

@@ -1,0 +1,117 @@
+// The ledger, for whatever sends: what is due, claims, settlements.
+
+import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
+import type { Instruction } from '../../domain/instruction.ts'
+import type { Cause, State } from '../../domain/states.ts'
+import type { AnswerFacts } from '../../domain/verdict.ts'
+import type { GatewayHealth } from '../../domain/window.ts'
+
+/** A row that may be sent, with all that sending needs. */
+export interface DueRow {
+  readonly rowId: RowId
+  readonly batchId: BatchId
+  readonly accountId: AccountId
+  readonly rowNo: number
+  /** Attempts so far; the claim makes it one more. */
+  readonly attempt: number
+  readonly everInDoubt: boolean
+  /** How often this row was answered 403. */
+  readonly forbiddenCount: number
+  readonly instruction: Instruction
+}
+
+export interface Claim {
+  readonly rowId: RowId
+  /** The attempt number seen in the due row: the claim is refused when the row has moved since. */
+  readonly attempt: number
+  readonly nowMs: number
+  readonly sendByMs: number
+  readonly answerByMs: number
+}
+
+export type ClaimAnswer =
+  | { readonly kind: 'claimed'; readonly attempt: number }
+  /** The row is not READY and due, its batch or account is held, its account stopped, or an earlier row of its order is open. */
+  | { readonly kind: 'not-free' }
+  /** The claim could not be written. Nothing is claimed; `full` is a disk without space. */
+  | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
+
+/** What became of a claimed attempt. */
+export interface Settlement {
+  readonly rowId: RowId
+  /** The attempt that the claim answered with. A settlement changes nothing when the row has moved on. */
+  readonly attempt: number
+  readonly to: 'APPROVED' | 'DECLINED' | 'FAILED' | 'IN_DOUBT' | 'READY'
+  readonly cause: Extract<Cause, 'answer' | 'unsent' | 'doubt'>
+  readonly atMs: number
+  /** When the first byte left; null where none did. */
+  readonly sentAtMs: number | null
+  readonly httpStatus: number | null
+  /** The answer as received, masked, one line; kept in the history. */
+  readonly answerText: string | null
+  /** For people: the gateway's text or ours, one line; null for a plain approval. */
+  readonly reason: string | null
+  readonly facts: AnswerFacts | null
+  readonly warning: string | null
+  /** The warning is about money: pauses the batch the first time. */
+  readonly warnsOfMoney: boolean
+  /** For READY: the earliest moment of the next claim. */
+  readonly dueAtMs: number
+  /** The row was answered 403. */
+  readonly forbidden: boolean
+  /** Until when the gateway asked the whole account to wait; null where it did not. */
+  readonly askedToWaitUntilMs: number | null
+}
+
+export interface Settled {
+  /** Where the row stands now. READY becomes CANCELLED in a cancelled batch; a transaction id seen before makes IN_DOUBT. */
+  readonly state: State
+  /** Batches that this settlement paused, with the reason. */
+  readonly paused: string | null
+}
+
+/** A batch in which something could be sent now. */
+export interface WorkableBatch {
+  readonly batchId: BatchId
+  readonly accountId: AccountId
+  /** Rows due, counted no further than asked. */
+  readonly due: number
+}
+
+export interface WorkLedger {
+  /** On start, by the holder of the worker lock only: whatever is SENDING belonged to a dead process and becomes IN_DOUBT. */
+  sweep(nowMs: number): Promise<number>
+  /**
+   * While working, by the holder of the worker lock only: rows past their answer-by that are in nobody's hand. None should
+   * be there; a bug between claim and settle would leave one, and its batch would never end.
+   */
+  sweepForgotten(nowMs: number, inFlight: ReadonlySet<RowId>): Promise<number>
+  /**
+   * On start, and when the wall clock was set back: rows that would rest for more than a minute, or have not been due since
+   * they came, are due now. What waits for its `execute_at` goes on waiting. `seenMs` is the latest time that the caller saw.
+   * Resolves to their number.
+   */
+  endOverlongRests(nowMs: number, seenMs: number): Promise<number>
+  /** How the way to an account is, for people; null: nothing to tell. */
+  recordHealth(accountId: AccountId, condition: GatewayHealth | null): Promise<void>
+  /**
+   * On start, after the sweep: how long a request in doubt may still be executed, as this worker says. It holds for every
+   * command that resolves. Where rows are in doubt already, it becomes no shorter: they may have been sent under a longer one.
+   */
+  keepDoubtRest(restMs: number): Promise<void>
+  /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
+  finishCancelling(nowMs: number): Promise<number>
+  /** Open batches with due rows, longest waiting first; `only` narrows to one. */
+  workable(nowMs: number, countTo: number, only?: BatchId): Promise<readonly WorkableBatch[]>
+  /** Due rows whose order is free, by due time and then file order, leaving out `except`. */
+  dueRows(batchId: BatchId, nowMs: number, limit: number, except: ReadonlySet<RowId>): Promise<readonly DueRow[]>
+  /**
+   * Resolves only after the commit that holds it. Concurrent claims and settlements share commits. Rejects only where its
+   * own write throws, which is a bug: nothing of it is written then.
+   */
+  claim(claim: Claim): Promise<ClaimAnswer>
+  /** Resolves only when it is durable; kept and tried again until it is (a full disk is waited out). Rejects as a claim does. */
+  settle(settlement: Settlement): Promise<Settled>
+  /** Nothing of the account is claimed until `resumeAccount`. */
+  stopAccount(accountId: AccountId, reason: string, nowMs: number): Promise<void>
+}
