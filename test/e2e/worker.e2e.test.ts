@@ -153,7 +153,7 @@ test('a paused batch sends nothing more until it is resumed; a cancelled one giv
 test('a row in doubt stands in the worklist with all that is needed to look it up, and holds back later rows of its order', async () => {
   office = await openOffice()
   const doubted = orderOf(3)
-  const later = { ...refunds(1, 3)[0]!, reference: 'R-3-again', amount: '7.77' }
+  const later = { ...refunds(1, 3)[0]!, reference: 'R-3-again', amount: '2.77' }
   const rows = [...refunds(5), later]
   office.sandbox.addFault({ kind: 'reset-after', match: { orderId: doubted }, times: 1 })
   const { input, batch } = await submitted(rows)

@@ -124,6 +124,6 @@ test('a workbook that cannot be read any more is not called free of cards', asyn
 })
 
 test('a workbook of a spreadsheet program is called free of cards', async () => {
-  const bytes = await readFile(new URL('workbooks/libreoffice-refunds.xlsx', import.meta.url))
+  const bytes = await readFile(new URL('../workbook/workbooks/libreoffice-refunds.xlsx', import.meta.url))
   expect(await kindOf(bytes, (file) => findCardsBeside(file, 'Refunds'))).toBe('none')
 })

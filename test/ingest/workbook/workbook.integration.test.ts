@@ -782,8 +782,8 @@ describe('workbooks of LibreOffice', () => {
     ['standard', [1, 2, 3, 8, 10]],
     ['german', [1, 2, 3, 8]],
   ])('that hold results saved again (%s) never give another reference', async (name, damaged) => {
-    const written = await readWhole(await fixture('../fixtures/mangled/written.csv'))
-    const { survey, rows } = await readWhole(await fixture(`../fixtures/mangled/${name}.xlsx`))
+    const written = await readWhole(await fixture('../../fixtures/mangled/written.csv'))
+    const { survey, rows } = await readWhole(await fixture(`../../fixtures/mangled/${name}.xlsx`))
     expect(survey.fedBack).toBe(true)
     const faulty = rows.filter(({ faults }) => faults.some(({ column }) => column === 'result_reference'))
     expect(faulty.map(({ rowNo }) => rowNo)).toEqual(damaged)
