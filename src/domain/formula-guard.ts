@@ -31,18 +31,33 @@ function withPieces(text: string, change: (piece: string) => string): string {
   if (!SUSPECT.test(text)) return text
   const parts = text.split(SEPARATORS)
   return parts
-    .map((part, i) => (i % 2 === 0 && needsGuard(part, parts[i - 1], parts[i + 1]) ? change(part) : part))
+    .map((part, i) => (i % 2 === 0 && needsGuard(part, separatorsBefore(parts, i), parts[i + 1]) ? change(part) : part))
     .join('')
 }
 
+const BLANK = /^[\s\p{Cc}\p{Cf}"]*$/u
+
+/** Every separator behind which a spreadsheet may begin a cell with this piece: blanks before it are trimmed, and a tab is one. */
+function separatorsBefore(parts: readonly string[], i: number): readonly string[] {
+  const separators: string[] = []
+  for (let at = i - 1; at > 0; at -= 2) {
+    const separator = parts[at] as string
+    separators.push(separator)
+    if (!/\s/.test(separator) || !BLANK.test(parts[at - 1] as string)) break
+  }
+  return separators
+}
+
 /** Apostrophes in front do not change the answer: a cell that already looks guarded gets one more, so that none is lost. */
-function needsGuard(piece: string, before: string | undefined, behind: string | undefined): boolean {
+function needsGuard(piece: string, before: readonly string[], behind: string | undefined): boolean {
   const bare = piece.replace(/^'+/, '')
-  if (before === undefined) {
+  if (before.length === 0) {
     if (bare.startsWith('\0') || (bare === '' && behind !== undefined && '\t\r\n'.includes(behind))) return true
     return FORMULA.test(bare) && !(behind === undefined && PLAIN_NUMBER.test(bare))
   }
-  return FORMULA_BEHIND.test(bare) && !(PLAIN_NUMBER.test(bare) && endsAt(behind, before))
+  return (
+    FORMULA_BEHIND.test(bare) && !(PLAIN_NUMBER.test(bare) && before.every((separator) => endsAt(behind, separator)))
+  )
 }
 
 /** Whether a spreadsheet that parts cells at the one separator ends the cell at the other: else its number goes on. */

@@ -195,6 +195,13 @@ test('no spreadsheet runs any cell of a line of any guarded cells, whichever sep
   )
 })
 
+test('a number behind a blank cell is guarded where a spreadsheet of another country takes more for it', () => {
+  expect(guardCell(';\t-5\t1+1')).toBe(";\t'-5\t1+1")
+  expect(guardCell(';\n \t-5\t1')).toBe(";\n \t'-5\t1")
+  expect(guardCell('x\t-5\t1')).toBe('x\t-5\t1')
+  expect(guardCell(';-5;1')).toBe(';-5;1')
+})
+
 test('a cell that looks guarded already gets its own apostrophe, so that none is lost on the way back', () => {
   expect(guardCell("'=1")).toBe("''=1")
   expect(unguardCell("''=1")).toBe("'=1")

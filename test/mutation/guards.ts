@@ -3363,8 +3363,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a formula behind another separator: a number that goes on is none',
     file: 'src/domain/formula-guard.ts',
-    guard: 'PLAIN_NUMBER.test(bare) && endsAt(behind, before)',
+    guard: 'PLAIN_NUMBER.test(bare) && before.every((separator) => endsAt(behind, separator))',
     without: 'PLAIN_NUMBER.test(bare)',
+    tests: [FORMULA_GUARD],
+  },
+  {
+    name: 'blanks before a number may belong to a longer cell',
+    file: 'src/domain/formula-guard.ts',
+    guard: 'if (!/\\s/.test(separator) || !BLANK.test(parts[at - 1] as string)) break',
+    without: 'break',
     tests: [FORMULA_GUARD],
   },
   {
