@@ -3356,8 +3356,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a formula behind another separator is guarded',
     file: 'src/domain/formula-guard.ts',
-    guard: 'return FORMULA_BEHIND.test(bare) &&',
-    without: "return before === '' &&",
+    guard: 'FORMULA_BEHIND.test(bare) &&',
+    without: "bare === 'nothing' &&",
     tests: [FORMULA_GUARD],
   },
   {
