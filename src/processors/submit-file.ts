@@ -16,7 +16,7 @@ import {
   undeclaredIn,
 } from '../domain/submission.ts'
 import type { IntakeLedger } from '../ports/ledger/intake.ts'
-import type { BookLedger } from '../ports/ledger/queries.ts'
+import type { QueryLedger } from '../ports/ledger/queries.ts'
 
 export async function reviewFile(
   file: InstructionFile,
@@ -57,7 +57,7 @@ export async function reviewFile(
   }
 }
 
-type KnowingLedger = Pick<IntakeLedger, 'findUnfinished' | 'otherBrakes'> & Pick<BookLedger, 'batch'>
+type KnowingLedger = Pick<IntakeLedger, 'findUnfinished' | 'otherBrakes'> & Pick<QueryLedger, 'batch'>
 
 /** The batch that this file is already, of those that are not over; null: it is new. */
 export async function findKnown(

@@ -3,7 +3,7 @@
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch } from '../ports/dispatch.ts'
-import type { BookLedger, Wishes } from '../ports/ledger/queries.ts'
+import type { AccountControls, ControlLedger } from '../ports/ledger/control.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
 import type { AccountLane } from './execute-slice.ts'
@@ -19,7 +19,7 @@ export interface TickParts {
     WorkLedger,
     'workable' | 'finishCancelling' | 'sweepForgotten' | 'endOverlongRests' | 'recordHealth'
   > &
-    Pick<BookLedger, 'wishes'>
+    Pick<ControlLedger, 'controls'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
   readonly lanes: ReadonlyMap<AccountId, AccountLane>
   readonly clock: Clock
@@ -40,7 +40,7 @@ export interface Tick {
 export function openTick(parts: TickParts): Tick {
   const { dispatch, clock, log, onTrouble } = parts
   const stopping = new AbortController()
-  const seen = new Map<AccountId, Wishes>()
+  const seen = new Map<AccountId, AccountControls>()
   const saying = openSaying(parts)
   const watching = openClockWatch(parts)
   let failing = false
@@ -81,16 +81,16 @@ export function openTick(parts: TickParts): Tick {
   }
 }
 
-async function step(parts: TickParts, seen: Map<AccountId, Wishes>): Promise<void> {
+async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Promise<void> {
   const { ledger, lanes, clock, only, log } = parts
   await ledger.finishCancelling(clock.nowMs())
   await sweepForgotten(parts)
   for (const [accountId, lane] of lanes) {
-    const wishes = await ledger.wishes(accountId)
+    const controls = await ledger.controls(accountId)
     const before = seen.get(accountId)
-    if (before !== undefined && wishes.resumes > before.resumes) lane.limiter.reset()
-    if (wishes.ratePerSecond !== (before?.ratePerSecond ?? null)) setRateOverride(lane, wishes, log)
-    seen.set(accountId, wishes)
+    if (before !== undefined && controls.resumes > before.resumes) lane.limiter.reset()
+    if (controls.ratePerSecond !== (before?.ratePerSecond ?? null)) setRateOverride(lane, controls, log)
+    seen.set(accountId, controls)
   }
   await offerDue(parts, only)
 }
@@ -136,7 +136,7 @@ function openSaying({ ledger, lanes, log }: TickParts): () => Promise<void> {
 }
 
 /** Before anything is offered: what a person set holds for the first request of a worker as well. */
-function setRateOverride(lane: AccountLane, { name, ratePerSecond }: Wishes, log: Log): void {
+function setRateOverride(lane: AccountLane, { name, ratePerSecond }: AccountControls, log: Log): void {
   const rate = lane.limiter.setRateOverride(ratePerSecond)
   const now = rate === null ? 'not limited' : `${rate}/s`
   const why = ratePerSecond === null ? 'as configured' : 'as set by tranche rate, until it is turned back'

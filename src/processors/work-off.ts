@@ -4,8 +4,8 @@
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
+import type { ControlLedger } from '../ports/ledger/control.ts'
 import type { CopyLedger, EpochRegister } from '../ports/ledger/copies.ts'
-import type { BookLedger } from '../ports/ledger/queries.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
@@ -13,7 +13,7 @@ import { openEpoch } from './keep-epoch.ts'
 import { openTick, type TickParts } from './tick.ts'
 
 export interface WorkOffParts<R extends AccountLane> {
-  readonly ledger: WorkLedger & Pick<BookLedger, 'wishes'> & Pick<CopyLedger, 'renewEpoch'>
+  readonly ledger: WorkLedger & Pick<ControlLedger, 'controls'> & Pick<CopyLedger, 'renewEpoch'>
   readonly clock: Clock
   readonly log: Log
   /** Work off this batch only. */

@@ -283,12 +283,12 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
     test('every resume is counted for its account', async () => {
       const second = await openAccount(ledger, 'second')
       const batchId = await submit(ledger, accountId, [refund('A')])
-      expect((await ledger.wishes(accountId)).resumes).toBe(0)
+      expect((await ledger.controls(accountId)).resumes).toBe(0)
       await ledger.pause(batchId, 'wait', CLERK, NOW)
-      expect((await ledger.wishes(accountId)).resumes).toBe(0)
+      expect((await ledger.controls(accountId)).resumes).toBe(0)
       await place.open().resume(batchId, 'go', CLERK, NOW)
       await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
-      expect([await ledger.wishes(accountId), await ledger.wishes(second)]).toMatchObject([
+      expect([await ledger.controls(accountId), await ledger.controls(second)]).toMatchObject([
         { resumes: 2 },
         { resumes: 0 },
       ])
@@ -297,7 +297,7 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
     test('the rate dial of an account stays where it was turned, for every connection, until it is turned back', async () => {
       const second = await openAccount(ledger, 'second')
       const rates = async (from: Ledger) => {
-        const wished = [await from.wishes(accountId), await from.wishes(second)]
+        const wished = [await from.controls(accountId), await from.controls(second)]
         expect((await from.accounts()).map((account) => account.ratePerSecond)).toEqual(
           wished.map(({ ratePerSecond }) => ratePerSecond),
         )

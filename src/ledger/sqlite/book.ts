@@ -10,7 +10,8 @@ import type { Currency } from '../../domain/money.ts'
 import { parseReasonCategory } from '../../domain/reason-categories.ts'
 import type { HistoryMove, ReconciliationRow } from '../../domain/reconciliation.ts'
 import type { State } from '../../domain/states.ts'
-import type { AccountView, BatchReading, BookLedger, Wishes } from '../../ports/ledger/queries.ts'
+import type { AccountControls, ControlLedger } from '../../ports/ledger/control.ts'
+import type { AccountView, BatchReading, QueryLedger } from '../../ports/ledger/queries.ts'
 import { openActs, toActor } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { RecordMove } from './moves.ts'
@@ -33,8 +34,8 @@ export interface BookParts {
   readonly record: RecordMove
 }
 
-export function openBook(db: DatabaseSync, committer: Committer, parts: BookParts): BookLedger {
-  const wishesOf = db.prepare('SELECT name, resumes, rate AS ratePerSecond FROM account WHERE id = ?')
+export function openBook(db: DatabaseSync, committer: Committer, parts: BookParts): QueryLedger & ControlLedger {
+  const controlsOf = db.prepare('SELECT name, resumes, rate AS ratePerSecond FROM account WHERE id = ?')
   const written = db.prepare('UPDATE batch SET results_path = ?, results_version = ?, results_move = ? WHERE id = ?')
   return {
     async batches(only) {
@@ -65,7 +66,7 @@ export function openBook(db: DatabaseSync, committer: Committer, parts: BookPart
         )
         .all() as unknown as AccountView[]
     },
-    wishes: async (accountId) => wishesOf.get(Number(accountId)) as unknown as Wishes,
+    controls: async (accountId) => controlsOf.get(Number(accountId)) as unknown as AccountControls,
     ...openSteering(db, committer, parts.record),
   }
 }
@@ -376,11 +377,7 @@ function settledSince(db: DatabaseSync, batchId: BatchId, sinceMs: number): numb
   return (found as { n: number }).n
 }
 
-function openSteering(
-  db: DatabaseSync,
-  committer: Committer,
-  record: RecordMove,
-): Pick<BookLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> {
+function openSteering(db: DatabaseSync, committer: Committer, record: RecordMove): Omit<ControlLedger, 'controls'> {
   const act = openActs(db)
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
   // A person has looked: what called for that begins anew.

@@ -10,9 +10,9 @@ import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { takeLock } from '../../files/lock.ts'
 import { openConnection } from '../../files/sqlite-file.ts'
+import type { ControlLedger } from '../../ports/ledger/control.ts'
 import type { CopyLedger, Disagreement } from '../../ports/ledger/copies.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
-import type { BookLedger } from '../../ports/ledger/queries.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { readLog } from './act-log.ts'
 import { openActLedger, openActs } from './acts.ts'
@@ -157,7 +157,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const act = openActs(db)
   const work = openWork(db, committer, tally, { record, timing })
   const book = openBook(db, committer, { record, openReader })
-  const working: WorkLedger & Pick<BookLedger, 'wishes'> = {
+  const working: WorkLedger & Pick<ControlLedger, 'controls'> = {
     ...work,
     async workable(...asked) {
       lookAt(place, die) // the tick asks this: an idle worker notices as well
@@ -165,7 +165,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     },
     ...openSweeping(db, committer, record),
     ...openRests(db, committer),
-    wishes: book.wishes,
+    controls: book.controls,
   }
   return {
     ledgerId,

@@ -1,15 +1,24 @@
 // The whole ledger. Each caller should ask for the part that it needs.
 
 import type { ActLedger } from './acts.ts'
+import type { ControlLedger } from './control.ts'
 import type { CopyLedger } from './copies.ts'
 import type { DoubtLedger } from './doubts.ts'
 import type { IntakeLedger } from './intake.ts'
 import type { PurgeLedger } from './purge.ts'
-import type { BookLedger } from './queries.ts'
+import type { QueryLedger } from './queries.ts'
 import type { WorkLedger } from './work.ts'
 
 /** The record. Everything that matters is in it before anyone is told. */
-export interface Ledger extends WorkLedger, IntakeLedger, DoubtLedger, BookLedger, ActLedger, PurgeLedger, CopyLedger {
+export interface Ledger
+  extends WorkLedger,
+    IntakeLedger,
+    DoubtLedger,
+    QueryLedger,
+    ControlLedger,
+    ActLedger,
+    PurgeLedger,
+    CopyLedger {
   /** Random, made with the ledger; part of every name in Redis. */
   readonly ledgerId: string
   close(): Promise<void>

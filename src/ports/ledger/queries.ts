@@ -1,6 +1,5 @@
-// The ledger, for whatever shows batches and steers them.
+// The ledger, for whatever shows batches.
 
-import type { Actor } from '../../domain/actor.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Edition, HistoryMove, ReconciliationRow } from '../../domain/reconciliation.ts'
@@ -30,16 +29,8 @@ export interface AccountView {
   readonly ratePerSecond: number | null
 }
 
-export interface Wishes {
-  /** Of the merchant. */
-  readonly name: string
-  /** Grows with every resume of the account or one of its batches: whoever rests may start again. */
-  readonly resumes: number
-  /** As a person turned the rate dial; null: as configured. */
-  readonly ratePerSecond: number | null
-}
-
-export interface BookLedger {
+/** What became of batches and rows. Changes nothing but what is known of written results. */
+export interface QueryLedger {
   /** Latest first; `open`: only those with a row that is not settled. */
   batches(only?: 'open'): Promise<readonly BatchView[]>
   /** By id or a beginning of one that fits a single batch; null where none fits. */
@@ -55,14 +46,4 @@ export interface BookLedger {
    */
   waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
   accounts(): Promise<readonly AccountView[]>
-  pause(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
-  /** A person has looked: the hold of its account ends with that of the batch. */
-  resume(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
-  /** READY rows become CANCELLED; open requests are awaited by whoever has them. */
-  cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
-  resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
-  /** Turns the rate dial: requests per second, which hold instead of the configured rate; null: as configured. */
-  setRate(accountId: AccountId, ratePerSecond: number | null, actor: Actor, nowMs: number): Promise<void>
-  /** What people asked of the worker for this account; it looks at every tick. */
-  wishes(accountId: AccountId): Promise<Wishes>
 }

@@ -1,0 +1,26 @@
+// The ledger, for whatever steers batches and accounts: people, and the worker that does as they say.
+
+import type { Actor } from '../../domain/actor.ts'
+import type { AccountId, BatchId } from '../../domain/ids.ts'
+
+export interface AccountControls {
+  /** Of the merchant. */
+  readonly name: string
+  /** Grows with every resume of the account or one of its batches: every back-off ends. */
+  readonly resumes: number
+  /** As a person set it; null: as configured. */
+  readonly ratePerSecond: number | null
+}
+
+export interface ControlLedger {
+  pause(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /** A person has looked: the hold of its account ends with that of the batch. */
+  resume(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /** READY rows become CANCELLED; open requests are awaited by the worker that sent them. */
+  cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
+  /** Requests per second, instead of the configured rate; null: as configured. */
+  setRate(accountId: AccountId, ratePerSecond: number | null, actor: Actor, nowMs: number): Promise<void>
+  /** The state that people asked for; the worker reads it at every tick. */
+  controls(accountId: AccountId): Promise<AccountControls>
+}
