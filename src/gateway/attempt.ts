@@ -77,8 +77,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#fence = fence
     this.#abandon = abandon
     context.open.add(this)
-    // Beyond the connector's own limit this also ends attempts whose connections die as soon as they stand.
-    this.#timer = setTimeout(() => afterPoll(() => this.#onNoConnection()), context.connectLimitMs)
+    // Beyond the connector's own limit this also ends attempts whose connections die as soon as they stand. Twice: a connection
+    // that was there in time is handed over only after it has been read from.
+    this.#timer = setTimeout(() => afterPoll(() => afterPoll(() => this.#onNoConnection())), context.connectLimitMs)
     if (abandon.aborted) this.abandon()
     else abandon.addEventListener('abort', this.#onAbandon)
   }

@@ -52,7 +52,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const departure = options.departure ?? (async () => {})
   const pool = new Pool(base.origin, {
     connect: unspoken(isFresh ? atDeparture(connector.connect, departure) : connector.connect),
-    factory: createWaitQueue,
+    factory: openLine,
     connections: options.inFlightMax,
     // 0 closes the connection behind every answer; 1 keeps it and still sends one request at a time.
     pipelining: isFresh ? 0 : 1,
@@ -107,7 +107,7 @@ export function openGateway(options: GatewayOptions): Gateway {
 }
 
 /** One of the pool's clients, which holds one connection at a time: each attempt learns what its connection carried. */
-function createWaitQueue(origin: URL, options: object): Dispatcher {
+function openLine(origin: URL, options: object): Dispatcher {
   const { connect, ...rest } = options as Client.Options & { readonly connect: Connect }
   const line: Line = { socket: null, carried: 0 }
   const client = new Client(origin, {

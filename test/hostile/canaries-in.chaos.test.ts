@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { Queue } from 'bullmq'
 import { expect, test } from 'vitest'
-import { type Ended, type Office, openOffice } from '../fixtures/cli.ts'
+import { type Ended, type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refundRow, toCsv } from '../fixtures/files.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 import { openDice } from '../nemesis/schedule.ts'
@@ -145,9 +145,15 @@ test.for(HOSTILE_SEEDS.split(',').map(Number))(
         }),
       )
       expect(taken).toEqual([])
-      await by.tranche(['worker', '--until-idle'])
-      const { waiting, active, delayed, prioritized } = await queue.getJobCounts()
-      expect({ waiting, active, delayed, prioritized }).toEqual({ waiting: 0, active: 0, delayed: 0, prioritized: 0 })
+      const worker = office.startWith(env, 'worker', '--json')
+      const isTaken = async () => {
+        const { waiting, active, delayed, prioritized } = await queue.getJobCounts()
+        return [waiting, active, delayed, prioritized].every((count) => count === 0)
+      }
+      await until('all messages are taken', isTaken, worker)
+      worker.kill('SIGTERM')
+      const { stdout, stderr } = await worker.ended
+      shown.push(stdout, stderr)
       await by.tranche(['status', '--json'])
       await by.tranche(['log', '--json'])
       await by.tranche(['backup', office.path('made/backup.db')])
