@@ -1,5 +1,6 @@
 // tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
 
+import { existsSync } from 'node:fs'
 import {
   type App,
   assertClock,
@@ -202,6 +203,7 @@ async function headNow(app: App): Promise<string | null> {
 function checkWitness(app: App): Promise<Finding> {
   return finding(app, 'witness', async () => {
     if (await isWitnessed(app)) return 'the ledger is remembered outside its directory'
+    if (!existsSync(app.paths.ledger)) return 'none yet, as there is no ledger'
     const what =
       'nothing outside the data directory remembers the ledger: a chmod there looks like a restored copy, and a snapshot that is rolled back like nothing at all'
     if (app.config.witnessDirs.length === 0) return `${what} (TRANCHE_WITNESS_DIR is none)`

@@ -74,7 +74,7 @@ export function showReview(review: DraftReview, terminal: Terminal): void {
   for (const line of againLines(review)) terminal.data(line)
   if (review.heldByDoubt > 0)
     terminal.say(
-      `${plural(review.heldByDoubt, 'row names', 'rows name')} an order of which another row is in doubt: ${review.heldByDoubt === 1 ? 'it waits' : 'they wait'} until that one is resolved (tranche in-doubt list).`,
+      `${plural(review.heldByDoubt, 'row names', 'rows name')} an order with another row in doubt: ${review.heldByDoubt === 1 ? 'it waits' : 'they wait'} until that one is resolved (tranche in-doubt list).`,
     )
 }
 
@@ -160,11 +160,11 @@ function lookalikeLine({ line, reference, like, lost, refundedBefore, moneyWarni
   if (refundedBefore === null)
     return `line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore
-  const refunded = like.batchId === null ? 'is refunded already' : 'was refunded before'
+  const refunded = like.batchId === null ? 'already refunded' : 'refunded before'
   const before =
     currency === null
-      ? `that ${refunded} in more than one currency`
-      : `of which ${amountText(amountMinor, currency)} ${currency} ${refunded}`
+      ? `${refunded} in more than one currency`
+      : `with ${amountText(amountMinor, currency)} ${currency} ${refunded}`
   return `line ${line}: ${reference} refunds an order ${before}, last by ${like.reference} (${where}); its sale is not recorded here`
 }
 

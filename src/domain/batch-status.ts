@@ -1,4 +1,4 @@
-// What a batch's record means for whoever waits for it: its state, whether it can still move by itself, its exit code.
+// What a batch's record means to the person or program that waits for it: its state, whether it can still move by itself, its exit code.
 
 import type { BatchView } from './batch.ts'
 import type { State } from './states.ts'
@@ -17,7 +17,7 @@ export interface Standing {
 /** A row that becomes due within this time is worth waiting for. */
 const SOON_MS = 60_000
 
-/** `workerRuns`: whether somebody holds the worker lock. `isServed`: whether that one sends for the merchant of the batch. */
+/** `workerRuns`: whether the worker lock is held. `isServed`: whether its holder sends for the merchant of the batch. */
 export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean, isServed = true): Standing {
   const ready = countIn(batch, 'READY')
   const sending = countIn(batch, 'SENDING')

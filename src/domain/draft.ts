@@ -81,7 +81,7 @@ export interface DraftReview {
   readonly lookalikes: number
   /** Accepted rows whose order has a recorded row in doubt: they wait until a person has resolved it. */
   readonly heldByDoubt: number
-  /** Bad rows of results fed back of which nobody can say what recorded row they were. */
+  /** Bad rows of results fed back that match no recorded row. */
   readonly unidentified: number
   readonly again: Again
   /** Of the accepted rows. */

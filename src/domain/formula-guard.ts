@@ -37,16 +37,25 @@ function withPieces(text: string, change: (piece: string) => string): string {
 
 const BLANK = /^[\s\p{Cc}\p{Cf}"]*$/u
 
-/** Every separator behind which a spreadsheet may begin a cell with this piece: blanks before it are trimmed, and a tab is one. */
+/**
+ * Every separator behind which a spreadsheet may begin a cell with this piece: blanks before it are trimmed, and a tab is one.
+ * With WHOLE where nothing but blanks stands before it, as the cell read as a whole then begins with it.
+ */
 function separatorsBefore(parts: readonly string[], i: number): readonly string[] {
   const separators: string[] = []
   for (let at = i - 1; at > 0; at -= 2) {
     const separator = parts[at] as string
+    const blank = parts[at - 1] as string
     separators.push(separator)
-    if (!/\s/.test(separator) || !BLANK.test(parts[at - 1] as string)) break
+    if (!/\s/.test(separator) || !BLANK.test(blank)) return separators
+    // A first piece that is empty or begins with NUL gets an apostrophe of its own.
+    if (at === 1 && blank !== '' && !blank.startsWith('\0')) separators.push(WHOLE)
   }
   return separators
 }
+
+/** Parts at no separator: ours, as we write it. */
+const WHOLE = ''
 
 /** Apostrophes in front do not change the answer: a cell that already looks guarded gets one more, so that none is lost. */
 function needsGuard(piece: string, before: readonly string[], behind: string | undefined): boolean {
@@ -62,5 +71,6 @@ function needsGuard(piece: string, before: readonly string[], behind: string | u
 
 /** Whether a spreadsheet that parts cells at the one separator ends the cell at the other: else its number goes on. */
 function endsAt(behind: string | undefined, before: string): boolean {
-  return behind === undefined || behind === '\r' || behind === '\n' || behind === before
+  if (behind === undefined) return true
+  return before !== WHOLE && (behind === '\r' || behind === '\n' || behind === before)
 }

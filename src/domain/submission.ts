@@ -68,7 +68,7 @@ export type Undeclared =
   | { readonly kind: 'total'; readonly expected: string; readonly found: string; readonly difference: string }
   /** Rows with an amount that nobody can read: `found` is without them. */
   | { readonly kind: 'total-unknown'; readonly expected: string; readonly found: string; readonly unread: number }
-  /** Whoever declares totals declares all the money of the file. */
+  /** Declared totals cover all the money of the file. */
   | { readonly kind: 'currency'; readonly found: string; readonly rows: number }
 
 /** A file read to its end. The draft is open: record it or discard it. */

@@ -7,7 +7,7 @@ import { shortUsername } from './username.ts'
 export interface Hidden {
   /** Texts that must never be written, such as the gateway password. Shorter ones than four characters are let be. */
   readonly secrets: readonly string[]
-  /** Words of which no more than the beginning is written, such as the gateway username. */
+  /** Only the beginning of these is written, such as of the gateway username. */
   readonly usernames: readonly string[]
 }
 

@@ -99,19 +99,23 @@ const VOID = /^(?:br|hr|img|input|link|meta)$/i
  */
 function hidesInRun(body: string, budget: Budget): boolean {
   let opaque = 0
-  for (const [run] of (unescaped(body) ?? body).replaceAll('\\/', '/').matchAll(RUN)) {
+  const runs = (unescaped(body) ?? body).replaceAll('\\/', '/').replace(WRAPPED, '').matchAll(RUN)
+  for (const [run] of runs) {
     budget.runs -= 1
     budget.signs -= run.length
     if (budget.runs < 0 || budget.signs < 0) return true
     const decoded = decodings(run)
     if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString(), budget))) return true
-    if (run.length <= MOST_OPAQUE && decoded.some(unpacksToAnswer)) return true
-    if (OPAQUE.test(run) && !decoded.some(isText)) opaque += run.length
+    const isOpaque = OPAQUE.test(run)
+    if ((run.length <= MOST_OPAQUE || !isOpaque) && decoded.some(unpacksToAnswer)) return true
+    if (isOpaque && !decoded.some(isText)) opaque += run.length
   }
   return opaque > MOST_OPAQUE
 }
 
 const RUN = /[\w+/=-]{40,}/g
+/** The line ends, also as JSON has them, that base64 is wrapped with at 64 or 76 signs: its lines are one run. */
+const WRAPPED = /(?<=[\w+/=-]{64})(?:\\[rn]|[\r\n])+(?=[\w+/=-])/g
 /** Longer than a UUID. Addresses and trace ids are divided by dots, hyphens, slashes. */
 const OPAQUE = /[\w+=]{40}/
 /** In all of a body. An answer has more, however it is packed, unless it has a status and nothing else. */

@@ -1,4 +1,4 @@
-// Works off one slice: each due row goes way open → place → reservation → claim → send → verdict → settle.
+// Executes one slice. Each due row: health check → permit → reservation → claim → send → verdict → settle.
 
 import type { AccountId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'

@@ -1,4 +1,4 @@
-// While somebody works, the ledger's epoch is renewed again and again: a state that is copied meanwhile and put back later
+// While a worker runs, the ledger's epoch is renewed again and again: a state that is copied meanwhile and put back later
 // is known for an older one.
 
 import type { Clock } from '../ports/clock.ts'
@@ -20,7 +20,7 @@ export interface EpochKeeper {
   stop(): Promise<void>
 }
 
-/** Whoever works has renewed it once before, so that nothing was sent in an epoch that a copy knows. */
+/** The worker has renewed it once before, so that nothing was sent in an epoch that a copy knows. */
 export function openEpoch({ ledger, register, clock, log }: EpochParts): EpochKeeper {
   const stopping = new AbortController()
 

@@ -277,7 +277,7 @@ async function reject<F>({ folder, tell }: InboxParts<F>, file: TakenFile, repor
 }
 
 /**
- * The batch that was recorded from this very file before somebody was interrupted. Its results may have been written by
+ * The batch that was recorded from this very file before the inbox was interrupted. Its results may have been written by
  * hand since, so that the bytes alone would be taken for a file that comes a second time; and the inbox may have been
  * started again for another merchant, where nothing would be known of it.
  */

@@ -8,7 +8,7 @@ import { createWaitQueue } from './wait-queue.ts'
 export interface Reservation {
   /** The last check of the rate, where the first byte leaves. Counts the start if it may go. */
   commit(): 'pace' | null
-  /** It will not leave: somebody else may get ready in its permit. */
+  /** It will not leave: another request may prepare instead. */
   cancel(): void
 }
 

@@ -200,6 +200,8 @@ test('a number behind a blank cell is guarded where a spreadsheet of another cou
   expect(guardCell(';\n \t-5\t1')).toBe(";\n \t'-5\t1")
   expect(guardCell('x\t-5\t1')).toBe('x\t-5\t1')
   expect(guardCell(';-5;1')).toBe(';-5;1')
+  expect(guardCell(' \n-5\rx')).toBe(" \n'-5\rx")
+  expect(guardCell(' \n-5')).toBe(' \n-5')
 })
 
 test('a cell that looks guarded already gets its own apostrophe, so that none is lost on the way back', () => {

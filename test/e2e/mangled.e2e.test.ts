@@ -143,9 +143,9 @@ test('in one file a refund larger than the one before it, of an order that was s
   )
   expect(refused.code).toBe(7)
   expect(refused.stderr).toContain(
-    'line 3: R-2 refunds an order of which 10.00 EUR is refunded already, last by R-1 (row 1 of this file)',
+    'line 3: R-2 refunds an order with 10.00 EUR already refunded, last by R-1 (row 1 of this file)',
   )
-  expect(refused.stderr).toContain('line 4: R-3 refunds an order of which 20.01 EUR is refunded already, last by R-2')
+  expect(refused.stderr).toContain('line 4: R-3 refunds an order with 20.01 EUR already refunded, last by R-2')
   expect(refused.stderr).toContain('--allow-lookalikes 2')
   expect(office.sandbox.received()).toBe(0)
 })
@@ -160,7 +160,7 @@ test('a refund as large as all before it, of an order that was sold elsewhere, i
   const whole = await office.put('whole.csv', toCsv([refund(3, '50.00')]))
   const checked = await office.tranche('check', whole)
   expect(checked.code).toBe(7)
-  expect(checked.stdout).toContain('R-3 refunds an order of which 50.00 EUR was refunded before, last by R-2')
+  expect(checked.stdout).toContain('R-3 refunds an order with 50.00 EUR refunded before, last by R-2')
   expect(checked.stdout).toContain('Only if it is meant, add --allow-lookalikes 1')
   expect(checked.stdout).toContain('moves money twice')
   expect((await office.tranche('run', whole, '--allow-lookalikes', '1', '--out', office.path('w.csv'))).code).toBe(0)

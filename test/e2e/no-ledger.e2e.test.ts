@@ -39,7 +39,9 @@ test('every command that needs a ledger ends with 2, says where it looked and wh
     expect(ended.stderr).toContain('Check that its volume is mounted')
     expect(ended.stderr).toContain('Create it, once: tranche init')
   }
-  expect((await office.tranche('doctor')).stdout).toContain(`FIX  ledger: There is no ledger at ${office.ledgerPath};`)
+  const { stdout } = await office.tranche('doctor')
+  expect(stdout).toContain(`FIX  ledger: There is no ledger at ${office.ledgerPath};`)
+  expect(stdout).toContain('ok   witness: none yet, as there is no ledger')
   expect(readdirSync(office.dataDir)).toEqual([])
   expect(existsSync(office.witnessDir)).toBe(false)
   expect(office.sandbox.received()).toBe(0)

@@ -24,6 +24,35 @@ test.each(hidingPlaces(JSON.stringify(APPROVED)))('may hide an answer: $title', 
   expect(kindOfKnown(body)).toBe('unclear')
 })
 
+/** As brotli in base64 it has no forty signs without a slash. */
+const PARTED_BY_SLASHES = {
+  ...{ TRANS_STATUS_NAME: 'APPROVED', TRANS_VALUE: '3034500.0000', TRANS_REQUEST_ID: '813' },
+  ...{ XTL_ORDER_ID: '', API_ADVICE: '' },
+}
+
+// Packed, every answer is another run of signs: where its slashes and line ends fall must not decide what is believed.
+test('whatever it says, an answer hides in none of the places', () => {
+  const digits = (length: number) => fc.stringMatching(new RegExp(`^[1-9][0-9]{0,${length}}$`))
+  const answers = fc.record(
+    {
+      TRANS_STATUS_NAME: fc.constantFrom<string>('APPROVED', 'DECLINED'),
+      TRANS_VALUE: digits(6).map((whole) => `${whole}.0000`),
+      TRANS_REQUEST_ID: digits(12),
+      TRANS_ORDER_ID: digits(12),
+      XTL_ORDER_ID: fc.string({ maxLength: 40 }),
+      API_ADVICE: fc.string({ maxLength: 80 }),
+    },
+    { requiredKeys: ['TRANS_STATUS_NAME', 'TRANS_VALUE', 'TRANS_REQUEST_ID'] },
+  )
+  fc.assert(
+    fc.property(answers, (answer) => {
+      const believed = hidingPlaces(JSON.stringify(answer)).filter((place) => kindOfKnown(place) === 'none')
+      expect(believed.map(({ title }) => title)).toEqual([])
+    }),
+    { numRuns: 200, examples: [[PARTED_BY_SLASHES]] },
+  )
+})
+
 test('the promised object with a status is the answer, whatever the header says of its encoding', () => {
   const bytes = Buffer.from(JSON.stringify(DECLINED))
   for (const encoding of [undefined, 'identity', 'gzip', ['gzip', 'br']]) {
@@ -53,7 +82,7 @@ describe('in every body', () => {
   const answer = fc
     .record({
       REQUEST_ACTION: fc.constantFrom('REFUND', 'CAPTURE'),
-      TRANS_STATUS_NAME: fc.constantFrom('APPROVED', 'DECLINED'),
+      TRANS_STATUS_NAME: fc.constantFrom<string>('APPROVED', 'DECLINED'),
       TRANS_REQUEST_ID: fc.bigInt({ min: 0n, max: 10n ** 20n }).map(String),
       API_ADVICE: fc.string(),
     })

@@ -424,8 +424,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a short run of signs is unpacked',
     file: 'src/gateway/body.ts',
-    guard: 'if (run.length <= MOST_OPAQUE && decoded.some(unpacksToAnswer)) return true\n',
+    guard: 'if ((run.length <= MOST_OPAQUE || !isOpaque) && decoded.some(unpacksToAnswer)) return true\n',
     without: '\n',
+    tests: [BODY],
+  },
+  {
+    name: 'a long run of signs that slashes part is unpacked',
+    file: 'src/gateway/body.ts',
+    guard: '(run.length <= MOST_OPAQUE || !isOpaque)',
+    without: 'run.length <= MOST_OPAQUE',
+    tests: [BODY],
+  },
+  {
+    name: 'base64 that is wrapped is one run of signs',
+    file: 'src/gateway/body.ts',
+    guard: ".replace(WRAPPED, '')",
+    without: '',
     tests: [BODY],
   },
   {
@@ -986,7 +1000,7 @@ export const GUARDS: readonly Guard[] = [
     tests: [WINDOW, GATE],
   },
   {
-    name: 'a limiter that rests lets nobody in',
+    name: 'an account that backs off admits no request',
     file: 'src/throttle/limiter.ts',
     guard: '    if (isBackingOff(window, clock.monotonicMs())) {\n',
     without: '    if (isBackingOff(window, Number.POSITIVE_INFINITY)) {\n',
@@ -3370,8 +3384,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'blanks before a number may belong to a longer cell',
     file: 'src/domain/formula-guard.ts',
-    guard: 'if (!/\\s/.test(separator) || !BLANK.test(parts[at - 1] as string)) break',
-    without: 'break',
+    guard: 'if (!/\\s/.test(separator) || !BLANK.test(blank)) return separators',
+    without: 'return separators',
+    tests: [FORMULA_GUARD],
+  },
+  {
+    name: 'blanks alone before a number may be the beginning of the whole cell',
+    file: 'src/domain/formula-guard.ts',
+    guard: "if (at === 1 && blank !== '' && !blank.startsWith('\\0')) separators.push(WHOLE)\n",
+    without: '\n',
     tests: [FORMULA_GUARD],
   },
   {

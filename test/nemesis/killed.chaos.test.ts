@@ -43,7 +43,7 @@ test(`${ROWS} rows, ${KILLS} workers killed and ${FLUSHES} times an emptied Redi
     await until('the batch goes on', () => executed() >= enough, running)
     running.kill('SIGKILL')
     await running.ended
-    // Ten such ends would hold the account until a person has looked: somebody does, half way.
+    // Ten such ends would hold the account until a person has looked: one does, half way.
     if (kill === KILLS / 2) await office.tranche('resume', '--merchant', 'default', '--reason', 'looked at the worker')
     caught.push(recordedIn(office).filter(({ state }) => state === 'SENDING').length)
     running = office.startWith(env, ...(kill < KILLS ? ['worker'] : ['run', input, '--out', out, '--json']))

@@ -133,12 +133,15 @@ function rowAgainstGateway(
   const name = nameOf(row)
   switch (row.state) {
     case 'APPROVED': {
-      if (approved.length === 0) return [`${name} is APPROVED and was never executed`]
-      const known = row.transactionId === null || approved.some((entry) => entry.transactionId === row.transactionId)
-      const other = executions.find((entry) => entry.transactionId === row.transactionId)?.otherAmount === true
       const byPerson = moves.some(
         ({ rowId, toState, cause }) => rowId === row.id && toState === 'APPROVED' && cause === 'resolve',
       )
+      // A person looks for the reference, and so may find what an earlier row under it has moved.
+      const found = byPerson ? truth.executedOf(row.accountId, row.reference) : executions
+      const approved = found.filter(({ status }) => status === 'APPROVED')
+      if (approved.length === 0) return [`${name} is APPROVED and was never executed`]
+      const known = row.transactionId === null || approved.some((entry) => entry.transactionId === row.transactionId)
+      const other = found.find((entry) => entry.transactionId === row.transactionId)?.otherAmount === true
       return [
         ...(known ? [] : [`${name} is APPROVED as transaction ${row.transactionId}, which is another row's`]),
         ...(other && row.moneyWarning === 0 && !byPerson

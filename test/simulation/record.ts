@@ -122,7 +122,7 @@ export class SimulatedRecord {
       openCopies: () => ({ ...NO_COPIES, audit: (head) => audit(this.#readerOf(), head) }),
     })
     const planted = this.#plant.ledger?.(ledger, this) ?? ledger
-    return life.world.trace === null ? planted : traced(planted, life)
+    return told(planted, life)
   }
 
   #connectionOf(life: Life): DatabaseSync {
@@ -191,7 +191,8 @@ function sqliteError(message: string, errcode: number): Error {
   return error
 }
 
-function traced(ledger: Ledger, life: Life): Ledger {
+/** With or without a trace, so that a run takes the same turns both times. */
+function told(ledger: Ledger, life: Life): Ledger {
   return {
     ...ledger,
     async claim(claim) {

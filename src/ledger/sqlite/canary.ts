@@ -45,7 +45,7 @@ function canaryAmong(
   return null
 }
 
-/** Whether the canary that is asked for is the one that the batch was recorded with, be it over or not. */
+/** Whether the canary that is asked for is the one that the batch was recorded with, whether or not it is over. */
 export function isCanaryOf(db: DatabaseSync, batchId: BatchId, canaryRows: number): boolean {
   const { nowMs, ...recorded } = db
     .prepare(

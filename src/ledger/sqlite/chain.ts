@@ -1,5 +1,5 @@
 // The chain: one hash for each commit, over its moves, its acts, what was recorded by it and the hash before. What is changed,
-// removed or put in between later no longer fits. Whoever may write to the ledger could make all hashes anew: those that were
+// removed or put in between later no longer fits. A person who can write to the ledger could compute all hashes again: those that were
 // written down elsewhere, in a log on another machine, then differ.
 
 import { hash } from 'node:crypto'

@@ -37,7 +37,7 @@ const ROWS = `
 export interface Digests {
   /** Begins the digest of a batch with its own columns. */
   begin(batchId: string): Hash
-  /** Adds rows, of which one at a time is in memory. */
+  /** Adds rows, with one at a time in memory. */
   add(digest: Hash, batchId: string, firstRow: number, lastRow: number): void
   /** All at once; from row 0 on it has the batch's own columns. */
   of(batchId: string, firstRow: number, lastRow: number): string

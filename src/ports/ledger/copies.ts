@@ -52,7 +52,7 @@ export interface CopyLedger {
   /** null: this is the ledger that it remembers to be. Looks only. */
   alarm(): Promise<Alarm | null>
   /**
-   * By whoever sends: what was copied before is an older state from now on. Faults with `stopped` on an alarm. `register`:
+   * Called by the process that sends: what was copied before is an older state from now on. Faults with `stopped` on an alarm. `register`:
    * what other hosts see too, where they share anything.
    */
   renewEpoch(register?: EpochRegister | null): Promise<void>
