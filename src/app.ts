@@ -17,6 +17,7 @@ import type { AccountId, BatchId } from './domain/ids.ts'
 import type { CardFinding } from './domain/inbox.ts'
 import type { Operation } from './domain/instruction.ts'
 import type { Currency } from './domain/money.ts'
+import type { Pages } from './domain/pages.ts'
 import type { Finding } from './domain/resolution.ts'
 import type { ResultStatus } from './domain/states.ts'
 import type { FileRefusal, InstructionFile, Known, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
@@ -31,6 +32,7 @@ import type { NumbersPassed } from './ingest/cards/evidence.ts'
 import type { Format as FormatSaid } from './ingest/format.ts'
 import { openLog } from './log.ts'
 import type { Clock } from './ports/clock.ts'
+import type { FileLedger, LedgerFile } from './ports/ledger/file.ts'
 import type { Ledger } from './ports/ledger/ledger.ts'
 import type { DueRow, Settled } from './ports/ledger/work.ts'
 import type { Log } from './ports/log.ts'
@@ -167,7 +169,7 @@ export function assertClock({ clock }: Pick<App, 'clock'>): void {
 }
 
 /** The ledger of the data directory. Faults where there is none. */
-export async function openRecord(app: App): Promise<Ledger> {
+export async function openRecord(app: App): Promise<FileLedger> {
   assertOwnDirectory(app.config.dataDir)
   assertClock(app)
   const { openLedger } = await import('./ledger/sqlite/ledger.ts')
@@ -220,7 +222,7 @@ export async function explainDamage(app: App, error: unknown): Promise<unknown> 
 }
 
 /** For `doctor`: how the ledger is, page by page. */
-export async function inspectLedger(app: App, ledger: Ledger, whole: boolean): Promise<string> {
+export async function inspectLedger(app: App, ledger: LedgerFile, whole: boolean): Promise<string> {
   const seen = await ledger.inspect(whole ? 'any' : 'seconds')
   switch (seen.kind) {
     case 'sound':
@@ -866,7 +868,7 @@ export async function writeRejects(
     | {
         readonly opened: OpenedFile & { readonly kind: 'file' }
         readonly runKey: string | null
-        readonly rejects: Iterable<Reject>
+        readonly rejects: Pages<Reject>
       }
     | (OpenedFile & { readonly kind: 'refused' }),
 ): Promise<WrittenRejects> {

@@ -17,7 +17,7 @@ import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { TlsSeen } from '../domain/tls.ts'
-import type { Disagreement } from '../ports/ledger/copies.ts'
+import type { Disagreement } from '../ports/ledger/audit.ts'
 import { note } from './note.ts'
 import { EXIT, exitCodeOfError, plural, type Terminal } from './terminal.ts'
 
@@ -156,7 +156,7 @@ async function checkRecord(app: App, head: string | null, terminal: Terminal): P
     const ledger = await openRecord(app)
     try {
       const found: Disagreement[] = []
-      for (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
+      for await (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
       if (found.length === 0) {
         const unbound = await ledger.unbound()
         const earlier =

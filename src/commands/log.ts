@@ -17,12 +17,15 @@ export async function log(app: App, { since }: LogArguments, terminal: Terminal)
   const ledger = await openRecord(app)
   try {
     let entries = 0
-    for (const entry of ledger.log(sinceMs)) {
+    for await (const page of ledger.log(sinceMs)) {
+      for (const entry of page) {
+        if (terminal.readerLeft()) break
+        entries += 1
+        terminal.object(toJson(entry))
+        terminal.data(toLine(entry))
+        await terminal.drained()
+      }
       if (terminal.readerLeft()) break
-      entries += 1
-      terminal.object(toJson(entry))
-      terminal.data(toLine(entry))
-      await terminal.drained()
     }
     const from = sinceMs === null ? null : isoOf(sinceMs)
     const head = await ledger.head()

@@ -5,16 +5,9 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/draft.ts'
 import type { Currency } from '../domain/money.ts'
 import { statusOf } from '../domain/states.ts'
-import type { Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
+import type { LookalikesRefused, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
 import { againLines, toJsonAgain } from './again-report.ts'
 import { amountText, plural, type Terminal, toJsonTotals, toTable } from './terminal.ts'
-
-/** Look-alikes named one by one; the rest is counted. */
-const LOOKALIKES_SHOWN = 20
-/** More lines than that nobody reads on a screen. */
-const FAULTS_SHOWN = 50
-/** Faults in one JSON object, which is made in memory; the file of rejects has them all. */
-const FAULTS_IN_JSON = 1000
 
 export function sayHow(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
   for (const warning of opened.warnings) terminal.say(`Note: ${warning}`)
@@ -125,12 +118,12 @@ export function showRefusals(
   terminal: Terminal,
   write: (line: string) => void,
 ): void {
-  const causes = reviewed.draft.causes(FAULTS_SHOWN)
+  const { causes } = reviewed.first
   for (const cause of causes) write(causeLine(cause))
   const more = reviewed.review.faults - causes.reduce((sum, { rows }) => sum + rows, 0)
   if (more > 0) write(`… and ${plural(more, 'more error')}; ${allAt}`)
   showLookalikes(reviewed, terminal, write)
-  for (const refusal of reviewed.refusals) write(refusalLine(refusal, reviewed.draft))
+  for (const refusal of reviewed.refusals) write(refusalLine(refusal))
 }
 
 /** For a file at hand. */
@@ -141,12 +134,9 @@ export function allErrorsOf(path: string): string {
 
 function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: string) => void): void {
   if (terminal.json || reviewed.review.lookalikes === 0) return
-  let shown = 0
-  for (const lookalike of reviewed.draft.lookalikes()) {
-    if (shown++ === LOOKALIKES_SHOWN) break
-    write(lookalikeLine(lookalike))
-  }
-  const more = reviewed.review.lookalikes - shown
+  const { lookalikes } = reviewed.first
+  for (const lookalike of lookalikes) write(lookalikeLine(lookalike))
+  const more = reviewed.review.lookalikes - lookalikes.length
   if (more > 0) write(`… and ${plural(more, 'more look-alike')}`)
 }
 
@@ -186,14 +176,14 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-function refusalLine(refusal: Refusal, draft: Reviewed['draft']): string {
+function refusalLine(refusal: Refusal): string {
   switch (refusal.kind) {
     case 'bad-rows':
       return `${plural(refusal.rows, 'row')} cannot be sent as written, so nothing of the file is. Correct the file, or the bad rows alone (--rejects FILE), or leave ${refusal.rows === 1 ? 'it' : 'them'} out with --skip-invalid.`
     case 'unidentified':
       return `${plural(refusal.rows, 'line')} of this results file cannot be told for a recorded row, and --skip-invalid does not leave such lines out: they might have been executed under another reference. Use an intact file (tranche results BATCH --out FILE), or take the lines out.`
     case 'lookalikes':
-      return `${lookalikesText(refusal.found, draft)} ${stillToSendText(draft)}What was entered twice or has run already moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
+      return `${lookalikesText(refusal)} ${stillToSendText(refusal)}What was entered twice or has run already moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
     default:
       return undeclaredLine(refusal)
   }
@@ -212,9 +202,7 @@ export function undeclaredLine(refusal: Undeclared): string {
   }
 }
 
-function lookalikesText(found: number, draft: Reviewed['draft']): string {
-  let lost = 0
-  for (const lookalike of draft.lookalikes()) if (lookalike.lost) lost += 1
+function lookalikesText({ found, lost }: LookalikesRefused): string {
   const like = `${plural(found - lost, 'row looks', 'rows look')} like one that is in this file or recorded already.`
   if (lost === 0) return like
   const again = `${plural(lost, 'row', 'rows')} to run again may have run again already, in the record that was lost when an older state of the ledger was put back. Look ${lost === 1 ? 'it' : 'them'} up at the gateway.`
@@ -222,14 +210,8 @@ function lookalikesText(found: number, draft: Reviewed['draft']): string {
 }
 
 /** A batch that was paused or has not run yet is the likelier reason than rows that were entered twice. */
-function stillToSendText(draft: Reviewed['draft']): string {
-  const rowsOf = new Map<string, number>()
-  for (const { like, refundedBefore } of draft.lookalikes()) {
-    if (like.batchId === null || refundedBefore !== null || (like.state !== 'READY' && like.state !== 'SENDING'))
-      continue
-    rowsOf.set(like.batchId, (rowsOf.get(like.batchId) ?? 0) + 1)
-  }
-  const [first, ...others] = rowsOf
+function stillToSendText({ stillToSend }: LookalikesRefused): string {
+  const [first, ...others] = stillToSend
   if (first === undefined) return ''
   const [batchId, rows] = first
   const more =
@@ -272,14 +254,20 @@ export function toJsonDetails({ totalsRead, extents, amountsUnread }: DraftRevie
   }
 }
 
-export function toJsonRefusals({ draft, review, refusals }: Reviewed): object {
+export function toJsonRefusals({ first, review, refusals }: Reviewed): object {
   return {
     lookalikes: review.lookalikes,
-    lookalike_rows: firstOf(draft.lookalikes(), LOOKALIKES_SHOWN).map(toJsonLookalike),
-    refusals: refusals.map((refusal) => ({ ...refusal, message: refusalLine(refusal, draft) })),
-    faults: firstOf(draft.faults(), FAULTS_IN_JSON).map(({ rowNo, ...fault }) => ({ row: rowNo, ...fault })),
+    lookalike_rows: first.lookalikes.map(toJsonLookalike),
+    refusals: refusals.map(toJsonRefusal),
+    faults: first.faults.map(({ rowNo, ...fault }) => ({ row: rowNo, ...fault })),
     faults_total: review.faults,
   }
+}
+
+function toJsonRefusal(refusal: Refusal): object {
+  const message = refusalLine(refusal)
+  if (refusal.kind !== 'lookalikes') return { ...refusal, message }
+  return { kind: refusal.kind, found: refusal.found, allowed: refusal.allowed, message }
 }
 
 function toJsonLookalike({ rowNo, line, reference, like, lost, refundedBefore, moneyWarning }: Lookalike): object {
@@ -300,10 +288,4 @@ function toJsonLookalike({ rowNo, line, reference, like, lost, refundedBefore, m
             currency: refundedBefore.currency,
           },
   }
-}
-
-function firstOf<T>(items: Iterable<T>, limit: number): T[] {
-  const first: T[] = []
-  for (const item of items) if (first.push(item) === limit) break
-  return first
 }

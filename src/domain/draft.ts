@@ -6,6 +6,7 @@ import type { AccountId, BatchId } from './ids.ts'
 import type { Instruction, Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
 import type { Currency, Money } from './money.ts'
+import type { Pages } from './pages.ts'
 import type { State } from './states.ts'
 
 /** One thing wrong with one row, in words a person can act on. */
@@ -153,12 +154,12 @@ export interface Draft {
   /** After the last row: finds clashes within the file and with what is recorded, and counts. */
   review(): Promise<DraftReview>
   /** Every fault, in file order, clashes included. */
-  faults(): Iterable<RowFault>
+  faults(): Pages<RowFault>
   /** The same for a screen, no more than `limit` lines: what many rows share is said once, at the first of them. */
-  causes(limit: number): readonly FaultCause[]
+  causes(limit: number): Promise<readonly FaultCause[]>
   /** Every row with a fault, in file order. */
-  rejects(): Iterable<Reject>
-  lookalikes(): Iterable<Lookalike>
+  rejects(): Pages<Reject>
+  lookalikes(): Pages<Lookalike>
   /** Copies the rows in short transactions and makes the batch visible in the last one. */
   record(actor: Actor): Promise<BatchId>
   discard(): Promise<void>

@@ -1,6 +1,6 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
-import type { Draft, DraftReview, DraftRow, RetryStatus } from './draft.ts'
+import type { Draft, DraftReview, DraftRow, FaultCause, Lookalike, RetryStatus, RowFault } from './draft.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import { type Fingerprint, isSameFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
@@ -59,7 +59,7 @@ export type Refusal =
   | { readonly kind: 'bad-rows'; readonly rows: number }
   /** Rows of a results file that are no recorded row; leaving them out would let them come back as new ones. */
   | { readonly kind: 'unidentified'; readonly rows: number }
-  | { readonly kind: 'lookalikes'; readonly found: number; readonly allowed: number }
+  | LookalikesRefused
   | Undeclared
 
 /** What the file holds is not what was declared of it. */
@@ -71,19 +71,41 @@ export type Undeclared =
   /** Declared totals cover all the money of the file. */
   | { readonly kind: 'currency'; readonly found: string; readonly rows: number }
 
+export interface LookalikesRefused extends LookalikeCounts {
+  readonly kind: 'lookalikes'
+  readonly found: number
+  readonly allowed: number
+}
+
+/** Which of the look-alikes are of a kind that a person has to know of. */
+export interface LookalikeCounts {
+  /** Rows to run again that may have run again in a record that was lost. */
+  readonly lost: number
+  /** Rows that are like a row still to be sent, by its batch. */
+  readonly stillToSend: ReadonlyMap<string, number>
+}
+
+/** The first of what was found in the rows of a file: as much as a person or a program is shown. */
+export interface FirstFindings {
+  readonly causes: readonly FaultCause[]
+  readonly faults: readonly RowFault[]
+  readonly lookalikes: readonly Lookalike[]
+}
+
 /** A file read to its end. The draft is open: record it or discard it. */
 export interface Reviewed {
   readonly draft: Draft
   readonly review: DraftReview
+  readonly first: FirstFindings
   readonly refusals: readonly Refusal[]
 }
 
-export function refusalsOf(review: DraftReview, request: SubmitRequest): Refusal[] {
+export function refusalsOf(review: DraftReview, likes: LookalikeCounts, request: SubmitRequest): Refusal[] {
   const refusals: Refusal[] = []
   if (review.invalid > 0 && !request.skipInvalid) refusals.push({ kind: 'bad-rows', rows: review.invalid })
   if (review.unidentified > 0) refusals.push({ kind: 'unidentified', rows: review.unidentified })
   if (review.lookalikes !== request.allowLookalikes && review.lookalikes > 0) {
-    refusals.push({ kind: 'lookalikes', found: review.lookalikes, allowed: request.allowLookalikes })
+    refusals.push({ kind: 'lookalikes', found: review.lookalikes, allowed: request.allowLookalikes, ...likes })
   }
   return [...refusals, ...undeclaredIn(review, request)]
 }

@@ -3,12 +3,17 @@
 import type { Actor } from '../domain/actor.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
+import type { Draft, Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { firstOf } from '../domain/pages.ts'
+import type { State } from '../domain/states.ts'
 import {
+  type FirstFindings,
   type InstructionFile,
   type Known,
   knownBatch,
+  type LookalikeCounts,
   type Reviewed,
   refusalsOf,
   type SubmitRequest,
@@ -50,11 +55,40 @@ export async function reviewFile(
   try {
     for await (const rows of file.rows()) await draft.add(rows)
     const review = await draft.review()
-    return { draft, review, refusals: refusalsOf(review, request) }
+    const { lookalikes, ...counts } = await surveyLookalikes(draft)
+    const causes = await draft.causes(CAUSES_SHOWN)
+    const first = { causes, faults: await firstOf(draft.faults(), FAULTS_SHOWN), lookalikes }
+    return { draft, review, first, refusals: refusalsOf(review, counts, request) }
   } catch (error) {
     await draft.discard()
     throw error
   }
+}
+
+/** What a person reads on a screen. */
+const CAUSES_SHOWN = 50
+/** Look-alikes named one by one; the rest is counted. */
+const LOOKALIKES_SHOWN = 20
+/** What a program gets in one object; the file of rejects has them all. */
+const FAULTS_SHOWN = 1000
+
+async function surveyLookalikes(draft: Draft): Promise<LookalikeCounts & Pick<FirstFindings, 'lookalikes'>> {
+  const lookalikes: Lookalike[] = []
+  const stillToSend = new Map<string, number>()
+  let lost = 0
+  for await (const page of draft.lookalikes()) {
+    lookalikes.push(...page.slice(0, LOOKALIKES_SHOWN - lookalikes.length))
+    for (const { like, refundedBefore, lost: isLost } of page) {
+      if (isLost) lost += 1
+      if (like.batchId === null || refundedBefore !== null || !isToSend(like.state)) continue
+      stillToSend.set(like.batchId, (stillToSend.get(like.batchId) ?? 0) + 1)
+    }
+  }
+  return { lookalikes, lost, stillToSend }
+}
+
+function isToSend(state: State | null): boolean {
+  return state === 'READY' || state === 'SENDING'
 }
 
 type KnowingLedger = Pick<IntakeLedger, 'findUnfinished' | 'otherBrakes'> & Pick<QueryLedger, 'batch'>

@@ -5,6 +5,7 @@ import { type Options as ParseOptions, parse } from 'csv-parse/sync'
 import type { Reject, RowFault } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { guardCell } from '../domain/formula-guard.ts'
+import type { Pages } from '../domain/pages.ts'
 import { REJECT_COLUMNS } from '../domain/result-columns.ts'
 import { openFile } from '../files/open-file.ts'
 import { oneLine } from './cells.ts'
@@ -31,7 +32,7 @@ export interface RejectedFile {
   readonly referencePlace: number | null
   /** Stands before every reference of the rows, and will again when the mended file is handed in. */
   readonly runKey: string | null
-  readonly rejects: Iterable<Reject>
+  readonly rejects: Pages<Reject>
 }
 
 /** A structural fault: there are no rows that could be told apart. */
@@ -79,14 +80,14 @@ export async function writeRejects(path: string, file: RejectedFile): Promise<Wr
   const { columns, fedBack, referencePlace } = file
   const own = fedBack ? FED_BACK_COLUMNS : referencePlace === null ? ['reference'] : []
   const names = [...columns, ...own, ...REJECT_COLUMNS]
-  return write(path, names, toRecords(file))
+  return write(path, names, recordsOf(file))
 }
 
 /** A file that is no table has no rows: the one line says what is wrong with all of it. */
 export async function writeWholeReject(path: string, fault: WholeFault): Promise<WrittenRejects> {
   const { line, column, problem, remedy } = fault
   const record = [line === null ? '' : String(line), '', column ?? '', '', oneLine(problem), oneLine(remedy)]
-  return write(path, REJECT_COLUMNS, [record])
+  return write(path, REJECT_COLUMNS, onePage([record]))
 }
 
 const WORDS: OutWords = {
@@ -102,20 +103,26 @@ const FED_BACK_COLUMNS = ['result_row', 'result_reference', 'result_batch']
  * One line for each row, however much is wrong with it: a row that stood there twice would clash with itself when the
  * mended file is handed in.
  */
-function* toRecords(file: RejectedFile): Iterable<readonly string[]> {
-  for (const reject of file.rejects) {
-    const { rowNo, line, faults } = reject
-    const named = faults.map(({ column, problem }) => (column === null ? problem : `${column}: ${problem}`))
-    yield [
-      ...toOwnCells(reject, file),
-      String(line),
-      String(rowNo),
-      joined(faults.map(({ column }) => column)),
-      faults.map(({ value }) => oneLine(value)).join('; '),
-      joined(named),
-      joined(faults.map(({ remedy }) => remedy)),
-    ]
-  }
+async function* recordsOf(file: RejectedFile): Pages<readonly string[]> {
+  for await (const page of file.rejects) yield page.map((reject) => toRecord(reject, file))
+}
+
+async function* onePage<Item>(items: readonly Item[]): Pages<Item> {
+  yield items
+}
+
+function toRecord(reject: Reject, file: RejectedFile): readonly string[] {
+  const { rowNo, line, faults } = reject
+  const named = faults.map(({ column, problem }) => (column === null ? problem : `${column}: ${problem}`))
+  return [
+    ...toOwnCells(reject, file),
+    String(line),
+    String(rowNo),
+    joined(faults.map(({ column }) => column)),
+    faults.map(({ value }) => oneLine(value)).join('; '),
+    joined(named),
+    joined(faults.map(({ remedy }) => remedy)),
+  ]
 }
 
 /**
@@ -140,12 +147,10 @@ function joined(texts: readonly (string | null)[]): string {
   return [...new Set(texts.filter((text) => text !== null).map(oneLine))].join('; ')
 }
 
-const ROWS_PER_WRITE = 100
-
 async function write(
   path: string,
   columns: readonly string[],
-  records: Iterable<readonly string[]>,
+  records: Pages<readonly string[]>,
 ): Promise<WrittenRejects> {
   const staged = new Staged()
   try {
@@ -167,20 +172,20 @@ async function write(
 async function writeRecords(
   file: FileHandle,
   columns: readonly string[],
-  records: Iterable<readonly string[]>,
+  records: Pages<readonly string[]>,
 ): Promise<number> {
   let rows = 0
-  let pending: string[][] = []
   // With a byte order mark, whatever else is asked for: the file is made to be opened in a spreadsheet.
   await file.appendFile(toCsvText([columns.map(guardCell)], true))
-  for (const record of records) {
-    rows += 1
-    pending.push(record.map(guardCell))
-    if (pending.length < ROWS_PER_WRITE) continue
-    await file.appendFile(toCsvText(pending, false))
-    pending = []
+  for await (const page of records) {
+    rows += page.length
+    await file.appendFile(
+      toCsvText(
+        page.map((record) => record.map(guardCell)),
+        false,
+      ),
+    )
   }
-  await file.appendFile(toCsvText(pending, false))
   return rows
 }
 

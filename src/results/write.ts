@@ -7,7 +7,7 @@ import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
 import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
-import { type Cells, formatOf, type ResultsFile, toCsvText } from './formats.ts'
+import { formatOf, type ResultsFile, toCsvText } from './formats.ts'
 import { checkOut, toOutFault, type WorkbookHead } from './out.ts'
 import { openResultsFile } from './results-file.ts'
 import { Staged } from './stage.ts'
@@ -57,8 +57,6 @@ export interface WrittenResults {
 }
 
 /** Rows turned into text at a time; more are no faster and leave more behind for the collector. */
-const ROWS_PER_WRITE = 100
-
 /** The reading stays open; whoever opened it closes it. A failure leaves what was there before as it was. */
 export async function writeResults(reading: BatchReading, request: ResultsRequest): Promise<WrittenResults> {
   const { batchId, sandbox } = reading.batch
@@ -122,40 +120,26 @@ async function writeRows(
   layout: Layout,
   { results, aside, tally }: { results: ResultsFile; aside: ResultsFile | null; tally: Tally },
 ): Promise<{ rows: number; apart: number }> {
-  const into = openBuffer(results, layout)
-  const apart = aside === null ? null : openBuffer(aside, layout)
   let lastRowNo = Number.NEGATIVE_INFINITY
-  for (const row of reading.rows(sinceMs ?? undefined)) {
-    assert(row.rowNo > lastRowNo, `row ${row.rowNo} of ${reading.batch.batchId} comes after row ${lastRowNo}`)
-    lastRowNo = row.rowNo
-    if (only !== null && !only.includes(resultStatusOf(row.state))) continue
-    tally.add(row)
-    await into.add(row)
-    if (isException(row)) await apart?.add(row)
+  let rows = 0
+  let rowsAside = 0
+  for await (const page of reading.rows(sinceMs ?? undefined)) {
+    for (const { rowNo } of page) {
+      assert(rowNo > lastRowNo, `row ${rowNo} of ${reading.batch.batchId} comes after row ${lastRowNo}`)
+      lastRowNo = rowNo
+    }
+    const wanted = only === null ? page : page.filter(({ state }) => only.includes(resultStatusOf(state)))
+    for (const row of wanted) tally.add(row)
+    rows += await addTo(results, wanted, layout)
+    if (aside !== null) rowsAside += await addTo(aside, wanted.filter(isException), layout)
   }
-  await into.flush()
-  await apart?.flush()
-  const rows = into.rows()
   const isWhole = rows === reading.batch.rows
   const isExtract = sinceMs !== null || only !== null
   assert(isWhole || isExtract, `${reading.batch.batchId} has ${reading.batch.rows} rows and ${rows} were read`)
-  return { rows, apart: apart?.rows() ?? 0 }
+  return { rows, apart: rowsAside }
 }
 
-function openBuffer(file: ResultsFile, layout: Layout) {
-  let pending: Cells[] = []
-  let rows = 0
-  const flush = async () => {
-    if (pending.length > 0) await file.add(pending)
-    pending = []
-  }
-  return {
-    rows: () => rows,
-    flush,
-    async add(row: ReconciliationRow) {
-      rows += 1
-      pending.push(toResultCells(row, layout))
-      if (pending.length === ROWS_PER_WRITE) await flush()
-    },
-  }
+async function addTo(file: ResultsFile, rows: readonly ReconciliationRow[], layout: Layout): Promise<number> {
+  if (rows.length > 0) await file.add(rows.map((row) => toResultCells(row, layout)))
+  return rows.length
 }

@@ -5,7 +5,7 @@ import type { Total } from '../../src/domain/batch.ts'
 import type { DraftReview } from '../../src/domain/draft.ts'
 import type { AccountId } from '../../src/domain/ids.ts'
 import type { Currency, Money } from '../../src/domain/money.ts'
-import { refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
+import { type LookalikeCounts, refusalsOf, type SubmitRequest } from '../../src/domain/submission.ts'
 
 const EUR = 'EUR' as Currency
 const USD = 'USD' as Currency
@@ -36,8 +36,10 @@ const REQUEST: SubmitRequest = {
   ...{ maxDeclinedPercent: null, nowMs: 0 },
 }
 
+const NO_LOOKALIKES: LookalikeCounts = { lost: 0, stillToSend: new Map() }
+
 const refusals = (review: Partial<DraftReview>, request: Partial<SubmitRequest>) =>
-  refusalsOf({ ...REVIEW, ...review }, { ...REQUEST, ...request })
+  refusalsOf({ ...REVIEW, ...review }, NO_LOOKALIKES, { ...REQUEST, ...request })
 
 describe('the declared number of rows', () => {
   test('counts every row as read: bad ones and those recorded before', () => {

@@ -12,6 +12,7 @@ import {
   factsWith,
   faultyRow,
   type LedgerPlace,
+  listOf,
   NOW,
   openAccount,
   refund,
@@ -170,7 +171,7 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       expect((await view(repeating)).resultsStale).toBe(true)
       expect(await told()).toEqual([{ IN_DOUBT: 1 }, 5, 'IN_DOUBT', named('IN_DOUBT')])
       const reading = await ledger.openReading(repeating, NOW)
-      expect([...reading.rows(NOW + 9_000)]).toHaveLength(1)
+      expect(await listOf(reading.rows(NOW + 9_000))).toHaveLength(1)
       await reading.close()
       await settle(ledger, row, 'APPROVED')
       expect(await told()).toEqual([{ APPROVED: 1 }, 0, 'APPROVED', named('APPROVED')])
@@ -224,7 +225,7 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       const reading = await ledger.openReading(batchId, NOW)
       await work(ledger, batchId, 'A', 'APPROVED')
       await ledger.cancel(batchId, 'stop', CLERK, NOW)
-      expect([...reading.rows()].map(({ state }) => state)).toEqual(['READY', 'READY'])
+      expect((await listOf(reading.rows())).map(({ state }) => state)).toEqual(['READY', 'READY'])
       expect(reading.batch).toMatchObject({ counts: { READY: 2 }, hold: 'none' })
       await reading.close()
       expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'CANCELLED'])

@@ -7,6 +7,7 @@ import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { DueRow } from '../../src/ports/ledger/work.ts'
 import {
+  auditOf,
   CLERK,
   type Claimed,
   claim,
@@ -17,6 +18,7 @@ import {
   factsWith,
   headerOf,
   type LedgerPlace,
+  listOf,
   messageOf,
   NOW,
   openAccount,
@@ -319,7 +321,7 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       })
       expect(await claim(ledger, due as DueRow, LATER)).toEqual({ kind: 'not-free' })
       expect(await resolve('A', { transactionId: '7001' })).toMatchObject({ kind: 'resolved', batchId: second })
-      expect([...ledger.audit(null)]).toEqual([])
+      expect(await auditOf(ledger)).toEqual([])
     })
 
     test('stops it also when it was claimed already and turns out not to be sent', async () => {
@@ -431,7 +433,7 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       const second = await submit(ledger, accountId, [refund('A'), refund('B')], { nowMs: NOW + 1 })
       const since = async (batchId: BatchId, sinceMs: number) => {
         const reading = await ledger.openReading(batchId, LATER)
-        const rows = [...reading.rows(sinceMs)].map(({ reference }) => reference)
+        const rows = (await listOf(reading.rows(sinceMs))).map(({ reference }) => reference)
         await reading.close()
         return rows
       }

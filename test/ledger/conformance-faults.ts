@@ -9,6 +9,7 @@ import {
   faultyRow,
   headerOf,
   type LedgerPlace,
+  listOf,
   openAccount,
   refund,
   review,
@@ -30,12 +31,12 @@ export function describeFaults(newPlace: () => Promise<LedgerPlace>): void {
 
   async function look<T>(
     rows: readonly DraftRow[],
-    see: (draft: Draft, review: DraftReview) => T,
+    see: (draft: Draft, review: DraftReview) => Promise<T>,
     over: Partial<DraftHeader> = {},
   ): Promise<T> {
     const { draft, review: reviewed } = await review(ledger, headerOf(accountId, over), rows)
     try {
-      return see(draft, reviewed)
+      return await see(draft, reviewed)
     } finally {
       await draft.discard()
     }
@@ -90,8 +91,8 @@ export function describeFaults(newPlace: () => Promise<LedgerPlace>): void {
 
     test('are no more than asked for, whatever the file', async () => {
       const rows = badRows(1, 60).map((row, i) => bad(row.rowNo, { problem: `is wrong in way ${i}` }))
-      const { causes, faults } = await look(rows, (draft, { faults: count }) => ({
-        causes: draft.causes(50),
+      const { causes, faults } = await look(rows, async (draft, { faults: count }) => ({
+        causes: await draft.causes(50),
         faults: count,
       }))
       expect(causes).toHaveLength(50)
@@ -108,7 +109,7 @@ export function describeFaults(newPlace: () => Promise<LedgerPlace>): void {
         { ...bad(3, {}), cells: ['R-3', 'c'] },
         { ...good(4, 'R-1'), cells: ['R-1', 'd'] },
       ]
-      const rejects = await look(rows, (draft) => [...draft.rejects()])
+      const rejects = await look(rows, (draft) => listOf(draft.rejects()))
       expect(rejects.map(({ rowNo, line, cells, faults }) => [rowNo, line, cells[1], faults.length])).toEqual([
         [1, 2, 'a', 1],
         [2, 3, 'b', 2],
@@ -121,12 +122,15 @@ export function describeFaults(newPlace: () => Promise<LedgerPlace>): void {
     test('of fed-back results tell where they came from', async () => {
       const batchId = await submit(ledger, accountId, [refund('R-1')])
       const stranger = { ...good(1, 'R-9'), cameFrom: { batchId, rowNo: 9 } }
-      const rejects = await look([stranger], (draft) => [...draft.rejects()], { fedBack: true })
+      const rejects = await look([stranger], (draft) => listOf(draft.rejects()), { fedBack: true })
       expect(rejects).toMatchObject([{ reference: 'R-9', cameFrom: { batchId, rowNo: 9 } }])
     })
 
     test('are none where nothing is wrong', async () => {
-      expect(await look([good(1)], (draft) => [[...draft.rejects()], draft.causes(50)])).toEqual([[], []])
+      expect(await look([good(1)], async (draft) => [await listOf(draft.rejects()), await draft.causes(50)])).toEqual([
+        [],
+        [],
+      ])
     })
   })
 
@@ -136,7 +140,7 @@ export function describeFaults(newPlace: () => Promise<LedgerPlace>): void {
 
     test('show the smallest and the largest that would be sent, each with its first line', async () => {
       const rows = [amount(1, 500n), amount(2, 100n), amount(3, 900n), amount(4, 100n), amount(5, 900n)]
-      const { extents } = await look(rows, (_, reviewed) => reviewed)
+      const { extents } = await look(rows, async (_, reviewed) => reviewed)
       expect(extents).toEqual([
         {
           ...{ operation: 'REFUND', currency: 'EUR' },
@@ -157,7 +161,7 @@ export function describeFaults(newPlace: () => Promise<LedgerPlace>): void {
         { ...bad(5, {}), money: 'unread' },
         { ...bad(6, { column: 'execute_at' }), money: null },
       ]
-      const reviewed = await look(rows, (_, seen) => seen)
+      const reviewed = await look(rows, async (_, seen) => seen)
       expect(reviewed).toMatchObject({ rows: 6, duplicate: 1, invalid: 5, amountsUnread: 1, extents: [] })
       expect(reviewed.totalsRead.reduce((sum, total) => sum + total.amountMinor, 0n)).toBe(677n)
       expect(reviewed.totalsRead.reduce((sum, total) => sum + total.count, 0)).toBe(4)

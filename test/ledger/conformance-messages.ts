@@ -9,6 +9,7 @@ import {
   DAY_MS,
   dueRow,
   type LedgerPlace,
+  listOf,
   messageOf,
   NOW,
   openAccount,
@@ -206,7 +207,7 @@ export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
       await ledger.recordRefusal({ ...refusal, sourceId: 'queue/1' })
       await ledger.recordRefusal({ ...refusal, sourceId: 'queue/1' })
       await ledger.recordRefusal({ ...refusal, sourceId: 'queue/2', cards: null })
-      expect([...ledger.log(null)]).toMatchObject([
+      expect(await listOf(ledger.log(null))).toMatchObject([
         {
           ...{ atMs: NOW, what: 'card-refused', by: 'worker', actor: null, reason: 'it held card data' },
           details: { source: 'message', message: 'queue/1', merchant: 'default' },

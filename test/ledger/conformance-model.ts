@@ -9,6 +9,7 @@ import { type Cause, canMove, type State } from '../../src/domain/states.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { Settlement } from '../../src/ports/ledger/work.ts'
 import {
+  auditOf,
   CLERK,
   claim,
   dueIn,
@@ -439,7 +440,7 @@ export function describeModel(newPlace: () => Promise<LedgerPlace>): void {
               await run.check()
             }
             await run.checkHistories()
-            expect([...ledger.audit(null)]).toEqual([])
+            expect(await auditOf(ledger)).toEqual([])
           } finally {
             await place.remove()
           }

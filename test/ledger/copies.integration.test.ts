@@ -20,6 +20,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeLedger, openLedger } from '../../src/ledger/sqlite/ledger.ts'
+import type { FileLedger } from '../../src/ports/ledger/file.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
 import {
@@ -44,7 +45,7 @@ import {
 
 let place: SqlitePlace
 let children: Child[]
-let opened: Ledger[]
+let opened: FileLedger[]
 
 beforeEach(async () => {
   children = []
@@ -61,7 +62,7 @@ const epochPath = () => join(place.dir, 'ledger.epoch')
 const within = (name: string) => join(place.dir, name)
 
 /** The ledger of another directory. */
-function openIn(dir: string): Ledger {
+function openIn(dir: string): FileLedger {
   const die = (error: unknown): never => {
     throw error
   }
@@ -75,7 +76,7 @@ function copyFile(from: string, to: string): void {
   execFileSync('cp', [from, to])
 }
 
-async function closed(use: (ledger: Ledger) => Promise<unknown> = async () => {}): Promise<void> {
+async function closed(use: (ledger: FileLedger) => Promise<unknown> = async () => {}): Promise<void> {
   const ledger = place.open()
   await use(ledger)
   await ledger.close()

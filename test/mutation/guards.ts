@@ -938,7 +938,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'another amount than asked pauses the batch again after a resume',
-    file: 'src/ledger/sqlite/book.ts',
+    file: 'src/ledger/sqlite/control.ts',
     guard: 'late_answers = 0, money_warned = 0 WHERE',
     without: 'late_answers = 0 WHERE',
     tests: [LEDGER],
@@ -980,7 +980,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a canary counts among what may block a row',
-    file: 'src/ledger/sqlite/book.ts',
+    file: 'src/ledger/sqlite/batch-view.ts',
     guard: "WHERE hold = 'paused' OR canary_rows IS NOT NULL) AS n",
     without: "WHERE hold = 'paused') AS n",
     tests: [LEDGER],
@@ -2089,7 +2089,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'look-alikes that have still to be sent name their batch',
     file: 'src/commands/review-report.ts',
-    guard: '${stillToSendText(draft)}',
+    guard: '${stillToSendText(refusal)}',
     without: '',
     tests: ['test/e2e/again.e2e.test.ts'],
   },

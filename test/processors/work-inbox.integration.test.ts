@@ -19,7 +19,7 @@ import { type InboxParts, type InboxWork, openInboxWork } from '../../src/proces
 import { ManualClock } from '../fixtures/clock.ts'
 import { refunds, toCsv } from '../fixtures/files.ts'
 import { deepFolder, takenIn } from '../fixtures/inboxes.ts'
-import { CLERK, type LedgerPlace, NOW, openAccount, purgeAll, sqlitePlace } from '../fixtures/ledgers.ts'
+import { CLERK, type LedgerPlace, listOf, NOW, openAccount, purgeAll, sqlitePlace } from '../fixtures/ledgers.ts'
 
 const PAN = '4111111111111111'
 const OPTIONS = { operation: undefined, currency: undefined, decimal: undefined, runKey: undefined, sheet: undefined }
@@ -72,7 +72,7 @@ function partsWith(over: Partial<InboxParts<object>> = {}): InboxParts<object> {
     open: async (path) => openInstructionFile(path, NO_MERCHANT, OPTIONS),
     submit: (file) => submitFile(file, { ...REQUEST, accountId, nowMs: clock.nowMs() }, CLERK, ledger),
     holdAgainst: (batchId, file) => holdAgainst(batchId, file, { ...REQUEST, accountId }, ledger),
-    writeRejects: async (_opened, { draft }, path) => writeFile(path, JSON.stringify([...draft.rejects()])),
+    writeRejects: async (_opened, { draft }, path) => writeFile(path, JSON.stringify(await listOf(draft.rejects()))),
     cardsFound: async () => {},
     writeResults: async (batchId, out) => {
       await writeFile(out, batchId)

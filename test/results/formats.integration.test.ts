@@ -18,7 +18,8 @@ import { isException } from '../../src/results/cells.ts'
 import { checkOut } from '../../src/results/out.ts'
 import { assertFitsWorkbook } from '../../src/results/workbook-file.ts'
 import { type ResultsRequest, writeResults } from '../../src/results/write.ts'
-import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
+import { listOf } from '../fixtures/ledgers.ts'
+import { AT_MS, inPages, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
 let dir: string
 beforeEach(async () => {
@@ -229,7 +230,7 @@ describe.each(['r.xlsx', 'r.jsonl', 'r.csv'])('an existing %s', (name) => {
   })
 
   test('that is an extract without rows is known by its summary', async () => {
-    const none: BatchReading = { ...REFUNDS, rows: () => [] }
+    const none: BatchReading = { ...REFUNDS, rows: () => inPages([]) }
     await write(none, name, { sinceMs: AT_MS })
     await write(none, name, { sinceMs: AT_MS })
     await expect(write({ ...none, batch: other.batch }, name, { sinceMs: AT_MS })).rejects.toThrow('batch b-7')
@@ -284,7 +285,7 @@ describe('the exceptions', () => {
     const found = await csvIn('look.csv')
     expect(found[0]).toEqual((await csvIn('r.csv'))[0])
     expect(found.slice(1).map(([cell]) => cell)).toEqual(
-      ALL.columns && [...ALL.rows()].filter(isException).map(({ cells }) => cells[0]),
+      ALL.columns && (await listOf(ALL.rows())).filter(isException).map(({ cells }) => cells[0]),
     )
     expect(found.flat()).not.toContain('again')
     expect(found.slice(1).filter((cells) => cells[0] === 'APPROVED')).toEqual([])

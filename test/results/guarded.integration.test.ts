@@ -9,6 +9,7 @@ import { toCsv } from '../../src/app.ts'
 import { writeRejects, writeWholeReject } from '../../src/results/rejects.ts'
 import { writeResults } from '../../src/results/write.ts'
 import { cellsOf, couldRun, couldRunElsewhere, FORMULAS, SEPARATORS } from '../fixtures/formulas.ts'
+import { onePage } from '../fixtures/ledgers.ts'
 import { readWhole } from '../ingest/table.ts'
 import { NO_FACTS, readingOf, rowOf } from './reading.ts'
 
@@ -37,7 +38,7 @@ async function rejectsWith(text: string, columns = COLUMNS): Promise<Buffer> {
   const fault = { rowNo: 1, line: 2, column: text, value: text, problem: text, remedy: text }
   const reject = { rowNo: 1, line: 2, cells: cellsWith(text), reference: text, cameFrom: null, faults: [fault] }
   await rm(path, { force: true })
-  await writeRejects(path, { columns, fedBack: false, ...PLAIN, rejects: [reject] })
+  await writeRejects(path, { columns, fedBack: false, ...PLAIN, rejects: onePage([reject]) })
   return readFile(path)
 }
 
@@ -116,7 +117,7 @@ describe('read back by this program', () => {
         const fault = { rowNo: 1, line: 2, column: null, value: null, problem: 'p', remedy: 'r' }
         await rm(path, { force: true })
         const reject = { rowNo: 1, line: 2, cells, reference: 'R-1', cameFrom: null, faults: [fault] }
-        await writeRejects(path, { columns, fedBack: false, ...PLAIN, rejects: [reject] })
+        await writeRejects(path, { columns, fedBack: false, ...PLAIN, rejects: onePage([reject]) })
         const { survey, rows } = await readWhole(await readFile(path))
         expect(rows.map((row) => row.cells)).toEqual([cells])
         expect(survey.header.written.slice(0, columns.length)).toEqual(columns)

@@ -4,6 +4,7 @@ import type { BatchView } from '../../src/domain/batch.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Operation } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
+import type { Pages } from '../../src/domain/pages.ts'
 import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
 import type { BatchReading } from '../../src/ports/ledger/queries.ts'
 
@@ -19,9 +20,20 @@ export function readingOf(
     edition: { version: 1, lastMove: 1 },
     batch: { ...BATCH, rows: rows.length, totals: totalsOf(rows), ...batch },
     columns,
-    rows: () => rows,
+    rows: () => inPages(rows),
     close: async () => {},
   }
+}
+
+/** However many there are, few are made at a time. */
+export async function* inPages(rows: Iterable<ReconciliationRow>): Pages<ReconciliationRow> {
+  let page: ReconciliationRow[] = []
+  for (const row of rows) {
+    if (page.push(row) < 500) continue
+    yield page
+    page = []
+  }
+  yield page
 }
 
 /** As the ledger counts them. */

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Reject } from '../../src/domain/draft.ts'
 import { REJECT_COLUMNS } from '../../src/domain/result-columns.ts'
 import { checkRejects, writeRejects, writeWholeReject } from '../../src/results/rejects.ts'
+import { onePage } from '../fixtures/ledgers.ts'
 
 let dir: string
 let path: string
@@ -31,7 +32,7 @@ const PLAIN = { referencePlace: 0, runKey: null }
 const COLUMNS = ['reference', 'amount', 'note']
 
 const write = (rejects: readonly Reject[], columns: readonly string[] = COLUMNS, fedBack = false) =>
-  writeRejects(path, { columns, fedBack, ...PLAIN, rejects })
+  writeRejects(path, { columns, fedBack, ...PLAIN, rejects: onePage(rejects) })
 const text = () => readFile(path, 'utf8')
 
 describe('a file of rejects', () => {
@@ -69,9 +70,21 @@ describe('a file of rejects', () => {
       { ...REJECT, rowNo: 6, cells: quoted as string[], reference: '12/ab-6' },
     ]
     const first = async () => (parse(await text(), { bom: true }) as string[][]).map((record) => record[0])
-    await writeRejects(path, { columns: COLUMNS, fedBack: false, referencePlace: 0, runKey: '12', rejects })
+    await writeRejects(path, {
+      columns: COLUMNS,
+      fedBack: false,
+      referencePlace: 0,
+      runKey: '12',
+      rejects: onePage(rejects),
+    })
     expect(await first()).toEqual(['reference', 'R-4', 'ab-5', 'ab-6'])
-    await writeRejects(path, { columns: ['amount'], fedBack: false, referencePlace: null, runKey: '12', rejects })
+    await writeRejects(path, {
+      columns: ['amount'],
+      fedBack: false,
+      referencePlace: null,
+      runKey: '12',
+      rejects: onePage(rejects),
+    })
     const records: string[][] = parse(await text(), { bom: true })
     expect(records.map((record) => record[1])).toEqual(['reference', 'R-4', 'ab-5', 'ab-6'])
   })
@@ -100,8 +113,8 @@ describe('a file of rejects', () => {
   test('that fails half-way leaves the old one as it was, and no temporary file', async () => {
     await write([REJECT])
     const before = await text()
-    const failing = function* () {
-      yield REJECT
+    const failing = async function* () {
+      yield [REJECT]
       throw new Error('the ledger went away')
     }
     await expect(

@@ -9,7 +9,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
 import { guardCell, unguardCell } from '../../src/domain/formula-guard.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
-import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
 import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import type { BatchReading } from '../../src/ports/ledger/queries.ts'
 import { checkOut, toOutFault } from '../../src/results/out.ts'
@@ -234,8 +233,8 @@ describe('the input', () => {
 describe('a failure half-way', () => {
   const failing = (failure: Error): BatchReading => ({
     ...REFUNDS,
-    *rows() {
-      yield* REFUNDS.rows() as ReconciliationRow[]
+    async *rows() {
+      yield* REFUNDS.rows()
       throw failure
     },
   })

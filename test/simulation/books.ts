@@ -5,6 +5,7 @@ import type { BatchId } from '../../src/domain/ids.ts'
 import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { layoutOf, toResultCells } from '../../src/results/cells.ts'
+import { auditOf, listOf } from '../fixtures/ledgers.ts'
 import type { Execution, GatewayTruth } from './gateway.ts'
 import type { Plan } from './plan.ts'
 import type { SimulatedRecord } from './record.ts'
@@ -53,7 +54,7 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
   )
   const executedAs = Map.groupBy(books.truth.executions, (entry) => entry.rowId)
   return [
-    ...[...ledger.audit(null)].map(({ where, means }) => `the record disagrees with itself: ${where}: ${means}`),
+    ...(await auditOf(ledger)).map(({ where, means }) => `the record disagrees with itself: ${where}: ${means}`),
     ...executedOnce(books),
     ...rate(books),
     ...oneOfAnOrder(rows, moves),
@@ -222,7 +223,7 @@ async function reconciliations(
   for (const { id: batchId } of batches) {
     const reading = await ledger.openReading(batchId, nowMs)
     const layout = layoutOf(reading)
-    const lines = [...reading.rows()].map((row) => toResultCells(row, layout))
+    const lines = (await listOf(reading.rows())).map((row) => toResultCells(row, layout))
     const { counts } = reading.batch
     await reading.close()
     const own = rowsOf.get(batchId) ?? []

@@ -15,7 +15,7 @@ import { submitFile } from '../../src/processors/submit-file.ts'
 import { takeMessage } from '../../src/processors/take-message.ts'
 import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
-import { CLERK } from '../fixtures/ledgers.ts'
+import { CLERK, listOf } from '../fixtures/ledgers.ts'
 import type { GatewayTruth } from './gateway.ts'
 import { DOUBT_REST_MS, decideDoubts } from './person.ts'
 import type { Plan, PlannedFile, PlannedRow } from './plan.ts'
@@ -350,7 +350,7 @@ export class Office {
       const batch = batches[which % Math.max(1, batches.length)]
       if (batch === undefined || batch.source !== 'file') return
       const reading = await ledger.openReading(batch.batchId, life.clock.nowMs())
-      const lines = [...reading.rows()]
+      const lines = await listOf(reading.rows())
       const rows = lines.flatMap(({ reference, rowNo, state }) => {
         const instruction = this.#instructions.get(reference ?? '')
         if (instruction === undefined || state === 'INVALID') return []

@@ -3,11 +3,10 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { audit } from '../../src/ledger/sqlite/audit.ts'
 import { NO_PLACE } from '../../src/ledger/sqlite/commit.ts'
+import type { AdoptingLedger } from '../../src/ledger/sqlite/copies/adopt.ts'
 import { openLedgerOn } from '../../src/ledger/sqlite/ledger.ts'
 import { migrate } from '../../src/ledger/sqlite/schema.ts'
-import type { CopyLedger } from '../../src/ports/ledger/copies.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { Life, World } from './world.ts'
 
@@ -119,7 +118,7 @@ export class SimulatedRecord {
       },
       openReader: () => this.#readerOf(),
       place: NO_PLACE,
-      openCopies: () => ({ ...NO_COPIES, audit: (head) => audit(this.#readerOf(), head) }),
+      openCopies: () => NO_COPIES,
     })
     const planted = this.#plant.ledger?.(ledger, this) ?? ledger
     return told(planted, life)
@@ -172,14 +171,11 @@ export class SimulatedRecord {
 
 /** There is no file that could be copied. */
 const none = () => Promise.reject(new Error('bug of the simulation: there are no copies'))
-const NO_COPIES: Omit<CopyLedger, 'audit'> = {
-  unbound: async () => 0,
-  head: async () => '',
-  inspect: async () => ({ kind: 'sound', bytes: 0 }),
+const NO_COPIES: AdoptingLedger = {
   alarm: async () => null,
   lastRecordAtMs: async () => null,
   renewEpoch: async () => {},
-  ...{ backup: none, adopt: none, moveAccount: none },
+  ...{ adopt: none, moveAccount: none },
 }
 
 /** Thrown by the thousand while a disk is busy, so without the stack that nobody reads. */

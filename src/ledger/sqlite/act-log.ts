@@ -2,10 +2,9 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActDetails, LogEntry } from '../../domain/acts.ts'
+import type { Pages } from '../../domain/pages.ts'
 import { toActor } from './acts.ts'
-
-/** Read at a time: no transaction is left open while a person reads, and the ledger's log can be cleared. */
-const ENTRIES_PER_PAGE = 500
+import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 
 /** Entries of one moment come in the order of their kinds, and of one kind in that of their ids. */
 const after = (at: string, kind: number, id: string) => `${at} >= ?1 AND (${at}, ${kind}, ${id}) > (?1, ?2, ?3)`
@@ -23,7 +22,7 @@ const PAGE = `
     NULL, NULL, NULL, NULL, NULL, NULL,
     json_object('file', b.file_name, 'sha256', b.file_sha256, 'rows', b.rows, 'run_key', b.run_key, 'reading', b.reading)
   FROM batch b WHERE b.stage = 'open' AND b.source = 'file' AND ${after('b.created_at', 2, 'b.rowid')}
-  ORDER BY 1, 2, 3 LIMIT ${ENTRIES_PER_PAGE}`
+  ORDER BY 1, 2, 3 LIMIT ${ROWS_PER_PAGE}`
 
 interface Found extends Omit<LogEntry, 'actor' | 'details'> {
   readonly kind: number
@@ -32,18 +31,17 @@ interface Found extends Omit<LogEntry, 'actor' | 'details'> {
   readonly details: string | null
 }
 
-export function* readLog(db: DatabaseSync, sinceMs: number | null): Iterable<LogEntry> {
+/** No transaction is left open while a person reads, and the ledger's log can be cleared. */
+export function readLog(db: DatabaseSync, sinceMs: number | null): Pages<LogEntry> {
   const page = db.prepare(`
     SELECT atMs, kind, p.id, what, by, batchId, reference, rowNo, attempt, "from", "to", reason, details,
       (SELECT parts FROM actor WHERE id = p.actor_id) AS parts, (SELECT name FROM account WHERE id = p.account_id) AS merchant
     FROM (${PAGE}) p ORDER BY atMs, kind, p.id`)
-  for (let last: readonly [number, number, number] = [sinceMs ?? 0, -1, 0]; ; ) {
-    const found = page.all(...last) as unknown as readonly Found[]
-    for (const { kind: _, id: __, parts, details, ...entry } of found) {
-      yield { ...entry, actor: toActor(parts), details: details === null ? null : (JSON.parse(details) as ActDetails) }
-    }
-    const end = found.at(-1)
-    if (end === undefined || found.length < ENTRIES_PER_PAGE) return
-    last = [end.atMs, end.kind, end.id]
-  }
+  const read = (last: Found | null) =>
+    page.all(last?.atMs ?? sinceMs ?? 0, last?.kind ?? -1, last?.id ?? 0) as unknown as readonly Found[]
+  return pagesOf(read, ({ kind: _, id: __, parts, details, ...entry }) => ({
+    ...entry,
+    actor: toActor(parts),
+    details: details === null ? null : (JSON.parse(details) as ActDetails),
+  }))
 }

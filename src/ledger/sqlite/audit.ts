@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
-import type { Disagreement } from '../../ports/ledger/copies.ts'
+import type { Disagreement } from '../../ports/ledger/audit.ts'
 import { type ChainedMove, chainedText, type Form, type Link, linkHash, openActsText } from './chain.ts'
 import { schemaDifferences } from './copies/foreign-schema.ts'
 import { answeredText, openDigests, openRecordedText, type Recorded } from './recorded.ts'

@@ -1,7 +1,9 @@
-// What is wrong with the rows of a draft, read from its temporary tables a row at a time: a file may be wrong in a million.
+// What is wrong with the rows of a draft, read from its temporary tables a page at a time: a file may be wrong in a million rows.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { FaultCause, Reject, RowFault } from '../../domain/draft.ts'
+import type { Pages } from '../../domain/pages.ts'
+import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 
 /** Without it every bad row would be looked up among all faults. */
 export const FAULT_INDEX = 'CREATE INDEX IF NOT EXISTS temp.draft_fault_row ON draft_fault (row_no)'
@@ -9,13 +11,16 @@ export const FAULT_INDEX = 'CREATE INDEX IF NOT EXISTS temp.draft_fault_row ON d
 /** So many rows with one and the same trouble are named one by one; more are one cause. */
 const ROWS_NAMED = 5
 
-export function faultsIn(db: DatabaseSync): Iterable<RowFault> {
-  return db
-    .prepare(
-      `SELECT row_no AS rowNo, line, column_name AS "column", value, problem, remedy FROM temp.draft_fault ORDER BY row_no, rowid`,
-    )
-    .iterate() as Iterable<unknown> as Iterable<RowFault>
+export function faultsIn(db: DatabaseSync): Pages<RowFault> {
+  const page = db.prepare(`
+    SELECT row_no AS rowNo, rowid AS id, line, column_name AS "column", value, problem, remedy FROM temp.draft_fault
+    WHERE (row_no, rowid) > (?, ?) ORDER BY row_no, rowid LIMIT ${ROWS_PER_PAGE}`)
+  const read = (last: FoundFault | null) =>
+    page.all(last?.rowNo ?? 0, last?.id ?? 0) as unknown as readonly FoundFault[]
+  return pagesOf(read, ({ id: _, ...fault }) => fault)
 }
+
+type FoundFault = RowFault & { readonly id: number }
 
 export function countFaults(db: DatabaseSync): number {
   return (db.prepare('SELECT count(*) AS n FROM temp.draft_fault').get() as { n: number }).n
@@ -24,7 +29,7 @@ export function countFaults(db: DatabaseSync): number {
 /** What stands in brackets at the end of a problem is of the one row (the line of the other, the batch it is in). */
 const PROBLEM = `CASE WHEN problem LIKE '% (%)' THEN substr(problem, 1, instr(problem, ' (') - 1) ELSE problem END`
 
-export function causesIn(db: DatabaseSync, limit: number): FaultCause[] {
+export function causesIn(db: DatabaseSync, limit: number): readonly FaultCause[] {
   const found = db.prepare(`
     WITH fault AS (SELECT rowid AS id, *, ${PROBLEM} AS cause FROM temp.draft_fault),
     told AS (
@@ -51,35 +56,27 @@ export function causesIn(db: DatabaseSync, limit: number): FaultCause[] {
   })
 }
 
-interface RejectColumns extends RowFault {
+interface RejectColumns {
+  readonly rowNo: number
+  readonly line: number
   readonly cells: string
   readonly reference: string
   readonly came_batch: string | null
   readonly came_row: number | null
 }
 
-/** Faults come in the order of their rows, so that no more than one row is in hand. */
-export function* rejectsIn(db: DatabaseSync): Iterable<Reject> {
-  const found = db.prepare(`
-    SELECT f.row_no AS rowNo, f.line, f.column_name AS "column", f.value, f.problem, f.remedy,
-      d.cells, d.reference, d.came_batch, d.came_row
-    FROM temp.draft_fault f CROSS JOIN temp.draft_row d ON d.row_no = f.row_no ORDER BY f.row_no, f.rowid`)
-  let reject = null as (Omit<Reject, 'faults'> & { readonly faults: RowFault[] }) | null
-  for (const row of found.iterate() as Iterable<unknown> as Iterable<RejectColumns>) {
-    const { cells, reference, came_batch, came_row, ...fault } = row
-    if (reject?.rowNo === fault.rowNo) {
-      reject.faults.push(fault)
-      continue
-    }
-    if (reject !== null) yield reject
-    reject = {
-      rowNo: fault.rowNo,
-      line: fault.line,
-      cells: JSON.parse(cells) as string[],
-      reference,
-      cameFrom: came_batch === null || came_row === null ? null : { batchId: came_batch, rowNo: came_row },
-      faults: [fault],
-    }
-  }
-  if (reject !== null) yield reject
+export function rejectsIn(db: DatabaseSync): Pages<Reject> {
+  const page = db.prepare(`
+    SELECT d.row_no AS rowNo, d.line, d.cells, d.reference, d.came_batch, d.came_row FROM temp.draft_row d
+    WHERE d.row_no > ? AND EXISTS (SELECT 1 FROM temp.draft_fault f WHERE f.row_no = d.row_no)
+    ORDER BY d.row_no LIMIT ${ROWS_PER_PAGE}`)
+  const faultsOf = db.prepare(`
+    SELECT row_no AS rowNo, line, column_name AS "column", value, problem, remedy FROM temp.draft_fault
+    WHERE row_no = ? ORDER BY rowid`)
+  const read = (last: RejectColumns | null) => page.all(last?.rowNo ?? 0) as unknown as readonly RejectColumns[]
+  return pagesOf(read, ({ rowNo, line, cells, reference, came_batch, came_row }) => ({
+    ...{ rowNo, line, reference, cells: JSON.parse(cells) as string[] },
+    cameFrom: came_batch === null || came_row === null ? null : { batchId: came_batch, rowNo: came_row },
+    faults: faultsOf.all(rowNo) as unknown as RowFault[],
+  }))
 }

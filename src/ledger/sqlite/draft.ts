@@ -86,7 +86,7 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
       }
     },
     faults: () => faultsIn(db),
-    causes: (limit) => causesIn(db, limit),
+    causes: async (limit) => causesIn(db, limit),
     rejects: () => rejectsIn(db),
     lookalikes: () => lookalikesOf(db),
     async record(actor) {

@@ -10,14 +10,15 @@ import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { takeLock } from '../../files/lock.ts'
 import { openConnection } from '../../files/sqlite-file.ts'
+import type { Disagreement } from '../../ports/ledger/audit.ts'
 import type { ControlLedger } from '../../ports/ledger/control.ts'
-import type { CopyLedger, Disagreement } from '../../ports/ledger/copies.ts'
+import type { FileLedger, LedgerFile } from '../../ports/ledger/file.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { readLog } from './act-log.ts'
 import { openActLedger, openActs } from './acts.ts'
 import { audit, headOf } from './audit.ts'
-import { type BookParts, openBook, viewOf } from './book.ts'
+import { viewOf } from './batch-view.ts'
 import { openChain } from './chain.ts'
 import {
   type Committer,
@@ -28,7 +29,8 @@ import {
   type Timing,
   whyNotWritten,
 } from './commit.ts'
-import { openAdopting } from './copies/adopt.ts'
+import { createControl } from './control.ts'
+import { type AdoptingLedger, openAdopting } from './copies/adopt.ts'
 import { makeBackup } from './copies/backup.ts'
 import { damageFault, explainDamage, inspect, isDamage } from './copies/damage.ts'
 import { EPOCH_FILE, readEpoch } from './copies/epoch-file.ts'
@@ -41,6 +43,7 @@ import { openDoubts } from './doubts.ts'
 import { type IntakeParts, openIntake } from './intake.ts'
 import { openMoves, type RecordMove } from './moves.ts'
 import { openPurging } from './purge.ts'
+import { createQueries } from './queries.ts'
 import { countUnbound } from './recorded.ts'
 import { openRests } from './rests.ts'
 import { migrate } from './schema.ts'
@@ -69,7 +72,7 @@ export interface LedgerOptions extends FileOptions {
 const SUBMIT_WAIT_MS = 600_000
 const OPEN_WAIT_MS = 2_000
 
-export function openLedger(options: LedgerOptions): Ledger {
+export function openLedger(options: LedgerOptions): FileLedger {
   const { path, submitLockPath, timing = SYSTEM_TIMING } = options
   const die = (error: unknown) => options.die(path === null ? error : explainDamage(path, error))
   const { db, ledgerId, witness, alarmed } = openFile(options, false)
@@ -91,6 +94,7 @@ export function openLedger(options: LedgerOptions): Ledger {
   })
   return {
     ...ledger,
+    ...prepareFile(path, openReader),
     async close() {
       await ledger.close()
       witness.close()
@@ -139,14 +143,16 @@ export function noLedgerFault(path: string, witnessDirs: readonly string[]): Fau
 }
 
 /** A ledger and all it takes from the world around it. A simulation brings its own. */
-export interface LedgerParts extends IntakeParts, Pick<BookParts, 'openReader'> {
+export interface LedgerParts extends IntakeParts {
+  /** Another connection to the same ledger, for a read transaction that outlives other work. */
+  readonly openReader: () => DatabaseSync
   /** Its tables are there and up to date. */
   readonly db: DatabaseSync
   readonly ledgerId: string
   readonly die: (error: unknown) => never
   readonly timing: Timing
   readonly place: Place
-  readonly openCopies: (shared: CopyParts) => CopyLedger
+  readonly openCopies: (shared: CopyParts) => AdoptingLedger
 }
 
 export function openLedgerOn(parts: LedgerParts): Ledger {
@@ -156,7 +162,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const record = openMoves(db, tally, openChain(db, committer))
   const act = openActs(db)
   const work = openWork(db, committer, tally, { record, timing })
-  const book = openBook(db, committer, { record, openReader })
+  const control = createControl(db, committer, record)
   const working: WorkLedger & Pick<ControlLedger, 'controls'> = {
     ...work,
     async workable(...asked) {
@@ -165,18 +171,22 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     },
     ...openSweeping(db, committer, record),
     ...openRests(db, committer),
-    controls: book.controls,
+    controls: control.controls,
   }
   return {
     ledgerId,
     ...openDoubts(db, committer, record),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
-    ...book,
+    ...createQueries(db, committer, openReader),
+    ...control,
     ...openActLedger(db, committer, act, timing),
     ...openPurging(db, committer, { act, timing, isReconciled: (batchId) => isReconciled(viewOf(db, batchId)) }),
     log: (sinceMs) => readLog(db, sinceMs),
     ...dyingOfDamage(working, die),
-    ...parts.openCopies({ db, committer, record, ledgerId, openReader }),
+    ...parts.openCopies({ db, committer, record, ledgerId }),
+    audit: (head) => auditing(openReader, head),
+    unbound: async () => countUnbound(db),
+    head: async () => headOf(db),
     async close() {
       await committer.drained()
       place.close()
@@ -210,34 +220,28 @@ interface CopyParts {
   readonly committer: Committer
   readonly record: RecordMove
   readonly ledgerId: string
-  readonly openReader: () => DatabaseSync
 }
 
-function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witness, parts: CopyParts): CopyLedger {
-  const { db, committer, openReader, ...rest } = parts
+const inMemory = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
+
+function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witness, parts: CopyParts): AdoptingLedger {
+  const { db, committer, ...rest } = parts
   if (path === null) {
-    const none = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
-    return {
-      inspect: async () => ({ kind: 'sound', bytes: 0 }),
-      audit: () => [],
-      unbound: async () => countUnbound(db),
-      head: async () => headOf(db),
-      alarm: async () => null,
-      lastRecordAtMs: async () => null,
-      ...{ renewEpoch: none, backup: none, adopt: none, moveAccount: none },
-    }
+    const none = { renewEpoch: inMemory, adopt: inMemory, moveAccount: inMemory }
+    return { alarm: async () => null, lastRecordAtMs: async () => null, ...none }
   }
+  return openAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die })
+}
+
+function prepareFile(path: string | null, openReader: () => DatabaseSync): LedgerFile {
+  if (path === null) return { inspect: async () => ({ kind: 'sound', bytes: 0 }), backup: inMemory }
   return {
-    ...openAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
     inspect: async (howLarge) => inspect(openReader, howLarge),
-    audit: (head) => auditing(openReader, head),
-    unbound: async () => countUnbound(db),
-    head: async () => headOf(db),
     backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
   }
 }
 
-function* auditing(openReader: () => DatabaseSync, head: string | null): Iterable<Disagreement> {
+async function* auditing(openReader: () => DatabaseSync, head: string | null): AsyncIterable<Disagreement> {
   const reader = openReader()
   try {
     yield* audit(reader, head)

@@ -5,6 +5,7 @@ import type { Total } from '../../domain/batch.ts'
 import type { DraftHeader, DraftReview, Extent, Lookalike } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { Currency } from '../../domain/money.ts'
+import type { Pages } from '../../domain/pages.ts'
 import type { State } from '../../domain/states.ts'
 import { LAST_RESTORED_AT } from './acts.ts'
 import { countFaults, FAULT_INDEX } from './draft-faults.ts'
@@ -12,6 +13,7 @@ import { EXECUTED } from './executed-before.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
+import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 import { markRepeats, meetRefunds } from './refunds.ts'
 import { MOST_MINOR } from './tally.ts'
 import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
@@ -177,8 +179,8 @@ function countHeldByDoubt(db: DatabaseSync, { accountId }: DraftHeader): number 
   return (found as { n: number }).n
 }
 
-export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
-  const rows = db.prepare(`
+export function lookalikesOf(db: DatabaseSync): Pages<Lookalike> {
+  const page = db.prepare(`
     SELECT d.row_no AS rowNo, d.line, d.reference, i.batch_id AS batchId, coalesce(o.row_no, i.row_no) AS likeRowNo,
       coalesce(o.reference, i.reference) AS likeReference, CASE WHEN o.row_no IS NULL THEN i.state END AS likeState,
       d.lost_row IS NOT NULL AS lost,
@@ -188,36 +190,30 @@ export function* lookalikesOf(db: DatabaseSync): Iterable<Lookalike> {
     LEFT JOIN temp.draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
     LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded) AND o.row_no IS NULL
     LEFT JOIN temp.draft_repeat p ON p.row_no = d.row_no
-    WHERE d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.lost_row IS NOT NULL ORDER BY d.row_no`)
-  for (const found of rows.iterate()) {
-    const {
-      rowNo,
-      line,
-      reference,
-      batchId,
-      likeRowNo,
-      likeReference,
-      likeState,
-      lost,
-      refundedMinor,
-      currency,
-      moneyWarning,
-    } = found as unknown as {
-      rowNo: number
-      line: number
-      reference: string
-      batchId: string | null
-      likeRowNo: number
-      likeReference: string
-      likeState: State | null
-      lost: number
-      refundedMinor: string | null
-      currency: Currency | null
-      moneyWarning: string | null
-    }
-    const refundedBefore = refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency }
-    const like = { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState }
-    yield { rowNo, line, reference, like, lost: lost === 1, refundedBefore, moneyWarning }
+    WHERE d.row_no > ? AND (d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.lost_row IS NOT NULL)
+    ORDER BY d.row_no LIMIT ${ROWS_PER_PAGE}`)
+  const read = (last: FoundLookalike | null) => page.all(last?.rowNo ?? 0) as unknown as readonly FoundLookalike[]
+  return pagesOf(read, toLookalike)
+}
+
+interface FoundLookalike extends Pick<Lookalike, 'rowNo' | 'line' | 'reference' | 'moneyWarning'> {
+  readonly batchId: string | null
+  readonly likeRowNo: number
+  readonly likeReference: string
+  readonly likeState: State | null
+  readonly lost: number
+  readonly refundedMinor: string | null
+  readonly currency: Currency | null
+}
+
+function toLookalike(found: FoundLookalike): Lookalike {
+  const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, refundedMinor, currency } = found
+  return {
+    ...{ rowNo, line, reference },
+    like: { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState },
+    lost: found.lost === 1,
+    refundedBefore: refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency },
+    moneyWarning: found.moneyWarning,
   }
 }
 

@@ -1,6 +1,7 @@
 // The ledger, for whatever records and reads what people did.
 
 import type { LogEntry, PersonAct } from '../../domain/acts.ts'
+import type { Pages } from '../../domain/pages.ts'
 
 export interface ActLedger {
   /**
@@ -8,6 +9,6 @@ export interface ActLedger {
    * or not.
    */
   recordAct(act: PersonAct, nowMs: number): Promise<'recorded' | 'full' | 'busy'>
-  /** Acts, files that were recorded and what people resolved, oldest first, a page in hand at a time. null: from the first. */
-  log(sinceMs: number | null): Iterable<LogEntry>
+  /** Acts, files that were recorded and what people resolved, oldest first. null: from the first. */
+  log(sinceMs: number | null): Pages<LogEntry>
 }

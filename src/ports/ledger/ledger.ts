@@ -1,6 +1,7 @@
 // The whole ledger. Each caller should ask for the part that it needs.
 
 import type { ActLedger } from './acts.ts'
+import type { AuditLedger } from './audit.ts'
 import type { ControlLedger } from './control.ts'
 import type { CopyLedger } from './copies.ts'
 import type { DoubtLedger } from './doubts.ts'
@@ -18,6 +19,7 @@ export interface Ledger
     ControlLedger,
     ActLedger,
     PurgeLedger,
+    AuditLedger,
     CopyLedger {
   /** Random, made with the ledger; part of every name in Redis. */
   readonly ledgerId: string

@@ -2,6 +2,7 @@
 
 import type { BatchView } from '../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
+import type { Pages } from '../../domain/pages.ts'
 import type { Edition, HistoryMove, ReconciliationRow } from '../../domain/reconciliation.ts'
 
 /** One read transaction over a batch. Rows and totals are of the same moment. Close it. */
@@ -12,7 +13,7 @@ export interface BatchReading {
   readonly batch: BatchView
   readonly columns: readonly string[]
   /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. */
-  rows(sinceMs?: number | undefined): Iterable<ReconciliationRow>
+  rows(sinceMs?: number | undefined): Pages<ReconciliationRow>
   close(): Promise<void>
 }
 

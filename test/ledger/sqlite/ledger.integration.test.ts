@@ -12,6 +12,7 @@ import type { Currency } from '../../../src/domain/money.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import { type Child, startChild } from '../../fixtures/children.ts'
 import {
+  auditOf,
   claim,
   claimed,
   dueIn,
@@ -108,14 +109,14 @@ describe('a SQLite file', () => {
 
   test('whose messages were changed or planted by other means says which', async () => {
     for (const n of [1, 2]) await ledger.recordMessage(messageOf(accountId, refund(`R-${n}`)))
-    expect([...ledger.audit(null)]).toEqual([])
+    expect(await auditOf(ledger)).toEqual([])
     const db = new DatabaseSync(place.path)
     db.exec("UPDATE instruction SET vault_id = '9' WHERE row_no = 2")
     db.exec(`
       INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, reference, holds_reference, due_at)
       SELECT batch_id, account_id, 3, 3, cells, 'READY', 'R-3', 1, 0 FROM instruction WHERE row_no = 1`)
     db.close()
-    const found = [...ledger.audit(null)].map(({ where }) => where)
+    const found = (await auditOf(ledger)).map(({ where }) => where)
     expect(found).toContainEqual(expect.stringMatching(/^row 2 of batch /))
     expect(found).toContainEqual(expect.stringMatching(/^R-3 \(row 3 of batch /))
     expect(found).not.toContainEqual(expect.stringMatching(/^row 1 of batch /))

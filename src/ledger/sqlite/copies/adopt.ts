@@ -7,6 +7,7 @@ import { type Adoption, stoppedBy } from '../../../domain/alarm.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { State } from '../../../domain/states.ts'
 import { shortUsername } from '../../../domain/username.ts'
+import type { ControlLedger } from '../../../ports/ledger/control.ts'
 import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
 import { openActs } from '../acts.ts'
 import type { Committer } from '../commit.ts'
@@ -46,7 +47,8 @@ interface EpochChange {
 type Asked<T> = { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'silent' }
 const SILENT = { kind: 'silent' } as const
 
-type AdoptingLedger = Pick<CopyLedger, 'alarm' | 'renewEpoch' | 'adopt' | 'lastRecordAtMs' | 'moveAccount'>
+/** A moved account makes every copy an older state as well. */
+export type AdoptingLedger = CopyLedger & Pick<ControlLedger, 'moveAccount'>
 
 export function openAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
   const { path, ledgerId, witness } = parts

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../domain/fault.ts'
-import type { Inspection } from '../../../ports/ledger/copies.ts'
+import type { Inspection } from '../../../ports/ledger/file.ts'
 
 const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26

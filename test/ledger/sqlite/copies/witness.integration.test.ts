@@ -26,6 +26,7 @@ import {
 } from '../../../../src/ledger/sqlite/copies/witness.ts'
 import { makeLedger, openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
 import type { EpochRegister } from '../../../../src/ports/ledger/copies.ts'
+import type { FileLedger } from '../../../../src/ports/ledger/file.ts'
 import type { Ledger } from '../../../../src/ports/ledger/ledger.ts'
 import { deathOf } from '../../../fixtures/deaths.ts'
 import {
@@ -55,7 +56,7 @@ async function placeOf(witnessed: boolean): Promise<SqlitePlace> {
   return place
 }
 
-async function using(place: SqlitePlace, use: (ledger: Ledger) => Promise<unknown>): Promise<void> {
+async function using(place: SqlitePlace, use: (ledger: FileLedger) => Promise<unknown>): Promise<void> {
   const ledger = place.open()
   await use(ledger)
   await ledger.close()

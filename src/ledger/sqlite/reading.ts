@@ -1,0 +1,102 @@
+// One read transaction over a batch: what results and reports are made from.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { BatchId } from '../../domain/ids.ts'
+import type { Operation } from '../../domain/instruction.ts'
+import type { Currency } from '../../domain/money.ts'
+import type { Pages } from '../../domain/pages.ts'
+import { parseReasonCategory } from '../../domain/reason-categories.ts'
+import type { ReconciliationRow } from '../../domain/reconciliation.ts'
+import type { State } from '../../domain/states.ts'
+import type { BatchReading } from '../../ports/ledger/queries.ts'
+import { columnsOf, viewOf } from './batch-view.ts'
+import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
+import { DOUBT_BEFORE, type FactColumns, originalOf, toFacts } from './rows.ts'
+
+export function openReading(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
+  db.exec('BEGIN')
+  const batch = viewOf(db, batchId) // the first read fixes the moment that all later ones see
+  const { columns, version } = columnsOf(db, batchId)
+  const { lastMove } = db.prepare('SELECT coalesce(max(id), 0) AS lastMove FROM move').get() as { lastMove: number }
+  return {
+    atMs: nowMs,
+    edition: { version, lastMove },
+    batch,
+    columns: JSON.parse(columns) as string[],
+    rows: (sinceMs) => rowsOf(db, batchId, sinceMs ?? null),
+    close: async () => db.close(),
+  }
+}
+
+interface ReadColumns extends FactColumns {
+  rowNo: number
+  line: number
+  cells: string
+  reference: string
+  state: State
+  operation: Operation | null
+  amount_minor: number | null
+  currency: Currency | null
+  reason: string | null
+  warning: string | null
+  attempt: number
+  sent_at: number | null
+  completed_at: number | null
+  firstBatch: string | null
+  firstRow: number | null
+  firstState: State | null
+  firstWarned: number
+  waitsFor: string | null
+  isPurged: number
+}
+
+/** Whether row `i`, or the row that it repeats (see `originalOf`), changed or came at that moment or later. */
+const CHANGED_SINCE = `(?2 IS NULL OR b.created_at >= ?2 OR i.noted_at >= ?2 OR p.noted_at >= ?2 OR o.noted_at >= ?2
+  OR EXISTS (SELECT 1 FROM batch ob WHERE ob.id = o.batch_id AND ob.created_at >= ?2)
+  OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.at >= ?2)
+  OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = o.id AND m.at >= ?2))`
+
+/** Instead of its reason: empty cells would pass for what the file had. */
+const PURGED = 'its cells and texts were purged from the record'
+
+/** In a read transaction of its own: every page is of the same moment. */
+function rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Pages<ReconciliationRow> {
+  const page = db.prepare(`
+    SELECT i.row_no AS rowNo, i.line, i.cells, i.reference, i.state, i.operation, i.amount_minor, i.currency, i.reason,
+      i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount, i.answered_currency, i.answered_vault_id,
+      i.answered_xtl_order_id, i.warning, i.attempt, i.sent_at, i.completed_at,
+      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState,
+      coalesce(p.warning, o.warning) IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
+    FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}
+    WHERE i.batch_id = ?1 AND i.row_no > ?3 AND ${CHANGED_SINCE} ORDER BY i.row_no LIMIT ${ROWS_PER_PAGE}`)
+  const read = (last: ReadColumns | null) =>
+    page.all(batchId, sinceMs, last?.rowNo ?? 0) as unknown as readonly ReadColumns[]
+  return pagesOf(read, toReconciliationRow)
+}
+
+function toReconciliationRow(row: ReadColumns): ReconciliationRow {
+  return {
+    rowNo: row.rowNo,
+    line: row.line,
+    cells: JSON.parse(row.cells) as string[],
+    reference: row.reference,
+    state: row.state,
+    repeats: row.firstState === null ? null : { state: row.firstState, warned: row.firstWarned === 1 },
+    operation: row.operation,
+    amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
+    currency: row.currency,
+    reason: originalText(row) ?? row.waitsFor ?? (row.isPurged === 1 ? PURGED : row.reason),
+    categoryKept: row.isPurged === 1 ? parseReasonCategory(row.reason) : null,
+    facts: toFacts(row),
+    warning: row.warning,
+    attempts: row.attempt,
+    sentAtMs: row.sent_at,
+    completedAtMs: row.completed_at,
+  }
+}
+
+function originalText({ firstBatch, firstRow, firstState }: ReadColumns): string | null {
+  if (firstBatch === null) return null
+  const status = firstState === 'READY' || firstState === 'SENDING' ? 'PENDING' : firstState
+  return `the same instruction is row ${firstRow} of batch ${firstBatch}: ${status}; not sent again`
+}

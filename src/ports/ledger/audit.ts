@@ -1,0 +1,21 @@
+// The ledger, proved: whether the record agrees with itself and with what was written down of it.
+
+/** One thing in the record that does not fit with another. */
+export interface Disagreement {
+  /** The table, the reference or the link of the chain. */
+  readonly where: string
+  /** What does not fit, what it means for the money and what to do: a sentence or two. */
+  readonly means: string
+}
+
+export interface AuditLedger {
+  /**
+   * Whether the record agrees with itself, from one read transaction that holds up no writer. `head`: one that was written
+   * down earlier is compared as well; null: none.
+   */
+  audit(head: string | null): AsyncIterable<Disagreement>
+  /** How many batches an earlier version recorded, which kept no digest of what was submitted. */
+  unbound(): Promise<number>
+  /** The end of the chain over all that was recorded, as `LINK:HASH`. Written down elsewhere, it proves what was here. */
+  head(): Promise<string>
+}
