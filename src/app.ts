@@ -6,7 +6,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { homedir, hostname, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { actorOf, SYSTEM } from './actor.ts'
-import { type Config, loadConfig, type Merchant, Secret } from './config.ts'
+import { type Config, loadConfig } from './config/config.ts'
 import type { Actor } from './domain/actor.ts'
 import { sayAlarm, stoppedBy } from './domain/alarm.ts'
 import { maskCardData } from './domain/card-secrets.ts'
@@ -16,9 +16,11 @@ import { guardCell } from './domain/formula-guard.ts'
 import type { AccountId, BatchId } from './domain/ids.ts'
 import type { CardFinding } from './domain/inbox.ts'
 import type { Operation } from './domain/instruction.ts'
+import { MERCHANT_DEFAULTS, type Merchant, NO_MERCHANT } from './domain/merchant.ts'
 import type { Currency } from './domain/money.ts'
 import type { Pages } from './domain/pages.ts'
 import type { Finding } from './domain/resolution.ts'
+import { Secret } from './domain/secret.ts'
 import type { ResultStatus } from './domain/states.ts'
 import type { FileRefusal, InstructionFile, Known, Reviewed, SubmitRequest, Submitted } from './domain/submission.ts'
 import { type Hidden, openTextScrub } from './domain/text-scrub.ts'
@@ -242,26 +244,6 @@ export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Pro
 /** The same for ever, whatever the merchant is called: what is derived from it must not change. */
 function accountKeyOf(merchant: Merchant): string {
   return createHash('sha256').update(`${merchant.url}\n${merchant.username}`).digest('hex')
-}
-
-/** Stands in where no merchant is configured and none is needed: a file can be checked before there is an account. */
-export const NO_MERCHANT: Merchant = {
-  name: 'default',
-  url: '',
-  username: '',
-  password: new Secret(''),
-  ownAccount: false,
-  trust: { ca: null, clientCert: null, clientKey: null },
-  ratePerSecond: null,
-  inFlightMax: 1,
-  timeoutMs: 60_000,
-  connections: 'fresh',
-  notExecutedStatus: [],
-  refundParameter: 'transaction_type',
-  currency: null,
-  decimal: null,
-  lookalikeDays: 20,
-  reasonRules: [],
 }
 
 // ───────────────────────────────────────────────────────────── A file
@@ -964,24 +946,18 @@ export async function openRehearsal(
   const sandbox = await openSandbox({ ...SANDBOX_USER, clock: () => Date.now(), triggers: true })
   await sweepRehearsals()
   const dataDir = mkdtempSync(join(tmpdir(), REHEARSAL))
-  const configured = like ?? [...app.config.merchants.values()][0]
+  const configured = like ?? [...app.config.merchants.values()][0] ?? NO_MERCHANT
   const merchant: Merchant = {
+    ...configured,
     name: 'sandbox',
     url: sandbox.url,
     username: SANDBOX_USER.username,
     password: new Secret(SANDBOX_USER.password),
     ownAccount: true,
-    trust: NO_MERCHANT.trust,
-    ratePerSecond: configured?.ratePerSecond ?? null,
-    inFlightMax: configured?.inFlightMax ?? 32,
-    timeoutMs: Math.min(configured?.timeoutMs ?? 10_000, 10_000),
+    trust: MERCHANT_DEFAULTS.trust,
+    timeoutMs: Math.min(configured.timeoutMs, 10_000),
     connections: 'fresh',
     notExecutedStatus: [],
-    refundParameter: configured?.refundParameter ?? 'transaction_type',
-    currency: configured?.currency ?? null,
-    decimal: configured?.decimal ?? null,
-    lookalikeDays: configured?.lookalikeDays ?? 20,
-    reasonRules: configured?.reasonRules ?? [],
   }
   const config = {
     ...app.config,

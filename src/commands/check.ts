@@ -5,7 +5,6 @@ import {
   accountOf,
   assertFormatName,
   ledgerExists,
-  NO_MERCHANT,
   type OpenedFile,
   openInstructionFile,
   openRecordOrNone,
@@ -15,6 +14,7 @@ import {
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
+import { NO_MERCHANT } from '../domain/merchant.ts'
 import { askingWords, commandText, readingWords } from './command-line.ts'
 import {
   type FileArguments,

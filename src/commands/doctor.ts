@@ -12,10 +12,10 @@ import {
   reachGateway,
   workerNow,
 } from '../app.ts'
-import type { Merchant } from '../config.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
+import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import type { Disagreement } from '../ports/ledger/audit.ts'
 import { note } from './note.ts'

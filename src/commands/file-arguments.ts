@@ -1,7 +1,6 @@
 // The options that check, submit and run share: what the file means, what may be in it, what is expected of it.
 
 import { type App, type FileOptions, readFormat } from '../app.ts'
-import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../config.ts'
 import type { RetryStatus } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
@@ -9,6 +8,7 @@ import type { AccountId } from '../domain/ids.ts'
 import { parseOperation } from '../domain/instruction.ts'
 import { fingerprintOf } from '../domain/interpretation.ts'
 import { toLowerAscii, toUpperAscii } from '../domain/keyword.ts'
+import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../domain/merchant.ts'
 import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
 

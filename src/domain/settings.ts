@@ -96,14 +96,16 @@ type Declared = (typeof SETTINGS)[number]
 export type SecretName = Extract<Declared, { secret: true }>['name']
 export type SettingName = Declared['name'] | `${SecretName}_FILE`
 export type NumberName = Extract<Declared, { value: number }>['name']
+type DefaultedName = Extract<Declared, { value: unknown }>['name']
+type DefaultOf<N extends DefaultedName> = Extract<Declared, { name: N; value: unknown }>['value']
 
 export const SETTING_NAMES: readonly string[] = SETTINGS.flatMap((setting: Setting) =>
   setting.secret === true ? [setting.name, `${setting.name}_FILE`] : [setting.name],
 )
 
-/** What a number is where it is not set. */
-export function defaultOf(name: NumberName): number {
-  return (SETTINGS as readonly Setting[]).find((setting) => setting.name === name)?.value as number
+/** What a number or word is where it is not set. */
+export function defaultOf<N extends DefaultedName>(name: N): DefaultOf<N> {
+  return (SETTINGS as readonly Setting[]).find((setting) => setting.name === name)?.value as DefaultOf<N>
 }
 
 /** As a table of Markdown. */

@@ -24,7 +24,7 @@ const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger.integration.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
-const CONFIG = 'test/config.test.ts'
+const CONFIG = 'test/config/config.test.ts'
 const COMMIT = 'test/ledger/sqlite/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
 const BODY = 'test/gateway/body.test.ts'
@@ -620,10 +620,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a password is as long as masking needs',
-    file: 'src/config.ts',
+    file: 'src/config/limits.ts',
     guard: 'return password.length >= PASSWORD_MIN_LENGTH\n',
     without: 'return password.length >= 0\n',
-    tests: ['test/config.test.ts'],
+    tests: [CONFIG],
   },
   // ─────────────────────────────────────────────── What is kept of an answer
   {
@@ -1813,7 +1813,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'one account under two addresses is not two merchants',
-    file: 'src/config.ts',
+    file: 'src/config/accounts.ts',
     guard: 'if (otherName === undefined && sameUser !== undefined && !ownAccount) {',
     without: 'if (ownAccount && !ownAccount) {',
     tests: [CONFIG],

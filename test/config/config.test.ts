@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { format, inspect } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadConfig, merchantOf } from '../src/config.ts'
-import { Fault } from '../src/domain/fault.ts'
-import { AUTHORITY, CERTIFICATE, KEY, OF_A_CLIENT } from './fixtures/certificate.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { Fault } from '../../src/domain/fault.ts'
+import { merchantOf } from '../../src/domain/merchant.ts'
+import { AUTHORITY, CERTIFICATE, KEY, OF_A_CLIENT } from '../fixtures/certificate.ts'
 
 const HOME = '/home/clerk'
 const GATEWAY = {

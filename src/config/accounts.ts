@@ -1,0 +1,34 @@
+// One name for each account: a second one would have its own references, pace and stops, and each would send the same file.
+
+import type { Merchant } from '../domain/merchant.ts'
+import type { Note } from './setting-readers.ts'
+
+/**
+ * References and limits belong to the account (URL and username): it must not have two names. One gateway may have several
+ * addresses, so the same username and password under another one is taken for the same account.
+ */
+export function byName(merchants: readonly Merchant[], note: Note): ReadonlyMap<string, Merchant> {
+  const named = new Map<string, Merchant>()
+  const accounts = new Map<string, string>()
+  const credentials = new Map<string, string>()
+  for (const merchant of merchants) {
+    const { name, url, username, password, ownAccount } = merchant
+    const account = JSON.stringify([url, username])
+    const otherName = accounts.get(account)
+    if (otherName !== undefined) {
+      note('TRANCHE_CONFIG', `merchants.${name}: has the URL and username of "${otherName}"; an account has one name`)
+    }
+    const credential = JSON.stringify([username, password.reveal()])
+    const sameUser = credentials.get(credential)
+    if (otherName === undefined && sameUser !== undefined && !ownAccount) {
+      note(
+        'TRANCHE_CONFIG',
+        `merchants.${name}: has the username and password of "${sameUser}" under another address; if both reach one account, each would send the same file: keep one. If they are two accounts, add own_account: true`,
+      )
+    }
+    named.set(name, merchant)
+    accounts.set(account, name)
+    credentials.set(credential, name)
+  }
+  return named
+}

@@ -1,0 +1,60 @@
+// The addresses of gateway and Redis: one spelling for each, and nothing secret in clear to another host.
+
+import { isAbsolute } from 'node:path'
+import { Secret } from '../domain/secret.ts'
+import { defaultOf } from '../domain/settings.ts'
+import type { Settings } from './setting-readers.ts'
+
+/** The gateway's base address in one spelling, so that one account is not taken for two. */
+export function parseAddress(text: string, complain: (problem: string) => void): string | undefined {
+  const problem = addressProblem(text.trim())
+  if (problem !== null) {
+    complain(problem)
+    return undefined
+  }
+  const url = new URL(text.trim())
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+function addressProblem(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:\/\//i.test(text)) return 'must be an absolute address such as https://gateway.example'
+  if (url.username !== '' || url.password !== '') return 'must not hold a username or password'
+  if (/[?#]/.test(text)) return 'must not have a query (?) or a fragment (#)'
+  if (url.pathname.includes('/api/transaction/api')) return 'must be the base address, without /api/transaction/api'
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return 'must begin with https://: over plain http the password would travel in clear'
+  }
+  return null
+}
+
+export function redisUrlFrom(settings: Settings): Secret | null {
+  const url = settings.secret('TRANCHE_REDIS_URL')?.trim()
+  if (url === undefined) return null
+  const protocol = URL.canParse(url) ? new URL(url).protocol : ''
+  // The value is not repeated: it may hold a password.
+  if (!['redis:', 'rediss:'].includes(protocol) && !isAbsolute(url)) {
+    settings.note('TRANCHE_REDIS_URL', 'must begin with redis:// or rediss://, or be the absolute path of a socket')
+  }
+  const plaintext = settings.choice('TRANCHE_REDIS_PLAINTEXT', ['yes', 'no'], defaultOf('TRANCHE_REDIS_PLAINTEXT'))
+  if (protocol === 'redis:' && plaintext === 'no' && !isLoopback(new URL(url).hostname)) {
+    settings.note(
+      'TRANCHE_REDIS_URL',
+      'leads to another host in clear, with instructions and its password: use rediss://, or set TRANCHE_REDIS_PLAINTEXT=yes where the network between the two is private',
+    )
+  }
+  return new Secret(url)
+}
+
+/** BullMQ's own default prefix: what plain BullMQ producers add to the intake queue is then found. */
+export function redisPrefixFrom(settings: Settings): string {
+  const prefix = settings.text('TRANCHE_REDIS_PREFIX') ?? defaultOf('TRANCHE_REDIS_PREFIX')
+  if (!/^[\x21-\x7e]{1,100}$/.test(prefix)) {
+    settings.note('TRANCHE_REDIS_PREFIX', 'must be 1 to 100 ASCII characters without blanks')
+  }
+  return prefix
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}

@@ -1,0 +1,73 @@
+// Environment and TRANCHE_CONFIG → one frozen Config, or one fault that names every mistake at once.
+// Nothing falls back in silence: a setting that is there is understood or refused, an empty one included.
+
+import { resolve } from 'node:path'
+import { Fault } from '../domain/fault.ts'
+import type { Merchant } from '../domain/merchant.ts'
+import type { Secret } from '../domain/secret.ts'
+import { SETTING_NAMES } from '../domain/settings.ts'
+import { byName } from './accounts.ts'
+import { redisPrefixFrom, redisUrlFrom } from './address.ts'
+import { dataDirFrom, witnessDirsFrom } from './directories.ts'
+import { listedMerchants } from './merchants-file.ts'
+import { OWN_SETTINGS, ownMerchant, trafficFrom } from './own-merchant.ts'
+import type { ExposedFile } from './secret-files.ts'
+import { createSettings } from './setting-readers.ts'
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface Config {
+  readonly dataDir: string
+  /**
+   * Outside the data directory: where it is remembered how far the ledger had come. Any of them may be unusable, unless a
+   * person named it. Empty where a person wants none.
+   */
+  readonly witnessDirs: readonly string[]
+  readonly witnessNamed: boolean
+  readonly redisUrl: Secret | null
+  readonly redisPrefix: string
+  readonly doubtRestMs: number
+  readonly logLevel: LogLevel | null
+  readonly exposed: readonly ExposedFile[]
+  /** Variables that look like settings and are none. */
+  readonly unknown: readonly string[]
+  /** By name. Empty where none is configured: commands that only read need none. */
+  readonly merchants: ReadonlyMap<string, Merchant>
+}
+
+const DOUBT_REST_MS = { min: 0, max: 7 * 24 * 3600 * 1000 }
+
+export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promise<Config> {
+  const mistakes: string[] = []
+  const exposed: ExposedFile[] = []
+  const settings = createSettings(env, (name, problem) => mistakes.push(`${name} ${problem}`), exposed)
+  const traffic = trafficFrom(settings)
+  const own = ownMerchant(settings, traffic)
+  const dataDir = dataDirFrom(settings, env, homeDir)
+  const config: Omit<Config, 'merchants'> = {
+    dataDir,
+    witnessDirs: witnessDirsFrom(settings, env, homeDir, dataDir),
+    witnessNamed: settings.has('TRANCHE_WITNESS_DIR'),
+    redisUrl: redisUrlFrom(settings),
+    redisPrefix: redisPrefixFrom(settings),
+    doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', DOUBT_REST_MS),
+    logLevel: settings.choice('TRANCHE_LOG_LEVEL', LOG_LEVELS, null),
+    exposed,
+    unknown: unknownSettings(env),
+  }
+  const path = settings.text('TRANCHE_CONFIG')
+  const taken = OWN_SETTINGS.flat().some(settings.has)
+  const listed = path === undefined ? [] : await listedMerchants(resolve(path), traffic, taken, settings)
+  const merchants = byName(own === null ? listed : [own, ...listed], settings.note)
+  if (mistakes.length > 0) {
+    const message = 'The configuration is wrong; nothing was started and nothing was sent:'
+    throw new Fault('config', message, { points: mistakes })
+  }
+  return Object.freeze({ ...config, merchants })
+}
+
+/** Those of our scripts are not ours. */
+function unknownSettings(env: NodeJS.ProcessEnv): readonly string[] {
+  return Object.keys(env).filter((name) => /^TRANCHE_(?!SETUP_|CI_)/.test(name) && !SETTING_NAMES.includes(name))
+}

@@ -1,0 +1,129 @@
+// One merchant of TRANCHE_CONFIG: what its fields may be, and the merchant that they make.
+
+import { resolve } from 'node:path'
+import type { z } from 'zod'
+import { MERCHANT_DEFAULTS, type Merchant, type Traffic } from '../domain/merchant.ts'
+import { type Currency, parseCurrency } from '../domain/money.ts'
+import { folded, REASON_CATEGORIES } from '../domain/reason-categories.ts'
+import { Secret } from '../domain/secret.ts'
+import { parseAddress } from './address.ts'
+import { CONNECTIONS, IN_FLIGHT, passwordProblem, type Range, TIMEOUT_MS } from './limits.ts'
+import { type ExposedFile, readSecretFile } from './secret-files.ts'
+
+const REFUND_PARAMETERS = [
+  'transaction_type',
+  'request_action',
+] as const satisfies readonly Merchant['refundParameter'][]
+const DECIMALS = ['.', ','] as const satisfies readonly Merchant['decimal'][]
+const LOOKALIKE_DAYS: Range = { min: 0, max: 366 }
+const REASON_RULES_MAX = 1000
+
+/** Each field checks itself, so that all mistakes of an entry are found in one go. `zod` is loaded here, as needed. */
+export async function entrySchema(directory: string, exposed: ExposedFile[]) {
+  const { z } = await import('zod')
+  const read = <T>(parse: (text: string, complain: (problem: string) => void) => T | undefined) =>
+    z.string().transform((text, context): T => {
+      const parsed = parse(text, (problem) => context.addIssue({ code: 'custom', message: problem }))
+      return parsed === undefined ? z.NEVER : parsed
+    })
+  const whole = ({ min, max }: Range) => z.int().min(min).max(max).optional()
+  const secretFile = read((path, complain) => readSecretFile(resolve(directory, path), complain, exposed))
+  // Read beside the schema, because two of them belong together.
+  const file = z.string().regex(/\S/, 'is empty').optional()
+  return z.strictObject({
+    url: read(parseAddress),
+    username: z.string().regex(/\S/).optional(),
+    username_file: secretFile.optional(),
+    password_file: read((path, complain) => {
+      const password = readSecretFile(resolve(directory, path), complain, exposed)
+      const problem = password === undefined ? null : passwordProblem(password)
+      if (problem !== null) complain(problem)
+      return problem === null ? password : undefined
+    }),
+    ca_file: file,
+    client_cert_file: file,
+    client_key_file: file,
+    own_account: z.boolean().optional(),
+    rate: z.number().positive().max(999_999).optional(),
+    in_flight: whole(IN_FLIGHT),
+    timeout_ms: whole(TIMEOUT_MS),
+    connections: z.enum(CONNECTIONS).optional(),
+    // Nobody can put it in writing that a success or a redirection was not executed.
+    not_executed_status: z.array(z.int().min(400).max(599)).optional(),
+    refund_parameter: z.enum(REFUND_PARAMETERS).optional(),
+    currency: read(parseListedCurrency).optional(),
+    decimal: z.enum(DECIMALS).optional(),
+    lookalike_days: whole(LOOKALIKE_DAYS),
+    reason_categories: z
+      .array(z.strictObject({ match: z.string().regex(/\S/, 'is empty'), category: z.enum(REASON_CATEGORIES) }))
+      .max(REASON_RULES_MAX)
+      .superRefine((rules, context) => {
+        for (const [i, { match }] of rules.entries()) {
+          const first = rules.findIndex((rule) => folded(match).includes(folded(rule.match)))
+          if (first < i)
+            context.addIssue({
+              code: 'custom',
+              path: [i, 'match'],
+              message: `is never reached: reason_categories.${first} fits first`,
+            })
+        }
+      })
+      .optional(),
+  })
+}
+
+type Entry = z.infer<Awaited<ReturnType<typeof entrySchema>>>
+
+function parseListedCurrency(text: string, complain: (problem: string) => void): Currency | undefined {
+  const currency = parseCurrency(text)
+  if (currency === undefined) complain('is not a currency of ISO 4217')
+  return currency
+}
+
+export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: Merchant['trust']): Merchant {
+  return Object.freeze({
+    name,
+    url: entry.url,
+    // One of the two is there, or `usernameProblems` has said so.
+    username: entry.username ?? entry.username_file ?? '',
+    password: new Secret(entry.password_file),
+    trust,
+    ratePerSecond: entry.rate ?? traffic.ratePerSecond,
+    inFlightMax: entry.in_flight ?? traffic.inFlightMax,
+    timeoutMs: entry.timeout_ms ?? traffic.timeoutMs,
+    connections: entry.connections ?? traffic.connections,
+    ownAccount: entry.own_account ?? MERCHANT_DEFAULTS.ownAccount,
+    notExecutedStatus: Object.freeze(entry.not_executed_status ?? MERCHANT_DEFAULTS.notExecutedStatus),
+    refundParameter: entry.refund_parameter ?? MERCHANT_DEFAULTS.refundParameter,
+    currency: entry.currency ?? MERCHANT_DEFAULTS.currency,
+    decimal: entry.decimal ?? MERCHANT_DEFAULTS.decimal,
+    lookalikeDays: entry.lookalike_days ?? MERCHANT_DEFAULTS.lookalikeDays,
+    reasonRules: Object.freeze(entry.reason_categories ?? MERCHANT_DEFAULTS.reasonRules),
+  })
+}
+
+/** No value is repeated: it may be a password in the wrong place. */
+export function issueProblems(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.map((part) => `.${String(part)}`).join('')
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) =>
+      key === 'password'
+        ? '.password: no password stands in this file; write password_file: with the path of a file that holds it'
+        : `${path}.${key}: is not a known setting`,
+    )
+  }
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [`${path}: is missing`]
+  return [`${path}: ${issue.message}`]
+}
+
+/** Apart from the schema, which never comes to a rule over two fields where another field is wrong. */
+export function usernameProblems(content: unknown): string[] {
+  if (!isRecord(content)) return []
+  const given = ['username', 'username_file'].filter((name) => content[name] !== undefined)
+  if (given.length === 0) return ['.username: is missing (or username_file)']
+  return given.length === 2 ? ['.username: and username_file are both set: keep one'] : []
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

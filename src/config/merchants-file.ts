@@ -1,0 +1,86 @@
+// The merchants that TRANCHE_CONFIG lists.
+
+import { dirname, resolve } from 'node:path'
+import { DEFAULT_MERCHANT, type Merchant, type Traffic } from '../domain/merchant.ts'
+import { readTextSync } from '../files/open-file.ts'
+import { entrySchema, fromEntry, isRecord, issueProblems, usernameProblems } from './merchant-entry.ts'
+import { noteWriters, whyNotRead } from './secret-files.ts'
+import type { Settings } from './setting-readers.ts'
+import { type TrustNames, trustFrom } from './trust.ts'
+
+const MERCHANT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+
+const LISTED_TRUST: TrustNames<string> = { ca: 'ca_file', cert: 'client_cert_file', key: 'client_key_file' }
+
+/** Paths in the file are relative to the file, wherever the command is run. */
+export async function listedMerchants(
+  path: string,
+  traffic: Traffic,
+  taken: boolean,
+  { note, exposed }: Settings,
+): Promise<Merchant[]> {
+  const complain = (problem: string) => note('TRANCHE_CONFIG', problem)
+  const entries = await readEntries(path, complain)
+  if (entries.length === 0) return []
+  noteWriters(path, exposed)
+  const schema = await entrySchema(dirname(path), exposed)
+  return entries.flatMap(([name, content]) => {
+    const problems = [...nameProblems(name, taken), ...usernameProblems(content)]
+    const read = schema.safeParse(content)
+    if (!read.success) problems.push(...read.error.issues.flatMap(issueProblems))
+    const trust = trustFrom(
+      LISTED_TRUST,
+      (setting) => pathIn(content, setting, dirname(path)),
+      (setting, problem) => problems.push(`.${setting}: ${problem}`),
+      exposed,
+    )
+    for (const problem of problems) complain(`merchants.${name}${problem}`)
+    return read.success ? [fromEntry(name, read.data, traffic, trust)] : []
+  })
+}
+
+/** The merchants as written, by name. `yaml` is loaded here, where it is needed: start-up time counts. */
+async function readEntries(path: string, complain: (problem: string) => void): Promise<[string, unknown][]> {
+  let text: string
+  try {
+    text = readTextSync(path)
+  } catch (error) {
+    complain(`names ${path}, which ${whyNotRead(error)}`)
+    return []
+  }
+  const { LineCounter, parseDocument } = await import('yaml')
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter, prettyErrors: false })
+  // Codes and places only: a message may quote the line, and the line may hold what should not be there.
+  for (const { code, pos } of [...document.errors, ...document.warnings]) {
+    complain(`(${path}) line ${lineCounter.linePos(pos[0]).line}: is not the YAML expected (${code})`)
+  }
+  if (document.errors.length > 0) return []
+  const content = orUndefined(() => document.toJS({ maxAliasCount: 100 }))
+  if (!isRecord(content) || !isRecord(content.merchants) || Object.keys(content.merchants).length === 0) {
+    complain(`(${path}) must have "merchants:" with at least one merchant under it`)
+    return []
+  }
+  for (const key of Object.keys(content)) if (key !== 'merchants') complain(`(${path}) ${key}: is not a known setting`)
+  return Object.entries(content.merchants)
+}
+
+/** An alias that leads nowhere, or to too much, throws. */
+function orUndefined(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+function nameProblems(name: string, taken: boolean): string[] {
+  if (!MERCHANT_NAME.test(name)) return [': a name is 1 to 64 letters, digits, - and _']
+  return taken && name === DEFAULT_MERCHANT ? [': the environment (TRANCHE_GATEWAY_…) has a merchant of this name'] : []
+}
+
+/** undefined: none is named, or what the schema complains of. */
+function pathIn(content: unknown, setting: string, directory: string): string | undefined {
+  const path = isRecord(content) ? content[setting] : undefined
+  return typeof path === 'string' && path.trim() !== '' ? resolve(directory, path) : undefined
+}

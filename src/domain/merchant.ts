@@ -1,0 +1,85 @@
+// A merchant: one account at a gateway, under the name that it has here.
+
+import { Fault } from './fault.ts'
+import type { Currency } from './money.ts'
+import type { Connection } from './outcome.ts'
+import type { ReasonRule } from './reason-categories.ts'
+import { Secret } from './secret.ts'
+import { defaultOf } from './settings.ts'
+
+export interface Merchant {
+  readonly name: string
+  /** Base address, without a slash at its end. */
+  readonly url: string
+  readonly username: string
+  readonly password: Secret
+  /** It is an account of its own, although another merchant has its username and password under another address. */
+  readonly ownAccount: boolean
+  /** null: no limit of ours. */
+  readonly ratePerSecond: number | null
+  readonly inFlightMax: number
+  readonly timeoutMs: number
+  readonly connections: Connection
+  /** Of whom it is believed that a gateway is this one, and who we are to it. */
+  readonly trust: { readonly ca: string | null; readonly clientCert: string | null; readonly clientKey: Secret | null }
+  /** HTTP codes of which the gateway's operator has said, in writing, that nothing was executed. */
+  readonly notExecutedStatus: readonly number[]
+  /** `request_action`: the earlier interface, in which a refund is called CCCREDIT. */
+  readonly refundParameter: 'transaction_type' | 'request_action'
+  /** Of rows that name none. */
+  readonly currency: Currency | null
+  /** How this merchant's files write decimals; null: each file tells. */
+  readonly decimal: '.' | ',' | null
+  readonly lookalikeDays: number
+  /** Categories of reasons that this merchant's gateway words in its own way; they come before the built-in ones. */
+  readonly reasonRules: readonly ReasonRule[]
+}
+
+/** The limits of a merchant, which the environment sets for every one that has none of its own. */
+export type Traffic = Pick<Merchant, 'ratePerSecond' | 'inFlightMax' | 'timeoutMs' | 'connections'>
+
+/** The name of the merchant that the environment describes, and of the one meant where none is named. */
+export const DEFAULT_MERCHANT = 'default'
+
+/** What a merchant is like where nothing else is said. */
+export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'password'> = Object.freeze({
+  ownAccount: false,
+  trust: Object.freeze({ ca: null, clientCert: null, clientKey: null }),
+  ratePerSecond: null,
+  inFlightMax: defaultOf('TRANCHE_IN_FLIGHT'),
+  timeoutMs: defaultOf('TRANCHE_TIMEOUT_MS'),
+  connections: defaultOf('TRANCHE_CONNECTIONS'),
+  notExecutedStatus: Object.freeze([]),
+  refundParameter: 'transaction_type',
+  currency: null,
+  decimal: null,
+  lookalikeDays: 20,
+  reasonRules: Object.freeze([]),
+})
+
+/** Stands in where no merchant is configured and none is needed: a file can be checked before there is an account. */
+export const NO_MERCHANT: Merchant = Object.freeze({
+  ...MERCHANT_DEFAULTS,
+  name: DEFAULT_MERCHANT,
+  url: '',
+  username: '',
+  password: new Secret(''),
+})
+
+/** The merchant of that name, or a fault that says which there are. */
+export function merchantOf({ merchants }: { merchants: ReadonlyMap<string, Merchant> }, name: string): Merchant {
+  const merchant = merchants.get(name)
+  if (merchant !== undefined) return merchant
+  const names = [...merchants.keys()]
+  if (names.length === 0) {
+    throw new Fault(
+      'config',
+      'No merchant is configured: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD ' +
+        '(the last two also as …_FILE), or TRANCHE_CONFIG.',
+    )
+  }
+  throw new Fault(
+    'config',
+    `There is no merchant "${name}"; configured: ${names.join(', ')}. Name one with --merchant.`,
+  )
+}
