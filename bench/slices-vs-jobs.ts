@@ -10,17 +10,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Queue, Worker } from 'bullmq'
 import { Pool } from 'undici'
-import {
-  accountOf,
-  makeRecord,
-  openApp,
-  openInstructionFile,
-  openRecord,
-  openRedis,
-  openWork,
-  submitFile,
-  takeWorkerLock,
-} from '../src/app.ts'
+import { accountOf } from '../src/app/accounts.ts'
+import { openInstructionFile } from '../src/app/instruction-file.ts'
+import { makeRecord, openRecord } from '../src/app/ledger.ts'
+import { takeWorkerLock } from '../src/app/locks.ts'
+import { openRedis } from '../src/app/redis.ts'
+import { prepareSubmission } from '../src/app/submission.ts'
+import { startWork } from '../src/app/worker.ts'
+import { loadApp } from '../src/app.ts'
 import { parseFileArguments } from '../src/commands/file-arguments.ts'
 import { viewOf } from '../src/commands/follow.ts'
 import { openPrivateRedis } from '../src/queues/private-redis.ts'
@@ -119,7 +116,7 @@ async function timeInChild(which: string, url: string): Promise<number> {
 
 /** From the first look for work to the last settled row, every claim and settlement committed with full fsync. */
 async function timeSlices(): Promise<void> {
-  const app = await openApp({ env: process.env, as: null, logLevel: 'silent' })
+  const app = await loadApp({ env: process.env, as: null, logLevel: 'silent' })
   await makeRecord(app)
   const ledger = await openRecord(app)
   const path = join(app.config.dataDir, 'rows.csv')
@@ -133,11 +130,12 @@ async function timeSlices(): Promise<void> {
   if (opened.kind === 'refused') throw new Error(opened.problem)
   const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), false)
   // The amounts repeat: to the tool they are look-alikes, and the number it names must be allowed.
-  const first = await submitFile(app, opened.file, toSubmit, ledger)
+  const submission = await prepareSubmission(app, ledger)
+  const first = await submission.submit(opened.file, toSubmit)
   const allowLookalikes = first.kind === 'refused' ? first.reviewed.review.lookalikes : 0
   if (first.kind === 'refused') await first.reviewed.draft.discard()
   const submitted =
-    first.kind === 'refused' ? await submitFile(app, opened.file, { ...toSubmit, allowLookalikes }, ledger) : first
+    first.kind === 'refused' ? await submission.submit(opened.file, { ...toSubmit, allowLookalikes }) : first
   if (submitted.kind === 'refused') throw new Error('the file was refused')
   const lock = await takeWorkerLock(app, 'bench')
   if (lock.kind === 'held') throw new Error('the lock is held')
@@ -148,7 +146,7 @@ async function timeSlices(): Promise<void> {
     tellEnd = resolve
   })
   const startMs = performance.now()
-  const work = await openWork(app, ledger, redis.address, {
+  const work = await startWork(app, ledger, redis.address, {
     only: submitted.batchId,
     onSettled: () => {
       settled += 1

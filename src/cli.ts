@@ -95,8 +95,8 @@ function toProgram(): Command {
   /** Opens what every command needs, runs it, keeps its exit code. */
   async function act(action: Action, logLevel = 'error'): Promise<void> {
     const { json = false, as = null } = givenTo(program)
-    const { explainDamage, openApp } = await import('./app.ts')
-    const app = await openApp({ env: process.env, as, logLevel })
+    const [{ loadApp }, { explainDamage }] = await Promise.all([import('./app.ts'), import('./app/ledger.ts')])
+    const app = await loadApp({ env: process.env, as, logLevel })
     SCRUBS.set(program, app.scrub)
     try {
       process.exitCode = await action(app, openTerminal(json, process.stdout, process.stderr))

@@ -1,11 +1,14 @@
 // tranche adopt: takes over a ledger that was moved or put back, or an account that has another address.
 
-import { type App, type Held, openRecord, takeLedgerLock } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import { takeLedgerLock } from '../app/locks.ts'
+import type { App } from '../app.ts'
 import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { merchantOf } from '../domain/merchant.ts'
 import { shortUsername } from '../domain/username.ts'
+import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, plural, type Terminal } from './terminal.ts'
 

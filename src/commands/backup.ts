@@ -1,6 +1,7 @@
 // tranche backup FILE: the only supported copy of a ledger. Needs no Redis, and no worker has to stop for it.
 
-import { type App, openRecord } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { note } from './note.ts'

@@ -1,16 +1,12 @@
 // tranche check FILE: reads and validates all of it; records and sends nothing.
 
-import {
-  type App,
-  accountOf,
-  assertFormatName,
-  ledgerExists,
-  type OpenedFile,
-  openInstructionFile,
-  openRecordOrNone,
-  reviewFile,
-  saveFormat,
-} from '../app.ts'
+import { accountOf } from '../app/accounts.ts'
+import { ledgerExists } from '../app/data-directory.ts'
+import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
+import { openRecordOrNone } from '../app/ledger.ts'
+import { assertFormatName, saveFormat } from '../app/saved-formats.ts'
+import { prepareSubmission } from '../app/submission.ts'
+import type { App } from '../app.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
@@ -64,11 +60,8 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     sayHow(opened, terminal)
     sayCarried(opened, terminal)
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
-    const reviewed = await reviewFile(
-      opened.file,
-      request.toSubmit(await knownAccount(app, ledger, request), false),
-      ledger,
-    )
+    const toSubmit = request.toSubmit(await knownAccount(app, ledger, request), false)
+    const reviewed = await (await prepareSubmission(app, ledger)).review(opened.file, toSubmit)
     const ok = reviewed.refusals.length === 0
     await rejects.write(opened, reviewed)
     showReview(reviewed.review, terminal)

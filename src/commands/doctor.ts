@@ -1,17 +1,12 @@
 // tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
 
 import { existsSync } from 'node:fs'
-import {
-  type App,
-  assertClock,
-  checkRedis,
-  explainDamage,
-  inspectLedger,
-  isWitnessed,
-  openRecord,
-  reachGateway,
-  workerNow,
-} from '../app.ts'
+import { assertClock } from '../app/clock.ts'
+import { explainDamage, openRecord } from '../app/ledger.ts'
+import { workerNow } from '../app/locks.ts'
+import { checkRedis, inspectLedger, reachGateway } from '../app/probes.ts'
+import { isWitnessed } from '../app/witness.ts'
+import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'

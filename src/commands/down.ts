@@ -1,6 +1,9 @@
 // tranche down: stops a private Redis that a dead worker left behind.
 
-import { type App, hasDataDir, stopPrivateRedis, takeWorkerLock } from '../app.ts'
+import { hasDataDir } from '../app/data-directory.ts'
+import { takeWorkerLock } from '../app/locks.ts'
+import { stopPrivateRedis } from '../app/redis.ts'
+import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 

@@ -1,6 +1,8 @@
 // The options that check, submit and run share: what the file means, what may be in it, what is expected of it.
 
-import { type App, type FileOptions, readFormat } from '../app.ts'
+import type { FileOptions } from '../app/instruction-file.ts'
+import { readFormat } from '../app/saved-formats.ts'
+import type { App } from '../app.ts'
 import type { RetryStatus } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'

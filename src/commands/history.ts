@@ -1,6 +1,7 @@
 // tranche history REFERENCE: every move of an instruction, with who, when and what the gateway said.
 
-import { type App, openRecord } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import type { App } from '../app.ts'
 import { toJsonActor } from '../domain/actor.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'

@@ -1,7 +1,9 @@
 // tranche in-doubt list: the worklist, with all a person needs to look each transaction up at the gateway.
 
 import { writeFile } from 'node:fs/promises'
-import { type App, openRecord, toCsv, worklistColumns } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import { toWorklistCsv } from '../app/worklist.ts'
+import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import type { DoubtRow } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
@@ -87,11 +89,7 @@ function show(doubt: DoubtRecord, row: DoubtRow, app: App, terminal: Terminal): 
 }
 
 async function writeWorklist(path: string, doubts: readonly DoubtRecord[], terminal: Terminal): Promise<void> {
-  const columns = await worklistColumns()
-  const text = await toCsv(
-    columns,
-    doubts.map((doubt) => columns.map((name) => String(doubt[name] ?? ''))),
-  )
+  const text = await toWorklistCsv(doubts)
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {

@@ -1,6 +1,6 @@
 // What is said of the files of an inbox: the reports beside them, a line per event, the same as objects, and the exit code.
 
-import type { OpenedFile } from '../app.ts'
+import type { OpenedFile } from '../app/instruction-file.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, exitCodeOf, isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'

@@ -1,26 +1,18 @@
 // tranche inbox DIR: takes the files that are put into a folder, and puts the results beside them. It sends nothing itself.
 
-import {
-  type App,
-  accountOf,
-  findCardsIn,
-  holdAgainstBatch,
-  type Inbox,
-  openInboxFolder,
-  openInboxWork,
-  openInstructionFile,
-  sendsFor,
-  submitFile,
-  takeInboxLock,
-  type WorkerLock,
-  workerNow,
-  writeBatchResults,
-  writeRejects,
-} from '../app.ts'
+import { accountOf } from '../app/accounts.ts'
+import { createInboxWork, type InboxFolder, prepareInboxFolder } from '../app/inbox.ts'
+import { openInstructionFile } from '../app/instruction-file.ts'
+import { sendsFor, takeInboxLock, workerNow } from '../app/locks.ts'
+import { writeRejects } from '../app/rejects.ts'
+import { writeBatchResults } from '../app/results.ts'
+import { prepareSubmission } from '../app/submission.ts'
+import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { isPaused, standingOf, unservedText } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
+import type { Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
 import {
@@ -56,7 +48,7 @@ export async function inbox(app: App, dir: string, given: InboxArguments, termin
   refuseForOneFile(given)
   const request = parseFileArguments(app, await withFormat(app, given))
   const stableMs = parseDurationMs(given.stableFor ?? STABLE_FOR, '--stable-for')
-  const folder = await openInboxFolder(app, dir, stableMs)
+  const folder = await prepareInboxFolder(app, dir, stableMs)
   for (const path of folder.made) terminal.say(`A new folder was made: ${path}`)
   const ledger = await openRecordAloud(app, terminal)
   const interruption = openInterruption(terminal, async () => 0, 'the file in hand is brought to its end')
@@ -103,7 +95,7 @@ async function takeLock(
   once: boolean,
   signal: AbortSignal,
   terminal: Terminal,
-): Promise<WorkerLock | null> {
+): Promise<Lock | null> {
   for (let said = false; !signal.aborted; await app.clock.sleep(LOOK_EVERY_MS, signal)) {
     const lock = await takeInboxLock(app, inboxId)
     if (lock.kind === 'taken') return lock
@@ -131,7 +123,7 @@ interface WorkOptions {
 async function work(
   app: App,
   ledger: Ledger,
-  folder: Inbox,
+  folder: InboxFolder,
   request: FileRequest,
   options: WorkOptions,
   signal: AbortSignal,
@@ -144,10 +136,9 @@ async function work(
   const { fingerprint } = toSubmit()
   const events: InboxEvent[] = []
   const worker = openWorkerNote(app, ledger, merchant.name, terminal)
-  const inboxWork = await openInboxWork({
-    ...{ folder, ledger, ledgerPath: app.paths.ledger, accountId, clock: app.clock },
-    fingerprint,
-    findCards: (path) => findCardsIn(path, merchant, request.options),
+  const submission = await prepareSubmission(app, ledger)
+  const inboxWork = await createInboxWork(app, ledger, {
+    ...{ folder, accountId, fingerprint, merchant, options: request.options },
     open: async (path, name) => {
       const opened = await openInstructionFile(path, merchant, request.options)
       return opened.kind === 'file' ? { ...opened, file: { ...opened.file, name: nameText(name) } } : opened
@@ -157,8 +148,8 @@ async function work(
       await noteExport(app, ledger, { kind: 'rejects', file: path, rows, of: opened.file.name }, terminal)
     },
     cardsFound: (path, place) => noteCardsInInbox(app, ledger, { inbox: folder.path, path, ...place }, terminal),
-    submit: (file) => submitFile(app, file, toSubmit(), ledger),
-    holdAgainst: (batchId, file) => holdAgainstBatch(batchId, file, toSubmit(), ledger),
+    submit: (file) => submission.submit(file, toSubmit()),
+    holdAgainst: (batchId, file) => submission.holdAgainst(batchId, file, toSubmit()),
     writeResults: async (batchId, out) => {
       const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })
       await noteResults(app, ledger, batchId, written, terminal)

@@ -1,6 +1,7 @@
 // tranche init: makes the record of this installation. Nothing else does, so that a volume that is not mounted is noticed.
 
-import { type App, makeRecord, openRecord } from '../app.ts'
+import { makeRecord, openRecord } from '../app/ledger.ts'
+import type { App } from '../app.ts'
 import { note } from './note.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 

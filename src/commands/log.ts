@@ -1,6 +1,7 @@
 // tranche log: what people and the machine did, in order of time, for a person or line by line for a collector of logs.
 
-import { type App, openRecord } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import type { App } from '../app.ts'
 import { toJsonActor } from '../domain/actor.ts'
 import type { LogEntry } from '../domain/acts.ts'
 import { isoOf } from '../domain/batch-status.ts'
@@ -13,7 +14,7 @@ export interface LogArguments {
 }
 
 export async function log(app: App, { since }: LogArguments, terminal: Terminal): Promise<number> {
-  const sinceMs = since === undefined ? null : await parseSince('--since', since, 'Nothing was changed.')
+  const sinceMs = since === undefined ? null : parseSince('--since', since, 'Nothing was changed.')
   const ledger = await openRecord(app)
   try {
     let entries = 0

@@ -2,7 +2,8 @@
 
 import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { type App, openRecord } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import type { App } from '../app.ts'
 import type { PersonAct } from '../domain/acts.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'

@@ -1,7 +1,8 @@
 // tranche purge: personal data of finished batches out of the record. What prevents a second sending stays.
 
 import { createInterface } from 'node:readline/promises'
-import { type App, openRecord } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { PurgePlan } from '../domain/purge.ts'
@@ -55,7 +56,7 @@ export async function purge(app: App, given: PurgeArguments, terminal: Terminal)
 async function toRequest(app: App, { before, reason }: PurgeArguments) {
   const nothing = 'Nothing was purged.'
   if (reason.trim() === '') throw new Fault('usage', `--reason: write why; it is kept in the log of acts. ${nothing}`)
-  const beforeMs = await parseSince('--before', before, nothing)
+  const beforeMs = parseSince('--before', before, nothing)
   const nowMs = app.clock.nowMs()
   if (beforeMs > nowMs) throw new Fault('usage', `--before ${before}: this moment is still to come. ${nothing}`)
   const categoryOf = (merchant: string, text: string) =>

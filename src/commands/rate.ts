@@ -1,8 +1,12 @@
 // tranche rate [MERCHANT] [N/s]: shows the rate dial, or turns it while a worker is running. Needs no Redis.
 
-import { type App, accountOf, type Holder, openRecord, sendsFor, workerNow } from '../app.ts'
+import { accountOf } from '../app/accounts.ts'
+import { openRecord } from '../app/ledger.ts'
+import { sendsFor, workerNow } from '../app/locks.ts'
+import type { App } from '../app.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
+import type { Holder } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { openRecordAloud } from './submit.ts'
 import { EXIT, type Terminal, toTable } from './terminal.ts'

@@ -1,7 +1,9 @@
 // --rejects: the rows that cannot be sent as written, in a file to mend and hand in again; and what is said about it.
 
-import { checkRejects, type OpenedFile, type ResultsBeside, type WrittenRejects, writeRejects } from '../app.ts'
+import type { OpenedFile } from '../app/instruction-file.ts'
+import { prepareRejects } from '../app/rejects.ts'
 import { toIdentifier } from '../domain/identifier.ts'
+import type { ResultsBeside, WrittenRejects } from '../domain/rejects.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { askingWords, commandText, readingWords } from './command-line.ts'
 import type { FileArguments } from './file-arguments.ts'
@@ -26,24 +28,24 @@ export async function openRejects(
   inputPath: string,
   results: ResultsBeside | null,
 ): Promise<Rejects> {
-  const path = given.rejects === undefined ? null : await checkRejects(given.rejects, inputPath, results)
+  const file = given.rejects === undefined ? null : await prepareRejects(given.rejects, inputPath, results)
   let written: WrittenRejects | null = null
   let next = ''
   let others = ''
   return {
     async write(opened, { draft, review }) {
-      if (path === null) return
-      next = nextCommand(path, given, opened.decimal)
+      if (file === null) return
+      next = nextCommand(file.path, given, opened.decimal)
       others = othersText(review.rows - review.invalid, given)
       const runKey = given.runKey === undefined ? null : toIdentifier(given.runKey)
-      written = await writeRejects(path, { opened, runKey, rejects: draft.rejects() })
+      written = await file.writeRows({ opened, runKey, rejects: draft.rejects() })
     },
     async writeWhole(opened) {
-      if (path !== null) written = await writeRejects(path, opened)
+      if (file !== null) written = await file.writeWhole(opened)
     },
     say(terminal) {
-      if (path === null) return
-      terminal.say(written === null ? notWritten(path) : rejectsText(written, next))
+      if (file === null) return
+      terminal.say(written === null ? notWritten(file.path) : rejectsText(written, next))
       if (others !== '') terminal.say(others)
     },
     written: () => written,

@@ -1,10 +1,12 @@
 // tranche in-doubt resolve: records what a person found out about rows in doubt, one by one or by worklist.
 
-import { type App, openRecord, readWorklistFile, transactionIdProblem } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import { readWorklistFile } from '../app/worklist.ts'
+import type { App } from '../app.ts'
 import type { Resolution, Resolved } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
-import { FINDINGS, parseFinding } from '../domain/resolution.ts'
+import { FINDINGS, parseFinding, transactionIdProblem } from '../domain/resolution.ts'
 import { resultStatusOf } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { showStructuralFault } from './check.ts'
@@ -54,7 +56,7 @@ async function parseResolution(app: App, reference: string | undefined, given: R
     given.attempt === undefined ? null : /^\d{1,9}$/.test(given.attempt) ? Number(given.attempt) : Number.NaN
   if (Number.isNaN(attempt)) throw usage(`--attempt ${given.attempt}: write the number that the worklist shows`)
   const transactionId = given.transaction?.trim() ?? null
-  const wrong = transactionId === null ? null : await transactionIdProblem(transactionId, finding)
+  const wrong = transactionId === null ? null : transactionIdProblem(transactionId, finding)
   if (wrong !== null) throw usage(`--transaction ${transactionId}: ${wrong.problem}; ${wrong.remedy}`)
   return {
     ...{ reference: toIdentifier(reference), merchant: given.merchant ?? null, attempt, row: null, finding },

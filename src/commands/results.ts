@@ -1,6 +1,7 @@
 // tranche results BATCH --out FILE: the reconciliation of a batch, finished or not.
 
-import { type App, checkOut, writeBatchResults } from '../app.ts'
+import { checkOut, writeBatchResults } from '../app/results.ts'
+import type { App } from '../app.ts'
 import { countIn, isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
@@ -23,7 +24,7 @@ export interface ResultsArguments {
 }
 
 export async function results(app: App, id: string, given: ResultsArguments, terminal: Terminal): Promise<number> {
-  const sinceMs = given.since === undefined ? null : await parseSince('--since', given.since, 'Nothing was written.')
+  const sinceMs = given.since === undefined ? null : parseSince('--since', given.since, 'Nothing was written.')
   const only = given.only === undefined ? null : parseOnly(given.only)
   const isExtract = sinceMs !== null || only !== null
   if (isExtract && given.exceptions !== undefined) {

@@ -1,6 +1,6 @@
 // What a file holds and why it is refused, in words and as an object.
 
-import type { OpenedFile } from '../app.ts'
+import type { OpenedFile } from '../app/instruction-file.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/draft.ts'
 import type { Currency } from '../domain/money.ts'

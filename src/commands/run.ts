@@ -1,35 +1,24 @@
 // tranche run FILE --out RESULTS: submits, works it off in this process, writes the results. Run again, it resumes.
 
-import {
-  type App,
-  accountOf,
-  assertRecord,
-  assertTlsHolds,
-  checkOut,
-  checkRoom,
-  findKnownBatch,
-  type Held,
-  holdAgainstBatch,
-  type OpenedFile,
-  openInstructionFile,
-  openRecord,
-  openRedis,
-  openRehearsal,
-  openWork,
-  prepareSandbox,
-  sendsFor,
-  submitFile,
-  takeLockToSend,
-  type Work,
-  type WorkerLock,
-  writeBatchResults,
-} from '../app.ts'
+import { accountOf } from '../app/accounts.ts'
+import { assertTlsHolds } from '../app/gateway.ts'
+import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
+import { assertRecord, openRecord } from '../app/ledger.ts'
+import { sendsFor, takeLockToSend } from '../app/locks.ts'
+import { openRedis } from '../app/redis.ts'
+import { openRehearsal } from '../app/rehearsal.ts'
+import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
+import { prepareSandbox } from '../app/sandbox.ts'
+import { prepareSubmission, type Submission } from '../app/submission.ts'
+import { startWork } from '../app/worker.ts'
+import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, exitCodeOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { isSameFingerprint } from '../domain/interpretation.ts'
 import type { Known, SubmitRequest } from '../domain/submission.ts'
+import type { Held, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { againLines } from './again-report.ts'
 import { refuseWhole } from './check.ts'
@@ -103,13 +92,14 @@ async function runOn(
     const { exceptions = null } = given
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions }
     await checkRoom([given.out, exceptions], opened.rows, opened.file.columns.length)
-    const same = await findSame(ledger, opened, toSubmit, { ...results, sandbox })
+    const submission = await prepareSubmission(app, ledger)
+    const same = await findSame(ledger, submission, opened, toSubmit, { ...results, sandbox })
     const known = same === null ? null : goOnWith(same, toSubmit, path, rejects, terminal)
     if (same !== null && known === null) return EXIT.refused
     await own.tryToOpen()
     sayHow(opened, terminal)
     if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
-    const batchId = known ?? (await record(app, ledger, opened, toSubmit, path, rejects, terminal))
+    const batchId = known ?? (await record(app, ledger, submission, opened, toSubmit, path, rejects, terminal))
     if (batchId === null) return EXIT.refused
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
@@ -182,11 +172,12 @@ interface Out {
  */
 async function findSame(
   ledger: Ledger,
+  submission: Submission,
   { file }: OpenedFile & { kind: 'file' },
   request: SubmitRequest,
   out: Out,
 ): Promise<Known | null> {
-  const known = await findKnownBatch(file, request, ledger)
+  const known = await submission.findKnown(file, request)
   if (known?.kind === 'read-otherwise') return known
   if (known !== null) {
     await checkOut({ ...out, batchId: known.batchId })
@@ -198,7 +189,7 @@ async function findSame(
   } catch (error) {
     const finished = request.retry.length > 0 ? null : await findWritten(ledger, file.sha256, request, out)
     if (finished === null) throw error
-    return holdAgainstBatch(finished, file, request, ledger)
+    return submission.holdAgainst(finished, file, request)
   }
 }
 
@@ -222,13 +213,14 @@ async function findWritten(ledger: Ledger, sha256: string, request: SubmitReques
 async function record(
   app: App,
   ledger: Ledger,
+  submission: Submission,
   opened: OpenedFile & { kind: 'file' },
   request: SubmitRequest,
   path: string,
   rejects: Rejects,
   terminal: Terminal,
 ): Promise<BatchId | null> {
-  const submitted = await submitFile(app, opened.file, request, ledger, async (reviewed) => {
+  const submitted = await submission.submit(opened.file, request, async (reviewed) => {
     await rejects.write(opened, reviewed)
     await noteRejects(app, ledger, rejects, path, terminal)
   })
@@ -258,9 +250,9 @@ interface OwnWork {
 }
 
 function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown) => void): OwnWork {
-  let lock: WorkerLock | null = null
+  let lock: Lock | null = null
   let redis: Awaited<ReturnType<typeof openRedis>> | null = null
-  let work: Work | null = null
+  let work: Awaited<ReturnType<typeof startWork>> | null = null
   async function stopWork(): Promise<void> {
     await work?.stop()
     work = null
@@ -276,7 +268,7 @@ function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown) => vo
     },
     async start(batchId) {
       if (redis !== null && work === null)
-        work = await openWork(app, ledger, redis.address, { only: batchId, onTrouble })
+        work = await startWork(app, ledger, redis.address, { only: batchId, onTrouble })
     },
     stopWork,
     async close() {

@@ -1,6 +1,6 @@
 // tranche sandbox: a gateway of one's own, for trials and rehearsals.
 
-import { sandboxRoom, systemClock } from '../app.ts'
+import { openSandboxServer } from '../app/sandbox.ts'
 import { Fault } from '../domain/fault.ts'
 import { EXIT, type Terminal } from './terminal.ts'
 
@@ -14,14 +14,12 @@ export interface SandboxArguments {
 }
 
 export async function sandbox(given: SandboxArguments, terminal: Terminal): Promise<number> {
-  const { openSandbox, triggerLines } = await sandboxRoom()
   const username = given.username ?? 'sandbox'
   const password = given.password ?? 'sandbox'
-  const server = await openSandbox({
+  const { server, triggers } = await openSandboxServer({
     port: parseNumber(given.port, '--port', 65_535) ?? 8020,
     username,
     password,
-    clock: () => systemClock.nowMs(),
     latencyMs: parseNumber(given.latency, '--latency', 600_000) ?? 0,
     settleAfterMs: (parseNumber(given.settleAfter, '--settle-after', 31_536_000) ?? 86_400) * 1000,
     triggers: given.triggers !== false,
@@ -33,7 +31,7 @@ export async function sandbox(given: SandboxArguments, terminal: Terminal): Prom
     `  export TRANCHE_GATEWAY_URL=${server.url} TRANCHE_GATEWAY_USERNAME=${username} TRANCHE_GATEWAY_PASSWORD=${password}`,
   )
   terminal.say('Amounts that make trouble (sales and authorizations by vault id, refunds and captures alike):')
-  for (const line of triggerLines()) terminal.say(`  ${line}`)
+  for (const line of triggers) terminal.say(`  ${line}`)
   terminal.say(
     `Orders and vault cards are prepared with POST ${server.url}/_sandbox/prepare; what was executed: GET ${server.url}/_sandbox/log`,
   )

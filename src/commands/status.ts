@@ -1,9 +1,11 @@
 // tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
 
-import { type App, type Holder, sendsFor, workerNow } from '../app.ts'
+import { sendsFor, workerNow } from '../app/locks.ts'
+import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
+import type { Holder } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { countsOf, durationText, openProgress } from './follow.ts'
 import { toJsonBatchTotals, totalLines } from './outcome-report.ts'

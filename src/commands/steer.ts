@@ -1,6 +1,7 @@
 // tranche pause, resume and cancel: what a person decides about a batch or an account, with the reason kept.
 
-import { type App, openRecord } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'

@@ -1,15 +1,11 @@
 // tranche submit FILE: records it and prints the batch id; a worker does the rest.
 
-import {
-  type App,
-  accountOf,
-  assertRecord,
-  openInstructionFile,
-  openRecord,
-  sendsFor,
-  submitFile,
-  workerNow,
-} from '../app.ts'
+import { accountOf } from '../app/accounts.ts'
+import { openInstructionFile } from '../app/instruction-file.ts'
+import { assertRecord, openRecord } from '../app/ledger.ts'
+import { sendsFor, workerNow } from '../app/locks.ts'
+import { prepareSubmission } from '../app/submission.ts'
+import type { App } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
 import { unservedText } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
@@ -38,7 +34,8 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     sayHow(opened, terminal)
     const accountId = await accountOf(ledger, request.merchant, app.clock)
     const toSubmit = request.toSubmit(accountId, false)
-    const submitted = await submitFile(app, opened.file, toSubmit, ledger, async (reviewed) => {
+    const submission = await prepareSubmission(app, ledger)
+    const submitted = await submission.submit(opened.file, toSubmit, async (reviewed) => {
       await rejects.write(opened, reviewed)
       await noteRejects(app, ledger, rejects, path, terminal)
     })

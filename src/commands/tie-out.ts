@@ -1,6 +1,6 @@
 // The sentence that ties results to the rows they came from: how many were read, what became of them, and of the money.
 
-import type { writeBatchResults } from '../app.ts'
+import type { writeBatchResults } from '../app/results.ts'
 import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import type { ResultStatus } from '../domain/states.ts'

@@ -1,6 +1,10 @@
 // tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
 
-import { type App, openRecord, openRedis, openWork, takeLockToSend } from '../app.ts'
+import { openRecord } from '../app/ledger.ts'
+import { takeLockToSend } from '../app/locks.ts'
+import { openRedis } from '../app/redis.ts'
+import { startWork } from '../app/worker.ts'
+import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, exitCodeOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
@@ -65,7 +69,7 @@ async function workUntil(
     // What a dead worker was sending comes into doubt as work opens: the exit code must tell of it.
     for (const batch of await ledger.batches()) if (countIn(batch, 'SENDING') > 0) touched.add(batch.batchId)
     const unlogged = new Set<BatchId>()
-    const work = await openWork(app, ledger, redis.address, {
+    const work = await startWork(app, ledger, redis.address, {
       only: null,
       onSettled: (row) => {
         touched.add(row.batchId)

@@ -1,6 +1,7 @@
 // What a person says of a row in doubt, and where it moves the row. Pure.
 
 import { toLowerAscii } from './keyword.ts'
+import type { Problem } from './problem.ts'
 import type { State } from './states.ts'
 
 /** `approved` and `declined`: found at the gateway. `not-executed`: not found there. `send-again`: not found, and wanted. */
@@ -31,4 +32,16 @@ export function backsOff(finding: Finding): boolean {
 /** Only what was executed or declined has a transaction. */
 export function takesTransaction(finding: Finding): boolean {
   return finding === 'approved' || finding === 'declined'
+}
+
+/** What is wrong with a transaction id that a person gives; null: nothing. */
+export function transactionIdProblem(text: string, finding: Finding): Problem | null {
+  if (!takesTransaction(finding)) {
+    return { problem: `a row that is ${finding} has no transaction`, remedy: 'leave it out, or correct the resolution' }
+  }
+  if (/^[1-9]\d{0,39}$/.test(text)) return null
+  return {
+    problem: 'it is no transaction id',
+    remedy: 'write its digits; a spreadsheet may have rounded it: format the column as text',
+  }
 }

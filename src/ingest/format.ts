@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '../domain/fault.ts'
+import { isTimeZone } from '../domain/instant.ts'
 import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { parseCurrency } from '../domain/money.ts'
@@ -12,7 +13,6 @@ import { writeDurably } from '../files/durable.ts'
 import { NotAFile, openFile } from '../files/open-file.ts'
 import { parseColumnMap } from './columns.ts'
 import { readAll } from './csv/bytes.ts'
-import { isTimeZone } from './fields/instant.ts'
 
 /** The options of the command line that decide what a file means, as they are written there. */
 export interface Format {

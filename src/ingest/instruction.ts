@@ -1,5 +1,6 @@
 // The cells of a row, or the fields of a message, → an instruction, or everything that is wrong with it.
 
+import { parseExecuteAt } from '../domain/instant.ts'
 import {
   DETAIL_FIELDS,
   type DetailField,
@@ -16,7 +17,6 @@ import type { Field } from './columns.ts'
 import { parseMoney, parsePlainDecimal } from './fields/amount.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
 import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
-import { parseExecuteAt } from './fields/instant.ts'
 import { toXtlOrderId } from './fields/xtl-order-id.ts'
 import { kindProblem, marksProblem, type Stored } from './workbook/cell.ts'
 

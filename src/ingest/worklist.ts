@@ -7,32 +7,14 @@ import type { RowFault } from '../domain/draft.ts'
 import { unguardCell } from '../domain/formula-guard.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
-import { isProblem, type Problem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
-import { FINDINGS, type Finding, parseFinding, takesTransaction } from '../domain/resolution.ts'
+import { isProblem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
+import { FINDINGS, type Finding, parseFinding, transactionIdProblem } from '../domain/resolution.ts'
 import { holdsControls } from '../domain/visible.ts'
+import type { WORKLIST_COLUMNS } from '../domain/worklist-columns.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding } from './csv/bytes.ts'
 import { sniffLayout } from './csv/delimiter.ts'
 import { readRecords } from './csv/records.ts'
 
-/** What a worklist shows, and the three columns that a person fills in. `attempt` ties what was found to what was shown. */
-export const WORKLIST_COLUMNS = [
-  'reference',
-  'attempt',
-  'operation',
-  'amount',
-  'currency',
-  'order_id',
-  'vault_id',
-  'xtl_order_id',
-  'sent_at',
-  'reason',
-  'merchant',
-  'batch',
-  'row',
-  'resolution',
-  'resolution_transaction_id',
-  'resolution_reason',
-] as const
 type Column = (typeof WORKLIST_COLUMNS)[number]
 const NEEDED = ['reference', 'attempt', 'resolution'] as const satisfies readonly Column[]
 
@@ -175,18 +157,6 @@ function parseRow(
     finding,
     transactionId,
     reason,
-  }
-}
-
-/** What is wrong with a transaction id that a person gives; null: nothing. */
-export function transactionIdProblem(text: string, finding: Finding): Problem | null {
-  if (!takesTransaction(finding)) {
-    return { problem: `a row that is ${finding} has no transaction`, remedy: 'leave it out, or correct the resolution' }
-  }
-  if (/^[1-9]\d{0,39}$/.test(text)) return null
-  return {
-    problem: 'it is no transaction id',
-    remedy: 'write its digits; a spreadsheet may have rounded it: format the column as text',
   }
 }
 

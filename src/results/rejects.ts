@@ -6,6 +6,7 @@ import type { Reject, RowFault } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { guardCell } from '../domain/formula-guard.ts'
 import type { Pages } from '../domain/pages.ts'
+import type { ResultsBeside, WrittenRejects } from '../domain/rejects.ts'
 import { REJECT_COLUMNS } from '../domain/result-columns.ts'
 import { openFile } from '../files/open-file.ts'
 import { oneLine } from './cells.ts'
@@ -37,20 +38,6 @@ export interface RejectedFile {
 
 /** A structural fault: there are no rows that could be told apart. */
 export type WholeFault = Pick<RowFault, 'column' | 'problem' | 'remedy'> & { readonly line: number | null }
-
-export interface WrittenRejects {
-  readonly path: string
-  readonly rows: number
-  /** `emptied`: nothing is bad, and what an earlier run left there has only its column names now. */
-  readonly kind: 'written' | 'replaced' | 'emptied' | 'nothing'
-}
-
-/** What the same run will write. */
-export interface ResultsBeside {
-  readonly out: string
-  readonly exceptions: string | null
-  readonly sandbox: boolean
-}
 
 /**
  * Where rejects may be written; faults with `usage` before anything else happens where they may not: over the input, over

@@ -2,7 +2,8 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readWorklist, WORKLIST_COLUMNS } from '../../src/ingest/worklist.ts'
+import { WORKLIST_COLUMNS } from '../../src/domain/worklist-columns.ts'
+import { readWorklist } from '../../src/ingest/worklist.ts'
 
 let dir: string
 beforeEach(async () => {

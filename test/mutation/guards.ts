@@ -57,7 +57,7 @@ const MONEY = 'test/domain/money.test.ts'
 const INSTRUCTION = 'test/domain/instruction.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
-const MOMENT = 'test/ingest/fields/instant.test.ts'
+const MOMENT = 'test/domain/instant.test.ts'
 const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
 const INTERPRETATION = 'test/domain/interpretation.test.ts'
@@ -606,7 +606,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'TLS: what weakens it is refused by whatever sends',
-    file: 'src/app.ts',
+    file: 'src/app/lanes.ts',
     guard: '  assertTlsHolds(app)\n  const lanes',
     without: '  const lanes',
     tests: ['test/e2e/tls.e2e.test.ts'],
@@ -1234,7 +1234,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a witness in a directory that cannot be used is not done without',
-    file: 'src/app.ts',
+    file: 'src/app/witness.ts',
     guard: '  return witnessDirs.map((dir) => placeIn(dir, dataDir))\n',
     without: '  return witnessDirs.map((dir) => (placeIn === undefined ? dataDir : dir))\n',
     tests: [WITNESS_DIR],
@@ -1262,7 +1262,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'results of an older state are not written over those of the newer one',
-    file: 'src/app.ts',
+    file: 'src/app/results.ts',
     guard: '  await keepEarlierResults(app, ledger, request)\n',
     without: '  if (request.out.length < 0) await keepEarlierResults(app, ledger, request)\n',
     tests: [PUT_BACK],
@@ -1339,14 +1339,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'copies on one machine are kept from working at the same time',
-    file: 'src/app.ts',
+    file: 'src/app/locks.ts',
     guard: "if (copies.kind === 'held') throw",
     without: 'if (copies.kind === undefined) throw',
     tests: [PUT_BACK],
   },
   {
     name: 'whoever sends looks whether the ledger is the one',
-    file: 'src/app.ts',
+    file: 'src/app/locks.ts',
     guard: '    if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)\n  }\n  const lock',
     without: '  }\n  const lock',
     tests: [COPIED],
@@ -1538,14 +1538,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'execute_at: a moment far in the past is not due now',
-    file: 'src/ingest/fields/instant.ts',
+    file: 'src/domain/instant.ts',
     guard: 'moment >= EARLIEST_MS && ',
     without: '',
     tests: [MOMENT],
   },
   {
     name: 'execute_at: a moment far ahead does not wait without end',
-    file: 'src/ingest/fields/instant.ts',
+    file: 'src/domain/instant.ts',
     guard: ' && moment < TOO_LATE_MS',
     without: '',
     tests: [MOMENT],
@@ -1581,7 +1581,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'inbox: the rows of a workbook alone do not say that it may be moved',
-    file: 'src/app.ts',
+    file: 'src/app/inbox.ts',
     guard: "findCardsBeside(handle, sheet, opened.kind === 'file' ? opened.formsPassed : undefined)",
     without: "Promise.resolve({ kind: 'none' } as const)",
     tests: [INBOX_USED],
@@ -1707,7 +1707,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'inbox: one process at a time takes its files',
-    file: 'src/app.ts',
+    file: 'src/app/locks.ts',
     guard: '`inbox-${inboxId}.lock`',
     without: '`inbox-${process.pid}.lock`',
     tests: [INBOX_USED],
@@ -2195,7 +2195,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what is declared of a file is held against the finished batch that it is',
     file: 'src/commands/run.ts',
-    guard: 'return holdAgainstBatch(finished, file, request, ledger)',
+    guard: 'return submission.holdAgainst(finished, file, request)',
     without: "return { kind: 'known', batchId: finished }",
     tests: [BRAKES],
   },
@@ -2222,7 +2222,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a run follows no worker that was started without the merchant',
-    file: 'src/app.ts',
+    file: 'src/app/locks.ts',
     guard: 'return holder?.merchants?.includes(merchant) ?? true',
     without: 'return holder?.merchants?.includes(merchant) !== null',
     tests: [WORKER],
@@ -2250,7 +2250,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a rehearsal is of the merchant that is named',
-    file: 'src/app.ts',
+    file: 'src/app/rehearsal.ts',
     guard: 'const configured = like ?? ',
     without: 'const configured = ',
     tests: [DOORS],
@@ -2420,14 +2420,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'reading: a time that comes twice is not guessed',
-    file: 'src/ingest/fields/instant.ts',
+    file: 'src/domain/instant.ts',
     guard: 'moment !== undefined && moments.length === 1',
     without: 'moment !== undefined',
     tests: [MOMENT],
   },
   {
     name: 'reading: a time that does not exist is not moved',
-    file: 'src/ingest/fields/instant.ts',
+    file: 'src/domain/instant.ts',
     guard: '    .filter((moment) => zoneOffsetMs(moment, timeZone) === localMs - moment)\n',
     without: '',
     tests: [MOMENT],
@@ -2904,7 +2904,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'an extract by status is not taken for the reconciliation',
-    file: 'src/app.ts',
+    file: 'src/app/results.ts',
     guard: 'if (sinceMs === null && only === null) await ledger',
     without: 'if (sinceMs === null) await ledger',
     tests: [FORMATS_RUN],
@@ -2946,7 +2946,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'nothing is recorded under a clock that is years late',
-    file: 'src/app.ts',
+    file: 'src/app/ledger.ts',
     guard: '  assertOwnDirectory(app.config.dataDir)\n  assertClock(app)\n',
     without: '  assertOwnDirectory(app.config.dataDir)\n',
     tests: ['test/hostile/clock.chaos.test.ts'],
@@ -3179,7 +3179,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'the name of a file is recorded masked',
-    file: 'src/app.ts',
+    file: 'src/app/instruction-file.ts',
     guard: 'name: maskCardData(basename(path))',
     without: 'name: basename(path)',
     tests: [DOORS],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { toCsv } from '../../src/app.ts'
+import { toGuardedCsv } from '../../src/results/formats.ts'
 import { writeRejects, writeWholeReject } from '../../src/results/rejects.ts'
 import { writeResults } from '../../src/results/write.ts'
 import { cellsOf, couldRun, couldRunElsewhere, FORMULAS, SEPARATORS } from '../fixtures/formulas.ts'
@@ -55,7 +55,7 @@ const FILES: readonly [string, (text: string) => Promise<Buffer>][] = [
       return readFile(path)
     },
   ],
-  ['a worklist', async (text) => Buffer.from(await toCsv(['reference', 'reason'], [[text, text]]))],
+  ['a worklist', async (text) => Buffer.from(toGuardedCsv(['reference', 'reason'], [[text, text]]))],
 ]
 
 describe.each(FILES)('%s', (_, write) => {

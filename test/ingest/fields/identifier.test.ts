@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseMoment } from '../../../src/domain/instant.ts'
 import { isProblem } from '../../../src/domain/problem.ts'
 import { parseGatewayId, parseXtlOrderId } from '../../../src/ingest/fields/identifier.ts'
-import { parseMoment } from '../../../src/ingest/fields/instant.ts'
 import { parseReference, parseRunKey } from '../../../src/ingest/fields/reference.ts'
 import { toXtlOrderId } from '../../../src/ingest/fields/xtl-order-id.ts'
 

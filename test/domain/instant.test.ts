@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isProblem } from '../../../src/domain/problem.ts'
-import { isTimeZone, parseExecuteAt, parseMoment } from '../../../src/ingest/fields/instant.ts'
+import { isTimeZone, parseExecuteAt, parseMoment } from '../../src/domain/instant.ts'
+import { isProblem } from '../../src/domain/problem.ts'
 
 const ZONES = [
   ...['Europe/Berlin', 'America/New_York', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kolkata', 'Asia/Kathmandu'],

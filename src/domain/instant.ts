@@ -1,6 +1,6 @@
 // `execute_at`: a moment, the same wherever the file is read. A time without an offset is one in a time zone only.
 
-import type { Problem } from '../../domain/problem.ts'
+import type { Problem } from './problem.ts'
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?$/
 const EXAMPLE = '2026-12-01T09:00:00+01:00'

@@ -1,0 +1,37 @@
+// The data directory: whether it is there, and whether it is ours alone.
+
+import { mkdirSync, statSync } from 'node:fs'
+import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+
+/** Makes the directory where there is none. */
+export function makeDataDir({ config: { dataDir } }: App): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new Fault(
+      'config',
+      `The data directory ${dataDir} cannot be made (${message}). Nothing was sent. Correct TRANCHE_DATA_DIR or its owner.`,
+      { cause: error },
+    )
+  }
+}
+
+export function hasDataDir(app: App): boolean {
+  return statSync(app.config.dataDir, { throwIfNoEntry: false }) !== undefined
+}
+
+export function ledgerExists(app: App): boolean {
+  return statSync(app.paths.ledger, { throwIfNoEntry: false }) !== undefined
+}
+
+/** Who can write the directory can put another ledger there, or hold its locks, whatever the modes of the files. */
+export function assertOwnDirectory(dataDir: string): void {
+  const mode = statSync(dataDir, { throwIfNoEntry: false })?.mode ?? 0
+  if ((mode & 0o022) === 0) return
+  throw new Fault(
+    'config',
+    `Other users can write to the data directory ${dataDir} (mode ${(mode & 0o777).toString(8)}), so another record could be put in the place of this one. Nothing was sent. Take that right away (chmod go-w ${dataDir}), or let TRANCHE_DATA_DIR name a directory within it that only this user can write.`,
+  )
+}

@@ -1,0 +1,130 @@
+// A file of instructions: surveyed once to its end, and its rows read again from the same descriptor.
+
+import { basename } from 'node:path'
+import { maskCardData } from '../domain/card-secrets.ts'
+import { Fault } from '../domain/fault.ts'
+import { isTimeZone } from '../domain/instant.ts'
+import type { Operation } from '../domain/instruction.ts'
+import type { Merchant } from '../domain/merchant.ts'
+import type { Currency } from '../domain/money.ts'
+import { isProblem } from '../domain/problem.ts'
+import type { FileRefusal, InstructionFile } from '../domain/submission.ts'
+import type { NumbersPassed } from '../ingest/cards/evidence.ts'
+import { accountKeyOf } from './accounts.ts'
+import { openToRead } from './input-file.ts'
+
+export interface FileOptions {
+  readonly operation: Operation | undefined
+  readonly currency: Currency | undefined
+  readonly decimal: '.' | ',' | undefined
+  readonly runKey: string | undefined
+  /** IANA name: where moments without an offset are read. */
+  readonly timeZone?: string | undefined
+  /** What the columns are, where their names do not say it. */
+  readonly map?: readonly { readonly column: string; readonly field: string }[] | undefined
+  /** Columns whose numbers only look like card numbers, as a person says. */
+  readonly notCards?: readonly string[] | undefined
+  /** Of a workbook with several. */
+  readonly sheet: string | undefined
+}
+
+/** A file that could be surveyed, or why it is refused whole. */
+export type OpenedFile =
+  | {
+      readonly kind: 'file'
+      readonly file: InstructionFile
+      readonly rows: number
+      readonly warnings: readonly string[]
+      /** Numbers that look like card numbers and were let pass, by column. */
+      readonly numbersPassed: readonly NumbersPassed[]
+      /** Columns that were understood under another name than the gateway's. */
+      readonly mapped: readonly { readonly written: string; readonly field: string }[]
+      /** As the whole file was read; null: no amount of it shows one. */
+      readonly decimal: '.' | ',' | null
+      /** Which of the carried columns names references; null: none does. */
+      readonly referencePlace: number | null
+      /** Of a workbook, the sheet that the rows come from; null: it is none. */
+      readonly sheet: string | null
+      /** Every column that was understood, and those that are only carried through. */
+      readonly columns: {
+        readonly mapped: readonly { readonly written: string; readonly field: string }[]
+        readonly carried: readonly string[]
+      }
+      /** Columns that speak of an amount beside the one that is read as the amount. */
+      readonly rivals: readonly string[]
+      /** Columns that the options say are no field: nobody needs to be asked about them. */
+      readonly ignored: readonly string[]
+      /** Forms of numbers that its columns have shown to be no card numbers. */
+      readonly formsPassed: ReadonlySet<string>
+      readonly close: () => Promise<void>
+    }
+  | FileRefusal
+
+export async function openInstructionFile(path: string, merchant: Merchant, options: FileOptions): Promise<OpenedFile> {
+  const [{ surveyFile }, { readRows }, { carriedColumns, understoodColumns }] = await Promise.all([
+    import('../ingest/inspect-file.ts'),
+    import('../ingest/rows.ts'),
+    import('../ingest/header.ts'),
+  ])
+  const said = await parseSaid(options)
+  const handle = await openToRead(path)
+  const reading = {
+    operation: options.operation,
+    currency: options.currency ?? merchant.currency ?? undefined,
+    decimal: options.decimal ?? merchant.decimal ?? undefined,
+    runKey: options.runKey,
+    sheet: options.sheet,
+    notCards: options.notCards,
+    accountKey: accountKeyOf(merchant),
+    ...said,
+  }
+  try {
+    const survey = await surveyFile(handle, reading)
+    if (survey.kind === 'refused') {
+      await handle.close()
+      return survey
+    }
+    return {
+      kind: 'file',
+      rows: survey.rows,
+      warnings: survey.warnings,
+      numbersPassed: survey.cards.passed,
+      mapped: survey.header.mapped,
+      decimal: survey.decimal,
+      referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
+      columns: { mapped: understoodColumns(survey.header), carried: survey.header.unknown },
+      rivals: survey.header.rivals,
+      ignored: survey.header.ignored,
+      sheet: survey.sheet,
+      formsPassed: survey.cards.forms,
+      close: () => handle.close(),
+      file: {
+        name: maskCardData(basename(path)),
+        sha256: survey.sha256,
+        columns: carriedColumns(survey.header),
+        fedBack: survey.fedBack,
+        notCards: survey.header.notCards.map((place) => survey.header.written[place] as string),
+        rows: () => readRows(handle, survey, reading),
+      },
+    }
+  } catch (error) {
+    await handle.close().catch(() => {})
+    throw error
+  }
+}
+
+function placeAmong(carried: readonly number[], place: number | undefined): number | null {
+  const found = place === undefined ? -1 : carried.indexOf(place)
+  return found === -1 ? null : found
+}
+
+/** What a person said of columns and moments; what is wrong with it is no fault of the file. */
+async function parseSaid({ map, timeZone }: FileOptions) {
+  const { parseColumnMap } = await import('../ingest/columns.ts')
+  const parsed = parseColumnMap(map ?? [])
+  const nothing = 'Nothing was recorded and nothing was sent.'
+  if (isProblem(parsed)) throw new Fault('usage', `--map: ${parsed.problem}; ${parsed.remedy}. ${nothing}`)
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw new Fault('usage', `--timezone ${timeZone}: write an IANA time zone such as Europe/Berlin. ${nothing}`)
+  return { map: parsed, timeZone }
+}

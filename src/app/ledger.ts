@@ -1,0 +1,61 @@
+// The ledger of the data directory. Only `makeRecord` makes one.
+
+import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import { visible } from '../domain/visible.ts'
+import type { FileLedger } from '../ports/ledger/file.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { assertClock } from './clock.ts'
+import { assertOwnDirectory, ledgerExists, makeDataDir } from './data-directory.ts'
+import { witnessDirsOf } from './witness.ts'
+
+/** Makes the record of the data directory, which nothing else does. `made`: there was none. */
+export async function makeRecord(app: App): Promise<{ ledgerId: string; made: boolean }> {
+  makeDataDir(app)
+  assertOwnDirectory(app.config.dataDir)
+  const { makeLedger } = await import('../ledger/sqlite/ledger.ts')
+  return makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app, true) })
+}
+
+/** The ledger of the data directory. Faults where there is none. */
+export async function openRecord(app: App): Promise<FileLedger> {
+  assertOwnDirectory(app.config.dataDir)
+  assertClock(app)
+  const { openLedger } = await import('../ledger/sqlite/ledger.ts')
+  const { ledger: path, submitLock: submitLockPath } = app.paths
+  return openLedger({ path, submitLockPath, witnessDirs: await witnessDirsOf(app), die: dieOf(app) })
+}
+
+/** Faults where there is no ledger: before a large file is read for it. */
+export async function assertRecord(app: App): Promise<void> {
+  if (ledgerExists(app)) return
+  const { noLedgerFault } = await import('../ledger/sqlite/ledger.ts')
+  throw noLedgerFault(app.paths.ledger, await witnessDirsOf(app))
+}
+
+/** The ledger if there is one, else an empty one in memory: a file can be checked before there is a record. */
+export async function openRecordOrNone(app: App): Promise<Ledger> {
+  if (ledgerExists(app)) return openRecord(app)
+  const { openLedger } = await import('../ledger/sqlite/ledger.ts')
+  return openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
+}
+
+function dieOf(app: App): (error: unknown) => never {
+  return (error) => {
+    app.log.error({ err: error }, 'the ledger cannot be trusted any more')
+    const message = app.scrub(error instanceof Error ? error.message : String(error))
+    process.stderr.write(
+      `${visible(
+        error instanceof Fault
+          ? message
+          : `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.`,
+      )}\n`,
+    )
+    process.exit(1)
+  }
+}
+
+/** The same error; of a damaged ledger, in words. Whatever reads row by row meets the damage far from where it was opened. */
+export async function explainDamage(app: App, error: unknown): Promise<unknown> {
+  return (await import('../ledger/sqlite/copies/damage.ts')).explainDamage(app.paths.ledger, error)
+}

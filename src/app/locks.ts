@@ -1,0 +1,102 @@
+// Who may work. The submit lock is the ledger's own: one file is recorded at a time. The worker lock, in the data directory:
+// one process sends. The ledger lock: the worker lock, and another beside the witness that keeps out the workers of copies on
+// this machine. The inbox lock: one process takes the files of an inbox.
+
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { App } from '../app.ts'
+import { stoppedBy } from '../domain/alarm.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Held, Holder, Lock } from '../files/lock.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { ledgerExists } from './data-directory.ts'
+import { witnessDirsOf } from './witness.ts'
+
+/** Nothing is being sent yet, so that two starters in the same instant can sort it out. */
+const SIMULTANEOUS_START_MS = 100
+
+/** The lock that one worker at a time holds; or who holds it. */
+export async function takeWorkerLock(app: App, command: string): Promise<Lock | Held> {
+  const { takeLock } = await import('../files/lock.ts')
+  return takeLock(app.paths.workerLock, holderOf(app, command), SIMULTANEOUS_START_MS)
+}
+
+/** The same for all copies of this ledger on this machine. Faults where another copy is being worked off. */
+export async function takeLedgerLock(
+  app: App,
+  ledger: Ledger,
+  command: string,
+  mayLockOut: () => Promise<void> = async () => {},
+): Promise<Lock | Held> {
+  const lock = await takeWorkerLock(app, command)
+  if (lock.kind === 'held') return lock
+  const copies = await lockOut(app, ledger, command, mayLockOut).catch((error: unknown) => {
+    lock.release()
+    throw error
+  })
+  return {
+    kind: 'taken',
+    release: () => {
+      copies.release()
+      lock.release()
+    },
+  }
+}
+
+async function lockOut(app: App, ledger: Ledger, command: string, mayLockOut: () => Promise<void>): Promise<Lock> {
+  await mayLockOut()
+  const { lockOutCopies } = await import('../ledger/sqlite/copies/witness.ts')
+  const copies = lockOutCopies(await witnessDirsOf(app), ledger.ledgerId, holderOf(app, command))
+  if (copies.kind === 'held') throw copyAtWork(app.paths.ledger, copies)
+  return copies
+}
+
+function copyAtWork(path: string, { heldBy }: Held): Fault {
+  const who = heldBy === null ? 'another process' : `process ${heldBy.pid} (tranche ${heldBy.command})`
+  return new Fault(
+    'stopped',
+    `A copy of ${path} is being worked off by ${who}: two would send everything twice. Nothing was sent from this one.`,
+  )
+}
+
+function holderOf(app: App, command: string): Holder {
+  const holder = { pid: process.pid, host: hostname(), command, startedAtMs: app.clock.nowMs() }
+  return command === 'worker' ? { ...holder, merchants: [...app.config.merchants.keys()] } : holder
+}
+
+/**
+ * The ledger lock, for a caller that will send. Faults with `stopped` where the ledger may be a copy: before it keeps the
+ * one out that may send, and again when nothing can change any more.
+ */
+export async function takeLockToSend(app: App, ledger: Ledger, command: string): Promise<Lock | Held> {
+  const assertNoAlarm = async () => {
+    const alarm = await ledger.alarm()
+    if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
+  }
+  const lock = await takeLedgerLock(app, ledger, command, assertNoAlarm)
+  if (lock.kind === 'held') return lock
+  await assertNoAlarm().catch((error: unknown) => {
+    lock.release()
+    throw error
+  })
+  return lock
+}
+
+/** The lock that one process at a time holds for an inbox. In the data directory: a share may keep no locks. */
+export async function takeInboxLock(app: App, inboxId: string): Promise<Lock | Held> {
+  const { takeLock } = await import('../files/lock.ts')
+  return takeLock(join(app.config.dataDir, `inbox-${inboxId}.lock`), holderOf(app, 'inbox'), SIMULTANEOUS_START_MS)
+}
+
+/** Who works at this moment; null: nobody. */
+export async function workerNow(app: App): Promise<{ holder: Holder | null } | null> {
+  if (!ledgerExists(app)) return null
+  const { lockHeld } = await import('../files/lock.ts')
+  const held = lockHeld(app.paths.workerLock)
+  return held === null ? null : { holder: held.heldBy }
+}
+
+/** Whether the process that works sends for that merchant. One that does not say, or does one batch only, is believed to. */
+export function sendsFor(holder: Holder | null, merchant: string): boolean {
+  return holder?.merchants?.includes(merchant) ?? true
+}

@@ -1,0 +1,86 @@
+// The reconciliation of a batch: where it may be written, and writing it.
+
+import type { App } from '../app.ts'
+import { sayAlarm } from '../domain/alarm.ts'
+import { Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ids.ts'
+import type { ResultStatus } from '../domain/states.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { OutRequest } from '../results/out.ts'
+import { openToRead } from './input-file.ts'
+
+export interface ResultsRequest {
+  readonly out: string
+  readonly inputPath: string | null
+  readonly bom: boolean
+  /** An extract of the rows that changed since; null or absent: the reconciliation. */
+  readonly sinceMs?: number | null
+  /** An extract of the rows of these statuses; null or absent: the reconciliation. */
+  readonly only?: readonly ResultStatus[] | null
+  /** Where the rows that a person must look at go as well; null or absent: nowhere. */
+  readonly exceptions?: string | null
+}
+
+export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
+  const { writeResults } = await import('../results/write.ts')
+  await keepEarlierResults(app, ledger, request)
+  const reading = await ledger.openReading(batchId, app.clock.nowMs())
+  try {
+    const sinceMs = request.sinceMs ?? null
+    const only = request.only ?? null
+    const reasonRules = app.config.merchants.get(reading.batch.merchant)?.reasonRules ?? []
+    const written = await writeResults(reading, {
+      ...request,
+      sinceMs,
+      only,
+      reasonRules,
+      readWorkbook: readWorkbookHead,
+    })
+    if (sinceMs === null && only === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
+    return written
+  } finally {
+    await reading.close()
+  }
+}
+
+/** Results of a ledger that may be an older state, written over those of the newer one, would call PENDING what was paid. */
+async function keepEarlierResults(app: App, ledger: Ledger, { out, exceptions }: ResultsRequest): Promise<void> {
+  const alarm = await ledger.alarm()
+  if (alarm === null) return
+  const { thereAlready } = await import('../results/out.ts')
+  const there = await thereAlready(out, exceptions ?? null)
+  if (there === null) return
+  throw new Fault(
+    'stopped',
+    `${sayAlarm(alarm, app.paths.ledger)} ${there} exists and was not written over: it may hold results that this ledger does not know. Keep it, and name another file.`,
+  )
+}
+
+/** Faults where results may not go there: over the input, or over anything but an earlier result of the batch. */
+export async function checkOut(request: Omit<OutRequest, 'readWorkbook'>) {
+  const { checkOut: check } = await import('../results/out.ts')
+  return check({ ...request, readWorkbook: readWorkbookHead })
+}
+
+/** Faults where so many rows do not fit the form that one of the files would have. Asked before anything is sent. */
+export async function checkRoom(
+  paths: readonly (string | null | undefined)[],
+  rows: number,
+  columns: number,
+): Promise<void> {
+  const [{ formatOf }, { assertFitsWorkbook }] = await Promise.all([
+    import('../results/formats.ts'),
+    import('../results/workbook-file.ts'),
+  ])
+  if (paths.some((path) => typeof path === 'string' && formatOf(path) === 'xlsx')) assertFitsWorkbook(rows, columns)
+}
+
+async function readWorkbookHead(path: string, count: number) {
+  const { firstRecords } = await import('../ingest/workbook/workbook.ts')
+  const handle = await openToRead(path)
+  try {
+    return await firstRecords(handle, count)
+  } finally {
+    await handle.close()
+  }
+}

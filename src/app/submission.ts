@@ -1,0 +1,31 @@
+// From a file to a batch: what the file is to this ledger, and recording it as who runs this process.
+
+import type { App } from '../app.ts'
+import type { BatchId } from '../domain/ids.ts'
+import type { InstructionFile, Known, Reviewed, SubmitRequest, Submitted } from '../domain/submission.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+
+export interface Submission {
+  /** Compares with the record, and records nothing. */
+  review(file: InstructionFile, request: SubmitRequest): Promise<Reviewed>
+  /** `onReviewed` sees the draft of an unknown file before anything of it is recorded. */
+  submit(
+    file: InstructionFile,
+    request: SubmitRequest,
+    onReviewed?: (reviewed: Reviewed) => Promise<void>,
+  ): Promise<Submitted>
+  /** The batch that this file is already; null: it is new. */
+  findKnown(file: InstructionFile, request: SubmitRequest): Promise<Known | null>
+  /** `batchId`: what this file is. */
+  holdAgainst(batchId: BatchId, file: InstructionFile, request: SubmitRequest): Promise<Known>
+}
+
+export async function prepareSubmission({ actor }: App, ledger: Ledger): Promise<Submission> {
+  const { findKnown, holdAgainst, reviewFile, submitFile } = await import('../processors/submit-file.ts')
+  return {
+    review: (file, request) => reviewFile(file, request, ledger, true),
+    submit: (file, request, onReviewed) => submitFile(file, request, actor, ledger, onReviewed),
+    findKnown: (file, request) => findKnown(file, request, ledger),
+    holdAgainst: (batchId, file, request) => holdAgainst(batchId, file, request, ledger),
+  }
+}

@@ -1,0 +1,90 @@
+// Working off: what the ledger says is due, handed out over Redis and sent through the lanes.
+
+import type { App } from '../app.ts'
+import type { AccountId, BatchId } from '../domain/ids.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { DueRow, Settled } from '../ports/ledger/work.ts'
+import type { Work } from '../processors/work-off.ts'
+import type { RedisAddress } from '../queues/connection.ts'
+import { accountKeyOf } from './accounts.ts'
+import { type MerchantLane, openLanes } from './lanes.ts'
+
+/** What a person watching wants to hear while rows are worked off. */
+export interface WorkEvents {
+  readonly onSettled?: (row: DueRow, verdict: Verdict, settled: Settled) => void
+  /** Once when no work can be handed out, and once with null when it can be again. */
+  readonly onTrouble?: (error: unknown) => void
+}
+
+export interface WorkOptions extends WorkEvents {
+  /** Work off this batch only, and take no messages. */
+  readonly only: BatchId | null
+}
+
+/** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */
+export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, options: WorkOptions): Promise<Work> {
+  const [{ workOff }, { openSlices }] = await Promise.all([
+    import('../processors/work-off.ts'),
+    import('../queues/slices.ts'),
+  ])
+  const { config, clock, log } = app
+  const register = await openRegister(app, ledger)
+  const work = await workOff({
+    ledger,
+    clock,
+    log,
+    only: options.only,
+    register,
+    onTrouble: options.onTrouble,
+    doubtRestMs: config.doubtRestMs,
+    openRoads: () => openLanes(app, ledger, options.only),
+    openDispatch: (concurrency, work) =>
+      openSlices({ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency, work }),
+    openIntake: async (lanes) => (options.only === null ? openIntake(app, ledger, lanes, redis) : null),
+    onSettled: (row, verdict, settled) => {
+      if (settled.paused !== null) log.warn({ batch: row.batchId, row: row.rowNo }, `paused: ${settled.paused}`)
+      log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
+      options.onSettled?.(row, verdict, settled)
+    },
+  }).catch((error: unknown) => {
+    register?.close()
+    throw error
+  })
+  return { stop: () => work.stop().finally(() => register?.close()) }
+}
+
+/** A private Redis lies in the data directory and would be copied with it: only a shared one tells anything. */
+async function openRegister({ config }: App, ledger: Ledger) {
+  if (config.redisUrl === null) return null
+  const { openEpochRegister } = await import('../queues/epoch-register.ts')
+  return openEpochRegister({ url: config.redisUrl.reveal() }, config.redisPrefix, ledger.ledgerId)
+}
+
+async function openIntake(
+  app: App,
+  ledger: Ledger,
+  lanes: ReadonlyMap<AccountId, MerchantLane>,
+  address: RedisAddress,
+) {
+  const [{ openIntakeQueue }, { takeMessage }, { parseMessage }] = await Promise.all([
+    import('../queues/intake.ts'),
+    import('../processors/take-message.ts'),
+    import('../ingest/message.ts'),
+  ])
+  const { config, clock, log } = app
+  const accounts = new Map(
+    Array.from(lanes, ([accountId, { merchant }]) => [
+      merchant.name,
+      { accountId, accountKey: accountKeyOf(merchant), lookalikeDays: merchant.lookalikeDays },
+    ]),
+  )
+  const parts = { ledger, clock, log, parse: parseMessage, accountOf: (name: string) => accounts.get(name) ?? null }
+  return openIntakeQueue({
+    address,
+    prefix: config.redisPrefix,
+    ledgerId: ledger.ledgerId,
+    log,
+    take: (jobName, payload, sourceId) => takeMessage(jobName, payload, sourceId, parts),
+  })
+}
