@@ -23,9 +23,10 @@ const ROOMS = [
 ]
 /** What is wired together. */
 const UNDER_THE_APP = [...ROOMS.filter((room) => room !== 'commands'), 'actor.ts', 'log.ts']
-const TOP = ['cli.ts', 'app.ts', 'app', 'actor.ts', 'log.ts', 'index.ts']
+const TOP = ['cli.ts', 'cli', 'app.ts', 'app', 'actor.ts', 'log.ts', 'index.ts']
 const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
-  'cli.ts': ['domain', 'ports', 'commands', 'app.ts', 'app'],
+  'cli.ts': ['domain', 'ports', 'commands', 'cli', 'app.ts', 'app'],
+  cli: ['commands', 'cli', 'app.ts'],
   'app.ts': [...UNDER_THE_APP, 'app'],
   app: [...UNDER_THE_APP, 'app.ts', 'app'],
   'actor.ts': ['domain'],
@@ -40,6 +41,12 @@ function importsIn(source: string): string[] {
   const statements = [...source.matchAll(statement)].map(([, name]) => name as string)
   const calls = [...source.matchAll(call)].map(([, name, computed]) => name ?? `computed: ${computed}`)
   return [...statements, ...calls]
+}
+
+/** What is loaded with the file itself: static imports that are more than types. */
+function valuesAtOnceIn(source: string): string[] {
+  const statement = /^(?:import|export)\s+(?!type\b)(?:[^'"`;]*?\bfrom\s*)?['"]([^'"]+)['"]/gm
+  return [...source.matchAll(statement)].map(([, name]) => name as string)
 }
 
 /** null: allowed; else why not. `file` and the answer are relative to src. */
@@ -80,6 +87,18 @@ describe('the rooms', () => {
     expect(offences.filter((why) => why !== null)).toEqual([])
   })
 
+  test('are loaded when they are opened: a command that only reads the ledger starts without BullMQ', () => {
+    const wiring = globSync(['app.ts', 'app/*.ts', 'cli.ts', 'cli/*.ts'], { cwd: 'src' })
+    const light = ['domain', 'ports', 'files', 'config', 'log.ts', 'actor.ts', 'app.ts', 'app', 'cli']
+    const atOnce = wiring.flatMap((file) =>
+      valuesAtOnceIn(readFileSync(`src/${file}`, 'utf8'))
+        .filter((imported) => imported.startsWith('.'))
+        .map((imported) => posix.join(posix.dirname(file), imported)),
+    )
+    const heavy = atOnce.filter((target) => !light.includes(roomOf(target)))
+    expect(heavy.toSorted()).toEqual(['option-texts', 'own-process', 'terminal'].map((name) => `commands/${name}.ts`))
+  })
+
   test.each([
     ['ledger/a.ts', "import { a } from '../gateway/b.ts'"],
     ['ledger/a.ts', "import type { a } from '../queues/b.ts'"],
@@ -92,6 +111,7 @@ describe('the rooms', () => {
     ['config/a.ts', "import { a } from '../app.ts'"],
     ['processors/a.ts', "import { a } from '../app/b.ts'"],
     ['app/a.ts', "import { a } from '../commands/b.ts'"],
+    ['commands/a.ts', "import { a } from '../cli/b.ts'"],
     ['app/a.ts', "import { Queue } from 'bullmq'"],
     ['commands/a.ts', "import { a } from '../config/b.ts'"],
     ['processors/a.ts', "import { Queue } from 'bullmq'"],

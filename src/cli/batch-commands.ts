@@ -1,0 +1,93 @@
+// The commands that show and steer what is recorded. Each is imported when it is called.
+
+import type { Command } from 'commander'
+import type { LogArguments } from '../commands/log.ts'
+import type { PurgeArguments } from '../commands/purge.ts'
+import type { ResultsArguments } from '../commands/results.ts'
+import type { Act } from './act.ts'
+import { example, PURGE_HELP } from './help.ts'
+
+export function addBatchCommands(program: Command, act: Act): void {
+  program
+    .command('status [batch]')
+    .description('all batches; or one: counts, amounts, and why nothing moves')
+    .option('--watch', 'of one batch: keep showing until it moves no further')
+    .addHelpText('after', example('tranche status', 'tranche status 261120-k7q2m --watch'))
+    .action((batch: string | undefined, options: { watch?: boolean }) =>
+      act(async (app, terminal) => (await import('../commands/status.ts')).status(app, batch, options, terminal)),
+    )
+  program
+    .command('results <batch>')
+    .description('reconciliation of a batch, finished or not (unfinished rows are PENDING)')
+    .requiredOption('--out <file>', 'where it goes (.csv, .xlsx or .jsonl); a summary is written beside it')
+    .option('--exceptions <file>', 'write the rows that a person must look at there as well')
+    .option('--bom', 'write a byte order mark, for Excel')
+    .option('--since <time>', 'only rows that changed at this time or later (ISO 8601 with offset)')
+    .option('--only <statuses>', 'only rows of these statuses, such as declined,failed,in_doubt')
+    .addHelpText(
+      'after',
+      example(
+        'tranche results 261120-k7q2m --out refunds.results.csv',
+        'tranche results 261120-k7q2m --since 2026-11-21T09:00:00Z --out since-nine.csv',
+        'tranche results 261120-k7q2m --only declined,failed --out to-look-at.xlsx',
+      ),
+    )
+    .action((batch: string, options: ResultsArguments) =>
+      act(async (app, terminal) => (await import('../commands/results.ts')).results(app, batch, options, terminal)),
+    )
+  for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
+  program
+    .command('rate [merchant] [rate]')
+    .description('show or turn the rate dial while running; it holds until it is turned back to "configured"')
+    .addHelpText(
+      'after',
+      example('tranche rate', 'tranche rate 25/s', 'tranche rate default 0.5/s', 'tranche rate default configured'),
+    )
+    .action((merchant: string | undefined, rate: string | undefined) =>
+      act(async (app, terminal) => (await import('../commands/rate.ts')).rate(app, merchant, rate, terminal)),
+    )
+  program
+    .command('history <reference>')
+    .description('every move of an instruction')
+    .addHelpText('after', example('tranche history R-1001', 'tranche history 2026-12/sub-77'))
+    .action((reference: string) =>
+      act(async (app, terminal) => (await import('../commands/history.ts')).history(app, reference, terminal)),
+    )
+  program
+    .command('log')
+    .description('what people and the machine did: pauses, resolutions, refusals, backups, exports')
+    .option('--since <time>', 'from this moment on, with its offset')
+    .addHelpText('after', example('tranche log', 'tranche log --since 2026-12-01T00:00:00Z --json'))
+    .action((options: LogArguments) =>
+      act(async (app, terminal) => (await import('../commands/log.ts')).log(app, options, terminal)),
+    )
+  program
+    .command('purge')
+    .description('personal data of finished batches out of the record; what prevents a second sending stays')
+    .requiredOption('--before <time>', 'of batches that were over before this moment, with its offset')
+    .requiredOption('--reason <text>', 'why; kept in the log of acts')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', PURGE_HELP)
+    .action((options: PurgeArguments) =>
+      act(async (app, terminal) => (await import('../commands/purge.ts')).purge(app, options, terminal)),
+    )
+}
+
+const STEERING = {
+  pause: 'send nothing more of a batch until it is resumed; open requests are awaited',
+  resume: 'go on with a paused batch, or with a merchant after a stop',
+  cancel: 'give up what has not been sent yet; what was executed stays executed',
+}
+
+function addSteering(program: Command, what: keyof typeof STEERING, act: Act): void {
+  const command = program
+    .command(what === 'resume' ? 'resume [batch]' : `${what} <batch>`)
+    .description(STEERING[what])
+    .requiredOption('--reason <text>', 'why; kept in the history')
+  if (what === 'resume') command.option('--merchant <name>', 'in place of a batch: let a stopped merchant go on')
+  command
+    .addHelpText('after', example(`tranche ${what} 261120-k7q2m --reason "agreed with Ann"`))
+    .action((batch: string | undefined, options: { reason: string; merchant?: string }) =>
+      act(async (app, terminal) => (await import('../commands/steer.ts')).steer(app, what, batch, options, terminal)),
+    )
+}

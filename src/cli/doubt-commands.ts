@@ -1,0 +1,35 @@
+// The commands for rows in doubt. Each is imported when it is called.
+
+import type { Command } from 'commander'
+import type { ResolveArguments } from '../commands/resolve.ts'
+import type { Act } from './act.ts'
+import { example, RESOLVE_HELP } from './help.ts'
+
+export function addDoubtCommands(program: Command, act: Act): void {
+  const inDoubt = program
+    .command('in-doubt')
+    .description('rows that may have been executed and are never sent again by the machine')
+  inDoubt
+    .command('list')
+    .description('the worklist, with all a person needs to look a transaction up at the gateway')
+    .option('--out <file>', 'write it as CSV')
+    .addHelpText('after', example('tranche in-doubt list', 'tranche in-doubt list --out doubts.csv'))
+    .action((options: { out?: string }) =>
+      act(async (app, terminal) => (await import('../commands/in-doubt.ts')).listInDoubt(app, options, terminal)),
+    )
+  inDoubt
+    .command('resolve [reference]')
+    .description('record what was found at the gateway; nothing is sent unless you say send-again')
+    .option('--as <finding>', 'what was found: approved, declined, not-executed, or send-again')
+    .option('--transaction <id>', 'the transaction at the gateway; it can settle one row only')
+    .option('--reason <text>', 'what was found and where; kept in the history')
+    .option('--attempt <n>', 'the attempt that was looked up, as the worklist shows it')
+    .option('--merchant <name>', 'where several merchants have this reference')
+    .option('--file <worklist>', 'a worklist with its column resolution filled in')
+    .addHelpText('after', RESOLVE_HELP)
+    .action((reference: string | undefined, options: ResolveArguments) =>
+      act(async (app, terminal) =>
+        (await import('../commands/resolve.ts')).resolveInDoubt(app, reference, options, terminal),
+      ),
+    )
+}

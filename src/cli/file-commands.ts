@@ -1,0 +1,74 @@
+// The commands that take a file, or a folder of files. Each is imported when it is called.
+
+import type { Command } from 'commander'
+import type { CheckArguments } from '../commands/check.ts'
+import type { FileArguments } from '../commands/file-arguments.ts'
+import type { InboxArguments } from '../commands/inbox.ts'
+import type { RunArguments } from '../commands/run.ts'
+import type { Act } from './act.ts'
+import { example, INBOX_HELP } from './help.ts'
+import { withBrakes, withFileOptions } from './options.ts'
+
+export function addFileCommands(program: Command, act: Act): void {
+  withFileOptions(program.command('check <file>'))
+    .description('read and validate all of it; record and send nothing')
+    .option(
+      '--save-format <name>',
+      'keep operation, currency, decimal, timezone, map and not-a-card under this name, for --format',
+    )
+    .addHelpText(
+      'after',
+      example(
+        'tranche check refunds.csv --expect-count 4000 --expect-total EUR=41280.55',
+        'tranche check refunds.csv --rejects bad.csv',
+        'tranche check bank.csv --map "Bestell-ID=request_ref_po_id" --operation REFUND --save-format bank',
+        'tranche check bank.csv --format bank',
+      ),
+    )
+    .action((file: string, options: CheckArguments) =>
+      act(async (app, terminal) => (await import('../commands/check.ts')).check(app, file, options, terminal)),
+    )
+  withBrakes(withFileOptions(program.command('run <file>')))
+    .description('submit it, work it off in this process, write the results; run again: resumes')
+    .requiredOption('--out <results>', 'where the reconciliation goes: CSV, or by its ending .xlsx or .jsonl')
+    .option('--exceptions <file>', 'write the rows that a person must look at there as well')
+    .option('--bom', 'write a byte order mark, for Excel')
+    .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
+    .option(
+      '--give-up-after <duration>',
+      'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING',
+    )
+    .addHelpText(
+      'after',
+      example(
+        'tranche run refunds.csv --out refunds.results.csv',
+        'tranche run subscribers.csv --operation CAPTURE --run-key 2026-12 --out 2026-12.results.csv',
+        'tranche run refunds.csv --out try.csv --sandbox',
+        'tranche run refunds.results.csv --operation REFUND --retry failed --out again.results.csv',
+      ),
+    )
+    .action((file: string, options: RunArguments) =>
+      act(async (app, terminal) => (await import('../commands/run.ts')).run(app, file, options, terminal)),
+    )
+  withBrakes(withFileOptions(program.command('submit <file>')))
+    .description('record it and print the batch id; a worker does the rest')
+    .addHelpText('after', example('tranche submit refunds.csv', 'batch=$(tranche submit refunds.csv)'))
+    .action((file: string, options: FileArguments) =>
+      act(async (app, terminal) => (await import('../commands/submit.ts')).submit(app, file, options, terminal)),
+    )
+}
+
+export function addInboxCommand(program: Command, act: Act): void {
+  const command = withBrakes(withFileOptions(program.command('inbox <dir>')))
+    .description('take the files that are put into a folder: archive/ or rejected/, and their results into results/')
+    .option('--once', 'take what is complete now, write the results that are due, end')
+    .option('--stable-for <duration>', 'a file is complete when it has not changed for so long (default 10s)')
+    .option('--bom', 'write results with a byte order mark, for Excel')
+    .addHelpText('after', INBOX_HELP)
+    .action((dir: string, options: InboxArguments) =>
+      act(async (app, terminal) => (await import('../commands/inbox.ts')).inbox(app, dir, options, terminal)),
+    )
+  // What is meant for one file is refused, with the reason, and not offered.
+  const forOneFile = ['--run-key', '--expect-count', '--expect-total', '--allow-lookalikes', '--retry', '--rejects']
+  for (const option of command.options) if (forOneFile.includes(option.long ?? '')) option.hideHelp()
+}

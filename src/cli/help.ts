@@ -1,0 +1,51 @@
+// What --help shows below the options.
+
+export function example(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+}
+
+export const INIT_HELP = `
+The ledger lies in TRANCHE_DATA_DIR. Where it is missing later, its volume is not mounted or it is another user's: run, submit,
+worker and inbox then end with 2 and send nothing. Run init by hand, never from the script that runs the payments.
+${example('tranche init', 'TRANCHE_DATA_DIR=/srv/tranche tranche init')}`
+
+export const PURGE_HELP = `
+Goes: the cells of every row, names, addresses and e-mails, the gateway's texts, the texts of refused messages. Stays: reference, amounts,
+order, vault and transaction ids, states and moves. A batch with rows that are open or in doubt, or whose results were not written since it
+last changed, stays as it is. Backups and results that were written before keep the data.
+${example('tranche purge --before 2026-01-01T00:00:00Z --reason "retention: 12 months"')}`
+
+export const RESOLVE_HELP = `
+not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left
+(TRANCHE_DOUBT_REST_MS, 15 minutes unless set): what is not there yet may still be executed. Of a row that was sent
+more than once they need --attempt N, the attempt that you looked up.
+Who acts stands in front: tranche --as Ann in-doubt resolve …
+
+Examples:
+  $ tranche in-doubt resolve R-1001 --as approved --transaction 7001234 --reason "found in the portal"
+  $ tranche in-doubt resolve R-1002 --as not-executed --reason "not in the portal, not in the settlement file"
+  $ tranche in-doubt list --out doubts.csv     # fill in its last three columns, then:
+  $ tranche in-doubt resolve --file doubts.csv --reason "checked by Ann on Monday"`
+
+export const INBOX_HELP = `
+A file is complete when it has not changed for --stable-for, or as soon as a file NAME.done stands beside it. Only .csv, .txt,
+.tsv and .xlsx files are taken; write under another name (x.csv.tmp) and rename. It sends nothing: tranche worker does.
+A file with card data is never moved nor copied.
+
+Examples:
+  $ tranche inbox /srv/refunds --operation REFUND
+  $ tranche inbox /srv/refunds --operation REFUND --once     # from cron`
+
+export const PROGRAM_HELP = `
+Examples:
+  $ tranche init                                       # once: make the record
+  $ tranche check refunds.csv                          # look before anything moves
+  $ tranche run refunds.csv --out refunds.results.csv  # do it, with a reconciliation at the end
+  $ tranche run refunds.csv --out try.csv --sandbox    # rehearse it on a gateway of your own
+
+Exit codes:
+  0 all approved   1 unexpected failure   2 usage or configuration   3 some rows not approved
+  5 rows in doubt need a person   6 stopped, paused or cannot go on   7 file refused   130 interrupted
+
+Environment: TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME, TRANCHE_GATEWAY_PASSWORD (or …_FILE),
+TRANCHE_DATA_DIR, TRANCHE_REDIS_URL, TRANCHE_RATE and more: see docs/CONFIGURATION.md.`

@@ -1,0 +1,68 @@
+// The options that several commands share.
+
+import { type Command, Option } from 'commander'
+
+export const JSON_HELP =
+  'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
+export const AS_HELP = 'who acts, kept beside user@host in the history'
+
+export function withFileOptions(command: Command): Command {
+  return command
+    .option(
+      '--operation <op>',
+      'what every row asks for: CAPTURE (sale), AUTH, CAUTH (capture of an authorization), REFUND, CANCEL',
+    )
+    .option('--currency <code>', 'currency of rows that name none')
+    .addOption(
+      new Option('--decimal <sign>', 'decimal sign of the amounts, where the file leaves it open').choices(['.', ',']),
+    )
+    .option('--timezone <zone>', 'where execute_at is meant when it names no offset, such as Europe/Berlin')
+    .option(
+      '--map <COLUMN=FIELD>',
+      'read a column as this field; FIELD ignore: as none; may be given per column',
+      collect,
+    )
+    .option(
+      '--not-a-card <COLUMN>',
+      'the numbers of this column only look like card numbers; recorded with your name; may be given per column',
+      collect,
+    )
+    .option(
+      '--format <name>',
+      'read the file as saved under this name (check --save-format); other options overrule it',
+    )
+    .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
+    .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
+    .option('--merchant <name>', 'which configured merchant')
+    .option('--skip-invalid', 'leave bad rows out and report them as INVALID, instead of refusing the file')
+    .option(
+      '--rejects <file>',
+      'write bad rows to this CSV, with what is wrong, to be corrected there and handed in again',
+    )
+    .option('--expect-count <n>', 'refuse the file unless it has exactly this many rows')
+    .option(
+      '--expect-total <CUR=AMOUNT>',
+      'refuse the file unless it adds up to this; once for each currency in it',
+      collect,
+    )
+    .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when every one is meant')
+    .option(
+      '--lookalike-days <days>',
+      'how long a row that was sent under another run key counts as a look-alike (default 20, or the merchant’s)',
+    )
+    .option('--retry <statuses>', 'with a results file: which of failed,cancelled,invalid run again')
+}
+
+/** What makes a batch stop by itself before all of it is sent. */
+export function withBrakes(command: Command): Command {
+  return command
+    .option('--canary <rows>', 'send so many rows, then pause until you have looked and resume it')
+    .option(
+      '--max-declined <percent>',
+      'pause when more than this share of the last 100 answered rows was declined or refused',
+    )
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}

@@ -1,0 +1,79 @@
+// The commands that run and keep an installation. Each is imported when it is called.
+
+import type { Command } from 'commander'
+import type { AdoptArguments } from '../commands/adopt.ts'
+import type { DoctorArguments } from '../commands/doctor.ts'
+import type { SandboxArguments } from '../commands/sandbox.ts'
+import type { Act, ActAlone } from './act.ts'
+import { example, INIT_HELP } from './help.ts'
+
+export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
+  program
+    .command('init')
+    .description('make the record (ledger) of this installation, once; nothing else makes one for real sending')
+    .addHelpText('after', INIT_HELP)
+    .action(() => act(async (app, terminal) => (await import('../commands/init.ts')).init(app, terminal)))
+  program
+    .command('worker')
+    .description('work until SIGTERM (graceful), or until nothing can move')
+    .option('--until-idle', 'end when nothing can move within a minute without a person')
+    .addHelpText('after', example('tranche worker', 'tranche worker --until-idle'))
+    .action((options: { untilIdle?: boolean }) =>
+      act(async (app, terminal) => (await import('../commands/worker.ts')).worker(app, options, terminal), 'info'),
+    )
+  program
+    .command('sandbox')
+    .description('a gateway of your own, complete, for trials and tests')
+    .option('--port <n>', 'port on this machine (default 8020; 0: any)')
+    .option('--username <name>', 'the credentials it takes (default sandbox)')
+    .option('--password <text>', 'the credentials it takes (default sandbox)')
+    .option('--latency <ms>', 'how long an answer takes')
+    .option('--settle-after <seconds>', 'when a sale is no longer pending settlement (default 86400)')
+    .option('--no-triggers', 'let no amount but 5.02 mean trouble')
+    .addHelpText('after', example('tranche sandbox', 'tranche sandbox --port 0 --json'))
+    .action((options: SandboxArguments) =>
+      actAlone(async (terminal) => (await import('../commands/sandbox.ts')).sandbox(options, terminal)),
+    )
+  addCopyCommands(program, act)
+  program
+    .command('doctor')
+    .description('check configuration, Redis, ledger, gateway, clock; say what to fix')
+    .option('--whole', 'look at every page of the ledger, however large it is (some seconds for each GiB)')
+    .option('--deep', 'hold the record against itself: sums, rows, moves, acts and the chain over them')
+    .option('--head <head>', 'with --deep: the record must be the one that had this head')
+    .action((options: DoctorArguments) =>
+      act(async (app, terminal) => (await import('../commands/doctor.ts')).doctor(app, options, terminal)),
+    )
+  program
+    .command('down')
+    .description('stop a private Redis left behind')
+    .action(() => act(async (app, terminal) => (await import('../commands/down.ts')).down(app, terminal)))
+}
+
+function addCopyCommands(program: Command, act: Act): void {
+  program
+    .command('backup <file>')
+    .description('copy the ledger, the only supported way; a worker may go on meanwhile')
+    .addHelpText('after', example('tranche backup /backup/ledger-2026-12-01.db'))
+    .action((file: string) =>
+      act(async (app, terminal) => (await import('../commands/backup.ts')).backup(app, file, terminal)),
+    )
+  program
+    .command('adopt')
+    .description('take over a ledger that was moved or put back, or an account at a new address')
+    .option('--moved', 'this is the newest state, and no other copy will send again')
+    .option('--restored', 'an older state was put back: what is not settled in it comes into doubt')
+    .option('--merchant <name>', 'the same account, at the address or user name configured now')
+    .requiredOption('--reason <text>', 'why; kept in the history')
+    .addHelpText(
+      'after',
+      example(
+        'tranche adopt --moved --reason "new host; the old one is wiped"',
+        'tranche adopt --restored --reason "disk failed, backup of 1 December"',
+        'tranche adopt --merchant shop --reason "gateway moved to pay.example, letter of 3 May"',
+      ),
+    )
+    .action((options: AdoptArguments) =>
+      act(async (app, terminal) => (await import('../commands/adopt.ts')).adopt(app, options, terminal)),
+    )
+}
