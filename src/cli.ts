@@ -11,11 +11,12 @@ import { AS_HELP, JSON_HELP } from './cli/options.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
 import { assertFitTexts } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
-import { EXIT, exitCodeOfError, openTerminal } from './commands/terminal.ts'
+import { openTerminal } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
 import { openTextScrub } from './domain/text-scrub.ts'
 import { visible } from './domain/visible.ts'
+import { EXIT, exitCodeOfError } from './present/exit-codes.ts'
 
 interface GlobalOptions {
   readonly json?: boolean

@@ -1,5 +1,5 @@
 // Who may import whom. A room knows `domain`, `ports`, `files` and itself, and `processors` know `throttle`. Only `app.ts` and `app/`
-// know all rooms; `commands` know the app and no room.
+// know all rooms; `commands` know the app and no room. `present` makes words and objects of domain for every door.
 
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -19,13 +19,14 @@ const ROOMS = [
   'ledger',
   'results',
   'sandbox',
+  'present',
   'commands',
 ]
 /** What is wired together. */
-const UNDER_THE_APP = [...ROOMS.filter((room) => room !== 'commands'), 'actor.ts', 'log.ts']
+const UNDER_THE_APP = [...ROOMS.filter((room) => room !== 'commands' && room !== 'present'), 'actor.ts', 'log.ts']
 const TOP = ['cli.ts', 'cli', 'app.ts', 'app', 'actor.ts', 'log.ts', 'index.ts']
 const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
-  'cli.ts': ['domain', 'ports', 'commands', 'cli', 'app.ts', 'app'],
+  'cli.ts': ['domain', 'ports', 'present', 'commands', 'cli', 'app.ts', 'app'],
   cli: ['commands', 'cli', 'app.ts'],
   'app.ts': [...UNDER_THE_APP, 'app'],
   app: [...UNDER_THE_APP, 'app.ts', 'app'],
@@ -55,7 +56,7 @@ function offence(file: string, imported: string): string | null {
   if (![...ROOMS, ...TOP].includes(room)) return `${file} is in no known room`
   if (imported.startsWith('computed: ')) return `${file} imports what cannot be read here: ${imported}`
   if (!imported.startsWith('.')) {
-    if (room === 'domain') return `domain is pure, and ${file} imports ${imported}`
+    if (room === 'domain' || room === 'present') return `${room} is pure, and ${file} imports ${imported}`
     const sqlite = imported === 'node:sqlite' && !/^(ledger\/sqlite|files)\//.test(file)
     if (sqlite) return `only ledger/sqlite and the lock of files know SQLite, and ${file} imports it`
     const redis = /^(bullmq|ioredis)(\/|$)/.test(imported)
@@ -65,10 +66,10 @@ function offence(file: string, imported: string): string | null {
   const known = TOP_MAY_KNOW[room] ?? [
     room,
     'domain',
-    ...(room === 'domain' ? [] : ['ports']),
-    ...(room === 'domain' || room === 'ports' ? [] : ['files']),
+    ...(room === 'domain' || room === 'present' ? [] : ['ports']),
+    ...(['domain', 'ports', 'present'].includes(room) ? [] : ['files']),
     ...(room === 'processors' ? ['throttle'] : []),
-    ...(room === 'commands' ? ['app.ts', 'app'] : []),
+    ...(room === 'commands' ? ['app.ts', 'app', 'present'] : []),
   ]
   return known.includes(target) ? null : `${file} imports ${imported}`
 }
@@ -89,7 +90,7 @@ describe('the rooms', () => {
 
   test('are loaded when they are opened: a command that only reads the ledger starts without BullMQ', () => {
     const wiring = globSync(['app.ts', 'app/*.ts', 'cli.ts', 'cli/*.ts'], { cwd: 'src' })
-    const light = ['domain', 'ports', 'files', 'config', 'log.ts', 'actor.ts', 'app.ts', 'app', 'cli']
+    const light = ['present', 'domain', 'ports', 'files', 'config', 'log.ts', 'actor.ts', 'app.ts', 'app', 'cli']
     const atOnce = wiring.flatMap((file) =>
       valuesAtOnceIn(readFileSync(`src/${file}`, 'utf8'))
         .filter((imported) => imported.startsWith('.'))
@@ -112,6 +113,12 @@ describe('the rooms', () => {
     ['processors/a.ts', "import { a } from '../app/b.ts'"],
     ['app/a.ts', "import { a } from '../commands/b.ts'"],
     ['commands/a.ts', "import { a } from '../cli/b.ts'"],
+    ['present/a.ts', "import type { a } from '../app/b.ts'"],
+    ['present/a.ts', "import type { a } from '../ports/clock.ts'"],
+    ['present/a.ts', "import { a } from '../commands/terminal.ts'"],
+    ['present/a.ts', "import { styleText } from 'node:util'"],
+    ['domain/a.ts', "import { a } from '../present/a.ts'"],
+    ['processors/a.ts', "import { a } from '../present/a.ts'"],
     ['app/a.ts', "import { Queue } from 'bullmq'"],
     ['commands/a.ts', "import { a } from '../config/b.ts'"],
     ['processors/a.ts', "import { Queue } from 'bullmq'"],

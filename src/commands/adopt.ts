@@ -10,7 +10,9 @@ import { merchantOf } from '../domain/merchant.ts'
 import { shortUsername } from '../domain/username.ts'
 import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { plural } from '../present/text.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface AdoptArguments {
   readonly moved?: boolean

@@ -4,8 +4,10 @@ import { openRecord } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { plural } from '../present/text.ts'
 import { note } from './note.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export async function backup(app: App, path: string, terminal: Terminal): Promise<number> {
   const ledger = await openRecord(app)

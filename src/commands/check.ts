@@ -11,7 +11,20 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
 import { NO_MERCHANT } from '../domain/merchant.ts'
-import { askingWords, commandText, readingWords } from './command-line.ts'
+import { askingWords, commandText, readingWords } from '../present/command-line.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import {
+  allErrorsOf,
+  carriedLines,
+  heldByDoubtLines,
+  howReadLines,
+  refusalLines,
+  reviewLines,
+  structuralFaultLine,
+  toJsonDetails,
+  toJsonRefusals,
+  toJsonReview,
+} from '../present/review.ts'
 import {
   type FileArguments,
   type FileRequest,
@@ -21,17 +34,7 @@ import {
   withFormat,
 } from './file-arguments.ts'
 import { openRejects, type Rejects } from './rejects.ts'
-import {
-  allErrorsOf,
-  sayCarried,
-  sayHow,
-  showRefusals,
-  showReview,
-  toJsonDetails,
-  toJsonRefusals,
-  toJsonReview,
-} from './review-report.ts'
-import { EXIT, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface CheckArguments extends FileArguments {
   readonly saveFormat?: string
@@ -57,15 +60,15 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   }
   const ledger = await openRecordOrNone(app)
   try {
-    sayHow(opened, terminal)
-    sayCarried(opened, terminal)
+    terminal.say(...howReadLines(opened), ...carriedLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
     const toSubmit = request.toSubmit(await knownAccount(app, ledger, request), false)
     const reviewed = await (await prepareSubmission(app, ledger)).review(opened.file, toSubmit)
     const ok = reviewed.refusals.length === 0
     await rejects.write(opened, reviewed)
-    showReview(reviewed.review, terminal)
-    if (!terminal.json) showRefusals(reviewed, allErrorsOf(path), terminal, terminal.data)
+    terminal.data(...reviewLines(reviewed.review))
+    terminal.say(...heldByDoubtLines(reviewed.review))
+    terminal.data(...refusalLines(reviewed, allErrorsOf(path)))
     terminal.object({
       file: maskCardData(path),
       file_sha256: opened.file.sha256,
@@ -168,12 +171,7 @@ export function showStructuralFault(
   terminal: Terminal,
   rejects: Rejects | null = null,
 ): number {
-  const where = [fault.line === null ? null : `line ${fault.line}`, fault.column]
-    .filter((part) => part !== null)
-    .join(', ')
-  terminal.say(
-    `${maskCardData(path)} is refused${where === '' ? '' : ` (${where})`}: ${fault.problem}. ${fault.remedy.charAt(0).toUpperCase()}${fault.remedy.slice(1)}.`,
-  )
+  terminal.say(structuralFaultLine(fault, path))
   rejects?.say(terminal)
   terminal.say('Nothing was recorded and nothing was sent.')
   terminal.object({

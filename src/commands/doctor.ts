@@ -13,8 +13,10 @@ import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import type { Disagreement } from '../ports/ledger/audit.ts'
+import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
+import { plural } from '../present/text.ts'
 import { note } from './note.ts'
-import { EXIT, exitCodeOfError, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface DoctorArguments {
   readonly whole?: boolean

@@ -5,7 +5,8 @@ import { takeWorkerLock } from '../app/locks.ts'
 import { stopPrivateRedis } from '../app/redis.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
-import { EXIT, type Terminal } from './terminal.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import type { Terminal } from './terminal.ts'
 
 export async function down(app: App, terminal: Terminal): Promise<number> {
   const stopped = hasDataDir(app) && (await stopUnderLock(app))

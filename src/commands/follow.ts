@@ -6,6 +6,7 @@ import { countIn, type Ending, endingOf, standingOf } from '../domain/batch-stat
 import type { BatchId } from '../domain/ids.ts'
 import { isFinal, type State } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { countsOf } from '../present/totals.ts'
 import type { Terminal } from './terminal.ts'
 
 const LOOK_EVERY_MS = 200
@@ -175,11 +176,4 @@ export function durationText(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   if (seconds < 5400) return `${Math.ceil(seconds / 60)} min`
   return `${(seconds / 3600).toFixed(1)} h`
-}
-
-/** Counts as outsiders read them: a waiting row is PENDING. */
-export function countsOf(batch: BatchView): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(batch.counts).map(([state, count]) => [state === 'READY' ? 'PENDING' : state, count as number]),
-  )
 }

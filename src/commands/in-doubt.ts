@@ -7,8 +7,10 @@ import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import type { DoubtRow } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { amountText, plural } from '../present/text.ts'
 import { noteExport } from './note.ts'
-import { amountText, EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface InDoubtArguments {
   readonly out?: string

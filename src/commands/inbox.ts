@@ -2,7 +2,7 @@
 
 import { accountOf } from '../app/accounts.ts'
 import { createInboxWork, type InboxFolder, prepareInboxFolder } from '../app/inbox.ts'
-import { openInstructionFile } from '../app/instruction-file.ts'
+import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { sendsFor, takeInboxLock, workerNow } from '../app/locks.ts'
 import { writeRejects } from '../app/rejects.ts'
 import { writeBatchResults } from '../app/results.ts'
@@ -14,25 +14,28 @@ import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
 import type { Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
+import { EXIT } from '../present/exit-codes.ts'
 import {
   changedReport,
+  eventText,
   exitCodeOfEvents,
   failedReport,
   leftReport,
   nameText,
   recordedReport,
   refusedReport,
-  sayEvent,
+  toJsonEvent,
   unreadableReport,
-} from './inbox-report.ts'
-import { recordedForAnotherFault, recordedOtherwiseFault } from './interpretation-text.ts'
+} from '../present/inbox.ts'
+import { recordedForAnotherFault, recordedOtherwiseFault } from '../present/interpretation.ts'
+import { plural } from '../present/text.ts'
+import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
 import { otherwiseFault } from './known-batch.ts'
 import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
 import { parseDurationMs } from './run.ts'
 import { openInterruption } from './signals.ts'
 import { openRecordAloud } from './submit.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface InboxArguments extends FileArguments {
   readonly once?: boolean
@@ -137,7 +140,7 @@ async function work(
   const events: InboxEvent[] = []
   const worker = openWorkerNote(app, ledger, merchant.name, terminal)
   const submission = await prepareSubmission(app, ledger)
-  const inboxWork = await createInboxWork(app, ledger, {
+  const inboxWork = await createInboxWork<OpenedFile & { readonly kind: 'file' }>(app, ledger, {
     ...{ folder, accountId, fingerprint, merchant, options: request.options },
     open: async (path, name) => {
       const opened = await openInstructionFile(path, merchant, request.options)
@@ -166,7 +169,8 @@ async function work(
     },
     tell: (event) => {
       if (once) events.push(event)
-      sayEvent(event, terminal)
+      terminal.say(eventText(event))
+      terminal.object(toJsonEvent(event))
     },
   })
   terminal.say(

@@ -2,8 +2,9 @@
 
 import { makeRecord, openRecord } from '../app/ledger.ts'
 import type { App } from '../app.ts'
+import { EXIT } from '../present/exit-codes.ts'
 import { note } from './note.ts'
-import { EXIT, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export async function init(app: App, terminal: Terminal): Promise<number> {
   const { ledgerId, made } = await makeRecord(app)

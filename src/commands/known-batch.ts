@@ -4,11 +4,13 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { BrakedOtherwise, HoldsOther, Known, SubmitRequest } from '../domain/submission.ts'
-import { optionText } from './command-line.ts'
-import { readOtherwiseFault } from './interpretation-text.ts'
+import { optionText } from '../present/command-line.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { readOtherwiseFault } from '../present/interpretation.ts'
+import { undeclaredLine } from '../present/review.ts'
+import { plural } from '../present/text.ts'
 import type { Rejects } from './rejects.ts'
-import { undeclaredLine } from './review-report.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The batch to go on with; null: the file is refused, and it has been said why. */
 export function goOnWith(

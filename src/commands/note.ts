@@ -7,10 +7,10 @@ import type { App } from '../app.ts'
 import type { PersonAct } from '../domain/acts.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
+import type { WrittenResults } from '../domain/written-results.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { Rejects } from './rejects.ts'
 import type { Terminal } from './terminal.ts'
-import type { Written } from './tie-out.ts'
 
 export async function note(
   app: App,
@@ -52,7 +52,7 @@ export async function noteResults(
     rows,
     exceptions,
     isExtract = false,
-  }: Pick<Written, 'path' | 'rows' | 'exceptions'> & { isExtract?: boolean },
+  }: Pick<WrittenResults, 'path' | 'rows' | 'exceptions'> & { isExtract?: boolean },
   terminal: Pick<Terminal, 'say'>,
 ): Promise<void> {
   await noteExport(app, ledger, { kind: isExtract ? 'extract' : 'results', file: path, rows, batchId }, terminal)

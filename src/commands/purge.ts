@@ -7,9 +7,11 @@ import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { PurgePlan } from '../domain/purge.ts'
 import { categoryOfReason } from '../domain/reason-categories.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { plural } from '../present/text.ts'
 import { openInterruption } from './signals.ts'
 import { parseSince } from './since.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface PurgeArguments {
   readonly before: string

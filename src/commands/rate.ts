@@ -8,8 +8,10 @@ import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Holder } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { toTable } from '../present/text.ts'
 import { openRecordAloud } from './submit.ts'
-import { EXIT, type Terminal, toTable } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 const NONE_KNOWN = 'No merchant is configured here, and the ledger knows none.'
 

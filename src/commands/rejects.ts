@@ -5,9 +5,10 @@ import { prepareRejects } from '../app/rejects.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import type { ResultsBeside, WrittenRejects } from '../domain/rejects.ts'
 import type { Reviewed } from '../domain/submission.ts'
-import { askingWords, commandText, readingWords } from './command-line.ts'
+import { askingWords, commandText, readingWords } from '../present/command-line.ts'
+import { plural } from '../present/text.ts'
 import type { FileArguments } from './file-arguments.ts'
-import { plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Where they go; nothing where nobody asked for them. */
 export interface Rejects {

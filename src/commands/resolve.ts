@@ -9,9 +9,11 @@ import { toIdentifier } from '../domain/identifier.ts'
 import { FINDINGS, parseFinding, transactionIdProblem } from '../domain/resolution.ts'
 import { resultStatusOf } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { faultLine } from '../present/review.ts'
+import { plural } from '../present/text.ts'
 import { showStructuralFault } from './check.ts'
-import { faultLine } from './review-report.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface ResolveArguments {
   /** What was found. The name of whoever acts stands before the command: tranche --as NAME in-doubt resolve … */

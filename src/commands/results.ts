@@ -7,13 +7,15 @@ import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { ResultStatus } from '../domain/states.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { exceptionLines, moneyWarningLines, toJsonExceptions } from '../present/outcome.ts'
+import { plural } from '../present/text.ts'
+import { tieOutLines, toJsonTieOut } from '../present/tie-out.ts'
 import { noteResults } from './note.ts'
-import { sayExceptions, sayMoneyWarnings, toJsonExceptions } from './outcome-report.ts'
 import { parseSince } from './since.ts'
 import { findBatch, toJsonAlarm } from './status.ts'
 import { openRecordAloud } from './submit.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
-import { tieOutLines, toJsonTieOut } from './tie-out.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface ResultsArguments {
   readonly out: string
@@ -49,16 +51,14 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
     await noteResults(app, ledger, batchId, { ...written, isExtract }, terminal)
     const batch = await findBatch(ledger, batchId)
     const pending = countIn(batch, 'READY') + countIn(batch, 'SENDING')
-    if (sinceMs === null) for (const line of tieOutLines(written)) terminal.data(line)
-    terminal.data(`Results: ${written.path}`)
-    terminal.data(`Summary: ${written.summaryPath}`)
-    sayExceptions(written.exceptions, terminal)
+    if (sinceMs === null) terminal.data(...tieOutLines(written))
+    terminal.data(`Results: ${written.path}`, `Summary: ${written.summaryPath}`, ...exceptionLines(written.exceptions))
     if (isExtract)
       terminal.say(
         `${plural(written.rows, 'row')} of ${batch.rows}${only === null ? '' : ` with status ${only.join(', ')}`}${sinceMs === null ? '' : ` changed since ${given.since}`}. An extract: the reconciliation is written without ${[sinceMs === null ? [] : '--since', only === null ? [] : '--only'].flat().join(' and ')}.`,
       )
     else if (pending > 0) terminal.say(`${plural(pending, 'row is', 'rows are')} not settled yet and stand as PENDING.`)
-    if (!isExtract) sayMoneyWarnings(batch, terminal)
+    if (!isExtract) terminal.say(...moneyWarningLines(batch))
     if (purgedAtMs !== null) sayPurged(batchId, purgedAtMs, written.carried, terminal)
     terminal.object({
       ...(await toJsonAlarm(ledger)),

@@ -13,14 +13,18 @@ import { prepareSubmission, type Submission } from '../app/submission.ts'
 import { startWork } from '../app/worker.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, exitCodeOf } from '../domain/batch-status.ts'
+import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { isSameFingerprint } from '../domain/interpretation.ts'
 import type { Known, SubmitRequest } from '../domain/submission.ts'
 import type { Held, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { againLines } from './again-report.ts'
+import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
+import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
+import { againLines } from '../present/resubmission.ts'
+import { howReadLines } from '../present/review.ts'
+import { plural } from '../present/text.ts'
 import { refuseWhole } from './check.ts'
 import {
   type FileArguments,
@@ -33,12 +37,10 @@ import {
 import { type Followed, follow, logEnding, viewOf } from './follow.ts'
 import { goOnWith } from './known-batch.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
-import { sayEnding, showOutcome } from './outcome-report.ts'
 import { openRejects, type Rejects } from './rejects.ts'
-import { sayHow } from './review-report.ts'
 import { openInterruption } from './signals.ts'
 import { refuse } from './submit.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface RunArguments extends FileArguments {
   readonly out: string
@@ -97,7 +99,7 @@ async function runOn(
     const known = same === null ? null : goOnWith(same, toSubmit, path, rejects, terminal)
     if (same !== null && known === null) return EXIT.refused
     await own.tryToOpen()
-    sayHow(opened, terminal)
+    terminal.say(...howReadLines(opened))
     if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
     const batchId = known ?? (await record(app, ledger, submission, opened, toSubmit, path, rejects, terminal))
     if (batchId === null) return EXIT.refused
@@ -111,8 +113,9 @@ async function runOn(
     await noteResults(app, ledger, batchId, written, terminal)
     const { batch, ending } = followed
     await logEnding(app, ledger, batch)
-    showOutcome(batch, ending, written, terminal)
-    sayEnding(batch, ending, terminal)
+    terminal.data(...outcomeLines(batch, written))
+    terminal.object({ event: 'result', ...toJsonOutcome(batch, ending, written) })
+    terminal.say(...endingLines(batch, ending))
     return exitCodeOf(batch, ending)
   } finally {
     await own.close()
@@ -229,7 +232,7 @@ async function record(
       await refuse(submitted.reviewed, path, rejects, terminal)
       return null
     case 'recorded':
-      for (const line of againLines(submitted.review)) terminal.say(line)
+      terminal.say(...againLines(submitted.review))
       if (!request.sandbox) terminal.say(`Recorded as batch ${submitted.batchId}.`)
       return submitted.batchId
     default: {

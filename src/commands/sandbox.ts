@@ -2,7 +2,8 @@
 
 import { openSandboxServer } from '../app/sandbox.ts'
 import { Fault } from '../domain/fault.ts'
-import { EXIT, type Terminal } from './terminal.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface SandboxArguments {
   readonly port?: string

@@ -1,7 +1,7 @@
 // What a signal means: the first lets open requests end, the second leaves at once and says what that costs.
 
+import { plural } from '../present/text.ts'
 import type { Terminal } from './terminal.ts'
-import { plural } from './terminal.ts'
 
 /** A closed terminal (SIGHUP) leaves requests open as well. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -7,10 +7,12 @@ import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/b
 import { Fault } from '../domain/fault.ts'
 import type { Holder } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { countsOf, durationText, openProgress } from './follow.ts'
-import { toJsonBatchTotals, totalLines } from './outcome-report.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { plural, toTable } from '../present/text.ts'
+import { countsOf, toJsonBatchTotals, totalLines } from '../present/totals.ts'
+import { durationText, openProgress } from './follow.ts'
 import { openRecordAloud } from './submit.ts'
-import { EXIT, plural, type Terminal, toTable } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface StatusArguments {
   readonly watch?: boolean

@@ -7,8 +7,10 @@ import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { plural } from '../present/text.ts'
 import { findBatch } from './status.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface SteerArguments {
   readonly reason: string

@@ -12,13 +12,23 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import {
+  allErrorsOf,
+  heldByDoubtLines,
+  howReadLines,
+  refusalLines,
+  reviewLines,
+  toJsonRefusals,
+  toJsonReview,
+} from '../present/review.ts'
+import { toJsonTotals } from '../present/totals.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { goOnWith } from './known-batch.ts'
 import { noteRefusedCards, noteRejects } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
-import { allErrorsOf, sayHow, showRefusals, showReview, toJsonRefusals, toJsonReview } from './review-report.ts'
-import { EXIT, type Terminal, toJsonTotals } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
   const request = parseFileArguments(app, await withFormat(app, given))
@@ -31,7 +41,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
   }
   const ledger = await openRecordAloud(app, terminal)
   try {
-    sayHow(opened, terminal)
+    terminal.say(...howReadLines(opened))
     const accountId = await accountOf(ledger, request.merchant, app.clock)
     const toSubmit = request.toSubmit(accountId, false)
     const submission = await prepareSubmission(app, ledger)
@@ -44,7 +54,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
       case 'refused':
         return await refuse(submitted.reviewed, path, rejects, terminal)
       case 'recorded':
-        showReview(submitted.review, { ...terminal, data: terminal.say })
+        terminal.say(...reviewLines(submitted.review), ...heldByDoubtLines(submitted.review))
         terminal.object({
           batch: submitted.batchId,
           file_sha256: sha256,
@@ -80,7 +90,7 @@ export async function openRecordAloud(app: App, terminal: Terminal): Promise<Led
 }
 
 export async function refuse(reviewed: Reviewed, path: string, rejects: Rejects, terminal: Terminal): Promise<number> {
-  if (!terminal.json) showRefusals(reviewed, allErrorsOf(path), terminal, terminal.say)
+  if (!terminal.json) terminal.say(...refusalLines(reviewed, allErrorsOf(path)))
   rejects.say(terminal)
   terminal.object({
     event: 'result',

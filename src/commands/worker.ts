@@ -6,14 +6,17 @@ import { openRedis } from '../app/redis.ts'
 import { startWork } from '../app/worker.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, endingOf, exitCodeOf } from '../domain/batch-status.ts'
+import { countIn, endingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { countsOf, logEnding, viewOf } from './follow.ts'
-import { sayEnding } from './outcome-report.ts'
+import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
+import { endingLines } from '../present/outcome.ts'
+import { plural } from '../present/text.ts'
+import { countsOf } from '../present/totals.ts'
+import { logEnding, viewOf } from './follow.ts'
 import { openInterruption } from './signals.ts'
-import { EXIT, plural, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface WorkerArguments {
   readonly untilIdle?: boolean
@@ -150,7 +153,7 @@ async function leave(
     worst = Math.max(worst, code)
     terminal.data(`${batch.batchId}  ${batch.fileName ?? 'messages'}: ${said(batch)}`)
     terminal.object({ event: 'batch', batch: batch.batchId, counts: countsOf(batch), exit: code })
-    sayEnding(batch, ending, terminal)
+    terminal.say(...endingLines(batch, ending))
   }
   terminal.say(
     touched.size === 0 ? 'Nothing was due.' : `${plural(touched.size, 'batch was', 'batches were')} worked on.`,

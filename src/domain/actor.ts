@@ -44,18 +44,3 @@ function becomingOf({ login, sudo, name, uid }: Actor): string {
   ]
   return words.join(', ') + (disagrees ? `; SUDO_USER is ${sudo.name}` : '')
 }
-
-/** For programs, under keys that stay. */
-export function toJsonActor(actor: Actor): Record<string, string | number | null> {
-  return {
-    user: actor.name,
-    uid: actor.uid,
-    host: actor.host,
-    terminal: actor.terminal,
-    login_user: actor.login?.name ?? null,
-    login_uid: actor.login?.uid ?? null,
-    sudo_user: actor.sudo?.name ?? null,
-    sudo_uid: actor.sudo?.uid ?? null,
-    as: actor.as,
-  }
-}

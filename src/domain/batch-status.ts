@@ -1,4 +1,4 @@
-// What a batch's record means to the person or program that waits for it: its state, whether it can still move by itself, its exit code.
+// What a batch's record means to the person or program that waits for it: its state, whether it can still move by itself.
 
 import type { BatchView } from './batch.ts'
 import type { State } from './states.ts'
@@ -146,18 +146,6 @@ export function endingOf(batch: BatchView, nowMs: number, isServed = true): Endi
     case 'running':
       return null
   }
-}
-
-/** 6 cannot go on · 5 in doubt · 3 some not approved, or approved with a warning about money · 0 all approved. */
-export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 5 | 6 {
-  const either = (...states: State[]) =>
-    states.some((state) => countIn(batch, state) + (batch.duplicateOf[state] ?? 0) > 0)
-  const openElsewhere = (batch.duplicateOf.READY ?? 0) + (batch.duplicateOf.SENDING ?? 0) > 0
-  if (ending.kind === 'stuck' || openElsewhere) return 6
-  if (either('IN_DOUBT') || batch.lateAnswers > 0) return 5
-  if (either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || batch.moneyWarnings + batch.duplicateMoneyWarnings > 0)
-    return 3
-  return 0
 }
 
 export function countIn(batch: Pick<BatchView, 'counts'>, state: State): number {

@@ -4,8 +4,8 @@
 import type { BatchView } from './batch.ts'
 import type { BatchId } from './ids.ts'
 
-/** Writes its lines, one after another: they may be many. */
-export type InboxReport = (write: (line: string) => void) => void
+/** Its lines. */
+export type InboxReport = readonly string[]
 
 /** What a look into the folder shows. `fingerprint` is another one whenever the file is another one or was written to. */
 export type InboxEntry =

@@ -268,7 +268,7 @@ async function bind(path: string, ledgerId: string): Promise<string> {
   if (!(await exists(ownerPath))) {
     const unfinished = join(path, `${OWNER}.${inboxId}.tmp`)
     const text = JSON.stringify({ ledger: ledgerId, inbox: inboxId })
-    await writeWhole(unfinished, (write) => write(text))
+    await writeWhole(unfinished, [text])
     // Whoever comes second finds a whole file; without second names it may find an empty one, and is refused.
     if ((await linkTo(unfinished, ownerPath)) === 'impossible')
       await writeFile(ownerPath, text, { flag: 'wx' }).catch(unlessThere)

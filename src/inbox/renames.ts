@@ -59,10 +59,7 @@ export async function exists(path: string): Promise<boolean> {
 
 /** A report that is there already keeps its time: people see by it what is new. */
 export async function writeUnlessSame(path: string, report: InboxReport): Promise<void> {
-  let text = ''
-  report((line) => {
-    text += `${visible(line)}\n`
-  })
+  const text = textOf(report)
   const there = await readFile(path, 'utf8').catch(() => null)
   if (there !== text) await writeWhole(path, report)
 }
@@ -71,23 +68,12 @@ export async function writeOnce(path: string, report: InboxReport): Promise<void
   if (!(await exists(path))) await writeWhole(path, report)
 }
 
-const LINES_PER_WRITE = 500
-
 export async function writeWhole(path: string, report: InboxReport): Promise<void> {
-  await writeDurably(path, ({ fd }) => writeLines(fd, report))
+  await writeDurably(path, ({ fd }) => writeFileSync(fd, textOf(report)))
 }
 
-function writeLines(file: number, report: InboxReport): void {
-  let pending: string[] = []
-  const flush = () => {
-    writeFileSync(file, pending.join(''))
-    pending = []
-  }
-  report((line) => {
-    pending.push(`${visible(line)}\n`)
-    if (pending.length >= LINES_PER_WRITE) flush()
-  })
-  flush()
+function textOf(report: InboxReport): string {
+  return report.map((line) => `${visible(line)}\n`).join('')
 }
 
 /** A rename would write over what is there; a second name never does. false: something is there. */

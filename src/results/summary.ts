@@ -4,28 +4,11 @@ import type { BatchView } from '../domain/batch.ts'
 import { OPERATIONS, type Operation } from '../domain/instruction.ts'
 import { toUpperAscii } from '../domain/keyword.ts'
 import { type Currency, formatAmount } from '../domain/money.ts'
-import { categoryOfRow, type ReasonCategory, type ReasonRule } from '../domain/reason-categories.ts'
+import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf, STATES } from '../domain/states.ts'
+import type { ReasonCount, SummaryLine } from '../domain/written-results.ts'
 import { toTimestamp } from './cells.ts'
-
-/** Rows of one operation, currency and status whose answers speak of one currency. */
-export interface SummaryLine {
-  /** Empty for rows that could not be read as an instruction. */
-  readonly operation: Operation | ''
-  /** Of the amount asked for; empty where there is none. */
-  readonly currency: Currency | ''
-  readonly status: ResultStatus
-  readonly count: number
-  readonly requestedAmount: string
-  readonly requestedMinor: bigint
-  /** As the gateway wrote it; empty where it named none, `???` where that is not a currency code. */
-  readonly answeredCurrency: string
-  /** How many of the rows have an answered amount that could be added up. */
-  readonly answeredCount: number
-  /** Their exact sum, with as many decimals as the gateway wrote. */
-  readonly answeredAmount: string
-}
 
 export const SUMMARY_COLUMNS = [
   'summary_batch',
@@ -45,13 +28,6 @@ export const SUMMARY_COLUMNS = [
 
 /** What stands under `ties_out` where not all rows of the batch are added up. */
 export const EXTRACT = 'extract'
-
-/** How many rows of one status were refused for one kind of reason. */
-export interface ReasonCount {
-  readonly status: ResultStatus
-  readonly category: ReasonCategory
-  readonly count: number
-}
 
 /** Which rows of the batch were left in: what is added up is not the batch. */
 export interface Extract {

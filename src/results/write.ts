@@ -5,22 +5,14 @@ import { assert } from '../domain/fault.ts'
 import type { ReasonRule } from '../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
+import type { WrittenResults } from '../domain/written-results.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
 import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
 import { formatOf, type ResultsFile, toCsvText } from './formats.ts'
 import { checkOut, toOutFault, type WorkbookHead } from './out.ts'
 import { openResultsFile } from './results-file.ts'
 import { Staged } from './stage.ts'
-import {
-  type Extract,
-  openTally,
-  type ReasonCount,
-  SUMMARY_COLUMNS,
-  type SummaryLine,
-  type Tally,
-  tieOut,
-  toSummaryRecords,
-} from './summary.ts'
+import { type Extract, openTally, SUMMARY_COLUMNS, type Tally, tieOut, toSummaryRecords } from './summary.ts'
 import { assertFitsWorkbook } from './workbook-file.ts'
 
 export interface ResultsRequest {
@@ -40,23 +32,6 @@ export interface ResultsRequest {
   readonly reasonRules: readonly ReasonRule[]
 }
 
-export interface WrittenResults {
-  readonly path: string
-  readonly summaryPath: string
-  readonly rows: number
-  /** null: none were asked for. */
-  readonly exceptions: { readonly path: string; readonly rows: number } | null
-  /** The moment that they show. */
-  readonly atMs: number
-  readonly summary: readonly SummaryLine[]
-  readonly reasons: readonly ReasonCount[]
-  /** The columns of the file, as they stand in the results. */
-  readonly carried: readonly string[]
-  /** Rows of the batch; an extract has fewer. */
-  readonly rowsRead: number
-}
-
-/** Rows turned into text at a time; more are no faster and leave more behind for the collector. */
 /** The reading stays open; whoever opened it closes it. A failure leaves what was there before as it was. */
 export async function writeResults(reading: BatchReading, request: ResultsRequest): Promise<WrittenResults> {
   const { batchId, sandbox } = reading.batch

@@ -4,7 +4,8 @@ import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openTerminal, type Terminal, toTable } from '../../src/commands/terminal.ts'
+import { openTerminal, type Terminal } from '../../src/commands/terminal.ts'
+import { toTable } from '../../src/present/text.ts'
 
 function shownBy(json: boolean, show: (terminal: Terminal) => void): { stdout: string; stderr: string } {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]

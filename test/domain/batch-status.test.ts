@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { BatchView } from '../../src/domain/batch.ts'
-import { endingOf, exitCodeOf, standingOf } from '../../src/domain/batch-status.ts'
+import { endingOf, standingOf } from '../../src/domain/batch-status.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import { exitCodeOf } from '../../src/present/exit-codes.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 9)
 

@@ -29,7 +29,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }))
 
 const put = (name: string, text = 'a,b\n1,2\n') => writeFile(join(dir, name), text)
 const kinds = async () => Object.fromEntries((await folder.look()).map(({ name, kind }) => [name, kind]))
-const report = (write: (line: string) => void) => write('why')
+const report = ['why']
 const within = (sub: string) => readdirSync(join(dir, sub)).toSorted()
 
 async function lookTwice(): Promise<readonly InboxEntry[]> {
@@ -316,13 +316,13 @@ describe('putting away', () => {
   })
 
   test('a report has nothing in it that a terminal obeys', async () => {
-    const path = await folder.reportLeft('x.xls', (write) => write('column \u001b[2J\u202e\u009b: a\nb'))
+    const path = await folder.reportLeft('x.xls', ['column \u001b[2J\u202e\u009b: a\nb'])
     expect(await readFile(path, 'utf8')).toBe('column ␛[2J<U+202E><U+009B>: a␊b\n')
   })
 
   test('two files that stay have two reports, however alike or long their names are', async () => {
     const names = ['a\nb.xls', 'a_b.xls', 'a\tb.xls', `${'n'.repeat(251)}.xls`, `${'n'.repeat(250)}m.xls`]
-    for (const name of names) await folder.reportLeft(name, (write) => write(name))
+    for (const name of names) await folder.reportLeft(name, [name])
     expect(within('rejected')).toHaveLength(names.length)
   })
 

@@ -1,9 +1,10 @@
 // Reading and steering: what a person is told about a batch, and what a person can order.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { endingOf, exitCodeOf } from '../../src/domain/batch-status.ts'
+import { endingOf } from '../../src/domain/batch-status.ts'
 import type { AccountId } from '../../src/domain/ids.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import { exitCodeOf } from '../../src/present/exit-codes.ts'
 import {
   CLERK,
   claim,

@@ -2088,7 +2088,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'look-alikes that have still to be sent name their batch',
-    file: 'src/commands/review-report.ts',
+    file: 'src/present/review.ts',
     guard: '${stillToSendText(refusal)}',
     without: '',
     tests: ['test/e2e/again.e2e.test.ts'],
@@ -2385,7 +2385,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'reading: the column of the amount is shown even where it is called so',
-    file: 'src/commands/review-report.ts',
+    file: 'src/present/review.ts',
     guard: 'ALWAYS_SHOWN.includes(field) || ',
     without: '',
     tests: [READING],

@@ -60,7 +60,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-const line = (text: string) => (write: (line: string) => void) => write(text)
+const line = (text: string) => [text]
 
 function partsWith(over: Partial<InboxParts<object>> = {}): InboxParts<object> {
   return {

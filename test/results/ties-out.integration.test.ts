@@ -9,8 +9,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DraftRow } from '../../src/domain/draft.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import { type Currency, formatAmount } from '../../src/domain/money.ts'
+import type { WrittenResults } from '../../src/domain/written-results.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import { type WrittenResults, writeResults } from '../../src/results/write.ts'
+import { writeResults } from '../../src/results/write.ts'
 import {
   CLERK,
   claim,

@@ -1,24 +1,44 @@
 // What a file holds and why it is refused, in words and as an object.
 
-import type { OpenedFile } from '../app/instruction-file.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/draft.ts'
 import type { Currency } from '../domain/money.ts'
 import { statusOf } from '../domain/states.ts'
-import type { LookalikesRefused, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
-import { againLines, toJsonAgain } from './again-report.ts'
-import { amountText, plural, type Terminal, toJsonTotals, toTable } from './terminal.ts'
+import type { FileRefusal, LookalikesRefused, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
+import { againLines, toJsonAgain } from './resubmission.ts'
+import { amountText, capital, plural, toTable } from './text.ts'
+import { toJsonTotals } from './totals.ts'
 
-export function sayHow(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
-  for (const warning of opened.warnings) terminal.say(`Note: ${warning}`)
-  const columns = opened.columns.mapped.filter(
-    ({ written, field }) => ALWAYS_SHOWN.includes(field) || opened.mapped.some((column) => column.written === written),
+/** Of a surveyed file, what a person is told of how it is read. */
+export interface HowRead {
+  readonly warnings: readonly string[]
+  /** Columns that were understood under another name than the gateway's. */
+  readonly mapped: readonly { readonly written: string; readonly field: string }[]
+  readonly columns: {
+    readonly mapped: readonly { readonly written: string; readonly field: string }[]
+    readonly carried: readonly string[]
+  }
+  /** Columns that speak of an amount beside the one that is read as the amount. */
+  readonly rivals: readonly string[]
+  /** Columns that the options say are no field. */
+  readonly ignored: readonly string[]
+}
+
+export function howReadLines({ warnings, mapped, columns, rivals }: HowRead): string[] {
+  const shown = columns.mapped.filter(
+    ({ written, field }) => ALWAYS_SHOWN.includes(field) || mapped.some((column) => column.written === written),
   )
-  if (columns.length > 0) terminal.say(`Columns: ${columns.map(readAsText).join(', ')}`)
-  if (opened.rivals.length > 0 && columns.some(({ field }) => field === 'amount'))
-    terminal.say(
-      `Not read as the amount, carried through: ${namesText(opened.rivals)}. If one of them is meant, say --map "${opened.rivals.length === 1 ? columnText(opened.rivals[0] as string) : 'COLUMN'}=amount".`,
-    )
+  const isRival = rivals.length > 0 && shown.some(({ field }) => field === 'amount')
+  return [
+    ...warnings.map((warning) => `Note: ${warning}`),
+    ...(shown.length > 0 ? [`Columns: ${shown.map(readAsText).join(', ')}`] : []),
+    ...(isRival ? [rivalsText(rivals)] : []),
+  ]
+}
+
+function rivalsText(rivals: readonly string[]): string {
+  const column = rivals.length === 1 ? columnText(rivals[0] as string) : 'COLUMN'
+  return `Not read as the amount, carried through: ${namesText(rivals)}. If one of them is meant, say --map "${column}=amount".`
 }
 
 /** What moves and whose it is: a person must see where they come from, however the columns are called. */
@@ -30,13 +50,11 @@ function readAsText({ written, field }: { readonly written: string; readonly fie
 }
 
 /** A column that was not understood may be one that was meant to be. */
-export function sayCarried(opened: OpenedFile & { kind: 'file' }, terminal: Terminal): void {
-  const told = [...opened.ignored, ...opened.rivals]
-  const carried = opened.columns.carried.filter((name) => !told.includes(name))
-  if (carried.length === 0) return
-  terminal.say(
-    `Not understood, carried through: ${namesText(carried)}. If one of them is meant, say --map "COLUMN=FIELD".`,
-  )
+export function carriedLines({ ignored, rivals, columns }: HowRead): string[] {
+  const told = [...ignored, ...rivals]
+  const carried = columns.carried.filter((name) => !told.includes(name))
+  if (carried.length === 0) return []
+  return [`Not understood, carried through: ${namesText(carried)}. If one of them is meant, say --map "COLUMN=FIELD".`]
 }
 
 const COLUMNS_NAMED = 30
@@ -53,22 +71,23 @@ function columnText(name: string): string {
     .slice(0, 60)
 }
 
-export function showReview(review: DraftReview, terminal: Terminal): void {
-  for (const line of totalLines(review)) terminal.data(line)
+export function reviewLines(review: DraftReview): string[] {
   const asRead = asReadText(review)
-  if (asRead !== null) terminal.data(asRead)
   const parts = [
     `${plural(review.rows, 'row')}: ${review.accepted} to be sent`,
     `${review.duplicate} recorded already`,
     `${review.invalid} bad`,
     plural(review.lookalikes, 'look-alike'),
   ]
-  terminal.data(parts.join(', '))
-  for (const line of againLines(review)) terminal.data(line)
-  if (review.heldByDoubt > 0)
-    terminal.say(
-      `${plural(review.heldByDoubt, 'row names', 'rows name')} an order with another row in doubt: ${review.heldByDoubt === 1 ? 'it waits' : 'they wait'} until that one is resolved (tranche in-doubt list).`,
-    )
+  return [...totalLines(review), ...(asRead === null ? [] : [asRead]), parts.join(', '), ...againLines(review)]
+}
+
+/** Rows that wait for a person, whatever else is done with the file. */
+export function heldByDoubtLines({ heldByDoubt }: DraftReview): string[] {
+  if (heldByDoubt === 0) return []
+  return [
+    `${plural(heldByDoubt, 'row names', 'rows name')} an order with another row in doubt: ${heldByDoubt === 1 ? 'it waits' : 'they wait'} until that one is resolved (tranche in-doubt list).`,
+  ]
 }
 
 /** What a person holds against the list that the file was made from: sums, and the amounts that stand out. */
@@ -108,36 +127,23 @@ function asReadText({ rows, accepted, totalsRead, amountsUnread }: DraftReview):
   return `The whole file as read: ${[plural(rows, 'row'), ...parts, ...unread].join(', ')}`
 }
 
-/**
- * Every kind of trouble; then what stands in the way as a whole. To stdout for a check, to stderr for a refusal. `allAt` is
- * where every single fault can be seen.
- */
-export function showRefusals(
-  reviewed: Reviewed,
-  allAt: string,
-  terminal: Terminal,
-  write: (line: string) => void,
-): void {
-  const { causes } = reviewed.first
-  for (const cause of causes) write(causeLine(cause))
-  const more = reviewed.review.faults - causes.reduce((sum, { rows }) => sum + rows, 0)
-  if (more > 0) write(`… and ${plural(more, 'more error')}; ${allAt}`)
-  showLookalikes(reviewed, terminal, write)
-  for (const refusal of reviewed.refusals) write(refusalLine(refusal))
+/** Every kind of trouble; then what stands in the way as a whole. `allAt` is where every single fault can be seen. */
+export function refusalLines({ first, review, refusals }: Omit<Reviewed, 'draft'>, allAt: string): string[] {
+  const more = review.faults - first.causes.reduce((sum, { rows }) => sum + rows, 0)
+  const moreAlike = review.lookalikes - first.lookalikes.length
+  return [
+    ...first.causes.map(causeLine),
+    ...(more > 0 ? [`… and ${plural(more, 'more error')}; ${allAt}`] : []),
+    ...first.lookalikes.map(lookalikeLine),
+    ...(moreAlike > 0 ? [`… and ${plural(moreAlike, 'more look-alike')}`] : []),
+    ...refusals.map(refusalLine),
+  ]
 }
 
 /** For a file at hand. */
 export function allErrorsOf(path: string): string {
   const named = maskCardData(path)
   return `all of them, with the same options: tranche check ${named} --rejects ${named.replace(/\.csv$/i, '')}.rejects.csv`
-}
-
-function showLookalikes(reviewed: Reviewed, terminal: Terminal, write: (line: string) => void): void {
-  if (terminal.json || reviewed.review.lookalikes === 0) return
-  const { lookalikes } = reviewed.first
-  for (const lookalike of lookalikes) write(lookalikeLine(lookalike))
-  const more = reviewed.review.lookalikes - lookalikes.length
-  if (more > 0) write(`… and ${plural(more, 'more look-alike')}`)
 }
 
 function lookalikeLine({ line, reference, like, lost, refundedBefore, moneyWarning }: Lookalike): string {
@@ -158,6 +164,15 @@ function lookalikeLine({ line, reference, like, lost, refundedBefore, moneyWarni
   return `line ${line}: ${reference} refunds an order ${before}, last by ${like.reference} (${where}); its sale is not recorded here`
 }
 
+/** A file that is no table of instructions, or no worklist. */
+export function structuralFaultLine(fault: StructuralFault, path: string): string {
+  const where = [fault.line === null ? null : `line ${fault.line}`, fault.column].filter((part) => part !== null)
+  const at = where.length === 0 ? '' : ` (${where.join(', ')})`
+  return `${maskCardData(path)} is refused${at}: ${fault.problem}. ${capital(fault.remedy)}.`
+}
+
+type StructuralFault = Pick<FileRefusal, 'line' | 'column' | 'problem' | 'remedy'>
+
 export function faultLine({ line, ...fault }: RowFault): string {
   return causeLine({ ...fault, rows: 1, firstLine: line, lastLine: line, together: true, sameValue: true })
 }
@@ -170,10 +185,6 @@ function causeLine(cause: FaultCause): string {
   const rowsText = rows === 1 ? `line ${firstLine}` : `${plural(rows, 'row')} (${lines})`
   const valueText = value === null ? '' : sameValue ? ` "${value}"` : `, such as "${value}"`
   return `${rowsText}${column === null ? '' : `, ${column}`}${valueText}: ${problem}. ${capital(remedy)}.`
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function refusalLine(refusal: Refusal): string {

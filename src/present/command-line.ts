@@ -1,12 +1,30 @@
 // A command for a person to paste: the options as they were given, each word as a shell takes it.
 
-import type { FileArguments } from './file-arguments.ts'
+type Text = string | undefined
+type Texts = readonly string[] | undefined
 
-/** As given, or as left out. */
-type Said = { readonly [K in keyof FileArguments]?: FileArguments[K] | undefined }
+/** As given on the command line; undefined: left out. */
+interface Given {
+  readonly operation?: Text
+  readonly currency?: Text
+  readonly decimal?: Text
+  readonly timezone?: Text
+  readonly map?: Texts
+  readonly notACard?: Texts
+  readonly format?: Text
+  readonly sheet?: Text
+  readonly runKey?: Text
+  readonly merchant?: Text
+  readonly retry?: Text
+  readonly expectCount?: Text
+  readonly expectTotal?: Texts
+  readonly allowLookalikes?: Text
+  readonly lookalikeDays?: Text
+  readonly skipInvalid?: boolean | undefined
+}
 
 /** How the file is read; a saved format can keep it. */
-export function readingWords(given: Said): string[] {
+export function readingWords(given: Given): string[] {
   return words([
     ['--operation', given.operation],
     ['--currency', given.currency],
@@ -18,7 +36,7 @@ export function readingWords(given: Said): string[] {
 }
 
 /** Which file it is, what is expected of it and how it is to be run. */
-export function askingWords(given: Said): string[] {
+export function askingWords(given: Given): string[] {
   return [
     ...words([
       ['--format', given.format],

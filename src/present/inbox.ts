@@ -1,33 +1,28 @@
 // What is said of the files of an inbox: the reports beside them, a line per event, the same as objects, and the exit code.
 
-import type { OpenedFile } from '../app/instruction-file.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, exitCodeOf, isoOf } from '../domain/batch-status.ts'
+import { countIn, isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent, InboxReport, StaysFor } from '../domain/inbox.ts'
-import type { Reviewed, Submitted } from '../domain/submission.ts'
+import type { FileRefusal, InstructionFile, Reviewed, Submitted } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
-import { showStructuralFault } from './check.ts'
-import { countsOf } from './follow.ts'
-import { totalLines } from './outcome-report.ts'
-import { sayHow, showRefusals, showReview } from './review-report.ts'
-import { EXIT, exitCodeOfError, plural, type Terminal } from './terminal.ts'
+import { EXIT, exitCodeOf, exitCodeOfError } from './exit-codes.ts'
+import {
+  type HowRead,
+  heldByDoubtLines,
+  howReadLines,
+  refusalLines,
+  reviewLines,
+  structuralFaultLine,
+} from './review.ts'
+import { capital, plural } from './text.ts'
+import { countsOf, totalLines } from './totals.ts'
 
-type File = OpenedFile & { readonly kind: 'file' }
-type Unreadable = OpenedFile & { readonly kind: 'refused' }
+type File = HowRead & { readonly file: Pick<InstructionFile, 'sha256'> }
 
 const NOTHING = 'Nothing of it was recorded and nothing was sent.'
 const MEND = 'It is not tried again by itself. Correct it and put it into the inbox again, under any name.'
-
-/** Everything in words goes into the report, whichever stream it would go to on a screen. */
-function asTerminal(write: (line: string) => void): Terminal {
-  return {
-    ...{ json: false, isScreen: false, data: write, say: write },
-    title: (beginning, rest = '') => write(`${beginning}${rest}`),
-    ...{ readerLeft: () => false, drained: async () => {}, object: () => {}, redraw: () => {} },
-  }
-}
 
 export function recordedReport(
   name: string,
@@ -35,72 +30,62 @@ export function recordedReport(
   submitted: Extract<Submitted, { kind: 'recorded' | 'known' }>,
   batch: BatchView,
 ): InboxReport {
-  return (write) => {
-    const { batchId } = batch
-    write(`${nameText(name)} is batch ${batchId}, recorded ${isoOf(batch.createdAtMs)}.`)
-    write(`SHA-256 of the file: ${opened.file.sha256}`)
-    sayHow(opened, asTerminal(write))
-    switch (submitted.kind) {
-      case 'recorded':
-        showReview(submitted.review, asTerminal(write))
-        break
-      case 'known':
-        write('The same file was this batch already: nothing was recorded again, and nothing of it is sent twice.')
-        for (const line of totalLines(batch)) write(line)
-    }
-    write(
-      `A worker sends it (tranche worker). Follow it: tranche status ${batchId}. Its results are written to results/ once no row is open.`,
-    )
-  }
+  const { batchId } = batch
+  const what =
+    submitted.kind === 'recorded'
+      ? [...reviewLines(submitted.review), ...heldByDoubtLines(submitted.review)]
+      : [
+          'The same file was this batch already: nothing was recorded again, and nothing of it is sent twice.',
+          ...totalLines(batch),
+        ]
+  return [
+    `${nameText(name)} is batch ${batchId}, recorded ${isoOf(batch.createdAtMs)}.`,
+    `SHA-256 of the file: ${opened.file.sha256}`,
+    ...howReadLines(opened),
+    ...what,
+    `A worker sends it (tranche worker). Follow it: tranche status ${batchId}. Its results are written to results/ once no row is open.`,
+  ]
 }
 
 export function refusedReport(name: string, opened: File, reviewed: Reviewed, rejects: string | null): InboxReport {
-  return (write) => {
-    write(`${nameText(name)} is refused. ${NOTHING} ${MEND}`)
-    sayHow(opened, asTerminal(write))
-    showReview(reviewed.review, asTerminal(write))
-    // Its words are for whoever has typed a command; here the sentence below says the same.
-    const refusals = reviewed.refusals.filter(({ kind }) => kind !== 'bad-rows')
-    showRefusals({ ...reviewed, refusals }, 'all of them stand in the file of rejects', asTerminal(write), write)
-    if (rejects !== null)
-      write(
-        `Every bad row, with what is wrong and what to do, in a table: ${rejects}. The good rows are not sent either: correct the cells in the file itself.`,
-      )
-    if (reviewed.review.lookalikes > 0)
-      write(
-        'An inbox takes no --allow-lookalikes, because the number is meant for one file: where they are meant, hand the file in with tranche submit.',
-      )
-  }
+  // Its words are for whoever has typed a command; here the sentence below says the same.
+  const refusals = reviewed.refusals.filter(({ kind }) => kind !== 'bad-rows')
+  const lines = [
+    `${nameText(name)} is refused. ${NOTHING} ${MEND}`,
+    ...howReadLines(opened),
+    ...reviewLines(reviewed.review),
+    ...heldByDoubtLines(reviewed.review),
+    ...refusalLines({ ...reviewed, refusals }, 'all of them stand in the file of rejects'),
+  ]
+  if (rejects !== null)
+    lines.push(
+      `Every bad row, with what is wrong and what to do, in a table: ${rejects}. The good rows are not sent either: correct the cells in the file itself.`,
+    )
+  if (reviewed.review.lookalikes > 0)
+    lines.push(
+      'An inbox takes no --allow-lookalikes, because the number is meant for one file: where they are meant, hand the file in with tranche submit.',
+    )
+  return lines
 }
 
-export function unreadableReport(name: string, fault: Unreadable): InboxReport {
-  return (write) => {
-    showStructuralFault(fault, nameText(name), asTerminal(write))
-    write(MEND)
-  }
+export function unreadableReport(name: string, fault: FileRefusal): InboxReport {
+  return [structuralFaultLine(fault, nameText(name)), 'Nothing was recorded and nothing was sent.', MEND]
 }
 
 export function failedReport(name: string, fault: Fault): InboxReport {
-  return (write) => {
-    write(`${nameText(name)} is refused: ${fault.message}`)
-    write(MEND)
-  }
+  return [`${nameText(name)} is refused: ${fault.message}`, MEND]
 }
 
 export function leftReport(name: string, finding: StaysFor): InboxReport {
-  return (write) => write(leftText(nameText(name), finding))
+  return [leftText(nameText(name), finding)]
 }
 
 export function changedReport(name: string, batch: BatchView): InboxReport {
-  return (write) => {
-    write(`${nameText(name)} was written to after it had been recorded as batch ${batch.batchId}.`)
-    write(
-      `The batch has the ${batch.rows} rows that were in it first, and goes its way. What was added or changed since is in no batch and is not sent.`,
-    )
-    write(
-      `Compare the file with the results of batch ${batch.batchId}, and put only what is missing into a file of its own. Let its writer use another name while it writes (x.csv.tmp, then rename), or a longer --stable-for.`,
-    )
-  }
+  return [
+    `${nameText(name)} was written to after it had been recorded as batch ${batch.batchId}.`,
+    `The batch has the ${batch.rows} rows that were in it first, and goes its way. What was added or changed since is in no batch and is not sent.`,
+    `Compare the file with the results of batch ${batch.batchId}, and put only what is missing into a file of its own. Let its writer use another name while it writes (x.csv.tmp, then rename), or a longer --stable-for.`,
+  ]
 }
 
 function leftText(name: string, finding: StaysFor): string {
@@ -114,7 +99,7 @@ function leftText(name: string, finding: StaysFor): string {
     case 'unseen':
       return `${name} cannot be looked through for card data: ${finding.problem}. ${stays} ${NOTHING} Take it out, and ${finding.remedy}.`
     case 'unfit':
-      return `"${name}" is not taken: ${finding.problem}. It stays where it is. ${NOTHING} ${finding.remedy.charAt(0).toUpperCase()}${finding.remedy.slice(1)}.`
+      return `"${name}" is not taken: ${finding.problem}. It stays where it is. ${NOTHING} ${capital(finding.remedy)}.`
   }
 }
 
@@ -125,12 +110,7 @@ export function nameText(name: string): string {
 
 // ───────────────────────────────────────────────────────────── Events
 
-export function sayEvent(event: InboxEvent, terminal: Terminal): void {
-  terminal.say(eventText(event))
-  terminal.object(toJsonEvent(event))
-}
-
-function eventText(event: InboxEvent): string {
+export function eventText(event: InboxEvent): string {
   switch (event.kind) {
     case 'claimed':
       return `${nameText(event.name)} is taken.`
@@ -167,7 +147,7 @@ function partsOf(batch: BatchView): { accepted: number; duplicate: number; inval
 
 const REASON_OF = { cards: 'card-data', unseen: 'not-readable', unfit: 'not-taken' } as const
 
-function toJsonEvent(event: InboxEvent): object {
+export function toJsonEvent(event: InboxEvent): object {
   switch (event.kind) {
     case 'claimed':
       return { event: event.kind, file: nameText(event.name) }

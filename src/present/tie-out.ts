@@ -1,12 +1,10 @@
 // The sentence that ties results to the rows they came from: how many were read, what became of them, and of the money.
 
-import type { writeBatchResults } from '../app/results.ts'
 import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import type { ResultStatus } from '../domain/states.ts'
-import { amountText, plural } from './terminal.ts'
-
-export type Written = Awaited<ReturnType<typeof writeBatchResults>>
+import type { WrittenResults } from '../domain/written-results.ts'
+import { amountText, plural } from './text.ts'
 
 const WORDS = {
   APPROVED: 'approved',
@@ -35,7 +33,7 @@ const MONEY = {
  * What became of the rows and of the money that they ask for, for each operation and currency. Results that do not tie out
  * are not written.
  */
-export function tieOutLines(written: Written): string[] {
+export function tieOutLines(written: WrittenResults): string[] {
   const counts = (Object.keys(WORDS) as ResultStatus[]).flatMap((status) => {
     const count = countOf(written, ({ status: other }) => other === status)
     return count === 0 ? [] : [`${count} ${WORDS[status]}${reasonsText(written, status)}`]
@@ -56,16 +54,16 @@ export function tieOutLines(written: Written): string[] {
       ]
 }
 
-function countOf({ summary }: Written, fits: (line: Written['summary'][number]) => boolean): number {
+function countOf({ summary }: WrittenResults, fits: (line: WrittenResults['summary'][number]) => boolean): number {
   return summary.reduce((sum, line) => (fits(line) ? sum + line.count : sum), 0)
 }
 
-function reasonsText({ reasons }: Written, status: ResultStatus): string {
+function reasonsText({ reasons }: WrittenResults, status: ResultStatus): string {
   const own = reasons.filter((reason) => reason.status === status)
   return own.length === 0 ? '' : ` (${own.map(({ category, count }) => `${count} ${category}`).join(', ')})`
 }
 
-function moneySums({ summary }: Written): { operation: Operation | ''; text: string }[] {
+function moneySums({ summary }: WrittenResults): { operation: Operation | ''; text: string }[] {
   const groups = new Map<string, { operation: Operation | ''; currency: Currency; parts: Map<string, bigint> }>()
   for (const { operation, currency, status, requestedMinor } of summary) {
     if (currency === '') continue
@@ -85,6 +83,6 @@ function moneySums({ summary }: Written): { operation: Operation | ''; text: str
 }
 
 /** The same for programs. */
-export function toJsonTieOut(written: Written): object {
+export function toJsonTieOut(written: WrittenResults): object {
   return { rows_read: written.rowsRead, rows_written: written.rows, ties_out: true, reasons: written.reasons }
 }

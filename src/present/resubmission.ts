@@ -2,7 +2,7 @@
 
 import type { Again, DraftReview } from '../domain/draft.ts'
 import { type State, statusOf } from '../domain/states.ts'
-import { plural } from './terminal.ts'
+import { plural } from './text.ts'
 
 /** Why a row that is recorded already is not sent with this file. */
 const NOT_SENT: Readonly<Record<State, string>> = {

@@ -1,9 +1,9 @@
 // The sentence under a run: every row accounted for, and every amount that was asked for.
 
 import { expect, test } from 'vitest'
-import { tieOutLines } from '../../src/commands/tie-out.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
+import { tieOutLines } from '../../src/present/tie-out.ts'
 import { openTally } from '../../src/results/summary.ts'
 import { AT_MS, rowOf } from '../results/reading.ts'
 

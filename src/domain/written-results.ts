@@ -1,0 +1,47 @@
+// Results that were written: where they are, and what they add up to.
+
+import type { Operation } from './instruction.ts'
+import type { Currency } from './money.ts'
+import type { ReasonCategory } from './reason-categories.ts'
+import type { ResultStatus } from './states.ts'
+
+/** Rows of one operation, currency and status whose answers speak of one currency. */
+export interface SummaryLine {
+  /** Empty for rows that could not be read as an instruction. */
+  readonly operation: Operation | ''
+  /** Of the amount asked for; empty where there is none. */
+  readonly currency: Currency | ''
+  readonly status: ResultStatus
+  readonly count: number
+  readonly requestedAmount: string
+  readonly requestedMinor: bigint
+  /** As the gateway wrote it; empty where it named none, `???` where that is not a currency code. */
+  readonly answeredCurrency: string
+  /** How many of the rows have an answered amount that could be added up. */
+  readonly answeredCount: number
+  /** Their exact sum, with as many decimals as the gateway wrote. */
+  readonly answeredAmount: string
+}
+
+/** How many rows of one status were refused for one kind of reason. */
+export interface ReasonCount {
+  readonly status: ResultStatus
+  readonly category: ReasonCategory
+  readonly count: number
+}
+
+export interface WrittenResults {
+  readonly path: string
+  readonly summaryPath: string
+  readonly rows: number
+  /** null: none were asked for. */
+  readonly exceptions: { readonly path: string; readonly rows: number } | null
+  /** The moment that they show. */
+  readonly atMs: number
+  readonly summary: readonly SummaryLine[]
+  readonly reasons: readonly ReasonCount[]
+  /** The columns of the file, as they stand in the results. */
+  readonly carried: readonly string[]
+  /** Rows of the batch; an extract has fewer. */
+  readonly rowsRead: number
+}

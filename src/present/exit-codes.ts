@@ -1,0 +1,45 @@
+// What the shell is told: by a batch, by a fault.
+
+import type { BatchView } from '../domain/batch.ts'
+import { countIn, type Ending } from '../domain/batch-status.ts'
+import { Fault, type FaultCode } from '../domain/fault.ts'
+import type { State } from '../domain/states.ts'
+
+/** Precedence is kept by whoever finds several. */
+export const EXIT = {
+  approved: 0,
+  failure: 1,
+  usage: 2,
+  notAllApproved: 3,
+  inDoubt: 5,
+  stopped: 6,
+  refused: 7,
+  interrupted: 130,
+} as const
+
+const EXIT_OF_FAULT = {
+  usage: EXIT.usage,
+  config: EXIT.usage,
+  unavailable: EXIT.usage,
+  refused: EXIT.refused,
+  stopped: EXIT.stopped,
+  full: EXIT.failure,
+  storage: EXIT.failure,
+  interrupted: EXIT.interrupted,
+} as const satisfies Record<FaultCode, number>
+
+export function exitCodeOfError(error: unknown): number {
+  return error instanceof Fault ? EXIT_OF_FAULT[error.code] : EXIT.failure
+}
+
+/** 6 cannot go on · 5 in doubt · 3 some not approved, or approved with a warning about money · 0 all approved. */
+export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 5 | 6 {
+  const either = (...states: State[]) =>
+    states.some((state) => countIn(batch, state) + (batch.duplicateOf[state] ?? 0) > 0)
+  const openElsewhere = (batch.duplicateOf.READY ?? 0) + (batch.duplicateOf.SENDING ?? 0) > 0
+  if (ending.kind === 'stuck' || openElsewhere) return 6
+  if (either('IN_DOUBT') || batch.lateAnswers > 0) return 5
+  if (either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || batch.moneyWarnings + batch.duplicateMoneyWarnings > 0)
+    return 3
+  return 0
+}

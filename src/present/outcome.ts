@@ -1,0 +1,98 @@
+// What became of a batch: the summary, where the results are, and what a person must do next.
+
+import type { BatchView } from '../domain/batch.ts'
+import { countIn, type Ending, isoOf, isPaused } from '../domain/batch-status.ts'
+import type { WrittenResults } from '../domain/written-results.ts'
+import { exitCodeOf } from './exit-codes.ts'
+import { plural } from './text.ts'
+import { tieOutLines, toJsonTieOut } from './tie-out.ts'
+import { countsOf, toJsonBatchTotals, totalLines } from './totals.ts'
+
+export function outcomeLines(batch: BatchView, written: WrittenResults | null): string[] {
+  if (written === null) return totalLines(batch)
+  const files = [`Results: ${written.path}`, `Summary: ${written.summaryPath}`, ...exceptionLines(written.exceptions)]
+  return [...totalLines(batch), ...tieOutLines(written), ...files]
+}
+
+export function toJsonOutcome(batch: BatchView, ending: Ending, written: WrittenResults | null): object {
+  return {
+    batch: batch.batchId,
+    rows: batch.rows,
+    counts: countsOf(batch),
+    totals: toJsonBatchTotals(batch),
+    ending: ending.kind,
+    ...(ending.kind === 'stuck' ? { reason: ending.reason } : {}),
+    ...(written === null
+      ? {}
+      : {
+          ...{ results: written.path, summary: written.summaryPath },
+          ...toJsonExceptions(written.exceptions),
+          ...toJsonTieOut(written),
+        }),
+    exit: exitCodeOf(batch, ending),
+  }
+}
+
+export function exceptionLines(exceptions: WrittenResults['exceptions']): string[] {
+  if (exceptions === null) return []
+  const rows = exceptions.rows === 0 ? 'no row needs' : plural(exceptions.rows, 'row needs', 'rows need')
+  return [`Exceptions: ${exceptions.path} (${rows} a look)`]
+}
+
+export function toJsonExceptions(exceptions: WrittenResults['exceptions']): object {
+  return exceptions === null ? {} : { exceptions: exceptions.path, exception_rows: exceptions.rows }
+}
+
+/** What it means for the money and what to do next. */
+export function endingLines(batch: BatchView, ending: Ending): string[] {
+  const inDoubt = countIn(batch, 'IN_DOUBT')
+  const trouble = batch.sandbox && exitCodeOf(batch, ending) !== 0
+  return [
+    ...notSentLines(batch, ending),
+    ...(inDoubt > 0 ? [doubtText(inDoubt, batch.sandbox)] : []),
+    ...(trouble
+      ? [
+          'The sandbox makes trouble on purpose for amounts from 5.02 to 5.15, whatever else is in the file: tranche sandbox lists them.',
+        ]
+      : []),
+    ...moneyWarningLines(batch),
+  ]
+}
+
+function notSentLines(batch: BatchView, ending: Ending): string[] {
+  const ready = countIn(batch, 'READY')
+  switch (ending.kind) {
+    case 'stuck': {
+      const stuck = `${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}`
+      return isPaused(batch) ? [stuck, resumeText(batch)] : [stuck]
+    }
+    case 'later':
+      return [
+        `${plural(ready, 'row is', 'rows are')} due later, the next at ${isoOf(ending.nextDueAtMs)}.${batch.sandbox ? '' : ' A worker sends them then; so does this command, run again.'}`,
+      ]
+    case 'finished':
+      return []
+  }
+}
+
+function resumeText({ sandbox, batchId }: BatchView): string {
+  return sandbox
+    ? 'In earnest it would go on when a person has looked and resumed it.'
+    : `When you have looked: tranche resume ${batchId} --reason TEXT, then run the same command again.`
+}
+
+/** The sums are of what was asked. */
+export function moneyWarningLines({ moneyWarnings }: BatchView): string[] {
+  if (moneyWarnings === 0) return []
+  return [
+    `${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
+  ]
+}
+
+function doubtText(inDoubt: number, sandbox: boolean): string {
+  const them = inDoubt === 1 ? 'it' : 'them'
+  const next = sandbox
+    ? `In earnest a person would now look ${them} up at the gateway.`
+    : `Look ${them} up at the gateway: tranche in-doubt list`
+  return `${plural(inDoubt, 'row is', 'rows are')} IN DOUBT: the gateway may have executed ${them}. Nothing sends ${them} again. ${next}`
+}

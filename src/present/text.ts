@@ -1,0 +1,28 @@
+// How counts, amounts and tables are written, wherever they are shown.
+
+import { type Currency, formatAmount } from '../domain/money.ts'
+import { visible } from '../domain/visible.ts'
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+export function amountText(amountMinor: bigint, currency: Currency | ''): string {
+  return currency === '' ? '' : formatAmount({ amountMinor, currency })
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** Columns of text, each as wide as its widest cell; `right` names the columns that are numbers. */
+export function toTable(table: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const rows = table.map((row) => row.map(visible))
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (right.includes(i) ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
