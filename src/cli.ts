@@ -13,6 +13,7 @@ import { assertFitTexts } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
 import { openTerminal } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
+import { messageOf } from './domain/errors.ts'
 import { Fault } from './domain/fault.ts'
 import { openTextScrub } from './domain/text-scrub.ts'
 import { visible } from './domain/visible.ts'
@@ -52,7 +53,7 @@ function reportError(error: unknown, json: boolean, opened?: (text: string) => s
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
   const terminal = openTerminal(json, process.stdout, process.stderr)
-  const said = error instanceof Error ? error.message : String(error)
+  const said = messageOf(error)
   const scrub = opened ?? openTextScrub({ secrets: secretsIn(process.env), usernames: [] })
   // Faults are our own words, except that those of a configuration quote it. Other errors may quote anything.
   const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub

@@ -2,6 +2,7 @@
 
 import { mkdirSync, statSync } from 'node:fs'
 import type { App } from '../app.ts'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 
 /** Makes the directory where there is none. */
@@ -9,7 +10,7 @@ export function makeDataDir({ config: { dataDir } }: App): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     throw new Fault(
       'config',
       `The data directory ${dataDir} cannot be made (${message}). Nothing was sent. Correct TRANCHE_DATA_DIR or its owner.`,

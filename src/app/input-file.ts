@@ -1,6 +1,7 @@
 // A file that a person names, opened to be read more than once.
 
 import type { FileHandle } from 'node:fs/promises'
+import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { NotAFile, openFile } from '../files/open-file.ts'
 
@@ -17,7 +18,7 @@ export async function openToRead(path: string): Promise<FileHandle> {
 
 function whyNotOpened(path: string, error: unknown): string {
   if (error instanceof NotAFile) return `${error.message}: it is read more than once. Save it first.`
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = errorCodeOf(error)
   if (code === 'ENOENT') return `The file ${path} does not exist.`
   return code === 'EACCES'
     ? `The file ${path} may not be read by this user.`

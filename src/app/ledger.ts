@@ -1,6 +1,7 @@
 // The ledger of the data directory. Only `makeRecord` makes one.
 
 import type { App } from '../app.ts'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { visible } from '../domain/visible.ts'
 import type { FileLedger } from '../ports/ledger/file.ts'
@@ -43,7 +44,7 @@ export async function openRecordOrNone(app: App): Promise<Ledger> {
 function dieOf(app: App): (error: unknown) => never {
   return (error) => {
     app.log.error({ err: error }, 'the ledger cannot be trusted any more')
-    const message = app.scrub(error instanceof Error ? error.message : String(error))
+    const message = app.scrub(messageOf(error))
     process.stderr.write(
       `${visible(
         error instanceof Fault

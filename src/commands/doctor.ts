@@ -9,6 +9,7 @@ import { isWitnessed } from '../app/witness.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/batch-status.ts'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
@@ -71,7 +72,7 @@ async function finding(app: App, what: string, check: () => Promise<string>): Pr
     return {
       what,
       ok: false,
-      says: error instanceof Error ? error.message : String(error),
+      says: messageOf(error),
       exit: exitCodeOfError(error),
     }
   }

@@ -1,6 +1,7 @@
 // Files of the configuration: secrets from files of one line, and who else on this machine can read or change such a file.
 
 import { readFileSync, statSync } from 'node:fs'
+import { errorCodeOf, messageOf } from '../domain/errors.ts'
 import { NotAFile } from '../files/open-file.ts'
 
 /** A file of the configuration that other users of the machine can get at. */
@@ -24,7 +25,7 @@ export function readSecretFile(
     noteReaders(path, exposed)
     text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    complain(`names ${path}, which cannot be read (${codeOf(error)})`)
+    complain(`names ${path}, which cannot be read (${errorCodeOf(error) ?? messageOf(error)})`)
     return undefined
   }
   if (text.trim() === '') complain(`names ${path}, which is empty`)
@@ -45,9 +46,5 @@ export function noteWriters(path: string, exposed: ExposedFile[]): void {
 
 export function whyNotRead(error: unknown): string {
   if (error instanceof NotAFile) return `is ${error.what}, not a file`
-  return `cannot be read (${codeOf(error)})`
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  return `cannot be read (${errorCodeOf(error) ?? messageOf(error)})`
 }

@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { errorCodeOf } from '../domain/errors.ts'
 import { shareAsBefore, temporaryPathFor } from './unfinished.ts'
 
 /** `write` fills the new file. What was at the path before stays until all of it is on the disk, and if `write` fails. */
@@ -58,6 +59,6 @@ export function syncDirectorySync(path: string): void {
 }
 
 function throwUnlessImpossible(error: unknown): void {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCodeOf(error) ?? ''
   if (!CANNOT_SYNC.includes(code)) throw error
 }

@@ -4,6 +4,7 @@
 
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { openConnection } from './sqlite-file.ts'
 
@@ -85,10 +86,6 @@ function openAndBegin(path: string, sql: string, waitMs: number): DatabaseSync |
 function isBusy(error: unknown): boolean {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
   return (code & 0xff) === SQLITE_BUSY
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function holderFile(path: string): string {

@@ -3,6 +3,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { errorCodeOf } from '../domain/errors.ts'
 
 /** Waits for nobody, and makes no terminal the one of this process. */
 const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
@@ -54,6 +55,6 @@ export function readTextSync(path: string): string {
 
 /** Sockets, and devices without a driver, do not even open. */
 function toNotAFile(path: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : null
+  const code = errorCodeOf(error)
   return code === 'ENXIO' || code === 'ENODEV' ? new NotAFile(path, null) : error
 }

@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Archived, InboxFolder, TakenFile } from '../domain/inbox.ts'
@@ -26,7 +27,6 @@ import {
   takenAtOf,
 } from './names.ts'
 import {
-  codeOf,
   exists,
   fingerprintOf,
   linkTo,
@@ -124,7 +124,7 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
         await rename(unproven, proven)
       } catch (error) {
         await rmdir(unproven).catch(() => {})
-        if (codeOf(error) === 'ENOENT') return null
+        if (errorCodeOf(error) === 'ENOENT') return null
         throw error
       }
       await rm(at('rejected', leftReportOf(name)), { force: true })
@@ -230,7 +230,7 @@ async function prepare(given: string): Promise<{ path: string; made: readonly st
     return { path, made }
   } catch (error) {
     if (error instanceof Fault) throw error
-    switch (codeOf(error)) {
+    switch (errorCodeOf(error)) {
       case 'ENOENT':
         throw refuse('does not exist: make it first, or correct the name', error)
       case 'ENOTDIR':
@@ -248,7 +248,7 @@ async function prepare(given: string): Promise<{ path: string; made: readonly st
           error,
         )
       default:
-        throw refuse(`cannot be used (${codeOf(error) ?? String(error)})`, error)
+        throw refuse(`cannot be used (${errorCodeOf(error) ?? String(error)})`, error)
     }
   }
 }

@@ -3,11 +3,12 @@
 
 import { lstat, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCodeOf } from '../domain/errors.ts'
 import type { InboxEntry } from '../domain/inbox.ts'
 import type { Problem } from '../domain/problem.ts'
 import type { Clock } from '../ports/clock.ts'
 import { FOLDERS, MARK, PASSING, SPREADSHEET_ENDINGS, shownNameOf, TAKEN_ENDINGS } from './names.ts'
-import { codeOf, type Stat, statOf, toFingerprint } from './renames.ts'
+import { type Stat, statOf, toFingerprint } from './renames.ts'
 
 interface Look {
   readonly unchanged: string
@@ -24,7 +25,7 @@ export function openLooks(path: string, stableMs: number, clock: Clock) {
     try {
       stat = await lstat(Buffer.concat([Buffer.from(`${path}/`), raw]), { bigint: true })
     } catch (error) {
-      const code = codeOf(error)
+      const code = errorCodeOf(error)
       if (code === 'ENOENT') return null
       return { entry: { kind: 'unfit', name, fingerprint: String(code), ...cannotBeSeen(code) }, look: null }
     }
@@ -65,7 +66,7 @@ export function openLooks(path: string, stableMs: number, clock: Clock) {
   }
 }
 
-function cannotBeSeen(code: string | undefined): Problem {
+function cannotBeSeen(code: string | null): Problem {
   return code === 'ENAMETOOLONG'
     ? { problem: 'its name is too long for this place', remedy: 'give it a shorter name' }
     : { problem: `it cannot be looked at (${code})`, remedy: 'put it in again' }
@@ -96,6 +97,6 @@ function whyUnfit(raw: Buffer, name: string, stat: Stat): Problem | null {
 
 export async function removeMark(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
-    if (!['ENOENT', 'EISDIR', 'EPERM', 'ENAMETOOLONG'].includes(codeOf(error) ?? '')) throw error
+    if (!['ENOENT', 'EISDIR', 'EPERM', 'ENAMETOOLONG'].includes(errorCodeOf(error) ?? '')) throw error
   })
 }

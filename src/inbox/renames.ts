@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { link, lstat, mkdir, open, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCodeOf } from '../domain/errors.ts'
 import type { InboxReport } from '../domain/inbox.ts'
 import { visible } from '../domain/visible.ts'
 import { writeDurably } from '../files/durable.ts'
@@ -14,7 +15,7 @@ export type Stat = NonNullable<Awaited<ReturnType<typeof statOf>>>
 /** Of the entry itself: what a link leads to is no file of this folder. */
 export async function statOf(path: string) {
   return lstat(path, { bigint: true }).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null
+    if (errorCodeOf(error) === 'ENOENT') return null
     throw error
   })
 }
@@ -35,7 +36,7 @@ export async function mkdirUnlessThere(path: string): Promise<boolean> {
     await shareDirectory(path)
     return true
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (errorCodeOf(error) !== 'EEXIST') throw error
     return false
   }
 }
@@ -100,7 +101,7 @@ export async function linkTo(from: string, to: string): Promise<'linked' | 'ther
     await link(from, to)
     return 'linked'
   } catch (error) {
-    const code = codeOf(error) ?? ''
+    const code = errorCodeOf(error) ?? ''
     if (code === 'EEXIST') return 'there'
     if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) return 'impossible'
     throw error
@@ -108,9 +109,5 @@ export async function linkTo(from: string, to: string): Promise<'linked' | 'ther
 }
 
 export function unlessThere(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error
-}
-
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+  if (errorCodeOf(error) !== 'EEXIST') throw error
 }

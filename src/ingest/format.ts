@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { isTimeZone } from '../domain/instant.ts'
 import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
@@ -69,7 +70,7 @@ async function readText(path: string, otherwise: () => Fault): Promise<string> {
   } catch (error) {
     if (error instanceof Fault) throw error
     if (error instanceof NotAFile) throw mistaken(path, [`is ${error.what}, not a file`])
-    const code = (error as NodeJS.ErrnoException).code
+    const code = errorCodeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') throw otherwise()
     throw mistaken(path, [`cannot be read (${code})`])
   }

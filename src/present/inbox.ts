@@ -3,6 +3,7 @@
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent, InboxReport, StaysFor } from '../domain/inbox.ts'
 import type { FileRefusal, InstructionFile, Reviewed, Submitted } from '../domain/submission.ts'
@@ -125,7 +126,7 @@ export function eventText(event: InboxEvent): string {
     case 'results':
       return `Results of batch ${event.batch.batchId} (${nameText(event.batch.fileName ?? 'messages')}): ${event.path}`
     case 'trouble':
-      return `${nameText(event.about)}: ${messageOf(event.error)} It is tried again by itself.`
+      return `${nameText(event.about)}: ${troubleText(event.error)} It is tried again by itself.`
     case 'over':
       return `${nameText(event.about)}: the trouble is over.`
   }
@@ -183,14 +184,14 @@ export function toJsonEvent(event: InboxEvent): object {
       return { event: kind, batch: batch.batchId, counts: countsOf(batch), results: path, summary: summaryPath, exit }
     }
     case 'trouble':
-      return { event: event.kind, about: nameText(event.about), message: messageOf(event.error) }
+      return { event: event.kind, about: nameText(event.about), message: troubleText(event.error) }
     case 'over':
       return { event: event.kind, about: nameText(event.about) }
   }
 }
 
-function messageOf(error: unknown): string {
-  const message = maskCardData(error instanceof Error ? error.message : String(error))
+function troubleText(error: unknown): string {
+  const message = maskCardData(messageOf(error))
   return error instanceof Fault || /[.!?]$/.test(message) ? message : `${message}.`
 }
 

@@ -5,6 +5,7 @@ import { type Alarm, stoppedBy } from '../domain/alarm.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
+import { errorCodeOf, messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { AccountId, BatchId } from '../domain/ids.ts'
 import type {
@@ -383,7 +384,7 @@ function openTroubles(tell: (event: InboxEvent) => void): Troubles {
       try {
         await run()
       } catch (error) {
-        const what = errnoOf(error) ?? (error instanceof Error ? error.message : String(error))
+        const what = errnoOf(error) ?? messageOf(error)
         if (told.get(about) !== what) tell({ kind: 'trouble', about, error })
         told.set(about, what)
         return false
@@ -429,5 +430,5 @@ function concernsAll(error: unknown): boolean {
 /** The same trouble though its message names another path each time. */
 function errnoOf(error: unknown): string | null {
   const cause = error instanceof Fault ? error.cause : error
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : null
+  return errorCodeOf(cause)
 }

@@ -1,6 +1,7 @@
 // Connections to Redis: by URL, or by the socket of the private one.
 
 import { Redis } from 'ioredis'
+import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { TLS } from '../domain/tls.ts'
 
@@ -78,7 +79,7 @@ export async function assertReachable(
     return { version, evicts: policy !== 'noeviction' }
   } catch (error) {
     const told = trouble ?? error
-    const text = told instanceof Error ? told.message : String(told)
+    const text = messageOf(told)
     const message = text.startsWith('Socket timeout')
       ? `it takes connections, but answered nothing within ${withinMs / 1000} s`
       : text
@@ -100,7 +101,7 @@ export async function answered<T>(address: RedisAddress, asked: Promise<T>): Pro
   try {
     return await Promise.race([asked, silence])
   } catch (error) {
-    throw cannotBeUsed(address, error instanceof Error ? error.message : String(error), error)
+    throw cannotBeUsed(address, messageOf(error), error)
   } finally {
     clearTimeout(timer)
   }

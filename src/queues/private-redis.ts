@@ -17,6 +17,7 @@ import {
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 
 /** The system's limit is 104 to 108 bytes; Redis is one of those that fail late and unclearly above it. */
@@ -325,7 +326,7 @@ function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return errorCodeOf(error) === 'EPERM'
   }
   try {
     // Dead, but not yet collected by its parent.

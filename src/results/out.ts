@@ -3,6 +3,7 @@
 import { open, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { parse } from 'csv-parse/sync'
+import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/formula-guard.ts'
 import type { BatchId } from '../domain/ids.ts'
@@ -104,7 +105,7 @@ const RESULTS: OutWords = { what: 'The results', safe: 'The record itself is saf
 
 /** A trouble of the file system in words. Anything else is handed on as it is. */
 export function toOutFault(error: unknown, path: string, words = RESULTS): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = errorCodeOf(error)
   const { option } = words
   const say = (why: string) => `${words.what} could not be written to ${path}: ${why}. ${words.safe}`
   switch (code) {

@@ -2,6 +2,7 @@
 
 import type { Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { errorCodeOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
@@ -60,7 +61,7 @@ async function readAt(file: FileHandle, into: Buffer, offset: number, position: 
   try {
     return (await file.read(into, offset, into.length - offset, position)).bytesRead
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
+    const code = errorCodeOf(error) ?? 'unknown error'
     throw new Fault('refused', `The file cannot be read (${code}); nothing was recorded, nothing was sent.`, {
       cause: error,
     })

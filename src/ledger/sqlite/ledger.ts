@@ -6,6 +6,7 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { BatchView } from '../../domain/batch.ts'
+import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { takeLock } from '../../files/lock.ts'
@@ -336,7 +337,7 @@ function openFault(path: string, error: unknown): Fault {
       { cause: error },
     )
   }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   if (isDamage(error)) return damageFault(path, message, error)
   return new Fault(
     'storage',

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
+import { errorCodeOf, messageOf } from '../../../domain/errors.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { syncDirectorySync } from '../../../files/durable.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
@@ -111,14 +112,14 @@ function syncFile(path: string): void {
 
 function toFault(error: unknown, path: string): unknown {
   if (error instanceof Fault) return error
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = errorCodeOf(error)
   if (code === 'EEXIST') return takenFault(path, error)
   if (code === 'ENOSPC' || whyNotWritten(error) === 'full') {
     return new Fault('full', `There is no room for ${path}. No copy was made; the ledger itself is untouched.`, {
       cause: error,
     })
   }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   if (isDamage(error)) return damagedFault(message, error)
   return new Fault('usage', `${path} could not be written (${message}). No copy was made. Name another file.`, {
     cause: error,

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { errorCodeOf } from '../../../domain/errors.ts'
 import { syncDirectorySync } from '../../../files/durable.ts'
 import { type FileIdentity, fileIdentityOf, toFileIdentity } from './file-identity.ts'
 
@@ -37,7 +38,7 @@ export function readEpoch(ledgerPath: string): Epoch | null {
     const [ledgerId = '', epoch = ''] = readFileSync(epochPathOf(ledgerPath), 'utf8').trim().split(' ')
     return { ledgerId, epoch }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (errorCodeOf(error) === 'ENOENT') return null
     throw error
   }
 }

@@ -4,6 +4,7 @@
 import { type BigIntStats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../../domain/errors.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
 import type { Place } from '../commit.ts'
@@ -164,7 +165,7 @@ function save(db: DatabaseSync, path: string, ledgerId: string): string {
     stageEpoch(path, { ledgerId, epoch }).put()
     return `All that it held is saved in ${saved}. End every other tranche process, remove ${path}-wal and ${path}-shm, put ${saved} in the place of ${path}, then: tranche adopt --moved --reason TEXT`
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     try {
       stageEpoch(path, { ledgerId, epoch }).put()
     } catch {

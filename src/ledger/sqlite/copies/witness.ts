@@ -20,6 +20,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { errorCodeOf, messageOf } from '../../../domain/errors.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { type Held, type Holder, type Lock, takeLock } from '../../../files/lock.ts'
 
@@ -169,7 +170,7 @@ export function placeIn(named: string, dataDir: string): string {
     place = realpathSync(named)
     accessSync(place, constants.W_OK | constants.X_OK)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const code = errorCodeOf(error) ?? messageOf(error)
     const why = code === 'ENOENT' ? 'it is not there and cannot be made' : `this user cannot write there (${code})`
     throw refuse(why, 'Make it, for this user alone (mode 700)')
   }
