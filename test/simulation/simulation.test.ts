@@ -1,8 +1,7 @@
-// A few hundred seeds of the simulation, and the proof that it would find what it is there to find.
+// The first hundred seeds of the simulation, and the proof that it repeats.
 
-import { describe, expect, test } from 'vitest'
-import { PLANTS } from './plants.ts'
-import { type RunResult, runSeed } from './run.ts'
+import { expect, test } from 'vitest'
+import { runSeed } from './run.ts'
 
 const SEEDS = 100
 
@@ -35,23 +34,4 @@ test('a process killed before any one step of a run leaves books that agree', as
     const { violations } = await runSeed({ seed, dieAtStep })
     expect(violations, `npm run simulate -- --seed ${seed} --runs 1 --die-at ${dieAtStep}`).toEqual([])
   }
-})
-
-/** Found only after hundreds of seeds, or thousands: `npm run simulate -- --plant NAME`. The ledger's own tests hold them. */
-const RARE = [
-  'the fence lets go what is late',
-  'a settlement does not ask for its attempt',
-  'a transaction id settles any number of rows',
-]
-const SEEDS_FOR_A_PLANT = 400
-
-describe('a planted bug is found', () => {
-  test.each(Object.entries(PLANTS).filter(([name]) => !RARE.includes(name)))('%s', async (_name, plant) => {
-    let found: RunResult | null = null
-    for (let seed = 1; found === null && seed <= SEEDS_FOR_A_PLANT; seed += 1) {
-      const result = await runSeed({ seed, plant })
-      if (result.violations.length > 0) found = result
-    }
-    expect(found).not.toBeNull()
-  })
 })
