@@ -2,10 +2,13 @@
 
 import type { RowId } from '../domain/ids.ts'
 
+/** What a 403 means for its row, or for the account. */
+export type Forbidden = 'wait' | 'give-up-row' | 'stop-account'
+
 /** Who was answered 403 since anything last passed. */
 export interface Refusals {
   /** What a 403 for this row, its `count`th, means. */
-  judge(rowId: RowId, count: number): 'wait' | 'give-up-row' | 'stop-account'
+  judge(rowId: RowId, count: number): Forbidden
   passed(): void
 }
 

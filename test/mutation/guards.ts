@@ -542,9 +542,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a row refused three times is not given up as failed after a doubt',
-    file: 'src/processors/execute-slice.ts',
-    guard: '      if (row.everInDoubt)\n',
-    without: '      if (row.everInDoubt && false)\n',
+    file: 'src/processors/settlement.ts',
+    guard: 'if (row.everInDoubt) {',
+    without: 'if (row.everInDoubt && row.rowId === 0) {',
     tests: [SLICE],
   },
   {
