@@ -130,12 +130,12 @@ async function timeSlices(): Promise<void> {
   if (opened.kind === 'refused') throw new Error(opened.problem)
   const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), false)
   // The amounts repeat: to the tool they are look-alikes, and the number it names must be allowed.
-  const submission = await prepareSubmission(app, ledger)
-  const first = await submission.submit(opened.file, toSubmit)
+  const submission = await prepareSubmission(ledger)
+  const first = await submission.submit(opened.file, toSubmit, app.actor)
   const allowLookalikes = first.kind === 'refused' ? first.reviewed.review.lookalikes : 0
   if (first.kind === 'refused') await first.reviewed.draft.discard()
   const submitted =
-    first.kind === 'refused' ? await submission.submit(opened.file, { ...toSubmit, allowLookalikes }) : first
+    first.kind === 'refused' ? await submission.submit(opened.file, { ...toSubmit, allowLookalikes }, app.actor) : first
   if (submitted.kind === 'refused') throw new Error('the file was refused')
   const lock = await takeWorkerLock(app, 'bench')
   if (lock.kind === 'held') throw new Error('the lock is held')

@@ -1,6 +1,6 @@
-// From a file to a batch: what the file is to this ledger, and recording it as who runs this process.
+// From a file to a batch: what the file is to this ledger, and recording it.
 
-import type { App } from '../app.ts'
+import type { Actor } from '../domain/actor.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { InstructionFile, Known, Reviewed, SubmitRequest, Submitted } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -12,6 +12,7 @@ export interface Submission {
   submit(
     file: InstructionFile,
     request: SubmitRequest,
+    actor: Actor,
     onReviewed?: (reviewed: Reviewed) => Promise<void>,
   ): Promise<Submitted>
   /** The batch that this file is already; null: it is new. */
@@ -20,11 +21,11 @@ export interface Submission {
   holdAgainst(batchId: BatchId, file: InstructionFile, request: SubmitRequest): Promise<Known>
 }
 
-export async function prepareSubmission({ actor }: App, ledger: Ledger): Promise<Submission> {
+export async function prepareSubmission(ledger: Ledger): Promise<Submission> {
   const { findKnown, holdAgainst, reviewFile, submitFile } = await import('../processors/submit-file.ts')
   return {
     review: (file, request) => reviewFile(file, request, ledger, true),
-    submit: (file, request, onReviewed) => submitFile(file, request, actor, ledger, onReviewed),
+    submit: (file, request, actor, onReviewed) => submitFile(file, request, actor, ledger, onReviewed),
     findKnown: (file, request) => findKnown(file, request, ledger),
     holdAgainst: (batchId, file, request) => holdAgainst(batchId, file, request, ledger),
   }

@@ -63,7 +63,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     terminal.say(...howReadLines(opened), ...carriedLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
     const toSubmit = request.toSubmit(await knownAccount(app, ledger, request), false)
-    const reviewed = await (await prepareSubmission(app, ledger)).review(opened.file, toSubmit)
+    const reviewed = await (await prepareSubmission(ledger)).review(opened.file, toSubmit)
     const ok = reviewed.refusals.length === 0
     await rejects.write(opened, reviewed)
     terminal.data(...reviewLines(reviewed.review))

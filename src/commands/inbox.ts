@@ -139,7 +139,7 @@ async function work(
   const { fingerprint } = toSubmit()
   const events: InboxEvent[] = []
   const worker = openWorkerNote(app, ledger, merchant.name, terminal)
-  const submission = await prepareSubmission(app, ledger)
+  const submission = await prepareSubmission(ledger)
   const inboxWork = await createInboxWork<OpenedFile & { readonly kind: 'file' }>(app, ledger, {
     ...{ folder, accountId, fingerprint, merchant, options: request.options },
     open: async (path, name) => {
@@ -151,7 +151,7 @@ async function work(
       await noteExport(app, ledger, { kind: 'rejects', file: path, rows, of: opened.file.name }, terminal)
     },
     cardsFound: (path, place) => noteCardsInInbox(app, ledger, { inbox: folder.path, path, ...place }, terminal),
-    submit: (file) => submission.submit(file, toSubmit()),
+    submit: (file) => submission.submit(file, toSubmit(), app.actor),
     holdAgainst: (batchId, file) => submission.holdAgainst(batchId, file, toSubmit()),
     writeResults: async (batchId, out) => {
       const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })

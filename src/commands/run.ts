@@ -94,7 +94,7 @@ async function runOn(
     const { exceptions = null } = given
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions }
     await checkRoom([given.out, exceptions], opened.rows, opened.file.columns.length)
-    const submission = await prepareSubmission(app, ledger)
+    const submission = await prepareSubmission(ledger)
     const same = await findSame(ledger, submission, opened, toSubmit, { ...results, sandbox })
     const known = same === null ? null : goOnWith(same, toSubmit, path, rejects, terminal)
     if (same !== null && known === null) return EXIT.refused
@@ -223,7 +223,7 @@ async function record(
   rejects: Rejects,
   terminal: Terminal,
 ): Promise<BatchId | null> {
-  const submitted = await submission.submit(opened.file, request, async (reviewed) => {
+  const submitted = await submission.submit(opened.file, request, app.actor, async (reviewed) => {
     await rejects.write(opened, reviewed)
     await noteRejects(app, ledger, rejects, path, terminal)
   })

@@ -44,8 +44,8 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     terminal.say(...howReadLines(opened))
     const accountId = await accountOf(ledger, request.merchant, app.clock)
     const toSubmit = request.toSubmit(accountId, false)
-    const submission = await prepareSubmission(app, ledger)
-    const submitted = await submission.submit(opened.file, toSubmit, async (reviewed) => {
+    const submission = await prepareSubmission(ledger)
+    const submitted = await submission.submit(opened.file, toSubmit, app.actor, async (reviewed) => {
       await rejects.write(opened, reviewed)
       await noteRejects(app, ledger, rejects, path, terminal)
     })
