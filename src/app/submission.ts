@@ -4,17 +4,12 @@ import type { Actor } from '../domain/actor.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { InstructionFile, Known, Reviewed, SubmitRequest, Submitted } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { Submitting } from '../processors/submit-file.ts'
 
 export interface Submission {
   /** Compares with the record, and records nothing. */
   review(file: InstructionFile, request: SubmitRequest): Promise<Reviewed>
-  /** `onReviewed` sees the draft of an unknown file before anything of it is recorded. */
-  submit(
-    file: InstructionFile,
-    request: SubmitRequest,
-    actor: Actor,
-    onReviewed?: (reviewed: Reviewed) => Promise<void>,
-  ): Promise<Submitted>
+  submit(file: InstructionFile, request: SubmitRequest, actor: Actor, submitting?: Submitting): Promise<Submitted>
   /** The batch that this file is already; null: it is new. */
   findKnown(file: InstructionFile, request: SubmitRequest): Promise<Known | null>
   /** `batchId`: what this file is. */
@@ -25,7 +20,7 @@ export async function prepareSubmission(ledger: Ledger): Promise<Submission> {
   const { findKnown, holdAgainst, reviewFile, submitFile } = await import('../processors/submit-file.ts')
   return {
     review: (file, request) => reviewFile(file, request, ledger, true),
-    submit: (file, request, actor, onReviewed) => submitFile(file, request, actor, ledger, onReviewed),
+    submit: (file, request, actor, submitting) => submitFile(file, request, actor, ledger, submitting),
     findKnown: (file, request) => findKnown(file, request, ledger),
     holdAgainst: (batchId, file, request) => holdAgainst(batchId, file, request, ledger),
   }

@@ -33,7 +33,7 @@ import { type FileArguments, type FileRequest, parseFileArguments, withFormat } 
 import { otherwiseFault } from './known-batch.ts'
 import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
 import { parseDurationMs } from './run.ts'
-import { openInterruption } from './signals.ts'
+import { awaiting, openInterruption } from './signals.ts'
 import { openRecordAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -54,7 +54,9 @@ export async function inbox(app: App, dir: string, given: InboxArguments, termin
   const folder = await prepareInboxFolder(app, dir, stableMs)
   for (const path of folder.made) terminal.say(`A new folder was made: ${path}`)
   const ledger = await openRecordAloud(app, terminal)
-  const interruption = openInterruption(terminal, async () => 0, 'the file in hand is brought to its end')
+  const interruption = openInterruption(terminal, () =>
+    awaiting(async () => 0, 'the file in hand is brought to its end'),
+  )
   try {
     const inboxId = await folder.bind(ledger.ledgerId)
     const { signal } = interruption

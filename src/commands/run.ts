@@ -17,7 +17,7 @@ import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { isSameFingerprint } from '../domain/interpretation.ts'
-import type { Known, SubmitRequest } from '../domain/submission.ts'
+import type { Known, Reviewed, SubmitRequest } from '../domain/submission.ts'
 import type { Held, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
@@ -38,7 +38,7 @@ import { type Followed, follow, logEnding, viewOf } from './follow.ts'
 import { goOnWith } from './known-batch.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
-import { openInterruption } from './signals.ts'
+import { type AtSignal, awaiting, openInterruption } from './signals.ts'
 import { refuse } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -87,7 +87,8 @@ async function runOn(
     return refuseWhole(opened, path, rejects, terminal)
   }
   const ledger = await openRecord(app)
-  const interruption = openInterruption(terminal, () => sendingIn(ledger))
+  const sends: Sends = { batchId: null, held: null }
+  const interruption = openInterruption(terminal, () => atSignal(ledger, sends))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
   try {
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
@@ -98,15 +99,18 @@ async function runOn(
     const same = await findSame(ledger, submission, opened, toSubmit, { ...results, sandbox })
     const known = same === null ? null : goOnWith(same, toSubmit, path, rejects, terminal)
     if (same !== null && known === null) return EXIT.refused
-    await own.tryToOpen()
+    sends.held = await own.tryToOpen()
     terminal.say(...howReadLines(opened))
     if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
-    const batchId = known ?? (await record(app, ledger, submission, opened, toSubmit, path, rejects, terminal))
+    const batchId =
+      known ?? (await record(app, ledger, submission, opened, toSubmit, path, rejects, interruption.signal, terminal))
     if (batchId === null) return EXIT.refused
+    sends.batchId = batchId
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
-    const followed = await workOff(app, ledger, own, batchId, terminal, { signal: interruption.signal, giveUpAfterMs })
-    if (followed === null) return sayInterrupted(batchId, terminal)
+    const until = { signal: interruption.signal, giveUpAfterMs }
+    const followed = await workOff(app, ledger, own, sends, batchId, terminal, until)
+    if (followed === null) return sayInterrupted(batchId, sends, terminal)
     const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
       throw withoutResults(error, batchId)
     })
@@ -154,9 +158,29 @@ function sameText(batch: BatchView): string {
   return `The file is batch ${batch.batchId} already: ${means}`
 }
 
-function sayInterrupted(batchId: BatchId, terminal: Terminal): number {
+/** Who sends: it changes while a run goes on, and with it what a signal means. */
+interface Sends {
+  /** null: nothing is recorded yet. */
+  batchId: BatchId | null
+  /** Another process holds the worker lock; null: nobody, or this run. */
+  held: Held | null
+}
+
+function atSignal(ledger: Ledger, { batchId, held }: Sends): AtSignal {
+  if (batchId !== null && held === null) return awaiting(() => sendingIn(ledger))
+  const goesOn = batchId === null || held === null ? '' : `; ${goingOnText(batchId, held)}`
+  return { now: `this run stops here${goesOn}`, cost: async () => 'This run had no request open.' }
+}
+
+function goingOnText(batchId: BatchId, { heldBy }: Held): string {
+  return heldBy?.command === 'run' ? 'another run goes on' : `the worker goes on with batch ${batchId}`
+}
+
+function sayInterrupted(batchId: BatchId, { held }: Sends, terminal: Terminal): number {
   terminal.say(
-    `Interrupted. Batch ${batchId} is recorded and every answer that came is in it; no results were written. Run the same command again to go on.`,
+    held === null
+      ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it; no results were written. Run the same command again to go on.`
+      : `Interrupted. Batch ${batchId} is recorded, and ${goingOnText(batchId, held)}; to stop it: tranche pause ${batchId} --reason TEXT. No results were written. Run the same command again to follow it.`,
   )
   terminal.object({ event: 'result', batch: batchId, state: 'interrupted', exit: EXIT.interrupted })
   return EXIT.interrupted
@@ -221,12 +245,14 @@ async function record(
   request: SubmitRequest,
   path: string,
   rejects: Rejects,
+  signal: AbortSignal,
   terminal: Terminal,
 ): Promise<BatchId | null> {
-  const submitted = await submission.submit(opened.file, request, app.actor, async (reviewed) => {
+  const onReviewed = async (reviewed: Reviewed) => {
     await rejects.write(opened, reviewed)
     await noteRejects(app, ledger, rejects, path, terminal)
-  })
+  }
+  const submitted = await submission.submit(opened.file, request, app.actor, { onReviewed, signal })
   switch (submitted.kind) {
     case 'refused':
       await refuse(submitted.reviewed, path, rejects, terminal)
@@ -286,20 +312,21 @@ async function workOff(
   app: App,
   ledger: Ledger,
   own: OwnWork,
+  sends: Sends,
   batchId: BatchId,
   terminal: Terminal,
   until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null },
 ): Promise<Followed | null> {
-  let held = await own.tryToOpen()
-  const isServed = ({ merchant }: Pick<BatchView, 'merchant'>) => held === null || sendsFor(held.heldBy, merchant)
-  if (held === null) await own.start(batchId)
-  else if (isServed(await viewOf(ledger, batchId))) terminal.say(followingText(batchId, held))
+  const isServed = ({ merchant }: Pick<BatchView, 'merchant'>) =>
+    sends.held === null || sendsFor(sends.held.heldBy, merchant)
+  // Another process that works may end before the batch does: then it is ours.
   const step = async () => {
-    // Whoever worked may end before the batch does: then it is ours.
-    held = await own.tryToOpen()
-    if (held === null) await own.start(batchId)
-    return held === null
+    sends.held = await own.tryToOpen()
+    if (sends.held === null) await own.start(batchId)
+    return sends.held === null
   }
+  const alone = await step()
+  if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(followingText(batchId, sends.held))
   const followed = await follow(app, ledger, batchId, terminal, { ...until, step, isServed })
   await own.stopWork()
   // Answers that came while work was stopping belong in the results.
@@ -313,8 +340,8 @@ function troubleText(error: unknown): string {
   return `No work can be handed out (${message}). What was sent is recorded, the rest stays due. It goes on by itself when Redis answers; Ctrl-C ends it, and the same command resumes it.`
 }
 
-function followingText(batchId: BatchId, { heldBy }: Held): string {
-  return heldBy?.command === 'run'
+function followingText(batchId: BatchId, held: Held | null): string {
+  return held?.heldBy?.command === 'run'
     ? `Another run is working on this ledger. Batch ${batchId} is recorded and begins when that one ends.`
     : `A worker is running and does this batch too. Following batch ${batchId}.`
 }

@@ -12,14 +12,29 @@ export interface Interruption {
   close(): void
 }
 
+/** What a signal means at the moment at which it comes. */
+export interface AtSignal {
+  /** What happens at the first one. */
+  readonly now: string
+  /** What leaving at once costs. */
+  cost(): Promise<string>
+}
+
 const AWAITED = 'nothing new is sent; open requests are awaited so that none ends in doubt'
 
-/** `openRequests` counts what would be left in doubt. `now` says what happens at the first signal. */
-export function openInterruption(
-  terminal: Terminal,
-  openRequests: () => Promise<number>,
-  now: string = AWAITED,
-): Interruption {
+/** Of a process that sends. `openRequests` counts what would be left in doubt. */
+export function awaiting(openRequests: () => Promise<number>, now: string = AWAITED): AtSignal {
+  return { now, cost: async () => costText(await openRequests().catch(() => null)) }
+}
+
+function costText(open: number | null): string {
+  if (open === null) return 'Requests that were open are in doubt at the next start.'
+  if (open === 0) return 'No request was open.'
+  return `${plural(open, 'request was', 'requests were')} open and will be in doubt at the next start (tranche in-doubt list).`
+}
+
+/** `at` is asked at each signal: what is true of it changes while a command runs. */
+export function openInterruption(terminal: Terminal, at: () => AtSignal): Interruption {
   const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) {
@@ -27,18 +42,11 @@ export function openInterruption(
       return
     }
     terminal.say('') // behind the ^C that the screen shows
-    terminal.say(`${name}: ${now}. Again: leave at once.`)
+    terminal.say(`${name}: ${at().now}. Again: leave at once.`)
     controller.abort()
   }
   async function leaveNow(): Promise<void> {
-    const open = await openRequests().catch(() => null)
-    const cost =
-      open === null
-        ? 'Requests that were open are in doubt at the next start.'
-        : open === 0
-          ? 'No request was open.'
-          : `${plural(open, 'request was', 'requests were')} open and will be in doubt at the next start (tranche in-doubt list).`
-    terminal.say(`Left at once. ${cost}`)
+    terminal.say(`Left at once. ${await at().cost()}`)
     process.exit(130)
   }
   for (const name of SIGNALS) process.on(name, onSignal)

@@ -45,9 +45,11 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     const accountId = await accountOf(ledger, request.merchant, app.clock)
     const toSubmit = request.toSubmit(accountId, false)
     const submission = await prepareSubmission(ledger)
-    const submitted = await submission.submit(opened.file, toSubmit, app.actor, async (reviewed) => {
-      await rejects.write(opened, reviewed)
-      await noteRejects(app, ledger, rejects, path, terminal)
+    const submitted = await submission.submit(opened.file, toSubmit, app.actor, {
+      onReviewed: async (reviewed) => {
+        await rejects.write(opened, reviewed)
+        await noteRejects(app, ledger, rejects, path, terminal)
+      },
     })
     const sha256 = opened.file.sha256
     switch (submitted.kind) {

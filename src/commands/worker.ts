@@ -15,7 +15,7 @@ import { endingLines } from '../present/outcome.ts'
 import { plural } from '../present/text.ts'
 import { countsOf } from '../present/totals.ts'
 import { logEnding, viewOf } from './follow.ts'
-import { openInterruption } from './signals.ts'
+import { awaiting, openInterruption } from './signals.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface WorkerArguments {
@@ -33,7 +33,9 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
   }
   const ledger = await openRecord(app)
   const touched = new Set<BatchId>()
-  const interruption = openInterruption(terminal, async () => sum(await ledger.batches('open'), 'SENDING'))
+  const interruption = openInterruption(terminal, () =>
+    awaiting(async () => sum(await ledger.batches('open'), 'SENDING')),
+  )
   try {
     const lock = await takeLockToSend(app, ledger, 'worker')
     if (lock.kind === 'held') throw heldFault(lock.heldBy)

@@ -2,6 +2,7 @@
 
 import type { Actor } from './actor.ts'
 import type { Total } from './batch.ts'
+import { Fault } from './fault.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import type { Instruction, Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
@@ -160,7 +161,16 @@ export interface Draft {
   /** Every row with a fault, in file order. */
   rejects(): Pages<Reject>
   lookalikes(): Pages<Lookalike>
-  /** Copies the rows in short transactions and makes the batch visible in the last one. */
-  record(actor: Actor): Promise<BatchId>
+  /** Copies the rows in short transactions and makes the batch visible in the last one. `signal`: as long as it is not. */
+  record(actor: Actor, signal?: AbortSignal): Promise<BatchId>
   discard(): Promise<void>
+}
+
+/** A person who was told that the run stops must find no batch: a worker would send it. */
+export function assertNotInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true)
+    throw new Fault(
+      'interrupted',
+      'Interrupted. Nothing was recorded and nothing was sent. Run the same command again to begin again.',
+    )
 }

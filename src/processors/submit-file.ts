@@ -3,7 +3,7 @@
 import type { Actor } from '../domain/actor.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
-import type { Draft, Lookalike } from '../domain/draft.ts'
+import { assertNotInterrupted, type Draft, type Lookalike } from '../domain/draft.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { firstOf } from '../domain/pages.ts'
@@ -28,6 +28,7 @@ export async function reviewFile(
   request: SubmitRequest,
   ledger: Pick<IntakeLedger, 'openDraft'>,
   lookOnly = false,
+  signal?: AbortSignal,
 ): Promise<Reviewed> {
   if (request.retry.length > 0 && !file.fedBack) {
     throw new Fault(
@@ -53,7 +54,10 @@ export async function reviewFile(
     lookOnly,
   })
   try {
-    for await (const rows of file.rows()) await draft.add(rows)
+    for await (const rows of file.rows()) {
+      assertNotInterrupted(signal)
+      await draft.add(rows)
+    }
     const review = await draft.review()
     const { lookalikes, ...counts } = await surveyLookalikes(draft)
     const causes = await draft.causes(CAUSES_SHOWN)
@@ -134,20 +138,24 @@ async function amountsUnreadIn(
   return unread
 }
 
-/**
- * A refused draft is left open for its faults to be shown: discard it. `onReviewed` sees the draft of an unknown file
- * before anything of it is recorded; if that fails, nothing is.
- */
+export interface Submitting {
+  /** Sees the draft of an unknown file before anything of it is recorded; if it fails, nothing is. */
+  readonly onReviewed?: (reviewed: Reviewed) => Promise<void>
+  /** Told to stop before the batch is visible: nothing is recorded. */
+  readonly signal?: AbortSignal
+}
+
+/** A refused draft is left open for its faults to be shown: discard it. */
 export async function submitFile(
   file: InstructionFile,
   request: SubmitRequest,
   actor: Actor,
   ledger: IntakeLedger & KnowingLedger,
-  onReviewed: (reviewed: Reviewed) => Promise<void> = async () => {},
+  { onReviewed, signal }: Submitting = {},
 ): Promise<Submitted> {
   const known = await findKnown(file, request, ledger)
   if (known !== null) return known
-  const reviewed = await reviewFile(file, request, ledger)
+  const reviewed = await reviewFile(file, request, ledger, false, signal)
   // Only now no other submit is under way: one of the same file may have ended in the meantime.
   const recordedMeanwhile = await findKnown(file, request, ledger)
   if (recordedMeanwhile !== null) {
@@ -155,11 +163,11 @@ export async function submitFile(
     return recordedMeanwhile
   }
   try {
-    await onReviewed(reviewed)
+    await onReviewed?.(reviewed)
   } catch (error) {
     await reviewed.draft.discard()
     throw error
   }
   if (reviewed.refusals.length > 0) return { kind: 'refused', reviewed }
-  return { kind: 'recorded', batchId: await reviewed.draft.record(actor), review: reviewed.review }
+  return { kind: 'recorded', batchId: await reviewed.draft.record(actor, signal), review: reviewed.review }
 }

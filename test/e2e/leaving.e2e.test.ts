@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { booksOf, compareBooks, countsIn, recordedIn } from '../fixtures/books.ts'
+import { booksOf, compareBooks, countsIn, query, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
@@ -74,6 +74,45 @@ test('a terminal that closes (SIGHUP) lets open requests finish, even though not
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
+describe('Ctrl-C of a run beside a running worker', () => {
+  test('while the file is being read: nothing of it is recorded, so the worker sends nothing of it', async () => {
+    office = await openOffice()
+    const worker = await office.worker()
+    const { input, out } = await prepared(8_000)
+    const running = office.start('run', input, '--out', out, '--json')
+    await until('the file is read for the ledger', () => running.saidAside().some(isOfColumns), running)
+    running.kill('SIGINT')
+    const ended = await running.ended
+    expect([ended.code, ended.last.error?.code], ended.stderr).toEqual([130, 'interrupted'])
+    expect(ended.stderr).toContain('Nothing was recorded and nothing was sent')
+    expect(query(office, 'SELECT id FROM batch')).toEqual([])
+    worker.kill('SIGTERM')
+    await worker.ended
+    expect(office.sandbox.received()).toBe(0)
+  })
+
+  test('while it follows that worker: it says that the worker goes on, how to stop it, and promises nothing else', async () => {
+    office = await openOffice({ latencyMs: 20_000 })
+    const worker = await office.worker()
+    const { input, out } = await prepared(5)
+    const running = office.start('run', input, '--out', out, '--json')
+    await until('a request is open', () => office.sandbox.log().length === 1, running)
+    running.kill('SIGINT')
+    const ended = await running.ended
+    const { batch } = ended.last
+    expect([ended.code, ended.last], ended.stderr).toEqual([
+      130,
+      { event: 'result', batch, state: 'interrupted', exit: 130 },
+    ])
+    expect(ended.stderr).not.toMatch(/nothing new is sent|are awaited|every answer that came/)
+    expect(ended.stderr).toContain(`SIGINT: this run stops here; the worker goes on with batch ${batch}.`)
+    expect(ended.stderr).toContain(`to stop it: tranche pause ${batch} --reason TEXT`)
+    expect(recordedIn(office).map(({ state }) => state)).toContain('SENDING')
+    worker.kill('SIGKILL')
+    await worker.ended
+  })
+})
+
 test('a frozen Redis keeps nobody who wants to leave, and what was sent is known', async () => {
   office = await openOffice({ latencyMs: 30, env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input, out } = await prepared(300)
@@ -98,6 +137,11 @@ test('a frozen Redis keeps nobody who wants to leave, and what was sent is known
   expect(office.sandbox.received()).toBe(300)
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
+
+/** What a run says of a file before it compares it with the record. */
+function isOfColumns(line: string): boolean {
+  return line.startsWith('Columns')
+}
 
 function freezeRedis(): void {
   const pid = Number(readFileSync(join(office.dataDir, 'redis.pid'), 'utf8'))

@@ -91,6 +91,7 @@ const PURGE = 'test/e2e/purge.e2e.test.ts'
 const WORKER = 'test/e2e/worker.e2e.test.ts'
 const BATCH_STATUS = 'test/domain/batch-status.test.ts'
 const BRAKES = 'test/e2e/brakes.e2e.test.ts'
+const LEAVING = 'test/e2e/leaving.e2e.test.ts'
 
 export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Before the first byte
@@ -2174,9 +2175,37 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'nothing is recorded before its rejects are written',
     file: 'src/processors/submit-file.ts',
-    guard: '    await onReviewed(reviewed)\n  } catch',
-    without: '    void onReviewed(reviewed).catch(() => {})\n  } catch',
+    guard: '    await onReviewed?.(reviewed)\n  } catch',
+    without: '    void onReviewed?.(reviewed).catch(() => {})\n  } catch',
     tests: [SUBMITTING],
+  },
+  {
+    name: 'a file is read no further when its run was told to stop',
+    file: 'src/processors/submit-file.ts',
+    guard: '      assertNotInterrupted(signal)\n      await draft.add(rows)',
+    without: '      await draft.add(rows)',
+    tests: [SUBMITTING],
+  },
+  {
+    name: 'nothing is recorded of a run that was told to stop',
+    file: 'src/ledger/sqlite/draft.ts',
+    guard: '      assertNotInterrupted(signal)\n',
+    without: '',
+    tests: [SUBMITTING],
+  },
+  {
+    name: 'a run hands the signal to what records its file',
+    file: 'src/commands/run.ts',
+    guard: 'app.actor, { onReviewed, signal })',
+    without: 'app.actor, { onReviewed })',
+    tests: [LEAVING],
+  },
+  {
+    name: 'a run that follows a worker promises nothing of what that worker sends',
+    file: 'src/commands/run.ts',
+    guard: 'if (batchId !== null && held === null) return awaiting',
+    without: 'if (batchId !== null) return awaiting',
+    tests: [LEAVING],
   },
   {
     name: 'a batch goes on with no brake asked for that it was not recorded with',

@@ -67,13 +67,49 @@ test('where what stands before the recording fails, nothing is recorded, and the
   const full = async () => {
     throw new Error('no space left')
   }
-  await expect(submitFile(file, request(), CLERK, ledger, full)).rejects.toThrow('no space left')
+  await expect(submitFile(file, request(), CLERK, ledger, { onReviewed: full })).rejects.toThrow('no space left')
   expect(await ledger.batches()).toEqual([])
   const seen: number[] = []
   const look = async ({ review }: Reviewed) => void seen.push(review.rows, (await ledger.batches()).length)
-  expect(await submitFile(file, request(), CLERK, ledger, look)).toMatchObject({ kind: 'recorded' })
-  expect(await submitFile(file, request(), CLERK, ledger, look)).toMatchObject({ kind: 'known' })
+  expect(await submitFile(file, request(), CLERK, ledger, { onReviewed: look })).toMatchObject({ kind: 'recorded' })
+  expect(await submitFile(file, request(), CLERK, ledger, { onReviewed: look })).toMatchObject({ kind: 'known' })
   expect(seen).toEqual([3, 0])
+})
+
+describe('told to stop', () => {
+  const stopping = (at: 'reading' | 'reviewed' | 'copying') => {
+    const stop = new AbortController()
+    const ledger = place.open()
+    const file = { ...fileOf('ab'.repeat(32)), rows: () => many(at === 'reading' ? stop : null) }
+    const onReviewed = async () => {
+      if (at === 'reviewed') stop.abort()
+      // Its copying waits for turns of the event loop, the first of which comes before the last of its rows.
+      if (at === 'copying') setImmediate(() => stop.abort())
+    }
+    return { ledger, file, submitted: submitFile(file, request(), CLERK, ledger, { onReviewed, signal: stop.signal }) }
+  }
+
+  async function* many(stop: AbortController | null) {
+    for (let n = 1; n <= 2_000; n += 1) {
+      yield [rowOf(n, refund(`R-${n}`))]
+      if (n === 1) stop?.abort()
+      else expect(stop).toBeNull() // no row is read that is not wanted
+    }
+  }
+
+  test.each(['reading', 'reviewed', 'copying'] as const)(
+    'while a file is %s, nothing of it is recorded, and it can be handed in again',
+    async (at) => {
+      const { ledger, file, submitted } = stopping(at)
+      await expect(submitted).rejects.toMatchObject({
+        code: 'interrupted',
+        message: expect.stringContaining('Nothing was recorded and nothing was sent'),
+      })
+      expect(await ledger.batches()).toEqual([])
+      const again = { ...file, rows: () => many(null) }
+      expect(await submitFile(again, request(), CLERK, ledger)).toMatchObject({ kind: 'recorded' })
+    },
+  )
 })
 
 describe('a file that is a batch already', () => {

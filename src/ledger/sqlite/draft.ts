@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Actor } from '../../domain/actor.ts'
-import type { Draft, DraftHeader, DraftRow } from '../../domain/draft.ts'
+import { assertNotInterrupted, type Draft, type DraftHeader, type DraftRow } from '../../domain/draft.ts'
 import { assert, Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { byOf, openActorIds, openActs } from './acts.ts'
@@ -89,11 +89,11 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
     causes: async (limit) => causesIn(db, limit),
     rejects: () => rejectsIn(db),
     lookalikes: () => lookalikesOf(db),
-    async record(actor) {
+    async record(actor, signal) {
       assert(open, 'a closed draft was recorded')
       assert(header.lookOnly !== true, 'a draft that was only to be looked at was recorded')
       try {
-        return await copy(db, committer, header, actor, ends.newBatchId(header.nowMs), seen)
+        return await copy(db, committer, header, actor, ends.newBatchId(header.nowMs), seen, signal)
       } finally {
         close()
       }
@@ -160,6 +160,7 @@ async function copy(
   actor: Actor,
   batchId: BatchId,
   seen: SeenUpTo,
+  signal: AbortSignal | undefined,
 ): Promise<BatchId> {
   const { n: rows } = db.prepare('SELECT count(*) AS n FROM temp.draft_row').get() as { n: number }
   try {
@@ -186,6 +187,7 @@ async function copy(
       if (copied === null) throw takenFault()
       lastRow = copied.last
       digests.add(digest, batchId, from + 1, lastRow)
+      assertNotInterrupted(signal)
     }
     const recorded = { batch_id: batchId, first_row: 0, last_row: lastRow, digest: digest.digest('hex') }
     if (!(await makeVisible(db, committer, header, actor, recorded, seen))) throw takenFault()
