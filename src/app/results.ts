@@ -4,10 +4,13 @@ import type { App } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { asLeftOpen } from '../domain/reconciliation.ts'
 import type { ResultStatus } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { BatchReading } from '../ports/ledger/queries.ts'
 import type { OutRequest } from '../results/out.ts'
 import { openToRead } from './input-file.ts'
+import { workerNow } from './locks.ts'
 
 export interface ResultsRequest {
   readonly out: string
@@ -24,7 +27,8 @@ export interface ResultsRequest {
 export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
   const { writeResults } = await import('../results/write.ts')
   await keepEarlierResults(app, ledger, request)
-  const reading = await ledger.openReading(batchId, app.clock.nowMs())
+  const workerRuns = (await workerNow(app)) !== null
+  const reading = tellingLeftOpen(await ledger.openReading(batchId, app.clock.nowMs()), workerRuns)
   try {
     const sinceMs = request.sinceMs ?? null
     const only = request.only ?? null
@@ -40,6 +44,17 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
     return written
   } finally {
     await reading.close()
+  }
+}
+
+/** The record does not say whether anything waits for the answers to what is being sent. */
+function tellingLeftOpen(reading: BatchReading, workerRuns: boolean): BatchReading {
+  if (workerRuns) return reading
+  return {
+    ...reading,
+    async *rows(sinceMs) {
+      for await (const page of reading.rows(sinceMs)) yield page.map(asLeftOpen)
+    },
   }
 }
 

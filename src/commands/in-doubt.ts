@@ -2,11 +2,13 @@
 
 import { writeFile } from 'node:fs/promises'
 import { openRecord } from '../app/ledger.ts'
+import { workerNow } from '../app/locks.ts'
 import { toWorklistCsv } from '../app/worklist.ts'
 import type { App } from '../app.ts'
-import { isoOf } from '../domain/batch-status.ts'
+import { countIn, isoOf, leftOpenText } from '../domain/batch-status.ts'
 import type { DoubtRow } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { amountText, plural } from '../present/text.ts'
 import { noteExport } from './note.ts'
@@ -27,11 +29,13 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
       await writeWorklist(given.out, doubts, terminal)
       await noteExport(app, ledger, { kind: 'worklist', file: given.out, rows: doubts.length }, terminal)
     } else for (const [i, doubt] of doubts.entries()) show(doubt, found[i] as DoubtRow, app, terminal)
-    terminal.say(
-      doubts.length === 0
-        ? 'No row is in doubt.'
-        : `${plural(doubts.length, 'row', 'rows')} may have been executed and will never be sent again by the machine. Look each one up at the gateway by its order id or xtl_order_id and the time it was sent; then say what you found: tranche in-doubt resolve --help`,
-    )
+    const left = await leftOpenIn(app, ledger)
+    if (doubts.length > 0)
+      terminal.say(
+        `${plural(doubts.length, 'row', 'rows')} may have been executed and will never be sent again by the machine. Look each one up at the gateway by its order id or xtl_order_id and the time it was sent; then say what you found: tranche in-doubt resolve --help`,
+      )
+    else if (left === null) terminal.say('No row is in doubt.')
+    if (left !== null) terminal.say(`${left}.`)
     for (const { batchId, lateAnswers } of late)
       terminal.say(
         `Batch ${batchId}: ${plural(lateAnswers, 'answer')} came after the row had been settled otherwise. See result_warning of its results; when you have looked: tranche resume ${batchId} --reason TEXT`,
@@ -40,6 +44,13 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
   } finally {
     await ledger.close()
   }
+}
+
+/** Of all batches: rows that are no doubts yet, but will be. */
+export async function leftOpenIn(app: App, ledger: Ledger): Promise<string | null> {
+  const open = await ledger.batches('open')
+  const sending = open.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
+  return leftOpenText(sending, (await workerNow(app)) !== null)
 }
 
 type DoubtRecord = Record<string, string | number>

@@ -13,6 +13,7 @@ import { EXIT } from '../present/exit-codes.ts'
 import { faultLine } from '../present/review.ts'
 import { plural } from '../present/text.ts'
 import { showStructuralFault } from './check.ts'
+import { leftOpenIn } from './in-doubt.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ResolveArguments {
@@ -108,7 +109,7 @@ async function resolveFile(
       else if (answer.kind === 'already') already += 1
       else refused.push({ reference: entry.reference, line, reason: answer.reason })
     }
-    return await leave(ledger, { resolved, already, refused, open: worklist.open }, terminal)
+    return await leave(app, ledger, { resolved, already, refused, open: worklist.open }, terminal)
   } finally {
     await ledger.close()
   }
@@ -125,6 +126,7 @@ function brokenOff(error: unknown, resolved: number): unknown {
 }
 
 async function leave(
+  app: App,
   ledger: Ledger,
   {
     resolved,
@@ -145,6 +147,8 @@ async function leave(
   terminal.say(
     `${parts.join(', ')}. ${left === 0 ? 'No row is in doubt any more.' : `${plural(left, 'row is', 'rows are')} in doubt still.`}`,
   )
+  const leftOpen = await leftOpenIn(app, ledger)
+  if (leftOpen !== null) terminal.say(`${leftOpen}.`)
   const exit = refused.length > 0 ? EXIT.inDoubt : EXIT.approved
   terminal.object({ event: 'result', resolved, already, refused: refused.length, open, in_doubt: left, exit })
   return exit

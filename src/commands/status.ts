@@ -89,7 +89,7 @@ function standingNow(app: App, batch: BatchView, worker: { holder: Holder | null
 async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal, also: object = {}): Promise<number> {
   const batch = await findBatch(ledger, id)
   const standing = standingNow(app, batch, await workerNow(app))
-  const speed = await speedOf(app, ledger, batch)
+  const speed = await speedOf(app, ledger, batch, standing)
   terminal.object({ ...also, ...(await toJsonAlarm(ledger)), ...toJson(batch, standing), ...speed })
   const { state, reason } = standing
   terminal.title(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`, reason === null ? '' : ` (${reason})`)
@@ -107,12 +107,15 @@ interface Speed {
 }
 
 /** Over the last seconds, as the record has them. */
-async function speedOf(app: App, ledger: Ledger, batch: BatchView): Promise<Speed> {
+async function speedOf(app: App, ledger: Ledger, batch: BatchView, { state }: Standing): Promise<Speed> {
   const left = countIn(batch, 'READY') + countIn(batch, 'SENDING')
   if (left === 0) return { rows_per_second: 0, seconds_left: null }
   const settled = await ledger.settledSince(batch.batchId, app.clock.nowMs() - SPEED_OVER_MS)
   const perSecond = settled / (SPEED_OVER_MS / 1000)
-  return { rows_per_second: perSecond, seconds_left: settled === 0 ? null : Math.ceil(left / perSecond) }
+  return {
+    rows_per_second: perSecond,
+    seconds_left: settled === 0 || state !== 'running' ? null : Math.ceil(left / perSecond),
+  }
 }
 
 function speedText({ rows_per_second: perSecond, seconds_left: left }: Speed): string {

@@ -1,10 +1,11 @@
 // tranche pause, resume and cancel: what a person decides about a batch or an account, with the reason kept.
 
 import { openRecord } from '../app/ledger.ts'
+import { workerNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn } from '../domain/batch-status.ts'
+import { countIn, leftOpenText } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
@@ -59,7 +60,7 @@ export async function steer(
     sayWhat(
       what,
       after,
-      countIn(after, 'SENDING'),
+      openText(countIn(after, 'SENDING'), (await workerNow(app)) !== null),
       countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
       terminal,
     )
@@ -75,15 +76,22 @@ export async function steer(
   }
 }
 
+/** What becomes of the requests that are open. */
+function openText(sending: number, workerRuns: boolean): string {
+  const left = leftOpenText(sending, workerRuns)
+  if (left !== null) return ` ${left}.`
+  return sending === 0
+    ? ''
+    : ` ${plural(sending, 'request is', 'requests are')} open and will be answered and recorded.`
+}
+
 function sayWhat(
   what: Steering,
   { batchId, hold }: Pick<BatchView, 'batchId' | 'hold'>,
-  sending: number,
+  open: string,
   cancelled: number,
   terminal: Terminal,
 ): void {
-  const open =
-    sending === 0 ? '' : ` ${plural(sending, 'request is', 'requests are')} open and will be answered and recorded.`
   switch (what) {
     case 'pause':
       terminal.say(`Batch ${batchId} is paused: nothing more of it is sent.${open}`)

@@ -19,6 +19,24 @@ const SOON_MS = 60_000
 
 /** `workerRuns`: whether the worker lock is held. `isServed`: whether its holder sends for the merchant of the batch. */
 export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean, isServed = true): Standing {
+  const standing = standingAsHeld(batch, nowMs, workerRuns, isServed)
+  const left = leftOpenText(countIn(batch, 'SENDING'), workerRuns)
+  if (left === null) return standing
+  const state = standing.state === 'running' ? 'waiting' : standing.state
+  return { state, reason: standing.reason === null ? left : `${standing.reason}; ${left}` }
+}
+
+/**
+ * What a person must know of rows that are SENDING where no worker runs: nothing waits for their answers, and they are in
+ * doubt as soon as a worker starts. null: there are none, or a worker waits for them.
+ */
+export function leftOpenText(sending: number, workerRuns: boolean): string | null {
+  if (sending === 0 || workerRuns) return null
+  const [rows, them] = sending === 1 ? ['1 row was', 'it'] : [`${sending} rows were`, 'them']
+  return `${rows} being sent when the worker ended and may have been executed. No worker is running: start one (tranche worker), or run the same file again, to bring ${them} into doubt`
+}
+
+function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, isServed: boolean): Standing {
   const ready = countIn(batch, 'READY')
   const sending = countIn(batch, 'SENDING')
   const trouble = batch.gatewayHealth === null || !workerRuns ? null : troubleText(batch.gatewayHealth, nowMs)
@@ -28,10 +46,6 @@ export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean,
   if (batch.accountStopped !== null) {
     const mend = `Nothing of it was executed. Correct it, restart a running worker, then: tranche resume --merchant ${batch.merchant} --reason TEXT`
     return { state: 'stopped', reason: `${batch.accountStopped}. ${mend}` }
-  }
-  if (!workerRuns && sending > 0) {
-    const cost = `${sending} ${sending === 1 ? 'row was' : 'rows were'} being sent when the last one ended and will be in doubt`
-    return { state: 'waiting', reason: `no worker is running; ${cost}. Start one: tranche worker` }
   }
   if (sending > 0) return { state: 'running', reason: trouble }
   const standing = readyStanding(batch, ready, nowMs, workerRuns)

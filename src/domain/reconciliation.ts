@@ -30,6 +30,12 @@ export interface ReconciliationRow {
   readonly completedAtMs: number | null
 }
 
+/** A row as it is told where no worker runs: nothing waits for an answer to what was being sent. */
+export function asLeftOpen(row: ReconciliationRow): ReconciliationRow {
+  if (row.state !== 'SENDING') return row
+  return { ...row, reason: 'it was being sent when the worker ended and may have been executed; no worker is running' }
+}
+
 /** How far the record had come when it was read. */
 export interface Edition {
   /** Changes of the batch so far. */

@@ -10,7 +10,7 @@ const NOT_SENT: Readonly<Record<State, string>> = {
   DECLINED: 'declined: the gateway has answered; to ask it once more, write a new file with new references',
   IN_DOUBT: 'in doubt: may have been executed; a person resolves it (tranche in-doubt list)',
   READY: 'pending: its own batch sends it',
-  SENDING: 'being sent at this moment, by its own batch',
+  SENDING: 'being sent by its own batch, or left open by a worker that ended (tranche status tells)',
   FAILED: 'failed: certainly not executed',
   CANCELLED: 'cancelled: never sent, or certainly not executed',
   INVALID: 'invalid: never sent',

@@ -79,6 +79,28 @@ describe('a batch whose merchant the running worker was started without', () => 
   })
 })
 
+describe('a batch with a request open', () => {
+  const counts = { APPROVED: 1, SENDING: 1 }
+  const left =
+    '1 row was being sent when the worker ended and may have been executed. No worker is running: start one ' +
+    '(tranche worker), or run the same file again, to bring it into doubt'
+
+  test.each([
+    ['waits', {}, 'waiting', left],
+    ['waits, though it was cancelled', { hold: 'cancelled' as const }, 'waiting', `being cancelled; ${left}`],
+    ['is paused', { hold: 'paused' as const, holdReason: 'lunch' }, 'paused', `lunch; ${left}`],
+    ['is stopped', { accountStopped: 'no' }, 'stopped', expect.stringMatching(/^no\. .*; 1 row was being sent/)],
+  ])('that no worker waits for %s and says that it may have been executed', (_, over, state, reason) => {
+    expect(standingOf(batchOf({ counts, ...over }), NOW, false)).toEqual({ state, reason })
+  })
+
+  test('that a worker waits for is running, cancelled or not', () => {
+    expect(standingOf(batchOf({ counts }), NOW, true)).toEqual({ state: 'running', reason: null })
+    const cancelled = standingOf(batchOf({ counts, hold: 'cancelled' }), NOW, true)
+    expect(cancelled).toEqual({ state: 'running', reason: 'being cancelled' })
+  })
+})
+
 describe('a batch in which nothing is open', () => {
   test('and a row is in doubt needs attention, never done', () => {
     const batch = batchOf({ counts: { APPROVED: 2, IN_DOUBT: 1 } })

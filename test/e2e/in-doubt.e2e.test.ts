@@ -3,7 +3,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
-import { type Office, openOffice } from '../fixtures/cli.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
 let office: Office
@@ -171,3 +171,71 @@ test('rows that changed since a moment are an extract, which cannot take the pla
   expect(await statusOf(batch)).toMatchObject({ results_stale: true, results: out })
   expect((await office.tranche('results', batch, '--since', 'yesterday', '--out', extract)).code).toBe(2)
 })
+
+test('what a killed worker left open is told as such by every command, until a worker brings it into doubt', async () => {
+  const { input, batch, wasOpen } = await leftOpenByAWorker()
+  const said = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await office.tranche(...args)
+    expect(code, stderr).toBe(0)
+    return stdout + stderr
+  }
+  const out = office.path('r.csv')
+  const texts = {
+    waiting: await said('status', batch),
+    listed: await said('in-doubt', 'list'),
+    paused: await said('pause', batch, '--reason', 'look first'),
+    whilePaused: await said('status', batch),
+    cancelled: await said('cancel', batch, '--reason', 'enough'),
+    whileCancelled: await said('status', batch),
+    results: await said('results', batch, '--out', out),
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    expect(text, name).toContain('1 row was being sent when the worker ended and may have been executed')
+    expect(text, name).toContain('tranche worker')
+    expect(text, name).not.toMatch(/will be answered|No row is in doubt|running \(| left at this speed/)
+  }
+  expect(await statusOf(batch)).toMatchObject({ state: 'waiting', counts: { SENDING: 1, CANCELLED: 2 } })
+  const [line] = readCsv(out).filter(({ result_status: status }) => status === 'PENDING')
+  expect(line).toMatchObject({ reference: 'R-1', result_reason: expect.stringContaining('may have been executed') })
+  expect(recordedIn(office)[0]).toEqual(wasOpen)
+
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(5)
+  expect((await office.tranche('in-doubt', 'list', '--json')).last.in_doubt).toMatchObject([{ reference: 'R-1' }])
+  expect(countsIn(out)).toEqual({ PENDING: 1, CANCELLED: 2 })
+  await said('results', batch, '--out', out)
+  expect(countsIn(out)).toEqual({ IN_DOUBT: 1, CANCELLED: 2 })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('what a living worker has open is not told as left behind', async () => {
+  await office.close()
+  office = await openOffice({ latencyMs: 20_000, env: { TRANCHE_IN_FLIGHT: '1' } })
+  const { batch } = await withOneOpen()
+  const paused = await office.tranche('pause', batch, '--reason', 'look first')
+  expect(paused.stderr).toContain('1 request is open and will be answered and recorded.')
+  const out = office.path('r.csv')
+  const results = await office.tranche('results', batch, '--out', out)
+  expect(results.stderr).not.toContain('may have been executed')
+  expect(readCsv(out).map(({ result_reason: reason }) => reason)).toEqual(['', '', ''])
+  expect((await office.tranche('in-doubt', 'list')).stderr).toContain('No row is in doubt.')
+})
+
+/** A worker with the first of three requests open at the gateway, which has executed it. */
+async function withOneOpen() {
+  const rows = refunds(3)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const batch = (await office.tranche('submit', input, '--json')).last.batch as string
+  const worker = await office.worker()
+  await until('a request is open', () => office.sandbox.log().length === 1, worker)
+  return { input, batch, worker }
+}
+
+async function leftOpenByAWorker() {
+  await office.close()
+  office = await openOffice({ latencyMs: 20_000, env: { TRANCHE_IN_FLIGHT: '1' } })
+  const { input, batch, worker } = await withOneOpen()
+  worker.kill('SIGKILL')
+  await worker.ended
+  return { input, batch, wasOpen: recordedIn(office)[0] }
+}
