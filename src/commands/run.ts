@@ -4,7 +4,7 @@ import { accountOf } from '../app/accounts.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertRecord, openRecord } from '../app/ledger.ts'
-import { sendsFor, takeLockToSend } from '../app/locks.ts'
+import { sendsFor, takeLockToSend, workerNow } from '../app/locks.ts'
 import { openRedis } from '../app/redis.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
 import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
@@ -14,14 +14,14 @@ import { startWork } from '../app/worker.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
-import { Fault } from '../domain/fault.ts'
+import { Fault, type FaultCode, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { isSameFingerprint } from '../domain/interpretation.ts'
 import type { Known, Reviewed, SubmitRequest } from '../domain/submission.ts'
 import type { Held, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
-import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
+import { brokenOffText, endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { againLines } from '../present/resubmission.ts'
 import { howReadLines } from '../present/review.ts'
 import { plural } from '../present/text.ts'
@@ -99,7 +99,9 @@ async function runOn(
     const same = await findSame(ledger, submission, opened, toSubmit, { ...results, sandbox })
     const known = same === null ? null : goOnWith(same, toSubmit, path, rejects, terminal)
     if (same !== null && known === null) return EXIT.refused
-    sends.held = await own.tryToOpen()
+    sends.held = await own.tryToOpen().catch(async (error: unknown) => {
+      throw known === null ? error : await brokenOff(app, ledger, own, known, error)
+    })
     terminal.say(...howReadLines(opened))
     if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
     const batchId =
@@ -109,7 +111,9 @@ async function runOn(
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
     const until = { signal: interruption.signal, giveUpAfterMs }
-    const followed = await workOff(app, ledger, own, sends, batchId, terminal, until)
+    const followed = await workOff(app, ledger, own, sends, batchId, terminal, until).catch(async (error) => {
+      throw await brokenOff(app, ledger, own, batchId, error, 'stopped')
+    })
     if (followed === null) return sayInterrupted(batchId, sends, terminal)
     const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
       throw withoutResults(error, batchId)
@@ -133,12 +137,33 @@ function besideOf({ out, exceptions }: RunArguments, sandbox: boolean) {
   return { out, exceptions: exceptions ?? null, sandbox }
 }
 
+/** From where a batch is recorded, rows of it may have been sent, by this run or by another process. */
+async function brokenOff(
+  app: App,
+  ledger: Ledger,
+  own: OwnWork,
+  batchId: BatchId,
+  error: unknown,
+  code: FaultCode | null = null,
+): Promise<unknown> {
+  if (!(error instanceof Fault)) return error
+  const stands = await standText(app, ledger, own, batchId).catch(() => `Batch ${batchId} is recorded.`)
+  const isOfDisk = error.code === 'full' || error.code === 'storage'
+  const as = isOfDisk ? error.code : (code ?? error.code)
+  return new Fault(as, `${withoutNothingSent(error.message)} ${stands}`, { cause: error })
+}
+
+async function standText(app: App, ledger: Ledger, own: OwnWork, batchId: BatchId): Promise<string> {
+  await own.close() // or our own lock would pass for a worker
+  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null)
+}
+
 /** What was wrong with the results is no longer all that there is to say: by now money has moved. */
 function withoutResults(error: unknown, batchId: BatchId): unknown {
   if (!(error instanceof Fault)) return error
   return new Fault(
     error.code,
-    `${error.message} Batch ${batchId} was worked off all the same, and what became of every row is recorded. Write its results elsewhere: tranche results ${batchId} --out FILE`,
+    `${withoutNothingSent(error.message)} Batch ${batchId} was worked off all the same, and what became of every row is recorded. Write its results elsewhere: tranche results ${batchId} --out FILE`,
     { cause: error },
   )
 }

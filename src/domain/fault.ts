@@ -26,6 +26,17 @@ export class Fault extends Error {
   }
 }
 
+/**
+ * The same words without what they say of nothing having been sent. Most faults are raised where that is so, and can be
+ * met again by a command whose batch is recorded and half sent.
+ */
+export function withoutNothingSent(text: string): string {
+  return text
+    .replace(/(^|\s)Nothing(?: of (?:it|this))? was [^.]*?\bsent\b[^.]*\.(?=\s|$)/g, '')
+    .replace(/[;:,] (?:and )?nothing(?: of it)? was (?:[a-z]+ and nothing was )?sent\b/g, '')
+    .trim()
+}
+
 /** States what must be true here whatever the input; a failure is a bug in this program, never the user's. */
 export function assert(condition: unknown, what: string): asserts condition {
   if (!condition) throw new Error(`bug: ${what}`)

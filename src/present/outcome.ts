@@ -1,7 +1,7 @@
 // What became of a batch: the summary, where the results are, and what a person must do next.
 
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, type Ending, isoOf, isPaused } from '../domain/batch-status.ts'
+import { countIn, type Ending, isoOf, isPaused, leftOpenText } from '../domain/batch-status.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import { exitCodeOf } from './exit-codes.ts'
 import { plural } from './text.ts'
@@ -79,6 +79,18 @@ function resumeText({ sandbox, batchId }: BatchView): string {
   return sandbox
     ? 'In earnest it would go on when a person has looked and resumed it.'
     : `When you have looked: tranche resume ${batchId} --reason TEXT, then run the same command again.`
+}
+
+/** How a batch stands that a command can work off no further. */
+export function brokenOffText(batch: BatchView, workerRuns: boolean): string {
+  const ready = countIn(batch, 'READY')
+  const settled = batch.rows - ready - countIn(batch, 'SENDING')
+  const left = leftOpenText(countIn(batch, 'SENDING'), workerRuns)
+  return [
+    `Batch ${batch.batchId} is recorded: ${settled} of ${plural(batch.rows, 'row is', 'rows are')} settled, ${ready} ${ready === 1 ? 'waits' : 'wait'} to be sent.`,
+    ...(left === null ? [] : [`${left}.`]),
+    'Run the same command again to go on.',
+  ].join(' ')
 }
 
 /** The sums are of what was asked. */

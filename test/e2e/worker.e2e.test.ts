@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { type FileRow, orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { openRedisServer } from '../fixtures/redis.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -110,6 +111,35 @@ test('a run takes over the batch when the worker it follows ends', async () => {
   expect(countsIn(out)).toEqual({ APPROVED: 60 })
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
+
+test('a run that cannot take over from a dead worker says how its batch stands, and not that nothing was sent', async () => {
+  office = await openOffice({ latencyMs: 20, env: { TRANCHE_RATE: '20' } })
+  await using redis = await openRedisServer(office.path('r.sock'))
+  const shared = { TRANCHE_REDIS_URL: redis.path }
+  const rows = refunds(100)
+  office.sandbox.prepare(preparationFor(rows))
+  const input = await office.put('in.csv', toCsv(rows))
+  const run = ['run', input, '--out', office.path('out.csv'), '--json']
+  const worker = await office.worker(shared)
+  const running = office.startWith(shared, ...run)
+  await until('rows are settled', () => recordedIn(office).filter(isApproved).length >= 5, running)
+  await redis.kill()
+  worker.kill('SIGKILL')
+  const ran = await running.ended
+  const settled = recordedIn(office).filter(isApproved).length
+  expect([ran.code, ran.last.error?.code], ran.stderr).toEqual([6, 'stopped'])
+  const batch = ran.objects.find(({ event }) => event === 'submitted')?.batch
+  expect(ran.stderr).toContain(`Batch ${batch} is recorded: ${settled} of 100 rows are settled`)
+  expect(ran.stderr).toContain('Run the same command again')
+  expect(ran.stderr).not.toMatch(/nothing[^.]* sent/i)
+
+  const again = await office.trancheWith(shared, ...run)
+  expect(again.code, again.stderr).toBe(2)
+  expect(again.stderr).toContain(`Batch ${batch} is recorded: ${settled} of 100 rows are settled`)
+  expect(again.stderr).not.toMatch(/nothing[^.]* sent/i)
+})
+
+const isApproved = ({ state }: { readonly state: string }) => state === 'APPROVED'
 
 test('a paused batch sends nothing more until it is resumed; a cancelled one gives up what was not sent', async () => {
   office = await openOffice({ latencyMs: 50, env: { TRANCHE_IN_FLIGHT: '3' } })

@@ -230,6 +230,27 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/domain/batch-status.test.ts'],
   },
   {
+    name: 'a run whose batch is recorded does not say that nothing was sent',
+    file: 'src/commands/run.ts',
+    guard: '`${withoutNothingSent(error.message)} ${stands}`',
+    without: '`${error.message} ${stands}`',
+    tests: [WORKER],
+  },
+  {
+    name: 'a run that can work off its batch no further says how it stands',
+    file: 'src/commands/run.ts',
+    guard: "throw await brokenOff(app, ledger, own, batchId, error, 'stopped')",
+    without: 'throw error',
+    tests: [WORKER],
+  },
+  {
+    name: 'a run that cannot go on with a recorded batch says how it stands',
+    file: 'src/commands/run.ts',
+    guard: 'throw known === null ? error :',
+    without: 'throw known !== null ? error :',
+    tests: [WORKER],
+  },
+  {
     name: 'what a dead worker left open is told as that',
     file: 'src/domain/batch-status.ts',
     guard: 'if (sending === 0 || workerRuns) return null',
