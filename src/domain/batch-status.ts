@@ -44,7 +44,7 @@ function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, is
   if (batch.hold === 'cancelled') return { state: 'running', reason: 'being cancelled' }
   if (isPaused(batch)) return { state: 'paused', reason: batch.holdReason ?? batch.accountHeld }
   if (batch.accountStopped !== null) {
-    const mend = `Nothing of it was executed. Correct it, restart a running worker, then: tranche resume --merchant ${batch.merchant} --reason TEXT`
+    const mend = `The rows that wait were not executed. Correct it, restart a running worker, then: tranche resume --merchant ${batch.merchant} --reason TEXT`
     return { state: 'stopped', reason: `${batch.accountStopped}. ${mend}` }
   }
   if (sending > 0) return { state: 'running', reason: trouble }

@@ -79,6 +79,17 @@ describe('a batch whose merchant the running worker was started without', () => 
   })
 })
 
+test('a batch that was stopped half-way says of the rows that wait that they were not executed, and of no other', () => {
+  const batch = batchOf({ counts: { APPROVED: 2, READY: 1 }, accountStopped: 'the gateway refuses the password' })
+  const { state, reason } = standingOf(batch, NOW, true)
+  expect([state, reason]).toEqual([
+    'stopped',
+    'the gateway refuses the password. The rows that wait were not executed. Correct it, restart a running worker, ' +
+      'then: tranche resume --merchant shop --reason TEXT',
+  ])
+  expect(endingOf(batch, NOW)).toEqual({ kind: 'stuck', reason })
+})
+
 describe('a batch with a request open', () => {
   const counts = { APPROVED: 1, SENDING: 1 }
   const left =

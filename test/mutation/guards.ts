@@ -251,6 +251,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKER],
   },
   {
+    name: 'a stopped batch says of its waiting rows only that they were not executed',
+    file: 'src/domain/batch-status.ts',
+    guard: 'The rows that wait were not executed.',
+    without: 'Nothing of it was executed.',
+    tests: [BATCH_STATUS],
+  },
+  {
     name: 'what a dead worker left open is told as that',
     file: 'src/domain/batch-status.ts',
     guard: 'if (sending === 0 || workerRuns) return null',
