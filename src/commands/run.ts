@@ -193,19 +193,19 @@ interface Sends {
 
 function atSignal(ledger: Ledger, { batchId, held }: Sends): AtSignal {
   if (batchId !== null && held === null) return awaiting(() => sendingIn(ledger))
-  const goesOn = batchId === null || held === null ? '' : `; ${goingOnText(batchId, held)}`
+  const goesOn = batchId === null || held === null ? '' : `; ${goingOnText(held, `batch ${batchId}`)}`
   return { now: `this run stops here${goesOn}`, cost: async () => 'This run had no request open.' }
 }
 
-function goingOnText(batchId: BatchId, { heldBy }: Held): string {
-  return heldBy?.command === 'run' ? 'another run goes on' : `the worker goes on with batch ${batchId}`
+function goingOnText({ heldBy }: Held, what: string): string {
+  return heldBy?.command === 'run' ? 'another run goes on' : `the worker goes on with ${what}`
 }
 
 function sayInterrupted(batchId: BatchId, { held }: Sends, terminal: Terminal): number {
   terminal.say(
     held === null
       ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it; no results were written. Run the same command again to go on.`
-      : `Interrupted. Batch ${batchId} is recorded, and ${goingOnText(batchId, held)}; to stop it: tranche pause ${batchId} --reason TEXT. No results were written. Run the same command again to follow it.`,
+      : `Interrupted. Batch ${batchId} is recorded, and ${goingOnText(held, 'it')}; to stop it: tranche pause ${batchId} --reason TEXT. No results were written. Run the same command again to follow it.`,
   )
   terminal.object({ event: 'result', batch: batchId, state: 'interrupted', exit: EXIT.interrupted })
   return EXIT.interrupted

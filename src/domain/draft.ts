@@ -171,6 +171,6 @@ export function assertNotInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true)
     throw new Fault(
       'interrupted',
-      'Interrupted. Nothing was recorded and nothing was sent. Run the same command again to begin again.',
+      'Interrupted. Nothing was recorded and nothing was sent. Run the same command again to start over.',
     )
 }
