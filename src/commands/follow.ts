@@ -6,6 +6,7 @@ import { countIn, type Ending, endingOf, standingOf } from '../domain/batch-stat
 import type { BatchId } from '../domain/ids.ts'
 import { isFinal, type State } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { whyText } from '../present/standing.ts'
 import { countsOf } from '../present/totals.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -58,10 +59,7 @@ export async function follow(
       const seconds = Math.round(until.giveUpAfterMs / 1000)
       return {
         batch,
-        ending: {
-          kind: 'stuck',
-          reason: `no row was settled for ${seconds} s (--give-up-after). They stay PENDING; the same command, run again, goes on with them`,
-        },
+        ending: { kind: 'stuck', state: 'waiting', why: [{ code: 'no-progress', seconds }] },
       }
     }
     const alone = await until.step()
@@ -69,8 +67,10 @@ export async function follow(
       const other = await ledger.waitsFor(batchId, app.clock.nowMs())
       if (other !== null) {
         progress.end()
-        const reason = `they wait for earlier rows of the same orders in batch ${other}, which this run does not work off. Finish that one first (tranche worker --until-idle), or cancel it`
-        return { batch, ending: { kind: 'stuck', reason } }
+        return {
+          batch,
+          ending: { kind: 'stuck', state: 'waiting', why: [{ code: 'waits-for-batch', batchId: other }] },
+        }
       }
     }
     await app.clock.sleep(LOOK_EVERY_MS, until.signal)
@@ -92,9 +92,9 @@ function openTroubleWatch({ clock }: App, terminal: Terminal): { look(batch: Bat
         if (told) terminal.say('The gateway answers again.')
         told = false
       } else if (!told && gatewayHealth.failures > 0 && clock.nowMs() - gatewayHealth.sinceMs > TROUBLE_WORTH_MS) {
-        const { state, reason } = standingOf(batch, clock.nowMs(), true)
-        if (reason === null) return
-        terminal.say(`${state === 'waiting' ? 'Waiting: ' : ''}${reason}.`)
+        const { state, why } = standingOf(batch, clock.nowMs(), true)
+        if (why.length === 0) return
+        terminal.say(`${state === 'waiting' ? 'Waiting: ' : ''}${whyText(why)}.`)
         told = true
       }
     },

@@ -5,11 +5,12 @@ import { openRecord } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import { toWorklistCsv } from '../app/worklist.ts'
 import type { App } from '../app.ts'
-import { countIn, isoOf, leftOpenText } from '../domain/batch-status.ts'
+import { countIn, isoOf, type LeftOpen, leftOpenIn } from '../domain/batch-status.ts'
 import type { DoubtRow } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { leftOpenLines } from '../present/standing.ts'
 import { amountText, plural } from '../present/text.ts'
 import { noteExport } from './note.ts'
 import type { Terminal } from './terminal.ts'
@@ -29,13 +30,13 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
       await writeWorklist(given.out, doubts, terminal)
       await noteExport(app, ledger, { kind: 'worklist', file: given.out, rows: doubts.length }, terminal)
     } else for (const [i, doubt] of doubts.entries()) show(doubt, found[i] as DoubtRow, app, terminal)
-    const left = await leftOpenIn(app, ledger)
+    const left = await leftOpenNow(app, ledger)
     if (doubts.length > 0)
       terminal.say(
         `${plural(doubts.length, 'row', 'rows')} may have been executed and will never be sent again by the machine. Look each one up at the gateway by its order id or xtl_order_id and the time it was sent; then say what you found: tranche in-doubt resolve --help`,
       )
     else if (left === null) terminal.say('No row is in doubt.')
-    if (left !== null) terminal.say(`${left}.`)
+    terminal.say(...leftOpenLines(left))
     for (const { batchId, lateAnswers } of late)
       terminal.say(
         `Batch ${batchId}: ${plural(lateAnswers, 'answer')} came after the row had been settled otherwise. See result_warning of its results; when you have looked: tranche resume ${batchId} --reason TEXT`,
@@ -47,10 +48,10 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
 }
 
 /** Of all batches: rows that are no doubts yet, but will be. */
-export async function leftOpenIn(app: App, ledger: Ledger): Promise<string | null> {
+export async function leftOpenNow(app: App, ledger: Ledger): Promise<LeftOpen | null> {
   const open = await ledger.batches('open')
   const sending = open.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
-  return leftOpenText(sending, (await workerNow(app)) !== null)
+  return leftOpenIn(sending, (await workerNow(app)) !== null)
 }
 
 type DoubtRecord = Record<string, string | number>

@@ -9,7 +9,7 @@ import { writeBatchResults } from '../app/results.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { isPaused, standingOf, unservedText } from '../domain/batch-status.ts'
+import { isPaused, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
 import type { Lock } from '../files/lock.ts'
@@ -28,6 +28,7 @@ import {
   unreadableReport,
 } from '../present/inbox.ts'
 import { recordedForAnotherFault, recordedOtherwiseFault } from '../present/interpretation.ts'
+import { whyText } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
 import { otherwiseFault } from './known-batch.ts'
@@ -205,11 +206,11 @@ async function work(
 /** One pass shows nothing of a worker: without this a batch would stand still, and its results stay out, unexplained. */
 function heldLines(batches: readonly BatchView[], nowMs: number): string[] {
   return batches.flatMap((batch) => {
-    const { state, reason } = standingOf(batch, nowMs, true)
+    const { state, why } = standingOf(batch, nowMs, true)
     if (state !== 'paused' && state !== 'stopped') return []
     const name = nameText(batch.fileName ?? 'messages')
     return [
-      `Batch ${batch.batchId} (${name}) is ${state}, so its results do not come: ${reason ?? ''}. See: tranche status ${batch.batchId}`,
+      `Batch ${batch.batchId} (${name}) is ${state}, so its results do not come: ${whyText(why) ?? ''}. See: tranche status ${batch.batchId}`,
     ]
   })
 }
@@ -243,7 +244,7 @@ function openWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: Te
       terminal.say(
         worker === null
           ? 'No worker is running, so what is recorded is not sent yet. Start one: tranche worker'
-          : `What is recorded is not sent yet: ${unservedText(merchant)}.`,
+          : `What is recorded is not sent yet: ${whyText([{ code: 'unserved', merchant }])}.`,
       )
       terminal.object({ event: 'no-worker' })
     },

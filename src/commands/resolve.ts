@@ -11,9 +11,10 @@ import { resultStatusOf } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { faultLine } from '../present/review.ts'
+import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { showStructuralFault } from './check.ts'
-import { leftOpenIn } from './in-doubt.ts'
+import { leftOpenNow } from './in-doubt.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ResolveArguments {
@@ -147,8 +148,7 @@ async function leave(
   terminal.say(
     `${parts.join(', ')}. ${left === 0 ? 'No row is in doubt any more.' : `${plural(left, 'row is', 'rows are')} in doubt still.`}`,
   )
-  const leftOpen = await leftOpenIn(app, ledger)
-  if (leftOpen !== null) terminal.say(`${leftOpen}.`)
+  terminal.say(...leftOpenLines(await leftOpenNow(app, ledger)))
   const exit = refused.length > 0 ? EXIT.inDoubt : EXIT.approved
   terminal.object({ event: 'result', resolved, already, refused: refused.length, open, in_doubt: left, exit })
   return exit

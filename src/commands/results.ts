@@ -3,13 +3,14 @@
 import { workerNow } from '../app/locks.ts'
 import { checkOut, writeBatchResults } from '../app/results.ts'
 import type { App } from '../app.ts'
-import { countIn, isoOf, leftOpenText } from '../domain/batch-status.ts'
+import { countIn, isoOf, leftOpenIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { ResultStatus } from '../domain/states.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { exceptionLines, moneyWarningLines, toJsonExceptions } from '../present/outcome.ts'
+import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { tieOutLines, toJsonTieOut } from '../present/tie-out.ts'
 import { noteResults } from './note.ts'
@@ -59,8 +60,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
         `${plural(written.rows, 'row')} of ${batch.rows}${only === null ? '' : ` with status ${only.join(', ')}`}${sinceMs === null ? '' : ` changed since ${given.since}`}. An extract: the reconciliation is written without ${[sinceMs === null ? [] : '--since', only === null ? [] : '--only'].flat().join(' and ')}.`,
       )
     else if (pending > 0) terminal.say(`${plural(pending, 'row is', 'rows are')} not settled yet and stand as PENDING.`)
-    const left = leftOpenText(countIn(batch, 'SENDING'), (await workerNow(app)) !== null)
-    if (left !== null) terminal.say(`${left}.`)
+    terminal.say(...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), (await workerNow(app)) !== null)))
     if (!isExtract) terminal.say(...moneyWarningLines(batch))
     if (purgedAtMs !== null) sayPurged(batchId, purgedAtMs, written.carried, terminal)
     terminal.object({

@@ -8,6 +8,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Holder } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { whyText } from '../present/standing.ts'
 import { plural, toTable } from '../present/text.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from '../present/totals.ts'
 import { durationText, openProgress } from './follow.ts'
@@ -91,7 +92,8 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const standing = standingNow(app, batch, await workerNow(app))
   const speed = await speedOf(app, ledger, batch, standing)
   terminal.object({ ...also, ...(await toJsonAlarm(ledger)), ...toJson(batch, standing), ...speed })
-  const { state, reason } = standing
+  const { state, why } = standing
+  const reason = whyText(why)
   terminal.title(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`, reason === null ? '' : ` (${reason})`)
   for (const line of describe(batch, standing)) terminal.data(line)
   if (speed.rows_per_second > 0 && standing.state === 'running') terminal.data(speedText(speed))
@@ -160,7 +162,8 @@ function troubleOf({ gatewayHealth }: BatchView): object | null {
   }
 }
 
-function toJson(batch: BatchView, { state, reason }: Standing): object {
+function toJson(batch: BatchView, { state, why }: Standing): object {
+  const reason = whyText(why)
   return {
     batch: batch.batchId,
     state,
@@ -193,7 +196,8 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): 
   let said: string | null = null
   while (!stop.signal.aborted && !terminal.readerLeft()) {
     const batch = await findBatch(ledger, id)
-    const { state, reason } = standingNow(app, batch, await workerNow(app))
+    const { state, why } = standingNow(app, batch, await workerNow(app))
+    const reason = whyText(why)
     const saying = reason === null ? null : `${state.replace('_', ' ')}: ${reason}`
     if (saying !== null && saying !== said) terminal.say(saying)
     said = saying

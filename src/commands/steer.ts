@@ -5,10 +5,11 @@ import { workerNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, leftOpenText } from '../domain/batch-status.ts'
+import { countIn, leftOpenIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { findBatch } from './status.ts'
 import type { Terminal } from './terminal.ts'
@@ -78,8 +79,8 @@ export async function steer(
 
 /** What becomes of the requests that are open. */
 function openText(sending: number, workerRuns: boolean): string {
-  const left = leftOpenText(sending, workerRuns)
-  if (left !== null) return ` ${left}.`
+  const left = leftOpenIn(sending, workerRuns)
+  if (left !== null) return ` ${leftOpenLines(left)}`
   return sending === 0
     ? ''
     : ` ${plural(sending, 'request is', 'requests are')} open and will be answered and recorded.`

@@ -7,7 +7,6 @@ import { sendsFor, workerNow } from '../app/locks.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
-import { unservedText } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed } from '../domain/submission.ts'
@@ -22,6 +21,7 @@ import {
   toJsonRefusals,
   toJsonReview,
 } from '../present/review.ts'
+import { whyText } from '../present/standing.ts'
 import { toJsonTotals } from '../present/totals.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
@@ -129,6 +129,6 @@ async function sayNext(app: App, batchId: BatchId, merchant: string, terminal: T
   const worker = await workerNow(app)
   if (worker === null) terminal.say('No worker is running, so nothing moves yet. Start one: tranche worker')
   else if (sendsFor(worker.holder, merchant)) terminal.say('The running worker does the rest.')
-  else terminal.say(`Nothing moves yet: ${unservedText(merchant)}.`)
+  else terminal.say(`Nothing moves yet: ${whyText([{ code: 'unserved', merchant }])}.`)
   terminal.say(`Follow it: tranche status ${batchId} --watch`)
 }

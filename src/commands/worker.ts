@@ -6,7 +6,7 @@ import { openRedis } from '../app/redis.ts'
 import { startWork } from '../app/worker.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, endingOf } from '../domain/batch-status.ts'
+import { countIn, type Ending, endingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -147,9 +147,7 @@ async function leave(
   }
   let worst: number = EXIT.approved
   for (const batch of await ledger.batches()) {
-    const ending = isServed(app, batch)
-      ? endingOf(batch, app.clock.nowMs())
-      : ({ kind: 'stuck', reason: `merchant ${batch.merchant} is not configured here` } as const)
+    const ending = isServed(app, batch) ? endingOf(batch, app.clock.nowMs()) : notConfigured(batch)
     if (ending === null || !(touched.has(batch.batchId) || isOpen(batch))) continue
     const code = exitCodeOf(batch, ending)
     worst = Math.max(worst, code)
@@ -168,4 +166,8 @@ function said(batch: BatchView): string {
   return Object.entries(countsOf(batch))
     .map(([status, count]) => `${count} ${status.toLowerCase().replace('_', ' ')}`)
     .join(', ')
+}
+
+function notConfigured({ merchant }: BatchView): Ending {
+  return { kind: 'stuck', state: 'waiting', why: [{ code: 'not-configured', merchant }] }
 }

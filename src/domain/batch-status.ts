@@ -1,17 +1,56 @@
-// What a batch's record means to the person or program that waits for it: its state, whether it can still move by itself.
+// What a batch's record means to the person or program that waits for it: its state, whether it can still move by itself. What
+// holds it up is a code with data; every door has its own words for it.
 
 import type { BatchView } from './batch.ts'
+import type { BatchId } from './ids.ts'
 import type { State } from './states.ts'
 import type { GatewayHealth } from './window.ts'
 
 export type BatchState = 'running' | 'waiting' | 'paused' | 'stopped' | 'needs_attention' | 'done' | 'cancelled'
 
+/** Why a batch does not move, or moves slowly. */
+export type Why =
+  | { readonly code: 'being-cancelled' }
+  /** Somebody, or the machine, has said why. */
+  | { readonly code: 'as-said'; readonly reason: string }
+  | { readonly code: 'account-stopped'; readonly reason: string; readonly merchant: string }
+  | LeftOpen
+  /** `nextTryAtMs`: nothing is sent until then; null: one row at a time is tried, or it answers again. */
+  | { readonly code: 'gateway-trouble'; readonly health: GatewayHealth; readonly nextTryAtMs: number | null }
+  | Unserved
+  /** The merchant has no configuration here. */
+  | { readonly code: 'not-configured'; readonly merchant: string }
+  /** Rows behind a row of the same order that is in doubt or held. */
+  | { readonly code: 'behind'; readonly rows: number }
+  | { readonly code: 'asked-to-wait'; readonly untilMs: number }
+  /** `isAll`: nothing is due before; else there are rows that wait for something else. */
+  | { readonly code: 'due-later'; readonly atMs: number; readonly isAll: boolean }
+  | { readonly code: 'no-worker' }
+  | { readonly code: 'in-doubt'; readonly rows: number }
+  | { readonly code: 'late-answers'; readonly answers: number; readonly batchId: BatchId }
+  /** Whoever follows it gave up waiting. */
+  | { readonly code: 'no-progress'; readonly seconds: number }
+  /** Earlier rows of the same orders are in another batch, which is not worked off. */
+  | { readonly code: 'waits-for-batch'; readonly batchId: BatchId }
+
+/** Rows that are SENDING where no worker runs: they may have been executed, and are in doubt as soon as a worker starts. */
+export interface LeftOpen {
+  readonly code: 'left-open'
+  readonly rows: number
+}
+
+/** A worker reads its configuration once, when it starts. */
+export interface Unserved {
+  readonly code: 'unserved'
+  readonly merchant: string
+}
+
 export interface Standing {
   readonly state: BatchState
   /** It waits, and goes on by itself within a minute or when the gateway answers again. */
   readonly goesOn?: true
-  /** Why nothing moves, and what to do; null where there is nothing to say. */
-  readonly reason: string | null
+  /** Why nothing moves; empty where there is nothing to say. */
+  readonly why: readonly Why[]
 }
 
 /** A row that becomes due within this time is worth waiting for. */
@@ -20,42 +59,33 @@ const SOON_MS = 60_000
 /** `workerRuns`: whether the worker lock is held. `isServed`: whether its holder sends for the merchant of the batch. */
 export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean, isServed = true): Standing {
   const standing = standingAsHeld(batch, nowMs, workerRuns, isServed)
-  const left = leftOpenText(countIn(batch, 'SENDING'), workerRuns)
+  const left = leftOpenIn(countIn(batch, 'SENDING'), workerRuns)
   if (left === null) return standing
-  const state = standing.state === 'running' ? 'waiting' : standing.state
-  return { state, reason: standing.reason === null ? left : `${standing.reason}; ${left}` }
+  return { state: standing.state === 'running' ? 'waiting' : standing.state, why: [...standing.why, left] }
 }
 
-/**
- * What a person must know of rows that are SENDING where no worker runs: nothing waits for their answers, and they are in
- * doubt as soon as a worker starts. null: there are none, or a worker waits for them.
- */
-export function leftOpenText(sending: number, workerRuns: boolean): string | null {
-  if (sending === 0 || workerRuns) return null
-  const [rows, them] = sending === 1 ? ['1 row was', 'it'] : [`${sending} rows were`, 'them']
-  return `${rows} being sent when the worker ended and may have been executed. No worker is running: start one (tranche worker), or run the same file again, to bring ${them} into doubt`
+/** null: there are none, or a worker waits for them. */
+export function leftOpenIn(sending: number, workerRuns: boolean): LeftOpen | null {
+  return sending === 0 || workerRuns ? null : { code: 'left-open', rows: sending }
 }
 
 function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, isServed: boolean): Standing {
   const ready = countIn(batch, 'READY')
   const sending = countIn(batch, 'SENDING')
-  const trouble = batch.gatewayHealth === null || !workerRuns ? null : troubleText(batch.gatewayHealth, nowMs)
   if (ready + sending === 0) return endedStanding(batch)
-  if (batch.hold === 'cancelled') return { state: 'running', reason: 'being cancelled' }
-  if (isPaused(batch)) return { state: 'paused', reason: batch.holdReason ?? batch.accountHeld }
-  if (batch.accountStopped !== null) {
-    const mend = `The rows that wait were not executed. Correct it, restart a running worker, then: tranche resume --merchant ${batch.merchant} --reason TEXT`
-    return { state: 'stopped', reason: `${batch.accountStopped}. ${mend}` }
-  }
-  if (sending > 0) return { state: 'running', reason: trouble }
+  if (batch.hold === 'cancelled') return { state: 'running', why: [{ code: 'being-cancelled' }] }
+  if (isPaused(batch)) return { state: 'paused', why: asSaid(batch.holdReason ?? batch.accountHeld) }
+  const { accountStopped, merchant } = batch
+  if (accountStopped !== null)
+    return { state: 'stopped', why: [{ code: 'account-stopped', reason: accountStopped, merchant }] }
+  if (sending > 0) return { state: 'running', why: workerRuns ? troubleIn(batch, nowMs) : [] }
   const standing = readyStanding(batch, ready, nowMs, workerRuns)
   if (isServed || standing.state === 'needs_attention') return standing
-  return { state: 'waiting', reason: unservedText(batch.merchant) }
+  return { state: 'waiting', why: [{ code: 'unserved', merchant }] }
 }
 
-/** A worker reads its configuration once, when it starts. */
-export function unservedText(merchant: string): string {
-  return `the running worker was started without merchant ${merchant} and sends none of its rows. Restart that worker with the configuration that names ${merchant}; it sends them then`
+function asSaid(reason: string | null): Why[] {
+  return reason === null ? [] : [{ code: 'as-said', reason }]
 }
 
 /** By a person or by the machine: the batch itself, or everything of its account. */
@@ -65,70 +95,46 @@ export function isPaused({ hold, accountHeld }: Pick<BatchView, 'hold' | 'accoun
 
 /** Nothing is open; what holds the rows that are due? */
 function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRuns: boolean): Standing {
-  const { nextDueAtMs, nextExecuteAtMs, accountWaitsUntilMs } = batch
-  if (nextDueAtMs === null) {
-    return { state: 'needs_attention', reason: behindText(batch.blocked > 0 ? batch.blocked : ready) }
-  }
+  const { nextDueAtMs, nextExecuteAtMs, accountWaitsUntilMs, blocked, blockedDue } = batch
+  if (nextDueAtMs === null)
+    return { state: 'needs_attention', why: [{ code: 'behind', rows: blocked > 0 ? blocked : ready }] }
   // A person must act before those can move: what is due later by itself must not hide them.
-  if (batch.blockedDue > 0 && isLater(nextExecuteAtMs, nowMs)) {
-    const later = `what else is left is due later, the next row at ${isoOf(nextExecuteAtMs)}`
-    return { state: 'needs_attention', reason: `${behindText(batch.blockedDue)}; ${later}` }
+  if (blockedDue > 0 && isLater(nextExecuteAtMs, nowMs)) {
+    const later: Why = { code: 'due-later', atMs: nextExecuteAtMs, isAll: false }
+    return { state: 'needs_attention', why: [{ code: 'behind', rows: blockedDue }, later] }
   }
-  if (accountWaitsUntilMs !== null && accountWaitsUntilMs > nowMs + SOON_MS) {
-    return {
-      state: 'waiting',
-      reason: `the gateway asked to wait until ${isoOf(accountWaitsUntilMs)}; a worker goes on then, and so does the same command, run again`,
-    }
-  }
+  if (accountWaitsUntilMs !== null && accountWaitsUntilMs > nowMs + SOON_MS)
+    return { state: 'waiting', why: [{ code: 'asked-to-wait', untilMs: accountWaitsUntilMs }] }
   // Of its execute_at only: where the wall clock was set back, a due time may lie ahead that a worker does not wait for.
-  if (isLater(nextExecuteAtMs, nowMs)) {
-    return { state: 'waiting', reason: `the next row is due at ${isoOf(nextExecuteAtMs)}` }
-  }
-  if (!workerRuns) return { state: 'waiting', reason: 'no worker is running. Start one: tranche worker' }
-  if (batch.gatewayHealth !== null) {
-    return { state: 'waiting', goesOn: true, reason: troubleText(batch.gatewayHealth, nowMs) }
-  }
-  return { state: 'running', reason: null }
-}
-
-function behindText(rows: number): string {
-  return `${rows} ${rows === 1 ? 'row waits' : 'rows wait'} behind a row of the same order that is in doubt or held (tranche in-doubt list)`
+  if (isLater(nextExecuteAtMs, nowMs))
+    return { state: 'waiting', why: [{ code: 'due-later', atMs: nextExecuteAtMs, isAll: true }] }
+  if (!workerRuns) return { state: 'waiting', why: [{ code: 'no-worker' }] }
+  if (batch.gatewayHealth !== null) return { state: 'waiting', goesOn: true, why: troubleIn(batch, nowMs) }
+  return { state: 'running', why: [] }
 }
 
 function isLater(executeAtMs: number | null, nowMs: number): executeAtMs is number {
   return executeAtMs !== null && executeAtMs > nowMs + SOON_MS
 }
 
-/** Since when, why, and what happens next. */
-function troubleText({ sinceMs, why, failures, openMost, backoffUntilMs }: GatewayHealth, nowMs: number): string {
-  const begun = `trouble at the gateway since ${isoOf(sinceMs)} (${why})`
-  if (failures === 0 && backoffUntilMs === null) {
-    return `${begun}; it answers again, and up to ${openMost} ${openMost === 1 ? 'request is' : 'requests are'} open at a time, more with every answer`
-  }
-  const next =
-    backoffUntilMs === null || backoffUntilMs <= nowMs
-      ? 'one row at a time is tried until it answers'
-      : `nothing is sent until ${isoOf(backoffUntilMs)}, then one row is tried`
-  return `${begun}; ${next}. It goes on by itself`
+function troubleIn({ gatewayHealth: health }: BatchView, nowMs: number): Why[] {
+  if (health === null) return []
+  const { backoffUntilMs } = health
+  const nextTryAtMs = backoffUntilMs !== null && backoffUntilMs > nowMs ? backoffUntilMs : null
+  return [{ code: 'gateway-trouble', health, nextTryAtMs }]
 }
 
 function endedStanding(batch: BatchView): Standing {
   const inDoubt = countIn(batch, 'IN_DOUBT')
   const { lateAnswers, batchId } = batch
-  if (inDoubt + lateAnswers > 0) {
-    const reasons = [
-      inDoubt === 0
-        ? null
-        : `${inDoubt} ${inDoubt === 1 ? 'row is' : 'rows are'} in doubt: look ${inDoubt === 1 ? 'it' : 'them'} up at the gateway (tranche in-doubt list)`,
-      lateAnswers === 0
-        ? null
-        : `${lateAnswers} ${lateAnswers === 1 ? 'answer' : 'answers'} came after the row had been settled otherwise: see result_warning; when you have looked: tranche resume ${batchId} --reason TEXT`,
-    ]
-    return { state: 'needs_attention', reason: reasons.filter((reason) => reason !== null).join('; ') }
-  }
+  const why: Why[] = [
+    ...(inDoubt === 0 ? [] : [{ code: 'in-doubt', rows: inDoubt } as const]),
+    ...(lateAnswers === 0 ? [] : [{ code: 'late-answers', answers: lateAnswers, batchId } as const]),
+  ]
+  if (why.length > 0) return { state: 'needs_attention', why }
   return batch.hold === 'cancelled' && countIn(batch, 'CANCELLED') > 0
-    ? { state: 'cancelled', reason: batch.holdReason }
-    : { state: 'done', reason: null }
+    ? { state: 'cancelled', why: asSaid(batch.holdReason) }
+    : { state: 'done', why: [] }
 }
 
 /** Why a batch moves no further by itself; null while it does. */
@@ -137,26 +143,27 @@ export type Ending =
   /** Everything that is left waits for its `execute_at`. */
   | { readonly kind: 'later'; readonly nextDueAtMs: number }
   /** A person must act first. */
-  | { readonly kind: 'stuck'; readonly reason: string }
+  | { readonly kind: 'stuck'; readonly state: BatchState; readonly why: readonly Why[] }
 
 export function endingOf(batch: BatchView, nowMs: number, isServed = true): Ending | null {
-  const { state, reason, goesOn } = standingOf(batch, nowMs, true, isServed)
+  const { state, why, goesOn } = standingOf(batch, nowMs, true, isServed)
   if (goesOn === true) return null
+  const stuck: Ending = { kind: 'stuck', state, why }
   switch (state) {
     case 'done':
     case 'cancelled':
       return { kind: 'finished' }
     case 'needs_attention':
-      return countIn(batch, 'READY') === 0 ? { kind: 'finished' } : { kind: 'stuck', reason: reason ?? state }
+      return countIn(batch, 'READY') === 0 ? { kind: 'finished' } : stuck
     case 'paused':
     case 'stopped':
       // Open requests are awaited: their answers belong in the results.
-      return countIn(batch, 'SENDING') > 0 ? null : { kind: 'stuck', reason: reason ?? state }
+      return countIn(batch, 'SENDING') > 0 ? null : stuck
     case 'waiting':
       // What is due later is no less so for the gateway's asking to wait in the meantime.
       return isServed && isLater(batch.nextExecuteAtMs, nowMs)
         ? { kind: 'later', nextDueAtMs: batch.nextExecuteAtMs }
-        : { kind: 'stuck', reason: reason ?? state }
+        : stuck
     case 'running':
       return null
   }

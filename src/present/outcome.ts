@@ -1,9 +1,10 @@
 // What became of a batch: the summary, where the results are, and what a person must do next.
 
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, type Ending, isoOf, isPaused, leftOpenText } from '../domain/batch-status.ts'
+import { countIn, type Ending, isoOf, isPaused, leftOpenIn } from '../domain/batch-status.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import { exitCodeOf } from './exit-codes.ts'
+import { leftOpenLines, stuckText } from './standing.ts'
 import { plural } from './text.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from './totals.ts'
@@ -21,7 +22,7 @@ export function toJsonOutcome(batch: BatchView, ending: Ending, written: Written
     counts: countsOf(batch),
     totals: toJsonBatchTotals(batch),
     ending: ending.kind,
-    ...(ending.kind === 'stuck' ? { reason: ending.reason } : {}),
+    ...(ending.kind === 'stuck' ? { reason: stuckText(ending) } : {}),
     ...(written === null
       ? {}
       : {
@@ -63,7 +64,7 @@ function notSentLines(batch: BatchView, ending: Ending): string[] {
   const ready = countIn(batch, 'READY')
   switch (ending.kind) {
     case 'stuck': {
-      const stuck = `${plural(ready, 'row is', 'rows are')} not sent: ${ending.reason}`
+      const stuck = `${plural(ready, 'row is', 'rows are')} not sent: ${stuckText(ending)}`
       return isPaused(batch) ? [stuck, resumeText(batch)] : [stuck]
     }
     case 'later':
@@ -85,10 +86,9 @@ function resumeText({ sandbox, batchId }: BatchView): string {
 export function brokenOffText(batch: BatchView, workerRuns: boolean): string {
   const ready = countIn(batch, 'READY')
   const settled = batch.rows - ready - countIn(batch, 'SENDING')
-  const left = leftOpenText(countIn(batch, 'SENDING'), workerRuns)
   return [
     `Batch ${batch.batchId} is recorded: ${settled} of ${plural(batch.rows, 'row is', 'rows are')} settled, ${ready} ${ready === 1 ? 'waits' : 'wait'} to be sent.`,
-    ...(left === null ? [] : [`${left}.`]),
+    ...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), workerRuns)),
     'Run the same command again to go on.',
   ].join(' ')
 }

@@ -142,8 +142,9 @@ test('a run that cannot take over from a dead worker says how its batch stands, 
 const isApproved = ({ state }: { readonly state: string }) => state === 'APPROVED'
 
 test('a paused batch sends nothing more until it is resumed; a cancelled one gives up what was not sent', async () => {
+  const ROWS = 1_500
   office = await openOffice({ latencyMs: 50, env: { TRANCHE_IN_FLIGHT: '3' } })
-  const { input, batch } = await submitted(refunds(90))
+  const { input, batch } = await submitted(refunds(ROWS)) // more than are sent while a slow machine starts a command
   const worker = await office.worker()
   await until('the batch is under way', () => office.sandbox.log().length >= 10, worker)
 
@@ -154,7 +155,7 @@ test('a paused batch sends nothing more until it is resumed; a cancelled one giv
   const sent = office.sandbox.received()
   const status = (await office.tranche('status', batch, '--json')).last
   expect(status).toMatchObject({ state: 'paused', reason: 'asked by the bank' })
-  expect(status.counts).toEqual({ APPROVED: sent, PENDING: 90 - sent })
+  expect(status.counts).toEqual({ APPROVED: sent, PENDING: ROWS - sent })
   expect(office.sandbox.received()).toBe(sent)
 
   expect((await office.tranche('resume', batch, '--reason', 'the bank agrees')).code).toBe(0)
@@ -169,13 +170,13 @@ test('a paused batch sends nothing more until it is resumed; a cancelled one giv
 
   const out = await reconciled(batch)
   const executed = office.sandbox.log().length
-  expect(countsIn(out)).toEqual({ APPROVED: executed, CANCELLED: 90 - executed })
+  expect(countsIn(out)).toEqual({ APPROVED: executed, CANCELLED: ROWS - executed })
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
   expect((await office.tranche('status', batch, '--json')).last).toMatchObject({
     state: 'cancelled',
     reason: 'wrong month',
   })
-  const last = (await office.tranche('history', 'R-90')).stdout
+  const last = (await office.tranche('history', `R-${ROWS}`)).stdout
   expect(last).toMatch(/READY → CANCELLED {2}\(cancel/)
   expect(last).toContain('wrong month')
 })

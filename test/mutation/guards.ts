@@ -211,8 +211,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'rows are waited for unless their execute_at is later',
     file: 'src/domain/batch-status.ts',
-    guard: '  if (isLater(nextExecuteAtMs, nowMs)) {',
-    without: '  if (isLater(nextDueAtMs, nowMs)) {',
+    guard: '  if (isLater(nextExecuteAtMs, nowMs))\n    return',
+    without: '  if (isLater(nextDueAtMs, nowMs))\n    return',
     tests: ['test/domain/batch-status.test.ts'],
   },
   {
@@ -225,8 +225,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'rows that are due later hide none that waits for a person',
     file: 'src/domain/batch-status.ts',
-    guard: '  if (batch.blockedDue > 0 && isLater(nextExecuteAtMs, nowMs)) {',
-    without: '  if (batch.blockedDue < 0 && isLater(nextExecuteAtMs, nowMs)) {',
+    guard: '  if (blockedDue > 0 && isLater(nextExecuteAtMs, nowMs)) {',
+    without: '  if (blockedDue < 0 && isLater(nextExecuteAtMs, nowMs)) {',
     tests: ['test/domain/batch-status.test.ts'],
   },
   {
@@ -252,7 +252,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a stopped batch says of its waiting rows only that they were not executed',
-    file: 'src/domain/batch-status.ts',
+    file: 'src/present/standing.ts',
     guard: 'The rows that wait were not executed.',
     without: 'Nothing of it was executed.',
     tests: [BATCH_STATUS],
@@ -260,15 +260,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what a dead worker left open is told as that',
     file: 'src/domain/batch-status.ts',
-    guard: 'if (sending === 0 || workerRuns) return null',
-    without: 'if (sending >= 0 || workerRuns) return null',
+    guard: 'return sending === 0 || workerRuns ? null :',
+    without: 'return sending >= 0 || workerRuns ? null :',
     tests: [BATCH_STATUS, IN_DOUBT],
   },
   {
     name: 'what a living worker has open is not told as left behind',
     file: 'src/domain/batch-status.ts',
-    guard: 'if (sending === 0 || workerRuns) return null',
-    without: 'if (sending === 0) return null',
+    guard: 'return sending === 0 || workerRuns ? null :',
+    without: 'return sending === 0 ? null :',
     tests: [BATCH_STATUS, IN_DOUBT],
   },
   {

@@ -1,0 +1,74 @@
+// Why a batch does not move, and what to do: in words.
+
+import { type BatchState, isoOf, type LeftOpen, type Why } from '../domain/batch-status.ts'
+import type { GatewayHealth } from '../domain/window.ts'
+import { plural } from './text.ts'
+
+/** null: there is nothing to say. */
+export function whyText(why: readonly Why[]): string | null {
+  return why.length === 0 ? null : why.map(textOf).join('; ')
+}
+
+/** Of a batch that cannot go on there is always something to say. */
+export function stuckText({ state, why }: { readonly state: BatchState; readonly why: readonly Why[] }): string {
+  return whyText(why) ?? state
+}
+
+/** A sentence; nothing where nothing was left open. */
+export function leftOpenLines(left: LeftOpen | null): string[] {
+  return left === null ? [] : [`${textOf(left)}.`]
+}
+
+function textOf(why: Why): string {
+  switch (why.code) {
+    case 'being-cancelled':
+      return 'being cancelled'
+    case 'as-said':
+      return why.reason
+    case 'account-stopped':
+      return `${why.reason}. The rows that wait were not executed. Correct it, restart a running worker, then: tranche resume --merchant ${why.merchant} --reason TEXT`
+    case 'left-open': {
+      const them = why.rows === 1 ? 'it' : 'them'
+      return `${plural(why.rows, 'row was', 'rows were')} being sent when the worker ended and may have been executed. No worker is running: start one (tranche worker), or run the same file again, to bring ${them} into doubt`
+    }
+    case 'gateway-trouble':
+      return troubleText(why.health, why.nextTryAtMs)
+    case 'unserved':
+      return `the running worker was started without merchant ${why.merchant} and sends none of its rows. Restart that worker with the configuration that names ${why.merchant}; it sends them then`
+    case 'not-configured':
+      return `merchant ${why.merchant} is not configured here`
+    case 'behind':
+      return `${plural(why.rows, 'row waits', 'rows wait')} behind a row of the same order that is in doubt or held (tranche in-doubt list)`
+    case 'asked-to-wait':
+      return `the gateway asked to wait until ${isoOf(why.untilMs)}; a worker goes on then, and so does the same command, run again`
+    case 'due-later':
+      return why.isAll
+        ? `the next row is due at ${isoOf(why.atMs)}`
+        : `what else is left is due later, the next row at ${isoOf(why.atMs)}`
+    case 'no-worker':
+      return 'no worker is running. Start one: tranche worker'
+    case 'in-doubt': {
+      const them = why.rows === 1 ? 'it' : 'them'
+      return `${plural(why.rows, 'row is', 'rows are')} in doubt: look ${them} up at the gateway (tranche in-doubt list)`
+    }
+    case 'late-answers':
+      return `${plural(why.answers, 'answer')} came after the row had been settled otherwise: see result_warning; when you have looked: tranche resume ${why.batchId} --reason TEXT`
+    case 'no-progress':
+      return `no row was settled for ${why.seconds} s (--give-up-after). They stay PENDING; the same command, run again, goes on with them`
+    case 'waits-for-batch':
+      return `they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. Finish that one first (tranche worker --until-idle), or cancel it`
+  }
+}
+
+/** Since when, why, and what happens next. */
+function troubleText(health: GatewayHealth, nextTryAtMs: number | null): string {
+  const { sinceMs, why, failures, openMost, backoffUntilMs } = health
+  const begun = `trouble at the gateway since ${isoOf(sinceMs)} (${why})`
+  if (failures === 0 && backoffUntilMs === null)
+    return `${begun}; it answers again, and up to ${plural(openMost, 'request is', 'requests are')} open at a time, more with every answer`
+  const next =
+    nextTryAtMs === null
+      ? 'one row at a time is tried until it answers'
+      : `nothing is sent until ${isoOf(nextTryAtMs)}, then one row is tried`
+  return `${begun}; ${next}. It goes on by itself`
+}
