@@ -1,5 +1,6 @@
 // Who may import whom. A room knows `domain`, `ports`, `files` and itself, and `processors` know `throttle`. Only `app.ts` and `app/`
 // know all rooms; `commands` know the app and no room. `present` makes words and objects of domain for every door.
+// Inside the ledger, `rules` are pure: they know `domain`, `ports` and themselves.
 
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -56,13 +57,16 @@ function offence(file: string, imported: string): string | null {
   if (![...ROOMS, ...TOP].includes(room)) return `${file} is in no known room`
   if (imported.startsWith('computed: ')) return `${file} imports what cannot be read here: ${imported}`
   if (!imported.startsWith('.')) {
-    if (room === 'domain' || room === 'present') return `${room} is pure, and ${file} imports ${imported}`
+    const pure = isRule(file) ? 'ledger/rules' : room
+    if (['domain', 'present', 'ledger/rules'].includes(pure)) return `${pure} is pure, and ${file} imports ${imported}`
     const sqlite = imported === 'node:sqlite' && !/^(ledger\/sqlite|files)\//.test(file)
     if (sqlite) return `only ledger/sqlite and the lock of files know SQLite, and ${file} imports it`
     const redis = /^(bullmq|ioredis)(\/|$)/.test(imported)
     return redis && room !== 'queues' ? `only queues speaks to Redis, and ${file} imports ${imported}` : null
   }
-  const target = roomOf(posix.join(posix.dirname(file), imported))
+  const path = posix.join(posix.dirname(file), imported)
+  const target = roomOf(path)
+  if (isRule(file) && !(['domain', 'ports'].includes(target) || isRule(path))) return `${file} imports ${imported}`
   const known = TOP_MAY_KNOW[room] ?? [
     room,
     'domain',
@@ -72,6 +76,11 @@ function offence(file: string, imported: string): string | null {
     ...(room === 'commands' ? ['app.ts', 'app', 'present'] : []),
   ]
   return known.includes(target) ? null : `${file} imports ${imported}`
+}
+
+/** What every engine of the ledger obeys, so no engine, clock or file may be in it. */
+function isRule(file: string): boolean {
+  return file.startsWith('ledger/rules/')
 }
 
 function roomOf(file: string): string {
@@ -125,6 +134,10 @@ describe('the rooms', () => {
     ['app.ts', "import { Redis } from 'ioredis/built/index.js'"],
     ['app.ts', "import { DatabaseSync } from 'node:sqlite'"],
     ['ledger/rules/a.ts', "import type { DatabaseSync } from 'node:sqlite'"],
+    ['ledger/rules/a.ts', "import { randomUUID } from 'node:crypto'"],
+    ['ledger/rules/a.ts', "import { a } from '../sqlite/a.ts'"],
+    ['ledger/rules/a.ts', "import type { a } from '../../files/a.ts'"],
+    ['ledger/rules/a.ts', "import { a } from '../a.ts'"],
     ['domain/a.ts', "import { readFileSync } from 'node:fs'"],
     ['domain/a.ts', "import { a } from '../ledger/a.ts'"],
     ['domain/a.ts', "import { a } from '../files/a.ts'"],

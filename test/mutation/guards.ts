@@ -22,6 +22,7 @@ const GATE = 'test/throttle/limiter.test.ts'
 const TICK = 'test/processors/tick.test.ts'
 const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger.integration.test.ts'
+const SETTLING = 'test/ledger/rules/settling.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
@@ -826,17 +827,38 @@ export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Settling, sweeping, resolving
   {
     name: 'a settlement names its attempt',
-    file: 'src/ledger/sqlite/settle.ts',
-    guard: '    if (row.attempt !== attempt) return null\n',
+    file: 'src/ledger/rules/settling.ts',
+    guard: '  if (row.attempt !== attempt) return null\n',
     without: '',
-    tests: [LEDGER],
+    tests: [SETTLING],
   },
   {
     name: 'a transaction settles one row',
     file: 'src/ledger/sqlite/settle.ts',
-    guard: '    return other === undefined || other.id === row.id\n      ? null\n',
-    without: '    return other === undefined || other.id !== -1\n      ? null\n',
+    guard: 'return other !== undefined && other.id !== row.id',
+    without: 'return other !== undefined && other.id === -1',
     tests: [LEDGER],
+  },
+  {
+    name: 'an answer in doubt takes no transaction from the row it belongs to',
+    file: 'src/ledger/rules/settling.ts',
+    guard: "  if (to !== 'APPROVED' && to !== 'DECLINED') return null\n",
+    without: '',
+    tests: [SETTLING],
+  },
+  {
+    name: 'a second row that is answered with a transaction is in doubt',
+    file: 'src/ledger/rules/settling.ts',
+    guard: "    ? move(row, 'IN_DOUBT', settlement, takenReason(settlement))\n",
+    without: '    ? move(row, to, settlement, settlement.reason)\n',
+    tests: [SETTLING],
+  },
+  {
+    name: 'a late answer whose transaction settled another row moves nothing',
+    file: 'src/ledger/rules/settling.ts',
+    guard: "  return row.state === 'SENDING'\n    ? move(",
+    without: "  return row.state !== 'READY'\n    ? move(",
+    tests: [SETTLING],
   },
   {
     name: 'a transaction id with zeros in front is no other one',
@@ -848,9 +870,16 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a doubt is remembered by the row',
     file: 'src/ledger/sqlite/settle.ts',
-    guard: "      to === 'IN_DOUBT' ? 1 : 0,\n",
-    without: '      0,\n',
+    guard: 'newDoubt: step.newDoubt ? 1 : 0,',
+    without: 'newDoubt: 0,',
     tests: [LEDGER],
+  },
+  {
+    name: 'a row that comes into doubt counts as a new doubt',
+    file: 'src/ledger/rules/settling.ts',
+    guard: '    newDoubt: inDoubt,\n',
+    without: '    newDoubt: false,\n',
+    tests: [SETTLING],
   },
   {
     name: 'a late answer is kept beside the row',
@@ -862,23 +891,37 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that was to run again is stopped by an answer to its first attempt',
     file: 'src/ledger/sqlite/settle.ts',
-    guard: "settlement.to === 'APPROVED' ? stopExecuted(row.id, settlement.atMs) : null",
+    guard: 'moneyWarning ? stopExecuted(row.id, atMs) : null',
     without: 'null as number | null',
     tests: [LEDGER],
   },
   {
+    name: 'a late approval is a warning about money',
+    file: 'src/ledger/rules/settling.ts',
+    guard: "    moneyWarning: settlement.to === 'APPROVED',\n",
+    without: '    moneyWarning: false,\n',
+    tests: [SETTLING],
+  },
+  {
     name: 'a row that was executed before is not sent again when its next attempt was not sent',
     file: 'src/ledger/sqlite/settle.ts',
-    guard: "to === 'READY' && stopExecuted(row.id, atMs) !== null",
+    guard: 'step.waitsAgain && stopExecuted(row.id, atMs) !== null',
     without: 'false',
     tests: [LEDGER],
   },
   {
+    name: 'a row that becomes READY waits again',
+    file: 'src/ledger/rules/settling.ts',
+    guard: "    waitsAgain: to === 'READY',\n",
+    without: '    waitsAgain: false,\n',
+    tests: [SETTLING],
+  },
+  {
     name: 'a row of a cancelled batch that was not sent is cancelled',
-    file: 'src/ledger/sqlite/settle.ts',
-    guard: "return to === 'READY' && row.hold === 'cancelled' ? { to: 'CANCELLED', cause } : { to, cause }",
-    without: 'return { to, cause }',
-    tests: [LEDGER],
+    file: 'src/ledger/rules/settling.ts',
+    guard: "return to === 'READY' && row.hold === 'cancelled' ? 'CANCELLED' : to",
+    without: 'return to',
+    tests: [SETTLING],
   },
   {
     name: 'no move is made that the table does not have',

@@ -4,9 +4,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
+import { NO_FACTS } from '../rules/settling.ts'
 import { type ChainedMove, chainedText, type Form, type Link, linkHash, openActsText } from './chain.ts'
 import { schemaDifferences } from './copies/foreign-schema.ts'
-import { answeredText, openDigests, openRecordedText, type Recorded } from './recorded.ts'
+import { answeredBy, answeredText, openDigests, openRecordedText, type Recorded } from './recorded.ts'
+import { type FactColumns, toFacts } from './rows.ts'
 
 /** `head`: one that was written down earlier, elsewhere; null: none is to be compared. */
 export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagreement> {
@@ -125,7 +127,7 @@ function* tallies(db: DatabaseSync): Iterable<Disagreement> {
   }
 }
 
-interface RowAndMove {
+interface RowAndMove extends FactColumns {
   readonly id: number
   readonly batch: string
   readonly row_no: number
@@ -138,13 +140,6 @@ interface RowAndMove {
   readonly cause: Cause | null
   readonly move: number | null
   readonly answered: string | null
-  readonly transaction_id: string | null
-  readonly answered_order_id: string | null
-  readonly answered_record_id: string | null
-  readonly answered_amount: string | null
-  readonly answered_currency: string | null
-  readonly answered_vault_id: string | null
-  readonly answered_xtl_order_id: string | null
 }
 
 interface Path {
@@ -158,7 +153,7 @@ interface Path {
   readonly answered: string | null
 }
 
-const NOTHING_ANSWERED = answeredText([null, null, null, null, null, null, null])
+const NOTHING_ANSWERED = answeredText(answeredBy(NO_FACTS))
 
 /** Each row with its moves in turn, so that no more than one row is in hand. */
 function* rows(db: DatabaseSync): Iterable<Disagreement> {
@@ -221,11 +216,7 @@ function* judge({ row, claims, last, odd, answered }: Path): Iterable<Disagreeme
 }
 
 function answeredNow(row: RowAndMove): string {
-  const { answered_order_id, answered_record_id, answered_amount, answered_currency } = row
-  return answeredText([
-    ...[row.transaction_id, answered_order_id, answered_record_id, answered_amount, answered_currency],
-    ...[row.answered_vault_id, row.answered_xtl_order_id],
-  ])
+  return answeredText(answeredBy(toFacts(row)))
 }
 
 function consequence(state: State, last: State): string {

@@ -8,11 +8,13 @@ import type { AccountId, BatchId } from '../../domain/ids.ts'
 import { backsOff, stateOfFinding } from '../../domain/resolution.ts'
 import { resultStatusOf, type State } from '../../domain/states.ts'
 import type { DoubtLedger } from '../../ports/ledger/doubts.ts'
+import { isSameTransaction, NO_FACTS } from '../rules/settling.ts'
 import { byOf, LAST_RESTORED_AT } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { RecordMove } from './moves.ts'
 import { openOddReferences } from './odd-references.ts'
-import { fromColumns, type InstructionColumns, isSameTransaction, sameTransactionIn } from './rows.ts'
+import { answeredBy } from './recorded.ts'
+import { fromColumns, type InstructionColumns, sameTransactionIn } from './rows.ts'
 import type { Counted } from './tally.ts'
 
 /**
@@ -151,7 +153,7 @@ function openResolving(
     )
     if (changed.changes !== 1) return refused('not-in-doubt', `${nameOf(row, resolution)} has just moved on`)
     looked.run(row.account_id)
-    const answered = [transactionId, null, null, null, null, null, null]
+    const answered = answeredBy({ ...NO_FACTS, transactionId })
     record(row, to, 'resolve', { attempt: row.attempt, atMs: nowMs, actor, reason: resolution.reason, answered })
     return { kind: 'resolved', batchId, rowNo: row.row_no, state: to, hold: row.hold }
   }

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../domain/actor.ts'
+import type { Hold } from '../../domain/batch.ts'
 import { assert } from '../../domain/fault.ts'
 import { type Cause, canMove, type State } from '../../domain/states.ts'
 import { byOf, openActorIds } from './acts.ts'
@@ -18,7 +19,7 @@ export interface OpenRow extends Counted {
   readonly account_id: number
   readonly state: State
   readonly attempt: number
-  readonly hold: string
+  readonly hold: Hold
   readonly warning: string | null
   readonly row_no: number
 }
@@ -27,7 +28,7 @@ export interface SettlingRow extends OpenRow {
   /** How many rows its batch runs first, before a person has looked; null: there is no canary. */
   readonly canary: number | null
   readonly max_declined: number | null
-  readonly transaction_id: string | null
+  readonly transactionId: string | null
 }
 
 export type RecordMove = (

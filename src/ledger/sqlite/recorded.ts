@@ -3,6 +3,7 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
+import type { AnswerFacts } from '../../domain/verdict.ts'
 
 export const RECORDED = `
   CREATE TABLE recorded (
@@ -94,6 +95,12 @@ export function countUnbound(db: DatabaseSync): number {
 
 /** What a row took from an answer; as text, the same for what is written and for what is read again. */
 export type Answered = readonly (string | null)[]
+
+/** In the one order in which they are kept. */
+export function answeredBy(facts: AnswerFacts): Answered {
+  const { transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId } = facts
+  return [transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId]
+}
 
 export function answeredText(answered: Answered): string {
   return JSON.stringify(answered.map((value) => value?.toWellFormed() ?? null))

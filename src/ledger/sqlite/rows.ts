@@ -105,11 +105,6 @@ export function sameTransactionIn(
     find.get(accountId, transactionId) as ReturnType<ReturnType<typeof sameTransactionIn>>
 }
 
-/** Whether two transaction ids are one. */
-export function isSameTransaction(one: string | null, other: string | null): boolean {
-  return one !== null && other !== null && plainId(one) === plainId(other)
-}
-
 /** Rows `e` of the order of row `i`, by the index of open orders. */
 const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id <> i.id
     AND e.order_key IS NOT NULL AND e.state IN ('READY', 'SENDING', 'IN_DOUBT')`

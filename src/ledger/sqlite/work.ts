@@ -50,7 +50,7 @@ export function openWork(
 
   const rowById = db.prepare(`
     SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no,
-      i.transaction_id, b.canary_rows AS canary, b.max_declined
+      i.transaction_id AS transactionId, b.canary_rows AS canary, b.max_declined
     FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.id = ?`)
 
   const act = openActs(db)

@@ -1,0 +1,156 @@
+// What a settlement does to its row: which move it makes, or what a late answer leaves behind. Pure.
+
+import type { Hold } from '../../domain/batch.ts'
+import { plainId } from '../../domain/instruction.ts'
+import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
+import type { AnswerFacts } from '../../domain/verdict.ts'
+import type { Settlement } from '../../ports/ledger/work.ts'
+
+/** A row as it stands when its settlement arrives. */
+export interface RowToSettle {
+  readonly state: State
+  readonly attempt: number
+  /** Of its batch. */
+  readonly hold: Hold
+  readonly warning: string | null
+  readonly transactionId: string | null
+}
+
+export type SettlingStep = MakeMove | KeepLateAnswer | ChangeNothing
+
+/** The row moves, and holds these values from then on. */
+export interface MakeMove {
+  readonly kind: 'move'
+  readonly to: State
+  readonly cause: Cause
+  /** Of the move, for the history. */
+  readonly reason: string | null
+  /** The row keeps that reason. One that waits again has none. */
+  readonly keepsReason: boolean
+  /** What the row takes from the answer. */
+  readonly facts: AnswerFacts
+  readonly warning: string | null
+  readonly moneyWarning: boolean
+  readonly newDoubt: boolean
+  /** No move of the machine is expected any more: the row is completed now. */
+  readonly completed: boolean
+  /** It waits to be sent again, so it must be known that no earlier attempt was executed. */
+  readonly waitsAgain: boolean
+}
+
+/** The row has moved on: the answer becomes a warning beside what the row says. */
+export interface KeepLateAnswer {
+  readonly kind: 'keep-late-answer'
+  /** What is added, for the log of acts. */
+  readonly text: string
+  /** All that the row warns of from then on. */
+  readonly warning: string
+  /** Money moved that the row's own state does not tell of. Whatever waits under its reference must not be sent. */
+  readonly moneyWarning: boolean
+}
+
+/** The row has moved on, and the settlement says nothing that must be kept. */
+export interface ChangeNothing {
+  readonly kind: 'change-nothing'
+}
+
+/** What a row has that took nothing from an answer. */
+export const NO_FACTS: AnswerFacts = {
+  transactionId: null,
+  orderId: null,
+  recordId: null,
+  amount: null,
+  currency: null,
+  vaultId: null,
+  xtlOrderId: null,
+}
+
+const NOTHING: ChangeNothing = { kind: 'change-nothing' }
+
+/** The transaction id that the row would take from this settlement. null: none; an id of zeros is none. */
+export function transactionIn({ to, facts }: { to: State; facts: AnswerFacts | null }): string | null {
+  if (to !== 'APPROVED' && to !== 'DECLINED') return null
+  const id = facts?.transactionId ?? null
+  return id === null || /^0*$/.test(id) ? null : id
+}
+
+/** `isTaken`: the transaction id of the settlement has already settled another row of the account. */
+export function settlingStep(row: RowToSettle, settlement: Settlement, isTaken: boolean): SettlingStep {
+  const to = targetOf(row, settlement)
+  if (to === null) return lateAnswer(row, settlement)
+  if (!isTaken) return move(row, to, settlement, settlement.reason)
+  return row.state === 'SENDING'
+    ? move(row, 'IN_DOUBT', settlement, takenReason(settlement))
+    : lateAnswer(row, settlement)
+}
+
+/** Where the settlement moves the row; null when the row has moved on. */
+function targetOf(row: RowToSettle, { to, attempt }: Settlement): State | null {
+  if (row.attempt !== attempt) return null
+  if (row.state === 'SENDING') return to === 'READY' && row.hold === 'cancelled' ? 'CANCELLED' : to
+  return canMove(row.state, to, lateCause(to)) ? to : null
+}
+
+/** READY proves that nothing was sent. Any other state is a true answer that came late. */
+function lateCause(to: State): Cause {
+  return to === 'READY' ? 'proof' : 'late-answer'
+}
+
+function causeOf(row: RowToSettle, to: State, settlement: Settlement): Cause {
+  if (to === 'IN_DOUBT') return 'doubt'
+  return row.state === 'SENDING' ? settlement.cause : lateCause(to)
+}
+
+function move(row: RowToSettle, to: State, settlement: Settlement, reason: string | null): MakeMove {
+  const inDoubt = to === 'IN_DOUBT'
+  return {
+    kind: 'move',
+    to,
+    cause: causeOf(row, to, settlement),
+    reason,
+    keepsReason: to !== 'READY',
+    facts: takenBy(to, settlement),
+    warning: joined(row.warning, settlement.warning), // a late answer of an earlier attempt may have left one
+    moneyWarning: settlement.warnsOfMoney && to === 'APPROVED',
+    newDoubt: inDoubt,
+    completed: inDoubt || isFinal(to),
+    waitsAgain: to === 'READY',
+  }
+}
+
+/** An answer in doubt keeps its words in the history; its transaction id must stay free for the row it belongs to. */
+function takenBy(to: State, { facts }: Settlement): AnswerFacts {
+  if (facts === null) return NO_FACTS
+  const transactionId = transactionIn({ to, facts })
+  return transactionId === facts.transactionId ? facts : { ...facts, transactionId }
+}
+
+/** A transaction id can settle one row only: the second row to see it was given the answer of another. */
+function takenReason({ facts }: Settlement): string {
+  return `the answer carries transaction id ${facts?.transactionId}, which already settled another row; it may have been executed`
+}
+
+/** A true answer after the row was settled otherwise is never thrown away: the row says so from now on. */
+function lateAnswer(row: RowToSettle, settlement: Settlement): KeepLateAnswer | ChangeNothing {
+  if (settlement.to !== 'APPROVED' && settlement.to !== 'DECLINED') return NOTHING
+  const transactionId = settlement.facts?.transactionId ?? null
+  // It says what the row says already: a person had found the same.
+  if (settlement.to === row.state && isSameTransaction(transactionId, row.transactionId)) return NOTHING
+  const id = transactionId ?? 'none'
+  const text = `attempt ${settlement.attempt} was answered ${settlement.to} (transaction id ${id}) after the row had moved on`
+  return {
+    kind: 'keep-late-answer',
+    text,
+    warning: joined(row.warning, text),
+    moneyWarning: settlement.to === 'APPROVED',
+  }
+}
+
+/** Whether two transaction ids are one. Zeros in front make no other. */
+export function isSameTransaction(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && plainId(one) === plainId(other)
+}
+
+function joined<Later extends string | null>(earlier: string | null, later: Later): string | Later {
+  return earlier === null ? later : later === null ? earlier : `${earlier}; ${later}`
+}
