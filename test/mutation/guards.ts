@@ -23,6 +23,7 @@ const TICK = 'test/processors/tick.test.ts'
 const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
+const PAUSING = 'test/ledger/rules/pausing.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
@@ -1010,9 +1011,16 @@ export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Brakes
   {
     name: 'ten doubts hold the account',
+    file: 'src/ledger/rules/pausing.ts',
+    guard: 'if (newDoubts < DOUBTS_BEFORE_HOLD || heldReason !== null) return null',
+    without: 'if (newDoubts > 0 || heldReason !== null) return null',
+    tests: [PAUSING],
+  },
+  {
+    name: 'the ledger counts every doubt of a settlement',
     file: 'src/ledger/sqlite/pauses.ts',
-    guard: 'if (doubts < DOUBTS_BEFORE_HOLD) return null',
-    without: 'if (doubts > 0) return null',
+    guard: 'step.newDoubt ? countDoubt(row.account_id, atMs, null) : null',
+    without: 'null as string | null',
     tests: [LEDGER],
   },
   {
@@ -1025,23 +1033,30 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a worker that ended in mid-request counts as a doubt',
     file: 'src/ledger/sqlite/sweep.ts',
-    guard: "      countDoubt(accountId, nowMs, 'the worker ended while requests were open')\n",
-    without: '      void accountId\n',
+    guard: 'countDoubt(accountId, nowMs, WORKER_ENDED)',
+    without: 'void [accountId, countDoubt, WORKER_ENDED]',
     tests: [LEDGER],
   },
   {
     name: 'another amount than asked pauses the batch',
     file: 'src/ledger/sqlite/pauses.ts',
-    guard: "to === 'APPROVED' && settlement.warnsOfMoney ? forMoney",
-    without: "to === 'DECLINED' && settlement.warnsOfMoney ? forMoney",
+    guard: 'step.moneyWarning ? forMoney(row, settlement) : null',
+    without: 'null as string | null',
     tests: [LEDGER],
   },
   {
+    name: 'a warning about money pauses a batch once',
+    file: 'src/ledger/rules/pausing.ts',
+    guard: "if (batch.hold !== 'none' || batch.moneyWarned) return null",
+    without: "if (batch.hold !== 'none') return null",
+    tests: [PAUSING],
+  },
+  {
     name: 'another amount than asked pauses the batch again after a resume',
-    file: 'src/ledger/sqlite/control.ts',
-    guard: 'late_answers = 0, money_warned = 0 WHERE',
-    without: 'late_answers = 0 WHERE',
-    tests: [LEDGER],
+    file: 'src/ledger/rules/pausing.ts',
+    guard: 'lateAnswers: 0, moneyWarned: 0 }',
+    without: 'lateAnswers: 0, moneyWarned: 1 }',
+    tests: [PAUSING, LEDGER],
   },
   {
     name: 'a canary pauses the batch at its end',
@@ -1087,10 +1102,38 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'too many declines pause the batch',
-    file: 'src/ledger/sqlite/pauses.ts',
-    guard: '!isOverLimit(recent, row.max_declined)',
+    file: 'src/ledger/rules/pausing.ts',
+    guard: '!isOverLimit(recent, maxPercent)',
     without: 'recent.length >= 0',
-    tests: [LEDGER],
+    tests: [PAUSING],
+  },
+  {
+    name: 'what is cancelled goes on by no order',
+    file: 'src/ledger/rules/pausing.ts',
+    guard: "if (isCancelled && to !== 'cancelled' && !looks) {",
+    without: "if (isCancelled && to === 'paused') {",
+    tests: [PAUSING],
+  },
+  {
+    name: 'a look at late answers leaves a batch cancelled',
+    file: 'src/ledger/rules/pausing.ts',
+    guard: 'setsHold: !looks',
+    without: 'setsHold: true',
+    tests: [PAUSING],
+  },
+  {
+    name: 'a pause does not take a cancelled batch back',
+    file: 'src/ledger/rules/pausing.ts',
+    guard: "  if (hold === 'cancelled') return null\n",
+    without: '',
+    tests: [PAUSING],
+  },
+  {
+    name: 'a batch that is paused twice says both',
+    file: 'src/ledger/rules/pausing.ts',
+    guard: '? `${before}; ${reason}` : reason',
+    without: '? reason : reason',
+    tests: [PAUSING],
   },
   {
     name: 'trouble closes the window to one',

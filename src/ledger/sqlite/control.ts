@@ -6,9 +6,11 @@ import type { Hold } from '../../domain/batch.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { AccountControls, ControlLedger } from '../../ports/ledger/control.ts'
+import { ACCOUNT_RESTARTED, BATCH_RESTARTED, steeringStep } from '../rules/pausing.ts'
 import { openActs } from './acts.ts'
 import type { Committer } from './commit.ts'
 import type { RecordMove } from './moves.ts'
+import { prepareNamed } from './named.ts'
 import { cancelRows } from './work.ts'
 
 export function createControl(db: DatabaseSync, committer: Committer, record: RecordMove): SteeringLedger {
@@ -49,12 +51,14 @@ export function createControl(db: DatabaseSync, committer: Committer, record: Re
   }
 }
 
-/** A person has looked: back-off, hold and new doubts of the account are over. */
+/** A person has looked. */
 function prepareRestart(db: DatabaseSync): (accountId: number) => void {
-  const restart = db.prepare(
-    'UPDATE account SET resumes = resumes + 1, new_doubts = 0, held_reason = NULL, wait_until = NULL WHERE id = ?',
+  const restart = prepareNamed(
+    db,
+    `UPDATE account SET resumes = resumes + 1, new_doubts = :newDoubts, held_reason = :heldReason,
+      wait_until = :waitUntilMs WHERE id = :accountId`,
   )
-  return (accountId) => void restart.run(accountId)
+  return (accountId) => void restart({ ...ACCOUNT_RESTARTED, accountId })
 }
 
 type SteeringLedger = Omit<ControlLedger, 'moveAccount'>
@@ -64,34 +68,30 @@ type Steer = (batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: n
 function prepareSteering(db: DatabaseSync, committer: Committer, restart: (accountId: number) => void): Steer {
   const act = openActs(db)
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
-  // A person has looked: what called for that starts over.
-  const clear = db.prepare("UPDATE batch SET recent_answers = '', late_answers = 0, money_warned = 0 WHERE id = ?")
-  const holdOf = db.prepare('SELECT hold, account_id, late_answers FROM batch WHERE id = ?')
+  const restartBatch = prepareNamed(
+    db,
+    `UPDATE batch SET recent_answers = :recentAnswers, late_answers = :lateAnswers, money_warned = :moneyWarned
+    WHERE id = :batchId`,
+  )
+  const holdOf = db.prepare(
+    'SELECT id AS batchId, hold, account_id AS accountId, late_answers AS lateAnswers FROM batch WHERE id = ?',
+  )
   return async (batchId, to, reason, actor, nowMs) => {
     const fault = await committer.write(
       () => {
-        const now = holdOf.get(batchId) as { hold: Hold; account_id: number; late_answers: number }
-        // Of a cancelled batch nothing goes on, but a person can have looked at its late answers.
-        const looked = now.hold === 'cancelled' && to === 'none' && now.late_answers > 0
-        if (now.hold === 'cancelled' && to !== 'cancelled' && !looked) return cancelledFault(batchId)
-        if (!looked) hold.run(to, to === 'none' ? null : reason, batchId)
-        if (to === 'none') {
-          restart(now.account_id)
-          clear.run(batchId)
+        const batch = holdOf.get(batchId) as { batchId: BatchId; hold: Hold; accountId: number; lateAnswers: number }
+        const step = steeringStep(batch, to)
+        if (step instanceof Fault) return step
+        if (step.setsHold) hold.run(to, to === 'none' ? null : reason, batchId)
+        if (step.restarts) {
+          restart(batch.accountId)
+          restartBatch({ ...BATCH_RESTARTED, batchId })
         }
-        const what = to === 'none' ? 'resume' : to === 'paused' ? 'pause' : 'cancel'
-        act({ what, atMs: nowMs, actor, batchId, accountId: now.account_id, reason })
+        act({ what: step.act, atMs: nowMs, actor, batchId, accountId: batch.accountId, reason })
         return null
       },
       { kind: 'faulting' },
     )
     if (fault !== null) throw fault
   }
-}
-
-function cancelledFault(batchId: BatchId): Fault {
-  return new Fault(
-    'usage',
-    `Batch ${batchId} was cancelled; that cannot be undone. Submit its results with --retry cancelled.`,
-  )
 }

@@ -1,23 +1,30 @@
-// What makes the machine stop and wait for a person: too many doubts, an answer that is not what was asked, too many
-// declines, the end of a canary. Decided in the transaction of the settlement that tips the scale.
+// Pausing what the rules say must wait for a person, in the transaction of the settlement that tips the scale.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type Answered, isOverLimit, noteAnswer } from '../../domain/decline-limit.ts'
-import type { State } from '../../domain/states.ts'
+import type { Hold } from '../../domain/batch.ts'
+import { type Answered, noteAnswer, type RecentAnswers } from '../../domain/decline-limit.ts'
 import type { Settlement } from '../../ports/ledger/work.ts'
+import {
+  type AccountDoubts,
+  type BatchHold,
+  countedAnswer,
+  holdForDoubts,
+  holdReasonAfterPause,
+  pauseAfterCanary,
+  pauseForDeclines,
+  pauseForMoney,
+} from '../rules/pausing.ts'
+import type { MakeMove } from '../rules/settling.ts'
 import { openActs } from './acts.ts'
+import { findRow } from './found.ts'
 import type { SettlingRow } from './moves.ts'
 
-/** So many doubts that no person has looked at hold the account: something is wrong beyond one row. */
-const DOUBTS_BEFORE_HOLD = 10
-
 /** Answers with why this settlement paused something; null where all goes on. */
-export type Pausing = (row: SettlingRow, to: State, settlement: Settlement) => string | null
+export type Pausing = (row: SettlingRow, step: MakeMove, settlement: Settlement) => string | null
 
 export function openPausing(db: DatabaseSync): Pausing {
-  const pauseForMoney = db.prepare(
-    "UPDATE batch SET money_warned = 1, hold = 'paused', hold_reason = ? WHERE id = ? AND hold = 'none' AND money_warned = 0",
-  )
+  const moneyOf = db.prepare('SELECT hold, money_warned AS warned FROM batch WHERE id = ?')
+  const noteMoney = db.prepare("UPDATE batch SET money_warned = 1, hold = 'paused', hold_reason = ? WHERE id = ?")
   const pauseBatch = openBatchPause(db)
   const endCanary = openCanaryEnd(db)
   const recentOf = db.prepare('SELECT recent_answers AS recent FROM batch WHERE id = ?')
@@ -26,56 +33,52 @@ export function openPausing(db: DatabaseSync): Pausing {
   const act = openActs(db)
 
   function forMoney(row: SettlingRow, { atMs, warning }: Settlement): string | null {
-    const reason = `row ${row.row_no}: ${warning ?? 'the answer differs from what was asked'}; the file may be wrong about every row like it`
-    if (pauseForMoney.run(reason, row.batch_id).changes === 0) return null
+    const { hold, warned } = moneyOf.get(row.batch_id) as { hold: Hold; warned: number }
+    const reason = pauseForMoney({ hold, moneyWarned: warned === 1 }, row.row_no, warning)
+    if (reason === null) return null
+    noteMoney.run(reason, row.batch_id)
     act({ what: 'pause', atMs, actor: null, batchId: row.batch_id, accountId: row.account_id, reason })
     return reason
   }
 
-  function forDeclines(row: SettlingRow, answered: Answered, atMs: number): string | null {
-    if (row.max_declined === null) return null
-    const { recent: before } = recentOf.get(row.batch_id) as { recent: string }
-    const recent = noteAnswer(before, answered)
+  function forDeclines(row: SettlingRow, answered: Answered | null, atMs: number): string | null {
+    if (row.max_declined === null || answered === null) return null
+    const before = recentOf.get(row.batch_id) as { recent: RecentAnswers }
+    const recent = noteAnswer(before.recent, answered)
     keepRecent.run(recent, row.batch_id)
-    if (row.hold !== 'none' || !isOverLimit(recent, row.max_declined)) return null
-    return pauseBatch(
-      row,
-      `more than ${row.max_declined} % of the last 100 answered rows were declined or refused (--max-declined)`,
-      atMs,
-    )
+    const reason = pauseForDeclines(row.hold, recent, row.max_declined)
+    return reason === null ? null : pauseBatch(row, reason, atMs)
   }
 
-  return (row, to, settlement) => {
+  return (row, step, settlement) => {
     const { atMs } = settlement
-    if (to === 'READY') return null
+    if (step.waitsAgain) return null
     const reasons = [
-      to === 'IN_DOUBT' ? countDoubt(row.account_id, atMs) : null,
-      to === 'APPROVED' && settlement.warnsOfMoney ? forMoney(row, settlement) : null,
-      to === 'APPROVED' ? forDeclines(row, 'approved', atMs) : null,
-      to === 'DECLINED' || to === 'FAILED' ? forDeclines(row, 'declined', atMs) : null,
+      step.newDoubt ? countDoubt(row.account_id, atMs, null) : null,
+      step.moneyWarning ? forMoney(row, settlement) : null,
+      forDeclines(row, countedAnswer(step.to), atMs),
       endCanary(row, atMs),
     ].filter((reason) => reason !== null)
     return reasons.length === 0 ? null : reasons.join('; ')
   }
 }
 
-/**
- * Counts a doubt. The tenth since a person last looked holds the account, so that what comes later waits as well, and pauses
- * its batches. `why`: what became of these rows, where it was no answer. Answers with the reason, or null where all goes on.
- */
-export function openDoubtCount(db: DatabaseSync): (accountId: number, atMs: number, why?: string) => string | null {
-  const count = db.prepare('UPDATE account SET new_doubts = new_doubts + 1 WHERE id = ? RETURNING new_doubts')
-  const hold = db.prepare('UPDATE account SET held_reason = ? WHERE id = ? AND held_reason IS NULL')
+/** Counts a doubt, and holds the account and its batches where the rules say so. Answers with the reason, or null. */
+export function openDoubtCount(
+  db: DatabaseSync,
+): (accountId: number, atMs: number, because: string | null) => string | null {
+  const count = db.prepare(`
+    UPDATE account SET new_doubts = new_doubts + 1 WHERE id = ?
+    RETURNING new_doubts AS newDoubts, held_reason AS heldReason`)
+  const hold = db.prepare('UPDATE account SET held_reason = ? WHERE id = ?')
   const pauseBatches = db.prepare(
     "UPDATE batch SET hold = 'paused', hold_reason = ? WHERE account_id = ? AND stage = 'open' AND hold = 'none'",
   )
   const act = openActs(db)
-  return (accountId, atMs, why) => {
-    const { new_doubts: doubts } = count.get(accountId) as { new_doubts: number }
-    if (doubts < DOUBTS_BEFORE_HOLD) return null
-    const last = why === undefined ? '' : `, the last ones because ${why}`
-    const reason = `at least ${doubts} rows came into doubt${last}; everything of this account is paused until a person has looked`
-    if (hold.run(reason, accountId).changes === 0) return null
+  return (accountId, atMs, because) => {
+    const reason = holdForDoubts(findRow<AccountDoubts>(count, accountId)!, because)
+    if (reason === null) return null
+    hold.run(reason, accountId)
     pauseBatches.run(reason, accountId)
     act({ what: 'pause', atMs, actor: null, accountId, reason })
     return reason
@@ -86,19 +89,19 @@ type BatchPause = (row: Pick<SettlingRow, 'batch_id' | 'account_id'>, reason: st
 
 /** Answers with the reason, or null where the batch is cancelled. */
 function openBatchPause(db: DatabaseSync): BatchPause {
-  // A batch that a person has paused meanwhile says both: who resumes it must know what was to be looked at.
-  const pause = db.prepare(`
-    UPDATE batch SET hold = 'paused', hold_reason = CASE hold WHEN 'paused' THEN hold_reason || '; ' || ?1 ELSE ?1 END
-    WHERE id = ?2 AND hold <> 'cancelled'`)
+  const holdOf = db.prepare('SELECT hold, hold_reason AS reason FROM batch WHERE id = ?')
+  const pause = db.prepare("UPDATE batch SET hold = 'paused', hold_reason = ? WHERE id = ?")
   const act = openActs(db)
   return (row, reason, atMs) => {
-    if (pause.run(reason, row.batch_id).changes === 0) return null
+    const why = holdReasonAfterPause(findRow<BatchHold>(holdOf, row.batch_id)!, reason)
+    if (why === null) return null
+    pause.run(why, row.batch_id)
     act({ what: 'pause', atMs, actor: null, batchId: row.batch_id, accountId: row.account_id, reason })
     return reason
   }
 }
 
-/** Once none of the first rows is to be sent any more, whatever became of them, the batch waits for a person. */
+/** Ends the canary of a batch once none of its first rows is to be sent any more. */
 export function openCanaryEnd(
   db: DatabaseSync,
 ): (row: Pick<SettlingRow, 'batch_id' | 'account_id' | 'canary'>, atMs: number) => string | null {
@@ -111,7 +114,6 @@ export function openCanaryEnd(
   return (row, atMs) => {
     if (row.canary === null || canaryLeft.get(row.batch_id) !== undefined) return null
     endCanary.run(row.batch_id)
-    const rows = row.canary === 1 ? 'the first row was' : `the first ${row.canary} rows were`
-    return pauseBatch(row, `${rows} run (--canary): compare their results with what was expected`, atMs)
+    return pauseBatch(row, pauseAfterCanary(row.canary), atMs)
   }
 }

@@ -54,7 +54,7 @@ export function openSettling(
     writeRow(row, step, settlement)
     record(row, to, cause, { attempt, atMs, httpStatus, answer, reason, answered: answeredBy(step.facts) })
     const stopped = step.waitsAgain && stopExecuted(row.id, atMs) !== null
-    return { state: stopped ? 'IN_DOUBT' : to, paused: pausing(row, to, settlement) }
+    return { state: stopped ? 'IN_DOUBT' : to, paused: pausing(row, step, settlement) }
   }
 
   function keepLateAnswer(row: SettlingRow, { text, warning, moneyWarning }: KeepLateAnswer, { atMs }: Settlement) {

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { RowId } from '../../domain/ids.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
+import { WORKER_ENDED } from '../rules/pausing.ts'
 import type { Committer } from './commit.ts'
 import { type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
 import { openCanaryEnd, openDoubtCount } from './pauses.ts'
@@ -39,8 +40,7 @@ export function openSweeping(
       endCanary(row, nowMs)
     }
     // Once, however many were open: one power cut needs no person, a worker that ends again and again does.
-    for (const accountId of new Set(rows.map((row) => row.account_id)))
-      countDoubt(accountId, nowMs, 'the worker ended while requests were open')
+    for (const accountId of new Set(rows.map((row) => row.account_id))) countDoubt(accountId, nowMs, WORKER_ENDED)
     return rows.length
   }
 

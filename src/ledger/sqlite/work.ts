@@ -15,6 +15,7 @@ import type {
 } from '../../ports/ledger/work.ts'
 import { openActs } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
+import { findRow, findRows } from './found.ts'
 import { type OpenRow, type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
 import { formatHealth, fromColumns, type InstructionColumns, ORDER_IS_FREE, WITHIN_CANARY } from './rows.ts'
 import { openSettling } from './settle.ts'
@@ -77,7 +78,7 @@ export function openWork(
     settle(settlement: Settlement): Promise<Settled> {
       return committer.write(
         () => {
-          const row = rowById.get(settlement.rowId) as unknown as SettlingRow | undefined
+          const row = findRow<SettlingRow>(rowById, settlement.rowId)
           assert(row !== undefined, `settling row ${settlement.rowId}, which is not in the ledger`)
           return settling(row, settlement)
         },
@@ -141,7 +142,7 @@ export function cancelRows(
       warning = CASE ever_in_doubt WHEN 1 THEN coalesce(warning || '; ', '') || 'it was in doubt before: see its history' ELSE warning END
     WHERE id = ? AND state = 'READY'`)
   return stepwise(committer, () => {
-    const rows = ready.all(batchId) as unknown as Array<OpenRow & { why: string | null }>
+    const rows = findRows<OpenRow & { why: string | null }>(ready, batchId)
     for (const row of rows) {
       const reason = `cancelled: ${row.why ?? 'no reason kept'}`
       cancel.run(nowMs, reason, row.id)
@@ -176,7 +177,7 @@ function openDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRows'>
 
   return {
     async workable(nowMs, countTo, only) {
-      const found = batches.all(nowMs, countTo, only ?? null) as unknown as WorkableBatch[]
+      const found = findRows<WorkableBatch>(batches, nowMs, countTo, only ?? null)
       return found.filter((batch) => batch.due > 0)
     },
     async dueRows(batchId, nowMs, limit, except) {
@@ -187,7 +188,7 @@ function openDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRows'>
         ids.push(id)
         if (ids.length === limit) break
       }
-      return ids.map((id) => toDueRow(rowOf.get(id) as unknown as DueColumns))
+      return ids.map((id) => toDueRow(findRow<DueColumns>(rowOf, id)!))
     },
   }
 }

@@ -1,0 +1,11 @@
+// What statements find. Which columns a statement has is known by its text alone, so a caller says it, and no cast is needed.
+
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
+
+export function findRow<Row>(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
+  return statement.get(...values) as Row | undefined
+}
+
+export function findRows<Row>(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
+  return statement.all(...values) as Row[]
+}
