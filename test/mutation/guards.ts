@@ -24,6 +24,7 @@ const CLIENT = 'test/gateway/client.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
 const PAUSING = 'test/ledger/rules/pausing.test.ts'
+const RESOLVING = 'test/ledger/rules/resolving.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
@@ -954,31 +955,31 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a doubt rests before it can be called not executed',
-    file: 'src/ledger/sqlite/doubts.ts',
+    file: 'src/ledger/rules/resolving.ts',
     guard: 'if (backsOff(finding) && nowMs < restEndsMs) {',
     without: 'if (backsOff(finding) && nowMs < 0) {',
-    tests: [LEDGER],
+    tests: [RESOLVING],
   },
   {
     name: 'a finding judges the attempt that was looked up',
-    file: 'src/ledger/sqlite/doubts.ts',
+    file: 'src/ledger/rules/resolving.ts',
     guard: 'if (attempt !== null && attempt !== row.attempt) {',
     without: 'if (attempt === -1) {',
-    tests: [LEDGER],
+    tests: [RESOLVING],
   },
   {
     name: 'a finding about an earlier attempt does not judge a later one',
-    file: 'src/ledger/sqlite/doubts.ts',
+    file: 'src/ledger/rules/resolving.ts',
     guard: 'if (attempt === null && row.attempt > 1 && backsOff(finding)) {',
     without: 'if (attempt === -1) {',
-    tests: [LEDGER],
+    tests: [RESOLVING],
   },
   {
     name: 'doubts: a request rests as long as the worker that sent it said',
-    file: 'src/ledger/sqlite/doubts.ts',
+    file: 'src/ledger/rules/resolving.ts',
     guard: 'row.leftByMs + Math.max(restMs, row.restMs)',
     without: 'row.leftByMs + restMs',
-    tests: [LEDGER],
+    tests: [RESOLVING],
   },
   {
     name: 'doubts: a later worker makes no rest shorter',
@@ -997,16 +998,44 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a finding cannot use a transaction twice',
     file: 'src/ledger/sqlite/doubts.ts',
-    guard: 'if (other === undefined || other.id === row.id) return null',
-    without: 'if (other === undefined || other.id !== -1) return null',
+    guard: 'return other === undefined || other.id === row.id ? null : other',
+    without: 'return other === undefined || other.id !== -1 ? null : other',
     tests: [LEDGER],
   },
   {
+    name: 'a transaction that settled another row settles no doubt',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: ' ?? whyTaken(taken, resolution) ?? ',
+    without: ' ?? ',
+    tests: [RESOLVING],
+  },
+  {
+    name: 'a finding changes no row that is not in doubt',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: "  if (row.state !== 'IN_DOUBT') return settledAlready(row, resolution)\n",
+    without: '',
+    tests: [RESOLVING],
+  },
+  {
+    name: 'a reference of several merchants resolves none of them',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: '  if (other === undefined) return row\n',
+    without: '  if (row !== undefined) return row\n',
+    tests: [RESOLVING],
+  },
+  {
+    name: 'what is sent again waits for its execute_at',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: 'Math.max(nowMs, row.executeAtMs ?? 0)',
+    without: 'nowMs',
+    tests: [RESOLVING],
+  },
+  {
     name: 'nothing of a cancelled batch is sent again',
-    file: 'src/ledger/sqlite/doubts.ts',
+    file: 'src/ledger/rules/resolving.ts',
     guard: "if (finding === 'send-again' && row.hold === 'cancelled') {",
-    without: "if (finding === 'send-again' && row.hold === 'none' && row.id < 0) {",
-    tests: [LEDGER],
+    without: "if (finding === 'send-again' && row.hold === 'none' && row.rowNo < 0) {",
+    tests: [RESOLVING],
   },
   // ─────────────────────────────────────────────── Brakes
   {
@@ -1067,10 +1096,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a finding judges the very row that was looked up',
-    file: 'src/ledger/sqlite/doubts.ts',
-    guard: '    if (another !== null) return another\n',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: '  if (another !== null) return another\n',
     without: '',
-    tests: [LEDGER],
+    tests: [RESOLVING],
   },
   {
     name: 'a canary ends with its last row, even where that is swept',

@@ -2,16 +2,23 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../domain/actor.ts'
-import type { Hold } from '../../domain/batch.ts'
 import type { DoubtRow, Resolution, Resolved } from '../../domain/doubt.ts'
-import type { AccountId, BatchId } from '../../domain/ids.ts'
-import { backsOff, stateOfFinding } from '../../domain/resolution.ts'
-import { resultStatusOf, type State } from '../../domain/states.ts'
+import type { AccountId } from '../../domain/ids.ts'
 import type { DoubtLedger } from '../../ports/ledger/doubts.ts'
-import { isSameTransaction, NO_FACTS } from '../rules/settling.ts'
-import { byOf, LAST_RESTORED_AT } from './acts.ts'
+import {
+  movedMeanwhile,
+  type Refusal,
+  type RowToResolve,
+  resolvingStep,
+  rowMeant,
+  type SettledRow,
+} from '../rules/resolving.ts'
+import { NO_FACTS } from '../rules/settling.ts'
+import { LAST_RESTORED_AT } from './acts.ts'
 import type { Committer } from './commit.ts'
+import { findRows } from './found.ts'
 import type { RecordMove } from './moves.ts'
+import { prepareNamed } from './named.ts'
 import { openOddReferences } from './odd-references.ts'
 import { answeredBy } from './recorded.ts'
 import { fromColumns, type InstructionColumns, sameTransactionIn } from './rows.ts'
@@ -61,160 +68,60 @@ function doubtsIn(db: DatabaseSync): DoubtRow[] {
   }))
 }
 
-interface FoundRow extends Counted {
+/** A row as the move of it needs it, and as the rules do. */
+interface FoundRow extends Counted, RowToResolve {
   readonly id: number
   readonly account_id: AccountId
-  readonly merchant: string
-  readonly row_no: number
-  readonly state: State
-  readonly attempt: number
-  readonly leftByMs: number
-  /** As the worker that sent it said. */
-  readonly restMs: number
-  readonly hold: Hold
-  readonly transaction_id: string | null
-  readonly execute_at: number | null
 }
-
-type Refusal = Extract<Resolved, { kind: 'refused' }>
 
 function openResolving(
   db: DatabaseSync,
   record: RecordMove,
 ): (resolution: Resolution, actor: Actor, nowMs: number) => Resolved {
   const byReference = db.prepare(`
-    SELECT i.id, i.batch_id, i.account_id, a.name AS merchant, i.row_no, i.state, i.attempt, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold,
-      i.operation, i.currency, i.amount_minor, i.transaction_id, i.execute_at
+    SELECT i.id, i.batch_id, i.batch_id AS batchId, i.account_id, a.name AS merchant, i.row_no AS rowNo, i.state, i.attempt,
+      ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold, i.operation, i.currency, i.amount_minor,
+      i.transaction_id AS transactionId, i.execute_at AS executeAtMs
     FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.reference = ?1 AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open' AND (?2 IS NULL OR a.name = ?2)
       AND (i.holds_reference = 1 OR i.state = 'IN_DOUBT')`)
   // What the answer in doubt said stays in the history: beside what a person found it could be of another request.
-  const move = db.prepare(`
-    UPDATE instruction SET state = ?, reason = ?, transaction_id = ?, completed_at = ?, due_at = ?, answered_order_id = NULL,
-      answered_record_id = NULL, answered_amount = NULL, answered_currency = NULL, answered_vault_id = NULL,
-      answered_xtl_order_id = NULL
-    WHERE id = ? AND state = 'IN_DOUBT' AND attempt = ?`)
+  const move = prepareNamed(
+    db,
+    `UPDATE instruction SET state = :to, reason = :reason, transaction_id = :transactionId, completed_at = :completedAtMs,
+      due_at = :dueAtMs, answered_order_id = NULL, answered_record_id = NULL, answered_amount = NULL,
+      answered_currency = NULL, answered_vault_id = NULL, answered_xtl_order_id = NULL
+    WHERE id = :id AND state = 'IN_DOUBT' AND attempt = :attempt`,
+  )
   // A person has looked at this one. What is held stays so until they resume it.
   const looked = db.prepare('UPDATE account SET new_doubts = max(0, new_doubts - 1) WHERE id = ?')
-  const transactionTaken = sameTransactionIn(db)
+  const settledBy = sameTransactionIn(db)
   const oddReference = openOddReferences(db)
 
-  /** The one row the person means; or why there is none. */
-  function find({ reference, merchant }: Resolution): FoundRow | Refusal {
-    const exact = byReference.all(reference, merchant)
+  function find(resolution: Resolution): FoundRow | Refusal {
+    const { reference, merchant } = resolution
+    const exact = findRows<FoundRow>(byReference, reference, merchant)
     const odd = exact.length === 0 ? oddReference(reference, null) : null
-    const all = (odd === null ? exact : byReference.all(odd, merchant)) as unknown as FoundRow[]
-    const doubts = all.filter(({ state }) => state === 'IN_DOUBT')
-    const rows = doubts.length > 0 ? doubts : all
-    const [row, other] = rows
-    if (row === undefined) {
-      const at = merchant === null ? '' : ` of merchant ${merchant}`
-      return refused(
-        'unknown',
-        `There is no instruction "${reference}"${at} in this ledger. See: tranche in-doubt list`,
-      )
-    }
-    if (other === undefined) return row
-    const names = rows.map((one) => one.merchant).join(', ')
-    return refused(
-      'ambiguous',
-      `"${reference}" is an instruction of several merchants (${names}): name one with --merchant`,
-    )
+    return rowMeant(odd === null ? exact : findRows<FoundRow>(byReference, odd, merchant), resolution)
+  }
+
+  function takenBy(row: FoundRow, transactionId: string | null): SettledRow | null {
+    const other = transactionId === null ? undefined : settledBy(row.account_id, transactionId)
+    return other === undefined || other.id === row.id ? null : other
   }
 
   return (resolution, actor, nowMs) => {
     const row = find(resolution)
     if ('kind' in row) return row
-    const another = notTheOneShown(row, resolution)
-    if (another !== null) return another
-    const batchId = row.batch_id as BatchId
-    const to = stateOfFinding(resolution.finding)
-    const { transactionId } = resolution
-    if (row.state !== 'IN_DOUBT') {
-      const agrees = transactionId === null || isSameTransaction(row.transaction_id, transactionId)
-      if (row.state === to && agrees) return { kind: 'already', batchId, rowNo: row.row_no, state: row.state }
-      return refused(
-        'not-in-doubt',
-        `${nameOf(row, resolution)} is not in doubt: it is ${resultStatusOf(row.state)}. See: tranche history ${resolution.reference}`,
-      )
-    }
-    const refusal = whyNot(row, resolution, nowMs) ?? takenBy(row, transactionId)
-    if (refusal !== null) return refusal
-    const reason = `${resolution.finding} by ${byOf(actor)}: ${resolution.reason}`
-    const due = Math.max(nowMs, row.execute_at ?? 0)
-    const changed = move.run(
-      to,
-      to === 'READY' ? null : reason,
-      transactionId,
-      to === 'READY' ? null : nowMs,
-      due,
-      row.id,
-      row.attempt,
-    )
-    if (changed.changes !== 1) return refused('not-in-doubt', `${nameOf(row, resolution)} has just moved on`)
+    const { transactionId, reason } = resolution
+    const step = resolvingStep(row, resolution, { taken: takenBy(row, transactionId), actor, nowMs })
+    if (step.kind !== 'move') return step
+    const { id, attempt, batchId, rowNo, hold } = row
+    const { kind: _, ...values } = step
+    if (move({ ...values, transactionId, id, attempt }).changes !== 1) return movedMeanwhile(row, resolution)
     looked.run(row.account_id)
     const answered = answeredBy({ ...NO_FACTS, transactionId })
-    record(row, to, 'resolve', { attempt: row.attempt, atMs: nowMs, actor, reason: resolution.reason, answered })
-    return { kind: 'resolved', batchId, rowNo: row.row_no, state: to, hold: row.hold }
+    record(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
+    return { kind: 'resolved', batchId, rowNo, state: step.to, hold }
   }
-
-  function takenBy(row: FoundRow, transactionId: string | null): Refusal | null {
-    const other = transactionId === null ? undefined : transactionTaken(row.account_id, transactionId)
-    if (other === undefined || other.id === row.id) return null
-    return refused(
-      'transaction-taken',
-      `Transaction ${transactionId} settled ${other.reference} already (row ${other.row_no} of batch ${other.batch_id}). One transaction is one execution: look for the one of this row`,
-    )
-  }
-}
-
-/** A spreadsheet makes 12 of the reference 0012, and that may be the reference of another row in doubt. */
-function notTheOneShown(found: FoundRow, { reference, row: shown }: Resolution): Refusal | null {
-  if (shown === null || (shown.batchId === found.batch_id && shown.rowNo === found.row_no)) return null
-  return refused(
-    'other-row',
-    `${nameOf(found, { reference })} is not row ${shown.rowNo} of batch ${shown.batchId}, which was looked up: a spreadsheet may have changed the reference. Name that one as tranche in-doubt list shows it`,
-  )
-}
-
-function whyNot(row: FoundRow, { attempt, finding, restMs, ...resolution }: Resolution, nowMs: number): Refusal | null {
-  const name = nameOf(row, resolution)
-  if (attempt !== null && attempt !== row.attempt) {
-    return refused(
-      'other-attempt',
-      `${name} is in doubt about attempt ${row.attempt}, not about ${attempt}: look it up again (tranche in-doubt list)`,
-    )
-  }
-  if (attempt === null && row.attempt > 1 && backsOff(finding)) {
-    return refused(
-      'other-attempt',
-      `${name} is in doubt about attempt ${row.attempt}, and what was found may be of an earlier one: look it up again, for the time that tranche in-doubt list shows, and add --attempt ${row.attempt}`,
-    )
-  }
-  if (finding === 'send-again' && row.hold === 'cancelled') {
-    return refused(
-      'cancelled',
-      `Batch ${row.batch_id} of ${name} was cancelled, so it is not sent again. Resolve it as not-executed; --retry can send it in another batch`,
-    )
-  }
-  const restEndsMs = row.leftByMs + Math.max(restMs, row.restMs)
-  if (backsOff(finding) && nowMs < restEndsMs) {
-    return refused(
-      'too-early',
-      `The request of ${name} left at ${isoOf(row.leftByMs)} at the latest and may still be executed: it can be called ${finding} from ${isoOf(restEndsMs)} on. Look again then`,
-    )
-  }
-  return null
-}
-
-function refused(why: Refusal['why'], reason: string): Refusal {
-  return { kind: 'refused', why, reason }
-}
-
-function nameOf(row: FoundRow, { reference }: Pick<Resolution, 'reference'>): string {
-  return `${reference} (row ${row.row_no} of batch ${row.batch_id})`
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -96,10 +96,10 @@ export function sameTransactionIn(
 ): (
   accountId: number,
   transactionId: string,
-) => { id: number; batch_id: string; row_no: number; reference: string } | undefined {
+) => { id: number; batchId: string; rowNo: number; reference: string } | undefined {
   // Left to itself SQLite takes the index of the ids as text, and reads every one of the account.
   const find = db.prepare(`
-    SELECT id, batch_id, row_no, reference FROM instruction INDEXED BY instruction_plain_transaction
+    SELECT id, batch_id AS batchId, row_no AS rowNo, reference FROM instruction INDEXED BY instruction_plain_transaction
     WHERE account_id = ? AND ltrim(transaction_id, '0') = ltrim(?, '0') AND transaction_id IS NOT NULL`)
   return (accountId, transactionId) =>
     find.get(accountId, transactionId) as ReturnType<ReturnType<typeof sameTransactionIn>>

@@ -1,0 +1,170 @@
+// Which row in doubt a person means, whether their finding can judge it now, and what it makes of the row. Pure.
+
+import { type Actor, actorText } from '../../domain/actor.ts'
+import type { Hold } from '../../domain/batch.ts'
+import type { Resolution, Resolved } from '../../domain/doubt.ts'
+import type { BatchId } from '../../domain/ids.ts'
+import { backsOff, stateOfFinding } from '../../domain/resolution.ts'
+import { resultStatusOf, type State } from '../../domain/states.ts'
+import { isSameTransaction } from './settling.ts'
+
+/** A row under the reference that a person named. */
+export interface RowToResolve {
+  readonly batchId: BatchId
+  readonly rowNo: number
+  readonly merchant: string
+  readonly state: State
+  readonly attempt: number
+  /** When its request may have left at the latest. */
+  readonly leftByMs: number
+  /** How long it rests, as the worker that sent it said. */
+  readonly restMs: number
+  /** Of its batch. */
+  readonly hold: Hold
+  readonly transactionId: string | null
+  readonly executeAtMs: number | null
+}
+
+/** The row that a transaction has settled. */
+export interface SettledRow {
+  readonly reference: string
+  readonly batchId: string
+  readonly rowNo: number
+}
+
+export type Refusal = Extract<Resolved, { kind: 'refused' }>
+export type ResolvingStep = ResolvingMove | Extract<Resolved, { kind: 'already' | 'refused' }>
+
+/** The row moves, and holds these values from then on. */
+export interface ResolvingMove {
+  readonly kind: 'move'
+  readonly to: ReturnType<typeof stateOfFinding>
+  /** null: it waits to be sent again, and has none. */
+  readonly reason: string | null
+  readonly completedAtMs: number | null
+  readonly dueAtMs: number
+}
+
+/** The one row that the person means; or why there is none. One in doubt goes before those that are settled. */
+export function rowMeant<Row extends Pick<RowToResolve, 'state' | 'merchant'>>(
+  rows: readonly Row[],
+  { reference, merchant }: Pick<Resolution, 'reference' | 'merchant'>,
+): Row | Refusal {
+  const doubts = rows.filter(({ state }) => state === 'IN_DOUBT')
+  const candidates = doubts.length > 0 ? doubts : rows
+  const [row, other] = candidates
+  if (row === undefined) {
+    const at = merchant === null ? '' : ` of merchant ${merchant}`
+    return refused('unknown', `There is no instruction "${reference}"${at} in this ledger. See: tranche in-doubt list`)
+  }
+  if (other === undefined) return row
+  const names = candidates.map((one) => one.merchant).join(', ')
+  return refused(
+    'ambiguous',
+    `"${reference}" is an instruction of several merchants (${names}): name one with --merchant`,
+  )
+}
+
+/** `taken`: the other row that the transaction found has settled; null: none. */
+export function resolvingStep(
+  row: RowToResolve,
+  resolution: Resolution,
+  { taken, actor, nowMs }: { readonly taken: SettledRow | null; readonly actor: Actor; readonly nowMs: number },
+): ResolvingStep {
+  const another = notTheOneShown(row, resolution)
+  if (another !== null) return another
+  if (row.state !== 'IN_DOUBT') return settledAlready(row, resolution)
+  return whyNot(row, resolution, nowMs) ?? whyTaken(taken, resolution) ?? moveOf(row, resolution, actor, nowMs)
+}
+
+function moveOf(row: RowToResolve, { finding, reason }: Resolution, actor: Actor, nowMs: number): ResolvingMove {
+  const to = stateOfFinding(finding)
+  const waitsAgain = to === 'READY'
+  return {
+    kind: 'move',
+    to,
+    reason: waitsAgain ? null : `${finding} by ${actorText(actor)}: ${reason}`,
+    completedAtMs: waitsAgain ? null : nowMs,
+    dueAtMs: Math.max(nowMs, row.executeAtMs ?? 0),
+  }
+}
+
+/** A spreadsheet makes 12 of the reference 0012, and that may be the reference of another row in doubt. */
+function notTheOneShown(row: RowToResolve, resolution: Resolution): Refusal | null {
+  const { row: shown } = resolution
+  if (shown === null || (shown.batchId === row.batchId && shown.rowNo === row.rowNo)) return null
+  return refused(
+    'other-row',
+    `${nameOf(row, resolution)} is not row ${shown.rowNo} of batch ${shown.batchId}, which was looked up: a spreadsheet may have changed the reference. Name that one as tranche in-doubt list shows it`,
+  )
+}
+
+/** It stands where the finding would move it, or the finding comes too late. */
+function settledAlready(row: RowToResolve, resolution: Resolution): Exclude<ResolvingStep, ResolvingMove> {
+  const { transactionId } = resolution
+  const agrees = transactionId === null || isSameTransaction(row.transactionId, transactionId)
+  if (row.state === stateOfFinding(resolution.finding) && agrees) {
+    return { kind: 'already', batchId: row.batchId, rowNo: row.rowNo, state: row.state }
+  }
+  return refused(
+    'not-in-doubt',
+    `${nameOf(row, resolution)} is not in doubt: it is ${resultStatusOf(row.state)}. See: tranche history ${resolution.reference}`,
+  )
+}
+
+function whyNot(row: RowToResolve, resolution: Resolution, nowMs: number): Refusal | null {
+  const { attempt, finding, restMs } = resolution
+  const name = nameOf(row, resolution)
+  if (attempt !== null && attempt !== row.attempt) {
+    return refused(
+      'other-attempt',
+      `${name} is in doubt about attempt ${row.attempt}, not about ${attempt}: look it up again (tranche in-doubt list)`,
+    )
+  }
+  if (attempt === null && row.attempt > 1 && backsOff(finding)) {
+    return refused(
+      'other-attempt',
+      `${name} is in doubt about attempt ${row.attempt}, and what was found may be of an earlier one: look it up again, for the time that tranche in-doubt list shows, and add --attempt ${row.attempt}`,
+    )
+  }
+  if (finding === 'send-again' && row.hold === 'cancelled') {
+    return refused(
+      'cancelled',
+      `Batch ${row.batchId} of ${name} was cancelled, so it is not sent again. Resolve it as not-executed; --retry can send it in another batch`,
+    )
+  }
+  const restEndsMs = row.leftByMs + Math.max(restMs, row.restMs)
+  if (backsOff(finding) && nowMs < restEndsMs) {
+    return refused(
+      'too-early',
+      `The request of ${name} left at ${isoOf(row.leftByMs)} at the latest and may still be executed: it can be called ${finding} from ${isoOf(restEndsMs)} on. Look again then`,
+    )
+  }
+  return null
+}
+
+/** One transaction is one execution, so it settles one row only. */
+function whyTaken(taken: SettledRow | null, { transactionId }: Resolution): Refusal | null {
+  if (taken === null) return null
+  return refused(
+    'transaction-taken',
+    `Transaction ${transactionId} settled ${taken.reference} already (row ${taken.rowNo} of batch ${taken.batchId}). One transaction is one execution: look for the one of this row`,
+  )
+}
+
+/** For an engine that finds the row moved when it writes. */
+export function movedMeanwhile(row: RowToResolve, resolution: Resolution): Refusal {
+  return refused('not-in-doubt', `${nameOf(row, resolution)} has just moved on`)
+}
+
+function refused(why: Refusal['why'], reason: string): Refusal {
+  return { kind: 'refused', why, reason }
+}
+
+function nameOf(row: RowToResolve, { reference }: Resolution): string {
+  return `${reference} (row ${row.rowNo} of batch ${row.batchId})`
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest'
+import type { Resolution } from '../../../src/domain/doubt.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import { FINDINGS } from '../../../src/domain/resolution.ts'
+import {
+  movedMeanwhile,
+  type Refusal,
+  type RowToResolve,
+  resolvingStep,
+  rowMeant,
+  type SettledRow,
+} from '../../../src/ledger/rules/resolving.ts'
+import { personAt } from '../../fixtures/ledgers.ts'
+import { given } from './given.ts'
+
+const NOW = Date.UTC(2026, 4, 4, 9)
+const REST_MS = 900_000
+const CLERK = personAt('clerk')
+
+const ROW: RowToResolve = {
+  ...{ batchId: 'b1' as BatchId, rowNo: 2, merchant: 'shop', state: 'IN_DOUBT', attempt: 1 },
+  ...{ leftByMs: NOW - 2 * REST_MS, restMs: 0, hold: 'none', transactionId: null, executeAtMs: null },
+}
+const ASKED: Resolution = {
+  ...{ reference: 'A', merchant: null, attempt: null, row: null, finding: 'approved' },
+  ...{ transactionId: null, reason: 'seen', restMs: REST_MS },
+}
+
+const row = (over: Partial<RowToResolve> = {}): RowToResolve => ({ ...ROW, ...over })
+const resolve =
+  (over: Partial<Resolution>, taken: SettledRow | null = null) =>
+  (state: RowToResolve) =>
+    resolvingStep(state, { ...ASKED, ...over }, { taken, actor: CLERK, nowMs: NOW })
+const refused = (why: Refusal['why'], ...words: string[]): Refusal => ({
+  kind: 'refused',
+  why,
+  reason: expect.stringMatching(new RegExp(words.join('.*'))),
+})
+
+describe('a row in doubt', () => {
+  test.each([
+    ['approved', 'APPROVED', 'approved by clerk', NOW],
+    ['declined', 'DECLINED', 'declined by clerk', NOW],
+    ['not-executed', 'FAILED', 'not-executed by clerk', NOW],
+    ['send-again', 'READY', null, null],
+  ] as const)('found %s becomes %s', (finding, to, reason, completedAtMs) => {
+    const why = reason === null ? null : expect.stringMatching(new RegExp(`^${reason}.*: seen$`))
+    given(row()).when(resolve({ finding })).then({ kind: 'move', to, reason: why, completedAtMs, dueAtMs: NOW })
+  })
+
+  test.each([
+    [null, NOW],
+    [NOW - 1, NOW],
+    [NOW + 5, NOW + 5],
+  ])('with execute_at %s that is sent again is due at %s', (executeAtMs, dueAtMs) => {
+    given(row({ executeAtMs }))
+      .when(resolve({ finding: 'send-again' }))
+      .then({ kind: 'move', to: 'READY', reason: null, completedAtMs: null, dueAtMs })
+  })
+
+  test.each([
+    ['approved', 1, 'move'],
+    ['not-executed', 1, 'move'],
+    ['approved', 2, 'refused'],
+    ['not-executed', 2, 'refused'],
+  ] as const)('at attempt 1, found %s of attempt %i: %s', (finding, attempt, kind) => {
+    given(row())
+      .when((state) => resolve({ finding, attempt })(state).kind)
+      .then(kind)
+  })
+
+  test.each([
+    ['approved', 'move'],
+    ['declined', 'move'],
+    ['not-executed', 'refused'],
+    ['send-again', 'refused'],
+  ] as const)('at attempt 2, found %s of an attempt that was not named: %s', (finding, kind) => {
+    given(row({ attempt: 2 }))
+      .when((state) => resolve({ finding })(state).kind)
+      .then(kind)
+  })
+
+  test('says of another attempt which one it is in doubt about', () => {
+    given(row({ attempt: 3 }))
+      .when(resolve({ attempt: 2 }))
+      .then(refused('other-attempt', 'A \\(row 2 of batch b1\\) is in doubt about attempt 3, not about 2'))
+    given(row({ attempt: 3 }))
+      .when(resolve({ finding: 'not-executed' }))
+      .then(refused('other-attempt', 'add --attempt 3'))
+  })
+
+  test.each([
+    ['send-again', 'cancelled', 'refused'],
+    ['not-executed', 'cancelled', 'move'],
+    ['approved', 'cancelled', 'move'],
+    ['send-again', 'paused', 'move'],
+  ] as const)('found %s in a batch that is %s: %s', (finding, hold, kind) => {
+    given(row({ hold }))
+      .when((state) => resolve({ finding })(state).kind)
+      .then(kind)
+  })
+
+  test.each([
+    ['not-executed', REST_MS, 0, 'move'],
+    ['not-executed', REST_MS - 1, 0, 'refused'],
+    ['send-again', REST_MS - 1, 0, 'refused'],
+    ['approved', 0, 0, 'move'],
+    ['declined', 0, 0, 'move'],
+    ['not-executed', REST_MS, 2 * REST_MS, 'refused'],
+    ['not-executed', 2 * REST_MS, 2 * REST_MS, 'move'],
+  ] as const)('found %s %i ms after it left, resting %i ms by its worker: %s', (finding, agoMs, restMs, kind) => {
+    given(row({ leftByMs: NOW - agoMs, restMs }))
+      .when((state) => resolve({ finding })(state).kind)
+      .then(kind)
+  })
+
+  test('says from when on it can be called not executed', () => {
+    given(row({ leftByMs: NOW }))
+      .when(resolve({ finding: 'not-executed' }))
+      .then(refused('too-early', 'left at 2026-05-04T09:00:00.000Z', 'not-executed from 2026-05-04T09:15:00.000Z on'))
+  })
+
+  test('takes no transaction that settled another row', () => {
+    given(row())
+      .when(resolve({ transactionId: '77' }, { reference: 'B', batchId: 'b0', rowNo: 9 }))
+      .then(refused('transaction-taken', 'Transaction 77 settled B already \\(row 9 of batch b0\\)'))
+  })
+
+  test.each([
+    [{ batchId: 'b1', rowNo: 2 }, 'move'],
+    [{ batchId: 'b1', rowNo: 3 }, 'refused'],
+    [{ batchId: 'b2', rowNo: 2 }, 'refused'],
+  ] as const)('of batch b1, row 2 that was looked up as %o: %s', (shown, kind) => {
+    given(row())
+      .when((state) => resolve({ row: shown })(state).kind)
+      .then(kind)
+  })
+})
+
+describe('a row that is not in doubt', () => {
+  test.each([
+    ['APPROVED', 'approved', null, 'already'],
+    ['APPROVED', 'approved', '077', 'already'],
+    ['APPROVED', 'approved', '78', 'refused'],
+    ['APPROVED', 'declined', null, 'refused'],
+    ['DECLINED', 'declined', null, 'already'],
+    ['FAILED', 'not-executed', null, 'already'],
+    ['READY', 'send-again', null, 'already'],
+    ['READY', 'approved', null, 'refused'],
+    ['SENDING', 'approved', null, 'refused'],
+  ] as const)('but %s, with transaction 77, found %s with %s: %s', (state, finding, transactionId, kind) => {
+    given(row({ state, transactionId: '77' }))
+      .when((one) => resolve({ finding, transactionId })(one).kind)
+      .then(kind)
+  })
+
+  test('says what it is', () => {
+    given(row({ state: 'SENDING' }))
+      .when(resolve({}))
+      .then(refused('not-in-doubt', 'A \\(row 2 of batch b1\\) is not in doubt: it is PENDING'))
+  })
+
+  test('moves by no finding', () => {
+    for (const state of ['READY', 'SENDING', 'APPROVED', 'DECLINED', 'FAILED', 'CANCELLED'] as const)
+      for (const finding of FINDINGS) expect(resolve({ finding })(row({ state })).kind).not.toBe('move')
+  })
+})
+
+describe('the row that a reference means', () => {
+  const doubt = row()
+  const other = row({ merchant: 'store' })
+  const settled = row({ state: 'APPROVED', merchant: 'store' })
+
+  test.each([
+    ['none', [], refused('unknown', 'no instruction "A" in this ledger')],
+    ['one in doubt', [doubt], doubt],
+    ['one settled', [settled], settled],
+    ['one in doubt among settled ones', [settled, doubt], doubt],
+    ['two in doubt', [doubt, other], refused('ambiguous', 'several merchants \\(shop, store\\)')],
+    ['two settled', [settled, { ...settled }], refused('ambiguous', '\\(store, store\\)')],
+  ])('of %s', (_which, rows, result) => {
+    given(rows as readonly RowToResolve[])
+      .when((all) => rowMeant(all, ASKED))
+      .then(result)
+  })
+
+  test('names the merchant that was asked for', () => {
+    given([] as RowToResolve[])
+      .when((all) => rowMeant(all, { reference: 'A', merchant: 'shop' }))
+      .then(refused('unknown', '"A" of merchant shop in'))
+  })
+})
+
+test('a row that moved while it was resolved says so', () => {
+  given(row())
+    .when((state) => movedMeanwhile(state, ASKED))
+    .then(refused('not-in-doubt', 'has just moved on'))
+})
