@@ -25,6 +25,9 @@ const LEDGER = 'test/ledger/sqlite/ledger.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
 const PAUSING = 'test/ledger/rules/pausing.test.ts'
 const RESOLVING = 'test/ledger/rules/resolving.test.ts'
+const REFUNDING = 'test/ledger/rules/refunding.test.ts'
+const ARRIVING = 'test/ledger/rules/arriving.test.ts'
+const LOOKALIKES = 'test/ledger/rules/lookalikes.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
@@ -2127,8 +2130,15 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'refunds in doubt and on their way count against the sale',
+    file: 'src/ledger/rules/refunding.ts',
+    guard: "['READY', 'SENDING', 'IN_DOUBT', 'APPROVED']",
+    without: "['APPROVED']",
+    tests: [REFUNDING, LEDGER],
+  },
+  {
+    name: 'the refunds that count are those of the rule',
     file: 'src/ledger/sqlite/refunds.ts',
-    guard: "(r.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR r.money_warning = 1)",
+    guard: '(r.state IN (${listOf(REFUND_COUNTS_IN)}) OR r.money_warning = 1)',
     without: "(r.state IN ('APPROVED') OR r.money_warning = 1)",
     tests: [LEDGER],
   },
@@ -2138,6 +2148,13 @@ export const GUARDS: readonly Guard[] = [
     guard: "    if (beyond !== null) return { kind: 'refused', reason: beyond }\n",
     without: '',
     tests: [LEDGER],
+  },
+  {
+    name: 'a refund of more than the sale, or in another currency, is beyond it',
+    file: 'src/ledger/rules/refunding.ts',
+    guard: 'return currency !== soldCurrency || refundedMinor > soldMinor',
+    without: 'return currency !== soldCurrency',
+    tests: [REFUNDING],
   },
   {
     name: 'a refund that repeats or exceeds what was refunded of an unknown sale is asked about',
@@ -2169,10 +2186,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a refund that comes as a message in another currency than those before is asked about',
-    file: 'src/ledger/sqlite/refunds.ts',
+    file: 'src/ledger/rules/refunding.ts',
     guard: '(before.currency === currency && before.refundedMinor > amountMinor)',
-    without: '(before.refundedMinor > amountMinor)',
-    tests: [LEDGER],
+    without: 'before.refundedMinor > amountMinor',
+    tests: [REFUNDING],
   },
   {
     name: 'refunds that came between review and record are weighed with the file',
@@ -2184,9 +2201,30 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'messages that add up to more than can be counted are refused',
     file: 'src/ledger/sqlite/intake.ts',
-    guard: "    if (beyondCounting !== null) return { kind: 'refused', reason: beyondCounting }\n",
+    guard: "    if (uncountable !== null) return { kind: 'refused', reason: uncountable }\n",
     without: '',
     tests: [LEDGER],
+  },
+  {
+    name: 'a sum is counted up to the largest that fits',
+    file: 'src/ledger/rules/arriving.ts',
+    guard: 'if (sumMinor + (amountMinor ?? 0) <= MOST_MINOR) return null',
+    without: 'if (sumMinor <= MOST_MINOR) return null',
+    tests: [ARRIVING],
+  },
+  {
+    name: 'a message with other content under a recorded reference is refused',
+    file: 'src/ledger/rules/arriving.ts',
+    guard: '  if (known.content === content) return',
+    without: '  if (content !== null) return',
+    tests: [ARRIVING],
+  },
+  {
+    name: 'a message waits for the draft that holds its reference',
+    file: 'src/ledger/rules/arriving.ts',
+    guard: "  if (known.stage === 'draft') return 'held-by-draft'\n",
+    without: '',
+    tests: [ARRIVING],
   },
   {
     name: 'an order that adds up to more than 64 bits stops nobody',
@@ -2296,9 +2334,30 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a look-alike under another run key counts while it has still to be sent',
     file: 'src/ledger/sqlite/lookalikes.ts',
-    guard: "WHEN i.state IN ('READY', 'SENDING') THEN 1",
-    without: "WHEN i.state IN ('READY', 'SENDING') THEN NOT (${OTHER_RUN_KEY})",
+    guard: 'WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN 1',
+    without: 'WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN NOT (${OTHER_RUN_KEY})',
     tests: [LEDGER],
+  },
+  {
+    name: 'a look-alike counts until its window is over',
+    file: 'src/ledger/rules/lookalikes.ts',
+    guard: 'approvedSinceMs: nowMs - APPROVED_DAYS * DAY_MS',
+    without: 'approvedSinceMs: nowMs',
+    tests: [LOOKALIKES],
+  },
+  {
+    name: 'a look-alike that has still to be sent counts',
+    file: 'src/ledger/rules/lookalikes.ts',
+    guard: "['READY', 'SENDING']",
+    without: "['READY']",
+    tests: [LOOKALIKES],
+  },
+  {
+    name: 'a look-alike that may have been executed counts',
+    file: 'src/ledger/rules/lookalikes.ts',
+    guard: "['IN_DOUBT', 'APPROVED']",
+    without: "['APPROVED']",
+    tests: [LOOKALIKES],
   },
   {
     name: 'a draft is invisible until it is whole',

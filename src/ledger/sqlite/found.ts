@@ -1,11 +1,19 @@
-// What statements find. Which columns a statement has is known by its text alone, so a caller says it, and no cast is needed.
+// What statements find, and words inside them. Which columns a statement has is known by its text alone, so a caller says it, and no cast is needed.
 
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 
-export function findRow<Row>(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
-  return statement.get(...values) as Row | undefined
+export function findRow<Row>(
+  statement: StatementSync,
+  ...values: readonly SQLInputValue[] | readonly [Readonly<Record<string, SQLInputValue>>]
+): Row | undefined {
+  return statement.get(...(values as readonly SQLInputValue[])) as Row | undefined
 }
 
 export function findRows<Row>(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
   return statement.all(...values) as Row[]
+}
+
+/** Inside `IN (…)`. Of words of the program only: nothing is escaped. */
+export function listOf(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ')
 }

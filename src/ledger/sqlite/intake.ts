@@ -6,21 +6,24 @@ import { Fault } from '../../domain/fault.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../domain/message.ts'
-import type { State } from '../../domain/states.ts'
 import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
 import { shortUsername } from '../../domain/username.ts'
 import type { IntakeLedger, IntakeMessage } from '../../ports/ledger/intake.ts'
+import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../rules/arriving.ts'
+import { type LikeRow, likenessText } from '../rules/lookalikes.ts'
+import type { Refund } from '../rules/refunding.ts'
 import { openActs } from './acts.ts'
 import { isCanaryOf } from './canary.ts'
 import type { Committer } from './commit.ts'
 import { openAccepting } from './copies/identity.ts'
 import { deleteDrafts, openDraftOn } from './draft.ts'
+import { findRow } from './found.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { openOddReferences } from './odd-references.ts'
 import { openDigests, openRecorded } from './recorded.ts'
-import { openRefundCheck, type SingleRefund } from './refunds.ts'
+import { openRefundCheck } from './refunds.ts'
 import { type InstructionColumns, toColumns } from './rows.ts'
-import { MOST_MINOR, type Tally } from './tally.ts'
+import type { Tally } from './tally.ts'
 import { openXtlCheck } from './xtl-order-ids.ts'
 
 export interface IntakeParts {
@@ -133,25 +136,16 @@ function accountOf(db: DatabaseSync, name: string, url: string, username: string
   return Number(insert.run(name, url, username, nowMs).lastInsertRowid) as AccountId
 }
 
-interface Recorded {
-  id: number
-  batch_id: string
-  row_no: number
-  state: State
-  content: string
-  stage: 'draft' | 'open'
-}
-
 function openRecording(
   db: DatabaseSync,
   tally: Tally,
   parts: IntakeParts,
 ): (message: IntakeMessage) => IntakeAnswer | 'held-by-draft' {
   const byReference = db.prepare(`
-    SELECT i.id, i.batch_id, i.row_no, i.state, i.content, b.stage FROM instruction i JOIN batch b ON b.id = i.batch_id
+    SELECT i.batch_id AS batchId, i.row_no AS rowNo, i.state, i.content, b.stage FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.account_id = ? AND i.reference = ? AND i.holds_reference = 1`)
   const likeRow = db.prepare(`
-    SELECT i.batch_id, i.row_no, i.reference, i.state || CASE i.money_warning WHEN 1 THEN '; ' || i.warning ELSE '' END AS state
+    SELECT i.batch_id AS batchId, i.row_no AS rowNo, i.reference, i.state || CASE i.money_warning WHEN 1 THEN '; ' || i.warning ELSE '' END AS state
     FROM instruction i WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
       SELECT $lookalike AS lookalike, $reference AS reference, $runKey AS run_key) d)`)
   const refunds = openRefundCheck(db)
@@ -180,7 +174,7 @@ function openRecording(
   }
 
   function batchOfDay(accountId: AccountId, nowMs: number): BatchId {
-    const day = new Date(nowMs).toISOString().slice(0, 10)
+    const day = dayOf(nowMs)
     const found = dayBatch.get(Number(accountId), day) as { id: string } | undefined
     if (found !== undefined) return found.id as BatchId
     const batchId = parts.newBatchId(nowMs)
@@ -189,22 +183,17 @@ function openRecording(
     return batchId
   }
 
-  /** Why the message cannot be counted with the others of its batch; null when it can. */
-  function boundless(batchId: BatchId, { amount_minor: amountMinor }: InstructionColumns): string | null {
-    const { sum } = sumOf.get(batchId) as { sum: number }
-    if (sum + (amountMinor ?? 0) <= MOST_MINOR) return null
-    return `the messages of this day add up to more than can be counted exactly (batch ${batchId}): check their amounts. When they are wrong, cancel that batch; messages then go into a new one`
-  }
-
   /** Why the message looks like an instruction that is already here; null when it does not. */
   function likeness(message: IntakeMessage, row: InstructionColumns): string | null {
     if (message.allowLookalike || row.lookalike === null) return null
     const { lookalike, reference } = row
-    const found = likeRow.get({ ...lookalikeSince(message), lookalike, reference, runKey: message.runKey }) as
-      | { batch_id: string; row_no: number; reference: string; state: string }
-      | undefined
-    if (found === undefined) return refundedBefore(message, row)
-    return `it looks like ${found.reference} (row ${found.row_no} of batch ${found.batch_id}, ${found.state}): same operation, amount and target. Set allow_lookalike to true if it is a second one`
+    const found = findRow<LikeRow>(likeRow, {
+      ...lookalikeSince(message),
+      lookalike,
+      reference,
+      runKey: message.runKey,
+    })
+    return found === undefined ? refundedBefore(message, row) : likenessText(found)
   }
 
   function refundedBefore({ accountId }: IntakeMessage, row: InstructionColumns): string | null {
@@ -213,25 +202,16 @@ function openRecording(
     return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
   }
 
-  function recordedUnder(accountId: AccountId, reference: string): Recorded | undefined {
-    const known = byReference.get(Number(accountId), reference) as unknown as Recorded | undefined
+  function recordedUnder(accountId: AccountId, reference: string): RecordedRow | undefined {
+    const known = findRow<RecordedRow>(byReference, accountId, reference)
     const odd = known === undefined ? oddReference(reference, accountId) : null
-    return odd === null ? known : (byReference.get(Number(accountId), odd) as unknown as Recorded | undefined)
+    return odd === null ? known : findRow<RecordedRow>(byReference, accountId, odd)
   }
 
   return (message) => {
     const row = toColumns(message.instruction)
     const known = recordedUnder(message.accountId, row.reference)
-    if (known !== undefined) {
-      if (known.stage === 'draft') return 'held-by-draft'
-      if (known.content !== row.content) {
-        return {
-          kind: 'refused',
-          reason: `the reference is recorded with other content (row ${known.row_no} of batch ${known.batch_id}, ${known.state})`,
-        }
-      }
-      return { kind: 'duplicate', batchId: known.batch_id as BatchId, rowNo: known.row_no, state: known.state }
-    }
+    if (known !== undefined) return answerForKnown(known, row.content)
     const refund = refundOf(row)
     const beyond = refund === null ? null : refunds.beyondSale(message.accountId, refund)
     if (beyond !== null) return { kind: 'refused', reason: beyond }
@@ -240,8 +220,9 @@ function openRecording(
     const like = likeness(message, row)
     if (like !== null) return { kind: 'refused', reason: like }
     const batchId = batchOfDay(message.accountId, message.nowMs)
-    const beyondCounting = boundless(batchId, row)
-    if (beyondCounting !== null) return { kind: 'refused', reason: beyondCounting }
+    const { sum } = sumOf.get(batchId) as { sum: number }
+    const uncountable = beyondCounting(batchId, sum, row.amount_minor)
+    if (uncountable !== null) return { kind: 'refused', reason: uncountable }
     accept()
     const { rows: rowNo } = nextRow.get(batchId) as { rows: number }
     const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
@@ -277,7 +258,7 @@ function openRecording(
   }
 }
 
-function refundOf(row: InstructionColumns): SingleRefund | null {
+function refundOf(row: InstructionColumns): Refund | null {
   const { operation, order_key: orderKey, amount_minor: amountMinor, currency } = row
   if (operation !== 'REFUND' || orderKey === null || amountMinor === null || currency === null) return null
   return { orderKey, amountMinor: BigInt(amountMinor), currency }

@@ -2,9 +2,8 @@
 // rule for the rows of a file and for messages.
 
 import type { AccountId } from '../../domain/ids.ts'
-
-const DAY_MS = 86_400_000
-const APPROVED_DAYS = 30
+import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE, lookalikeWindow } from '../rules/lookalikes.ts'
+import { listOf } from './found.ts'
 
 const OTHER_RUN_KEY = 'i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key'
 const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)'
@@ -17,8 +16,8 @@ const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)
  * counts like an approved one. The parameters are those of `lookalikeSince`.
  */
 export const STILL_COUNTS = `b.stage = 'open' AND CASE
-      WHEN i.state IN ('READY', 'SENDING') THEN 1
-      WHEN i.state NOT IN ('IN_DOUBT', 'APPROVED') AND i.money_warning = 0 THEN 0
+      WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN 1
+      WHEN i.state NOT IN (${listOf(COUNTS_FOR_A_WHILE)}) AND i.money_warning = 0 THEN 0
       WHEN ${OTHER_RUN_KEY} THEN ${SENT_AT} >= $otherRunKeySince
       WHEN i.state = 'IN_DOUBT' THEN 1
       ELSE ${SENT_AT} >= $approvedSince END`
@@ -37,9 +36,6 @@ export interface LookalikeSince {
 }
 
 export function lookalikeSince({ accountId, nowMs, lookalikeDays }: LookalikeSince) {
-  return {
-    account: Number(accountId),
-    approvedSince: nowMs - APPROVED_DAYS * DAY_MS,
-    otherRunKeySince: nowMs - lookalikeDays * DAY_MS,
-  }
+  const { approvedSinceMs, otherRunKeySinceMs } = lookalikeWindow(nowMs, lookalikeDays)
+  return { account: accountId, approvedSince: approvedSinceMs, otherRunKeySince: otherRunKeySinceMs }
 }

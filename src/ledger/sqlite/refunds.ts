@@ -1,23 +1,36 @@
-// What may still be refunded of an order: not more than its sale where that is recorded; where it is not, nobody knows the
-// order's balance here, and a refund that would repeat or exceed what was refunded before is asked about.
+// What is recorded of the sales and refunds of an order, and the refunds of a draft or a message held against it. What is too
+// much, and what is asked about, stands in `rules/refunding.ts`; the statements over a whole draft say the same as sets.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { DraftHeader } from '../../domain/draft.ts'
 import type { AccountId } from '../../domain/ids.ts'
-import { type Currency, formatAmount } from '../../domain/money.ts'
+import {
+  amountText,
+  faultBeyondSale,
+  isBeyondSale,
+  REFUND_COUNTS_IN,
+  type Refund,
+  type Refunded,
+  type RefundOfSale,
+  refundedBefore,
+  SALE_OF_ITS_ORDER,
+  SALES,
+  type Sale,
+  type SalePlace,
+} from '../rules/refunding.ts'
+import { findRow, findRows, listOf } from './found.ts'
 
 /**
- * Sales of an order, as the record knows them: approved, with the amount and currency asked for. An AUTH is none before its
- * capture, which goes by the order that it named and by the one that it was answered with. Where an answer differed about
+ * Sales of an order, as the record knows them: approved, with the amount and currency asked for. Where an answer differed about
  * money, the sale is not known after all.
  */
-const SALES = (account: string, key: string) => `
+const SALES_OF = (account: string, key: string) => `
   SELECT id, amount_minor, currency, money_warning FROM instruction
   WHERE account_id = ${account} AND ltrim(answered_order_id, '0') = ${key} AND answered_order_id IS NOT NULL
-    AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED'
+    AND operation IN (${listOf(SALES)}) AND state = 'APPROVED'
   UNION
   SELECT id, amount_minor, currency, money_warning FROM instruction
-  WHERE account_id = ${account} AND order_key = ${key} AND order_key IS NOT NULL AND operation = 'CAUTH' AND state = 'APPROVED'`
+  WHERE account_id = ${account} AND order_key = ${key} AND order_key IS NOT NULL AND operation = '${SALE_OF_ITS_ORDER}' AND state = 'APPROVED'`
 
 /**
  * `sum` throws beyond 64 bits, and then an order with thousands of enormous rows would stop whoever asks for it. This is
@@ -27,11 +40,11 @@ const SUM = 'CAST(total(amount_minor) AS INTEGER)'
 
 const IS_ONE_SALE = `max(money_warning) = 0 AND min(currency) = max(currency) AND ${SUM} <= ${Number.MAX_SAFE_INTEGER}`
 
-/** Refunds of the order that moved money, may have, or are going to. Those of a draft are none. */
+/** Refunds of the order that count. Those of a draft are none. */
 const REFUNDS = (account: string, key: string) => `
   SELECT r.id, r.amount_minor, r.currency FROM instruction r JOIN batch b ON b.id = r.batch_id
   WHERE r.account_id = ${account} AND r.order_key = ${key} AND r.order_key IS NOT NULL AND r.operation = 'REFUND'
-    AND (r.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR r.money_warning = 1) AND b.stage = 'open'`
+    AND (r.state IN (${listOf(REFUND_COUNTS_IN)}) OR r.money_warning = 1) AND b.stage = 'open'`
 
 /** What was declared; null where refunds of one order were declared in several. The gateway uses the order's for all. */
 const ONE_CURRENCY = 'CASE WHEN min(currency) = max(currency) THEN min(currency) END'
@@ -60,9 +73,9 @@ export function meetRefunds(db: DatabaseSync, { accountId }: DraftHeader): void 
   const beyond = db.prepare(BEYOND)
   beyond.setReadBigInts(true)
   const fault = db.prepare('INSERT INTO temp.draft_fault VALUES (?, ?, ?, ?, ?, ?)')
-  for (const row of beyond.all() as unknown as Array<Beyond & { rowNo: bigint; line: bigint; askedMinor: bigint }>) {
-    const { column, problem, remedy } = beyondSale(row)
-    const value = column === 'amount' ? amountOf(row.askedMinor, row.currency) : row.currency
+  for (const row of findRows<RefundOfSale & { rowNo: bigint; line: bigint; askedMinor: bigint }>(beyond)) {
+    const { column, problem, remedy } = faultBeyondSale(row)
+    const value = column === 'amount' ? amountText(row.askedMinor, row.currency) : row.currency
     fault.run(row.rowNo, row.line, column, value, problem, remedy)
   }
 }
@@ -76,7 +89,9 @@ function gatherOrders(db: DatabaseSync, accountId: AccountId): void {
     GROUP BY order_key`)
   db.prepare(`
     UPDATE temp.draft_order AS o SET (sold_minor, sold_currency, sale_row) = (
-      SELECT ${SUM}, min(currency), min(id) FROM (${SALES('?1', 'o.order_key')}) HAVING ${IS_ONE_SALE})`).run(account)
+      SELECT ${SUM}, min(currency), min(id) FROM (${SALES_OF('?1', 'o.order_key')}) HAVING ${IS_ONE_SALE})`).run(
+    account,
+  )
   db.prepare(`
     UPDATE temp.draft_order AS o SET (refunded_minor, refunded_currency, refund_row) = (
       SELECT ${SUM}, ${ONE_CURRENCY}, max(id) FROM (${REFUNDS('?1', 'o.order_key')}))`).run(account)
@@ -121,83 +136,35 @@ export function stillFits(db: DatabaseSync, { accountId }: DraftHeader): boolean
   return db.prepare(BEYOND).get() === undefined && asked.get() === undefined
 }
 
-interface Beyond {
-  readonly currency: string
-  readonly orderId: string
-  /** Before this row and with it. */
-  readonly refundedMinor: bigint
-  readonly soldMinor: bigint
-  readonly soldCurrency: string
-  readonly batchId: string
-  readonly saleRowNo: bigint | number
-}
-
-/** What belongs to the one row stands in brackets, so that many with one trouble can be told as one. */
-function beyondSale(row: Beyond): { column: string; problem: string; remedy: string } {
-  const sale = `its sale, row ${row.saleRowNo} of batch ${row.batchId}, was`
-  if (row.currency !== row.soldCurrency) {
-    return {
-      column: 'request_currency',
-      problem: `the order was paid in another currency (order ${row.orderId}: ${sale} in ${row.soldCurrency})`,
-      remedy: 'a refund is made in the currency of its order: check the amount and the currency',
-    }
-  }
-  const asked = `${amountOf(row.refundedMinor, row.currency)} ${row.currency}`
-  return {
-    column: 'amount',
-    problem: `more of the order would be refunded than was paid (with this row ${asked} of order ${row.orderId}; ${sale} ${amountOf(row.soldMinor, row.currency)} ${row.currency})`,
-    remedy: 'take out the refund that is too much, or correct the amount or the order id',
-  }
-}
-
-function amountOf(amountMinor: bigint, currency: string): string {
-  return formatAmount({ amountMinor, currency: currency as Currency })
-}
-
-export interface SingleRefund {
-  readonly orderKey: string
-  readonly amountMinor: bigint
-  readonly currency: string
-}
-
 /** The same for refunds that come one by one. null: nothing speaks against it. */
 export interface RefundCheck {
-  beyondSale(accountId: AccountId, refund: SingleRefund): string | null
-  refundedBefore(accountId: AccountId, refund: SingleRefund): string | null
+  beyondSale(accountId: AccountId, refund: Refund): string | null
+  refundedBefore(accountId: AccountId, refund: Refund): string | null
 }
 
 export function openRefundCheck(db: DatabaseSync): RefundCheck {
   const sold = db.prepare(`
-    SELECT ${SUM} AS soldMinor, min(currency) AS soldCurrency, min(id) AS saleRow FROM (${SALES('?1', '?2')})
+    SELECT ${SUM} AS soldMinor, min(currency) AS soldCurrency, min(id) AS saleRow FROM (${SALES_OF('?1', '?2')})
     HAVING ${IS_ONE_SALE}`)
   const refunded = db.prepare(`
     SELECT ${SUM} AS refundedMinor, ${ONE_CURRENCY} AS currency FROM (${REFUNDS('?1', '?2')})`)
   const rowOf = db.prepare('SELECT batch_id AS batchId, row_no AS saleRowNo FROM instruction WHERE id = ?')
   for (const statement of [sold, refunded]) statement.setReadBigInts(true)
-  const soldOf = (accountId: AccountId, key: string) =>
-    sold.get(Number(accountId), key) as { soldMinor: bigint; soldCurrency: string; saleRow: bigint } | undefined
-  const refundedOf = (accountId: AccountId, key: string) =>
-    refunded.get(Number(accountId), key) as { refundedMinor: bigint; currency: string | null }
+  const soldOf = (accountId: AccountId, key: string) => findRow<Sale & { saleRow: bigint }>(sold, accountId, key)
+  const refundedOf = (accountId: AccountId, key: string) => findRow<Refunded>(refunded, accountId, key)!
 
   return {
     beyondSale(accountId, { orderKey, amountMinor, currency }) {
       const sale = soldOf(accountId, orderKey)
       if (sale === undefined) return null
       const refundedMinor = refundedOf(accountId, orderKey).refundedMinor + amountMinor
-      if (currency === sale.soldCurrency && refundedMinor <= sale.soldMinor) return null
-      const found = rowOf.get(sale.saleRow) as { batchId: string; saleRowNo: number }
-      return beyondSale({ ...sale, ...found, refundedMinor, currency, orderId: orderKey }).problem
+      const refund = { ...sale, orderId: orderKey, refundedMinor, currency }
+      if (!isBeyondSale(refund)) return null
+      return faultBeyondSale({ ...refund, ...findRow<SalePlace>(rowOf, sale.saleRow)! }).problem
     },
-    refundedBefore(accountId, { orderKey, amountMinor, currency }) {
-      if (soldOf(accountId, orderKey) !== undefined) return null
-      const before = refundedOf(accountId, orderKey)
-      if (before.refundedMinor === 0n || (before.currency === currency && before.refundedMinor > amountMinor))
-        return null
-      const what =
-        before.currency === null
-          ? `order ${orderKey} was refunded before, in more than one currency`
-          : `${amountOf(before.refundedMinor, before.currency)} ${before.currency} of order ${orderKey} was refunded before`
-      return `${what}, and its sale is not recorded here`
+    refundedBefore(accountId, refund) {
+      const isSold = soldOf(accountId, refund.orderKey) !== undefined
+      return isSold ? null : refundedBefore(refund, refundedOf(accountId, refund.orderKey))
     },
   }
 }

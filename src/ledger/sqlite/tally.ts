@@ -4,12 +4,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { State } from '../../domain/states.ts'
 import type { Committer } from './commit.ts'
 
-/**
- * What the amounts of a batch may add up to, all currencies together. Sums are kept in SQLite's integers, which hold twice
- * that: what is written in one commit with a message that just passed still fits.
- */
-export const MOST_MINOR = 4e18
-
 export interface Counted {
   readonly batch_id: string
   readonly operation: string | null

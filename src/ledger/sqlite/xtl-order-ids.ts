@@ -4,6 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { DraftHeader } from '../../domain/draft.ts'
 import type { IntakeMessage } from '../../ports/ledger/intake.ts'
+import { xtlTakenText } from '../rules/arriving.ts'
 import { lookalikeSince, STILL_COUNTS } from './lookalikes.ts'
 import type { InstructionColumns } from './rows.ts'
 
@@ -56,16 +57,15 @@ export function refuseXtlTaken(db: DatabaseSync, header: DraftHeader): void {
 /** The same for messages: why the xtl_order_id is taken; null: it is free. */
 export function openXtlCheck(db: DatabaseSync): (message: IntakeMessage, row: InstructionColumns) => string | null {
   const taken = db.prepare(`
-    SELECT i.batch_id, i.row_no, i.reference, i.state FROM instruction i
+    SELECT i.batch_id AS batchId, i.row_no AS rowNo, i.reference, i.state FROM instruction i
     WHERE i.id = (SELECT (${RECORDED_XTL}) FROM (
       SELECT $xtl AS xtl_order_id, $operation AS operation, $reference AS reference, $runKey AS run_key) d)`)
   return (message, { xtl_order_id: xtl, operation, reference }) => {
     if (xtl === null) return null
     const { runKey } = message
     const found = taken.get({ ...lookalikeSince(message), xtl, operation, reference, runKey }) as
-      | { batch_id: string; row_no: number; reference: string; state: string }
+      | { batchId: string; rowNo: number; reference: string; state: string }
       | undefined
-    if (found === undefined) return null
-    return `xtl_order_id ${xtl} is that of ${found.reference} (row ${found.row_no} of batch ${found.batch_id}, ${found.state}). Give each instruction one of its own, or leave it out`
+    return found === undefined ? null : xtlTakenText(xtl, found)
   }
 }

@@ -1,0 +1,38 @@
+// How long a recorded instruction counts for one that looks like it. Pure.
+
+import type { State } from '../../domain/states.ts'
+
+const DAY_MS = 86_400_000
+const APPROVED_DAYS = 30
+
+/** Still to be sent, so both would be sent from now on: these count however old they are and whatever their run key. */
+export const COUNTS_ALWAYS: readonly State[] = ['READY', 'SENDING']
+
+/** Sent, or perhaps sent: these count for a while. Any other state was not executed, and counts no more. */
+export const COUNTS_FOR_A_WHILE: readonly State[] = ['IN_DOUBT', 'APPROVED']
+
+export interface LookalikeWindow {
+  /** What was approved counts if it was sent at that moment or later. */
+  readonly approvedSinceMs: number
+  /** Of rows under another run key, what was sent counts if that was at that moment or later: it is last month's charge. */
+  readonly otherRunKeySinceMs: number
+}
+
+/** `lookalikeDays`: of rows under another run key. */
+export function lookalikeWindow(nowMs: number, lookalikeDays: number): LookalikeWindow {
+  return { approvedSinceMs: nowMs - APPROVED_DAYS * DAY_MS, otherRunKeySinceMs: nowMs - lookalikeDays * DAY_MS }
+}
+
+/** A recorded row that a new one looks like. */
+export interface LikeRow {
+  readonly reference: string
+  readonly batchId: string
+  readonly rowNo: number
+  /** With what it warns of about money. */
+  readonly state: string
+}
+
+/** Why a message is not accepted unasked: it looks like a recorded row. */
+export function likenessText({ reference, rowNo, batchId, state }: LikeRow): string {
+  return `it looks like ${reference} (row ${rowNo} of batch ${batchId}, ${state}): same operation, amount and target. Set allow_lookalike to true if it is a second one`
+}

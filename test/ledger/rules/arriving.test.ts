@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import {
+  answerForKnown,
+  beyondCounting,
+  dayOf,
+  MOST_MINOR,
+  type RecordedRow,
+  xtlTakenText,
+} from '../../../src/ledger/rules/arriving.ts'
+import { given } from './given.ts'
+
+const BATCH = 'b1' as BatchId
+
+describe('a message under a reference that is recorded', () => {
+  const known: RecordedRow = { batchId: BATCH, rowNo: 2, state: 'APPROVED', content: 'same', stage: 'open' }
+
+  test.each([
+    ['open', 'same', { kind: 'duplicate', batchId: BATCH, rowNo: 2, state: 'APPROVED' }],
+    [
+      'open',
+      'other',
+      { kind: 'refused', reason: 'the reference is recorded with other content (row 2 of batch b1, APPROVED)' },
+    ],
+    ['draft', 'same', 'held-by-draft'],
+    ['draft', 'other', 'held-by-draft'],
+  ] as const)('in a batch that is %s, with %s content', (stage, content, result) => {
+    given({ ...known, stage })
+      .when((row) => answerForKnown(row, content))
+      .then(result)
+  })
+})
+
+describe('the amounts of a batch', () => {
+  test.each([
+    [0, null, true],
+    [MOST_MINOR, null, true],
+    [MOST_MINOR - 1e6, 1e6, true],
+    [MOST_MINOR, 1e6, false],
+  ])('that add up to %d before %s can be counted: %s', (sum, amount, fits) => {
+    given(sum)
+      .when((before) => beyondCounting(BATCH, before, amount) === null)
+      .then(fits)
+  })
+
+  test('beyond counting say which batch to cancel', () => {
+    given(2 * MOST_MINOR)
+      .when((sum) => beyondCounting(BATCH, sum, 1))
+      .then(expect.stringContaining('(batch b1): check their amounts. When they are wrong, cancel that batch'))
+  })
+})
+
+test.each([
+  ['2026-05-04T23:59:59.999Z', '2026-05-04'],
+  ['2026-05-05T00:00:00.000Z', '2026-05-05'],
+])('a message of %s is of the day %s', (moment, day) => {
+  given(Date.parse(moment)).when(dayOf).then(day)
+})
+
+test('an xtl_order_id that is taken names the row that has it', () => {
+  given({ reference: 'A', rowNo: 2, batchId: 'b1', state: 'READY' })
+    .when((row) => xtlTakenText('x7', row))
+    .then(
+      'xtl_order_id x7 is that of A (row 2 of batch b1, READY). Give each instruction one of its own, or leave it out',
+    )
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { STATES } from '../../../src/domain/states.ts'
+import {
+  COUNTS_ALWAYS,
+  COUNTS_FOR_A_WHILE,
+  likenessText,
+  lookalikeWindow,
+} from '../../../src/ledger/rules/lookalikes.ts'
+import { given } from './given.ts'
+
+const NOW = Date.UTC(2026, 4, 31)
+
+test.each([
+  ['READY', 'always'],
+  ['SENDING', 'always'],
+  ['APPROVED', 'for a while'],
+  ['DECLINED', 'never'],
+  ['FAILED', 'never'],
+  ['IN_DOUBT', 'for a while'],
+  ['CANCELLED', 'never'],
+  ['INVALID', 'never'],
+  ['DUPLICATE', 'never'],
+] as const)('a row that is %s counts as a look-alike: %s', (state, howLong) => {
+  expect(STATES).toContain(state)
+  given(state)
+    .when((is) => (COUNTS_ALWAYS.includes(is) ? 'always' : COUNTS_FOR_A_WHILE.includes(is) ? 'for a while' : 'never'))
+    .then(howLong)
+})
+
+test.each([
+  [30, '2026-05-01T00:00:00.000Z'],
+  [20, '2026-05-11T00:00:00.000Z'],
+  [0, '2026-05-31T00:00:00.000Z'],
+])('with %i days, what was approved counts for 30, and under another run key since %s', (days, otherSince) => {
+  given(NOW)
+    .when((nowMs) => lookalikeWindow(nowMs, days))
+    .then({ approvedSinceMs: Date.UTC(2026, 4, 1), otherRunKeySinceMs: Date.parse(otherSince) })
+})
+
+test('a likeness names the row and says what to do', () => {
+  given({ reference: 'A', batchId: 'b1', rowNo: 2, state: 'APPROVED' })
+    .when(likenessText)
+    .then(
+      'it looks like A (row 2 of batch b1, APPROVED): same operation, amount and target. Set allow_lookalike to true if it is a second one',
+    )
+})
