@@ -28,6 +28,8 @@ const RESOLVING = 'test/ledger/rules/resolving.test.ts'
 const REFUNDING = 'test/ledger/rules/refunding.test.ts'
 const ARRIVING = 'test/ledger/rules/arriving.test.ts'
 const LOOKALIKES = 'test/ledger/rules/lookalikes.test.ts'
+const CANARY = 'test/ledger/rules/canary.test.ts'
+const ACCOUNTS = 'test/ledger/rules/accounts.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
@@ -2474,10 +2476,38 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'another canary than that of the batch is another brake',
-    file: 'src/ledger/sqlite/canary.ts',
+    file: 'src/ledger/rules/canary.ts',
     guard: 'return (asked?.rowNo ?? null) === recorded.rowNo && ',
     without: 'return ',
-    tests: [LEDGER],
+    tests: [CANARY],
+  },
+  {
+    name: 'a canary is chosen among rows that are due',
+    file: 'src/ledger/rules/canary.ts',
+    guard: '  if (dueFirst.rows > 0) return { ...dueFirst, executeAtMs: nowMs }\n',
+    without: '',
+    tests: [CANARY],
+  },
+  {
+    name: 'no account goes by a second name',
+    file: 'src/ledger/rules/accounts.ts',
+    guard: 'return same.name === asked.name ? same.id : knownByAnotherName(asked, same)',
+    without: 'return same.id',
+    tests: [ACCOUNTS],
+  },
+  {
+    name: 'a name that meant another account sends nothing',
+    file: 'src/ledger/rules/accounts.ts',
+    guard: "namesake === undefined ? 'new' : nameOfAnother(asked, namesake)",
+    without: "namesake === undefined ? 'new' : namesake.id",
+    tests: [ACCOUNTS],
+  },
+  {
+    name: 'no account takes over another',
+    file: 'src/ledger/rules/accounts.ts',
+    guard: 'if (holder !== undefined && holder.name !== to.name) {',
+    without: 'if (holder?.name === "") {',
+    tests: [ACCOUNTS],
   },
   {
     name: 'a run follows no worker that was started without the merchant',

@@ -7,11 +7,12 @@ import type { AccountId, BatchId } from '../../domain/ids.ts'
 import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../domain/message.ts'
 import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
-import { shortUsername } from '../../domain/username.ts'
 import type { IntakeLedger, IntakeMessage } from '../../ports/ledger/intake.ts'
+import { type Account, identifyAccount } from '../rules/accounts.ts'
 import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../rules/arriving.ts'
 import { type LikeRow, likenessText } from '../rules/lookalikes.ts'
 import type { Refund } from '../rules/refunding.ts'
+import { accountsLike } from './accounts.ts'
 import { openActs } from './acts.ts'
 import { isCanaryOf } from './canary.ts'
 import type { Committer } from './commit.ts'
@@ -40,7 +41,7 @@ export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally,
   return {
     account: (name, url, username, nowMs) =>
       committer
-        .write(() => accountOf(db, name, url, username, nowMs), { kind: 'faulting' })
+        .write(() => accountOf(db, { name, url, username }, nowMs), { kind: 'faulting' })
         .then((found) => {
           if (found instanceof Fault) throw found
           return found
@@ -113,27 +114,11 @@ function otherBrakes(
   return [...(canary ? (['canary'] as const) : []), ...(declines ? (['max-declined'] as const) : [])]
 }
 
-function accountOf(db: DatabaseSync, name: string, url: string, username: string, nowMs: number): AccountId | Fault {
-  const known = db.prepare('SELECT id, name, url, username FROM account WHERE name = ? OR (url = ? AND username = ?)')
-  const rows = known.all(name, url, username) as Array<{ id: number; name: string; url: string; username: string }>
-  const same = rows.find((row) => row.url === url && row.username === username)
-  if (same !== undefined && same.name === name) return same.id as AccountId
-  if (same !== undefined) {
-    return new Fault(
-      'config',
-      `The gateway account of merchant "${name}" is known to this ledger as "${same.name}". A second name would let one reference be sent twice. Nothing was sent. Use the name "${same.name}".`,
-    )
-  }
-  if (rows[0] !== undefined) {
-    const looksSame = rows[0].url === url && shortUsername(rows[0].username) === shortUsername(username)
-    const alike = looksSame ? ' (another user name that looks the same, cut as it is here)' : ''
-    return new Fault(
-      'config',
-      `Merchant "${name}" was ${shortUsername(rows[0].username)} at ${rows[0].url} in this ledger and is ${shortUsername(username)} at ${url} now${alike}. What was sent to one gateway account says nothing about another, so nothing is sent. If it is the same account at a new address or under a new user name: tranche adopt --merchant ${name} --reason TEXT. If it is another account, give it a name of its own, or use another TRANCHE_DATA_DIR.`,
-    )
-  }
+function accountOf(db: DatabaseSync, asked: Account, nowMs: number): AccountId | Fault {
+  const found = identifyAccount(asked, accountsLike(db, asked))
+  if (found !== 'new') return found
   const insert = db.prepare('INSERT INTO account (name, url, username, created_at) VALUES (?, ?, ?, ?)')
-  return Number(insert.run(name, url, username, nowMs).lastInsertRowid) as AccountId
+  return Number(insert.run(asked.name, asked.url, asked.username, nowMs).lastInsertRowid) as AccountId
 }
 
 function openRecording(

@@ -6,9 +6,10 @@ import type { Actor } from '../../../domain/actor.ts'
 import { type Adoption, stoppedBy } from '../../../domain/alarm.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { State } from '../../../domain/states.ts'
-import { shortUsername } from '../../../domain/username.ts'
 import type { ControlLedger } from '../../../ports/ledger/control.ts'
 import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
+import { accountToMove, addressText } from '../../rules/accounts.ts'
+import { accountsLike } from '../accounts.ts'
 import { openActs } from '../acts.ts'
 import type { Committer } from '../commit.ts'
 import { deleteDrafts } from '../draft.ts'
@@ -154,10 +155,12 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
 
     async moveAccount(name, url, username, reason, actor, nowMs) {
       const move = () => {
-        const moved = moveAccount(db, name, url, username)
+        const to = { name, url, username }
+        const moved = accountToMove(to, accountsLike(db, to))
         if (moved instanceof Fault) return moved
-        const told = `${moved.from} → ${shortUsername(username)} at ${url}: ${reason}`
-        act({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.accountId, reason: told })
+        db.prepare('UPDATE account SET url = ?, username = ? WHERE id = ?').run(url, username, moved.id)
+        const told = `${addressText(moved)} → ${addressText(to)}: ${reason}`
+        act({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.id, reason: told })
         return null
       }
       const fault = await committer.write(move, { kind: 'faulting' })
@@ -213,35 +216,4 @@ function lastRecordAtMs(db: DatabaseSync): number | null {
         coalesce((SELECT max(at) FROM act), 0)) AS at`)
     .get() as { at: number }
   return at === 0 ? null : at
-}
-
-function moveAccount(
-  db: DatabaseSync,
-  name: string,
-  url: string,
-  username: string,
-): { accountId: number; from: string } | Fault {
-  const holder = db.prepare('SELECT name FROM account WHERE url = ? AND username = ?').get(url, username)
-  const other = holder as { name: string } | undefined
-  if (other !== undefined && other.name !== name) {
-    return new Fault(
-      'usage',
-      `${shortUsername(username)} at ${url} is known to this ledger as merchant "${other.name}": one account cannot take over another. Nothing was changed.`,
-    )
-  }
-  const known = db.prepare('SELECT id, url, username FROM account WHERE name = ?').get(name)
-  if (known === undefined) {
-    return new Fault(
-      'usage',
-      `This ledger knows no merchant "${name}": there is nothing to adopt. Nothing was changed.`,
-    )
-  }
-  if (other !== undefined) {
-    return new Fault(
-      'usage',
-      `Merchant "${name}" is ${shortUsername(username)} at ${url} in this ledger already: there is nothing to adopt.`,
-    )
-  }
-  db.prepare('UPDATE account SET url = ?, username = ? WHERE id = ?').run(url, username, Number(known.id))
-  return { accountId: Number(known.id), from: `${shortUsername(String(known.username))} at ${known.url}` }
 }

@@ -1,0 +1,73 @@
+// Which gateway account a merchant's name means, and whether it may mean another one from now on. Pure.
+
+import { Fault } from '../../domain/fault.ts'
+import type { AccountId } from '../../domain/ids.ts'
+import { shortUsername } from '../../domain/username.ts'
+
+/** An account is its address and user name. The merchant's name is what the ledger knows it by. */
+export interface Account {
+  readonly name: string
+  readonly url: string
+  readonly username: string
+}
+
+export interface KnownAccount extends Account {
+  readonly id: AccountId
+}
+
+/** `known`: the accounts that have the name, or the address and user name. */
+export function identifyAccount(asked: Account, known: readonly KnownAccount[]): AccountId | 'new' | Fault {
+  const same = known.find((account) => isSameAccount(account, asked))
+  if (same !== undefined) return same.name === asked.name ? same.id : knownByAnotherName(asked, same)
+  const [namesake] = known
+  return namesake === undefined ? 'new' : nameOfAnother(asked, namesake)
+}
+
+/** The account that a person moves to another address or user name; or why it cannot be moved. `known`: as above. */
+export function accountToMove(to: Account, known: readonly KnownAccount[]): KnownAccount | Fault {
+  const holder = known.find((account) => isSameAccount(account, to))
+  if (holder !== undefined && holder.name !== to.name) {
+    return new Fault(
+      'usage',
+      `${addressText(to)} is known to this ledger as merchant "${holder.name}": one account cannot take over another. Nothing was changed.`,
+    )
+  }
+  const namesake = known.find(({ name }) => name === to.name)
+  if (namesake === undefined) {
+    return new Fault(
+      'usage',
+      `This ledger knows no merchant "${to.name}": there is nothing to adopt. Nothing was changed.`,
+    )
+  }
+  if (holder === undefined) return namesake
+  return new Fault(
+    'usage',
+    `Merchant "${to.name}" is ${addressText(to)} in this ledger already: there is nothing to adopt.`,
+  )
+}
+
+/** For people, who must not read the whole user name. */
+export function addressText({ url, username }: Pick<Account, 'url' | 'username'>): string {
+  return `${shortUsername(username)} at ${url}`
+}
+
+function isSameAccount(one: Account, other: Account): boolean {
+  return one.url === other.url && one.username === other.username
+}
+
+function knownByAnotherName({ name }: Account, same: Account): Fault {
+  return new Fault(
+    'config',
+    `The gateway account of merchant "${name}" is known to this ledger as "${same.name}". A second name would let one reference be sent twice. Nothing was sent. Use the name "${same.name}".`,
+  )
+}
+
+function nameOfAnother(asked: Account, namesake: Account): Fault {
+  const { name, url, username } = asked
+  const looksSame = namesake.url === url && shortUsername(namesake.username) === shortUsername(username)
+  const alike = looksSame ? ' (another user name that looks the same, cut as it is here)' : ''
+  return new Fault(
+    'config',
+    `Merchant "${name}" was ${addressText(namesake)} in this ledger and is ${addressText(asked)} now${alike}. What was sent to one gateway account says nothing about another, so nothing is sent. If it is the same account at a new address or under a new user name: tranche adopt --merchant ${name} --reason TEXT. If it is another account, give it a name of its own, or use another TRANCHE_DATA_DIR.`,
+  )
+}
