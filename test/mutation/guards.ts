@@ -30,6 +30,7 @@ const ARRIVING = 'test/ledger/rules/arriving.test.ts'
 const LOOKALIKES = 'test/ledger/rules/lookalikes.test.ts'
 const CANARY = 'test/ledger/rules/canary.test.ts'
 const ACCOUNTS = 'test/ledger/rules/accounts.test.ts'
+const ALARMING = 'test/ledger/rules/alarming.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
@@ -1265,16 +1266,16 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a ledger beside another epoch file is not the one',
     file: 'src/ledger/sqlite/copies/identity.ts',
-    guard: ' || isOtherFile(mark.file, epochFile)',
+    guard: ' || isOtherFile(mark, epochFile)',
     without: '',
     tests: [WITNESS],
   },
   {
     name: 'a ledger with another epoch is not the one',
-    file: 'src/ledger/sqlite/copies/identity.ts',
-    guard: 'identity === null || mark === undefined',
-    without: 'identity === null || mark === undefined && known.length === 0',
-    tests: [COPIES],
+    file: 'src/ledger/rules/alarming.ts',
+    guard: '  if (!traces.epochs.includes(beside.epoch)) return putBack(epochFile)\n',
+    without: '',
+    tests: [ALARMING],
   },
   {
     name: 'a ledger on another machine is not the one',
@@ -1285,10 +1286,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'what was copied over the files is noticed where there is no witness',
-    file: 'src/ledger/sqlite/copies/identity.ts',
-    guard: '  if (!vouched && touched) {',
-    without: '  if (false && !vouched && touched) {',
-    tests: [WITNESS],
+    file: 'src/ledger/rules/alarming.ts',
+    guard: 'return traces.touched && !isVouchedFor(traces, beside) ? touched() : null',
+    without: 'return traces.touched && false ? touched() : null',
+    tests: [ALARMING],
   },
   {
     name: 'an epoch that is renewed under a look raises no alarm',
@@ -1299,24 +1300,24 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a witness vouches for the epoch that it knows, and for no other',
-    file: 'src/ledger/sqlite/copies/identity.ts',
-    guard: 'said.epoch === beside.epoch',
-    without: 'said.epoch !== ""',
-    tests: [WITNESS],
+    file: 'src/ledger/rules/alarming.ts',
+    guard: ' && said.epoch === beside.epoch',
+    without: " && beside.epoch !== ''",
+    tests: [ALARMING],
   },
   {
     name: 'a witness that knows more progress shows that work went on',
-    file: 'src/ledger/sqlite/copies/identity.ts',
+    file: 'src/ledger/rules/alarming.ts',
     guard: '? said.progress > progress',
     without: '? false',
-    tests: [WITNESS],
+    tests: [ALARMING],
   },
   {
     name: 'another epoch of the same number is that of a copy',
-    file: 'src/ledger/sqlite/copies/identity.ts',
+    file: 'src/ledger/rules/alarming.ts',
     guard: '>= Math.max(...known',
     without: '> Math.max(...known',
-    tests: [WITNESS],
+    tests: [ALARMING],
   },
   {
     name: 'a witness knows of a claim before its answer',
@@ -1327,10 +1328,24 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'what a witness said against a ledger is not outgrown',
-    file: 'src/ledger/sqlite/copies/identity.ts',
-    guard: 'overtakenBy(db) ?? ',
+    file: 'src/ledger/rules/alarming.ts',
+    guard: 'traces.overtakenBy ?? ',
     without: '',
-    tests: [WITNESS],
+    tests: [ALARMING],
+  },
+  {
+    name: 'the file of another ledger beside this one raises the alarm',
+    file: 'src/ledger/rules/alarming.ts',
+    guard: '  if (beside !== null && beside.ledgerId !== traces.ledgerId) return otherLedger(epochFile)\n',
+    without: '',
+    tests: [ALARMING],
+  },
+  {
+    name: 'a copy that was made as one raises the alarm',
+    file: 'src/ledger/rules/alarming.ts',
+    guard: '  if (traces.copiedAtMs !== null) return copyOf(traces.copiedAtMs)\n',
+    without: '',
+    tests: [ALARMING],
   },
   {
     name: 'a file that is accepted is progress',
@@ -1460,10 +1475,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'the witness in the directory vouches for nothing',
-    file: 'src/ledger/sqlite/copies/identity.ts',
-    guard: 'said.file !== inside && ',
+    file: 'src/ledger/rules/alarming.ts',
+    guard: 'said.file !== witnessInside && ',
     without: '',
-    tests: [WITNESS],
+    tests: [ALARMING],
   },
   {
     name: 'what another host registered stops this one',
@@ -2293,7 +2308,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a number that no ledger can have come to is no epoch',
-    file: 'src/ledger/sqlite/copies/epoch-file.ts',
+    file: 'src/ledger/rules/alarming.ts',
     guard: '{1,12}',
     without: '{1,15}',
     tests: ['test/ledger/sqlite/copies/epoch-file.test.ts'],

@@ -9,22 +9,15 @@ import type { State } from '../../../domain/states.ts'
 import type { ControlLedger } from '../../../ports/ledger/control.ts'
 import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
 import { accountToMove, addressText } from '../../rules/accounts.ts'
+import { type Epoch, isUnknownSince, WORKED_ELSEWHERE } from '../../rules/alarming.ts'
 import { accountsLike } from '../accounts.ts'
 import { openActs } from '../acts.ts'
 import type { Committer } from '../commit.ts'
 import { deleteDrafts } from '../draft.ts'
 import { type RecordMove, ROWS_PER_STEP } from '../moves.ts'
 import type { Counted } from '../tally.ts'
-import { type Epoch, epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
-import {
-  alarmOf,
-  currentIdentity,
-  identityIn,
-  isUnknownSince,
-  openProgress,
-  remember,
-  WORKED_ELSEWHERE,
-} from './identity.ts'
+import { epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
+import { alarmOf, currentIdentity, identityIn, openProgress, remember } from './identity.ts'
 import type { Witness } from './witness.ts'
 
 export interface AdoptingParts {

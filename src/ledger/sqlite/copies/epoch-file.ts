@@ -5,15 +5,10 @@ import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rm
 import { dirname, join } from 'node:path'
 import { errorCodeOf } from '../../../domain/errors.ts'
 import { syncDirectorySync } from '../../../files/durable.ts'
+import { type Epoch, generationOf } from '../../rules/alarming.ts'
 import { type FileIdentity, fileIdentityOf, toFileIdentity } from './file-identity.ts'
 
 export const EPOCH_FILE = 'ledger.epoch'
-
-/** What stands in it. */
-export interface Epoch {
-  readonly ledgerId: string
-  readonly epoch: string
-}
 
 export function epochFileOf(ledgerPath: string): FileIdentity | null {
   return fileIdentityOf(epochPathOf(ledgerPath))
@@ -26,11 +21,6 @@ export function nextEpoch(before: readonly string[]): string {
 
 /** No ledger comes to it by itself. Another epoch that has it counts as later, so that nothing is sent. */
 const LAST_GENERATION = 999_999_999_999
-
-/** Epochs of earlier versions are words without a number, and a number beyond the last is none: before all others. */
-export function generationOf(epoch: string): number {
-  return Number(/^(\d{1,12})-/.exec(epoch)?.[1] ?? 0)
-}
 
 /** null: there is none. A file that says something else is nobody's epoch. */
 export function readEpoch(ledgerPath: string): Epoch | null {

@@ -4,7 +4,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Alarm } from '../../../domain/alarm.ts'
-import { EPOCH_FILE, epochFileOf, generationOf, nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
+import { alarmIn, type Testimony, type Traces, witnessAgainst } from '../../rules/alarming.ts'
+import { EPOCH_FILE, epochFileOf, nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
 import {
   type FileIdentity,
   fileIdentityOf,
@@ -13,7 +14,7 @@ import {
   machineFor,
   timesAgree,
 } from './file-identity.ts'
-import { type Testimony, type Witness, witnessInside } from './witness.ts'
+import { type Witness, witnessInside } from './witness.ts'
 
 /** Kept as JSON in the ledger. null: not known, and so not compared. */
 export interface Identity {
@@ -129,9 +130,9 @@ export function keepWhatSpeaksAgainst(db: DatabaseSync, path: string, ledgerId: 
   const testimonies = witness.testimonies() // before the ledger is read: see `lookForAlarm`
   const epochs = (identityIn(db)?.epochs ?? []).map(({ epoch }) => epoch)
   const progress = openProgress(db)()
-  const against = testimonies.find((said) => provesWorkSince(said, epochs, progress))
+  const against = witnessAgainst({ testimonies, epochs, progress })
   // Written once: whoever only looks must not wait for a lock, or for room on the disk.
-  if (against !== undefined && overtakenBy(db) === undefined) {
+  if (against !== null && overtakenBy(db) === null) {
     db.prepare("INSERT INTO meta VALUES ('overtaken_by', ?) ON CONFLICT DO NOTHING").run(JSON.stringify(against))
   }
   if (alarmOf(db, path, ledgerId, witness) === null) return false
@@ -158,80 +159,45 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
   const identity = identityIn(db)
   const known = identity?.epochs ?? []
   const beside = readEpoch(path)
-  if (beside !== null && beside.ledgerId !== ledgerId) {
-    return {
-      kind: 'other',
-      noticed: `${EPOCH_FILE} beside it belongs to another ledger, which stood here before, and what that one recorded is not in this one`,
-    }
-  }
-  const progress = openProgress(db)()
-  const epochs = known.map(({ epoch }) => epoch)
-  const against = overtakenBy(db) ?? testimonies.find((said) => provesWorkSince(said, epochs, progress))
-  if (against !== undefined) {
-    return {
-      kind: 'older',
-      noticed: `${against.file} records later work by this ledger in ${against.ledgerPath}, so this is an older state or a copy`,
-    }
-  }
-  const copiedMs = copiedAtMs(db)
-  if (copiedMs !== null) {
-    return { kind: 'backup', noticed: `it is a copy that tranche backup made at ${new Date(copiedMs).toISOString()}` }
-  }
-  if (beside === null) return { kind: 'unmarked', noticed: `${EPOCH_FILE}, which belongs beside it, is missing` }
-  const mark = known.find(({ epoch }) => epoch === beside.epoch)
-  if (identity === null || mark === undefined) {
-    return {
-      kind: 'older',
-      noticed: `${EPOCH_FILE} beside it records later work, so this is an older state that was put back`,
-    }
-  }
-  const now = currentIdentity(path, ledgerId)
-  if (isKnownToDiffer(identity.machine, now.machine)) {
-    return { kind: 'elsewhere', noticed: 'it is a copy, or was moved from another machine' }
-  }
-  const epochFile = epochFileOf(path)
-  if (isOtherFile(identity.ledgerFile, now.ledgerFile) || isOtherFile(mark.file, epochFile)) {
-    return {
-      kind: 'elsewhere',
-      noticed: 'it is a copy, or was moved from another disk, or put back from a copy (its files are other ones)',
-    }
-  }
   const inside = witnessInside(path, ledgerId)
-  const vouched = testimonies.some((said) => said.file !== inside && said.epoch === beside.epoch)
-  // Not every copy touches the epoch: rsync leaves files alone that look the same. A witness within always looks another.
-  const touched =
-    isKnownToDiffer(mark.file?.changedNs ?? null, epochFile?.changedNs ?? null) ||
-    (identity.timesAgree === true && timesAgree(inside) === false)
-  if (!vouched && touched) {
-    return {
-      kind: 'touched',
-      noticed:
-        'something other than tranche wrote to its directory, or changed an owner or a mode there: an older state may have been copied over it, and there is no witness to show whether one was (TRANCHE_WITNESS_DIR)',
-    }
+  const mark = known.find(({ epoch }) => epoch === beside?.epoch)
+  return alarmIn({
+    ledgerId,
+    epochFile: EPOCH_FILE,
+    beside,
+    epochs: known.map(({ epoch }) => epoch),
+    progress: openProgress(db)(),
+    overtakenBy: overtakenBy(db),
+    testimonies,
+    witnessInside: inside,
+    copiedAtMs: copiedAtMs(db),
+    ...filesDiffer(path, ledgerId, { identity, mark: mark?.file ?? null, inside }),
+  })
+}
+
+/** What no copy carries along, held against what the ledger remembers of it. */
+function filesDiffer(
+  path: string,
+  ledgerId: string,
+  { identity, mark, inside }: { identity: Identity | null; mark: FileIdentity | null; inside: string },
+): Pick<Traces, 'otherMachine' | 'otherFiles' | 'touched'> {
+  if (identity === null) return { otherMachine: false, otherFiles: false, touched: false }
+  const now = currentIdentity(path, ledgerId)
+  const epochFile = epochFileOf(path)
+  return {
+    otherMachine: isKnownToDiffer(identity.machine, now.machine),
+    otherFiles: isOtherFile(identity.ledgerFile, now.ledgerFile) || isOtherFile(mark, epochFile),
+    // Not every copy touches the epoch: rsync leaves files alone that look the same. A witness within always looks another.
+    touched:
+      isKnownToDiffer(mark?.changedNs ?? null, epochFile?.changedNs ?? null) ||
+      (identity.timesAgree === true && timesAgree(inside) === false),
   }
-  return null
 }
 
 /** What spoke against it when it was opened before. */
-function overtakenBy(db: DatabaseSync): Testimony | undefined {
+function overtakenBy(db: DatabaseSync): Testimony | null {
   const said = metaIn(db).get('overtaken_by')
-  return said === undefined ? undefined : (JSON.parse(said) as Testimony)
-}
-
-/** A witness that fell behind says nothing: another user or service may have had it. */
-function provesWorkSince(said: Testimony, known: readonly string[], progress: number): boolean {
-  return known.length === 0 || known.includes(said.epoch) ? said.progress > progress : isUnknownSince(said.epoch, known)
-}
-
-/** An epoch that this ledger never had, and that is no earlier than its own: another copy of it worked. */
-export function isUnknownSince(epoch: string, known: readonly string[]): boolean {
-  return !known.includes(epoch) && generationOf(epoch) >= Math.max(...known.map(generationOf))
-}
-
-/** What the register of another host's Redis shows. */
-export const WORKED_ELSEWHERE: Alarm = {
-  kind: 'older',
-  noticed: 'Redis records later work by another copy of it, so this is an older state or a copy',
+  return said === undefined ? null : (JSON.parse(said) as Testimony)
 }
 
 /** All of it but the epochs. Device numbers are no part of it: a remount or a reboot may change them. */

@@ -23,16 +23,7 @@ import { basename, dirname, join } from 'node:path'
 import { errorCodeOf, messageOf } from '../../../domain/errors.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { type Held, type Holder, type Lock, takeLock } from '../../../files/lock.ts'
-
-/** What one place remembers of one ledger. */
-export interface Testimony {
-  /** The file that says it. */
-  readonly file: string
-  readonly ledgerPath: string
-  readonly epoch: string
-  /** As `progressOf` counts it. */
-  readonly progress: number
-}
+import type { Testimony } from '../../rules/alarming.ts'
 
 export interface Witness {
   /** What each place says; nothing where there is no place, or it knows nothing of this ledger. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { generationOf, nextEpoch } from '../../../../src/ledger/sqlite/copies/epoch-file.ts'
+import { generationOf } from '../../../../src/ledger/rules/alarming.ts'
+import { nextEpoch } from '../../../../src/ledger/sqlite/copies/epoch-file.ts'
 
 test('the next epoch has a number that can be read again and is no earlier, whatever was read before', () => {
   const number = fc.oneof(
