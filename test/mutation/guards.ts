@@ -31,6 +31,7 @@ const LOOKALIKES = 'test/ledger/rules/lookalikes.test.ts'
 const CANARY = 'test/ledger/rules/canary.test.ts'
 const ACCOUNTS = 'test/ledger/rules/accounts.test.ts'
 const ALARMING = 'test/ledger/rules/alarming.test.ts'
+const UNANSWERED = 'test/ledger/rules/unanswered.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
@@ -944,6 +945,13 @@ export const GUARDS: readonly Guard[] = [
     guard: "UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1,",
     without: "UPDATE instruction SET state = 'READY', ever_in_doubt = 1,",
     tests: [LEDGER],
+  },
+  {
+    name: 'a row that is cancelled says that it was in doubt',
+    file: 'src/ledger/rules/unanswered.ts',
+    guard: '  if (!wasInDoubt) return warning\n',
+    without: '  if (warning !== undefined) return warning\n',
+    tests: [UNANSWERED],
   },
   {
     name: 'a sweep leaves alone what is in hand',

@@ -2,6 +2,8 @@
 // it was answered APPROVED after all. Sent again, it would move the money twice.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { executedBeforeReason } from '../rules/unanswered.ts'
+import { findRow } from './found.ts'
 import type { OpenRow, RecordMove, SettlingRow } from './moves.ts'
 import { openCanaryEnd } from './pauses.ts'
 
@@ -23,9 +25,9 @@ export function openStopping(db: DatabaseSync, record: RecordMove): (rowId: numb
   )
   const endCanary = openCanaryEnd(db)
   return (rowId, atMs) => {
-    const row = waiting.get(rowId) as unknown as WaitingRow | undefined
+    const row = findRow<WaitingRow>(waiting, rowId)
     if (row === undefined) return null
-    const reason = `it was to be sent again, but it was executed before: ${row.warning}`
+    const reason = executedBeforeReason(row.warning)
     doubt.run(atMs, reason, row.id)
     record(row, 'IN_DOUBT', 'executed', { attempt: row.attempt, atMs, reason })
     endCanary(row, atMs)

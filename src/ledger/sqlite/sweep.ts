@@ -4,13 +4,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { RowId } from '../../domain/ids.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { WORKER_ENDED } from '../rules/pausing.ts'
+import { forgottenReason, sweptReason } from '../rules/unanswered.ts'
 import type { Committer } from './commit.ts'
+import { findRows } from './found.ts'
 import { type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
 import { openCanaryEnd, openDoubtCount } from './pauses.ts'
 
 interface SendingRow extends Omit<SettlingRow, 'max_declined'> {
-  /** ISO 8601. */
-  readonly claimed: string
+  readonly claimedAtMs: number
 }
 
 export function openSweeping(
@@ -21,20 +22,23 @@ export function openSweeping(
   const sending = (where: string) =>
     db.prepare(`
       SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no,
-        b.canary_rows AS canary, strftime('%Y-%m-%dT%H:%M:%fZ', i.claimed_at / 1000.0, 'unixepoch') AS claimed
+        b.canary_rows AS canary, i.claimed_at AS claimedAtMs
       FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.state = 'SENDING' ${where}`)
   const anySending = sending(`LIMIT ${ROWS_PER_STEP}`)
   const overdue = sending('AND i.answer_by < ?')
-  // Whether and when a first byte left is what nobody knows: the claim is all there is.
   const doubt = db.prepare(`
     UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL, reason = ? WHERE id = ?`)
 
   const endCanary = openCanaryEnd(db)
   const countDoubt = openDoubtCount(db)
 
-  function bringIntoDoubt(rows: readonly SendingRow[], nowMs: number, whyOf: (row: SendingRow) => string): number {
+  function bringIntoDoubt(
+    rows: readonly SendingRow[],
+    nowMs: number,
+    reasonOf: (claimedAtMs: number) => string,
+  ): number {
     for (const row of rows) {
-      const reason = `${whyOf(row)}; it may have been executed`
+      const reason = reasonOf(row.claimedAtMs)
       doubt.run(nowMs, reason, row.id)
       record(row, 'IN_DOUBT', 'sweep', { attempt: row.attempt, atMs: nowMs, reason })
       endCanary(row, nowMs)
@@ -45,22 +49,13 @@ export function openSweeping(
   }
 
   return {
-    sweep: (nowMs) =>
-      stepwise(committer, () =>
-        bringIntoDoubt(
-          anySending.all() as unknown as SendingRow[],
-          nowMs,
-          ({ claimed }) => `the process that claimed it at ${claimed} ended before the answer was recorded`,
-        ),
-      ),
+    sweep: (nowMs) => stepwise(committer, () => bringIntoDoubt(findRows<SendingRow>(anySending), nowMs, sweptReason)),
 
     async sweepForgotten(nowMs, inFlight) {
       const isForgotten = ({ id }: SendingRow) => !inFlight.has(id as RowId)
-      const find = () => (overdue.all(nowMs) as unknown as SendingRow[]).filter(isForgotten)
+      const find = () => findRows<SendingRow>(overdue, nowMs).filter(isForgotten)
       if (find().length === 0) return 0
-      const why = ({ claimed }: SendingRow) =>
-        `what became of the attempt claimed at ${claimed} was lost to a failure of this program`
-      return committer.write(() => bringIntoDoubt(find(), nowMs, why), { kind: 'kept' })
+      return committer.write(() => bringIntoDoubt(find(), nowMs, forgottenReason), { kind: 'kept' })
     },
   }
 }

@@ -13,6 +13,7 @@ import type {
   WorkableBatch,
   WorkLedger,
 } from '../../ports/ledger/work.ts'
+import { cancelledReason, warningWhenCancelled } from '../rules/unanswered.ts'
 import { openActs } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
 import { findRow, findRows } from './found.ts'
@@ -133,19 +134,17 @@ export function cancelRows(
   { batchId, actor, nowMs }: { batchId: BatchId; actor: Actor | null; nowMs: number },
 ): Promise<number> {
   const ready = db.prepare(`
-    SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no, b.hold_reason AS why
+    SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no,
+      i.ever_in_doubt = 1 AS wasInDoubt, b.hold_reason AS why
     FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.batch_id = ? AND i.state = 'READY' AND b.hold = 'cancelled' LIMIT ${ROWS_PER_STEP}`)
-  // A person said of it that nothing had been executed; whoever pays it another way should know that it was ever open.
   const cancel = db.prepare(`
-    UPDATE instruction SET state = 'CANCELLED', completed_at = ?, reason = ?,
-      warning = CASE ever_in_doubt WHEN 1 THEN coalesce(warning || '; ', '') || 'it was in doubt before: see its history' ELSE warning END
-    WHERE id = ? AND state = 'READY'`)
+    UPDATE instruction SET state = 'CANCELLED', completed_at = ?, reason = ?, warning = ? WHERE id = ? AND state = 'READY'`)
   return stepwise(committer, () => {
-    const rows = findRows<OpenRow & { why: string | null }>(ready, batchId)
+    const rows = findRows<OpenRow & { wasInDoubt: number; why: string | null }>(ready, batchId)
     for (const row of rows) {
-      const reason = `cancelled: ${row.why ?? 'no reason kept'}`
-      cancel.run(nowMs, reason, row.id)
+      const reason = cancelledReason(row.why)
+      cancel.run(nowMs, reason, warningWhenCancelled(row.warning, row.wasInDoubt === 1), row.id)
       record(row, 'CANCELLED', 'cancel', { attempt: row.attempt, atMs: nowMs, actor, reason })
     }
     return rows.length

@@ -10,6 +10,7 @@ import type { ControlLedger } from '../../../ports/ledger/control.ts'
 import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
 import { accountToMove, addressText } from '../../rules/accounts.ts'
 import { type Epoch, isUnknownSince, WORKED_ELSEWHERE } from '../../rules/alarming.ts'
+import { restoredReason } from '../../rules/unanswered.ts'
 import { accountsLike } from '../accounts.ts'
 import { openActs } from '../acts.ts'
 import type { Committer } from '../commit.ts'
@@ -174,7 +175,7 @@ async function doubtOpenRows(
   record: RecordMove,
   { actor, reason: why, nowMs }: { actor: Actor; reason: string; nowMs: number },
 ): Promise<number> {
-  const reason = `an older state of the ledger was put back (${why}); it may have been executed since that state was written`
+  const reason = restoredReason(why)
   // When a first byte left, and of a READY row whether one was claimed, is what this state cannot know.
   const doubt = db.prepare(`
     UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL, send_by = NULL, reason = ?,
