@@ -1,6 +1,6 @@
 // A file on its way in: gathered in temporary tables of this connection, reviewed there, then copied into the record.
 
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../domain/actor.ts'
 import { assertNotInterrupted, type Draft, type DraftHeader, type DraftRow } from '../../domain/draft.ts'
 import { assert, Fault } from '../../domain/fault.ts'
@@ -11,10 +11,11 @@ import { type Committer, whyNotWritten } from './commit.ts'
 import { openAccepting } from './copies/identity.ts'
 import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
 import { EXECUTED } from './executed-before.ts'
+import { prepareNamed } from './named.ts'
 import { openDigests, openRecorded, type Recorded } from './recorded.ts'
 import { stillFits } from './refunds.ts'
 import { lookalikesOf, review, type SeenUpTo } from './review.ts'
-import { toColumns } from './rows.ts'
+import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, NO_COLUMNS, toColumns } from './rows.ts'
 import { SAME_XTL } from './xtl-order-ids.ts'
 
 const ROWS_PER_COPY = 500
@@ -113,40 +114,32 @@ function toDraftFault(error: unknown): unknown {
 }
 
 function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => void {
-  const insertRow = db.prepare(`
-    INSERT INTO temp.draft_row (row_no, line, cells, state, reference, holds_reference, run_key, operation, amount_minor, currency,
-      order_id, order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at, attempt, came_batch, came_row)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`)
+  const insertRow = prepareNamed(
+    db,
+    `INSERT INTO temp.draft_row (row_no, line, cells, state, holds_reference, run_key, due_at, attempt, came_batch, came_row, ${INSTRUCTION_COLUMNS})
+    VALUES (:rowNo, :line, :cells, :state, :holds, :runKey, :dueAtMs, 0, :cameBatch, :cameRow, ${INSTRUCTION_PARAMETERS})`,
+  )
   const insertFault = db.prepare('INSERT INTO temp.draft_fault VALUES (?, ?, ?, ?, ?, ?)')
   return (row) => {
-    const asked = row.instruction === null ? null : toColumns(row.instruction)
-    const { money = null } = row
+    const asked = row.instruction === null ? NO_COLUMNS : toColumns(row.instruction)
+    const { rowNo, line, reference, cells, cameFrom = null, money = null } = row
     const read = money === null || money === 'unread' ? null : money
-    const holds = row.faults.length === 0 ? 1 : 0
-    insertRow.run(
-      row.rowNo,
-      row.line,
-      JSON.stringify(row.cells),
-      holds === 1 ? 'READY' : 'INVALID',
-      row.reference,
-      holds,
-      header.runKey,
-      asked?.operation ?? null,
-      asked?.amount_minor ?? (read === null ? null : Number(read.amountMinor)),
-      asked?.currency ?? read?.currency ?? null,
-      asked?.order_id ?? null,
-      asked?.order_key ?? null,
-      asked?.vault_id ?? null,
-      asked?.xtl_order_id ?? null,
-      asked?.save_card ?? 0,
-      asked?.details ?? null,
-      asked?.execute_at ?? null,
-      asked?.content ?? null,
-      asked?.lookalike ?? null,
-      asked?.execute_at ?? header.nowMs,
-      row.cameFrom?.batchId ?? null,
-      row.cameFrom?.rowNo ?? null,
-    )
+    const isSound = row.faults.length === 0
+    insertRow({
+      ...asked,
+      reference,
+      amount_minor: asked.amount_minor ?? (read === null ? null : Number(read.amountMinor)),
+      currency: asked.currency ?? read?.currency ?? null,
+      rowNo,
+      line,
+      cells: JSON.stringify(cells),
+      state: isSound ? 'READY' : 'INVALID',
+      holds: isSound ? 1 : 0,
+      runKey: header.runKey,
+      dueAtMs: asked.execute_at ?? header.nowMs,
+      cameBatch: cameFrom?.batchId ?? null,
+      cameRow: cameFrom?.rowNo ?? null,
+    })
     for (const { rowNo, line, column, value, problem, remedy } of row.faults) {
       insertFault.run(rowNo, line, column, value, problem, remedy)
     }
@@ -231,30 +224,34 @@ async function insertBatch(
   batchId: BatchId,
   rows: number,
 ): Promise<void> {
-  const insert = db.prepare(`
-    INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at, created_by, rows,
-      canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id)
-    VALUES (?, ?, 'file', 'draft', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insert = prepareNamed(
+    db,
+    `INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
+      created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id)
+    VALUES (:batchId, :accountId, 'file', 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
+      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId)`,
+  )
   const actorIdOf = openActorIds(db)
   const canary = canaryOfDraft(db, header)
-  const values: SQLInputValue[] = [
+  const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent } = header
+  const values = {
     batchId,
-    Number(header.accountId),
-    header.fileName,
-    header.fileSha256,
-    header.runKey,
-    header.fingerprint,
-    JSON.stringify(header.columns),
-    header.sandbox ? 1 : 0,
-    header.nowMs,
-    byOf(actor),
+    accountId,
+    fileName,
+    fileSha256,
+    runKey,
+    fingerprint,
+    columns: JSON.stringify(header.columns),
+    sandbox: header.sandbox ? 1 : 0,
+    nowMs,
+    createdBy: byOf(actor),
     rows,
-    canary?.rows ?? null,
-    canary?.executeAtMs ?? null,
-    canary?.rowNo ?? null,
-    header.maxDeclinedPercent,
-  ]
-  await committer.write(() => void insert.run(...values, actorIdOf(actor)), { kind: 'faulting' })
+    canaryRows: canary?.rows ?? null,
+    canaryExecuteAtMs: canary?.executeAtMs ?? null,
+    canaryRowNo: canary?.rowNo ?? null,
+    maxDeclinedPercent,
+  }
+  await committer.write(() => void insert({ ...values, actorId: actorIdOf(actor) }), { kind: 'faulting' })
 }
 
 /** The one moment in which the batch comes into being: references change hands, counts appear, rows may be claimed. */

@@ -20,10 +20,11 @@ import { openAccepting } from './copies/identity.ts'
 import { deleteDrafts, openDraftOn } from './draft.ts'
 import { findRow } from './found.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
+import { prepareNamed } from './named.ts'
 import { openOddReferences } from './odd-references.ts'
 import { openDigests, openRecorded } from './recorded.ts'
 import { openRefundCheck } from './refunds.ts'
-import { type InstructionColumns, toColumns } from './rows.ts'
+import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, type InstructionColumns, toColumns } from './rows.ts'
 import type { Tally } from './tally.ts'
 import { openXtlCheck } from './xtl-order-ids.ts'
 
@@ -145,10 +146,11 @@ function openRecording(
     VALUES (?, ?, 'queue', ?, 'open', '', ?, 0, ?, 'messages', 0)`)
   const sumOf = db.prepare('SELECT total(amount_minor) AS sum FROM tally WHERE batch_id = ?')
   const nextRow = db.prepare('UPDATE batch SET rows = rows + 1 WHERE id = ? RETURNING rows')
-  const insertRow = db.prepare(`
-    INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, reference, holds_reference, run_key, operation,
-      amount_minor, currency, order_id, order_key, vault_id, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at)
-    VALUES (?, ?, ?, ?, ?, 'READY', ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insertRow = prepareNamed(
+    db,
+    `INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, ${INSTRUCTION_COLUMNS})
+    VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, ${INSTRUCTION_PARAMETERS})`,
+  )
 
   const digests = openDigests(db)
   const keepDigest = openRecorded(db)
@@ -211,28 +213,8 @@ function openRecording(
     accept()
     const { rows: rowNo } = nextRow.get(batchId) as { rows: number }
     const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
-    insertRow.run(
-      batchId,
-      Number(message.accountId),
-      rowNo,
-      rowNo,
-      cells,
-      row.reference,
-      message.runKey,
-      row.operation,
-      row.amount_minor,
-      row.currency,
-      row.order_id,
-      row.order_key,
-      row.vault_id,
-      row.xtl_order_id,
-      row.save_card,
-      row.details,
-      row.execute_at,
-      row.content,
-      row.lookalike,
-      row.execute_at ?? message.nowMs,
-    )
+    const { accountId, runKey, nowMs } = message
+    insertRow({ ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs: row.execute_at ?? nowMs })
     bind(batchId, rowNo)
     tally.moved(
       { batch_id: batchId, operation: row.operation, currency: row.currency, amount_minor: row.amount_minor },

@@ -8,6 +8,7 @@ import { type Cause, canMove, type State } from '../../domain/states.ts'
 import { byOf, openActorIds } from './acts.ts'
 import type { Chain } from './chain.ts'
 import type { Committer } from './commit.ts'
+import { prepareNamed } from './named.ts'
 import { type Answered, answeredText } from './recorded.ts'
 import type { Counted, Tally } from './tally.ts'
 
@@ -50,22 +51,35 @@ export type RecordMove = (
 
 /** Writes the history, the tally and the chain of a move, and refuses one that the table of moves does not have. */
 export function openMoves(db: DatabaseSync, tally: Tally, chain: Chain): RecordMove {
-  const insert = db.prepare(`
-    INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, actor_id, answered)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insert = prepareNamed(
+    db,
+    `INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, actor_id, answered)
+    VALUES (:row_id, :attempt, :from_state, :to_state, :cause, :at, :by, :http_status, :answer, :reason, :actor_id, :answered)`,
+  )
   const actorIdOf = openActorIds(db)
   return (row, to, cause, details) => {
     const { attempt, atMs, actor = null, httpStatus = null, answer = null, reason = null } = details
     assert(canMove(row.state, to, cause), `no move from ${row.state} to ${to} by ${cause}`)
     const [by, actorId, parts] = [byOf(actor), actorIdOf(actor), actor === null ? null : JSON.stringify(actor)]
     const answered = details.answered ? answeredText(details.answered) : null
-    const { lastInsertRowid } = insert.run(
-      ...[row.id, attempt, row.state, to, cause, atMs, by, httpStatus, answer, reason, actorId, answered],
-    )
-    chain.moved({
-      ...{ id: Number(lastInsertRowid), row_id: row.id, attempt, from_state: row.state, to_state: to, cause },
-      ...{ at: atMs, by, actor_id: actorId, http_status: httpStatus, answered, reason, parts },
-    })
+    const moved = {
+      id: 0,
+      row_id: row.id,
+      attempt,
+      from_state: row.state,
+      to_state: to,
+      cause,
+      at: atMs,
+      by,
+      http_status: httpStatus,
+      answer,
+      reason,
+      actor_id: actorId,
+      answered,
+      parts,
+    }
+    moved.id = Number(insert(moved).lastInsertRowid)
+    chain.moved(moved)
     tally.moved(row, row.state, to)
   }
 }

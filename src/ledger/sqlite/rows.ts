@@ -30,6 +30,44 @@ export interface InstructionColumns {
   lookalike: string | null
 }
 
+type Unread = Omit<{ readonly [Column in keyof InstructionColumns]: InstructionColumns[Column] | null }, 'reference'>
+
+/** Of a row that could not be read as an instruction. */
+export const NO_COLUMNS: Unread = {
+  operation: null,
+  amount_minor: null,
+  currency: null,
+  order_id: null,
+  order_key: null,
+  vault_id: null,
+  xtl_order_id: null,
+  save_card: 0,
+  details: null,
+  execute_at: null,
+  content: null,
+  lookalike: null,
+}
+
+const COLUMNS = [
+  'reference',
+  'operation',
+  'amount_minor',
+  'currency',
+  'order_id',
+  'order_key',
+  'vault_id',
+  'xtl_order_id',
+  'save_card',
+  'details',
+  'execute_at',
+  'content',
+  'lookalike',
+] as const satisfies readonly (keyof InstructionColumns)[]
+
+/** For statements that write or read an instruction: its columns, and their parameters in the same order. */
+export const INSTRUCTION_COLUMNS = COLUMNS.join(', ')
+export const INSTRUCTION_PARAMETERS = COLUMNS.map((column) => `:${column}`).join(', ')
+
 export function toColumns(instruction: Instruction): InstructionColumns {
   const { money, orderId, details } = instruction
   return {

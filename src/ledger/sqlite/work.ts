@@ -18,7 +18,14 @@ import { openActs } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
 import { findRow, findRows } from './found.ts'
 import { type OpenRow, type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
-import { formatHealth, fromColumns, type InstructionColumns, ORDER_IS_FREE, WITHIN_CANARY } from './rows.ts'
+import {
+  formatHealth,
+  fromColumns,
+  INSTRUCTION_COLUMNS,
+  type InstructionColumns,
+  ORDER_IS_FREE,
+  WITHIN_CANARY,
+} from './rows.ts'
 import { openSettling } from './settle.ts'
 import type { Counted, Tally } from './tally.ts'
 
@@ -170,8 +177,7 @@ function openDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRows'>
   const dueCanaryIds = idsOf('instruction i JOIN batch b ON b.id = i.batch_id', `AND ${WITHIN_CANARY}`)
   const hasCanary = db.prepare('SELECT 1 FROM batch WHERE id = ? AND canary_rows IS NOT NULL')
   const rowOf = db.prepare(`
-    SELECT id, batch_id, account_id, row_no, attempt, ever_in_doubt, forbidden_count, reference, operation,
-      amount_minor, currency, order_id, order_key, vault_id, xtl_order_id, save_card, details, execute_at
+    SELECT id, batch_id, account_id, row_no, attempt, ever_in_doubt, forbidden_count, ${INSTRUCTION_COLUMNS}
     FROM instruction WHERE id = ?`)
 
   return {
