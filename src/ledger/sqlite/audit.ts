@@ -7,6 +7,7 @@ import type { Disagreement } from '../../ports/ledger/audit.ts'
 import { NO_FACTS } from '../rules/settling.ts'
 import { type ChainedMove, chainedText, type Form, type Link, linkHash, openActsText } from './chain.ts'
 import { schemaDifferences } from './copies/foreign-schema.ts'
+import { findRow } from './found.ts'
 import { answeredBy, answeredText, openDigests, openRecordedText, type Recorded } from './recorded.ts'
 import { type FactColumns, toFacts } from './rows.ts'
 
@@ -27,7 +28,7 @@ export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagree
 
 /** `LINK:HASH`. Written down elsewhere, it binds everything up to that commit. */
 export function headOf(db: DatabaseSync): string {
-  const { id, hash } = db.prepare('SELECT id, hash FROM chain ORDER BY id DESC LIMIT 1').get() as unknown as Link
+  const { id, hash } = findRow<Link>(db.prepare('SELECT id, hash FROM chain ORDER BY id DESC LIMIT 1'))!
   return `${id}:${hash}`
 }
 

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Committer } from './commit.ts'
+import { findRow } from './found.ts'
 import { openRecordedText } from './recorded.ts'
 
 export const CHAIN = `
@@ -81,7 +82,7 @@ export interface ActsText {
 
 export function openActsText(db: DatabaseSync): (after: number, upTo: number, form?: Form) => ActsText {
   const [earlier, acts] = [db.prepare(ACTS(1)), db.prepare(ACTS(2))]
-  return (after, upTo, form = FORM) => (form === 1 ? earlier : acts).get(after, upTo) as unknown as ActsText
+  return (after, upTo, form = FORM) => findRow<ActsText>(form === 1 ? earlier : acts, after, upTo)!
 }
 
 export interface LinkText {
@@ -120,7 +121,7 @@ export function openChain(db: DatabaseSync, committer: Pick<Committer, 'beforeCo
 
   committer.afterRollback(forget)
   committer.beforeCommit(() => {
-    const head = headOf.get() as unknown as Link & { readonly newest_act: number; readonly newest_recorded: number }
+    const head = findRow<Link & { readonly newest_act: number; readonly newest_recorded: number }>(headOf)!
     const { newest_act: act, newest_recorded: newest } = head
     if (moves === '' && act === head.last_act && newest === head.last_recorded) return
     const acts = act === head.last_act ? '' : actsText(head.last_act, act).text

@@ -8,6 +8,7 @@ import { isFinal, STATES } from '../../domain/states.ts'
 import type { PurgeLedger } from '../../ports/ledger/purge.ts'
 import type { RecordAct } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
+import { findRows } from './found.ts'
 
 export const PURGE = `
   ALTER TABLE batch ADD COLUMN purged_at INTEGER; -- when the last purge of it began
@@ -61,12 +62,8 @@ export function openPurging(
 }
 
 function planOf(db: DatabaseSync, beforeMs: number, isReconciled: (batchId: BatchId) => boolean): PurgePlan {
-  const found = db.prepare(CANDIDATES).all(beforeMs) as unknown as Array<{
-    batchId: BatchId
-    rows: number
-    isOpen: number
-    lateAnswers: number
-  }>
+  const candidates = db.prepare(CANDIDATES)
+  const found = findRows<{ batchId: BatchId; rows: number; isOpen: number; lateAnswers: number }>(candidates, beforeMs)
   const judged = found.map(({ batchId, rows, isOpen, lateAnswers }) => {
     const why = isOpen === 1 ? 'open' : lateAnswers > 0 ? 'late-answers' : isReconciled(batchId) ? null : 'results'
     return { batchId, rows, why } as const

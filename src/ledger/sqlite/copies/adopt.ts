@@ -15,6 +15,7 @@ import { accountsLike } from '../accounts.ts'
 import { openActs } from '../acts.ts'
 import type { Committer } from '../commit.ts'
 import { deleteDrafts } from '../draft.ts'
+import { findRows } from '../found.ts'
 import { type RecordMove, ROWS_PER_STEP } from '../moves.ts'
 import type { Counted } from '../tally.ts'
 import { epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
@@ -187,7 +188,7 @@ async function doubtOpenRows(
       SELECT id, batch_id, state, attempt, operation, currency, amount_minor FROM instruction
       WHERE state = '${state}' LIMIT ${ROWS_PER_STEP}`)
     const step = () => {
-      const rows = open.all() as unknown as OpenRow[]
+      const rows = findRows<OpenRow>(open)
       for (const row of rows) {
         doubt.run(nowMs, reason, row.id)
         record(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })

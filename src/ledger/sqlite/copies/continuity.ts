@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
+import { findRows } from '../found.ts'
 
 /**
  * Every commit, of any process, leaves a mark: its number and the random word of that process. Two rings, in tables of their own, take turns,
@@ -148,7 +149,7 @@ function toMark(number: number | null | undefined, word: number | null | undefin
 
 function marksIn(db: DatabaseSync): Mark[] {
   const all = RINGS.map((ring) => `SELECT number, word FROM ${ring}`).join(' UNION ALL ')
-  return db.prepare(all).all() as unknown as Mark[]
+  return findRows<Mark>(db.prepare(all))
 }
 
 function slotOf(number: number): number {

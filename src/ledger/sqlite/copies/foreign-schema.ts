@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../domain/fault.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
+import { findRows } from '../found.ts'
 import { migrate } from '../schema.ts'
 
 /** At every opening, of the tables that are in memory by then: a trigger runs with every write of this program. */
@@ -51,6 +52,6 @@ function madeByMigrations(): Map<string, SchemaObject> {
 
 /** Statistics that a person had SQLite gather change no row. */
 function objectsOf(db: DatabaseSync): Map<string, SchemaObject> {
-  const rows = db.prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat[0-9]'").all()
-  return new Map((rows as unknown as SchemaObject[]).map((object) => [object.name, object]))
+  const objects = db.prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat[0-9]'")
+  return new Map(findRows<SchemaObject>(objects).map((object) => [object.name, object]))
 }
