@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ActDetails, LogEntry } from '../../domain/acts.ts'
 import type { Pages } from '../../domain/pages.ts'
 import { toActor } from './acts.ts'
+import { findRows } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 
 /** Entries of one moment come in the order of their kinds, and of one kind in that of their ids. */
@@ -38,7 +39,7 @@ export function readLog(db: DatabaseSync, sinceMs: number | null): Pages<LogEntr
       (SELECT parts FROM actor WHERE id = p.actor_id) AS parts, (SELECT name FROM account WHERE id = p.account_id) AS merchant
     FROM (${PAGE}) p ORDER BY atMs, kind, p.id`)
   const read = (last: Found | null) =>
-    page.all(last?.atMs ?? sinceMs ?? 0, last?.kind ?? -1, last?.id ?? 0) as unknown as readonly Found[]
+    findRows<Found>(page, last?.atMs ?? sinceMs ?? 0, last?.kind ?? -1, last?.id ?? 0)
   return pagesOf(read, ({ kind: _, id: __, parts, details, ...entry }) => ({
     ...entry,
     actor: toActor(parts),

@@ -6,6 +6,7 @@ import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Operation } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
+import { findRow } from './found.ts'
 import { IS_BLOCKED, originalOf, parseHealth, WITHIN_CANARY } from './rows.ts'
 
 interface BatchColumns {
@@ -36,11 +37,10 @@ interface BatchColumns {
 }
 
 export function columnsOf(db: DatabaseSync, batchId: BatchId): BatchColumns {
-  return db
-    .prepare(
-      'SELECT b.*, a.name AS merchant, a.stopped_reason, a.held_reason, a.wait_until, a.condition FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
-    )
-    .get(batchId) as unknown as BatchColumns
+  const batch = db.prepare(
+    'SELECT b.*, a.name AS merchant, a.stopped_reason, a.held_reason, a.wait_until, a.condition FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = ?',
+  )
+  return findRow<BatchColumns>(batch, batchId)!
 }
 
 export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
@@ -144,13 +144,11 @@ const NOTHING_BLOCKED: Blocked = { blocked: 0, blockedDue: 0 }
 
 /** Counted no further than a screen needs, those that are due first. */
 function blockedIn(db: DatabaseSync, batchId: BatchId): Blocked {
-  const found = db
-    .prepare(`
+  const counted = db.prepare(`
       SELECT count(*) AS blocked, coalesce(sum(isDue), 0) AS blockedDue FROM (
         SELECT coalesce(i.execute_at, 0) <= (unixepoch('subsec') + 60) * 1000 AS isDue FROM instruction i
         WHERE i.batch_id = ? AND i.state = 'READY' AND ${IS_BLOCKED} ORDER BY i.due_at LIMIT 10000)`)
-    .get(batchId)
-  return found as unknown as Blocked
+  return findRow<Blocked>(counted, batchId)!
 }
 
 type NextDue = Pick<BatchView, 'nextDueAtMs' | 'nextExecuteAtMs'>
@@ -158,10 +156,8 @@ type NextDue = Pick<BatchView, 'nextDueAtMs' | 'nextExecuteAtMs'>
 const NOTHING_DUE: NextDue = { nextDueAtMs: null, nextExecuteAtMs: null }
 
 function nextDueIn(db: DatabaseSync, batchId: BatchId): NextDue {
-  const found = db
-    .prepare(`
+  const next = db.prepare(`
       SELECT i.due_at AS nextDueAtMs, i.execute_at AS nextExecuteAtMs FROM instruction i JOIN batch b ON b.id = i.batch_id
       WHERE i.batch_id = ? AND i.state = 'READY' AND NOT ${IS_BLOCKED} AND ${WITHIN_CANARY} ORDER BY i.due_at LIMIT 1`)
-    .get(batchId)
-  return found === undefined ? NOTHING_DUE : (found as unknown as NextDue)
+  return findRow<NextDue>(next, batchId) ?? NOTHING_DUE
 }

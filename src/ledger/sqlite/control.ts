@@ -9,6 +9,7 @@ import type { AccountControls, ControlLedger } from '../../ports/ledger/control.
 import { ACCOUNT_RESTARTED, BATCH_RESTARTED, steeringStep } from '../rules/pausing.ts'
 import { openActs } from './acts.ts'
 import type { Committer } from './commit.ts'
+import { findRow } from './found.ts'
 import type { RecordMove } from './moves.ts'
 import { prepareNamed } from './named.ts'
 import { cancelRows } from './work.ts'
@@ -47,7 +48,7 @@ export function createControl(db: DatabaseSync, committer: Committer, record: Re
         { kind: 'faulting' },
       )
     },
-    controls: async (accountId) => stateOf.get(Number(accountId)) as unknown as AccountControls,
+    controls: async (accountId) => findRow<AccountControls>(stateOf, accountId)!,
   }
 }
 

@@ -43,8 +43,7 @@ export function openDoubts(db: DatabaseSync, committer: Committer, record: Recor
 }
 
 function doubtsIn(db: DatabaseSync): DoubtRow[] {
-  const rows = db
-    .prepare(`
+  const inDoubt = db.prepare(`
       SELECT i.batch_id AS batchId, i.row_no AS rowNo, a.name AS merchant, i.attempt, i.sent_at AS sentAtMs,
         i.claimed_at AS claimedAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, i.reason, i.reference, i.operation, i.amount_minor, i.currency,
         i.order_id, i.order_key, i.vault_id, i.xtl_order_id, i.save_card, i.details, i.execute_at, i.content, i.lookalike,
@@ -52,8 +51,7 @@ function doubtsIn(db: DatabaseSync): DoubtRow[] {
           AND w.order_key IS NOT NULL AND w.state = 'READY') AS holdsUp
       FROM instruction i JOIN account a ON a.id = i.account_id
       WHERE i.state = 'IN_DOUBT' ORDER BY i.id`)
-    .all() as unknown as Array<Omit<DoubtRow, 'instruction'> & InstructionColumns>
-  return rows.map((row) => ({
+  return findRows<Omit<DoubtRow, 'instruction'> & InstructionColumns>(inDoubt).map((row) => ({
     batchId: row.batchId,
     rowNo: row.rowNo,
     merchant: row.merchant,

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FaultCause, Reject, RowFault } from '../../domain/draft.ts'
 import type { Pages } from '../../domain/pages.ts'
+import { findRows } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 
 /** Without it every bad row would be looked up among all faults. */
@@ -15,8 +16,7 @@ export function faultsIn(db: DatabaseSync): Pages<RowFault> {
   const page = db.prepare(`
     SELECT row_no AS rowNo, rowid AS id, line, column_name AS "column", value, problem, remedy FROM temp.draft_fault
     WHERE (row_no, rowid) > (?, ?) ORDER BY row_no, rowid LIMIT ${ROWS_PER_PAGE}`)
-  const read = (last: FoundFault | null) =>
-    page.all(last?.rowNo ?? 0, last?.id ?? 0) as unknown as readonly FoundFault[]
+  const read = (last: FoundFault | null) => findRows<FoundFault>(page, last?.rowNo ?? 0, last?.id ?? 0)
   return pagesOf(read, ({ id: _, ...fault }) => fault)
 }
 
@@ -47,11 +47,8 @@ export function causesIn(db: DatabaseSync, limit: number): readonly FaultCause[]
       rows <= ${ROWS_NAMED} OR sameValue AS sameValue,
       CASE WHEN rows <= ${ROWS_NAMED} OR sameProblem THEN problem ELSE cause END AS problem, remedy
     FROM told WHERE rows <= ${ROWS_NAMED} OR place = 1 ORDER BY row_no, id LIMIT ?`)
-  return found.all(limit).map((row) => {
-    const { together, sameValue, ...cause } = row as unknown as Omit<FaultCause, 'together' | 'sameValue'> & {
-      together: number
-      sameValue: number
-    }
+  type Found = Omit<FaultCause, 'together' | 'sameValue'> & { together: number; sameValue: number }
+  return findRows<Found>(found, limit).map(({ together, sameValue, ...cause }) => {
     return { ...cause, together: together === 1, sameValue: sameValue === 1 }
   })
 }
@@ -73,10 +70,10 @@ export function rejectsIn(db: DatabaseSync): Pages<Reject> {
   const faultsOf = db.prepare(`
     SELECT row_no AS rowNo, line, column_name AS "column", value, problem, remedy FROM temp.draft_fault
     WHERE row_no = ? ORDER BY rowid`)
-  const read = (last: RejectColumns | null) => page.all(last?.rowNo ?? 0) as unknown as readonly RejectColumns[]
+  const read = (last: RejectColumns | null) => findRows<RejectColumns>(page, last?.rowNo ?? 0)
   return pagesOf(read, ({ rowNo, line, cells, reference, came_batch, came_row }) => ({
     ...{ rowNo, line, reference, cells: JSON.parse(cells) as string[] },
     cameFrom: came_batch === null || came_row === null ? null : { batchId: came_batch, rowNo: came_row },
-    faults: faultsOf.all(rowNo) as unknown as RowFault[],
+    faults: findRows<RowFault>(faultsOf, rowNo),
   }))
 }

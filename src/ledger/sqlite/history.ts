@@ -3,20 +3,20 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
 import { toActor } from './acts.ts'
+import { findRows } from './found.ts'
 import { openOddReferences } from './odd-references.ts'
 
 type StoredMove = Omit<HistoryMove, 'actor'> & { readonly parts: string | null }
 
 export function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
-  const arrivals = db
-    .prepare(`
+  const arrived = db.prepare(`
       SELECT i.batch_id AS batchId, i.row_no AS rowNo, 0 AS attempt, NULL AS "from",
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.state ELSE 'READY' END AS "to",
         'recorded' AS cause, b.created_at AS atMs, b.created_by AS "by",
         (SELECT parts FROM actor WHERE id = b.actor_id) AS parts, NULL AS httpStatus, NULL AS answerText,
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.reason END AS reason, i.id AS rowId
       FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.reference = ? AND b.stage = 'open' ORDER BY i.id`)
-    .all(reference) as unknown as Array<StoredMove & { rowId: number }>
+  const arrivals = findRows<StoredMove & { rowId: number }>(arrived, reference)
   const odd = arrivals.length === 0 ? openOddReferences(db)(reference, null) : null
   if (odd !== null) return historyOf(db, odd)
   const moves = db.prepare(`
@@ -25,7 +25,7 @@ export function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
     FROM move WHERE row_id = ? ORDER BY id`)
   return arrivals.flatMap(({ rowId, ...arrival }) => {
     const { batchId, rowNo } = arrival
-    const later = moves.all(rowId) as unknown as Array<Omit<StoredMove, 'batchId' | 'rowNo'>>
+    const later = findRows<Omit<StoredMove, 'batchId' | 'rowNo'>>(moves, rowId)
     const made = [arrival, ...later.map((move) => ({ batchId, rowNo, ...move }))]
     return made.map(({ parts, ...move }) => ({ ...move, actor: toActor(parts) }))
   })

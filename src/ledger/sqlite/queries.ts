@@ -6,6 +6,7 @@ import type { BatchId } from '../../domain/ids.ts'
 import type { AccountView, QueryLedger } from '../../ports/ledger/queries.ts'
 import { viewOf } from './batch-view.ts'
 import type { Committer } from './commit.ts'
+import { findRows } from './found.ts'
 import { historyOf } from './history.ts'
 import { openReading } from './reading.ts'
 import { ORDER_IS_FREE } from './rows.ts'
@@ -36,11 +37,10 @@ export function createQueries(db: DatabaseSync, committer: Committer, openReader
     settledSince: async (batchId, sinceMs) => settledSince(db, batchId, sinceMs),
     waitsFor: async (batchId, nowMs) => waitsFor(db, batchId, nowMs),
     async accounts() {
-      return db
-        .prepare(
-          'SELECT id AS accountId, name, url, username, stopped_reason AS stopped, held_reason AS held, rate AS ratePerSecond FROM account ORDER BY id',
-        )
-        .all() as unknown as AccountView[]
+      const accounts = db.prepare(
+        'SELECT id AS accountId, name, url, username, stopped_reason AS stopped, held_reason AS held, rate AS ratePerSecond FROM account ORDER BY id',
+      )
+      return findRows<AccountView>(accounts)
     },
   }
 }

@@ -10,6 +10,7 @@ import type { ReconciliationRow } from '../../domain/reconciliation.ts'
 import type { State } from '../../domain/states.ts'
 import type { BatchReading } from '../../ports/ledger/queries.ts'
 import { columnsOf, viewOf } from './batch-view.ts'
+import { findRows } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 import { DOUBT_BEFORE, type FactColumns, originalOf, toFacts } from './rows.ts'
 
@@ -69,8 +70,7 @@ function rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Pag
       coalesce(p.warning, o.warning) IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
     FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}
     WHERE i.batch_id = ?1 AND i.row_no > ?3 AND ${CHANGED_SINCE} ORDER BY i.row_no LIMIT ${ROWS_PER_PAGE}`)
-  const read = (last: ReadColumns | null) =>
-    page.all(batchId, sinceMs, last?.rowNo ?? 0) as unknown as readonly ReadColumns[]
+  const read = (last: ReadColumns | null) => findRows<ReadColumns>(page, batchId, sinceMs, last?.rowNo ?? 0)
   return pagesOf(read, toReconciliationRow)
 }
 

@@ -12,6 +12,7 @@ import { LAST_RESTORED_AT } from './acts.ts'
 import { countFaults, FAULT_INDEX } from './draft-faults.ts'
 import { EXECUTED } from './executed-before.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
+import { findRow, findRows } from './found.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
@@ -64,11 +65,9 @@ export function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): O
 /** Not the rows of a draft, nor what came after them: another submit may make it visible once this one has looked. */
 function lastVisible(db: DatabaseSync): number {
   const firstOf = '(SELECT id FROM instruction WHERE batch_id = b.id ORDER BY row_no LIMIT 1)'
-  const found = db
-    .prepare(`
+  const last = db.prepare(`
       SELECT coalesce((SELECT min(${firstOf}) - 1 FROM batch b WHERE b.stage = 'draft'), (SELECT max(id) FROM instruction), 0) AS id`)
-    .get()
-  return (found as unknown as SeenUpTo).id
+  return findRow<SeenUpTo>(last)!.id
 }
 
 function refuseBoundless(db: DatabaseSync): void {
@@ -192,7 +191,7 @@ export function lookalikesOf(db: DatabaseSync): Pages<Lookalike> {
     LEFT JOIN temp.draft_repeat p ON p.row_no = d.row_no
     WHERE d.row_no > ? AND (d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.lost_row IS NOT NULL)
     ORDER BY d.row_no LIMIT ${ROWS_PER_PAGE}`)
-  const read = (last: FoundLookalike | null) => page.all(last?.rowNo ?? 0) as unknown as readonly FoundLookalike[]
+  const read = (last: FoundLookalike | null) => findRows<FoundLookalike>(page, last?.rowNo ?? 0)
   return pagesOf(read, toLookalike)
 }
 
@@ -223,7 +222,7 @@ function totalsOf(db: DatabaseSync, where: string): Total[] {
       coalesce(sum(amount_minor), 0) AS amountMinor
     FROM temp.draft_row WHERE ${where} GROUP BY 1, 2 ORDER BY 1, 2`)
   statement.setReadBigInts(true)
-  const rows = statement.all() as unknown as Array<Omit<Total, 'count'> & { count: bigint }>
+  const rows = findRows<Omit<Total, 'count'> & { count: bigint }>(statement)
   return rows.map((row) => ({ ...row, count: Number(row.count) }))
 }
 
@@ -236,9 +235,9 @@ function extentsOf(db: DatabaseSync): Extent[] {
     JOIN temp.draft_row d ON d.state = 'READY' AND d.operation = e.operation AND d.currency = e.currency
     GROUP BY 1, 2 ORDER BY 1, 2`)
   statement.setReadBigInts(true)
-  const found = statement.all() as unknown as Array<
+  const found = findRows<
     Pick<Extent, 'operation' | 'currency'> & Record<'least' | 'most' | 'leastLine' | 'mostLine', bigint>
-  >
+  >(statement)
   return found.map(({ operation, currency, least, most, leastLine, mostLine }) => ({
     operation,
     currency,
