@@ -31,7 +31,7 @@ test.each([
   [30, '2026-05-01T00:00:00.000Z'],
   [20, '2026-05-11T00:00:00.000Z'],
   [0, '2026-05-31T00:00:00.000Z'],
-])('with %i days, what was approved counts for 30, and under another run key since %s', (days, otherSince) => {
+])('an approval counts for 30 days, and with %i days under another run key since %s', (days, otherSince) => {
   given(NOW)
     .when((nowMs) => lookalikeWindow(nowMs, days))
     .then({ approvedSinceMs: Date.UTC(2026, 4, 1), otherRunKeySinceMs: Date.parse(otherSince) })

@@ -14,7 +14,7 @@ test.each([
   ['odd', false, 'odd'],
   [null, true, 'it was in doubt before: see its history'],
   ['odd', true, 'odd; it was in doubt before: see its history'],
-])('a row that warned of %s and was in doubt before, %s, is cancelled with %s', (warning, wasInDoubt, result) => {
+])('a row that warned of %s is cancelled; it was in doubt before: %s', (warning, wasInDoubt, result) => {
   given(warning)
     .when((before) => warningWhenCancelled(before, wasInDoubt))
     .then(result)
