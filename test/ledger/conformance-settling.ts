@@ -288,7 +288,10 @@ export function describeSettling(newPlace: () => Promise<LedgerPlace>): void {
         expect(await opened.workable(NOW, 10)).toMatchObject([{ batchId: other }])
         const view = await opened.batch(later)
         expect(view).toMatchObject({ hold: 'none', accountHeld: expect.stringContaining('10 rows came into doubt') })
-        expect(standingOf(view!, NOW, true)).toMatchObject({ state: 'paused', reason: view?.accountHeld })
+        expect(standingOf(view!, NOW, true)).toMatchObject({
+          state: 'paused',
+          why: [{ code: 'as-said', reason: view?.accountHeld }],
+        })
       }
       await ledger.resumeAccount(accountId, 'looked', CLERK, NOW)
       expect(await claim(ledger, row)).toMatchObject({ kind: 'claimed' })
