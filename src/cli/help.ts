@@ -18,7 +18,7 @@ ${example('tranche purge --before 2026-01-01T00:00:00Z --reason "retention: 12 m
 export const RESOLVE_HELP = `
 not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left
 (TRANCHE_DOUBT_REST_MS, 15 minutes unless set): what is not there yet may still be executed. Of a row that was sent
-more than once they need --attempt N, the attempt that you looked up.
+more than once they need --attempt N, the attempt that you looked up. So does declined, which then waits as well.
 Who acts stands in front: tranche --as Ann in-doubt resolve …
 
 Examples:

@@ -96,7 +96,9 @@ function show(doubt: DoubtRecord, row: DoubtRow, app: App, terminal: Terminal): 
   const { rest_until: restUntil, holds_up: holdsUp } = timesOf(row, app)
   const rests = Date.parse(restUntil) > app.clock.nowMs()
   const notes = [
-    rests ? `it may still be executed: call it not-executed or send-again from ${restUntil} on` : null,
+    rests
+      ? `it may still be executed: call it ${row.attempt > 1 ? 'declined, ' : ''}not-executed or send-again from ${restUntil} on`
+      : null,
     holdsUp > 0 ? `${plural(holdsUp, 'row')} of the same order ${holdsUp === 1 ? 'waits' : 'wait'} for it` : null,
   ].filter((note) => note !== null)
   if (notes.length > 0) terminal.data(`  ${notes.join('; ')}`)

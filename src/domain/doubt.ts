@@ -29,7 +29,7 @@ export interface Resolution {
   readonly reference: string
   /** null: whichever account has the doubt. */
   readonly merchant: string | null
-  /** The attempt that was looked up: another one is not judged. null: the only one; of a row that was sent before, `not-executed` and `send-again` are refused. */
+  /** The attempt that was looked up: another one is not judged. null: the only one; of a row that was sent before, only `approved` is taken. */
   readonly attempt: number | null
   /** The row that was looked up: another one is not judged, though the reference be its own. null: whichever has it. */
   readonly row: { readonly batchId: string; readonly rowNo: number } | null
@@ -37,7 +37,7 @@ export interface Resolution {
   /** As found at the gateway. It can settle one row only. */
   readonly transactionId: string | null
   readonly reason: string
-  /** `not-executed` and `send-again` are refused for so long after the request left, or for longer if the worker that sent it said so. */
+  /** Findings that wait (`waitsForRest`) are refused for so long after the request left, or for longer if the worker that sent it said so. */
   readonly restMs: number
 }
 

@@ -24,9 +24,12 @@ export function stateOfFinding(finding: Finding): (typeof STATE_OF)[Finding] {
   return STATE_OF[finding]
 }
 
-/** What was not found may still be executed later, so these two wait until the request has surely died. */
-export function backsOff(finding: Finding): boolean {
-  return finding === 'not-executed' || finding === 'send-again'
+/**
+ * Whether the finding waits until the request in doubt has surely died: what was not found may still be executed later. So may
+ * the request in doubt where a decline was found and the row was sent before: the decline may be of the earlier request.
+ */
+export function waitsForRest(finding: Finding, sentBefore: boolean): boolean {
+  return finding !== 'approved' && (finding !== 'declined' || sentBefore)
 }
 
 /** Only what was executed or declined has a transaction. */

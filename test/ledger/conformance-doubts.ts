@@ -220,19 +220,34 @@ export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
       expect(await resolve('A', { attempt: 2 }, LATER)).toMatchObject({ kind: 'resolved' })
     })
 
-    test.each(['not-executed', 'send-again'] as const)(
+    /** In doubt about a second attempt, which left at LATER. */
+    async function inDoubtAgain(reference: string): Promise<BatchId> {
+      const batchId = await inDoubt(reference)
+      await resolve(reference, { finding: 'send-again' })
+      const again = await claimed(ledger, await dueRow(ledger, batchId, reference, LATER), LATER)
+      await settle(ledger, again, 'IN_DOUBT', { sentAtMs: LATER })
+      return batchId
+    }
+
+    test.each(['not-executed', 'send-again', 'declined'] as const)(
       'as %s of a later attempt when no attempt is named: the one before it may have been looked up',
       async (finding) => {
-        const batchId = await inDoubt('A')
-        await resolve('A', { finding: 'send-again' })
-        const again = await claimed(ledger, await dueRow(ledger, batchId, 'A', LATER), LATER)
-        await settle(ledger, again, 'IN_DOUBT', { sentAtMs: LATER })
+        const batchId = await inDoubtAgain('A')
         const answer = await resolve('A', { finding }, LATER + REST_MS)
         await nothingMoved(batchId, answer, 'other-attempt')
         expect(answer).toMatchObject({ reason: expect.stringContaining('--attempt 2') })
         expect(await resolve('A', { finding, attempt: 2 }, LATER + REST_MS)).toMatchObject({ kind: 'resolved' })
       },
     )
+
+    test('as declined of a later attempt until its request has surely died: the decline may be of the one before it', async () => {
+      const batchId = await inDoubtAgain('A')
+      const at = (ms: number) => resolve('A', { finding: 'declined', attempt: 2, transactionId: '7001' }, ms)
+      await nothingMoved(batchId, await at(LATER + REST_MS - 1), 'too-early')
+      expect(await at(LATER + REST_MS)).toMatchObject({ kind: 'resolved', state: 'DECLINED' })
+      await inDoubtAgain('B')
+      expect(await resolve('B', { finding: 'approved' }, LATER)).toMatchObject({ kind: 'resolved' })
+    })
 
     test('when its reference is that of another row than the one that was looked up', async () => {
       const batchId = await inDoubt('0012', '12')

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DraftHeader, DraftRow, RetryStatus } from '../../src/domain/draft.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
+import type { Finding } from '../../src/domain/resolution.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
@@ -628,6 +629,33 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
         const counts = ['READY', 'SENDING', 'IN_DOUBT', 'APPROVED'].includes(state)
         const { lookalikes } = await check([refund('B', { orderId: '055' })])
         expect(lookalikes.map(({ like }) => like)).toEqual(counts ? [{ batchId, rowNo: 1, reference: 'A', state }] : [])
+      },
+    )
+
+    test.each([
+      ['declined', 'DECLINED'],
+      ['not-executed', 'FAILED'],
+    ] as const)(
+      'of a row in doubt about a second request that a person called %s: of two requests, one may have been executed',
+      async (finding, state) => {
+        const batchId = await submit(ledger, accountId, [refund('A', { orderId: '55' })])
+        const resolve = (as: Finding, attempt: number) =>
+          ledger.resolve(
+            {
+              ...{ reference: 'A', merchant: null, attempt, row: null, finding: as, transactionId: null },
+              ...{ reason: 'looked it up', restMs: 0 },
+            },
+            CLERK,
+            NOW + 300,
+          )
+        await work(ledger, batchId, 'A', 'IN_DOUBT')
+        await resolve('send-again', 1)
+        await settle(ledger, await claimNamed(ledger, batchId, 'A', NOW + 300), 'IN_DOUBT')
+        await resolve(finding, 2)
+        expect(await statesIn(ledger, batchId)).toEqual([state])
+        const { lookalikes } = await check([refund('B', { orderId: '055' })])
+        expect(lookalikes.map(({ like }) => like)).toEqual([{ batchId, rowNo: 1, reference: 'A', state }])
+        expect(await count([refund('B', { orderId: '055' })], { nowMs: NOW + 31 * DAY_MS })).toBe(0)
       },
     )
 

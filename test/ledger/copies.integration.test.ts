@@ -465,25 +465,28 @@ describe('adopting', () => {
     expect((await reviewOnly(ledger, header, retried('F', 'D'))).lookalikes).toMatchObject([{ reference: 'D' }])
   })
 
-  test('as restored lets a doubt that it knew already rest anew: in what was lost it may have been sent again', async () => {
-    const ledger = place.open()
-    const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
-    await work(ledger, batchId, 'A', 'IN_DOUBT')
-    rmSync(epochPath())
-    const adoptedAtMs = NOW + 3_600_000
-    await ledger.adopt('restored', 'disk failed', CLERK, adoptedAtMs)
-    const again = (nowMs: number) =>
-      ledger.resolve(
-        {
-          ...{ reference: 'A', merchant: null, attempt: 1, row: null, finding: 'send-again', transactionId: null },
-          ...{ reason: 'not in the portal', restMs: 900_000 },
-        },
-        CLERK,
-        nowMs,
-      )
-    expect(await again(adoptedAtMs + 899_999)).toMatchObject({ kind: 'refused', why: 'too-early' })
-    expect(await again(adoptedAtMs + 900_000)).toMatchObject({ kind: 'resolved' })
-  })
+  test.each(['send-again', 'declined'] as const)(
+    'as restored lets a doubt that it knew already rest anew before it is called %s: in what was lost it may have been sent again',
+    async (finding) => {
+      const ledger = place.open()
+      const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      rmSync(epochPath())
+      const adoptedAtMs = NOW + 3_600_000
+      await ledger.adopt('restored', 'disk failed', CLERK, adoptedAtMs)
+      const again = (nowMs: number) =>
+        ledger.resolve(
+          {
+            ...{ reference: 'A', merchant: null, attempt: 1, row: null, finding, transactionId: null },
+            ...{ reason: 'looked it up', restMs: 900_000 },
+          },
+          CLERK,
+          nowMs,
+        )
+      expect(await again(adoptedAtMs + 899_999)).toMatchObject({ kind: 'refused', why: 'too-early' })
+      expect(await again(adoptedAtMs + 900_000)).toMatchObject({ kind: 'resolved' })
+    },
+  )
 
   test('as restored, killed half-way, is not adopted, and goes on with the rest when it is called again', async () => {
     const ledger = place.open()

@@ -970,8 +970,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a doubt rests before it can be called not executed',
     file: 'src/ledger/rules/resolving.ts',
-    guard: 'if (backsOff(finding) && nowMs < restEndsMs) {',
-    without: 'if (backsOff(finding) && nowMs < 0) {',
+    guard: 'if (waitsForRest(finding, mayHaveLeftBefore(row)) && nowMs < restEndsMs) {',
+    without: 'if (nowMs < 0) {',
     tests: [RESOLVING],
   },
   {
@@ -984,9 +984,37 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a finding about an earlier attempt does not judge a later one',
     file: 'src/ledger/rules/resolving.ts',
-    guard: 'if (attempt === null && row.attempt > 1 && backsOff(finding)) {',
+    guard: "if (attempt === null && row.attempt > 1 && finding !== 'approved') {",
     without: 'if (attempt === -1) {',
     tests: [RESOLVING],
+  },
+  {
+    name: 'a decline of an earlier attempt does not judge a later one',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: "row.attempt > 1 && finding !== 'approved') {",
+    without: "row.attempt > 1 && finding !== 'approved' && finding !== 'declined') {",
+    tests: [RESOLVING],
+  },
+  {
+    name: 'a decline waits where the row was sent before',
+    file: 'src/domain/resolution.ts',
+    guard: "(finding !== 'declined' || sentBefore)",
+    without: "finding !== 'declined'",
+    tests: [RESOLVING],
+  },
+  {
+    name: 'a decline waits after a restore, as if the row had been sent before',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: ' || (restoredAtMs !== null && restoredAtMs >= (claimedAtMs ?? 0))',
+    without: '',
+    tests: [RESOLVING, COPIES],
+  },
+  {
+    name: 'a row sent more than once and ended by a person counts for look-alikes',
+    file: 'src/ledger/sqlite/lookalikes.ts',
+    guard: ' AND NOT (${ONE_OF_SEVERAL})',
+    without: '',
+    tests: [LEDGER],
   },
   {
     name: 'doubts: a request rests as long as the worker that sent it said',
@@ -2345,8 +2373,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row that was answered APPROVED after it had ended counts for look-alikes',
     file: 'src/ledger/sqlite/lookalikes.ts',
-    guard: ' AND i.money_warning = 0 THEN 0',
-    without: ' THEN 0',
+    guard: ' AND i.money_warning = 0 AND NOT',
+    without: ' AND NOT',
     tests: [LEDGER],
   },
   {

@@ -11,6 +11,12 @@ export const COUNTS_ALWAYS: readonly State[] = ['READY', 'SENDING']
 /** Sent, or perhaps sent: these count for a while. Any other state was not executed, and counts no more. */
 export const COUNTS_FOR_A_WHILE: readonly State[] = ['IN_DOUBT', 'APPROVED']
 
+/**
+ * Of a row that was in doubt and sent more than once these count like an approval. Only a person ends such a row so, and what they
+ * saw was one of its requests: another may have been executed.
+ */
+export const COUNTS_IF_SENT_TWICE: readonly State[] = ['DECLINED', 'FAILED']
+
 export interface LookalikeWindow {
   /** What was approved counts if it was sent at that moment or later. */
   readonly approvedSinceMs: number

@@ -4,7 +4,7 @@ import { type Actor, actorText } from '../../domain/actor.ts'
 import type { Hold } from '../../domain/batch.ts'
 import type { Resolution, Resolved } from '../../domain/doubt.ts'
 import type { BatchId } from '../../domain/ids.ts'
-import { backsOff, stateOfFinding } from '../../domain/resolution.ts'
+import { stateOfFinding, waitsForRest } from '../../domain/resolution.ts'
 import { resultStatusOf, type State } from '../../domain/states.ts'
 import { isSameTransaction } from './settling.ts'
 
@@ -15,6 +15,10 @@ export interface RowToResolve {
   readonly merchant: string
   readonly state: State
   readonly attempt: number
+  /** null: it was never claimed here. */
+  readonly claimedAtMs: number | null
+  /** When an older state was put back last; null: never. */
+  readonly restoredAtMs: number | null
   /** When its request may have left at the latest. */
   readonly leftByMs: number
   /** How long it rests, as the worker that sent it said. */
@@ -121,7 +125,7 @@ function whyNot(row: RowToResolve, resolution: Resolution, nowMs: number): Refus
       `${name} is in doubt about attempt ${row.attempt}, not about ${attempt}: look it up again (tranche in-doubt list)`,
     )
   }
-  if (attempt === null && row.attempt > 1 && backsOff(finding)) {
+  if (attempt === null && row.attempt > 1 && finding !== 'approved') {
     return refused(
       'other-attempt',
       `${name} is in doubt about attempt ${row.attempt}, and what was found may be of an earlier one: look it up again, for the time that tranche in-doubt list shows, and add --attempt ${row.attempt}`,
@@ -134,13 +138,18 @@ function whyNot(row: RowToResolve, resolution: Resolution, nowMs: number): Refus
     )
   }
   const restEndsMs = row.leftByMs + Math.max(restMs, row.restMs)
-  if (backsOff(finding) && nowMs < restEndsMs) {
+  if (waitsForRest(finding, mayHaveLeftBefore(row)) && nowMs < restEndsMs) {
     return refused(
       'too-early',
       `The request of ${name} left at ${isoOf(row.leftByMs)} at the latest and may still be executed: it can be called ${finding} from ${isoOf(restEndsMs)} on. Look again then`,
     )
   }
   return null
+}
+
+/** Whether there may have been a request before the one in doubt: here, or in what was lost when an older state was put back. */
+function mayHaveLeftBefore({ attempt, claimedAtMs, restoredAtMs }: RowToResolve): boolean {
+  return attempt > 1 || (restoredAtMs !== null && restoredAtMs >= (claimedAtMs ?? 0))
 }
 
 /** One transaction is one execution, so it settles one row only. */

@@ -78,7 +78,7 @@ function openResolving(
 ): (resolution: Resolution, actor: Actor, nowMs: number) => Resolved {
   const byReference = db.prepare(`
     SELECT i.id, i.batch_id, i.batch_id AS batchId, i.account_id, a.name AS merchant, i.row_no AS rowNo, i.state, i.attempt,
-      ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold, i.operation, i.currency, i.amount_minor,
+      i.claimed_at AS claimedAtMs, ${LAST_RESTORED_AT} AS restoredAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold, i.operation, i.currency, i.amount_minor,
       i.transaction_id AS transactionId, i.execute_at AS executeAtMs
     FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.reference = ?1 AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open' AND (?2 IS NULL OR a.name = ?2)

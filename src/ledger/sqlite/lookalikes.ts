@@ -2,10 +2,11 @@
 // rule for the rows of a file and for messages.
 
 import type { AccountId } from '../../domain/ids.ts'
-import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE, lookalikeWindow } from '../rules/lookalikes.ts'
+import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE, COUNTS_IF_SENT_TWICE, lookalikeWindow } from '../rules/lookalikes.ts'
 import { listOf } from './found.ts'
 
 const OTHER_RUN_KEY = 'i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key'
+const ONE_OF_SEVERAL = `i.state IN (${listOf(COUNTS_IF_SENT_TWICE)}) AND i.ever_in_doubt = 1 AND i.attempt > 1`
 const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)'
 
 /**
@@ -13,11 +14,12 @@ const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)
  * what becomes of it. What was approved counts for 30 days after it was sent. Between different run keys what was sent,
  * approved or in doubt, counts for fewer days: it is last month's charge. What has still to be sent always counts there
  * too, because both would be sent from now on. A row that was answered APPROVED after a person had called it not executed
- * counts like an approved one. The parameters are those of `lookalikeSince`.
+ * counts like an approved one, and so does one that a person ended after it was sent more than once. The parameters are those of
+ * `lookalikeSince`.
  */
 export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN 1
-      WHEN i.state NOT IN (${listOf(COUNTS_FOR_A_WHILE)}) AND i.money_warning = 0 THEN 0
+      WHEN i.state NOT IN (${listOf(COUNTS_FOR_A_WHILE)}) AND i.money_warning = 0 AND NOT (${ONE_OF_SEVERAL}) THEN 0
       WHEN ${OTHER_RUN_KEY} THEN ${SENT_AT} >= $otherRunKeySince
       WHEN i.state = 'IN_DOUBT' THEN 1
       ELSE ${SENT_AT} >= $approvedSince END`

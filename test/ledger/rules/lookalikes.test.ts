@@ -3,12 +3,17 @@ import { STATES } from '../../../src/domain/states.ts'
 import {
   COUNTS_ALWAYS,
   COUNTS_FOR_A_WHILE,
+  COUNTS_IF_SENT_TWICE,
   likenessText,
   lookalikeWindow,
 } from '../../../src/ledger/rules/lookalikes.ts'
 import { given } from './given.ts'
 
 const NOW = Date.UTC(2026, 4, 31)
+
+test('a row in doubt that was sent more than once counts however a person ended it', () => {
+  expect(COUNTS_IF_SENT_TWICE).toEqual(['DECLINED', 'FAILED'])
+})
 
 test.each([
   ['READY', 'always'],

@@ -19,6 +19,7 @@ const CLERK = personAt('clerk')
 
 const ROW: RowToResolve = {
   ...{ batchId: 'b1' as BatchId, rowNo: 2, merchant: 'shop', state: 'IN_DOUBT', attempt: 1 },
+  ...{ claimedAtMs: NOW - 2 * REST_MS - 1, restoredAtMs: null },
   ...{ leftByMs: NOW - 2 * REST_MS, restMs: 0, hold: 'none', transactionId: null, executeAtMs: null },
 }
 const ASKED: Resolution = {
@@ -71,7 +72,7 @@ describe('a row in doubt', () => {
 
   test.each([
     ['approved', 'move'],
-    ['declined', 'move'],
+    ['declined', 'refused'],
     ['not-executed', 'refused'],
     ['send-again', 'refused'],
   ] as const)('at attempt 2, found %s of an attempt that was not named: %s', (finding, kind) => {
@@ -113,6 +114,24 @@ describe('a row in doubt', () => {
       .when((state) => resolve({ finding })(state).kind)
       .then(kind)
   })
+
+  const claimedAtMs = NOW - 1
+  test.each([
+    ['declined', { attempt: 2 }, 'refused'],
+    ['approved', { attempt: 2 }, 'move'],
+    ['declined', { claimedAtMs, restoredAtMs: NOW - 2 }, 'move'],
+    ['declined', { claimedAtMs, restoredAtMs: claimedAtMs }, 'refused'],
+    ['declined', { claimedAtMs: null, restoredAtMs: NOW - 2 }, 'refused'],
+    ['declined', { claimedAtMs: null, restoredAtMs: null }, 'move'],
+  ] as const)(
+    'found %s at once, of %o: %s, because the decline may be of an earlier request',
+    (finding, over, kind) => {
+      const found = row({ leftByMs: NOW, ...over })
+      given(found)
+        .when((state) => resolve({ finding, attempt: found.attempt })(state).kind)
+        .then(kind)
+    },
+  )
 
   test('says from when on it can be called not executed', () => {
     given(row({ leftByMs: NOW }))
