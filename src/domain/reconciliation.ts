@@ -17,6 +17,8 @@ export interface ReconciliationRow {
   readonly state: State
   /** The row that a DUPLICATE points at, and whether its answer raised a warning; null for every other row. */
   readonly repeats: { readonly state: State; readonly warned: boolean } | null
+  /** Where the row stands that was submitted in its place after it had ended; null: none was. */
+  readonly submittedAgain: State | null
   readonly operation: Operation | null
   readonly amountMinor: bigint | null
   readonly currency: Currency | null

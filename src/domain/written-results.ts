@@ -40,6 +40,8 @@ export interface WrittenResults {
   readonly atMs: number
   readonly summary: readonly SummaryLine[]
   readonly reasons: readonly ReasonCount[]
+  /** Rows that were submitted again after they had ended: what became of their money is in other results. */
+  readonly submittedAgain: number
   /** The columns of the file, as they stand in the results. */
   readonly carried: readonly string[]
   /** Rows of the batch; an extract has fewer. */

@@ -46,12 +46,19 @@ export function tieOutLines(written: WrittenResults): string[] {
       ? [`${rows}; ${only.text}.`]
       : [`${rows}.`, ...sums.map(({ operation, text }) => `${operation === '' ? 'Bad rows' : operation}: ${text}.`)]
   const unknown = countOf(written, ({ status, currency }) => status === 'INVALID' && currency === '')
-  return unknown === 0
-    ? lines
-    : [
-        ...lines,
-        `${plural(unknown, 'invalid row has', 'invalid rows have')} no amount that could be read, and no part in these sums.`,
-      ]
+  const asides = [
+    unknown === 0
+      ? null
+      : `${plural(unknown, 'invalid row has', 'invalid rows have')} no amount that could be read, and no part in these sums.`,
+    written.submittedAgain === 0 ? null : submittedAgainText(written.submittedAgain),
+  ]
+  return [...lines, ...asides.filter((aside) => aside !== null)]
+}
+
+/** "Not moved" is true of this batch only. */
+function submittedAgainText(rows: number): string {
+  const [verb, whose] = rows === 1 ? ['was', 'its'] : ['were', 'their']
+  return `${rows} of these rows ${verb} submitted again in another batch, and ${whose} money may have moved there: see result_warning.`
 }
 
 function countOf({ summary }: WrittenResults, fits: (line: WrittenResults['summary'][number]) => boolean): number {
@@ -84,5 +91,8 @@ function moneySums({ summary }: WrittenResults): { operation: Operation | ''; te
 
 /** The same for programs. */
 export function toJsonTieOut(written: WrittenResults): object {
-  return { rows_read: written.rowsRead, rows_written: written.rows, ties_out: true, reasons: written.reasons }
+  return {
+    ...{ rows_read: written.rowsRead, rows_written: written.rows, ties_out: true, reasons: written.reasons },
+    submitted_again: written.submittedAgain,
+  }
 }

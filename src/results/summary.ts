@@ -41,6 +41,8 @@ export interface Tally {
   lines(): SummaryLine[]
   /** Of DECLINED and FAILED rows, the most frequent first. */
   reasons(): ReasonCount[]
+  /** How many rows were submitted again after they had ended. */
+  submittedAgain(): number
 }
 
 interface Sum {
@@ -58,8 +60,10 @@ interface Sum {
 export function openTally(reasonRules: readonly ReasonRule[] = []): Tally {
   const sums = new Map<string, Sum>()
   const reasons = new Map<string, ReasonCount>()
+  let submittedAgain = 0
   return {
     add(row) {
+      if (row.submittedAgain !== null) submittedAgain += 1
       addReason(reasons, row, reasonRules)
       const sum = sumFor(sums, row)
       sum.count += 1
@@ -71,6 +75,7 @@ export function openTally(reasonRules: readonly ReasonRule[] = []): Tally {
     },
     lines: () => [...sums.values()].sort(inReadingOrder).map(toLine),
     reasons: () => [...reasons.values()].sort((a, b) => b.count - a.count || compareText(a.category, b.category)),
+    submittedAgain: () => submittedAgain,
   }
 }
 

@@ -211,6 +211,7 @@ test('of a batch that the version before recorded, the deep look says that nothi
     'DROP INDEX instruction_xtl',
     'ALTER TABLE account DROP COLUMN held_reason',
     'DROP INDEX instruction_plain_transaction',
+    'DROP INDEX instruction_submitted_again',
     'ALTER TABLE move DROP COLUMN answered',
     'ALTER TABLE chain DROP COLUMN last_recorded',
     'ALTER TABLE chain DROP COLUMN form',

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endingOf } from '../../src/domain/batch-status.ts'
-import type { AccountId } from '../../src/domain/ids.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { exitCodeOf } from '../../src/present/exit-codes.ts'
 import {
@@ -176,6 +176,61 @@ export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
       await reading.close()
       await settle(ledger, row, 'APPROVED')
       expect(await told()).toEqual([{ APPROVED: 1 }, 0, 'APPROVED', named('APPROVED')])
+    })
+
+    test('warns of a row that was submitted again as the last such row stands now, and its results are stale from then on', async () => {
+      const first = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
+      await work(ledger, first, 'A', 'FAILED', { warning: 'odd' })
+      await work(ledger, first, 'B', 'FAILED')
+      await ledger.cancel(first, 'not today', CLERK, NOW)
+      const told = async () =>
+        (await rowsIn(ledger, first)).map(({ warning, submittedAgain }) => [warning, submittedAgain])
+      const wasStale = async () => {
+        const { resultsStale } = await view(first)
+        const reading = await ledger.openReading(first, NOW)
+        await reading.close()
+        await ledger.resultsWritten(first, '/out.csv', reading.edition)
+        expect((await view(first)).resultsStale).toBe(false)
+        return resultsStale
+      }
+      const again = (batchId: BatchId, nowMs: number, ...lines: [rowNo: number, reference: string][]) => {
+        const rows = lines.map(([rowNo, reference], i) =>
+          rowOf(i + 1, refund(reference), { cameFrom: { batchId, rowNo } }),
+        )
+        return submit(ledger, accountId, rows, { fedBack: true, retry: ['FAILED', 'CANCELLED'], nowMs })
+      }
+      const ended = await rowsIn(ledger, first)
+      expect(await told()).toEqual([
+        ['odd', null],
+        [null, null],
+        [null, null],
+      ])
+      await wasStale()
+      const second = await again(first, NOW + 5_000, [1, 'A'], [3, 'C'])
+      const of = (batchId: BatchId, rowNo: number, status: string) =>
+        `it was submitted again as row ${rowNo} of batch ${batchId}: ${status}`
+      expect(await wasStale()).toBe(true)
+      expect(await told()).toEqual([
+        [`${of(second, 1, 'PENDING')}; odd`, 'READY'],
+        [null, null],
+        [of(second, 2, 'PENDING'), 'READY'],
+      ])
+      await settle(ledger, await claimNamed(ledger, second, 'A', NOW + 5_000), 'FAILED', { atMs: NOW + 5_100 })
+      await settle(ledger, await claimNamed(ledger, second, 'C', NOW + 5_000), 'APPROVED', { atMs: NOW + 9_000 })
+      expect(await wasStale()).toBe(true)
+      const reading = await ledger.openReading(first, NOW)
+      expect((await listOf(reading.rows(NOW + 9_000))).map(({ reference }) => reference)).toEqual(['C'])
+      await reading.close()
+      const third = await again(second, NOW + 10_000, [1, 'A'])
+      expect(await wasStale()).toBe(true)
+      expect(await told()).toEqual([
+        [`${of(third, 1, 'PENDING')}; odd`, 'READY'],
+        [null, null],
+        [of(second, 2, 'APPROVED'), 'APPROVED'],
+      ])
+      expect((await rowsIn(ledger, second)).map(({ warning }) => warning)).toEqual([of(third, 1, 'PENDING'), null])
+      const said = (rows: Awaited<ReturnType<typeof rowsIn>>) => rows.map(({ state, reason }) => [state, reason])
+      expect(said(await rowsIn(ledger, first))).toEqual(said(ended))
     })
 
     test('tells of a warning about money of a repeated row that a retry has taken over', async () => {

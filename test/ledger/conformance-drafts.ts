@@ -341,7 +341,8 @@ export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
       const due = await dueRow(ledger, second, 'no')
       expect(due).toMatchObject({ attempt: 1, instruction: refund('no') })
       expect(await claim(ledger, due)).toEqual({ kind: 'claimed', attempt: 2 })
-      expect(await rowIn(ledger, first, 'no')).toEqual(before)
+      const warning = `it was submitted again as row 2 of batch ${second}: PENDING`
+      expect(await rowIn(ledger, first, 'no')).toEqual({ ...before, submittedAgain: 'SENDING', warning })
       // The reference is the new row's now: a repeat meets the row that is being sent.
       const third = await submit(ledger, accountId, [refund('no')])
       expect((await ledger.batch(third))?.duplicateOf).toEqual({ SENDING: 1 })

@@ -73,6 +73,7 @@ const WINDOW = 'test/domain/window.test.ts'
 const INTERPRETATION = 'test/domain/interpretation.test.ts'
 const SUBMISSION = 'test/domain/submission.test.ts'
 const REJECTS = 'test/results/rejects.integration.test.ts'
+const TIE_OUT = 'test/present/tie-out.test.ts'
 const WRITING = 'test/results/write.integration.test.ts'
 const SUBMITTING = 'test/processors/submit-file.integration.test.ts'
 const PAN = 'test/domain/pan.test.ts'
@@ -301,6 +302,34 @@ export const GUARDS: readonly Guard[] = [
     guard: "WHEN p.holds_reference = 1 OR p.state = 'INVALID' THEN p.id",
     without: 'WHEN 1 THEN p.id',
     tests: [LEDGER],
+  },
+  {
+    name: 'results of a row that was submitted again name the row that stands for it now',
+    file: 'src/ledger/sqlite/reading.ts',
+    guard: 'warning: warningOf(row),',
+    without: 'warning: row.warning,',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a retry outdates the results of the row that it takes over',
+    file: 'src/ledger/sqlite/draft.ts',
+    guard: " OR ${isSubmittedAgain('d')}",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'what becomes of a retry outdates the results of the row that it took over',
+    file: 'src/ledger/sqlite/batch-view.ts',
+    guard: " ||\n    ((FAILED ?? CANCELLED) !== undefined && moved(isSubmittedAgain('d')))",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'money of rows that were submitted again is not called unmoved without a word',
+    file: 'src/present/tie-out.ts',
+    guard: 'written.submittedAgain === 0 ? null : submittedAgainText(written.submittedAgain)',
+    without: 'null',
+    tests: [TIE_OUT],
   },
   {
     name: 'a retry outdates the results that tell of its row',

@@ -21,7 +21,7 @@ function linesFor(rows: readonly Partial<ReconciliationRow>[]): string[] {
       atMs: AT_MS,
       exceptions: null,
     },
-    ...{ summary: tally.lines(), reasons: tally.reasons() },
+    ...{ summary: tally.lines(), reasons: tally.reasons(), submittedAgain: tally.submittedAgain() },
   })
 }
 
@@ -66,4 +66,20 @@ test('several operations or currencies have a line each, and what is not known i
 
 test('results without a row have no list of what became of the rows', () => {
   expect(linesFor([])).toEqual(['0 rows read, 0 in the results.'])
+})
+
+test('rows that were submitted again have a sentence of their own: their money may have moved there', () => {
+  const failed: Partial<ReconciliationRow> = {
+    state: 'FAILED',
+    amountMinor: 100n,
+    reason: 'refused as wrong (HTTP 400)',
+  }
+  const again = { ...failed, submittedAgain: 'APPROVED' } as const
+  expect(linesFor([failed, again])).toEqual([
+    '2 rows read, 2 in the results: 2 failed (2 data); 2.00 EUR asked = 2.00 not moved.',
+    '1 of these rows was submitted again in another batch, and its money may have moved there: see result_warning.',
+  ])
+  expect(linesFor([again, again])[1]).toBe(
+    '2 of these rows were submitted again in another batch, and their money may have moved there: see result_warning.',
+  )
 })

@@ -56,6 +56,7 @@ export function rowOf(row: Partial<ReconciliationRow> = {}): ReconciliationRow {
     reference: `r-${rowNo}`,
     state: 'READY',
     repeats: null,
+    submittedAgain: null,
     operation: 'REFUND' satisfies Operation,
     amountMinor: 1230n,
     currency: 'EUR' as Currency,

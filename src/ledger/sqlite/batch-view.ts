@@ -7,7 +7,7 @@ import type { Operation } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
 import { findRow } from './found.ts'
-import { IS_BLOCKED, originalOf, parseHealth, WITHIN_CANARY } from './rows.ts'
+import { IS_BLOCKED, isSubmittedAgain, originalOf, parseHealth, WITHIN_CANARY } from './rows.ts'
 
 interface BatchColumns {
   source: 'file' | 'queue'
@@ -79,8 +79,7 @@ export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     resultsPath: batch.results_path,
     resultsStale:
       batch.results_path !== null &&
-      (batch.version !== batch.results_version ||
-        (counts.DUPLICATE !== undefined && originalsMoved(db, batchId, batch.results_move))),
+      (batch.version !== batch.results_version || originalsMoved(db, batchId, batch.results_move, counts)),
     purgedAtMs: batch.purged_at,
   }
 }
@@ -99,15 +98,24 @@ function totalsOf(db: DatabaseSync, batchId: BatchId): BatchTotal[] {
   }))
 }
 
-/** Whether a row that a duplicate of this batch points at has moved since the results were written. */
-function originalsMoved(db: DatabaseSync, batchId: BatchId, lastMove: number | null): boolean {
+/** Whether a row has moved, since the results were written, that stands for a duplicate or for a row that was submitted again. */
+function originalsMoved(
+  db: DatabaseSync,
+  batchId: BatchId,
+  lastMove: number | null,
+  { DUPLICATE, FAILED, CANCELLED }: BatchView['counts'],
+): boolean {
   if (lastMove === null) return false
-  const found = db
-    .prepare(`
-      SELECT 1 FROM instruction d ${originalOf('d', 'JOIN')} JOIN move m ON m.row_id IN (p.id, o.id)
-      WHERE d.batch_id = ? AND d.state = 'DUPLICATE' AND m.id > ? LIMIT 1`)
-    .get(batchId, lastMove)
-  return found !== undefined
+  const moved = (which: string) =>
+    db
+      .prepare(`
+        SELECT 1 FROM instruction d ${originalOf('d', 'JOIN')} JOIN move m ON m.row_id IN (p.id, o.id)
+        WHERE d.batch_id = ? AND ${which} AND m.id > ? LIMIT 1`)
+      .get(batchId, lastMove) !== undefined
+  return (
+    (DUPLICATE !== undefined && moved("d.state = 'DUPLICATE'")) ||
+    ((FAILED ?? CANCELLED) !== undefined && moved(isSubmittedAgain('d')))
+  )
 }
 
 function duplicateMoneyWarningsIn(db: DatabaseSync, batchId: BatchId): number {

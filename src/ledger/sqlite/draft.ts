@@ -15,7 +15,7 @@ import { prepareNamed } from './named.ts'
 import { openDigests, openRecorded, type Recorded } from './recorded.ts'
 import { stillFits } from './refunds.ts'
 import { lookalikesOf, review, type SeenUpTo } from './review.ts'
-import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, NO_COLUMNS, toColumns } from './rows.ts'
+import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, isSubmittedAgain, NO_COLUMNS, toColumns } from './rows.ts'
 import { SAME_XTL } from './xtl-order-ids.ts'
 
 const ROWS_PER_COPY = 500
@@ -288,7 +288,7 @@ async function makeVisible(
   const outdate = db.prepare(`
     UPDATE batch SET version = version + 1 WHERE id IN (
       SELECT d.batch_id FROM instruction s JOIN instruction d ON d.reference = s.reference AND d.account_id = s.account_id
-      WHERE s.id = ? AND d.state = 'DUPLICATE')`)
+      WHERE s.id = ? AND (d.state = 'DUPLICATE' OR ${isSubmittedAgain('d')}))`)
   const act = openActs(db)
   const accept = openAccepting(db)
   const newcomer = db.prepare(`

@@ -7,7 +7,7 @@ import type { Currency } from '../../domain/money.ts'
 import type { Pages } from '../../domain/pages.ts'
 import { parseReasonCategory } from '../../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../../domain/reconciliation.ts'
-import type { State } from '../../domain/states.ts'
+import { resultStatusOf, type State } from '../../domain/states.ts'
 import type { BatchReading } from '../../ports/ledger/queries.ts'
 import { columnsOf, viewOf } from './batch-view.ts'
 import { findRows } from './found.ts'
@@ -51,7 +51,7 @@ interface ReadColumns extends FactColumns {
   isPurged: number
 }
 
-/** Whether row `i`, or the row that it repeats (see `originalOf`), changed or came at that moment or later. */
+/** Whether row `i`, or the row that stands for it now (see `originalOf`), changed or came at that moment or later. */
 const CHANGED_SINCE = `(?2 IS NULL OR b.created_at >= ?2 OR i.noted_at >= ?2 OR p.noted_at >= ?2 OR o.noted_at >= ?2
   OR EXISTS (SELECT 1 FROM batch ob WHERE ob.id = o.batch_id AND ob.created_at >= ?2)
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.at >= ?2)
@@ -81,22 +81,36 @@ function toReconciliationRow(row: ReadColumns): ReconciliationRow {
     cells: JSON.parse(row.cells) as string[],
     reference: row.reference,
     state: row.state,
-    repeats: row.firstState === null ? null : { state: row.firstState, warned: row.firstWarned === 1 },
+    repeats:
+      row.state !== 'DUPLICATE' || row.firstState === null
+        ? null
+        : { state: row.firstState, warned: row.firstWarned === 1 },
+    submittedAgain: row.state === 'DUPLICATE' ? null : row.firstState,
     operation: row.operation,
     amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
     currency: row.currency,
     reason: originalText(row) ?? row.waitsFor ?? (row.isPurged === 1 ? PURGED : row.reason),
     categoryKept: row.isPurged === 1 ? parseReasonCategory(row.reason) : null,
     facts: toFacts(row),
-    warning: row.warning,
+    warning: warningOf(row),
     attempts: row.attempt,
     sentAtMs: row.sent_at,
     completedAtMs: row.completed_at,
   }
 }
 
-function originalText({ firstBatch, firstRow, firstState }: ReadColumns): string | null {
-  if (firstBatch === null) return null
-  const status = firstState === 'READY' || firstState === 'SENDING' ? 'PENDING' : firstState
-  return `the same instruction is row ${firstRow} of batch ${firstBatch}: ${status}; not sent again`
+function originalText(row: ReadColumns): string | null {
+  const now = standsNow(row)
+  return now === null || row.state !== 'DUPLICATE' ? null : `the same instruction is ${now}; not sent again`
+}
+
+/** A row that ended here may have been paid in another batch: read alone, it would be paid once more by hand. */
+function warningOf(row: ReadColumns): string | null {
+  const now = row.state === 'DUPLICATE' ? null : standsNow(row)
+  if (now === null) return row.warning
+  return [`it was submitted again as ${now}`, ...(row.warning === null ? [] : [row.warning])].join('; ')
+}
+
+function standsNow({ firstBatch, firstRow, firstState }: ReadColumns): string | null {
+  return firstState === null ? null : `row ${firstRow} of batch ${firstBatch}: ${resultStatusOf(firstState)}`
 }

@@ -183,12 +183,22 @@ export const DOUBT_BEFORE = `CASE WHEN i.state = 'READY' AND i.order_key IS NOT 
   SELECT 'waits for ' || e.reference || ' (row ' || e.row_no || ' of batch ' || e.batch_id || '), which names the same order and is in doubt'
   ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT' LIMIT 1) END`
 
+/** Whether the row ended and a retry has taken its reference over. */
+export const isSubmittedAgain = (row: 'd' | 'i') => `(${isLetGo(`${row}.`)})`
+
+const isLetGo = (row: string) => `${row}holds_reference = 0 AND ${row}state IN ('FAILED', 'CANCELLED')`
+
+export const SUBMITTED_AGAIN_INDEX = `
+  CREATE INDEX instruction_submitted_again ON instruction (batch_id) WHERE ${isLetGo('')};
+`
+
 /**
  * To a duplicate row: row `p`, which it repeated when it came, and row `o`, which stands for that instruction now. They differ
- * where a retry has taken the reference over. An INVALID row never held its reference.
+ * where a retry has taken the reference over. An INVALID row never held its reference. To a row that was submitted again: `p` is
+ * that row itself.
  */
-export function originalOf(duplicate: 'd' | 'i', join: 'JOIN' | 'LEFT JOIN'): string {
-  return `${join} instruction p ON p.id = ${duplicate}.duplicate_of ${join} instruction o ON o.id = CASE
+export function originalOf(row: 'd' | 'i', join: 'JOIN' | 'LEFT JOIN'): string {
+  return `${join} instruction p ON p.id = CASE WHEN ${isSubmittedAgain(row)} THEN ${row}.id ELSE ${row}.duplicate_of END ${join} instruction o ON o.id = CASE
     WHEN p.holds_reference = 1 OR p.state = 'INVALID' THEN p.id
     ELSE coalesce((SELECT h.id FROM instruction h
       WHERE h.account_id = p.account_id AND h.reference = p.reference AND h.holds_reference = 1), p.id) END`

@@ -7,7 +7,7 @@ import { CHAIN } from './chain.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
-import { TRANSACTION_INDEX } from './rows.ts'
+import { SUBMITTED_AGAIN_INDEX, TRANSACTION_INDEX } from './rows.ts'
 import { XTL_INDEX } from './xtl-order-ids.ts'
 
 const MIGRATIONS: readonly string[] = [
@@ -200,6 +200,7 @@ const MIGRATIONS: readonly string[] = [
   XTL_INDEX,
   'ALTER TABLE account ADD COLUMN held_reason TEXT; -- too many doubts: nothing is claimed until a person has looked',
   TRANSACTION_INDEX,
+  SUBMITTED_AGAIN_INDEX,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */
