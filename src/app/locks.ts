@@ -1,12 +1,13 @@
 // Who may work. The submit lock is the ledger's own: one file is recorded at a time. The worker lock, in the data directory:
 // one process sends. The ledger lock: the worker lock, and another beside the witness that keeps out the workers of copies on
-// this machine. The inbox lock: one process takes the files of an inbox.
+// this machine. The inbox lock: one process takes the files of an inbox. The results lock: one process writes those of a batch.
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ids.ts'
 import type { Held, Holder, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { ledgerExists } from './data-directory.ts'
@@ -86,6 +87,35 @@ export async function takeLockToSend(app: App, ledger: Ledger, command: string):
 export async function takeInboxLock(app: App, inboxId: string): Promise<Lock | Held> {
   const { takeLock } = await import('../files/lock.ts')
   return takeLock(join(app.config.dataDir, `inbox-${inboxId}.lock`), holderOf(app, 'inbox'), SIMULTANEOUS_START_MS)
+}
+
+/** Longer than writing takes, unless whoever writes stands still. */
+const RESULTS_WAIT_MS = 60_000
+const RESULTS_POLL_MS = 50
+
+/**
+ * Held from the reading to the note in the ledger, so that whoever shows a file last also notes it last: an older reading shown
+ * over a newer one would pass for fresh. Faults where another process does not let go. A lock file cannot be removed safely,
+ * and one for each batch would fill the directory: batches whose ids end alike share one.
+ */
+export async function holdResultsLock(app: App, batchId: BatchId): Promise<Lock> {
+  const { takeLock } = await import('../files/lock.ts')
+  const path = join(app.config.dataDir, `results-${batchId.at(-1)}.lock`)
+  const giveUpAtMs = app.clock.monotonicMs() + RESULTS_WAIT_MS
+  for (;;) {
+    const lock = takeLock(path, holderOf(app, 'results'))
+    if (lock.kind === 'taken') return lock
+    if (app.clock.monotonicMs() > giveUpAtMs) throw resultsHeld(batchId, lock)
+    await app.clock.sleep(RESULTS_POLL_MS)
+  }
+}
+
+function resultsHeld(batchId: BatchId, { heldBy }: Held): Fault {
+  const who = heldBy === null ? 'Another process' : `Another process (${heldBy.pid} on ${heldBy.host})`
+  return new Fault(
+    'stopped',
+    `${who} is writing results and does not come to an end, so those of batch ${batchId} were not written. The record itself is safe. See whether that process stands still; then: tranche results ${batchId} --out FILE`,
+  )
 }
 
 /** Who works at this moment; null: nobody. */

@@ -10,7 +10,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
 import type { OutRequest } from '../results/out.ts'
 import { openToRead } from './input-file.ts'
-import { workerNow } from './locks.ts'
+import { holdResultsLock, workerNow } from './locks.ts'
 
 export interface ResultsRequest {
   readonly out: string
@@ -25,13 +25,25 @@ export interface ResultsRequest {
 }
 
 export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
+  const isExtract = (request.sinceMs ?? null) !== null || (request.only ?? null) !== null
+  if (isExtract) return (await writeReading(app, ledger, batchId, request)).written
+  const lock = await holdResultsLock(app, batchId)
+  try {
+    const { written, edition } = await writeReading(app, ledger, batchId, request)
+    await ledger.resultsWritten(batchId, written.path, edition)
+    return written
+  } finally {
+    lock.release()
+  }
+}
+
+async function writeReading(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
   const { writeResults } = await import('../results/write.ts')
   await keepEarlierResults(app, ledger, request)
   const workerRuns = (await workerNow(app)) !== null
   const reading = tellingLeftOpen(await ledger.openReading(batchId, app.clock.nowMs()), workerRuns)
   try {
-    const sinceMs = request.sinceMs ?? null
-    const only = request.only ?? null
+    const { sinceMs = null, only = null } = request
     const reasonRules = app.config.merchants.get(reading.batch.merchant)?.reasonRules ?? []
     const written = await writeResults(reading, {
       ...request,
@@ -40,8 +52,7 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
       reasonRules,
       readWorkbook: readWorkbookHead,
     })
-    if (sinceMs === null && only === null) await ledger.resultsWritten(batchId, written.path, reading.edition)
-    return written
+    return { written, edition: reading.edition }
   } finally {
     await reading.close()
   }

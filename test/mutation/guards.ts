@@ -73,6 +73,7 @@ const WINDOW = 'test/domain/window.test.ts'
 const INTERPRETATION = 'test/domain/interpretation.test.ts'
 const SUBMISSION = 'test/domain/submission.test.ts'
 const REJECTS = 'test/results/rejects.integration.test.ts'
+const RESULTS_APP = 'test/app/results.integration.test.ts'
 const TIE_OUT = 'test/present/tie-out.test.ts'
 const WRITING = 'test/results/write.integration.test.ts'
 const SUBMITTING = 'test/processors/submit-file.integration.test.ts'
@@ -302,6 +303,13 @@ export const GUARDS: readonly Guard[] = [
     guard: "WHEN p.holds_reference = 1 OR p.state = 'INVALID' THEN p.id",
     without: 'WHEN 1 THEN p.id',
     tests: [LEDGER],
+  },
+  {
+    name: 'results of a batch are read, shown and noted by one process at a time',
+    file: 'src/app/results.ts',
+    guard: 'const lock = await holdResultsLock(app, batchId)',
+    without: 'const lock = { release: () => {} }',
+    tests: [RESULTS_APP],
   },
   {
     name: 'results of a row that was submitted again name the row that stands for it now',
@@ -3274,8 +3282,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an extract by status is not taken for the reconciliation',
     file: 'src/app/results.ts',
-    guard: 'if (sinceMs === null && only === null) await ledger',
-    without: 'if (sinceMs === null) await ledger',
+    guard: ' || (request.only ?? null) !== null',
+    without: '',
     tests: [FORMATS_RUN],
   },
   {
