@@ -212,6 +212,7 @@ test('of a batch that the version before recorded, the deep look says that nothi
     'ALTER TABLE account DROP COLUMN held_reason',
     'DROP INDEX instruction_plain_transaction',
     'DROP INDEX instruction_submitted_again',
+    'DROP TABLE doubted',
     'ALTER TABLE move DROP COLUMN answered',
     'ALTER TABLE chain DROP COLUMN last_recorded',
     'ALTER TABLE chain DROP COLUMN form',

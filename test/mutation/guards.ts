@@ -1054,6 +1054,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a wall clock set forward does not end the rest of a doubt',
+    file: 'src/ledger/sqlite/doubts.ts',
+    guard: 'leftByMs: found.leftByMs + setForward(found.id)',
+    without: 'leftByMs: found.leftByMs',
+    tests: [LEDGER],
+  },
+  {
+    name: 'the moment of the boot is compared within one boot only',
+    file: 'src/ledger/sqlite/clock-steps.ts',
+    guard: ' || then.id !== now?.id) return 0',
+    without: ' || now === null) return 0',
+    tests: [LEDGER],
+  },
+  {
     name: 'doubts: a request rests as long as the worker that sent it said',
     file: 'src/ledger/rules/resolving.ts',
     guard: 'row.leftByMs + Math.max(restMs, row.restMs)',

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'
+import { type Boot, systemBoot } from './clock-steps.ts'
 
 /** The most writes in one transaction: it then stays far below the 50 ms that others may be made to wait. */
 const WRITES_PER_COMMIT = 256
@@ -29,6 +30,8 @@ export interface Committer {
 /** When the queue of writes is looked at, and what time it is. A simulation brings its own. */
 export interface Timing {
   nowMs(): number
+  /** null or absent: nothing is known of it. */
+  boot?(): Boot | null
   /** Runs it when whatever is under way now has handed in its writes. */
   soon(run: () => void): void
   later(run: () => void, afterMs: number): void
@@ -36,6 +39,7 @@ export interface Timing {
 
 export const SYSTEM_TIMING: Timing = {
   nowMs: () => Date.now(),
+  boot: systemBoot,
   soon: (run) => void setImmediate(run),
   later: (run, afterMs) => void setTimeout(run, afterMs),
 }

@@ -33,32 +33,40 @@ const LEFT_BY = `max(
   coalesce(i.sent_at, min(i.send_by, i.completed_at), i.completed_at, 0),
   coalesce(${LAST_RESTORED_AT}, 0))`
 
-export function openDoubts(db: DatabaseSync, committer: Committer, record: RecordMove): DoubtLedger {
-  const resolve = openResolving(db, record)
+/** By how much the wall clock was set forward since that row came into doubt. */
+type SetForward = (rowId: number) => number
+
+export function openDoubts(
+  db: DatabaseSync,
+  committer: Committer,
+  record: RecordMove,
+  setForward: SetForward,
+): DoubtLedger {
+  const resolve = openResolving(db, record, setForward)
   return {
-    doubts: async () => doubtsIn(db),
+    doubts: async () => doubtsIn(db, setForward),
     resolve: (resolution, actor, nowMs) =>
       committer.write(() => resolve(resolution, actor, nowMs), { kind: 'faulting' }),
   }
 }
 
-function doubtsIn(db: DatabaseSync): DoubtRow[] {
+function doubtsIn(db: DatabaseSync, setForward: SetForward): DoubtRow[] {
   const inDoubt = db.prepare(`
-      SELECT i.batch_id AS batchId, i.row_no AS rowNo, a.name AS merchant, i.attempt, i.sent_at AS sentAtMs,
+      SELECT i.id, i.batch_id AS batchId, i.row_no AS rowNo, a.name AS merchant, i.attempt, i.sent_at AS sentAtMs,
         i.claimed_at AS claimedAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, i.reason, i.reference, i.operation, i.amount_minor, i.currency,
         i.order_id, i.order_key, i.vault_id, i.xtl_order_id, i.save_card, i.details, i.execute_at, i.content, i.lookalike,
         (SELECT count(*) FROM instruction w WHERE w.account_id = i.account_id AND w.order_key = i.order_key
           AND w.order_key IS NOT NULL AND w.state = 'READY') AS holdsUp
       FROM instruction i JOIN account a ON a.id = i.account_id
       WHERE i.state = 'IN_DOUBT' ORDER BY i.id`)
-  return findRows<Omit<DoubtRow, 'instruction'> & InstructionColumns>(inDoubt).map((row) => ({
+  return findRows<Omit<DoubtRow, 'instruction'> & InstructionColumns & { id: number }>(inDoubt).map((row) => ({
     batchId: row.batchId,
     rowNo: row.rowNo,
     merchant: row.merchant,
     attempt: row.attempt,
     sentAtMs: row.sentAtMs,
     claimedAtMs: row.claimedAtMs,
-    leftByMs: row.leftByMs,
+    leftByMs: row.leftByMs + setForward(row.id),
     restMs: row.restMs,
     holdsUp: row.holdsUp,
     reason: row.reason,
@@ -75,6 +83,7 @@ interface FoundRow extends Counted, RowToResolve {
 function openResolving(
   db: DatabaseSync,
   record: RecordMove,
+  setForward: SetForward,
 ): (resolution: Resolution, actor: Actor, nowMs: number) => Resolved {
   const byReference = db.prepare(`
     SELECT i.id, i.batch_id, i.batch_id AS batchId, i.account_id, a.name AS merchant, i.row_no AS rowNo, i.state, i.attempt,
@@ -109,8 +118,9 @@ function openResolving(
   }
 
   return (resolution, actor, nowMs) => {
-    const row = find(resolution)
-    if ('kind' in row) return row
+    const found = find(resolution)
+    if ('kind' in found) return found
+    const row = { ...found, leftByMs: found.leftByMs + setForward(found.id) } // as the clock tells it now
     const { transactionId, reason } = resolution
     const step = resolvingStep(row, resolution, { taken: takenBy(row, transactionId), actor, nowMs })
     if (step.kind !== 'move') return step

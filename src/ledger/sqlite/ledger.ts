@@ -21,6 +21,7 @@ import { openActLedger, openActs } from './acts.ts'
 import { audit, headOf } from './audit.ts'
 import { viewOf } from './batch-view.ts'
 import { openChain } from './chain.ts'
+import { notingBoot, openSetForward } from './clock-steps.ts'
 import {
   type Committer,
   NO_PLACE,
@@ -160,7 +161,8 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const { db, ledgerId, die, timing, place, newBatchId, lockSubmit, openReader } = parts
   const committer = openCommitter(db, die, timing, place)
   const tally = openTally(db, committer)
-  const record = openMoves(db, tally, openChain(db, committer))
+  const boot = () => timing.boot?.() ?? null
+  const record = notingBoot(db, openMoves(db, tally, openChain(db, committer)), boot)
   const act = openActs(db)
   const work = openWork(db, committer, tally, { record, timing })
   const control = createControl(db, committer, record)
@@ -176,7 +178,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   }
   return {
     ledgerId,
-    ...openDoubts(db, committer, record),
+    ...openDoubts(db, committer, record, openSetForward(db, boot)),
     ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...createQueries(db, committer, openReader),
     ...control,

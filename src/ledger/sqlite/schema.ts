@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'
 import { ACTORS } from './acts.ts'
 import { CHAIN } from './chain.ts'
+import { DOUBTED } from './clock-steps.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
@@ -201,6 +202,7 @@ const MIGRATIONS: readonly string[] = [
   'ALTER TABLE account ADD COLUMN held_reason TEXT; -- too many doubts: nothing is claimed until a person has looked',
   TRANSACTION_INDEX,
   SUBMITTED_AGAIN_INDEX,
+  DOUBTED,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

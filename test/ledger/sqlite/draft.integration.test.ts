@@ -195,7 +195,7 @@ test('rows of a draft whose batch is gone, as an earlier version left them, go w
   change((db) => {
     db.exec("PRAGMA foreign_keys = OFF; DELETE FROM batch WHERE stage = 'draft'")
     db.exec(
-      'DROP INDEX instruction_xtl; DROP INDEX instruction_plain_transaction; DROP INDEX instruction_submitted_again',
+      'DROP INDEX instruction_xtl; DROP INDEX instruction_plain_transaction; DROP INDEX instruction_submitted_again; DROP TABLE doubted',
     )
     db.exec('ALTER TABLE account DROP COLUMN doubt_rest; ALTER TABLE account DROP COLUMN held_reason')
     db.exec('PRAGMA user_version = 9')

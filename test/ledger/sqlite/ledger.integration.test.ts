@@ -9,10 +9,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import type { Currency } from '../../../src/domain/money.ts'
+import { SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
+import { openLedger } from '../../../src/ledger/sqlite/ledger.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import { type Child, startChild } from '../../fixtures/children.ts'
 import {
   auditOf,
+  CLERK,
   claim,
   claimed,
   dueIn,
@@ -20,6 +23,7 @@ import {
   factsWith,
   headerOf,
   messageOf,
+  NOW,
   openAccount,
   refund,
   reviewOnly,
@@ -50,6 +54,46 @@ describe('a SQLite file', () => {
   afterEach(async () => {
     for (const child of children) await child.kill()
     await place.remove()
+  })
+
+  describe('with a wall clock that was set forward while a row was in doubt', () => {
+    const [HOUR, REST_MS, SENT_MS] = [3_600_000, 900_000, NOW + 100]
+
+    /** A doubt, and what becomes of a finding about it when the machine seems to have booted that much later. */
+    async function foundWhen(setForwardMs: number, { boot = 'one', nowMs = SENT_MS + REST_MS } = {}) {
+      const booted = { id: 'one', atMs: NOW - HOUR }
+      const timing = { ...SYSTEM_TIMING, boot: () => booted }
+      const die = (error: unknown): never => {
+        throw error
+      }
+      const timed = openLedger({ path: place.path, submitLockPath: place.submitLockPath, die, timing })
+      try {
+        const batchId = await submit(timed, accountId, [refund('A')])
+        await work(timed, batchId, 'A', 'IN_DOUBT', { sentAtMs: SENT_MS })
+        Object.assign(booted, { id: boot, atMs: booted.atMs + setForwardMs })
+        const found = { reference: 'A', merchant: null, attempt: 1, row: null, finding: 'send-again' } as const
+        const told = { transactionId: null, reason: 'not there', restMs: REST_MS }
+        return await timed.resolve({ ...found, ...told }, CLERK, nowMs)
+      } finally {
+        await timed.close()
+      }
+    }
+
+    test('the request rests as long as it would have, by the time since the machine booted', async () => {
+      const early = await foundWhen(HOUR, { nowMs: SENT_MS + HOUR + REST_MS - 1 })
+      expect(early).toMatchObject({ kind: 'refused', why: 'too-early' })
+      const until = new Date(SENT_MS + HOUR + REST_MS).toISOString()
+      expect(early).toMatchObject({ reason: expect.stringContaining(until) })
+    })
+
+    test.each([
+      ['the rest is over by that too', HOUR, { nowMs: SENT_MS + HOUR + REST_MS }],
+      ['the machine has booted since: nothing is known then', HOUR, { boot: 'two' }],
+      ['it was set back', -HOUR, {}],
+      ['the two were only read a moment apart', 4_000, {}],
+    ] as const)('a finding is taken when %s', async (_, setForwardMs, over) => {
+      expect(await foundWhen(setForwardMs, over)).toMatchObject({ kind: 'resolved' })
+    })
   })
 
   /** Reads the file as it is on the disk, past the ledger's own connection. */
