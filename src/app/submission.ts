@@ -4,24 +4,28 @@ import type { Actor } from '../domain/actor.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { InstructionFile, Known, Reviewed, SubmitRequest, Submitted } from '../domain/submission.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { CheckOut } from '../processors/find-batch.ts'
 import type { Submitting } from '../processors/submit-file.ts'
 
 export interface Submission {
   /** Compares with the record, and records nothing. */
   review(file: InstructionFile, request: SubmitRequest): Promise<Reviewed>
   submit(file: InstructionFile, request: SubmitRequest, actor: Actor, submitting?: Submitting): Promise<Submitted>
-  /** The batch that this file is already; null: it is new. */
-  findKnown(file: InstructionFile, request: SubmitRequest): Promise<Known | null>
+  /** The batch that this file is already, or whose finished results stand where `checkOut` looks; null: it is new. */
+  findSame(file: InstructionFile, request: SubmitRequest, checkOut: CheckOut): Promise<Known | null>
   /** `batchId`: what this file is. */
   holdAgainst(batchId: BatchId, file: InstructionFile, request: SubmitRequest): Promise<Known>
 }
 
 export async function prepareSubmission(ledger: Ledger): Promise<Submission> {
-  const { findKnown, holdAgainst, reviewFile, submitFile } = await import('../processors/submit-file.ts')
+  const [{ holdAgainst, reviewFile, submitFile }, { findSame }] = await Promise.all([
+    import('../processors/submit-file.ts'),
+    import('../processors/find-batch.ts'),
+  ])
   return {
     review: (file, request) => reviewFile(file, request, ledger, true),
     submit: (file, request, actor, submitting) => submitFile(file, request, actor, ledger, submitting),
-    findKnown: (file, request) => findKnown(file, request, ledger),
+    findSame: (file, request, checkOut) => findSame(file, request, checkOut, ledger),
     holdAgainst: (batchId, file, request) => holdAgainst(batchId, file, request, ledger),
   }
 }

@@ -1,82 +1,32 @@
-// Follows a batch until it moves no further by itself, drawing its progress.
+// What a person sees of a batch while it is worked off.
 
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, type Ending, endingOf, standingOf } from '../domain/batch-status.ts'
+import { countIn, settledIn, standingOf } from '../domain/batch-status.ts'
 import type { BatchId } from '../domain/ids.ts'
-import { isFinal, type State } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { whyText } from '../present/standing.ts'
 import { countsOf } from '../present/totals.ts'
 import type { Terminal } from './terminal.ts'
 
-const LOOK_EVERY_MS = 200
 const SPEAK_EVERY_MS = 5_000
 
-export interface Followed {
-  readonly batch: BatchView
-  readonly ending: Ending
-}
-
-/**
- * Null: the signal aborted first. `giveUpAfterMs` counts from the last row that was settled. `step` runs between looks and
- * says whether nobody works off any other batch meanwhile; `isServed`: whether the one who works sends for the merchant.
- */
-export async function follow(
+/** Draws the progress of a batch while it is followed, and says once when the gateway is in trouble and once when it is over. */
+export async function drawing<T>(
   app: App,
-  ledger: Ledger,
-  batchId: BatchId,
   terminal: Terminal,
-  until: {
-    readonly signal: AbortSignal
-    readonly giveUpAfterMs: number | null
-    readonly step: () => Promise<boolean>
-    readonly isServed: (batch: BatchView) => boolean
-  },
-): Promise<Followed | null> {
+  follow: (onLook: (batch: BatchView) => void) => Promise<T>,
+): Promise<T> {
   const progress = openProgress(app, terminal)
   const trouble = openTroubleWatch(app, terminal)
-  let settledBefore = -1
-  let settledAtMs = app.clock.monotonicMs()
-  while (!until.signal.aborted) {
-    const batch = await viewOf(ledger, batchId)
-    progress.show(batch)
-    trouble.look(batch)
-    const ending = endingOf(batch, app.clock.nowMs(), until.isServed(batch))
-    if (ending !== null) {
-      progress.end()
-      return { batch, ending }
-    }
-    const settled = settledIn(batch)
-    if (settled !== settledBefore) settledAtMs = app.clock.monotonicMs()
-    settledBefore = settled
-    if (
-      until.giveUpAfterMs !== null &&
-      app.clock.monotonicMs() - settledAtMs > until.giveUpAfterMs &&
-      countIn(batch, 'SENDING') === 0
-    ) {
-      progress.end()
-      const seconds = Math.round(until.giveUpAfterMs / 1000)
-      return {
-        batch,
-        ending: { kind: 'stuck', state: 'waiting', why: [{ code: 'no-progress', seconds }] },
-      }
-    }
-    const alone = await until.step()
-    if (alone && countIn(batch, 'SENDING') === 0) {
-      const other = await ledger.waitsFor(batchId, app.clock.nowMs())
-      if (other !== null) {
-        progress.end()
-        return {
-          batch,
-          ending: { kind: 'stuck', state: 'waiting', why: [{ code: 'waits-for-batch', batchId: other }] },
-        }
-      }
-    }
-    await app.clock.sleep(LOOK_EVERY_MS, until.signal)
+  try {
+    return await follow((batch) => {
+      progress.show(batch)
+      trouble.look(batch)
+    })
+  } finally {
+    progress.end()
   }
-  progress.end()
-  return null
 }
 
 /** A trouble that is over before this is not worth a word. */
@@ -110,12 +60,6 @@ export async function viewOf(ledger: Ledger, batchId: BatchId): Promise<BatchVie
   const batch = await ledger.batch(batchId)
   if (batch === null) throw new Error(`bug: batch ${batchId} is gone`)
   return batch
-}
-
-function settledIn(batch: BatchView): number {
-  return (Object.keys(batch.counts) as State[])
-    .filter((state) => isFinal(state) || state === 'IN_DOUBT')
-    .reduce((sum, state) => sum + countIn(batch, state), 0)
 }
 
 interface Progress {

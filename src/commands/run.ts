@@ -4,21 +4,19 @@ import { accountOf } from '../app/accounts.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertRecord, openRecord } from '../app/ledger.ts'
-import { sendsFor, takeLockToSend, workerNow } from '../app/locks.ts'
-import { openRedis } from '../app/redis.ts'
+import { sendsFor, workerNow } from '../app/locks.ts'
+import { followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
 import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
 import { prepareSandbox } from '../app/sandbox.ts'
 import { prepareSubmission, type Submission } from '../app/submission.ts'
-import { startWork } from '../app/worker.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn } from '../domain/batch-status.ts'
+import { countIn, type Ending } from '../domain/batch-status.ts'
 import { Fault, type FaultCode, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
-import { isSameFingerprint } from '../domain/interpretation.ts'
-import type { Known, Reviewed, SubmitRequest } from '../domain/submission.ts'
-import type { Held, Lock } from '../files/lock.ts'
+import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
+import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { brokenOffText, endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
@@ -34,7 +32,7 @@ import {
   requestFor,
   withFormat,
 } from './file-arguments.ts'
-import { type Followed, follow, logEnding, viewOf } from './follow.ts'
+import { drawing, logEnding, viewOf } from './follow.ts'
 import { goOnWith } from './known-batch.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
@@ -96,7 +94,9 @@ async function runOn(
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions }
     await checkRoom([given.out, exceptions], opened.rows, opened.file.columns.length)
     const submission = await prepareSubmission(ledger)
-    const same = await findSame(ledger, submission, opened, toSubmit, { ...results, sandbox })
+    const same = await submission.findSame(opened.file, toSubmit, (batch) =>
+      checkOut({ ...results, sandbox, ...batch }),
+    )
     const known = same === null ? null : goOnWith(same, toSubmit, path, rejects, terminal)
     if (same !== null && known === null) return EXIT.refused
     sends.held = await own.tryToOpen().catch(async (error: unknown) => {
@@ -211,57 +211,6 @@ function sayInterrupted(batchId: BatchId, { held }: Sends, terminal: Terminal): 
   return EXIT.interrupted
 }
 
-interface Out {
-  readonly out: string
-  readonly inputPath: string
-  readonly sandbox: boolean
-  readonly exceptions: string | null
-}
-
-/**
- * The batch that this file is already: unfinished, or never written, or the very one whose finished results stand at
- * `--out` (cron fired twice). null: it is new. Refuses a wrong `--out` before anything is recorded.
- */
-async function findSame(
-  ledger: Ledger,
-  submission: Submission,
-  { file }: OpenedFile & { kind: 'file' },
-  request: SubmitRequest,
-  out: Out,
-): Promise<Known | null> {
-  const known = await submission.findKnown(file, request)
-  if (known?.kind === 'read-otherwise') return known
-  if (known !== null) {
-    await checkOut({ ...out, batchId: known.batchId })
-    return known
-  }
-  try {
-    await checkOut({ ...out, batchId: null, isKnown: async (id) => (await ledger.batch(id)) !== null })
-    return null
-  } catch (error) {
-    const finished = request.retry.length > 0 ? null : await findWritten(ledger, file.sha256, request, out)
-    if (finished === null) throw error
-    return submission.holdAgainst(finished, file, request)
-  }
-}
-
-async function findWritten(ledger: Ledger, sha256: string, request: SubmitRequest, out: Out): Promise<BatchId | null> {
-  for (const batch of await ledger.batches()) {
-    if (batch.fileSha256 !== sha256 || batch.accountId !== request.accountId || batch.runKey !== request.runKey)
-      continue
-    // Another sheet of the workbook, or another operation: what stands there says nothing of what is asked now.
-    if (!isSameFingerprint(batch.fingerprint, request.fingerprint)) continue
-    // Written again, they would have lost the columns of the file.
-    if (batch.purgedAtMs !== null) continue
-    const isIts = await checkOut({ ...out, batchId: batch.batchId }).then(
-      ({ exceptionsPath }) => exceptionsPath === undefined || exceptionsPath !== batch.resultsPath,
-      () => false,
-    )
-    if (isIts) return batch.batchId
-  }
-  return null
-}
-
 async function record(
   app: App,
   ledger: Ledger,
@@ -294,45 +243,6 @@ async function record(
   }
 }
 
-/** The worker's place, if it is free: lock, Redis, then work. Opened before anything is recorded. */
-interface OwnWork {
-  /** null: it is ours. Otherwise it is held. */
-  tryToOpen(): Promise<Held | null>
-  start(batchId: BatchId): Promise<void>
-  stopWork(): Promise<void>
-  close(): Promise<void>
-}
-
-function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown) => void): OwnWork {
-  let lock: Lock | null = null
-  let redis: Awaited<ReturnType<typeof openRedis>> | null = null
-  let work: Awaited<ReturnType<typeof startWork>> | null = null
-  async function stopWork(): Promise<void> {
-    await work?.stop()
-    work = null
-  }
-  return {
-    async tryToOpen() {
-      if (lock !== null) return null
-      const taken = await takeLockToSend(app, ledger, 'run')
-      if (taken.kind === 'held') return taken
-      lock = taken
-      redis = await openRedis(app)
-      return null
-    },
-    async start(batchId) {
-      if (redis !== null && work === null)
-        work = await startWork(app, ledger, redis.address, { only: batchId, onTrouble })
-    },
-    stopWork,
-    async close() {
-      await stopWork()
-      await redis?.close()
-      lock?.release()
-    },
-  }
-}
-
 async function workOff(
   app: App,
   ledger: Ledger,
@@ -341,7 +251,7 @@ async function workOff(
   batchId: BatchId,
   terminal: Terminal,
   until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null },
-): Promise<Followed | null> {
+): Promise<{ readonly batch: BatchView; readonly ending: Ending } | null> {
   const isServed = ({ merchant }: Pick<BatchView, 'merchant'>) =>
     sends.held === null || sendsFor(sends.held.heldBy, merchant)
   // Another process that works may end before the batch does: then it is ours.
@@ -352,7 +262,10 @@ async function workOff(
   }
   const alone = await step()
   if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(followingText(batchId, sends.held))
-  const followed = await follow(app, ledger, batchId, terminal, { ...until, step, isServed })
+  const { clock } = app
+  const followed = await drawing(app, terminal, (onLook) =>
+    followBatch(batchId, { ...until, ledger, clock, step, isServed, onLook }),
+  )
   await own.stopWork()
   // Answers that came while work was stopping belong in the results.
   return followed === null ? null : { ...followed, batch: await viewOf(ledger, batchId) }

@@ -3,7 +3,7 @@
 
 import type { BatchView } from './batch.ts'
 import type { BatchId } from './ids.ts'
-import type { State } from './states.ts'
+import { isFinal, type State } from './states.ts'
 import type { GatewayHealth } from './window.ts'
 
 export type BatchState = 'running' | 'waiting' | 'paused' | 'stopped' | 'needs_attention' | 'done' | 'cancelled'
@@ -171,6 +171,13 @@ export function endingOf(batch: BatchView, nowMs: number, isServed = true): Endi
 
 export function countIn(batch: Pick<BatchView, 'counts'>, state: State): number {
   return batch.counts[state] ?? 0
+}
+
+/** Rows that came to an end, or into doubt. */
+export function settledIn(batch: BatchView): number {
+  return (Object.keys(batch.counts) as State[])
+    .filter((state) => isFinal(state) || state === 'IN_DOUBT')
+    .reduce((sum, state) => sum + countIn(batch, state), 0)
 }
 
 export function isoOf(ms: number): string {

@@ -2171,7 +2171,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'results of the file as it was read otherwise do not pass for those that are asked for',
-    file: 'src/commands/run.ts',
+    file: 'src/processors/find-batch.ts',
     guard: '    if (!isSameFingerprint(batch.fingerprint, request.fingerprint)) continue\n',
     without: '',
     tests: [FORMATS_RUN],
@@ -2401,6 +2401,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/sqlite/copies/epoch-file.test.ts'],
   },
   {
+    name: 'who follows a batch does not give up while an answer is awaited',
+    file: 'src/processors/follow-batch.ts',
+    guard: "      if (countIn(batch, 'SENDING') > 0) return null\n",
+    without: '',
+    tests: ['test/processors/follow-batch.test.ts'],
+  },
+  {
     name: 'look-alikes that have still to be sent name their batch',
     file: 'src/present/review.ts',
     guard: '${stillToSendText(refusal)}',
@@ -2557,8 +2564,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'what is declared of a file is held against the finished batch that it is',
-    file: 'src/commands/run.ts',
-    guard: 'return submission.holdAgainst(finished, file, request)',
+    file: 'src/processors/find-batch.ts',
+    guard: 'return holdAgainst(finished, file, request, ledger)',
     without: "return { kind: 'known', batchId: finished }",
     tests: [BRAKES],
   },
@@ -3493,7 +3500,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a run does not write results again that a purge has emptied',
-    file: 'src/commands/run.ts',
+    file: 'src/processors/find-batch.ts',
     guard: '    if (batch.purgedAtMs !== null) continue\n',
     without: '',
     tests: [PURGE],

@@ -1,0 +1,54 @@
+// Working off a batch: in this process where no other works (the lock, then Redis, then the work), and following it until it ends.
+
+import type { App } from '../app.ts'
+import type { BatchId } from '../domain/ids.ts'
+import type { Held, Lock } from '../files/lock.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { Followed, Following } from '../processors/follow-batch.ts'
+import { takeLockToSend } from './locks.ts'
+import { openRedis } from './redis.ts'
+import { startWork } from './worker.ts'
+
+/** Opened before anything is recorded. */
+export interface OwnWork {
+  /** Resolves to null where this process may work, to the one that works where another does. */
+  tryToOpen(): Promise<Held | null>
+  start(batchId: BatchId): Promise<void>
+  stopWork(): Promise<void>
+  close(): Promise<void>
+}
+
+export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown) => void): OwnWork {
+  let lock: Lock | null = null
+  let redis: Awaited<ReturnType<typeof openRedis>> | null = null
+  let work: Awaited<ReturnType<typeof startWork>> | null = null
+  async function stopWork(): Promise<void> {
+    await work?.stop()
+    work = null
+  }
+  return {
+    async tryToOpen() {
+      if (lock !== null) return null
+      const taken = await takeLockToSend(app, ledger, 'run')
+      if (taken.kind === 'held') return taken
+      lock = taken
+      redis = await openRedis(app)
+      return null
+    },
+    async start(batchId) {
+      if (redis !== null && work === null)
+        work = await startWork(app, ledger, redis.address, { only: batchId, onTrouble })
+    },
+    stopWork,
+    async close() {
+      await stopWork()
+      await redis?.close()
+      lock?.release()
+    },
+  }
+}
+
+export async function followBatch(batchId: BatchId, following: Following): Promise<Followed | null> {
+  const { followBatch: follow } = await import('../processors/follow-batch.ts')
+  return follow(batchId, following)
+}

@@ -1,0 +1,66 @@
+// Follows a batch until it moves no further by itself.
+
+import type { BatchView } from '../domain/batch.ts'
+import { countIn, type Ending, endingOf, settledIn } from '../domain/batch-status.ts'
+import { assert } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ids.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { QueryLedger } from '../ports/ledger/queries.ts'
+
+const LOOK_EVERY_MS = 200
+
+export interface Followed {
+  readonly batch: BatchView
+  readonly ending: Ending
+}
+
+export interface Following {
+  readonly ledger: Pick<QueryLedger, 'batch' | 'waitsFor'>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Counts from the last row that was settled; null: never. */
+  readonly giveUpAfterMs: number | null
+  /** Runs between looks. Resolves to whether nobody works off any other batch meanwhile. */
+  readonly step: () => Promise<boolean>
+  /** Whether the one who works sends for the merchant of the batch. */
+  readonly isServed: (batch: BatchView) => boolean
+  readonly onLook: (batch: BatchView) => void
+}
+
+/** Resolves to null where the signal aborted first. */
+export async function followBatch(batchId: BatchId, following: Following): Promise<Followed | null> {
+  const { ledger, clock, signal, step, isServed, onLook } = following
+  const patience = createPatience(following)
+  while (!signal.aborted) {
+    const batch = await ledger.batch(batchId)
+    assert(batch !== null, `batch ${batchId} is gone`)
+    onLook(batch)
+    const ending = endingOf(batch, clock.nowMs(), isServed(batch)) ?? patience.endingOf(batch)
+    if (ending !== null) return { batch, ending }
+    const alone = await step()
+    const other = alone && countIn(batch, 'SENDING') === 0 ? await ledger.waitsFor(batchId, clock.nowMs()) : null
+    if (other !== null) {
+      const why = [{ code: 'waits-for-batch', batchId: other } as const]
+      return { batch, ending: { kind: 'stuck', state: 'waiting', why } }
+    }
+    await clock.sleep(LOOK_EVERY_MS, signal)
+  }
+  return null
+}
+
+/** Ends when no row was settled for too long, and none is being sent. */
+function createPatience({ clock, giveUpAfterMs }: Pick<Following, 'clock' | 'giveUpAfterMs'>) {
+  let settledBefore = -1
+  let settledAtMs = clock.monotonicMs()
+  return {
+    endingOf(batch: BatchView): Ending | null {
+      const settled = settledIn(batch)
+      if (settled !== settledBefore) settledAtMs = clock.monotonicMs()
+      settledBefore = settled
+      if (giveUpAfterMs === null || clock.monotonicMs() - settledAtMs <= giveUpAfterMs) return null
+      if (countIn(batch, 'SENDING') > 0) return null
+      const seconds = Math.round(giveUpAfterMs / 1000)
+      return { kind: 'stuck', state: 'waiting', why: [{ code: 'no-progress', seconds }] }
+    },
+  }
+}

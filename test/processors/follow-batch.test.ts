@@ -1,0 +1,76 @@
+// Following a batch: what ends it, and what it never takes for the end.
+
+import { expect, test } from 'vitest'
+import type { BatchView } from '../../src/domain/batch.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import { type Following, followBatch } from '../../src/processors/follow-batch.ts'
+import { ManualClock } from '../fixtures/clock.ts'
+
+const BATCH = '261121-abcde' as BatchId
+const OTHER = '261120-zzzzz' as BatchId
+
+const batchOf = (counts: BatchView['counts']): BatchView => ({
+  ...{ batchId: BATCH, source: 'file', accountId: 1 as AccountId, merchant: 'shop', fileName: 'r.csv' },
+  ...{ fileSha256: null, runKey: null, fingerprint: '', sandbox: false, createdAtMs: 0, createdBy: 'ann@desk' },
+  ...{ purgedAtMs: null, hold: 'none', holdReason: null, accountStopped: null, accountHeld: null },
+  ...{ accountWaitsUntilMs: null, gatewayHealth: null, rows: 3, counts, totals: [], moneyWarnings: 0 },
+  ...{ duplicateMoneyWarnings: 0, duplicateOf: {}, nextDueAtMs: 0, nextExecuteAtMs: null, blocked: 0, blockedDue: 0 },
+  ...{ lateAnswers: 0, resultsPath: null, resultsStale: false },
+})
+
+/** Shows one look after another, the last one for ever. */
+function following(looks: readonly BatchView['counts'][], over: Partial<Following> = {}) {
+  const clock = new ManualClock(0)
+  let at = 0
+  const seen: BatchView['counts'][] = []
+  const parts: Following = {
+    ledger: {
+      batch: async () => batchOf(looks[Math.min(at++, looks.length - 1)] as BatchView['counts']),
+      waitsFor: async () => null,
+    },
+    ...{ clock, signal: new AbortController().signal, giveUpAfterMs: null, step: async () => true },
+    ...{ isServed: () => true, onLook: ({ counts }) => void seen.push(counts) },
+    ...over,
+  }
+  return { seen, followed: clock.until(followBatch(BATCH, parts)) }
+}
+
+test('ends with the batch, and shows every look on the way', async () => {
+  const looks = [{ READY: 3 }, { SENDING: 1, APPROVED: 2 }, { APPROVED: 3 }]
+  const { seen, followed } = following(looks)
+  expect(await followed).toMatchObject({ batch: { counts: { APPROVED: 3 } }, ending: { kind: 'finished' } })
+  expect(seen).toEqual(looks)
+})
+
+test('gives up where no row was settled for so long, and none is being sent', async () => {
+  const { seen, followed } = following([{ READY: 3 }, { READY: 2, APPROVED: 1 }], { giveUpAfterMs: 1_000 })
+  expect(await followed).toMatchObject({ ending: { kind: 'stuck', why: [{ code: 'no-progress', seconds: 1 }] } })
+  expect(seen.length).toBeGreaterThan(5)
+})
+
+test('does not give up while an answer is awaited', async () => {
+  const sending = Array.from({ length: 20 }, () => ({ SENDING: 3 }))
+  const { followed } = following([...sending, { APPROVED: 3 }], { giveUpAfterMs: 1_000 })
+  expect(await followed).toMatchObject({ ending: { kind: 'finished' } })
+})
+
+test('ends where its orders wait for another batch that nobody works off', async () => {
+  const ledger = { batch: async () => batchOf({ READY: 3 }), waitsFor: async () => OTHER }
+  const { followed } = following([], { ledger })
+  expect(await followed).toMatchObject({
+    ending: { kind: 'stuck', why: [{ code: 'waits-for-batch', batchId: OTHER }] },
+  })
+})
+
+test('goes on where another process works off that other batch', async () => {
+  let looks = 0
+  const counts = () => (++looks < 5 ? { READY: 3 } : { APPROVED: 3 })
+  const ledger = { batch: async () => batchOf(counts()), waitsFor: async () => OTHER }
+  const { followed } = following([], { ledger, step: async () => false })
+  expect(await followed).toMatchObject({ ending: { kind: 'finished' } })
+})
+
+test('resolves to null where the signal aborts first', async () => {
+  const { followed } = following([{ READY: 3 }], { signal: AbortSignal.abort() })
+  expect(await followed).toBeNull()
+})
