@@ -14,7 +14,7 @@ import { witnessDirsOf } from './witness.ts'
 export async function makeRecord(app: App): Promise<{ ledgerId: string; made: boolean }> {
   makeDataDir(app)
   assertOwnDirectory(app.config.dataDir)
-  const { makeLedger } = await import('../ledger/sqlite/ledger.ts')
+  const { makeLedger } = await import('../ledger/sqlite/open-file.ts')
   return makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app, true) })
 }
 
@@ -30,7 +30,7 @@ export async function openRecord(app: App): Promise<FileLedger> {
 /** Faults where there is no ledger: before a large file is read for it. */
 export async function assertRecord(app: App): Promise<void> {
   if (ledgerExists(app)) return
-  const { noLedgerFault } = await import('../ledger/sqlite/ledger.ts')
+  const { noLedgerFault } = await import('../ledger/sqlite/open-file.ts')
   throw noLedgerFault(app.paths.ledger, await witnessDirsOf(app))
 }
 

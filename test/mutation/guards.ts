@@ -1450,7 +1450,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'an empty file does not hide that a ledger stood there',
-    file: 'src/ledger/sqlite/ledger.ts',
+    file: 'src/ledger/sqlite/open-file.ts',
     guard: ' || statSync(options.path).size === 0',
     without: '',
     tests: [WITNESS],
@@ -1590,21 +1590,21 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'no ledger is made where one stood',
-    file: 'src/ledger/sqlite/ledger.ts',
+    file: 'src/ledger/sqlite/open-file.ts',
     guard: '  if (made) refuseAnother(options)\n',
     without: '',
     tests: [COPIES],
   },
   {
     name: 'no ledger is made by the way',
-    file: 'src/ledger/sqlite/ledger.ts',
+    file: 'src/ledger/sqlite/open-file.ts',
     guard: 'if (isNew && !make) throw noLedgerFault(path, witnessDirs)\n',
     without: '',
     tests: [LEDGER, NO_LEDGER],
   },
   {
     name: 'an empty file is no ledger',
-    file: 'src/ledger/sqlite/ledger.ts',
+    file: 'src/ledger/sqlite/open-file.ts',
     guard: '      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessDirs)\n',
     without: '',
     tests: [LEDGER],
@@ -3381,7 +3381,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a ledger with a trigger in it is not opened',
-    file: 'src/ledger/sqlite/ledger.ts',
+    file: 'src/ledger/sqlite/open-file.ts',
     guard: '      refuseForeignCode(db, path)\n',
     without: '',
     tests: [DEEP],
@@ -3486,7 +3486,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'what is purged is overwritten',
-    file: 'src/ledger/sqlite/ledger.ts',
+    file: 'src/ledger/sqlite/open-file.ts',
     guard: '; PRAGMA secure_delete = ON',
     without: '',
     tests: [PURGE],

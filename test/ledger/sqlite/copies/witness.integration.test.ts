@@ -24,7 +24,8 @@ import {
   testimoniesOf,
   type Witness,
 } from '../../../../src/ledger/sqlite/copies/witness.ts'
-import { makeLedger, openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
+import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
+import { makeLedger } from '../../../../src/ledger/sqlite/open-file.ts'
 import type { EpochRegister } from '../../../../src/ports/ledger/copies.ts'
 import type { FileLedger } from '../../../../src/ports/ledger/file.ts'
 import type { Ledger } from '../../../../src/ports/ledger/ledger.ts'
