@@ -24,7 +24,7 @@ interface GlobalOptions {
   readonly as?: string
 }
 
-/** Runs one command and ends the process with its exit code: a connection that will not close keeps nobody waiting. */
+/** Runs one command and ends the process with its exit code: a connection that will not close does not keep it alive. */
 export async function main(argv: readonly string[]): Promise<never> {
   keepToItself()
   process.exitCode = EXIT.approved
@@ -36,7 +36,7 @@ export async function main(argv: readonly string[]): Promise<never> {
 }
 
 async function runCommand(argv: readonly string[]): Promise<void> {
-  // Whoever read our output may leave. That must not end work that has requests open: only the writing ends.
+  // The reader of our output may leave. That must not end work with requests open: only the writing ends.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const program = toProgram()
   try {

@@ -1,4 +1,4 @@
-// The account that a merchant is, in this ledger and for ever.
+// The account that a merchant is in this ledger. It never changes.
 
 import { createHash } from 'node:crypto'
 import type { AccountId } from '../domain/ids.ts'
@@ -11,7 +11,7 @@ export function accountOf(ledger: Ledger, merchant: Merchant, clock: Clock): Pro
   return ledger.account(merchant.name, merchant.url, merchant.username, clock.nowMs())
 }
 
-/** The same for ever, whatever the merchant is called: what is derived from it must not change. */
+/** Never changes, whatever the merchant is called: other ids are derived from it. */
 export function accountKeyOf(merchant: Merchant): string {
   return createHash('sha256').update(`${merchant.url}\n${merchant.username}`).digest('hex')
 }

@@ -52,7 +52,7 @@ export type OpenedFile =
       }
       /** Columns that speak of an amount beside the one that is read as the amount. */
       readonly rivals: readonly string[]
-      /** Columns that the options say are no field: nobody needs to be asked about them. */
+      /** Columns that the options exclude: no question is asked about them. */
       readonly ignored: readonly string[]
       /** Forms of numbers that its columns have shown to be no card numbers. */
       readonly formsPassed: ReadonlySet<string>

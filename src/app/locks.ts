@@ -89,12 +89,12 @@ export async function takeInboxLock(app: App, inboxId: string): Promise<Lock | H
   return takeLock(join(app.config.dataDir, `inbox-${inboxId}.lock`), holderOf(app, 'inbox'), SIMULTANEOUS_START_MS)
 }
 
-/** Longer than writing takes, unless whoever writes stands still. */
+/** Longer than writing takes, unless the writer is frozen. */
 const RESULTS_WAIT_MS = 60_000
 const RESULTS_POLL_MS = 50
 
 /**
- * Held from the reading to the note in the ledger, so that whoever shows a file last also notes it last: an older reading shown
+ * Held from the reading to the note in the ledger, so that the last file shown is also the last one noted: an older reading shown
  * over a newer one would pass for fresh. Faults where another process does not let go. A lock file cannot be removed safely,
  * and one for each batch would fill the directory: batches whose ids end alike share one.
  */
@@ -118,7 +118,7 @@ function resultsHeld(batchId: BatchId, { heldBy }: Held): Fault {
   )
 }
 
-/** Who works at this moment; null: nobody. */
+/** The process that works at this moment; null: none. */
 export async function workerNow(app: App): Promise<{ holder: Holder | null } | null> {
   if (!ledgerExists(app)) return null
   const { lockHeld } = await import('../files/lock.ts')

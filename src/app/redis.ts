@@ -21,7 +21,7 @@ export async function openRedis(app: App): Promise<{ address: RedisAddress; clos
   return { address: { path: redis.path }, close: () => redis.close() }
 }
 
-/** Whether there was one. The caller has made sure that nobody holds the worker lock. */
+/** Whether there was one. The caller has made sure that no process holds the worker lock. */
 export async function stopPrivateRedis(app: App): Promise<boolean> {
   const { stopLeftBehind } = await import('../queues/private-redis.ts')
   return stopLeftBehind(app.config.dataDir)

@@ -48,7 +48,7 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     in_flight: whole(IN_FLIGHT),
     timeout_ms: whole(TIMEOUT_MS),
     connections: z.enum(CONNECTIONS).optional(),
-    // Nobody can put it in writing that a success or a redirection was not executed.
+    // No merchant can vouch that a success or a redirection was not executed.
     not_executed_status: z.array(z.int().min(400).max(599)).optional(),
     refund_parameter: z.enum(REFUND_PARAMETERS).optional(),
     currency: read(parseListedCurrency).optional(),

@@ -11,7 +11,7 @@ export interface Settings {
   readonly note: Note
   /** As `Config` has it. */
   readonly exposed: ExposedFile[]
-  /** Whether it is there, be it right or wrong. */
+  /** Whether it is there, right or wrong. */
   has(name: SettingName): boolean
   text(name: SettingName): string | undefined
   /** From NAME or from the file that NAME_FILE names. */

@@ -35,7 +35,7 @@ const SQLITE_BUSY = 5
 /** Long enough for two takers in the same instant to sort it out, short enough for a process that is sending. */
 const CONTENTION_MS = 5
 
-/** Open locks. A connection nobody refers to is collected as garbage, and that would free its lock. */
+/** Open locks. A connection without a reference is garbage-collected, and that would free its lock. */
 const taken = new Set<DatabaseSync>()
 
 /**
@@ -59,7 +59,7 @@ export function takeLock(path: string, holder: Holder, waitMs = CONTENTION_MS): 
   }
 }
 
-/** Whether somebody holds the lock at this moment, and who, without taking it. null: nobody does. */
+/** Which process holds the lock at this moment, without taking it. null: none. */
 export function lockHeld(path: string): Held | null {
   // A read lock for an instant: a taker who meets it waits it out.
   const db = openAndBegin(path, 'BEGIN; SELECT count(*) FROM sqlite_master', 0)

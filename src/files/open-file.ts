@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } f
 import { type FileHandle, open } from 'node:fs/promises'
 import { errorCodeOf } from '../domain/errors.ts'
 
-/** Waits for nobody, and makes no terminal the one of this process. */
+/** Never blocks, and makes no terminal the controlling one of this process. */
 const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
 /** There is something, and it is no regular file. */

@@ -188,7 +188,7 @@ function reach(base: URL, connect: Connect, scrub: Scrub): Promise<Reached> {
     connect({ hostname: base.hostname, protocol: base.protocol, port: base.port }, (error, socket) => {
       if (socket === null) return resolve({ kind: 'not-reached', why: scrub.line(error.message) })
       const tls = seenOf(socket)
-      // The other side may still reset it; nobody asks any more.
+      // The other side may still reset it, which no longer matters.
       socket.on('error', () => {}).destroy()
       resolve({ kind: 'reached', tls: tls === null ? null : { ...tls, issuer: scrub.line(tls.issuer) } })
     })

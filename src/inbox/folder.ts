@@ -1,4 +1,4 @@
-// The folder of an inbox. It is looked at again and again, because network shares tell nobody when something changes, and
+// The folder of an inbox. It is looked at again and again, because network shares do not tell when something changes, and
 // all that is remembered is where a file stands and what it is called there.
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -45,7 +45,7 @@ export interface OpenedInbox extends InboxFolder {
   readonly path: string
   /** Folders that were not there before. */
   readonly made: readonly string[]
-  /** Ties the folder to one ledger for ever. Resolves to the id of the inbox; faults where it is tied to another. */
+  /** Ties the folder to one ledger for good. Resolves to the id of the inbox; faults where it is tied to another. */
   bind(ledgerId: string): Promise<string>
 }
 
@@ -143,7 +143,7 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
       const files = names.map((name) => ({ id, name, takenAtMs, path: join(at('claimed', claim), name) }))
       if (files.length === 0) await rmdir(at('claimed', claim)).catch(() => {})
       if (claim === id) return files
-      // Whoever took it died before it was compared: it may be another one than was looked at, and still be written to.
+      // The process that took it died before it was compared: it may be another one than was looked at, and still be written to.
       for (const file of files) await giveBack(file)
       return []
     },
@@ -269,7 +269,7 @@ async function bind(path: string, ledgerId: string): Promise<string> {
     const unfinished = join(path, `${OWNER}.${inboxId}.tmp`)
     const text = JSON.stringify({ ledger: ledgerId, inbox: inboxId })
     await writeWhole(unfinished, [text])
-    // Whoever comes second finds a whole file; without second names it may find an empty one, and is refused.
+    // The second process finds a whole file; without second names it may find an empty one, and is refused.
     if ((await linkTo(unfinished, ownerPath)) === 'impossible')
       await writeFile(ownerPath, text, { flag: 'wx' }).catch(unlessThere)
     await rm(unfinished, { force: true })

@@ -13,7 +13,7 @@ export const TAKEN_ENDINGS = /\.(?:csv|txt|tsv|xlsx)$/i
 export const SPREADSHEET_ENDINGS = /\.(?:ods|fods|xls|xlsb|xlsm|numbers)$/i
 /**
  * Names that programs give to files while they write them, that editors give to their copies, and that systems put into every
- * folder; nobody is told of these.
+ * folder; no one is told of these.
  */
 export const PASSING =
   /^\.|^~\$|~$|^#.*#$|\.(?:tmp|temp|part|partial|filepart|crdownload|download|uploading|incomplete|swp|done)$|^(?:Thumbs\.db|desktop\.ini|lost\+found|\$RECYCLE\.BIN|System Volume Information|@eaDir)$/is

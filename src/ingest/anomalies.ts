@@ -28,7 +28,7 @@ export function titledFault(first: CsvRecord, headerLine: number | null): Struct
 /** Lines named one by one in a warning; the rest is counted. */
 const LINES_NAMED = 10
 
-/** What was read another way than it stands there; said, lest nobody notice. */
+/** What was read otherwise than it is written; a person is told of it. */
 export class Oddities {
   readonly #headers: number[] = []
   #headersMore = 0

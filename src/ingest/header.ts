@@ -404,7 +404,7 @@ function isNumberLike(cell: string): boolean {
   return /\d/.test(cell) && !/\p{L}/u.test(cell)
 }
 
-/** A number is nobody's column name, even where a column is called 1. */
+/** A number is never a column name, even where a column is called 1. */
 function isName(cell: string): boolean {
   return cell.length <= NAME_CHARACTERS && /\p{L}/u.test(cell)
 }

@@ -34,7 +34,7 @@ export interface ReadingOptions {
   readonly sheet?: string | undefined
   /** IANA name: where moments without an offset are read. */
   readonly timeZone?: string | undefined
-  /** Identity of the account, the same for ever: xtl_order_ids are derived from it. */
+  /** Identity of the account, which never changes: xtl_order_ids are derived from it. */
   readonly accountKey: string
 }
 

@@ -102,7 +102,7 @@ export function instruct(
   return { kind: 'instruction', instruction }
 }
 
-/** Nobody knows how much it is: the amount is wrong or missing, or has no currency. */
+/** How much it is cannot be known: the amount is wrong or missing, or has no currency. */
 function hidesAmount(row: RowReading): boolean {
   return row.faults.some(
     ({ field }) => field === 'amount' || (field === 'request_currency' && row.text('amount') !== ''),

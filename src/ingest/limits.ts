@@ -7,7 +7,7 @@ export const LIMITS = {
   rows: 5_000_000,
   /** Empty lines in a row. A spreadsheet that writes out its whole grid has 1,048,576. */
   emptyLines: 1_100_000,
-  /** Lines that repeat the column names. Nobody pastes so many files together. */
+  /** Lines that repeat the column names. No one pastes so many files together. */
   headersAgain: 1_000,
   /** A record with its quotes and delimiters, and the texts of a row of a workbook. An unclosed quotation mark is found within it. */
   recordBytes: 64 * 1024,

@@ -60,7 +60,7 @@ const SCHEMA = z
     description: 'The data of a job `instruction` in the queue tranche-intake. Card data is never part of it.',
   })
 
-/** `accountKeyOf` gives the identity of a merchant's account; null for a merchant that nobody configured. */
+/** `accountKeyOf` gives the identity of a merchant's account; null for a merchant that is not configured. */
 export function parseMessage(value: unknown, accountKeyOf: (merchant: string) => string | null): ParsedMessage {
   const searched = searchForCards(value)
   if (searched !== null) return refused([searched.reason], searched.withheld)

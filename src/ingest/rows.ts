@@ -124,7 +124,7 @@ function damageIn(header: Header): IsDamaged {
 
 /**
  * In results and rejects, which are text, a bad row's `123` that was `000123` before a spreadsheet took it for a number would
- * look like an honest id, and the row would run though nobody mended it. With the mark it stays bad until somebody has.
+ * look like an honest id, and the row would run uncorrected. With the mark it stays bad until a person has corrected it.
  */
 function marked(cell: string): string {
   return cell === '' ? cell : `'${cell}`

@@ -5,7 +5,7 @@ import { countIn, type Ending } from '../domain/batch-status.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import type { State } from '../domain/states.ts'
 
-/** Precedence is kept by whoever finds several. */
+/** A caller that finds several applies the precedence. */
 export const EXIT = {
   approved: 0,
   failure: 1,

@@ -49,7 +49,7 @@ export function recordedReport(
 }
 
 export function refusedReport(name: string, opened: File, reviewed: Reviewed, rejects: string | null): InboxReport {
-  // Its words are for whoever has typed a command; here the sentence below says the same.
+  // Its words are for a person who typed a command; the sentence below says the same here.
   const refusals = reviewed.refusals.filter(({ kind }) => kind !== 'bad-rows')
   const lines = [
     `${nameText(name)} is refused. ${NOTHING} ${MEND}`,

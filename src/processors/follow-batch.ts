@@ -20,7 +20,7 @@ export interface Following {
   readonly signal: AbortSignal
   /** Counts from the last row that was settled; null: never. */
   readonly giveUpAfterMs: number | null
-  /** Runs between looks. Resolves to whether nobody works off any other batch meanwhile. */
+  /** Runs between looks. Resolves to whether no other batch is worked off meanwhile. */
   readonly step: () => Promise<boolean>
   /** Whether the one who works sends for the merchant of the batch. */
   readonly isServed: (batch: BatchView) => boolean

@@ -33,7 +33,7 @@ const CARD_IN_ID =
 const NAME_CHARACTERS = 100
 
 /**
- * `sourceId` names the message for ever: a refusal is kept once under it. Faults where the message could not be recorded
+ * `sourceId` always names this message: a refusal is kept once under it. Faults where the message could not be recorded
  * just now. A bug refuses the message it was met with, and no other waits for that.
  */
 export async function takeMessage(
@@ -43,7 +43,7 @@ export async function takeMessage(
   parts: MessageParts,
 ): Promise<MessageResult> {
   const { ledger, clock, log } = parts
-  // Until it has been looked through nobody knows.
+  // Not known until it has been searched.
   let withheld: string | null = 'it could not be looked through for card data'
   let taken: MessageResult
   try {

@@ -308,7 +308,7 @@ async function putIntoArchive<F>(
   if (batch === null) throw new Error(`bug: batch ${batchId} is recorded and not there`)
   const known = submitted.kind === 'known'
   const report = reports.recorded(file.name, opened, submitted, batch)
-  // Whoever held it open may have gone on writing. What the archive shows must be what was recorded.
+  // A program that held it open may have gone on writing. What the archive shows must be what was recorded.
   if ((await folder.sha256Of(file.path)) === opened.file.sha256) {
     const path = await folder.archive(file, batchId, report)
     tell({ kind: 'recorded', name: file.name, batch, known, path })
@@ -346,7 +346,7 @@ function openDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
     lookAgainAtMs.set(batchId, clock.monotonicMs() + LOOK_AGAIN_AFTER_MS)
   }
 
-  /** The last look at the file: rows that came after it had been put away would be in no batch, and nobody would know. */
+  /** The last look at the file: rows that came after it had been put away would be in no batch, unnoticed. */
   async function sayWhereChanged({ path, batchId }: Archived, batch: BatchView): Promise<void> {
     if (path === null || (await folder.sha256Of(path)) === batch.fileSha256) return
     const name = batch.fileName ?? batchId

@@ -17,9 +17,9 @@ export interface Connecting {
   readonly password?: string
   readonly tls?: object
   readonly enableOfflineQueue?: boolean
-  /** A frozen Redis keeps its connections: without this a command would wait for ever. */
+  /** A frozen Redis keeps its connections: without this a command would never end. */
   readonly commandTimeout?: number
-  /** And its connection would stand for ever, answering nothing: silence that long ends it, and another is made. */
+  /** Its connection would never close and never answer: silence that long ends it, and another is made. */
   readonly socketTimeout: number
   readonly maxRetriesPerRequest?: number | null
   readonly retryStrategy: (times: number) => number

@@ -28,7 +28,7 @@ const POLL_MS = 10
 const COMMAND_WITHIN_MS = 1_000
 const RESTART_FIRST_MS = 50
 const RESTART_MOST_MS = 5_000
-/** A server that lived this long starts the back-off anew. */
+/** A server that lived this long resets the back-off. */
 const STEADY_MS = 10_000
 const LOG_MOST_BYTES = 1_000_000
 
@@ -81,7 +81,7 @@ export async function openPrivateRedis({ dataDir, log }: Options): Promise<Priva
 }
 
 /**
- * Stops the server a dead holder left behind. True when there was one. The caller has made sure that nobody holds the
+ * Stops the server a dead holder left behind. True when there was one. The caller has made sure that no process holds the
  * worker lock, or holds it.
  */
 export async function stopLeftBehind(dataDir: string): Promise<boolean> {
@@ -259,7 +259,7 @@ function isRunning(child: ChildProcess): boolean {
 
 // ───────────────────────────────────────────────────────────── Asking and stopping a server
 
-/** Opens a connection, asks once, closes it. null: nobody answers there. */
+/** Opens a connection, asks once, closes it. null: nothing answers there. */
 async function ask<T>(socket: string, question: (redis: Redis) => Promise<T>): Promise<T | null> {
   const redis = new Redis({
     path: socket,
@@ -305,7 +305,7 @@ function pidFromFile(places: Places): number | null {
   }
 }
 
-/** A pid may long be another program's: it must be a Redis that works in our directory. Without /proc nobody can tell. */
+/** A pid may long be another program's: it must be a Redis that works in our directory. Without /proc it cannot be told. */
 function isOurServer(pid: number, { dataDir }: Places): boolean {
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')

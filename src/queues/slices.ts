@@ -70,7 +70,7 @@ export async function openSlices({
       })
     },
     async close(withinMs) {
-      // Closing waits for running slices, and for ever when Redis is away: it must end by itself.
+      // Closing waits for running slices, and would never end while Redis is away: it needs a limit.
       await within(withinMs, worker.close())
       await within(1_000, queue.close())
     },

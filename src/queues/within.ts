@@ -1,4 +1,4 @@
-// Bounds whatever speaks to Redis while closing: with Redis away or frozen it would wait for ever.
+// Bounds whatever speaks to Redis while closing: with Redis away or frozen it would never end.
 
 /** Resolves when `done` has settled, however it did, or after `ms`. */
 export async function within(ms: number, done: Promise<unknown>): Promise<void> {

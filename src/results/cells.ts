@@ -27,7 +27,7 @@ export interface Layout {
   readonly reasonRules: readonly ReasonRule[]
 }
 
-/** Our own columns in the input are of an earlier reconciliation; both would make a header that nobody can read back. */
+/** Our own columns in the input are of an earlier reconciliation; both would make a header that cannot be read back. */
 export function layoutOf(
   reading: Pick<BatchReading, 'columns' | 'batch'>,
   reasonRules: readonly ReasonRule[] = [],

@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path'
 import { putInPlace, syncDirectory } from '../files/durable.ts'
 import { sweepUnfinished, temporaryPathFor } from '../files/unfinished.ts'
 
-/** Files that belong together. Whoever fills them ends with `finish` or `discard`. */
+/** Files that belong together. The writer ends with `finish` or `discard`. */
 export class Staged {
   readonly #files: { readonly temporary: string; readonly path: string; readonly file: FileHandle }[] = []
 

@@ -32,7 +32,7 @@ export interface ResultsRequest {
   readonly reasonRules: readonly ReasonRule[]
 }
 
-/** The reading stays open; whoever opened it closes it. A failure leaves what was there before as it was. */
+/** The reading stays open; its opener closes it. A failure leaves what was there before as it was. */
 export async function writeResults(reading: BatchReading, request: ResultsRequest): Promise<WrittenResults> {
   const { batchId, sandbox } = reading.batch
   const { out, inputPath, exceptions = null, readWorkbook } = request

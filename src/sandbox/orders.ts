@@ -83,7 +83,7 @@ export interface Execution {
 /** Fifteen digits that begin with 7: no card number does. */
 const FIRST_ID = 700_000_000_000_000
 
-/** Ids continue from the time of opening, so that a sandbox started anew does not give out an id of the one before. */
+/** Ids continue from the time of opening, so that a restarted sandbox does not give out an earlier id again. */
 export function createOrderBook(settleAfterMs: number, nowMs: number): OrderBook {
   return { orders: new Map(), vault: new Map(), settleAfterMs, lastId: FIRST_ID + Math.max(0, Math.trunc(nowMs)) * 10 }
 }

@@ -23,7 +23,7 @@ export interface Preparation {
   readonly vault?: readonly PreparedCard[] | undefined
 }
 
-/** How many were made; what existed already stays as it is, so that preparing again gives nobody money back. */
+/** How many were made; what existed already stays as it is, so that preparing again gives no money back. */
 export interface Prepared {
   readonly orders: number
   readonly vault: number
@@ -138,7 +138,7 @@ function addDemand(demand: Demand, { operation, money }: Instruction): void {
 
 /**
  * Whatever is captured must begin as an authorization, whatever is cancelled must not be settled, and all else is a
- * settled sale. A cancellation of the whole finds a hundred units above what is refunded, lest nothing be left for it.
+ * settled sale. For a full cancellation a hundred units more than the refunds take are left.
  */
 function orderFor(orderId: string, demand: Demand): PreparedOrder {
   const currency = demand.currency ?? (parseCurrency('EUR') as Currency)

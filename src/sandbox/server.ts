@@ -57,7 +57,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded'
 const DAY_MS = 86_400_000
 const FORM_MAX_BYTES = 64 * 1024
 const ADMIN_MAX_BYTES = 256 * 1024 * 1024
-/** Longer than clients keep theirs: a connection that both ends drop at once looks like trouble that nobody ordered. */
+/** Longer than clients keep theirs: a connection that both ends drop at once looks like trouble that was not ordered. */
 const KEEP_ALIVE_MS = 60_000
 
 /** What serving needs besides the state. */

@@ -16,7 +16,7 @@ const NO_FORMS: ReadonlySet<string> = new Set()
 const NO_CARDS: CardFinding = { kind: 'none' }
 const A_NUMBER: CardFinding = { kind: 'cards', line: null, column: null }
 
-/** `unseen`: it is no text, so that nobody can say. */
+/** `unseen`: it is no text, so it cannot be said. */
 export async function findCards(file: FileHandle): Promise<CardFinding> {
   const head = await readHead(file)
   const binary = sniffBinary(head)
@@ -67,7 +67,7 @@ function isCardCell({ text, kind }: Cell): boolean {
   return holdsPan(text) || (kind !== 'text' && isRoundedPan(text))
 }
 
-/** Nobody knows what stands below such a column: a security code looks like any number. In a list "Credit card" is a word. */
+/** What is below such a column cannot be known: a security code looks like any number. In a list "Credit card" is a word. */
 function namesCards(cells: readonly Cell[]): boolean {
   const filled = cells.filter(({ text }) => text.trim() !== '')
   return (
@@ -183,7 +183,7 @@ async function findAs(file: FileHandle, encoding: Encoding): Promise<CardFinding
 /** The names of the columns may stand below a title. */
 const LINES_THAT_MAY_BE_THE_HEADER = 50
 
-/** Such a column may be empty in all rows; whoever cannot read the rows cannot say. */
+/** Such a column may be empty in all rows; a reader that cannot read the rows cannot say. */
 function findCardColumn(head: string): string | null {
   const lines = head.split(/\r\n|\r|\n/, LINES_THAT_MAY_BE_THE_HEADER)
   const cells = lines.flatMap((line) => line.split(/[,;\t|]/)).map((cell) => bare(cell.trim()))

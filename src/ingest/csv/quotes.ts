@@ -17,7 +17,7 @@ export function isUnclear(record: string, delimiter: string): boolean {
   }
 }
 
-/** Where the cell ends that begins with a quotation mark; null: nobody knows. */
+/** Where the cell ends that begins with a quotation mark; null: unknown. */
 function endOfQuoted(record: string, from: number, delimiter: string): number | null {
   let close = record.indexOf(QUOTE, from + 1)
   while (close !== -1 && record[close + 1] === QUOTE) close = record.indexOf(QUOTE, close + 2)

@@ -78,7 +78,7 @@ export async function* readRecords(
   const parser = new QuickParser(parserOptions(layout, lines))
   const whole = withoutStart(readText(file, layout.encoding, hash), layout.sepLineLength)
   const text = inTurns(withinLines(inPieces(whole), lines.next))
-  // Errors reach the loop below through the parser; the callback only keeps them from being thrown at nobody.
+  // Errors reach the loop below through the parser; the callback only keeps them from being thrown uncaught.
   pipeline(Readable.from(text, { highWaterMark: 1 }), parser, () => undefined)
   try {
     for await (const read of inTurns<CsvRecord | StructuralFault>(parser)) {

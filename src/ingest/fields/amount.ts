@@ -54,7 +54,7 @@ function oddityOf(text: string): Problem | null {
       remedy: 'format the column as a number with decimals and export the file again',
     }
   }
-  // A thousands blank that does not break is an amount's; anything else that is not seen is nobody's.
+  // Non-breaking spaces are valid thousands separators; every other invisible character is an error.
   const unseen = unseenProblem(text.replace(/[\u00a0\u202f\u2009]/g, ''))
   if (unseen !== null) return unseen
   if (/[\p{Sc}\p{L}]/u.test(text)) {

@@ -1,4 +1,4 @@
-// Ids and references that a spreadsheet would run as a formula. They are refused, not guarded: nobody means them.
+// Ids and references that a spreadsheet would run as a formula. They are refused, not guarded: no one means them.
 
 const FORMULA_START = /^[=+\-@\t\r\n\0＝＋－＠]/u
 

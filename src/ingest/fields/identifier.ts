@@ -61,7 +61,7 @@ export function parseGatewayId(text: string): string | Problem {
   return text
 }
 
-/** Names a character that nobody sees; null: there is none. */
+/** Names an invisible character; null: there is none. */
 export function unseenProblem(text: string): Problem | null {
   const found = unseenIn(text)
   if (found === null) return null

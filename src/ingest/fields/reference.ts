@@ -1,4 +1,4 @@
-// References: what makes a row the same row for ever. Given by the file, else derived from it; the run key goes in front.
+// References: what identifies a row for good. Given by the file, else derived from it; the run key goes in front.
 
 import { createHash } from 'node:crypto'
 import { toIdentifier } from '../../domain/identifier.ts'

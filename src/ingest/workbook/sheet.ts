@@ -98,7 +98,7 @@ export async function sheetStart(book: Book, part: Entry): Promise<string | null
   return null
 }
 
-/** Whatever stands in a sheet, row by row, be it a table or not. Throws Unreadable. */
+/** All that is in a sheet, row by row, whether it is a table or not. Throws Unreadable. */
 export async function* readCells(book: Book, part: Entry): AsyncGenerator<Pick<Row, 'line' | 'cells'>> {
   const rows = new RowReader(book)
   for await (const _ of readXml(book.bytes, part, book.budget, SHEET, rows))
@@ -128,7 +128,7 @@ function* withinText(budget: TextBudget, rows: readonly Row[]): Generator<Row> {
   }
 }
 
-/** Cells up to the last one with something to see in it: blanks nobody sees make no column. */
+/** Cells up to the last one with something to see in it: invisible blanks make no column. */
 function widthOf(cells: readonly Cell[]): number {
   return cells.findLastIndex(({ text }) => text.trim() !== '') + 1
 }

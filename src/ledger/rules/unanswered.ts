@@ -25,7 +25,7 @@ export function cancelledReason(why: string | null): string {
   return `cancelled: ${why ?? 'no reason kept'}`
 }
 
-/** A person said of it that nothing had been executed; whoever pays it another way should know that it was ever open. */
+/** A person said of it that nothing had been executed; a person who pays it another way should know that it was ever open. */
 export function warningWhenCancelled(warning: string | null, wasInDoubt: boolean): string | null {
   if (!wasInDoubt) return warning
   const doubt = 'it was in doubt before: see its history'

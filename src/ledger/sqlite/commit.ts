@@ -1,4 +1,4 @@
-// Group commit: writes that arrive together share one transaction, and nobody is told before its COMMIT has returned.
+// Group commit: writes that arrive together share one transaction, and no caller is told before its COMMIT has returned.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'

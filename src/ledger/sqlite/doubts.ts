@@ -25,9 +25,9 @@ import { fromColumns, type InstructionColumns, sameTransactionIn } from './rows.
 import type { Counted } from './tally.ts'
 
 /**
- * When the request of row `i` may have left at the latest. Of one whose process died nobody saw the first byte: it left
+ * When the request of row `i` may have left at the latest. If its process died, the first byte was not seen: it left
  * before its send-by, or before the row was found. Of one that was in doubt already when an older state of the ledger was
- * put back, nobody knows whether a person had it sent again in what was lost.
+ * put back, it is unknown whether a person had it sent again in what was lost.
  */
 const LEFT_BY = `max(
   coalesce(i.sent_at, min(i.send_by, i.completed_at), i.completed_at, 0),

@@ -311,7 +311,7 @@ async function makeVisible(
     () => {
       // A late answer may have said that a row was executed which is about to run again.
       if (answeredSince.get() !== undefined) return false
-      // A message that arrived after the review may look like a row of this file, have its xtl_order_id, or refund an order of it: nobody was asked.
+      // A message that arrived after the review may look like a row of this file, have its xtl_order_id, or refund an order of it, and no person was asked.
       if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false
       if (refundSince.get(seen.id, Number(header.accountId), batchId) !== undefined && !stillFits(db, header))
         return false

@@ -153,7 +153,7 @@ export function refuseExecuted(db: DatabaseSync, { retry }: DraftHeader): void {
 }
 
 /**
- * Bad lines of which nobody can say what row they were. Recorded as INVALID under whatever reference they have now, they could
+ * Bad lines that cannot be matched to a row. Recorded as INVALID under whatever reference they have now, they could
  * come back and run as something new, although that very instruction may have been executed: such a file is refused whole.
  */
 export function countUnidentified(db: DatabaseSync, { fedBack, accountId }: DraftHeader): number {

@@ -10,7 +10,7 @@ const ONE_OF_SEVERAL = `i.state IN (${listOf(COUNTS_IF_SENT_TWICE)}) AND i.ever_
 const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)'
 
 /**
- * Whether row `i` of batch `b` still counts for row `d`. What is not settled counts however old it is, because nobody knows yet
+ * Whether row `i` of batch `b` still counts for row `d`. What is not settled counts however old it is, because it is not known yet
  * what becomes of it. What was approved counts for 30 days after it was sent. Between different run keys what was sent,
  * approved or in doubt, counts for fewer days: it is last month's charge. What has still to be sent always counts there
  * too, because both would be sent from now on. A row that was answered APPROVED after a person had called it not executed

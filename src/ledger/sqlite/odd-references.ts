@@ -1,4 +1,4 @@
-// References with characters that nobody sees, recorded before such were refused. Written without them they look the same to a
+// References with invisible characters, recorded before such were refused. Written without them they look the same to a
 // person and would be new: what was sent under the one would be sent again under the other. So both are one reference.
 
 import type { DatabaseSync } from 'node:sqlite'

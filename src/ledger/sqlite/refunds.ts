@@ -33,7 +33,7 @@ const SALES_OF = (account: string, key: string) => `
   WHERE account_id = ${account} AND order_key = ${key} AND order_key IS NOT NULL AND operation = '${SALE_OF_ITS_ORDER}' AND state = 'APPROVED'`
 
 /**
- * `sum` throws beyond 64 bits, and then an order with thousands of enormous rows would stop whoever asks for it. This is
+ * `sum` throws beyond 64 bits, and then an order with thousands of enormous rows would fail every query for it. This is
  * exact up to 2^53. Beyond that a sale counts as not known, so that no known one is compared with a sum that is rounded.
  */
 const SUM = 'CAST(total(amount_minor) AS INTEGER)'

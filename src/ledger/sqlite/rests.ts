@@ -1,5 +1,5 @@
 // Rests that the wall clock has made too long. A row rests until a moment, and one that never rested is due since it came: when
-// the clock is set back, both lie ahead, by hours perhaps, although nobody asked these rows to wait.
+// the clock is set back, both lie ahead, by hours perhaps, although these rows were never asked to wait.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { WorkLedger } from '../../ports/ledger/work.ts'

@@ -1,4 +1,4 @@
-// Rows that were being sent when whoever sent them was lost: they may have been executed, so they come into doubt.
+// Rows that were being sent when their worker was lost: they may have been executed, so they come into doubt.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { RowId } from '../../domain/ids.ts'

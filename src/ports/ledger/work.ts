@@ -82,7 +82,7 @@ export interface WorkLedger {
   /** On start, by the holder of the worker lock only: whatever is SENDING belonged to a dead process and becomes IN_DOUBT. */
   sweep(nowMs: number): Promise<number>
   /**
-   * While working, by the holder of the worker lock only: rows past their answer-by that are in nobody's hand. None should
+   * While working, by the holder of the worker lock only: rows past their answer-by that no request is open for. None should
    * be there; a bug between claim and settle would leave one, and its batch would never end.
    */
   sweepForgotten(nowMs: number, inFlight: ReadonlySet<RowId>): Promise<number>

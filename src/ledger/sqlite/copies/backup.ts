@@ -16,7 +16,7 @@ import { markAsCopy } from './identity.ts'
 /** Names that SQLite or this program gives a meaning beside a ledger. */
 const TAKEN = /^(ledger\.(db|epoch)|(worker|submit)\.lock)/
 
-/** All pages in one step: with several, every commit of a writer in between would begin it anew. */
+/** All pages in one step: with several, every commit of a writer in between would restart it. */
 const PAGES_PER_STEP = 0x7fff_ffff
 
 /**
@@ -76,7 +76,7 @@ function takenFault(path: string, cause?: unknown): Fault {
   })
 }
 
-/** A copy that nobody has read is none: every page of it and every index is held against each other. */
+/** A copy that was not read proves nothing: every page and index is checked against the others. */
 function finish(path: string, nowMs: number): { rows: number; batches: number } {
   const copy = openConnection(path)
   try {

@@ -22,7 +22,7 @@ export function nextEpoch(before: readonly string[]): string {
 /** No ledger comes to it by itself. Another epoch that has it counts as later, so that nothing is sent. */
 const LAST_GENERATION = 999_999_999_999
 
-/** null: there is none. A file that says something else is nobody's epoch. */
+/** null: there is none. A file with other content holds no epoch. */
 export function readEpoch(ledgerPath: string): Epoch | null {
   try {
     const [ledgerId = '', epoch = ''] = readFileSync(epochPathOf(ledgerPath), 'utf8').trim().split(' ')

@@ -32,7 +32,7 @@ export interface Identity {
 
 // ───────────────────────────────────────────────────────────── What it remembers
 
-/** At every opening: a ledger that remembers nothing yet remembers this file. Waits for nobody: the caller tries again. */
+/** At every opening: a ledger that remembers nothing yet remembers this file. Never blocks: the caller tries again. */
 export function identify(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): void {
   if (isIdentified(db)) return
   db.exec('BEGIN IMMEDIATE')
@@ -131,7 +131,7 @@ export function keepWhatSpeaksAgainst(db: DatabaseSync, path: string, ledgerId: 
   const epochs = (identityIn(db)?.epochs ?? []).map(({ epoch }) => epoch)
   const progress = openProgress(db)()
   const against = witnessAgainst({ testimonies, epochs, progress })
-  // Written once: whoever only looks must not wait for a lock, or for room on the disk.
+  // Written once: a command that only looks must not wait for a lock, or for room on the disk.
   if (against !== null && overtakenBy(db) === null) {
     db.prepare("INSERT INTO meta VALUES ('overtaken_by', ?) ON CONFLICT DO NOTHING").run(JSON.stringify(against))
   }

@@ -93,7 +93,7 @@ export function openWitness(
 
     testify(epoch, progress) {
       for (const file of files) {
-        // By its name: whoever cleared a directory of caches took the file that was open.
+        // By its name: if a directory of caches was cleared, the open file is gone.
         // What a copy took along is of another ledger: it wrote nothing there before it was adopted, and writes nothing then.
         if (left && others.includes(file)) continue
         const make = () => (own.includes(file) ? openFile(file, 'w+') : null)
@@ -223,7 +223,7 @@ export function lockOutCopies(places: readonly string[], ledgerId: string, holde
   }
 }
 
-/** Nobody else may have put it there: a directory under /var/tmp is anybody's to make. */
+/** Another user must not have put it there: anyone can make a directory under /var/tmp. */
 function isOwn(place: string, make: boolean): boolean {
   try {
     if (make) for (const dir of [dirname(place), place]) makeDir(dir)
