@@ -1,0 +1,164 @@
+// The file of a ledger: made once, opened with what makes every commit durable, told from one that is missing or another's.
+
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../domain/errors.ts'
+import { Fault } from '../../domain/fault.ts'
+import { openConnection } from '../../files/sqlite-file.ts'
+import { whyNotWritten } from './commit.ts'
+import { damageFault, isDamage } from './copies/damage.ts'
+import { EPOCH_FILE, readEpoch } from './copies/epoch-file.ts'
+import { refuseForeignLog } from './copies/foreign-log.ts'
+import { refuseForeignCode } from './copies/foreign-schema.ts'
+import { identify, identityIn, keepWhatSpeaksAgainst } from './copies/identity.ts'
+import { openWitness, testimoniesOf, type Witness } from './copies/witness.ts'
+import { migrate } from './schema.ts'
+
+/** Which file it is. */
+export interface FileOptions {
+  /** The file; null: a ledger in memory, for looking at a file where no ledger is yet. */
+  readonly path: string | null
+  /** Directories outside the data directory; see `witness.ts`. Absent: none. */
+  readonly witnessDirs?: readonly string[]
+}
+
+export const OPEN_WAIT_MS = 2_000
+
+/** No tables: SQLite made the file a moment ago, or somebody else did. */
+function isEmpty(db: DatabaseSync): boolean {
+  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version === 0
+}
+
+interface OpenedFile {
+  readonly db: DatabaseSync
+  readonly ledgerId: string
+  readonly witness: Witness
+  /** It may not be the one that sent last. */
+  readonly alarmed: boolean
+}
+
+export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean): OpenedFile {
+  if (path === null) {
+    const db = openConnection(':memory:')
+    migrate(db)
+    const ledgerId = ledgerIdOf(db)
+    return { db, ledgerId, witness: openWitness([], ledgerId, ':memory:'), alarmed: false }
+  }
+  const isNew = !existsSync(path)
+  if (isNew && !make) throw noLedgerFault(path, witnessDirs)
+  if (!isNew) refuseForeignLog(path)
+  const mask = process.umask(0o077)
+  try {
+    const db = openConnection(path, { timeout: OPEN_WAIT_MS })
+    if (isNew) chmodSync(path, 0o600)
+    // FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim.
+    return patiently(() => {
+      if (!make && isEmpty(db)) throw noLedgerFault(path, witnessDirs)
+      db.exec(
+        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON',
+      )
+      migrate(db)
+      refuseForeignCode(db, path)
+      const ledgerId = ledgerIdOf(db)
+      const witness = openWitness(witnessDirs, ledgerId, path, identityIn(db)?.witnesses)
+      identify(db, path, ledgerId, witness)
+      const alarmed = keepWhatSpeaksAgainst(db, path, ledgerId, witness)
+      // From here on waiting for a lock is done asynchronously: a blocked event loop would turn answers into doubts.
+      db.exec('PRAGMA busy_timeout = 0')
+      return { db, ledgerId, witness, alarmed }
+    })
+  } catch (error) {
+    throw openFault(path, error)
+  } finally {
+    process.umask(mask)
+  }
+}
+
+/** Of processes that make the ledger at the same moment SQLite refuses some at once, whatever the time-out says. */
+function patiently<T>(run: () => T): T {
+  const untilMs = Date.now() + OPEN_WAIT_MS
+  for (;;) {
+    try {
+      return run()
+    } catch (error) {
+      if (whyNotWritten(error) !== 'busy' || Date.now() > untilMs) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  }
+}
+
+function openFault(path: string, error: unknown): Fault {
+  if (error instanceof Fault) return error
+  const why = whyNotWritten(error)
+  if (why === 'full') {
+    return new Fault('full', `The disk of ${path} is full. Nothing was sent. Free some space and run it again.`, {
+      cause: error,
+    })
+  }
+  if (why === 'busy') {
+    return new Fault(
+      'storage',
+      `The ledger ${path} is locked by another program. Nothing was sent. Try again in a moment.`,
+      { cause: error },
+    )
+  }
+  const message = messageOf(error)
+  if (isDamage(error)) return damageFault(path, message, error)
+  return new Fault(
+    'storage',
+    `The ledger ${path} cannot be opened (${message}). Nothing was sent. Check the file, its directory and their owner.`,
+    {
+      cause: error,
+    },
+  )
+}
+
+function ledgerIdOf(db: DatabaseSync): string {
+  const read = db.prepare("SELECT value FROM meta WHERE key = 'ledger_id'")
+  const known = read.get() as { value: string } | undefined
+  if (known !== undefined) return known.value
+  db.prepare("INSERT INTO meta VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING").run(randomBytes(8).toString('hex'))
+  return (read.get() as { value: string }).value
+}
+
+/**
+ * Makes the record where there is none. What is there already stays as it is: `made` tells. Nothing else makes one: where
+ * a ledger is missing, a volume is not mounted, and a new one would send everything once more.
+ */
+export function makeLedger(options: FileOptions & { readonly path: string }): { ledgerId: string; made: boolean } {
+  // What a restore on a full disk leaves, an empty file, is no ledger either.
+  const made = !existsSync(options.path) || statSync(options.path).size === 0
+  if (made) refuseAnother(options)
+  const { db, ledgerId, witness } = openFile(options, true)
+  witness.close()
+  db.close()
+  return { ledgerId, made }
+}
+
+/** Where one stood, an empty one would send what that one had sent. */
+function refuseAnother({ path, witnessDirs = [] }: FileOptions & { readonly path: string }): void {
+  const traces = tracesOf(path, witnessDirs)
+  if (traces.length === 0) return
+  throw new Fault(
+    'usage',
+    `There was a ledger at ${path} (${traces.join(', ')}). No new one was made: it would send everything again. Mount its volume, or put the newest backup there and adopt it. To start with an empty record all the same, first remove ${traces.join(' and ')}.`,
+  )
+}
+
+/** Files that a ledger at this path left behind. */
+function tracesOf(path: string, witnessDirs: readonly string[]): string[] {
+  const beside = readEpoch(path) === null ? [] : [join(dirname(path), EPOCH_FILE)]
+  return [...beside, ...testimoniesOf(witnessDirs, path).map(({ file }) => file)]
+}
+
+export function noLedgerFault(path: string, witnessDirs: readonly string[]): Fault {
+  const traces = tracesOf(path, witnessDirs)
+  return new Fault(
+    'config',
+    traces.length === 0
+      ? `There is no ledger at ${path}; nothing was sent. First use? Create it, once: tranche init. If you have used Tranche here before, do not: a new ledger would send everything again. Check that its volume is mounted and that the user and TRANCHE_DATA_DIR are right.`
+      : `There is no ledger at ${path}, but there was one (${traces.join(', ')}). Nothing was sent. Mount its volume, or put the newest backup there and adopt it.`,
+  )
+}
