@@ -147,15 +147,27 @@ async function brokenOff(
   code: FaultCode | null = null,
 ): Promise<unknown> {
   if (!(error instanceof Fault)) return error
-  const stands = await standText(app, ledger, own, batchId).catch(() => `Batch ${batchId} is recorded.`)
+  await own.close().catch(() => {}) // or our own lock would pass for a worker
+  const batch = await viewOf(ledger, batchId).catch(() => null)
+  const stands =
+    batch === null
+      ? `Batch ${batchId} is recorded.`
+      : brokenOffText(
+          batch,
+          await workerNow(app)
+            .then((worker) => worker !== null)
+            .catch(() => false),
+        )
+  // Where nothing of it has left, the fault is what it was, and its claim that nothing was sent is true.
+  if (batch !== null && isUntouched(batch)) return new Fault(error.code, `${error.message} ${stands}`, { cause: error })
   const isOfDisk = error.code === 'full' || error.code === 'storage'
   const as = isOfDisk ? error.code : (code ?? error.code)
   return new Fault(as, `${withoutNothingSent(error.message)} ${stands}`, { cause: error })
 }
 
-async function standText(app: App, ledger: Ledger, own: OwnWork, batchId: BatchId): Promise<string> {
-  await own.close() // or our own lock would pass for a worker
-  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null)
+/** Of a batch with any other row something was sent, or is gone already. */
+function isUntouched(batch: BatchView): boolean {
+  return countIn(batch, 'READY') + countIn(batch, 'INVALID') + countIn(batch, 'DUPLICATE') === batch.rows
 }
 
 /** What was wrong with the results is no longer all that there is to say: by now money has moved. */

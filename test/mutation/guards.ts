@@ -249,6 +249,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKER],
   },
   {
+    name: 'a run of whose batch something was sent never says that nothing was',
+    file: 'src/commands/run.ts',
+    guard: 'batch !== null && isUntouched(batch)',
+    without: 'batch !== null',
+    tests: [WORKER],
+  },
+  {
     name: 'a run that can work off its batch no further says how it stands',
     file: 'src/commands/run.ts',
     guard: "throw await brokenOff(app, ledger, own, batchId, error, 'stopped')",
