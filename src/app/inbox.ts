@@ -22,13 +22,13 @@ interface InboxRequest<F> extends Omit<InboxParts<F>, 'ledger' | 'ledgerPath' | 
   readonly options: FileOptions
 }
 
-export async function createInboxWork<F extends object>(
+export async function prepareInboxWork<F extends object>(
   app: App,
   ledger: Ledger,
   { merchant, options, ...parts }: InboxRequest<F>,
 ): Promise<InboxWork> {
-  const { openInboxWork } = await import('../processors/work-inbox.ts')
-  return openInboxWork<F>({
+  const { createInboxWork } = await import('../processors/work-inbox.ts')
+  return createInboxWork<F>({
     ...{ ...parts, ledger, ledgerPath: app.paths.ledger, clock: app.clock },
     findCards: (path) => findCardsIn(path, merchant, options),
   })

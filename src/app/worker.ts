@@ -38,7 +38,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     register,
     onTrouble: options.onTrouble,
     doubtRestMs: config.doubtRestMs,
-    openRoads: () => openLanes(app, ledger, options.only),
+    openLanes: () => openLanes(app, ledger, options.only),
     openDispatch: (concurrency, work) =>
       openSlices({ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency, work }),
     openIntake: async (lanes) => (options.only === null ? openIntake(app, ledger, lanes, redis) : null),

@@ -1,7 +1,7 @@
 // tranche inbox DIR: takes the files that are put into a folder, and puts the results beside them. It sends nothing itself.
 
 import { accountOf } from '../app/accounts.ts'
-import { createInboxWork, type InboxFolder, prepareInboxFolder } from '../app/inbox.ts'
+import { type InboxFolder, prepareInboxFolder, prepareInboxWork } from '../app/inbox.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { sendsFor, takeInboxLock, workerNow } from '../app/locks.ts'
 import { writeRejects } from '../app/rejects.ts'
@@ -143,7 +143,7 @@ async function work(
   const events: InboxEvent[] = []
   const worker = openWorkerNote(app, ledger, merchant.name, terminal)
   const submission = await prepareSubmission(ledger)
-  const inboxWork = await createInboxWork<OpenedFile & { readonly kind: 'file' }>(app, ledger, {
+  const inboxWork = await prepareInboxWork<OpenedFile & { readonly kind: 'file' }>(app, ledger, {
     ...{ folder, accountId, fingerprint, merchant, options: request.options },
     open: async (path, name) => {
       const opened = await openInstructionFile(path, merchant, request.options)

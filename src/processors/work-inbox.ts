@@ -87,7 +87,7 @@ const REST_PER_ROUND = 20
 const TRIED_AGAIN =
   'it is tried again by itself: see that the user of the inbox may read and move it, give it a shorter name, or take it out'
 
-export function openInboxWork<F extends object>(parts: InboxParts<F>): InboxWork {
+export function createInboxWork<F extends object>(parts: InboxParts<F>): InboxWork {
   const { folder, ledger, tell } = parts
   const troubles = openTroubles(tell)
   const said = new Map<string, string>()

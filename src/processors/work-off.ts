@@ -22,7 +22,7 @@ export interface WorkOffParts<R extends AccountLane> {
   readonly register: EpochRegister | null
   /** How long a request in doubt may still be executed. */
   readonly doubtRestMs: number
-  readonly openRoads: () => Promise<ReadonlyMap<AccountId, R>>
+  readonly openLanes: () => Promise<ReadonlyMap<AccountId, R>>
   /** `concurrency`: slices that run at the same time. */
   readonly openDispatch: (concurrency: number, work: (slice: Slice) => Promise<number>) => Promise<Dispatch>
   /** null: no messages are taken. */
@@ -51,7 +51,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   const startMs = clock.nowMs()
   await ledger.endOverlongRests(startMs, startMs)
 
-  const lanes = await parts.openRoads()
+  const lanes = await parts.openLanes()
   await ledger.keepDoubtRest(doubtRestMs) // of every account there is now: it may be a new one
   const laneOf = (accountId: AccountId) => lanes.get(accountId)
   const inFlight = new Set<RowId>()

@@ -17,7 +17,7 @@ import type { SubmitRequest } from '../../src/domain/submission.ts'
 import { type OpenedInbox, openInbox } from '../../src/inbox/folder.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { holdAgainst, submitFile } from '../../src/processors/submit-file.ts'
-import { type InboxParts, type InboxWork, openInboxWork } from '../../src/processors/work-inbox.ts'
+import { createInboxWork, type InboxParts, type InboxWork } from '../../src/processors/work-inbox.ts'
 import { ManualClock } from '../fixtures/clock.ts'
 import { refunds, toCsv } from '../fixtures/files.ts'
 import { deepFolder, takenIn } from '../fixtures/inboxes.ts'
@@ -96,7 +96,7 @@ function partsWith(over: Partial<InboxParts<object>> = {}): InboxParts<object> {
   }
 }
 
-const open = (over: Partial<InboxParts<object>> = {}) => openInboxWork(partsWith(over))
+const open = (over: Partial<InboxParts<object>> = {}) => createInboxWork(partsWith(over))
 const pass = (work: InboxWork) => work.pass(new AbortController().signal)
 const put = (name: string, text = toCsv(refunds(3))) => writeFile(join(dir, name), text)
 const namesIn = (sub: string) => readdirSync(join(dir, sub)).filter((name) => !name.startsWith('.'))

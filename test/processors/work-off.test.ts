@@ -39,7 +39,7 @@ test('rows that came before the clock was set back are due when work begins, but
   const work = await workOff({
     ...{ ledger: { ...ledger, renewEpoch: async () => {} }, clock, log, only: null, register: null, doubtRestMs: 0 },
     ...{ openDispatch: async () => dispatch, openIntake: async () => null, onSettled: () => {}, onTrouble: undefined },
-    openRoads: async () => new Map([[accountId, { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [] }]]),
+    openLanes: async () => new Map([[accountId, { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [] }]]),
   })
   await idle()
   expect(offered).toEqual([batchId])

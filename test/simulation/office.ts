@@ -131,7 +131,7 @@ export class Office {
         clock: life.clock,
         log,
         only,
-        openRoads: () => this.#openRoads(life, ledger),
+        openLanes: () => this.#openLanes(life, ledger),
         openDispatch: (concurrency, run) => redis.openDispatch(life, concurrency, run),
         openIntake: async (lanes) => (only === null ? this.#openIntake(life, ledger, [...lanes.keys()]) : null),
         onSettled: () => {},
@@ -157,7 +157,7 @@ export class Office {
     await ledger.close()
   }
 
-  async #openRoads(life: Life, ledger: Ledger): Promise<Map<AccountId, AccountLane>> {
+  async #openLanes(life: Life, ledger: Ledger): Promise<Map<AccountId, AccountLane>> {
     const { truth, plan, plant } = this.#parts
     const lanes = new Map<AccountId, AccountLane>()
     for (const [number, { ratePerSecond, inFlightMax }] of plan.accounts.entries()) {
