@@ -5,6 +5,9 @@ import type { BatchId } from '../domain/ids.ts'
 import type { Held, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { Followed, Following } from '../processors/follow-batch.ts'
+
+export type { Followed }
+
 import { takeLockToSend } from './locks.ts'
 import { openRedis } from './redis.ts'
 import { startWork } from './worker.ts'

@@ -44,7 +44,7 @@ export interface InboxArguments extends FileArguments {
   readonly bom?: boolean
 }
 
-/** Network shares tell nobody when something changes, so the folder is looked at. */
+/** Network shares do not announce changes, so the folder is polled. */
 const LOOK_EVERY_MS = 2_000
 const STABLE_FOR = '10s'
 
@@ -229,7 +229,7 @@ function end(terminal: Terminal, once: boolean, events: readonly InboxEvent[], s
   return exit
 }
 
-/** Says once that batches wait and nobody sends them. */
+/** Says once that batches wait and no worker sends them. */
 function openWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: Terminal): { note(): Promise<void> } {
   let said = false
   return {

@@ -10,7 +10,7 @@ import { plural } from '../present/text.ts'
 import type { FileArguments } from './file-arguments.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Where they go; nothing where nobody asked for them. */
+/** Where they go; nothing where they were not asked for. */
 export interface Rejects {
   /** Before anything of the file is recorded. */
   write(opened: OpenedFile & { readonly kind: 'file' }, reviewed: Reviewed): Promise<void>
@@ -74,7 +74,7 @@ function rejectsText({ path, rows, kind }: WrittenRejects, next: string): string
   }
 }
 
-/** Whoever mends the bad rows must not believe that the others are on their way. */
+/** The person who mends the bad rows must not believe that the others are on their way. */
 function othersText(others: number, { skipInvalid = false }: FileArguments): string {
   if (others === 0 || skipInvalid) return ''
   return `The other ${plural(others, 'row')} of the file ${others === 1 ? 'is' : 'are'} not sent either: hand the file in with --skip-invalid to send ${others === 1 ? 'it' : 'them'}.`

@@ -18,7 +18,7 @@ import { leftOpenNow } from './in-doubt.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ResolveArguments {
-  /** What was found. The name of whoever acts stands before the command: tranche --as NAME in-doubt resolve … */
+  /** What was found. The name of the person who acts stands before the command: tranche --as NAME in-doubt resolve … */
   readonly as?: string
   readonly transaction?: string
   readonly attempt?: string

@@ -5,15 +5,15 @@ import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertRecord, openRecord } from '../app/ledger.ts'
 import { sendsFor, workerNow } from '../app/locks.ts'
-import { followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
+import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
 import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
 import { prepareSandbox } from '../app/sandbox.ts'
 import { prepareSubmission, type Submission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, type Ending } from '../domain/batch-status.ts'
-import { Fault, type FaultCode, withoutNothingSent } from '../domain/fault.ts'
+import { countIn } from '../domain/batch-status.ts'
+import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
 import type { Held } from '../files/lock.ts'
@@ -85,35 +85,19 @@ async function runOn(
     return refuseWhole(opened, path, rejects, terminal)
   }
   const ledger = await openRecord(app)
-  const sends: Sends = { batchId: null, held: null }
+  const sends: Sends = { batchId: null, held: null, isNew: false, begun: false }
   const interruption = openInterruption(terminal, () => atSignal(ledger, sends))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
+  const run: Run = { app, ledger, own, sends, signal: interruption.signal, terminal }
   try {
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
-    const { exceptions = null } = given
-    const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions }
-    await checkRoom([given.out, exceptions], opened.rows, opened.file.columns.length)
-    const submission = await prepareSubmission(ledger)
-    const same = await submission.findSame(opened.file, toSubmit, (batch) =>
-      checkOut({ ...results, sandbox, ...batch }),
-    )
-    const known = same === null ? null : goOnWith(same, toSubmit, path, rejects, terminal)
-    if (same !== null && known === null) return EXIT.refused
-    sends.held = await own.tryToOpen().catch(async (error: unknown) => {
-      throw known === null ? error : await brokenOff(app, ledger, own, known, error)
-    })
-    terminal.say(...howReadLines(opened))
-    if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
-    const batchId =
-      known ?? (await record(app, ledger, submission, opened, toSubmit, path, rejects, interruption.signal, terminal))
+    const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions: given.exceptions ?? null }
+    await checkRoom([given.out, given.exceptions], opened.rows, opened.file.columns.length)
+    const batchId = await batchOf(run, { opened, request: toSubmit, path, rejects, results: { ...results, sandbox } })
     if (batchId === null) return EXIT.refused
-    sends.batchId = batchId
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
-    const until = { signal: interruption.signal, giveUpAfterMs }
-    const followed = await workOff(app, ledger, own, sends, batchId, terminal, until).catch(async (error) => {
-      throw await brokenOff(app, ledger, own, batchId, error, 'stopped')
-    })
+    const followed = await workOff(run, batchId, giveUpAfterMs)
     if (followed === null) return sayInterrupted(batchId, sends, terminal)
     const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
       throw withoutResults(error, batchId)
@@ -133,41 +117,63 @@ async function runOn(
   }
 }
 
+/** One run, from where its file was opened. */
+interface Run {
+  readonly app: App
+  readonly ledger: Ledger
+  readonly own: OwnWork
+  readonly sends: Sends
+  readonly signal: AbortSignal
+  readonly terminal: Terminal
+}
+
+interface Asked {
+  readonly opened: OpenedFile & { readonly kind: 'file' }
+  readonly request: SubmitRequest
+  readonly path: string
+  readonly rejects: Rejects
+  readonly results: Omit<Parameters<typeof checkOut>[0], 'batchId'>
+}
+
+/** The batch of this file: the one that it is already, or a new one. null: it is refused, and it has been said why. */
+async function batchOf(run: Run, asked: Asked): Promise<BatchId | null> {
+  const { ledger, own, sends, terminal } = run
+  const { opened, request, path, rejects, results } = asked
+  const submission = await prepareSubmission(ledger)
+  const same = await submission.findSame(opened.file, request, (batch) => checkOut({ ...results, ...batch }))
+  const known = same === null ? null : goOnWith(same, request, path, rejects, terminal)
+  if (same !== null && known === null) return null
+  sends.held = await own.tryToOpen().catch(async (error: unknown) => {
+    throw known === null ? error : await brokenOff(run, known, error)
+  })
+  terminal.say(...howReadLines(opened))
+  if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
+  const found = known === null ? await record(run, submission, asked) : { batchId: known, isNew: false }
+  sends.batchId = found?.batchId ?? null
+  sends.isNew = found?.isNew ?? false
+  return sends.batchId
+}
+
 function besideOf({ out, exceptions }: RunArguments, sandbox: boolean) {
   return { out, exceptions: exceptions ?? null, sandbox }
 }
 
-/** From where a batch is recorded, rows of it may have been sent, by this run or by another process. */
-async function brokenOff(
-  app: App,
-  ledger: Ledger,
-  own: OwnWork,
-  batchId: BatchId,
-  error: unknown,
-  code: FaultCode | null = null,
-): Promise<unknown> {
+/**
+ * What a fault means for a batch that is recorded. Its claim that nothing was sent stays where that is true: the batch is new and
+ * nothing has worked on it. Where something has, the run has stopped half-way.
+ */
+async function brokenOff({ app, ledger, own, sends }: Run, batchId: BatchId, error: unknown): Promise<unknown> {
   if (!(error instanceof Fault)) return error
   await own.close().catch(() => {}) // or our own lock would pass for a worker
-  const batch = await viewOf(ledger, batchId).catch(() => null)
-  const stands =
-    batch === null
-      ? `Batch ${batchId} is recorded.`
-      : brokenOffText(
-          batch,
-          await workerNow(app)
-            .then((worker) => worker !== null)
-            .catch(() => false),
-        )
-  // Where nothing of it has left, the fault is what it was, and its claim that nothing was sent is true.
-  if (batch !== null && isUntouched(batch)) return new Fault(error.code, `${error.message} ${stands}`, { cause: error })
+  const stands = await standText(app, ledger, batchId).catch(() => `Batch ${batchId} is recorded.`)
   const isOfDisk = error.code === 'full' || error.code === 'storage'
-  const as = isOfDisk ? error.code : (code ?? error.code)
-  return new Fault(as, `${withoutNothingSent(error.message)} ${stands}`, { cause: error })
+  const code = sends.begun && !isOfDisk ? 'stopped' : error.code
+  const said = sends.isNew && !sends.begun ? error.message : withoutNothingSent(error.message)
+  return new Fault(code, `${said} ${stands}`, { cause: error })
 }
 
-/** Of a batch with any other row something was sent, or is gone already. */
-function isUntouched(batch: BatchView): boolean {
-  return countIn(batch, 'READY') + countIn(batch, 'INVALID') + countIn(batch, 'DUPLICATE') === batch.rows
+async function standText(app: App, ledger: Ledger, batchId: BatchId): Promise<string> {
+  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null)
 }
 
 /** What was wrong with the results is no longer all that there is to say: by now money has moved. */
@@ -199,8 +205,12 @@ function sameText(batch: BatchView): string {
 interface Sends {
   /** null: nothing is recorded yet. */
   batchId: BatchId | null
-  /** Another process holds the worker lock; null: nobody, or this run. */
+  /** This run recorded it. */
+  isNew: boolean
+  /** Another process holds the worker lock; null: none does, or this run. */
   held: Held | null
+  /** This run, or the process that held the lock, has worked on it. */
+  begun: boolean
 }
 
 function atSignal(ledger: Ledger, { batchId, held }: Sends): AtSignal {
@@ -223,17 +233,12 @@ function sayInterrupted(batchId: BatchId, { held }: Sends, terminal: Terminal): 
   return EXIT.interrupted
 }
 
+/** `isNew`: it was no batch before, nor has another process recorded it meanwhile. null: refused. */
 async function record(
-  app: App,
-  ledger: Ledger,
+  { app, ledger, signal, terminal }: Run,
   submission: Submission,
-  opened: OpenedFile & { kind: 'file' },
-  request: SubmitRequest,
-  path: string,
-  rejects: Rejects,
-  signal: AbortSignal,
-  terminal: Terminal,
-): Promise<BatchId | null> {
+  { opened, request, path, rejects }: Asked,
+): Promise<{ readonly batchId: BatchId; readonly isNew: boolean } | null> {
   const onReviewed = async (reviewed: Reviewed) => {
     await rejects.write(opened, reviewed)
     await noteRejects(app, ledger, rejects, path, terminal)
@@ -246,44 +251,43 @@ async function record(
     case 'recorded':
       terminal.say(...againLines(submitted.review))
       if (!request.sandbox) terminal.say(`Recorded as batch ${submitted.batchId}.`)
-      return submitted.batchId
+      return { batchId: submitted.batchId, isNew: true }
     default: {
       const known = goOnWith(submitted, request, path, rejects, terminal)
       if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
-      return known
+      return known === null ? null : { batchId: known, isNew: false }
     }
   }
 }
 
-async function workOff(
-  app: App,
-  ledger: Ledger,
-  own: OwnWork,
-  sends: Sends,
-  batchId: BatchId,
-  terminal: Terminal,
-  until: { readonly signal: AbortSignal; readonly giveUpAfterMs: number | null },
-): Promise<{ readonly batch: BatchView; readonly ending: Ending } | null> {
+async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null): Promise<Followed | null> {
+  const { app, ledger, own, sends, signal, terminal } = run
   const isServed = ({ merchant }: Pick<BatchView, 'merchant'>) =>
     sends.held === null || sendsFor(sends.held.heldBy, merchant)
   // Another process that works may end before the batch does: then it is ours.
   const step = async () => {
+    sends.begun ||= sends.held !== null
     sends.held = await own.tryToOpen()
     if (sends.held === null) await own.start(batchId)
+    sends.begun = true
     return sends.held === null
   }
-  const alone = await step()
-  if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(followingText(batchId, sends.held))
-  const { clock } = app
-  const followed = await drawing(app, terminal, (onLook) =>
-    followBatch(batchId, { ...until, ledger, clock, step, isServed, onLook }),
-  )
-  await own.stopWork()
-  // Answers that came while work was stopping belong in the results.
-  return followed === null ? null : { ...followed, batch: await viewOf(ledger, batchId) }
+  try {
+    const alone = await step()
+    if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(followingText(batchId, sends.held))
+    const until = { signal, giveUpAfterMs }
+    const followed = await drawing(app, terminal, (onLook) =>
+      followBatch(batchId, { ...until, ledger, clock: app.clock, step, isServed, onLook }),
+    )
+    await own.stopWork()
+    // Answers that came while work was stopping belong in the results.
+    return followed === null ? null : { ...followed, batch: await viewOf(ledger, batchId) }
+  } catch (error) {
+    throw await brokenOff(run, batchId, error)
+  }
 }
 
-/** A run shows no log: without this it would stand still and nobody would know why. */
+/** A run shows no log: without this it would stand still and unexplained. */
 function troubleText(error: unknown): string {
   if (error === null) return 'Work is handed out again.'
   const message = error instanceof Error ? error.message : String(error)

@@ -8,7 +8,7 @@ export interface Terminal {
   readonly json: boolean
   /** stderr is a screen: it may be redrawn. */
   readonly isScreen: boolean
-  /** Whoever read stdout has gone: nobody sees what is shown. */
+  /** The reader of stdout has gone: nothing that is shown is seen. */
   readerLeft(): boolean
   /** Resolves when the reader of stdout has caught up; a caller that writes much waits for it now and then. */
   drained(): Promise<void>

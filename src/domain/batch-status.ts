@@ -11,7 +11,7 @@ export type BatchState = 'running' | 'waiting' | 'paused' | 'stopped' | 'needs_a
 /** Why a batch does not move, or moves slowly. */
 export type Why =
   | { readonly code: 'being-cancelled' }
-  /** Somebody, or the machine, has said why. */
+  /** A person or the machine gave the reason. */
   | { readonly code: 'as-said'; readonly reason: string }
   | { readonly code: 'account-stopped'; readonly reason: string; readonly merchant: string }
   | LeftOpen
@@ -28,7 +28,7 @@ export type Why =
   | { readonly code: 'no-worker' }
   | { readonly code: 'in-doubt'; readonly rows: number }
   | { readonly code: 'late-answers'; readonly answers: number; readonly batchId: BatchId }
-  /** Whoever follows it gave up waiting. */
+  /** The command that follows it gave up waiting. */
   | { readonly code: 'no-progress'; readonly seconds: number }
   /** Earlier rows of the same orders are in another batch, which is not worked off. */
   | { readonly code: 'waits-for-batch'; readonly batchId: BatchId }

@@ -62,7 +62,7 @@ export interface BatchView {
   readonly blocked: number
   /** Those of them that do not wait for their own `execute_at` as well: they are due, or will be within a minute. */
   readonly blockedDue: number
-  /** True answers that came when their rows were settled otherwise, and that nobody has looked at since. */
+  /** True answers that came after their rows were settled otherwise and that still await review. */
   readonly lateAnswers: number
   readonly resultsPath: string | null
   /** Rows changed after the results were written. */

@@ -57,7 +57,7 @@ export interface DraftHeader {
   /** For how many days a row that was sent under another run key counts as a look-alike. */
   readonly lookalikeDays: number
   readonly nowMs: number
-  /** The draft will not be recorded: nobody else's submit is waited for, and nothing in the ledger is touched. */
+  /** The draft will not be recorded: it waits for no other submit and touches nothing in the ledger. */
   readonly lookOnly?: boolean
   /** Only so many rows are sent before a person has looked; null: all. */
   readonly canaryRows: number | null

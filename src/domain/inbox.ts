@@ -21,7 +21,7 @@ export type InboxEntry =
       readonly fingerprint: string
     }
 
-/** A file that nobody else will take: it stands in a folder of its own under its own name. */
+/** A file that no other process will take: it stands in a folder of its own under its own name. */
 export interface TakenFile {
   /** Names the taking; later ones sort behind. */
   readonly id: string
@@ -33,7 +33,7 @@ export interface TakenFile {
 /** A batch that came through this inbox. */
 export interface Archived {
   readonly batchId: BatchId
-  /** The file as it was recorded; null where it was given back, or somebody has put it away. */
+  /** The file as it was recorded; null where it was given back, or was put away by hand. */
   readonly path: string | null
   readonly resultsPath: string
 }

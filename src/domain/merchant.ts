@@ -22,7 +22,7 @@ export interface Merchant {
   readonly connections: Connection
   /** Of whom it is believed that a gateway is this one, and who we are to it. */
   readonly trust: { readonly ca: string | null; readonly clientCert: string | null; readonly clientKey: Secret | null }
-  /** HTTP codes of which the gateway's operator has said, in writing, that nothing was executed. */
+  /** HTTP codes with which nothing was executed, confirmed in writing by the gateway's operator. */
   readonly notExecutedStatus: readonly number[]
   /** `request_action`: the earlier interface, in which a refund is called CCCREDIT. */
   readonly refundParameter: 'transaction_type' | 'request_action'

@@ -1,4 +1,4 @@
-// The columns that a reconciliation adds behind those of its input. Whoever reads it finds them by name; order is promised.
+// The columns that a reconciliation adds behind those of its input. Readers find them by name; their order is promised.
 
 export const RESULT_COLUMNS = [
   'result_status',

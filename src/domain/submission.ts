@@ -66,7 +66,7 @@ export type Refusal =
 export type Undeclared =
   | { readonly kind: 'count'; readonly expected: number; readonly found: number }
   | { readonly kind: 'total'; readonly expected: string; readonly found: string; readonly difference: string }
-  /** Rows with an amount that nobody can read: `found` is without them. */
+  /** Rows with an unreadable amount; `found` leaves them out. */
   | { readonly kind: 'total-unknown'; readonly expected: string; readonly found: string; readonly unread: number }
   /** Declared totals cover all the money of the file. */
   | { readonly kind: 'currency'; readonly found: string; readonly rows: number }

@@ -33,7 +33,7 @@ export type Verdict =
       readonly reason: string
       readonly warnings: readonly Warning[]
     }
-  /** Certainly not executed, nobody's fault but the road's: it goes again later. */
+  /** Certainly not executed; the connection alone is at fault: it is sent again later. */
   | { readonly kind: 'unsent'; readonly reason: string; readonly signal: Signal; readonly retryAfterMs: number | null }
   /** 403: certainly not executed; this row waits, and counts towards stopping the account or giving the row up. */
   | { readonly kind: 'forbidden'; readonly reason: string }

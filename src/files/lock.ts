@@ -26,7 +26,7 @@ export interface Lock {
 
 export interface Held {
   readonly kind: 'held'
-  /** null: somebody holds it, but who it is could not be read. */
+  /** null: it is held, but the holder could not be read. */
   readonly heldBy: Holder | null
 }
 

@@ -22,7 +22,7 @@ export const FAULT_KINDS = {
   'wrong-echo': { executes: true, says: 'executes, then answers with the ids of another order' },
   'other-amount': { executes: true, says: 'executes, then answers with another amount' },
   'other-currency': { executes: true, says: 'executes, then answers with another currency' },
-  slow: { executes: true, says: 'waits, then executes and answers, even if nobody listens any more' },
+  slow: { executes: true, says: 'waits, then executes and answers, even after the client has gone' },
 } as const satisfies Record<string, { readonly executes: boolean; readonly says: string }>
 
 export type FaultKind = keyof typeof FAULT_KINDS
@@ -42,7 +42,7 @@ export interface FaultRule {
   readonly id?: string | undefined
   readonly kind: FaultKind
   readonly match: FaultMatch
-  /** How often it strikes; without: for ever. */
+  /** How often it strikes; without: always. */
   readonly times?: number | undefined
   /** Strikes each nth match only: 3 spares two and strikes the third. */
   readonly every?: number | undefined

@@ -64,7 +64,7 @@ export type OrderState = 'authorized' | 'pending settlement' | 'settled' | 'void
 
 export interface OrderBook {
   readonly orders: Map<string, Order>
-  /** null: a card that was prepared, of which nothing but its id is known. */
+  /** null: a prepared card; only its id is known. */
   readonly vault: Map<string, Card | null>
   readonly settleAfterMs: number
   lastId: number

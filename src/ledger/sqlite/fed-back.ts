@@ -142,7 +142,7 @@ function refuseNew(db: DatabaseSync): void {
       AND NOT EXISTS (SELECT 1 FROM temp.draft_fault f WHERE f.row_no = d.row_no)`)
 }
 
-/** A row that was to run again, but of which a late answer said that it was executed. */
+/** A row that was to run again, although a late answer said that it was executed. */
 export function refuseExecuted(db: DatabaseSync, { retry }: DraftHeader): void {
   db.prepare(`
     INSERT INTO temp.draft_fault

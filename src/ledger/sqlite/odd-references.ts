@@ -11,7 +11,7 @@ export function registerAsRead(db: DatabaseSync): void {
 }
 
 export const ODD_REFERENCES = `
-  -- References with characters that nobody sees, from before they were refused, and what is read of them: without any blank.
+  -- References with invisible characters, recorded before those were refused, and how they read without any blank.
   CREATE TABLE odd_reference (
     account_id INTEGER NOT NULL,
     as_read TEXT NOT NULL,

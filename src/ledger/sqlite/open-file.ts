@@ -26,7 +26,7 @@ export interface FileOptions {
 
 export const OPEN_WAIT_MS = 2_000
 
-/** No tables: SQLite made the file a moment ago, or somebody else did. */
+/** No tables: SQLite made the file a moment ago, for this process or another. */
 function isEmpty(db: DatabaseSync): boolean {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version === 0
 }

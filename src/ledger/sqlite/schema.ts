@@ -194,7 +194,7 @@ const MIGRATIONS: readonly string[] = [
   `,
   RECORDED,
   `
-  -- Rows of a draft that lost its batch held their references for ever. What was visible once is in "recorded" and stays.
+  -- Rows of a draft that lost its batch held their references permanently. What was visible once is in "recorded" and stays.
   DELETE FROM instruction WHERE batch_id NOT IN (SELECT id FROM batch) AND batch_id NOT IN (SELECT batch_id FROM recorded);
   `,
   'ALTER TABLE account ADD COLUMN doubt_rest INTEGER NOT NULL DEFAULT 0; -- ms: how long a request in doubt rests, as the worker that sent it said',
