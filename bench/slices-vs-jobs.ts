@@ -116,7 +116,7 @@ async function timeInChild(which: string, url: string): Promise<number> {
 
 /** From the first look for work to the last settled row, every claim and settlement committed with full fsync. */
 async function timeSlices(): Promise<void> {
-  const app = await loadApp({ env: process.env, as: null, logLevel: 'silent' })
+  const app = await loadApp({ env: process.env, as: null, logLevel: 'silent', spelling: () => null })
   await makeRecord(app)
   const ledger = await openRecord(app)
   const path = join(app.config.dataDir, 'rows.csv')

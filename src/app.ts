@@ -9,6 +9,7 @@ import { type Config, loadConfig } from './config/config.ts'
 import type { Actor } from './domain/actor.ts'
 import { type Hidden, openTextScrub } from './domain/text-scrub.ts'
 import { looseningIn } from './domain/tls.ts'
+import type { Spelling } from './domain/words.ts'
 import { openLog } from './log.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
@@ -21,6 +22,8 @@ export interface App {
   /** For the text of an unexpected failure. */
   readonly scrub: (text: string) => string
   readonly actor: Actor
+  /** Of the door that started this process. */
+  readonly spelling: Spelling
   /** What weakens TLS for the whole process, by name. */
   readonly loosening: readonly string[]
   readonly paths: { readonly ledger: string; readonly submitLock: string; readonly workerLock: string }
@@ -31,15 +34,20 @@ export interface AppOptions {
   readonly as: string | null
   /** Used where the configuration says nothing. */
   readonly logLevel: string
+  readonly spelling: Spelling
 }
 
 /** From the environment, or a fault that names every mistake in it. */
-export async function loadApp({ env, as, logLevel }: AppOptions): Promise<App> {
-  return createApp(await loadConfig(env, homedir()), looseningIn(env, process.execArgv), as, logLevel)
+export async function loadApp({ env, ...options }: AppOptions): Promise<App> {
+  return createApp(await loadConfig(env, homedir()), looseningIn(env, process.execArgv), options)
 }
 
 /** Opens nothing: a command opens what it needs through `app/`. */
-export function createApp(config: Config, loosening: readonly string[], as: string | null, logLevel: string): App {
+export function createApp(
+  config: Config,
+  loosening: readonly string[],
+  { as, logLevel, spelling }: Omit<AppOptions, 'env'>,
+): App {
   const hidden = hiddenIn(config)
   return {
     config,
@@ -47,6 +55,7 @@ export function createApp(config: Config, loosening: readonly string[], as: stri
     log: openLog({ level: config.logLevel ?? logLevel, hidden }),
     scrub: openTextScrub(hidden),
     loosening,
+    spelling,
     actor: actorOf(as, SYSTEM),
     paths: {
       ledger: join(config.dataDir, 'ledger.db'),

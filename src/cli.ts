@@ -13,10 +13,10 @@ import { assertFitTexts } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
 import { openTerminal } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
-import { messageOf } from './domain/errors.ts'
 import { Fault } from './domain/fault.ts'
 import { openTextScrub } from './domain/text-scrub.ts'
 import { visible } from './domain/visible.ts'
+import { commandLine, errorText } from './present/command-line.ts'
 import { EXIT, exitCodeOfError } from './present/exit-codes.ts'
 
 interface GlobalOptions {
@@ -53,12 +53,11 @@ function reportError(error: unknown, json: boolean, opened?: (text: string) => s
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
   const terminal = openTerminal(json, process.stdout, process.stderr)
-  const said = messageOf(error)
   const scrub = opened ?? openTextScrub({ secrets: secretsIn(process.env), usernames: [] })
   // Faults are our own words, except that those of a configuration quote it. Other errors may quote anything.
   const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub
-  const message = clean(said)
-  if (error instanceof Fault) for (const line of error.lines) terminal.say(clean(line))
+  const message = clean(errorText(error))
+  if (error instanceof Fault) for (const line of error.linesIn(commandLine)) terminal.say(clean(line))
   else {
     terminal.say(`Unexpected failure: ${message}. What was recorded is safe; run it again, and report this:`)
     const stack = error instanceof Error ? (error.stack ?? '') : ''
@@ -116,7 +115,7 @@ function actsOf(program: Command): { act: Act; actAlone: ActAlone } {
     async act(action, logLevel = 'error') {
       const given = givenTo(program)
       const [{ loadApp }, { explainDamage }] = await Promise.all([import('./app.ts'), import('./app/ledger.ts')])
-      const app = await loadApp({ env: process.env, as: given.as ?? null, logLevel })
+      const app = await loadApp({ env: process.env, as: given.as ?? null, logLevel, spelling: commandLine })
       SCRUBS.set(program, app.scrub)
       try {
         process.exitCode = await action(app, terminalOf(given))

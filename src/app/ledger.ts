@@ -44,7 +44,7 @@ export async function openRecordOrNone(app: App): Promise<Ledger> {
 function dieOf(app: App): (error: unknown) => never {
   return (error) => {
     app.log.error({ err: error }, 'the ledger cannot be trusted any more')
-    const message = app.scrub(messageOf(error))
+    const message = app.scrub(error instanceof Fault ? error.linesIn(app.spelling).join('\n') : messageOf(error))
     process.stderr.write(
       `${visible(
         error instanceof Fault

@@ -39,12 +39,7 @@ async function sweepRehearsals(): Promise<void> {
 const SANDBOX_USER = { username: 'sandbox', password: 'sandbox' }
 
 /** `like`: the merchant that is rehearsed; undefined: none is configured by that name. */
-export async function openRehearsal(
-  app: App,
-  like: Merchant | undefined,
-  as: string | null,
-  logLevel: string,
-): Promise<Rehearsal> {
+export async function openRehearsal(app: App, like: Merchant | undefined): Promise<Rehearsal> {
   const { openSandbox } = await import('../sandbox/server.ts')
   const sandbox = await openSandbox({ ...SANDBOX_USER, clock: () => Date.now(), triggers: true })
   await sweepRehearsals()
@@ -70,7 +65,7 @@ export async function openRehearsal(
     merchants: new Map([[merchant.name, merchant]]),
   }
   // Its gateway is in this process, over plain HTTP.
-  const rehearsing = createApp(config, [], as, logLevel)
+  const rehearsing = createApp(config, [], { as: app.actor.as, logLevel: 'error', spelling: app.spelling })
   await makeRecord(rehearsing)
   return {
     app: rehearsing,

@@ -9,11 +9,11 @@ import { isWitnessed } from '../app/witness.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { countIn } from '../domain/batch-status.ts'
-import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import type { Disagreement } from '../ports/ledger/audit.ts'
+import { errorText } from '../present/command-line.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { note } from './note.ts'
@@ -72,7 +72,7 @@ async function finding(app: App, what: string, check: () => Promise<string>): Pr
     return {
       what,
       ok: false,
-      says: messageOf(error),
+      says: errorText(error),
       exit: exitCodeOfError(error),
     }
   }

@@ -6,10 +6,10 @@ import { openRecord } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import type { PersonAct } from '../domain/acts.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
-import { messageOf } from '../domain/errors.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { errorText } from '../present/command-line.ts'
 import type { Rejects } from './rejects.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -94,7 +94,7 @@ export async function noteRefusedCards(
     const details = { source, file: nameOf(path), ...placeOf(place) }
     await note(app, ledger, { what: 'card-refused', details }, terminal).finally(() => ledger.close())
   } catch (error) {
-    sayUnrecorded('card-refused', messageOf(error), terminal)
+    sayUnrecorded('card-refused', errorText(error), terminal)
   }
 }
 

@@ -9,6 +9,7 @@ import { toIdentifier } from '../domain/identifier.ts'
 import { FINDINGS, parseFinding, transactionIdProblem } from '../domain/resolution.ts'
 import { resultStatusOf } from '../domain/states.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { errorText } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { faultLine } from '../present/review.ts'
 import { leftOpenLines } from '../present/standing.ts'
@@ -121,7 +122,7 @@ function brokenOff(error: unknown, resolved: number): unknown {
   if (!(error instanceof Fault) || resolved === 0) return error
   return new Fault(
     error.code,
-    `${plural(resolved, 'row was', 'rows were')} resolved before this: ${error.message} Lines that were recorded are known then.`,
+    `${plural(resolved, 'row was', 'rows were')} resolved before this: ${errorText(error)} Lines that were recorded are known then.`,
     { cause: error },
   )
 }

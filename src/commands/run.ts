@@ -18,6 +18,7 @@ import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
 import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { errorText } from '../present/command-line.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { brokenOffText, endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { againLines } from '../present/resubmission.ts'
@@ -53,7 +54,7 @@ export async function run(app: App, path: string, asked: RunArguments, terminal:
   const giveUpAfterMs = given.giveUpAfter === undefined ? null : parseDurationMs(given.giveUpAfter)
   if (given.sandbox !== true)
     return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given), terminal, false)
-  const rehearsal = await openRehearsal(app, rehearsedMerchant(app, given), app.actor.as, 'error')
+  const rehearsal = await openRehearsal(app, rehearsedMerchant(app, given))
   try {
     terminal.say('SANDBOX: a private gateway and a throw-away ledger; no money moves and nothing is remembered.')
     const request = requestFor(rehearsal.app, rehearsal.merchant, given)
@@ -168,7 +169,7 @@ async function brokenOff({ app, ledger, own, sends }: Run, batchId: BatchId, err
   const stands = await standText(app, ledger, batchId).catch(() => `Batch ${batchId} is recorded.`)
   const isOfDisk = error.code === 'full' || error.code === 'storage'
   const code = sends.begun && !isOfDisk ? 'stopped' : error.code
-  const said = sends.isNew && !sends.begun ? error.message : withoutNothingSent(error.message)
+  const said = sends.isNew && !sends.begun ? errorText(error) : withoutNothingSent(errorText(error))
   return new Fault(code, `${said} ${stands}`, { cause: error })
 }
 
@@ -181,7 +182,7 @@ function withoutResults(error: unknown, batchId: BatchId): unknown {
   if (!(error instanceof Fault)) return error
   return new Fault(
     error.code,
-    `${withoutNothingSent(error.message)} Batch ${batchId} was worked off all the same, and what became of every row is recorded. Write its results elsewhere: tranche results ${batchId} --out FILE`,
+    `${withoutNothingSent(errorText(error))} Batch ${batchId} was worked off all the same, and what became of every row is recorded. Write its results elsewhere: tranche results ${batchId} --out FILE`,
     { cause: error },
   )
 }
@@ -290,7 +291,7 @@ async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null)
 /** A run shows no log: without this it would stand still and unexplained. */
 function troubleText(error: unknown): string {
   if (error === null) return 'Work is handed out again.'
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   return `No work can be handed out (${message}). What was sent is recorded, the rest stays due. It goes on by itself when Redis answers; Ctrl-C ends it, and the same command resumes it.`
 }
 

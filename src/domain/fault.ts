@@ -1,5 +1,7 @@
 // The one error class. A fault is something a person or an operator can act on; a bug is an assertion.
 
+import { type Spelling, spell, type Text, words } from './words.ts'
+
 /**
  * What kind of trouble it is. The command line turns the code into an exit code:
  * - `usage`, `config`: the command or the configuration is wrong (2)
@@ -13,16 +15,20 @@ export type FaultCode = 'usage' | 'config' | 'refused' | 'stopped' | 'full' | 's
 
 export class Fault extends Error {
   readonly code: FaultCode
-  /** The message as a person reads it: the sentence, and each point below it. */
-  readonly lines: readonly string[]
+  readonly #lines: readonly Text[]
 
   /** `sentence` is for a person: what happened, what it means for the money, what to do next. */
-  constructor(code: FaultCode, sentence: string, options: { cause?: unknown; points?: readonly string[] } = {}) {
-    const lines = [sentence, ...(options.points ?? []).map((point) => `  ${point}`)]
+  constructor(code: FaultCode, sentence: Text, options: { cause?: unknown; points?: readonly Text[] } = {}) {
+    const lines = [sentence, ...(options.points ?? []).map((point) => words`  ${point}`)]
     super(lines.join('\n'), options)
     this.name = 'Fault'
     this.code = code
-    this.lines = lines
+    this.#lines = lines
+  }
+
+  /** As a person reads it at a door: the sentence, and each point below it. */
+  linesIn(spelling: Spelling): readonly string[] {
+    return this.#lines.map((line) => spell(line, spelling))
   }
 }
 

@@ -1,4 +1,9 @@
-// A command for a person to paste: the options as they were given, each word as a shell takes it.
+// A command for a person to paste: the options as they were given, each word as a shell takes it. And how the command line
+// spells the ways that other words name.
+
+import { messageOf } from '../domain/errors.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Act, Way } from '../domain/words.ts'
 
 type Text = string | undefined
 type Texts = readonly string[] | undefined
@@ -69,4 +74,44 @@ export function commandText(...said: readonly string[]): string {
 /** As a shell takes it for one word. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
+/** A way as the command line has it. */
+export function commandLine(way: Way): string {
+  if ('act' in way) return `tranche ${actText(way)}`
+  return way.to === null ? `--${way.set}` : `--${way.set} ${valueText(way.to)}`
+}
+
+function actText(act: Act): string {
+  switch (act.act) {
+    case 'adopt':
+      return `adopt --${act.as} --reason TEXT`
+    case 'backup':
+      return 'backup'
+    case 'diagnose':
+      return act.whole ? 'doctor --whole' : 'doctor'
+    case 'init':
+      return 'init'
+    case 'list-doubts':
+      return act.toFile ? 'in-doubt list --out FILE' : 'in-doubt list'
+    case 'save-format':
+      return `check FILE … --save-format ${act.name}`
+    case 'set-rate':
+      return 'rate'
+    case 'show-history':
+      return `history ${act.reference}`
+    case 'write-results':
+      return `results ${act.batchId ?? 'BATCH'} --out ${act.as === 'csv' ? 'NAME.csv' : 'FILE'}`
+  }
+}
+
+/** A file names its columns as it likes, so that nothing in a name may mean something to the shell it is pasted into. */
+function valueText(value: string): string {
+  if (/^[\w.,/-]+$/.test(value)) return value
+  return /["$`\\!]/.test(value) ? quoted(value) : `"${value}"`
+}
+
+/** What an error says, as the command line shows it. */
+export function errorText(error: unknown): string {
+  return error instanceof Fault ? error.linesIn(commandLine).join('\n') : messageOf(error)
 }

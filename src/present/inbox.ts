@@ -3,11 +3,11 @@
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
-import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent, InboxReport, StaysFor } from '../domain/inbox.ts'
 import type { FileRefusal, InstructionFile, Reviewed, Submitted } from '../domain/submission.ts'
 import { visible } from '../domain/visible.ts'
+import { errorText } from './command-line.ts'
 import { EXIT, exitCodeOf, exitCodeOfError } from './exit-codes.ts'
 import {
   type HowRead,
@@ -74,7 +74,7 @@ export function unreadableReport(name: string, fault: FileRefusal): InboxReport 
 }
 
 export function failedReport(name: string, fault: Fault): InboxReport {
-  return [`${nameText(name)} is refused: ${fault.message}`, MEND]
+  return [`${nameText(name)} is refused: ${errorText(fault)}`, MEND]
 }
 
 export function leftReport(name: string, finding: StaysFor): InboxReport {
@@ -191,7 +191,7 @@ export function toJsonEvent(event: InboxEvent): object {
 }
 
 function troubleText(error: unknown): string {
-  const message = maskCardData(messageOf(error))
+  const message = maskCardData(errorText(error))
   return error instanceof Fault || /[.!?]$/.test(message) ? message : `${message}.`
 }
 

@@ -244,8 +244,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a run whose batch is recorded does not say that nothing was sent',
     file: 'src/commands/run.ts',
-    guard: 'error.message : withoutNothingSent(error.message)\n',
-    without: 'error.message : error.message\n',
+    guard: 'errorText(error) : withoutNothingSent(errorText(error))\n',
+    without: 'errorText(error) : errorText(error)\n',
     tests: [WORKER],
   },
   {

@@ -1,0 +1,99 @@
+// Sentences that name what a person can do next. Every door has its own spelling for that: an option and a command, a field
+// of a request, a button. So the sentence holds the way itself, and the door spells it.
+
+/** What a person can do next, whatever the door. */
+export type Way = Setting | Act
+
+/** Something to say beside a file or a command. */
+export interface Setting {
+  readonly set: SettingName
+  /** null: the setting itself is meant, not a value of it. */
+  readonly to: string | null
+  /** Words before it, left out by a door that has no such setting. */
+  readonly lead?: string
+}
+
+export type SettingName =
+  | 'attempt'
+  | 'canary'
+  | 'currency'
+  | 'decimal'
+  | 'exceptions'
+  | 'format'
+  | 'map'
+  | 'max-declined'
+  | 'merchant'
+  | 'not-a-card'
+  | 'operation'
+  | 'out'
+  | 'reason'
+  | 'rejects'
+  | 'retry'
+  | 'run-key'
+  | 'sheet'
+  | 'timezone'
+
+/** A use case to call. */
+export type Act =
+  | { readonly act: 'adopt'; readonly as: 'moved' | 'restored' }
+  | { readonly act: 'backup' }
+  | { readonly act: 'diagnose'; readonly whole: boolean }
+  | { readonly act: 'init' }
+  | { readonly act: 'list-doubts'; readonly toFile: boolean }
+  | { readonly act: 'save-format'; readonly name: string }
+  | { readonly act: 'set-rate' }
+  | { readonly act: 'show-history'; readonly reference: string }
+  /** null: of a batch that the sentence does not name. */
+  | { readonly act: 'write-results'; readonly batchId: string | null; readonly as: 'any' | 'csv' }
+
+/** How one door spells a way; null: it has none. */
+export type Spelling = (way: Way) => string | null
+
+/** Plain text, or text with ways in it. */
+export type Text = string | Words
+
+export class Words {
+  readonly parts: readonly (string | Way)[]
+
+  constructor(parts: readonly (string | Way)[]) {
+    this.parts = parts
+  }
+
+  /** Readable at no door in particular, as in a log. */
+  toString(): string {
+    return spell(this, (way) => ('act' in way ? way.act : [way.set, way.to].filter((word) => word !== null).join(' ')))
+  }
+}
+
+/** A template: words`There is no ledger. Create it: ${{ act: 'init' }}`. */
+export function words(texts: TemplateStringsArray, ...values: readonly (Text | number | Way)[]): Words {
+  return new Words(
+    texts.flatMap((text, i) => {
+      const value = values[i]
+      if (value instanceof Words) return [text, ...value.parts]
+      return typeof value === 'object' ? [text, value] : [`${text}${value ?? ''}`]
+    }),
+  )
+}
+
+/** The text as one door shows it. */
+export function spell(text: Text, spelling: Spelling): string {
+  if (typeof text === 'string') return text
+  return text.parts
+    .map((part) => {
+      if (typeof part === 'string') return part
+      const spelled = spelling(part)
+      if (spelled === null) return ''
+      return `${'lead' in part ? part.lead : ''}${spelled}`
+    })
+    .join('')
+}
+
+/** As of a list of names: the words one after another, with a separator. */
+export function joined(texts: readonly Text[], separator: string): Words {
+  return new Words(texts.flatMap((text, i) => [...(i === 0 ? [] : [separator]), ...partsOf(text)]))
+}
+
+function partsOf(text: Text): readonly (string | Way)[] {
+  return typeof text === 'string' ? [text] : text.parts
+}

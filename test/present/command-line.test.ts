@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import { Fault } from '../../src/domain/fault.ts'
+import { type Way, words } from '../../src/domain/words.ts'
+import { commandLine, errorText } from '../../src/present/command-line.ts'
+
+describe('the command line spells', () => {
+  test.each<[Way, string]>([
+    [{ set: 'decimal', to: ',' }, '--decimal ,'],
+    [{ set: 'timezone', to: 'Europe/Berlin' }, '--timezone Europe/Berlin'],
+    [{ set: 'map', to: 'Betrag=amount' }, '--map "Betrag=amount"'],
+    [{ set: 'map', to: 'a"; $(rm x)=ignore' }, `--map 'a"; $(rm x)=ignore'`],
+    [{ set: 'map', to: "it's `x`=ignore" }, "--map 'it'\\''s `x`=ignore'"],
+    [{ set: 'canary', to: null }, '--canary'],
+    [{ act: 'init' }, 'tranche init'],
+    [{ act: 'backup' }, 'tranche backup'],
+    [{ act: 'adopt', as: 'moved' }, 'tranche adopt --moved --reason TEXT'],
+    [{ act: 'diagnose', whole: true }, 'tranche doctor --whole'],
+    [{ act: 'diagnose', whole: false }, 'tranche doctor'],
+    [{ act: 'list-doubts', toFile: false }, 'tranche in-doubt list'],
+    [{ act: 'list-doubts', toFile: true }, 'tranche in-doubt list --out FILE'],
+    [{ act: 'save-format', name: 'shop' }, 'tranche check FILE … --save-format shop'],
+    [{ act: 'set-rate' }, 'tranche rate'],
+    [{ act: 'show-history', reference: 'R-1' }, 'tranche history R-1'],
+    [{ act: 'write-results', batchId: 'B1', as: 'any' }, 'tranche results B1 --out FILE'],
+    [{ act: 'write-results', batchId: null, as: 'csv' }, 'tranche results BATCH --out NAME.csv'],
+  ])('%j as %s', (way, spelled) => expect(commandLine(way)).toBe(spelled))
+
+  test('the ways in a fault, and shows any other error as it is', () => {
+    expect(errorText(new Fault('usage', words`Begin with ${{ act: 'init' }}.`))).toBe('Begin with tranche init.')
+    expect(errorText(new Error('no'))).toBe('no')
+  })
+})
