@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import { surveyFile } from '../src/ingest/inspect-file.ts'
 import { readRows } from '../src/ingest/rows.ts'
+import { commandLine } from '../src/present/command-line.ts'
 
 const given = process.argv.slice(2)
 const [kib = 1024] = given.filter((word) => /^\d+$/.test(word)).map(Number)
@@ -150,7 +151,7 @@ try {
     writeFileSync(path, book)
     const file = await open(path)
     const [startMs, before] = [performance.now(), process.cpuUsage()]
-    const options = { accountKey: 'a', operation: 'CANCEL' } as const
+    const options = { accountKey: 'a', operation: 'CANCEL', spelling: commandLine } as const
     const survey = await surveyFile(file, options)
     let characters = 0
     if (survey.kind === 'survey')

@@ -14,6 +14,7 @@ import { surveyFile } from '../src/ingest/inspect-file.ts'
 import { LIMITS } from '../src/ingest/limits.ts'
 import { parseMessage } from '../src/ingest/message.ts'
 import { readRows } from '../src/ingest/rows.ts'
+import { commandLine } from '../src/present/command-line.ts'
 
 const FILE_BYTES = 1024 * 1024
 const ANSWER_BYTES = 64 * 1024
@@ -105,7 +106,7 @@ async function read(csv: string, path: string): Promise<Cost> {
   await new Promise((resolve) => setTimeout(resolve, 20))
   delay.enable()
   const before = process.cpuUsage()
-  const options = { accountKey: 'a' } as const
+  const options = { accountKey: 'a', spelling: commandLine } as const
   const survey = await surveyFile(file, options)
   let rows = 0
   if (survey.kind === 'survey') for await (const some of readRows(file, survey, options)) rows += some.length

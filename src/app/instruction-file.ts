@@ -9,6 +9,7 @@ import type { Merchant } from '../domain/merchant.ts'
 import type { Currency } from '../domain/money.ts'
 import { isProblem } from '../domain/problem.ts'
 import type { FileRefusal, InstructionFile } from '../domain/submission.ts'
+import { type Spelling, words } from '../domain/words.ts'
 import type { NumbersPassed } from '../ingest/cards/evidence.ts'
 import { accountKeyOf } from './accounts.ts'
 import { openToRead } from './input-file.ts'
@@ -26,6 +27,8 @@ export interface FileOptions {
   readonly notCards?: readonly string[] | undefined
   /** Of a workbook with several. */
   readonly sheet: string | undefined
+  /** Of the door that asks: what is said of the file is in its words. */
+  readonly spelling: Spelling
 }
 
 /** A file that could be surveyed, or why it is refused whole. */
@@ -76,6 +79,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     sheet: options.sheet,
     notCards: options.notCards,
     accountKey: accountKeyOf(merchant),
+    spelling: options.spelling,
     ...said,
   }
   try {
@@ -123,8 +127,12 @@ async function parseSaid({ map, timeZone }: FileOptions) {
   const { parseColumnMap } = await import('../ingest/columns.ts')
   const parsed = parseColumnMap(map ?? [])
   const nothing = 'Nothing was recorded and nothing was sent.'
-  if (isProblem(parsed)) throw new Fault('usage', `--map: ${parsed.problem}; ${parsed.remedy}. ${nothing}`)
+  if (isProblem(parsed))
+    throw new Fault('usage', words`${{ set: 'map', to: null }}: ${parsed.problem}; ${parsed.remedy}. ${nothing}`)
   if (timeZone !== undefined && !isTimeZone(timeZone))
-    throw new Fault('usage', `--timezone ${timeZone}: write an IANA time zone such as Europe/Berlin. ${nothing}`)
+    throw new Fault(
+      'usage',
+      words`${{ set: 'timezone', to: null }} ${timeZone}: write an IANA time zone such as Europe/Berlin. ${nothing}`,
+    )
   return { map: parsed, timeZone }
 }

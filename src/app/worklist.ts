@@ -1,6 +1,7 @@
 // The worklist of doubts: as a table for a person, and read again when it is filled in.
 
 import { WORKLIST_COLUMNS } from '../domain/worklist-columns.ts'
+import type { WorklistOptions } from '../ingest/worklist.ts'
 import { openToRead } from './input-file.ts'
 
 /** CSV as the results are written. */
@@ -12,12 +13,11 @@ export async function toWorklistCsv(doubts: readonly Readonly<Record<string, str
   )
 }
 
-/** `reason` stands in for lines without one. */
-export async function readWorklistFile(path: string, reason: string | null) {
+export async function readWorklistFile(path: string, options: WorklistOptions) {
   const { readWorklist } = await import('../ingest/worklist.ts')
   const handle = await openToRead(path)
   try {
-    return await readWorklist(handle, reason)
+    return await readWorklist(handle, options)
   } finally {
     await handle.close()
   }

@@ -94,6 +94,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments): 
     map: (given.map ?? []).map(parseMapping),
     sheet: given.sheet,
     notCards: (given.notACard ?? []).map((column) => column.trim().normalize('NFC')),
+    spelling: app.spelling,
   }
   const checks = {
     skipInvalid: given.skipInvalid ?? false,

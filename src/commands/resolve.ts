@@ -87,7 +87,10 @@ async function resolveFile(
       '--file holds references, findings, transactions and merchants itself; only --reason goes with it. To leave lines out, take them out of the file. Nothing was changed.',
     )
   }
-  const worklist = await readWorklistFile(given.file, given.reason?.trim() || null)
+  const worklist = await readWorklistFile(given.file, {
+    reason: given.reason?.trim() || null,
+    spelling: app.spelling,
+  })
   if (worklist.kind === 'refused') return showStructuralFault(worklist, given.file, terminal)
   if (worklist.faults.length > 0) {
     for (const fault of worklist.faults) terminal.say(faultLine(fault))

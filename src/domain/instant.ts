@@ -1,6 +1,7 @@
 // `execute_at`: a moment, the same wherever the file is read. A time without an offset is one in a time zone only.
 
 import type { Problem } from './problem.ts'
+import { type Text, words } from './words.ts'
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?$/
 const EXAMPLE = '2026-12-01T09:00:00+01:00'
@@ -13,14 +14,14 @@ const TOO_LATE_MS = Date.UTC(2100, 0, 1)
  * A moment of these times. What lies far in the past would be due at once, what lies far ahead would wait without end: both are
  * a slip, or a program's zero or never. The bounds do not move with the clock, so that a file means the same whenever it is read.
  */
-export function parseExecuteAt(text: string, timeZone: string | null = null): number | Problem {
+export function parseExecuteAt(text: string, timeZone: string | null = null): number | Problem<Text> {
   const moment = parseMoment(text, timeZone)
   if (typeof moment !== 'number' || (moment >= EARLIEST_MS && moment < TOO_LATE_MS)) return moment
   return { problem: 'is not in the years 2000 to 2099', remedy: 'correct the year; to send it at once leave it empty' }
 }
 
 /** Epoch milliseconds; what is finer is cut off. Without a zone, a time without an offset is a fault. */
-export function parseMoment(text: string, timeZone: string | null = null): number | Problem {
+export function parseMoment(text: string, timeZone: string | null = null): number | Problem<Text> {
   const match = ISO.exec(text)
   if (match === null) return notIso(text, timeZone)
   const localMs = parseLocal(match)
@@ -33,7 +34,7 @@ export function parseMoment(text: string, timeZone: string | null = null): numbe
   if (timeZone !== null) return parseInZone(localMs, timeZone)
   return {
     problem: 'says no offset, so that it would mean another moment on another machine',
-    remedy: `add Z or the offset, for example ${EXAMPLE}, or say where it is meant, for example --timezone Europe/Berlin`,
+    remedy: words`add Z or the offset, for example ${EXAMPLE}${{ set: 'timezone', to: 'Europe/Berlin', lead: ', or say where it is meant, for example ' }}`,
   }
 }
 

@@ -2,15 +2,16 @@
 
 import { maskCardData } from './card-secrets.ts'
 import { visible } from './visible.ts'
+import { type Spelling, spell, type Text } from './words.ts'
 
-/** One thing wrong with one value, and what the person can do about it. */
-export interface Problem {
-  readonly problem: string
-  readonly remedy: string
+/** One thing wrong with one value, and what the person can do about it. `Text`: with ways in it, for a door to spell. */
+export interface Problem<T extends Text = string> {
+  readonly problem: T
+  readonly remedy: T
 }
 
 /** Why a whole file is refused. Holds no cell value: it may be shown and logged. */
-export interface StructuralFault extends Problem {
+export interface StructuralFault extends Problem<Text> {
   readonly kind: 'refused'
   /** `card-data`: it holds card data, or may; nothing of it may be kept anywhere. */
   readonly code: 'card-data' | 'structure'
@@ -22,12 +23,17 @@ export interface StructuralFault extends Problem {
   readonly column: string | null
 }
 
-export function isProblem(value: unknown): value is Problem {
+export function isProblem(value: unknown): value is Problem<Text> {
   return typeof value === 'object' && value !== null && 'problem' in value
 }
 
+/** As one door shows it. */
+export function spelled({ problem, remedy }: Problem<Text>, spelling: Spelling): Problem {
+  return { problem: spell(problem, spelling), remedy: spell(remedy, spelling) }
+}
+
 export function refuse(
-  problem: Problem,
+  problem: Problem<Text>,
   at: { rowNo?: number; line?: number | null; column?: string; code?: StructuralFault['code'] } = {},
 ): StructuralFault {
   const { rowNo = null, line = null, column = null, code = 'structure' } = at

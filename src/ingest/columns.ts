@@ -21,7 +21,7 @@ const FIELDS = [
 export type Field = (typeof FIELDS)[number]
 
 // An order *number* is often the shop's own and not the gateway's order id, so it is no synonym: a refund would go astray.
-// For the same reason the order id has none in other languages than the gateway's own; --map names it. Words that mean
+// For the same reason the order id has none in other languages than the gateway's own; a person maps it. Words that mean
 // several things (nom, name, number, date, net or gross amounts) are left out. Accents are optional: see `squeezed`.
 const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   reference: [

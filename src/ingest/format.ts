@@ -10,20 +10,21 @@ import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { parseCurrency } from '../domain/money.ts'
 import { isProblem } from '../domain/problem.ts'
+import { words } from '../domain/words.ts'
 import { writeDurably } from '../files/durable.ts'
 import { NotAFile, openFile } from '../files/open-file.ts'
 import { parseColumnMap } from './columns.ts'
 import { readAll } from './csv/bytes.ts'
 
-/** The options of the command line that decide what a file means, as they are written there. */
+/** What a person says that decides what a file means, as they write it. */
 export interface Format {
   readonly operation?: string | undefined
   readonly currency?: string | undefined
   readonly decimal?: string | undefined
   readonly timezone?: string | undefined
-  /** `COLUMN=FIELD`, each as `--map` takes it. */
+  /** `COLUMN=FIELD` each. */
   readonly map?: readonly string[] | undefined
-  /** Columns, as `--not-a-card` takes them. */
+  /** Columns whose numbers only look like card numbers. */
   readonly notACard?: readonly string[] | undefined
 }
 
@@ -80,11 +81,11 @@ function missing(directory: string, merchant: string, name: string): Fault {
   const names = namesIn(directory)
   const known =
     names.length === 0
-      ? `No format is saved for the merchant ${merchant}: save one with "tranche check FILE … --save-format ${name}".`
+      ? words`No format is saved for the merchant ${merchant}: save one with "${{ act: 'save-format', name }}".`
       : `The merchant ${merchant} has ${names.join(', ')}.`
   return new Fault(
     'usage',
-    `There is no format "${name}" (${directory}). ${known} Nothing was recorded and nothing was sent.`,
+    words`There is no format "${name}" (${directory}). ${known} Nothing was recorded and nothing was sent.`,
   )
 }
 
@@ -163,7 +164,7 @@ export async function writeFormat(
     Object.entries({ ...format, not_a_card: columnsSaid }).filter(([, value]) => value !== undefined),
   )
   const document = new Document(columns.length === 0 ? said : { ...said, map: Object.fromEntries(columns) })
-  document.commentBefore = ` How files of the merchant ${merchant} are read with --format ${name}. It may be edited.`
+  document.commentBefore = ` How files of the merchant ${merchant} are read with the format ${name}. It may be edited.`
   const replaced = await stat(path).then(
     () => true,
     () => false,

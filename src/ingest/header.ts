@@ -6,6 +6,7 @@ import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { isRoundedPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
+import { joined, type SettingName, type Text, words } from '../domain/words.ts'
 import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './cards/columns.ts'
 import {
   cardKindsIn,
@@ -70,7 +71,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const meanings = meaningsOf(written, needs.map ?? [])
   const unreadable = findPanInHeader(written) ?? findTooLarge(written)
   if (unreadable !== null) return refuse(unreadable, { line })
-  const refuseNames = (fault: Problem) => refuse(isMostlyNumbers(written) ? NO_NAMES : fault, { line })
+  const refuseNames = (fault: Problem<Text>) => refuse(isMostlyNumbers(written) ? NO_NAMES : fault, { line })
   if (isProblem(meanings)) return refuseNames(meanings)
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
@@ -129,14 +130,14 @@ function notCardsIn(
   written: readonly string[],
   said: readonly string[],
   cards: readonly number[],
-): readonly number[] | Problem {
+): readonly number[] | Problem<Text> {
   const places: number[] = []
   for (const column of said) {
-    const place = placeOf(column, written, '--not-a-card')
+    const place = placeOf(column, written, 'not-a-card')
     if (typeof place !== 'number') return place
     if (cards.includes(place))
       return {
-        problem: `--not-a-card names the column "${shown(column)}", whose name says that it is for card data`,
+        problem: words`${{ set: 'not-a-card', to: null }} names the column "${shown(column)}", whose name says that it is for card data`,
         remedy: 'take the column out of the file; card data never travels through this program',
       }
     places.push(place)
@@ -177,14 +178,15 @@ function isMostlyNumbers(written: readonly string[]): boolean {
 }
 
 /** By place: the field that the column is read as; null where it is carried through only. */
-function meaningsOf(written: readonly string[], map: readonly MappedColumn[]): (Field | null)[] | Problem {
+function meaningsOf(written: readonly string[], map: readonly MappedColumn[]): (Field | null)[] | Problem<Text> {
   const meanings = written.map((name) => fieldOf(name) ?? null)
   const said = new Map<number, Field | null>()
   for (const { column, field } of map) {
     const place = placeOf(column, written)
     if (typeof place !== 'number') return place
     if (said.has(place)) {
-      return { problem: `--map names the column "${shown(written[place] as string)}" twice`, remedy: 'map it once' }
+      const name = shown(written[place] as string)
+      return { problem: words`${{ set: 'map', to: null }} names the column "${name}" twice`, remedy: 'map it once' }
     }
     said.set(place, field)
   }
@@ -199,7 +201,7 @@ function meaningsOf(written: readonly string[], map: readonly MappedColumn[]): (
 }
 
 /** By its name as written; where no column has it, by the name that differs in blanks, accents and the like only. */
-function placeOf(column: string, written: readonly string[], option = '--map'): number | Problem {
+function placeOf(column: string, written: readonly string[], set: SettingName = 'map'): number | Problem<Text> {
   const places = written.map((_, i) => i)
   const exact = places.filter((i) => plainName(written[i] as string) === plainName(column))
   const found = exact.length > 0 ? exact : places.filter((i) => squeezed(written[i] as string) === squeezed(column))
@@ -208,13 +210,13 @@ function placeOf(column: string, written: readonly string[], option = '--map'): 
   const names = written.filter((name) => name.trim() !== '')
   if (place !== undefined) {
     return {
-      problem: `${option} "${shown(column)}" could mean ${found.map((i) => `"${shown(written[i] as string)}"`).join(' or ')}`,
+      problem: words`${{ set, to: null }} "${shown(column)}" could mean ${found.map((i) => `"${shown(written[i] as string)}"`).join(' or ')}`,
       remedy: 'write the name exactly as the file has it',
     }
   }
   const nearest = nearestName(column, names)
   return {
-    problem: `the file has no column "${shown(column)}", which ${option} or the saved format names; its first line has ${listOf(names)}`,
+    problem: words`the file has no column "${shown(column)}", which ${{ set, to: null }} or the saved format names; its first line has ${listOf(names)}`,
     remedy:
       nearest === null
         ? 'write the name as the file has it'
@@ -265,7 +267,7 @@ function findPanInHeader(written: readonly string[]): Problem | null {
 }
 
 /** Columns without a name may be many; any other name may be there once. */
-function findDuplicate(written: readonly string[]): Problem | null {
+function findDuplicate(written: readonly string[]): Problem<Text> | null {
   const seen = new Map<string, string>()
   for (const name of written) {
     const key = plainName(name)
@@ -282,7 +284,7 @@ function findTwoOfOneField(
   meanings: readonly (Field | null)[],
   map: readonly MappedColumn[],
   fields: Partial<Record<Field, number>>,
-): Problem | null {
+): Problem<Text> | null {
   const isSaid = (name: string) => map.some(({ column }) => squeezed(column) === squeezed(name))
   for (const [i, field] of meanings.entries()) {
     if (field === null) continue
@@ -290,17 +292,18 @@ function findTwoOfOneField(
     if (place !== undefined) {
       const [first, second] = [written[place] as string, written[i] as string]
       const other = shown((isSaid(second) ? first : second).trim())
-      return twice(first, second, `both mean ${field}`, `, or leave one out of the reading: --map "${other}=ignore"`)
+      const or = words`${{ set: 'map', to: `${other}=ignore`, lead: ', or leave one out of the reading: ' }}`
+      return twice(first, second, `both mean ${field}`, or)
     }
     fields[field] = i
   }
   return null
 }
 
-function twice(first: string, second: string, why: string, or = ''): Problem {
+function twice(first: string, second: string, why: string, or: Text = ''): Problem<Text> {
   return {
     problem: `the columns "${shown(first)}" and "${shown(second)}" ${why}`,
-    remedy: `remove or rename one of them${or}`,
+    remedy: words`remove or rename one of them${or}`,
   }
 }
 
@@ -327,26 +330,33 @@ function findMissing(
   written: readonly string[],
   meanings: readonly (Field | null)[],
   needs: HeaderNeeds,
-): Problem | null {
+): Problem<Text> | null {
   const missing = neededFields(needs).filter((field) => !meanings.includes(field))
   if (missing.length === 0) return null
   const unknown = written.filter((name, i) => name.trim() !== '' && meanings[i] === null)
   return {
     problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}`,
-    remedy: missing.map((field) => remedyFor(field, unknown)).join('; '),
+    remedy: joined(
+      missing.map((field) => remedyFor(field, unknown)),
+      '; ',
+    ),
   }
 }
 
-function remedyFor(field: Field, unknown: readonly string[]): string {
+function remedyFor(field: Field, unknown: readonly string[]): Text {
   const nearest = nearestTo(field, unknown)
-  return nearest === null
-    ? (REMEDIES[field] ?? `add the column ${field}, or say which column it is: --map "COLUMN=${field}"`)
-    : `is "${shown(nearest)}" meant? Name it ${field}, or say --map "${shown(nearest).trim()}=${field}"`
+  if (nearest === null) {
+    const otherwise = { set: 'map', to: `COLUMN=${field}`, lead: ', or say which column it is: ' } as const
+    return REMEDIES[field] ?? words`add the column ${field}${otherwise}`
+  }
+  const mapped = { set: 'map', to: `${shown(nearest).trim()}=${field}`, lead: ', or say ' } as const
+  return words`is "${shown(nearest)}" meant? Name it ${field}${mapped}`
 }
 
-const REMEDIES: Readonly<Partial<Record<Field, string>>> = {
-  transaction_type: 'add the column transaction_type, or say it for the whole file, for example --operation REFUND',
-  request_currency: 'add the column request_currency, or say it for the whole file, for example --currency EUR',
+const FOR_THE_FILE = ', or say it for the whole file, for example '
+const REMEDIES: Readonly<Partial<Record<Field, Text>>> = {
+  transaction_type: words`add the column transaction_type${{ set: 'operation', to: 'REFUND', lead: FOR_THE_FILE }}`,
+  request_currency: words`add the column request_currency${{ set: 'currency', to: 'EUR', lead: FOR_THE_FILE }}`,
   // What is proposed here would be refunded or charged, so it is said what it is, and no column is guessed.
   request_ref_po_id: remedyForId(
     'request_ref_po_id',
@@ -358,8 +368,8 @@ const REMEDIES: Readonly<Partial<Record<Field, string>>> = {
   ),
 }
 
-function remedyForId(field: Field, what: string): string {
-  return `add the column ${field}, ${what}, or say which column holds it: --map "COLUMN=${field}"`
+function remedyForId(field: Field, what: string): Text {
+  return words`add the column ${field}, ${what}${{ set: 'map', to: `COLUMN=${field}`, lead: ', or say which column holds it: ' }}`
 }
 
 /** What every row needs, whatever is in it. What only some rows need is asked of those rows. */

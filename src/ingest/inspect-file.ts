@@ -3,7 +3,9 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
-import { isProblem, type Problem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
+import { isProblem, type Problem, refuse, type StructuralFault, shown, spelled } from '../domain/problem.ts'
+import type { FileRefusal } from '../domain/submission.ts'
+import { words } from '../domain/words.ts'
 import type { CardsJudged } from './cards/evidence.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './csv/bytes.ts'
 import { findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
@@ -45,7 +47,12 @@ interface Surveyed {
 }
 
 /** A wrong run key is a fault of usage; whatever is wrong with the file is an answer. */
-export async function surveyFile(file: FileHandle, options: ReadingOptions): Promise<Survey | StructuralFault> {
+export async function surveyFile(file: FileHandle, options: ReadingOptions): Promise<Survey | FileRefusal> {
+  const found = await surveyAny(file, options)
+  return found.kind === 'refused' ? { ...found, ...spelled(found, options.spelling) } : found
+}
+
+async function surveyAny(file: FileHandle, options: ReadingOptions): Promise<Survey | StructuralFault> {
   const runKeyGiven = runKeyOf(options) !== null
   const { size } = await file.stat()
   if (size > LIMITS.fileBytes) return refuse(TOO_LARGE)
@@ -54,7 +61,7 @@ export async function surveyFile(file: FileHandle, options: ReadingOptions): Pro
   if (found.kind === 'survey' && found.fedBack && runKeyGiven) {
     throw new Fault(
       'usage',
-      'The file is results fed back: its references have their run key already. Run it without --run-key. Nothing was recorded, nothing was sent.',
+      words`The file is results fed back: its references have their run key already. Run it without ${{ set: 'run-key', to: null }}. Nothing was recorded, nothing was sent.`,
     )
   }
   return found
@@ -133,7 +140,7 @@ async function surveyCsv(
   if (options.sheet !== undefined) {
     throw new Fault(
       'usage',
-      'The file is not an Excel workbook and has no sheets. Run it without --sheet. Nothing was recorded, nothing was sent.',
+      words`The file is not an Excel workbook and has no sheets. Run it without ${{ set: 'sheet', to: null }}. Nothing was recorded, nothing was sent.`,
     )
   }
   const binary = sniffBinary(head)

@@ -3,6 +3,7 @@
 import type { Operation } from '../domain/instruction.ts'
 import { type Currency, parseCurrency } from '../domain/money.ts'
 import { type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
+import { type Spelling, spell, type Text } from '../domain/words.ts'
 import { lineTakenIn, Oddities, takenInFault, titledFault } from './anomalies.ts'
 import { DoubtfulColumns } from './cards/columns.ts'
 import { CardEvidence, type CardsJudged, passedWarnings } from './cards/evidence.ts'
@@ -18,7 +19,7 @@ import { SideEvidence } from './fields/sides.ts'
 import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
 
-/** What the command line says about a file. */
+/** What a person says about a file. */
 export interface ReadingOptions {
   /** For every row; a row that says another one is a fault. */
   readonly operation?: Operation | undefined
@@ -36,6 +37,8 @@ export interface ReadingOptions {
   readonly timeZone?: string | undefined
   /** Identity of the account, which never changes: xtl_order_ids are derived from it. */
   readonly accountKey: string
+  /** Of the door that asks: what leaves here is in its words. */
+  readonly spelling: Spelling
 }
 
 export interface RecordsFound {
@@ -117,8 +120,8 @@ export async function surveyRecords(
   const decimal = amounts.decide(options.decimal)
   if (decimal !== null && typeof decimal === 'object') return decimal
   const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null
-  const warnings = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(judged.passed)]
-  return { header, decimal, rows, cards: judged, warnings }
+  const odd: Text[] = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(judged.passed)]
+  return { header, decimal, rows, cards: judged, warnings: odd.map((warning) => spell(warning, options.spelling)) }
 }
 
 /** What a workbook shows beside the amount of the row, without the signs of its currency. */

@@ -13,6 +13,7 @@ import {
 } from '../domain/instruction.ts'
 import { type Currency, type Money, parseCurrency } from '../domain/money.ts'
 import { isProblem, type Problem } from '../domain/problem.ts'
+import { type Text, words } from '../domain/words.ts'
 import type { Field } from './columns.ts'
 import { parseMoney, parsePlainDecimal } from './fields/amount.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
@@ -37,7 +38,7 @@ export interface Reading {
   readonly timeZone: string | null
 }
 
-export interface FieldFault extends Problem {
+export interface FieldFault extends Problem<Text> {
   readonly field: Field
 }
 
@@ -129,11 +130,11 @@ class RowReading {
     return this.#operation === null ? UNRULED[field] : FIELD_RULES[this.#operation][field]
   }
 
-  fault(field: Field, { problem, remedy }: Problem): void {
+  fault(field: Field, { problem, remedy }: Problem<Text>): void {
     this.faults.push({ field, problem, remedy })
   }
 
-  keep<T>(field: Field, parsed: T | Problem): T | null {
+  keep<T>(field: Field, parsed: T | Problem<Text>): T | null {
     if (!isProblem(parsed)) return parsed
     this.fault(field, parsed)
     return null
@@ -148,12 +149,12 @@ class RowReading {
   }
 
   /** A field that any operation may have. */
-  takeFree<T>(field: Field, parse: (text: string) => T | Problem): T | null {
+  takeFree<T>(field: Field, parse: (text: string) => T | Problem<Text>): T | null {
     const text = this.text(field)
     return text === '' ? null : this.keep(field, kindProblem(field, this.stored(field).kind) ?? parse(text))
   }
 
-  take<T>(field: Field & RuledField, parse: (text: string) => T | Problem): T | null {
+  take<T>(field: Field & RuledField, parse: (text: string) => T | Problem<Text>): T | null {
     const empty = this.text(field) === ''
     switch (this.ruleOf(field)) {
       case 'unused':
@@ -189,7 +190,7 @@ function forbidden(field: Field, operation: Operation | null): Problem {
   }
 }
 
-function parseOperationCell(cell: string, declared: Operation | null): Operation | Problem {
+function parseOperationCell(cell: string, declared: Operation | null): Operation | Problem<Text> {
   if (cell.trim() === '') {
     return declared ?? { problem: 'is empty', remedy: 'write CAPTURE (a sale), AUTH, CAUTH, REFUND or CANCEL' }
   }
@@ -203,7 +204,7 @@ function parseOperationCell(cell: string, declared: Operation | null): Operation
   if (declared !== null && operation !== declared) {
     return {
       problem: `says ${operation}, and the whole file was declared to be ${declared}`,
-      remedy: 'take this row out, or run the file without --operation',
+      remedy: words`take this row out${{ set: 'operation', to: null, lead: ', or run the file without ' }}`,
     }
   }
   return operation
@@ -221,7 +222,7 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   if (currency === null && !currencyGiven) {
     row.fault('request_currency', {
       problem: 'is empty, and an amount needs a currency',
-      remedy: 'write the currency, for example EUR, or say it for the whole file with --currency EUR',
+      remedy: words`write the currency, for example EUR${{ set: 'currency', to: 'EUR', lead: ', or say it for the whole file with ' }}`,
     })
   }
   if (plain === null || currency === null) return null

@@ -6,11 +6,11 @@ import { assert } from '../domain/fault.ts'
 import { DETAIL_FIELDS, OPERATIONS } from '../domain/instruction.ts'
 import type { ParsedMessage } from '../domain/message.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
-import { isProblem } from '../domain/problem.ts'
+import { isProblem, spelled } from '../domain/problem.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
 import { type Field, isCardColumn } from './columns.ts'
 import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './fields/reference.ts'
-import { instruct } from './instruction.ts'
+import { type FieldFault, instruct } from './instruction.ts'
 import { LIMITS } from './limits.ts'
 
 const text = (description: string) => z.string().describe(description)
@@ -83,8 +83,7 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
     timeZone: null,
   } as const
   const read = instruct(cellOf, reference, reading)
-  if (read.kind === 'faults')
-    reasons.push(...read.faults.map((fault) => `${fault.field}: ${fault.problem}; ${fault.remedy}`))
+  if (read.kind === 'faults') reasons.push(...read.faults.map(faultReason))
   if (read.kind === 'faults' || reasons.length > 0) return refused(reasons)
   assert(!isProblem(runKey), 'a wrong run key is a reason')
   return {
@@ -108,6 +107,12 @@ function refused(reasons: readonly string[], withheld: string | null = null): Pa
 
 function toReason(issue: z.core.$ZodIssue): string {
   return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
+}
+
+/** A message has fields and nothing beside them: what could be said beside a file is left out. */
+function faultReason({ field, ...fault }: FieldFault): string {
+  const { problem, remedy } = spelled(fault, () => null)
+  return `${field}: ${problem}; ${remedy}`
 }
 
 interface Withheld {

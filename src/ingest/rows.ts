@@ -5,7 +5,8 @@ import type { FileHandle } from 'node:fs/promises'
 import type { DraftRow, RowFault } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/formula-guard.ts'
-import { isProblem, type Problem, shown } from '../domain/problem.ts'
+import { isProblem, type Problem, shown, spelled } from '../domain/problem.ts'
+import type { Spelling } from '../domain/words.ts'
 import type { Field } from './columns.ts'
 import { unquoted } from './csv/quotes.ts'
 import { type CsvRecord, readRecords } from './csv/records.ts'
@@ -86,7 +87,10 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     const given = damagedReference(header, record) ?? givenReference(header, cells, cellOf, runKey)
     const reference = given ?? derived
     const read = instruct(cellOf, reference, reading, storedOf)
-    const faults = read.kind === 'faults' ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo)) : []
+    const faults =
+      read.kind === 'faults'
+        ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo, options.spelling))
+        : []
     const totals = faults.length === 0 ? null : totalsFault(header, record, rowNo)
     return {
       rowNo,
@@ -174,10 +178,11 @@ function cameFrom({ results }: Header, cells: readonly string[]): DraftRow['came
 
 /** Names the column as the file does, and quotes the cell as it stands there. */
 function toRowFault(
-  { field, problem, remedy }: FieldFault,
+  { field, ...fault }: FieldFault,
   header: Header,
   record: CsvRecord,
   rowNo: number,
+  spelling: Spelling,
 ): RowFault {
   const place = field === 'reference' && header.results !== null ? header.results.reference : header.fields[field]
   const cell = place === undefined ? undefined : record.cells[place]
@@ -186,8 +191,7 @@ function toRowFault(
     line: record.line,
     column: place === undefined ? field : (header.written[place] ?? field).trim(),
     value: cell === undefined || cell === '' ? null : shown(cell),
-    problem,
-    remedy,
+    ...spelled(fault, spelling),
   }
 }
 

@@ -7,9 +7,11 @@ import type { RowFault } from '../domain/draft.ts'
 import { unguardCell } from '../domain/formula-guard.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
-import { isProblem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
+import { isProblem, type Problem, refuse, type StructuralFault, shown, spelled } from '../domain/problem.ts'
 import { FINDINGS, type Finding, parseFinding, transactionIdProblem } from '../domain/resolution.ts'
+import type { FileRefusal } from '../domain/submission.ts'
 import { holdsControls } from '../domain/visible.ts'
+import { type Spelling, type Text, words } from '../domain/words.ts'
 import type { WORKLIST_COLUMNS } from '../domain/worklist-columns.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding } from './csv/bytes.ts'
 import { sniffLayout } from './csv/delimiter.ts'
@@ -42,14 +44,26 @@ export interface Worklist {
 /** More doubts than that are no work for a spreadsheet. */
 const ROWS_MOST = 100_000
 
-/** `reason` stands in for lines that give none of their own. The file is read to its end before anything is done. */
-export async function readWorklist(file: FileHandle, reason: string | null): Promise<Worklist | StructuralFault> {
+export interface WorklistOptions {
+  /** Stands in for lines that give none of their own. */
+  readonly reason: string | null
+  /** Of the door that asks. */
+  readonly spelling: Spelling
+}
+
+/** The file is read to its end before anything is done. */
+export async function readWorklist(file: FileHandle, options: WorklistOptions): Promise<Worklist | FileRefusal> {
+  const found = await readAny(file, options)
+  return found.kind === 'refused' ? { ...found, ...spelled(found, options.spelling) } : found
+}
+
+async function readAny(file: FileHandle, options: WorklistOptions): Promise<Worklist | StructuralFault> {
   const head = await readHead(file)
   const binary = sniffBinary(head)
   if (binary !== null) return refuse({ problem: `the file is ${binary}, not CSV`, remedy: SAVE_AS_CSV })
   const { encoding, certain } = sniffEncoding(head)
-  const first = await readAs(file, head, encoding, reason)
-  const found = first === 'not-text' && !certain ? await readAs(file, head, 'windows-1252', reason) : first
+  const first = await readAs(file, head, encoding, options)
+  const found = first === 'not-text' && !certain ? await readAs(file, head, 'windows-1252', options) : first
   return found === 'not-text' ? refuse({ problem: 'the file is not text', remedy: SAVE_AS_CSV }) : found
 }
 
@@ -59,7 +73,7 @@ async function readAs(
   file: FileHandle,
   head: Uint8Array,
   encoding: Encoding,
-  reason: string | null,
+  { reason, spelling }: WorklistOptions,
 ): Promise<Worklist | StructuralFault | 'not-text'> {
   const layout = sniffLayout(new TextDecoder(encoding).decode(head))
   if (isProblem(layout)) return refuse(layout, { line: 1 })
@@ -80,7 +94,7 @@ async function readAs(
     if (rowNo > ROWS_MOST) return refuse({ problem: `the file has more than ${ROWS_MOST} rows`, remedy: 'split it' })
     const row = parseRow(cellsBy(places, read.cells), reason)
     if (row === null) found.open += 1
-    else if ('problem' in row) found.faults.push({ rowNo, line: read.line, ...row })
+    else if ('problem' in row) found.faults.push({ rowNo, line: read.line, ...row, ...spelled(row, spelling) })
     else {
       const key = JSON.stringify([row.merchant, row.reference])
       const earlier = seen.get(key)
@@ -93,7 +107,7 @@ async function readAs(
 }
 
 type Places = ReadonlyMap<string, number>
-type CellFault = Pick<RowFault, 'column' | 'value' | 'problem' | 'remedy'>
+type CellFault<T extends Text = string> = Pick<RowFault, 'column' | 'value'> & Problem<T>
 
 function placesIn(cells: readonly string[]): Places | StructuralFault {
   const places = new Map(cells.map((cell, i) => [toLowerAscii(unguardCell(cell).trim()), i]))
@@ -102,7 +116,7 @@ function placesIn(cells: readonly string[]): Places | StructuralFault {
   return refuse(
     {
       problem: `the file has no column ${missing.join(', ')}`,
-      remedy: 'take the file that "tranche in-doubt list --out FILE" writes, and fill in its column resolution',
+      remedy: words`take the file that "${{ act: 'list-doubts', toFile: true }}" writes, and fill in its column resolution`,
     },
     { line: 1 },
   )
@@ -116,10 +130,10 @@ function cellsBy(places: Places, cells: readonly string[]): (name: Column) => st
 function parseRow(
   cell: (name: Column) => string,
   otherwise: string | null,
-): Omit<WorklistEntry, 'line'> | CellFault | null {
+): Omit<WorklistEntry, 'line'> | CellFault<Text> | null {
   const word = cell('resolution')
   if (word === '') return null
-  const fault = (column: Column, problem: string, remedy: string): CellFault => ({
+  const fault = (column: Column, problem: string, remedy: Text): CellFault<Text> => ({
     ...{ column, value: shown(cell(column)), problem, remedy },
   })
   const finding = parseFinding(word)
@@ -144,7 +158,11 @@ function parseRow(
   if (wrongId !== null) return fault('resolution_transaction_id', wrongId.problem, wrongId.remedy)
   const reason = cell('resolution_reason') || otherwise
   if (reason === null)
-    return fault('resolution_reason', 'it is empty', 'say what was found and where, or give one --reason for all')
+    return fault(
+      'resolution_reason',
+      'it is empty',
+      words`say what was found and where, or give one ${{ set: 'reason', to: null }} for all`,
+    )
   if (holdsCardData(reason))
     return fault('resolution_reason', 'it holds a card number or security code', 'take it out: the reason is kept')
   if (holdsControls(reason))

@@ -3,7 +3,7 @@
 
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Act, Way } from '../domain/words.ts'
+import type { Act, SettingName, Way } from '../domain/words.ts'
 
 type Text = string | undefined
 type Texts = readonly string[] | undefined
@@ -79,7 +79,7 @@ function quoted(word: string): string {
 /** A way as the command line has it. */
 export function commandLine(way: Way): string {
   if ('act' in way) return `tranche ${actText(way)}`
-  return way.to === null ? `--${way.set}` : `--${way.set} ${valueText(way.to)}`
+  return way.to === null ? `--${way.set}` : `--${way.set} ${valueText(way.set, way.to)}`
 }
 
 function actText(act: Act): string {
@@ -106,8 +106,8 @@ function actText(act: Act): string {
 }
 
 /** A file names its columns as it likes, so that nothing in a name may mean something to the shell it is pasted into. */
-function valueText(value: string): string {
-  if (/^[\w.,/-]+$/.test(value)) return value
+function valueText(set: SettingName, value: string): string {
+  if (set !== 'not-a-card' && /^[\w.,/-]+$/.test(value)) return value
   return /["$`\\!]/.test(value) ? quoted(value) : `"${value}"`
 }
 

@@ -20,6 +20,7 @@ import {
   type Submitted,
   undeclaredIn,
 } from '../domain/submission.ts'
+import { words } from '../domain/words.ts'
 import type { IntakeLedger } from '../ports/ledger/intake.ts'
 import type { QueryLedger } from '../ports/ledger/queries.ts'
 
@@ -33,7 +34,7 @@ export async function reviewFile(
   if (request.retry.length > 0 && !file.fedBack) {
     throw new Fault(
       'usage',
-      '--retry takes a results file: this file has no result_reference column. Nothing was recorded and nothing was sent.',
+      words`${{ set: 'retry', to: null }} takes a results file: this file has no result_reference column. Nothing was recorded and nothing was sent.`,
     )
   }
   const draft = await ledger.openDraft({

@@ -26,7 +26,7 @@ describe('a local time in a zone', () => {
           return
         }
         expect(read.problem).toContain('comes twice')
-        const written = read.remedy.match(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d/g) ?? []
+        const written = `${read.remedy}`.match(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d/g) ?? []
         expect(written.map((text) => parseMoment(text))).toContain(at)
         expect(written.map((text) => clockIn(zone, parseMoment(text) as number))).toEqual([local, local])
       }),

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { parseOperation } from '../../src/domain/instruction.ts'
 import { isProblem } from '../../src/domain/problem.ts'
 import { fieldOf, isCardColumn, isResultColumn, parseColumnMap, squeezed } from '../../src/ingest/columns.ts'
-import { parseHeader, understoodColumns } from '../../src/ingest/header.ts'
+import { understoodColumns } from '../../src/ingest/header.ts'
+import { headerOf } from './table.ts'
 
 describe('names', () => {
   test('are one whatever their case, blanks, accents, quotation marks and hidden characters', () => {
@@ -95,7 +96,7 @@ describe('columns that a person maps', () => {
   const header = (line: string, ...texts: string[]) => {
     const map = said(...texts)
     if (isProblem(map)) throw new Error(map.problem)
-    return parseHeader(line.split(';'), 1, { map })
+    return headerOf(line, { map })
   }
 
   test('are read as said', () => {

@@ -32,7 +32,7 @@ describe('a saved format', () => {
     expect(replaced).toBe(false)
     expect(await readFile(path, 'utf8')).toBe(
       [
-        '# How files of the merchant shop are read with --format bank. It may be edited.',
+        '# How files of the merchant shop are read with the format bank. It may be edited.',
         '',
         'operation: REFUND',
         'currency: EUR',

@@ -1,18 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import { sniffLayout } from '../../src/ingest/csv/delimiter.ts'
-import { carriedColumns, type Header, isHeaderAgain, namesColumns, parseHeader } from '../../src/ingest/header.ts'
+import { carriedColumns, type Header, type HeaderNeeds, isHeaderAgain, namesColumns } from '../../src/ingest/header.ts'
+import { headerOf } from './table.ts'
 
 const REFUND = { operation: 'REFUND', currency: 'EUR' as Currency } as const
 
-function header(line: string, needs: Parameters<typeof parseHeader>[2] = {}): Header {
-  const parsed = parseHeader(line.split(';'), 1, needs)
+function header(line: string, needs: HeaderNeeds = {}): Header {
+  const parsed = headerOf(line, needs)
   if ('kind' in parsed) throw new Error(parsed.problem)
   return parsed
 }
 
-function refusal(line: string, needs: Parameters<typeof parseHeader>[2] = {}) {
-  const parsed = parseHeader(line.split(';'), 1, needs)
+function refusal(line: string, needs: HeaderNeeds = {}) {
+  const parsed = headerOf(line, needs)
   if (!('kind' in parsed)) throw new Error('not refused')
   return parsed
 }

@@ -3,12 +3,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import { isSlipOf, namesOf } from '../../src/ingest/columns.ts'
-import { parseHeader } from '../../src/ingest/header.ts'
+import type { HeaderNeeds } from '../../src/ingest/header.ts'
+import { headerOf } from './table.ts'
 
 const REFUND = { operation: 'REFUND' } as const
 const SALE = { operation: 'CAPTURE' } as const
-function remedyOf(line: string, needs: Parameters<typeof parseHeader>[2]): string {
-  const parsed = parseHeader(line.split(';'), 1, needs)
+function remedyOf(line: string, needs: HeaderNeeds): string {
+  const parsed = headerOf(line, needs)
   if (!('kind' in parsed)) throw new Error('not refused')
   return parsed.remedy
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
+import { AMBIGUOUS } from '../../src/ingest/fields/decimal-sign.ts'
 import { type FieldFault, instruct, type Reading } from '../../src/ingest/instruction.ts'
 
 const READING: Reading = { operation: null, currency: null, decimal: '.', accountKey: 'account', timeZone: null }
@@ -139,6 +140,6 @@ describe('faults', () => {
   })
 
   test('an ambiguous amount in a file that does not settle it is one', () => {
-    expect(faultsOf({ ...REFUND, amount: '1.234' }, { decimal: null })[0]?.remedy).toContain('--decimal')
+    expect(faultsOf({ ...REFUND, amount: '1.234' }, { decimal: null })[0]?.remedy).toBe(AMBIGUOUS.remedy)
   })
 })

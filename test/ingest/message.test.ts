@@ -73,6 +73,14 @@ describe('a message is refused', () => {
     expect(reasonsOf(value).join('\n')).toMatch(reason)
   })
 
+  test('without a word of options: a message has none', () => {
+    const unclear = { ...CAPTURE, request_currency: undefined, execute_at: '2026-12-01T09:00:00' }
+    expect(reasonsOf(unclear)).toEqual([
+      'request_currency: is empty, and an amount needs a currency; write the currency, for example EUR',
+      'execute_at: says no offset, so that it would mean another moment on another machine; add Z or the offset, for example 2026-12-01T09:00:00+01:00',
+    ])
+  })
+
   test('with all its reasons', () => {
     expect(
       reasonsOf({ ...CAPTURE, amount: '1.234', request_ref_po_id: '1234567890123400', run_key: '=' }),

@@ -9,6 +9,7 @@ import type { Header } from '../../src/ingest/header.ts'
 import { surveyFile } from '../../src/ingest/inspect-file.ts'
 import type { ReadingOptions } from '../../src/ingest/inspect-records.ts'
 import { readRows } from '../../src/ingest/rows.ts'
+import { READING } from './table.ts'
 
 export type Said = Partial<Omit<ReadingOptions, 'map'>> & { readonly map?: readonly string[] }
 
@@ -28,7 +29,7 @@ export async function outcomeOf(path: string, said: Said = {}): Promise<Outcome>
     mapped.map((text) => ({ column: text.split('=')[0] ?? '', field: text.split('=')[1] ?? '' })),
   )
   if (isProblem(map)) return { refused: `${map.problem}. ${map.remedy}` }
-  const options = { accountKey: 'account', ...rest, map }
+  const options = { ...READING, ...rest, map }
   const file = await open(path)
   try {
     const survey = await surveyFile(file, options)

@@ -6,7 +6,7 @@ import type { Currency } from '../../src/domain/money.ts'
 import { holdsPan } from '../../src/domain/pan.ts'
 import { surveyFile } from '../../src/ingest/inspect-file.ts'
 import { readRows } from '../../src/ingest/rows.ts'
-import { ENCODINGS, encode, read, readWhole, refusalOf, toCsv, type Written, withFile } from './table.ts'
+import { ENCODINGS, encode, READING, read, readWhole, refusalOf, toCsv, type Written, withFile } from './table.ts'
 
 const TABLE = [
   ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id', 'größe und name'],
@@ -136,7 +136,7 @@ describe('lines and rows', () => {
 
   test('come in chunks, in file order', async () => {
     const text = `order_id\n${Array.from({ length: 1201 }, (_, i) => `${i + 1}\n`).join('')}`
-    const options = { accountKey: 'a', operation: 'CANCEL' } as const
+    const options = { ...READING, operation: 'CANCEL' } as const
     await withFile(text, async (file) => {
       const survey = await surveyFile(file, options)
       const sizes: number[] = []
@@ -300,7 +300,7 @@ describe('results fed back', () => {
 })
 
 describe('a file that changes between the readings', () => {
-  const options = { accountKey: 'a' }
+  const options = READING
   const TEXT = 'type;order_id\nCANCEL;1\nCANCEL;2\n'
   test.each([
     ['another order', 'type;order_id\nCANCEL;1\nCANCEL;3\n'],

@@ -6,10 +6,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { stringify } from 'csv-stringify/sync'
 import type { DraftRow } from '../../src/domain/draft.ts'
-import type { StructuralFault } from '../../src/domain/problem.ts'
+import { spelled } from '../../src/domain/problem.ts'
+import type { FileRefusal } from '../../src/domain/submission.ts'
+import { type Header, type HeaderNeeds, parseHeader } from '../../src/ingest/header.ts'
 import { type Survey, surveyFile } from '../../src/ingest/inspect-file.ts'
 import type { ReadingOptions } from '../../src/ingest/inspect-records.ts'
 import { readRows } from '../../src/ingest/rows.ts'
+import { commandLine } from '../../src/present/command-line.ts'
 
 export const ENCODINGS = [
   'utf8',
@@ -58,6 +61,9 @@ export async function withFile<T>(content: string | Uint8Array, use: (file: File
   }
 }
 
+/** Where nothing is said of a file. */
+export const READING = { accountKey: 'account', spelling: commandLine } as const
+
 export interface FileRead {
   readonly survey: Survey
   readonly rows: readonly DraftRow[]
@@ -66,8 +72,8 @@ export interface FileRead {
 export async function read(
   content: string | Uint8Array,
   options: Partial<ReadingOptions> = {},
-): Promise<FileRead | StructuralFault> {
-  const all = { accountKey: 'account', ...options }
+): Promise<FileRead | FileRefusal> {
+  const all = { ...READING, ...options }
   return withFile(content, async (file) => {
     const survey = await surveyFile(file, all)
     if (survey.kind === 'refused') return survey
@@ -91,8 +97,14 @@ export async function readWhole(
 export async function refusalOf(
   content: string | Uint8Array,
   options: Partial<ReadingOptions> = {},
-): Promise<StructuralFault> {
+): Promise<FileRefusal> {
   const found = await read(content, options)
   if (!('kind' in found)) throw new Error(`read ${found.rows.length} rows`)
   return found
+}
+
+/** A header line, its names parted by semicolons. */
+export function headerOf(line: string, needs: HeaderNeeds = {}): Header | FileRefusal {
+  const found = parseHeader(line.split(';'), 1, needs)
+  return 'kind' in found ? { ...found, ...spelled(found, commandLine) } : found
 }

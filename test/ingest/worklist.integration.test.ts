@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WORKLIST_COLUMNS } from '../../src/domain/worklist-columns.ts'
 import { readWorklist } from '../../src/ingest/worklist.ts'
+import { commandLine } from '../../src/present/command-line.ts'
 
 let dir: string
 beforeEach(async () => {
@@ -16,7 +17,7 @@ async function read(text: string | Uint8Array, reason: string | null = null) {
   await writeFile(path, text)
   const file = await open(path, 'r')
   try {
-    return await readWorklist(file, reason)
+    return await readWorklist(file, { reason, spelling: commandLine })
   } finally {
     await file.close()
   }

@@ -145,10 +145,10 @@ async function recordsOf(bytes: Uint8Array) {
   const file = await open(path)
   try {
     const workbook = await openWorkbook(file, undefined)
-    if (workbook.kind === 'refused') throw new Error(workbook.problem)
+    if (workbook.kind === 'refused') throw new Error(`${workbook.problem}`)
     const records = []
     for await (const read of workbook.records()) {
-      if (read.kind === 'refused') throw new Error(read.problem)
+      if (read.kind === 'refused') throw new Error(`${read.problem}`)
       records.push(read)
     }
     return records

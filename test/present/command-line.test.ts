@@ -10,6 +10,7 @@ describe('the command line spells', () => {
     [{ set: 'map', to: 'Betrag=amount' }, '--map "Betrag=amount"'],
     [{ set: 'map', to: 'a"; $(rm x)=ignore' }, `--map 'a"; $(rm x)=ignore'`],
     [{ set: 'map', to: "it's `x`=ignore" }, "--map 'it'\\''s `x`=ignore'"],
+    [{ set: 'not-a-card', to: 'code' }, '--not-a-card "code"'],
     [{ set: 'canary', to: null }, '--canary'],
     [{ act: 'init' }, 'tranche init'],
     [{ act: 'backup' }, 'tranche backup'],

@@ -29,7 +29,7 @@ import {
   sqlitePlace,
   work,
 } from '../fixtures/ledgers.ts'
-import { encode, toCsv, type Written, withFile } from '../ingest/table.ts'
+import { encode, READING, toCsv, type Written, withFile } from '../ingest/table.ts'
 
 let place: SqlitePlace
 let ledger: Ledger
@@ -79,12 +79,11 @@ const request = (over: Partial<SubmitRequest>): SubmitRequest => ({
 /** Through survey, second reading, review and record, as `submit` does it. null: refused. */
 async function hand(content: string | Uint8Array, retry: readonly RetryStatus[] = []): Promise<BatchId | null> {
   return withFile(content, async (handle) => {
-    const options = { accountKey: 'account' }
-    const survey = await surveyFile(handle, options)
+    const survey = await surveyFile(handle, READING)
     if (survey.kind === 'refused') return null
     const file: InstructionFile = {
       ...{ name: 'in.csv', sha256: survey.sha256, columns: carriedColumns(survey.header), fedBack: survey.fedBack },
-      rows: () => readRows(handle, survey, options),
+      rows: () => readRows(handle, survey, READING),
     }
     try {
       // Whatever number of look-alikes there is, somebody says that they are meant: the worst case.

@@ -16,6 +16,7 @@ import { NO_MERCHANT } from '../../src/domain/merchant.ts'
 import type { SubmitRequest } from '../../src/domain/submission.ts'
 import { type OpenedInbox, openInbox } from '../../src/inbox/folder.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import { commandLine } from '../../src/present/command-line.ts'
 import { holdAgainst, submitFile } from '../../src/processors/submit-file.ts'
 import { createInboxWork, type InboxParts, type InboxWork } from '../../src/processors/work-inbox.ts'
 import { ManualClock } from '../fixtures/clock.ts'
@@ -24,7 +25,10 @@ import { deepFolder, takenIn } from '../fixtures/inboxes.ts'
 import { CLERK, type LedgerPlace, listOf, NOW, openAccount, purgeAll, sqlitePlace } from '../fixtures/ledgers.ts'
 
 const PAN = '4111111111111111'
-const OPTIONS = { operation: undefined, currency: undefined, decimal: undefined, runKey: undefined, sheet: undefined }
+const OPTIONS = {
+  ...{ operation: undefined, currency: undefined, decimal: undefined, runKey: undefined, sheet: undefined },
+  spelling: commandLine,
+}
 const REQUEST: Omit<SubmitRequest, 'accountId'> = {
   ...{
     runKey: null,

@@ -19,6 +19,7 @@ import { checkOut } from '../../src/results/out.ts'
 import { assertFitsWorkbook } from '../../src/results/workbook-file.ts'
 import { type ResultsRequest, writeResults } from '../../src/results/write.ts'
 import { listOf } from '../fixtures/ledgers.ts'
+import { READING } from '../ingest/table.ts'
 import { AT_MS, inPages, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
 let dir: string
@@ -125,7 +126,7 @@ describe('a workbook', () => {
   test('fed back reads the same as its CSV', async () => {
     const fedBack = async (name: string) => {
       const file = await open(at(name))
-      const options = { accountKey: 'a', operation: 'CANCEL' as const }
+      const options = { ...READING, operation: 'CANCEL' as const }
       const survey = await surveyFile(file, options)
       if (survey.kind === 'refused') throw new Error(survey.problem)
       const rows = []

@@ -3,6 +3,7 @@
 
 import { CARD_CODES, CHECK_CODES } from '../../domain/card-words.ts'
 import { refuse, type StructuralFault, shown } from '../../domain/problem.ts'
+import { words as text } from '../../domain/words.ts'
 import type { CsvRecord } from '../csv/records.ts'
 import type { Header } from '../header.ts'
 
@@ -247,7 +248,7 @@ export class DoubtfulColumns {
       return refuse(
         {
           problem: `${SAYS[meaning]}, which never travel through this program`,
-          remedy: `take the column out of the file; if it holds something else, give it a name that says so, or say so with --not-a-card "${shown(column)}"`,
+          remedy: text`take the column out of the file; if it holds something else, give it a name that says so${{ set: 'not-a-card', to: shown(column), lead: ', or say so with ' }}`,
         },
         { code: 'card-data', column, ...first },
       )

@@ -3,6 +3,7 @@
 
 import { type Candidate, candidatesIn, isCertain } from '../../domain/pan.ts'
 import { refuse, type StructuralFault, shown } from '../../domain/problem.ts'
+import { type Text, words } from '../../domain/words.ts'
 import { plainName } from '../columns.ts'
 import type { CsvRecord } from '../csv/records.ts'
 import type { Header } from '../header.ts'
@@ -14,7 +15,7 @@ export interface NumbersPassed {
   readonly numbers: number
   /** Those among them whose check digit fits. */
   readonly fitting: number
-  /** `chance`: no more fit than of any ids; `few`: at most half of too few to tell; `said`: by --not-a-card; `ours`: ids in results of this program. */
+  /** `chance`: no more fit than of any ids; `few`: at most half of too few to tell; `said`: a person says so; `ours`: ids in results of this program. */
   readonly why: 'chance' | 'few' | 'said' | 'ours'
 }
 
@@ -149,7 +150,7 @@ export class CardEvidence {
     const otherwise =
       areCards(tally) || name.trim() === ''
         ? ''
-        : `; if the column holds ids or other numbers that only look like card numbers, say so with --not-a-card "${shown(name)}"`
+        : words`${{ set: 'not-a-card', to: shown(name), lead: '; if the column holds ids or other numbers that only look like card numbers, say so with ' }}`
     const parted = form.startsWith('parted') ? ', together with the cells behind it,' : ''
     return refuse(
       {
@@ -159,7 +160,7 @@ export class CardEvidence {
               ',(',
               ', (',
             ),
-        remedy: `${remedy}${otherwise}`,
+        remedy: words`${remedy}${otherwise}`,
       },
       { code: 'card-data', ...first, column: name },
     )
@@ -179,18 +180,18 @@ export function holdsOtherPan(text: string, forms: ReadonlySet<string>): boolean
 }
 
 /** What a person is told of numbers that were let pass. */
-export function passedWarnings(passed: readonly NumbersPassed[]): string[] {
+export function passedWarnings(passed: readonly NumbersPassed[]): Text[] {
   return passed.flatMap(({ column, numbers, fitting, why }) => {
-    const words = WHY_PASSED[why]
-    if (words === null) return []
+    const because = WHY_PASSED[why]
+    if (because === null) return []
     const look = fitting === 1 ? 'looks like a card number' : 'look like card numbers'
-    return [`${fitting} of ${numbers} numbers in the column "${column}" ${look}: ${words}.`]
+    return [words`${fitting} of ${numbers} numbers in the column "${column}" ${look}: ${because}.`]
   })
 }
 
-const WHY_PASSED: Readonly<Record<NumbersPassed['why'], string | null>> = {
+const WHY_PASSED: Readonly<Record<NumbersPassed['why'], Text | null>> = {
   chance: 'no more than of any ids, so that they are read as ids',
   few: 'most of its numbers do not, so that they are read as ids',
-  said: 'they are read as other numbers, as --not-a-card says',
+  said: words`they are read as other numbers, as ${{ set: 'not-a-card', to: null }} says`,
   ours: null,
 }

@@ -12,7 +12,7 @@ export interface Layout {
   readonly sepLineLength: number
 }
 
-/** Which names are known decides between delimiters; `--map` may know others than everybody. */
+/** Which names are known decides between delimiters; the mapping may know others than everybody. */
 export type IsKnown = (column: string) => boolean
 
 const everybodyKnows: IsKnown = (column) => fieldOf(column) !== undefined

@@ -2,11 +2,12 @@
 
 import { type Currency, exponentOf, type Money, parseAmount } from '../../domain/money.ts'
 import { isProblem, type Problem } from '../../domain/problem.ts'
+import type { Text } from '../../domain/words.ts'
 import { AMBIGUOUS, type DecimalSign, readUnder, signShownBy } from './decimal-sign.ts'
 import { unseenProblem } from './identifier.ts'
 
 /** A cell, trimmed and not empty, as a plain decimal (`1234.56`). Without a sign only whole numbers can be read. */
-export function parsePlainDecimal(text: string, sign: DecimalSign | null): string | Problem {
+export function parsePlainDecimal(text: string, sign: DecimalSign | null): string | Problem<Text> {
   const odd = oddityOf(text)
   if (odd !== null) return odd
   if (sign === null) {
@@ -18,7 +19,7 @@ export function parsePlainDecimal(text: string, sign: DecimalSign | null): strin
 }
 
 /** A plain decimal in the currency; more decimals than it has, zero and more than 15 digits are faults. */
-export function parseMoney(plain: string | Problem, currency: Currency): Money | Problem {
+export function parseMoney(plain: string | Problem<Text>, currency: Currency): Money | Problem<Text> {
   if (isProblem(plain)) return plain
   const money = parseAmount(plain, currency)
   switch (money) {

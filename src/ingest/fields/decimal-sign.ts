@@ -1,6 +1,7 @@
 // Which sign parts the decimals, decided once per file from all its amounts: a guess per cell could be wrong by a thousand.
 
 import { type Problem, refuse, type StructuralFault } from '../../domain/problem.ts'
+import { type Text, type Words, words } from '../../domain/words.ts'
 
 export type DecimalSign = '.' | ','
 
@@ -30,7 +31,8 @@ export function signShownBy(text: string): DecimalSign | 'either' | 'ambiguous' 
   return point === comma ? 'either' : 'ambiguous'
 }
 
-const REMEDY = 'write all amounts of the file in one way, or say which sign it is with --decimal . or --decimal ,'
+const EITHER = words`${{ set: 'decimal', to: '.', lead: ' with ' }}${{ set: 'decimal', to: ',', lead: ' or ' }}`
+const REMEDY = words`write all amounts of the file in one way, or say which sign it is${EITHER}`
 
 /** Keeps the first line of each kind only, however long the file is. */
 export class DecimalEvidence {
@@ -49,12 +51,13 @@ export class DecimalEvidence {
   }
 
   /** In words, where an amount of the form 1.234 is read as whole thousands by what another line shows; else null. */
-  leaning(decided: DecimalSign | null): string | null {
+  leaning(decided: DecimalSign | null): Words | null {
     if (decided === null) return null
     const line = this.#firstLine[decided]
     const amount = this.#firstAmbiguous[decided === '.' ? ',' : '.']
     if (line === null || amount === null) return null
-    return `"${amount.text}" in line ${amount.line} is read as ${readUnder(amount.text, decided)}, because line ${line} shows that ${decided === '.' ? 'a point' : 'a comma'} parts the decimals. If that is wrong, say --decimal.`
+    const read = readUnder(amount.text, decided) ?? ''
+    return words`"${amount.text}" in line ${amount.line} is read as ${read}, because line ${line} shows that ${decided === '.' ? 'a point' : 'a comma'} parts the decimals. If that is wrong, say ${{ set: 'decimal', to: null }}.`
   }
 
   /** null: no amount needs one; an ambiguous one is then a fault of its row. */
@@ -70,7 +73,7 @@ export class DecimalEvidence {
   }
 }
 
-export const AMBIGUOUS: Problem = {
+export const AMBIGUOUS: Problem<Text> = {
   problem: 'could be a whole number with thousands parted or a number with three decimals',
-  remedy: 'say which sign parts the decimals of this file with --decimal . or --decimal ,',
+  remedy: words`say which sign parts the decimals of this file${EITHER}`,
 }

@@ -8,7 +8,7 @@ import { signShownBy } from './decimal-sign.ts'
 const LINES_NAMED = 5
 
 /**
- * A sign makes a row bad, and bad rows may be left out (--skip-invalid). In an export with both ways that would leave out the
+ * A sign makes a row bad, and a person may have bad rows left out. In an export with both ways that would leave out the
  * refunds and send what came in.
  */
 export class DirectionEvidence {

@@ -1,6 +1,7 @@
 // Columns that speak of an amount, or of its direction, and are not read: "Amount Refunded" or "Debit/Credit" beside "Transaction Amount".
 
 import { type Problem, shown } from '../../domain/problem.ts'
+import { joined, type Text, type Words, words } from '../../domain/words.ts'
 import { type Field, plainName } from '../columns.ts'
 
 /** Words that begin so, without accents. */
@@ -76,13 +77,12 @@ export function saysDirection(column: string): boolean {
 }
 
 /** It cannot be known which of its signs belong to which operation. */
-export function findDirections(columns: readonly string[]): Problem | null {
+export function findDirections(columns: readonly string[]): Problem<Text> | null {
   const [first] = columns
   if (first === undefined) return null
-  const ignored = columns.map((column) => `--map "${shown(column.trim())}=ignore"`).join(' ')
   return {
     problem: `the column "${shown(first)}" says which way the money of a row goes, and it is not read`,
-    remedy: `leave only the rows in the file that go the way of their operation, then say that the column is not needed: ${ignored}`,
+    remedy: words`leave only the rows in the file that go the way of their operation, then say that the column is not needed: ${each(columns, 'ignore', ' ')}`,
   }
 }
 
@@ -94,15 +94,22 @@ export function findRivals(
   written: readonly string[],
   amount: { readonly place: number; readonly isSaid: boolean } | null,
   rivals: readonly string[],
-): Problem | null {
+): Problem<Text> | null {
   const name = amount === null ? undefined : written[amount.place]
   if (name === undefined || amount?.isSaid === true || plainName(name) === AMOUNT || rivals.length === 0) return null
-  const said = (column: string, field: string) => `--map "${shown(column.trim())}=${field}"`
   const others = rivals.map((rival) => `"${shown(rival)}"`).join(' or ')
   return {
     problem: `the column "${shown(name)}" would be read as the amount, and ${others} could be the one that is meant`,
-    remedy: `say which one is: ${[name, ...rivals].map((column) => said(column, AMOUNT)).join(' or ')}; or say that ${rivals.length === 1 ? 'the other is' : 'the others are'} not: ${rivals.map((rival) => said(rival, 'ignore')).join(' ')}`,
+    remedy: words`say which one is: ${each([name, ...rivals], AMOUNT, ' or ')}; or say that ${rivals.length === 1 ? 'the other is' : 'the others are'} not: ${each(rivals, 'ignore', ' ')}`,
   }
 }
 
 const AMOUNT: Field = 'amount'
+
+/** Each column mapped to that field. */
+function each(columns: readonly string[], field: Field | 'ignore', separator: string): Words {
+  return joined(
+    columns.map((column) => words`${{ set: 'map', to: `${shown(column.trim())}=${field}` }}`),
+    separator,
+  )
+}

@@ -2,6 +2,7 @@
 
 import { toLowerAscii } from '../../domain/keyword.ts'
 import { refuse, type StructuralFault, shown } from '../../domain/problem.ts'
+import { words } from '../../domain/words.ts'
 import { unquoted } from '../csv/quotes.ts'
 
 /**
@@ -98,11 +99,12 @@ export class SideEvidence {
     const name = (this.#written[place] ?? '').trim()
     const text = ({ cell, line }: Found) => `"${shown(cell)}" in line ${line}`
     const column = name === '' ? `column ${place + 1}, which has no name,` : `the column "${shown(name)}"`
-    const named = name === '' ? 'give it a name and say --map "NAME=ignore"' : `say --map "${shown(name)}=ignore"`
+    const ignored = { set: 'map', to: `${name === '' ? 'NAME' : shown(name)}=ignore` } as const
+    const named = name === '' ? 'give it a name and say' : 'say'
     return refuse(
       {
         problem: `${column} says which way the money of a row goes (${text(one)}, ${text(other)}), and it is not read`,
-        remedy: `leave only the rows in the file that go the way of their operation; if the column means something else, ${named}`,
+        remedy: words`leave only the rows in the file that go the way of their operation; if the column means something else, ${named} ${ignored}`,
       },
       { line: Math.max(one.line, other.line), ...(name === '' ? {} : { column: name }) },
     )

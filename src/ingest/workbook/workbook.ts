@@ -6,6 +6,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { Fault } from '../../domain/fault.ts'
 import { refuse, type StructuralFault, shown } from '../../domain/problem.ts'
+import { words } from '../../domain/words.ts'
 import { readAll } from '../csv/bytes.ts'
 import { type IsKnown, lineOfNames, TITLE_LINES_MOST } from '../csv/delimiter.ts'
 import type { CsvRecord } from '../csv/records.ts'
@@ -356,7 +357,7 @@ async function chooseSheet(
     if (found !== undefined) return found
     throw new Fault(
       'usage',
-      `--sheet ${shown(wanted)}: the workbook has no such sheet; it has ${names(sheets)}. Nothing was recorded and nothing was sent.`,
+      words`${{ set: 'sheet', to: null }} ${shown(wanted)}: the workbook has no such sheet; it has ${names(sheets)}. Nothing was recorded and nothing was sent.`,
     )
   }
   const filled: { sheet: Sheet; start: string }[] = []
@@ -373,7 +374,7 @@ async function chooseSheet(
   if (own.length === 1) return own[0] as Sheet
   return refuse({
     problem: `the workbook has more than one sheet with something in it: ${names(filled.map(({ sheet }) => sheet))}`,
-    remedy: 'say which one is meant with --sheet NAME, or remove the others',
+    remedy: words`say which one is meant with ${{ set: 'sheet', to: 'NAME' }}, or remove the others`,
   })
 }
 

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Currency, exponentOf, formatAmount, type Money } from '../../../src/domain/money.ts'
 import { isProblem } from '../../../src/domain/problem.ts'
+import { spell } from '../../../src/domain/words.ts'
 import { parseMoney, parsePlainDecimal } from '../../../src/ingest/fields/amount.ts'
 import { AMBIGUOUS, DecimalEvidence, type DecimalSign, signShownBy } from '../../../src/ingest/fields/decimal-sign.ts'
+import { commandLine } from '../../../src/present/command-line.ts'
 
 const EUR = 'EUR' as Currency
 const JPY = 'JPY' as Currency
@@ -111,7 +113,9 @@ describe('amounts', () => {
 
   test('an ambiguous one in a file that does not settle it names the remedy', () => {
     expect(parsePlainDecimal('1.234', null)).toBe(AMBIGUOUS)
-    expect(AMBIGUOUS.remedy).toContain('--decimal')
+    expect(spell(AMBIGUOUS.remedy, commandLine)).toBe(
+      'say which sign parts the decimals of this file with --decimal . or --decimal ,',
+    )
     expect(minor('1,2,3', null)).toBe('is not an amount')
   })
 

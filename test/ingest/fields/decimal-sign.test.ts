@@ -52,5 +52,5 @@ describe('an amount that is read by what another line shows', () => {
 test('the evidence names the first line of each kind, however many follow', () => {
   const evidence = new DecimalEvidence()
   for (const [i, amount] of ['1.000', '2.000', '3,5', '4,5'].entries()) evidence.see(amount, 10 + i)
-  expect(evidence.leaning(evidence.decide(undefined) as ',')).toMatch(/^"1\.000" in line 10 .* because line 12 /)
+  expect(`${evidence.leaning(evidence.decide(undefined) as ',')}`).toMatch(/^"1\.000" in line 10 .* because line 12 /)
 })

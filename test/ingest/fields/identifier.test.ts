@@ -162,7 +162,7 @@ describe('execute_at', () => {
 
   test('a time without an offset is refused with an example', () => {
     const parsed = parseMoment('2026-12-01T09:00:00')
-    expect(isProblem(parsed) && parsed.remedy).toContain('+01:00')
+    expect(isProblem(parsed) && `${parsed.remedy}`).toContain('+01:00')
   })
 
   test.each([

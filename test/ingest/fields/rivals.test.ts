@@ -4,14 +4,15 @@ import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../../src/domain/money.ts'
 import { isProblem } from '../../../src/domain/problem.ts'
 import { parseColumnMap } from '../../../src/ingest/columns.ts'
-import { type Header, parseHeader } from '../../../src/ingest/header.ts'
+import type { Header } from '../../../src/ingest/header.ts'
+import { headerOf } from '../table.ts'
 
 const parsed = (line: string, ...said: string[]) => {
   const map = parseColumnMap(
     said.map((text) => ({ column: text.split('=')[0] ?? '', field: text.split('=')[1] ?? '' })),
   )
   if (isProblem(map)) throw new Error(map.problem)
-  return parseHeader(line.split(';'), 1, { operation: 'REFUND', currency: 'EUR' as Currency, map })
+  return headerOf(line, { operation: 'REFUND', currency: 'EUR' as Currency, map })
 }
 const header = (...args: Parameters<typeof parsed>): Header => {
   const found = parsed(...args)

@@ -9,7 +9,7 @@ import { parseFormat, showNumber, showsDate } from '../../../src/ingest/workbook
 import { openWhole } from '../../../src/ingest/workbook/workbook.ts'
 import { type Entry, inflate, readDirectory } from '../../../src/ingest/workbook/zip.ts'
 import { cell, number, partsOf, rowOf, rowsOf, sheetOf, type Written, workbook, zip } from '../sheets.ts'
-import { read, readWhole, refusalOf, toCsv, withFile } from '../table.ts'
+import { READING, read, readWhole, refusalOf, toCsv, withFile } from '../table.ts'
 
 const HEADER = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id', 'note']
 const refund = (over: Partial<Record<string, Written>> = {}): Written[] => {
@@ -95,7 +95,7 @@ describe('a workbook', () => {
 
   test('that changed since the first reading is no longer read', async () => {
     await withFile(of(refund()), async (file) => {
-      const options = { accountKey: 'a' }
+      const options = READING
       const survey = await surveyFile(file, options)
       if (survey.kind === 'refused') throw new Error(survey.problem)
       await file.write(of(refund({ amount: '99.30' })), 0, null, 0)
