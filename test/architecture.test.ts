@@ -36,6 +36,10 @@ const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['domain', 'queues', 'ingest'],
 }
 
+/** What they say is shown at every door: an option or a command stands there as a way, which the door spells. */
+const SPELLED_BY_THE_DOOR = ['ingest', 'domain/instant.ts', 'app/instruction-file.ts', 'processors/submit-file.ts']
+const OPTION_OR_COMMAND = /tranche [a-z]|(?:^|[^-a-zA-Z])--[a-z][a-z-]+/
+
 /** Static, dynamic, side-effect and type imports, and re-exports. Something that cannot be read is returned as it stands. */
 function importsIn(source: string): string[] {
   const statement = /^[ \t]*(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*['"]([^'"]+)['"]/gm
@@ -107,6 +111,20 @@ describe('the rooms', () => {
     )
     const heavy = atOnce.filter((target) => !light.includes(roomOf(target)))
     expect(heavy.toSorted()).toEqual(['option-texts', 'own-process', 'terminal'].map((name) => `commands/${name}.ts`))
+  })
+
+  test('no room writes what the command line alone knows', () => {
+    const files = globSync(
+      SPELLED_BY_THE_DOOR.map((place) => (place.endsWith('.ts') ? place : `${place}/**/*.ts`)),
+      { cwd: 'src' },
+    )
+    expect(files).toEqual(expect.arrayContaining(['ingest/fields/rivals.ts', 'processors/submit-file.ts']))
+    const written = files.flatMap((file) =>
+      readFileSync(`src/${file}`, 'utf8')
+        .split('\n')
+        .flatMap((line, i) => (OPTION_OR_COMMAND.test(line) ? [`${file}:${i + 1} ${line.trim()}`] : [])),
+    )
+    expect(written).toEqual([])
   })
 
   test.each([
