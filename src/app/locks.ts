@@ -8,6 +8,7 @@ import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { words } from '../domain/words.ts'
 import type { Held, Holder, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { ledgerExists } from './data-directory.ts'
@@ -114,7 +115,7 @@ function resultsHeld(batchId: BatchId, { heldBy }: Held): Fault {
   const who = heldBy === null ? 'Another process' : `Another process (${heldBy.pid} on ${heldBy.host})`
   return new Fault(
     'stopped',
-    `${who} is writing results and does not come to an end, so those of batch ${batchId} were not written. The record itself is safe. See whether that process stands still; then: tranche results ${batchId} --out FILE`,
+    words`${who} is writing results and does not come to an end, so those of batch ${batchId} were not written. The record itself is safe. See whether that process stands still; then: ${{ act: 'write-results', batchId, as: 'any' }}`,
   )
 }
 

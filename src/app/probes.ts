@@ -5,17 +5,18 @@ import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import { shortUsername } from '../domain/username.ts'
+import { type Text, words } from '../domain/words.ts'
 import type { LedgerFile } from '../ports/ledger/file.ts'
 import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
 
 /** How the ledger is, page by page. */
-export async function inspectLedger(app: App, ledger: LedgerFile, whole: boolean): Promise<string> {
+export async function inspectLedger(app: App, ledger: LedgerFile, whole: boolean): Promise<Text> {
   const seen = await ledger.inspect(whole ? 'any' : 'seconds')
   switch (seen.kind) {
     case 'sound':
       return 'every page can be read'
     case 'not-looked':
-      return `its pages were not looked at, because ${(seen.bytes / 1024 ** 3).toFixed(1)} GiB take minutes (tranche doctor --whole)`
+      return words`its pages were not looked at, because ${(seen.bytes / 1024 ** 3).toFixed(1)} GiB take minutes (${{ act: 'diagnose', look: 'whole' }})`
     case 'damaged':
       throw (await import('../ledger/sqlite/copies/damage.ts')).damageFault(app.paths.ledger, seen.found)
   }

@@ -6,6 +6,7 @@ import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { asLeftOpen } from '../domain/reconciliation.ts'
 import type { ResultStatus } from '../domain/states.ts'
+import { words } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
 import type { OutRequest } from '../results/out.ts'
@@ -78,7 +79,7 @@ async function keepEarlierResults(app: App, ledger: Ledger, { out, exceptions }:
   if (there === null) return
   throw new Fault(
     'stopped',
-    `${sayAlarm(alarm, app.paths.ledger)} ${there} exists and was not written over: it may hold results that this ledger does not know. Keep it, and name another file.`,
+    words`${sayAlarm(alarm, app.paths.ledger)} ${there} exists and was not written over: it may hold results that this ledger does not know. Keep it, and name another file.`,
   )
 }
 

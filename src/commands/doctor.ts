@@ -12,8 +12,9 @@ import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
+import { spell } from '../domain/words.ts'
 import type { Disagreement } from '../ports/ledger/audit.ts'
-import { errorText } from '../present/command-line.ts'
+import { commandLine, errorText } from '../present/command-line.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { note } from './note.ts'
@@ -131,7 +132,7 @@ function checkLedger(app: App, whole: boolean): Promise<Finding> {
       const turned = accounts.filter((account) => account.ratePerSecond !== null)
       const notes = [
         `${plural(batches.length, 'batch', 'batches')} in ${app.paths.ledger}`,
-        pages,
+        spell(pages, commandLine),
         ...(inDoubt > 0 ? [`${plural(inDoubt, 'row', 'rows')} in doubt (tranche in-doubt list)`] : []),
         ...stopped.map(({ name, stopped: why }) => `merchant ${name} is stopped (${why})`),
         ...accounts.flatMap(({ name, held }) => (held === null ? [] : [`merchant ${name} is paused (${held})`])),

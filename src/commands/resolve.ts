@@ -8,8 +8,9 @@ import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { FINDINGS, parseFinding, transactionIdProblem } from '../domain/resolution.ts'
 import { resultStatusOf } from '../domain/states.ts'
+import { spell, words } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { errorText } from '../present/command-line.ts'
+import { commandLine, errorText } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { faultLine } from '../present/review.ts'
 import { leftOpenLines } from '../present/standing.ts'
@@ -40,7 +41,10 @@ export async function resolveInDoubt(
   try {
     const resolved = await ledger.resolve(resolution, app.actor, app.clock.nowMs())
     if (resolved.kind === 'refused') {
-      throw new Fault(resolved.why === 'too-early' ? 'stopped' : 'usage', `${resolved.reason}. Nothing was changed.`)
+      throw new Fault(
+        resolved.why === 'too-early' ? 'stopped' : 'usage',
+        words`${resolved.reason}. Nothing was changed.`,
+      )
     }
     terminal.object(toJson(resolution.reference, resolved))
     terminal.say(sentenceOf(resolution.reference, resolved))
@@ -112,7 +116,7 @@ async function resolveFile(
       terminal.object({ event: 'resolution', line, ...toJson(entry.reference, answer) })
       if (answer.kind === 'resolved') resolved += 1
       else if (answer.kind === 'already') already += 1
-      else refused.push({ reference: entry.reference, line, reason: answer.reason })
+      else refused.push({ reference: entry.reference, line, reason: spell(answer.reason, commandLine) })
     }
     return await leave(app, ledger, { resolved, already, refused, open: worklist.open }, terminal)
   } finally {
@@ -159,7 +163,8 @@ async function leave(
 }
 
 function toJson(reference: string, resolved: Resolved): object {
-  if (resolved.kind === 'refused') return { reference, kind: 'refused', why: resolved.why, reason: resolved.reason }
+  if (resolved.kind === 'refused')
+    return { reference, kind: 'refused', why: resolved.why, reason: spell(resolved.reason, commandLine) }
   const { kind, batchId, rowNo, state } = resolved
   return { reference, kind, batch: batchId, row: rowNo, status: resultStatusOf(state) }
 }

@@ -10,7 +10,9 @@ import { sayAlarm } from '../domain/alarm.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed } from '../domain/submission.ts'
+import { spell } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import {
   allErrorsOf,
@@ -87,7 +89,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
 export async function openRecordAloud(app: App, terminal: Terminal): Promise<Ledger> {
   const ledger = await openRecord(app)
   const alarm = await ledger.alarm()
-  if (alarm !== null) terminal.say(sayAlarm(alarm, app.paths.ledger))
+  if (alarm !== null) terminal.say(spell(sayAlarm(alarm, app.paths.ledger), commandLine))
   return ledger
 }
 

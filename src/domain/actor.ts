@@ -16,7 +16,7 @@ export interface Actor extends OsUser {
   readonly login: OsUser | null
   /** Who called sudo, as sudo says in the environment, which its caller could change; null: sudo was not used. */
   readonly sudo: OsUser | null
-  /** The name given with `--as`. */
+  /** The name that the person gave. */
   readonly as: string | null
 }
 

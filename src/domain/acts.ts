@@ -54,7 +54,7 @@ export const STEERING_ACTS = [
  * - `card-refused`: a file or message with a card number in it was refused; the number itself is nowhere
  * - `not-a-card`: a person said of a column that its numbers only look like card numbers
  * - `export`: results, exceptions, rejects or a worklist were written to a file
- * - `inspect`: `doctor --deep` found that the record disagrees with itself
+ * - `inspect`: a deep look found that the record disagrees with itself
  */
 export const PERSON_ACTS = ['init', 'card-refused', 'not-a-card', 'backup', 'export', 'inspect', 'purge'] as const
 

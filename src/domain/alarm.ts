@@ -1,15 +1,16 @@
 // What is said of a ledger that may not be the one that sent last. Nothing is sent from it until a person has adopted it.
 
 import { Fault } from './fault.ts'
+import { type Words, words } from './words.ts'
 
 /**
  * What was noticed:
- * - `backup`: it is a copy made by `tranche backup`
- * - `older`: somebody has worked since this state was written
+ * - `backup`: it is a copy that was made as a backup
+ * - `older`: work went on since this state was written
  * - `other`: another ledger stood here before
  * - `elsewhere`: the same state in another file, or on another machine
  * - `touched`: something else wrote to its directory, and no witness outside tells what
- * - `unmarked`: the file with the epoch is missing, so that nothing shows whether somebody has worked since
+ * - `unmarked`: the file with the epoch is missing, so that nothing shows whether work went on since
  */
 export interface Alarm {
   readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'touched' | 'unmarked'
@@ -26,12 +27,12 @@ export function mayBeMoved({ kind }: Alarm): boolean {
 }
 
 export function stoppedBy(alarm: Alarm, ledgerPath: string): Fault {
-  return new Fault('stopped', `${sayAlarm(alarm, ledgerPath)} Nothing was sent.`)
+  return new Fault('stopped', words`${sayAlarm(alarm, ledgerPath)} Nothing was sent.`)
 }
 
-export function sayAlarm(alarm: Alarm, ledgerPath: string): string {
+export function sayAlarm(alarm: Alarm, ledgerPath: string): Words {
   const moved = mayBeMoved(alarm)
-    ? 'If nothing was sent since from any other copy, and none will be: tranche adopt --moved --reason TEXT. If it is an older state: '
+    ? words`If nothing was sent since from any other copy, and none will be: ${{ act: 'adopt', as: 'moved' }}. If it is an older state: `
     : 'Put the newest ledger back in its place, or go on with this one: '
-  return `The ledger ${ledgerPath} may not be the one that sent last: ${alarm.noticed}. Nothing will be sent from it, because later payments could be sent twice. ${moved}tranche adopt --restored --reason TEXT (every unsettled row becomes IN_DOUBT).`
+  return words`The ledger ${ledgerPath} may not be the one that sent last: ${alarm.noticed}. Nothing will be sent from it, because later payments could be sent twice. ${moved}${{ act: 'adopt', as: 'restored' }} (every unsettled row becomes IN_DOUBT).`
 }

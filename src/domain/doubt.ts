@@ -5,6 +5,7 @@ import type { BatchId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
 import type { Finding } from './resolution.ts'
 import type { State } from './states.ts'
+import type { Text } from './words.ts'
 
 export interface DoubtRow {
   readonly batchId: BatchId
@@ -63,5 +64,5 @@ export type Resolved =
         | 'transaction-taken'
         | 'cancelled'
       /** What it means and what to do, one sentence. */
-      readonly reason: string
+      readonly reason: Text
     }

@@ -6,6 +6,7 @@ import type { Connection } from './outcome.ts'
 import type { ReasonRule } from './reason-categories.ts'
 import { Secret } from './secret.ts'
 import { defaultOf } from './settings.ts'
+import { words } from './words.ts'
 
 export interface Merchant {
   readonly name: string
@@ -80,6 +81,6 @@ export function merchantOf({ merchants }: { merchants: ReadonlyMap<string, Merch
   }
   throw new Fault(
     'config',
-    `There is no merchant "${name}"; configured: ${names.join(', ')}. Name one with --merchant.`,
+    words`There is no merchant "${name}"; configured: ${names.join(', ')}. Name one with ${{ set: 'merchant', to: null }}.`,
   )
 }

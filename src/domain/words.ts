@@ -36,12 +36,11 @@ export type SettingName =
 /** A use case to call. */
 export type Act =
   | { readonly act: 'adopt'; readonly as: 'moved' | 'restored' }
-  | { readonly act: 'backup' }
-  | { readonly act: 'diagnose'; readonly whole: boolean }
+  | { readonly act: 'adopt-merchant'; readonly merchant: string }
+  | { readonly act: 'diagnose'; readonly look: 'usual' | 'whole' | 'deep' }
   | { readonly act: 'init' }
   | { readonly act: 'list-doubts'; readonly toFile: boolean }
   | { readonly act: 'save-format'; readonly name: string }
-  | { readonly act: 'set-rate' }
   | { readonly act: 'show-history'; readonly reference: string }
   /** null: of a batch that the sentence does not name. */
   | { readonly act: 'write-results'; readonly batchId: string | null; readonly as: 'any' | 'csv' }
@@ -56,7 +55,7 @@ export class Words {
   readonly parts: readonly (string | Way)[]
 
   constructor(parts: readonly (string | Way)[]) {
-    this.parts = parts
+    this.parts = joinedTexts(parts)
   }
 
   /** Readable at no door in particular, as in a log. */
@@ -96,4 +95,15 @@ export function joined(texts: readonly Text[], separator: string): Words {
 
 function partsOf(text: Text): readonly (string | Way)[] {
   return typeof text === 'string' ? [text] : text.parts
+}
+
+/** Texts that follow one another are one, so that equal words have equal parts. */
+function joinedTexts(parts: readonly (string | Way)[]): (string | Way)[] {
+  const found: (string | Way)[] = []
+  for (const part of parts) {
+    const last = found.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') found[found.length - 1] = `${last}${part}`
+    else if (part !== '') found.push(part)
+  }
+  return found
 }

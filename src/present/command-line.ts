@@ -86,18 +86,16 @@ function actText(act: Act): string {
   switch (act.act) {
     case 'adopt':
       return `adopt --${act.as} --reason TEXT`
-    case 'backup':
-      return 'backup'
+    case 'adopt-merchant':
+      return `adopt --merchant ${act.merchant} --reason TEXT`
     case 'diagnose':
-      return act.whole ? 'doctor --whole' : 'doctor'
+      return act.look === 'usual' ? 'doctor' : `doctor --${act.look}`
     case 'init':
       return 'init'
     case 'list-doubts':
       return act.toFile ? 'in-doubt list --out FILE' : 'in-doubt list'
     case 'save-format':
       return `check FILE … --save-format ${act.name}`
-    case 'set-rate':
-      return 'rate'
     case 'show-history':
       return `history ${act.reference}`
     case 'write-results':

@@ -139,7 +139,7 @@ function openSaying({ ledger, lanes, log }: TickParts): () => Promise<void> {
 function setRateOverride(lane: AccountLane, { name, ratePerSecond }: AccountControls, log: Log): void {
   const rate = lane.limiter.setRateOverride(ratePerSecond)
   const now = rate === null ? 'not limited' : `${rate}/s`
-  const why = ratePerSecond === null ? 'as configured' : 'as set by tranche rate, until it is turned back'
+  const why = ratePerSecond === null ? 'as configured' : 'as a person set it, until it is turned back'
   log.info({ merchant: name, ratePerSecond: rate }, `the rate is now ${now}, ${why}`)
 }
 

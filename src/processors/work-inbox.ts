@@ -20,6 +20,7 @@ import type {
 } from '../domain/inbox.ts'
 import { type Fingerprint, isSameFingerprint } from '../domain/interpretation.ts'
 import type { FileRefusal, InstructionFile, Known, Reviewed, Submitted } from '../domain/submission.ts'
+import { words } from '../domain/words.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 
@@ -335,7 +336,7 @@ function openDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
     if (batch?.batchId !== batchId)
       throw new Fault(
         'stopped',
-        `Batch ${batchId} stands in the archive and is not in this ledger. Its results cannot be written. An older ledger may have been put back: see tranche doctor.`,
+        words`Batch ${batchId} stands in the archive and is not in this ledger. Its results cannot be written. An older ledger may have been put back: see ${{ act: 'diagnose', look: 'usual' }}.`,
       )
     if (countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0) return
     // Those of a purged batch would be written again without the columns of the file.

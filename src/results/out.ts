@@ -7,6 +7,7 @@ import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/formula-guard.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { type Text, words } from '../domain/words.ts'
 import { openFile } from '../files/open-file.ts'
 import { temporaryPathFor } from '../files/unfinished.ts'
 import { batchMarkOf, SANDBOX_MARK } from './cells.ts'
@@ -41,11 +42,11 @@ export interface OutPaths {
 
 /**
  * Faults with `usage` where the results of this batch could not or must not be written. Asked before work begins, so
- * that a wrong `--out` costs nothing, and again before writing. A file is put there and removed for the test.
+ * that a wrong path costs nothing, and again before writing. A file is put there and removed for the test.
  */
 export async function checkOut(request: OutRequest): Promise<OutPaths> {
-  refuseForm(request.out, '--out')
-  refuseForm(request.exceptions ?? '', '--exceptions')
+  refuseForm(request.out, 'out')
+  refuseForm(request.exceptions ?? '', 'exceptions')
   const paths = await outPathsOf(request.out, request.sandbox)
   const { batchId, sandbox } = request
   const check = {
@@ -63,7 +64,10 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
   if (request.exceptions === undefined || request.exceptions === null) return paths
   const { path } = await outPathsOf(request.exceptions, sandbox)
   if (isSamePlace(path, paths.path) || isSamePlace(path, paths.summaryPath)) {
-    throw new Fault('usage', `--exceptions names ${path}, where the results go; name another file. Nothing was sent.`)
+    throw new Fault(
+      'usage',
+      words`${{ set: 'exceptions', to: null }} names ${path}, where the results go; name another file. Nothing was sent.`,
+    )
   }
   await refuseInput(path, request.inputPath)
   await refuseForeign({ path, summaryPath: null }, 'result_batch', check)
@@ -80,12 +84,12 @@ export async function thereAlready(out: string, exceptions: string | null): Prom
 }
 
 /** The program that opens a file by its ending would find CSV in it. Endings that mean nothing to it are left alone. */
-function refuseForm(path: string, option: string): void {
+function refuseForm(path: string, setting: OutSetting): void {
   const ending = extname(path).toLowerCase()
   if (!['.ods', '.xls', '.xlsm', '.xlsb', '.json', '.pdf'].includes(ending)) return
   throw new Fault(
     'usage',
-    `${option} ${path}: no ${ending} file can be written. Let the name end with .csv, .xlsx or .jsonl. Nothing was written and nothing was sent.`,
+    words`${{ set: setting, to: null }} ${path}: no ${ending} file can be written. Let the name end with .csv, .xlsx or .jsonl. Nothing was written and nothing was sent.`,
   )
 }
 
@@ -94,39 +98,41 @@ export function isSamePlace(a: string, b: string): boolean {
   return a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
 }
 
-/** What could not be written, what that means, and the option that names it. */
+type OutSetting = 'out' | 'exceptions' | 'rejects'
+
+/** What could not be written, what that means, and the setting that names it. */
 export interface OutWords {
   readonly what: string
   readonly safe: string
-  readonly option: string
+  readonly setting: OutSetting
 }
 
-const RESULTS: OutWords = { what: 'The results', safe: 'The record itself is safe.', option: '--out' }
+const RESULTS: OutWords = { what: 'The results', safe: 'The record itself is safe.', setting: 'out' }
 
 /** A trouble of the file system in words. Anything else is handed on as it is. */
-export function toOutFault(error: unknown, path: string, words = RESULTS): unknown {
+export function toOutFault(error: unknown, path: string, of = RESULTS): unknown {
   const code = errorCodeOf(error)
-  const { option } = words
-  const say = (why: string) => `${words.what} could not be written to ${path}: ${why}. ${words.safe}`
+  const option = { set: of.setting, to: null } as const
+  const say = (why: Text) => words`${of.what} could not be written to ${path}: ${why}. ${of.safe}`
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
       return new Fault('full', say('there is no space left; make room and write them again'), { cause: error })
     case 'ENOENT':
     case 'ENOTDIR':
-      return new Fault('usage', say(`the directory does not exist; make it, or name another with ${option}`), {
+      return new Fault('usage', say(words`the directory does not exist; make it, or name another with ${option}`), {
         cause: error,
       })
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new Fault('usage', say(`this user may not write there; name another file with ${option}`), {
+      return new Fault('usage', say(words`this user may not write there; name another file with ${option}`), {
         cause: error,
       })
     case 'ENAMETOOLONG':
     case 'ELOOP':
     case 'EISDIR':
-      return new Fault('usage', say(`no such file can be made (${code}); name another with ${option}`), {
+      return new Fault('usage', say(words`no such file can be made (${code}); name another with ${option}`), {
         cause: error,
       })
     case 'EIO':
@@ -173,14 +179,14 @@ export async function realPathOf(path: string, words = RESULTS): Promise<string>
   }
 }
 
-export async function refuseInput(path: string, inputPath: string | null, option = '--out'): Promise<void> {
+export async function refuseInput(path: string, inputPath: string | null, setting: OutSetting = 'out'): Promise<void> {
   if (inputPath === null) return
   const [there, input] = await Promise.all([statOf(path), statOf(inputPath)])
   const same = there !== null && input !== null && there.dev === input.dev && there.ino === input.ino
   if (same || path === resolve(inputPath)) {
     throw new Fault(
       'usage',
-      `${path} is the input file and will not be written over; nothing was sent, name another file with ${option}.`,
+      words`${path} is the input file and will not be written over; nothing was sent, name another file with ${{ set: setting, to: null }}.`,
     )
   }
 }
@@ -202,7 +208,7 @@ async function refuseForeign(
   const refuse = (what: string) =>
     new Fault(
       'usage',
-      `${path} exists and ${what}; it will not be written over: move it away, or name another file with --out.`,
+      words`${path} exists and ${what}; it will not be written over: move it away, or name another file with ${OUT}.`,
     )
   if (!there.isFile()) throw refuse('is not a regular file')
   const isEmpty = there.size === 0
@@ -219,6 +225,8 @@ async function refuseForeign(
   if (found !== mark) throw refuse(`holds the results of batch ${found}, not of ${mark}`)
 }
 
+const OUT = { set: 'out', to: null } as const
+
 /** Of a batch, not of a rehearsal, and nothing else that a file may say there. */
 const BATCH_ID = /^\d{6}-[a-z0-9]{5}$/
 
@@ -226,7 +234,7 @@ const BATCH_ID = /^\d{6}-[a-z0-9]{5}$/
 function unknownBatch(path: string, batchId: string): Fault {
   return new Fault(
     'stopped',
-    `${path} holds the results of batch ${batchId}, which this ledger does not know: an older ledger was probably restored, or this is another one. These rows may have been sent already. Nothing was sent. Compare the file with those results, and with the gateway, before you hand it in again with another --out.`,
+    words`${path} holds the results of batch ${batchId}, which this ledger does not know: an older ledger was probably restored, or this is another one. These rows may have been sent already. Nothing was sent. Compare the file with those results, and with the gateway, before you hand it in again with another ${OUT}.`,
   )
 }
 
@@ -236,7 +244,7 @@ async function refuseWhole(summaryPath: string): Promise<void> {
   if (there === null || (await markIn(summaryPath, 'ties_out', undefined)) === EXTRACT) return
   throw new Fault(
     'usage',
-    `${summaryPath} belongs to the whole reconciliation of the batch, which an extract would take rows out of; name another file with --out. Nothing was written.`,
+    words`${summaryPath} belongs to the whole reconciliation of the batch, which an extract would take rows out of; name another file with ${OUT}. Nothing was written.`,
   )
 }
 

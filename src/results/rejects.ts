@@ -8,6 +8,7 @@ import { guardCell } from '../domain/formula-guard.ts'
 import type { Pages } from '../domain/pages.ts'
 import type { ResultsBeside, WrittenRejects } from '../domain/rejects.ts'
 import { REJECT_COLUMNS } from '../domain/result-columns.ts'
+import { words } from '../domain/words.ts'
 import { openFile } from '../files/open-file.ts'
 import { oneLine } from './cells.ts'
 import { toCsvText } from './formats.ts'
@@ -45,12 +46,12 @@ export type WholeFault = Pick<RowFault, 'column' | 'problem' | 'remedy'> & { rea
  */
 export async function checkRejects(named: string, inputPath: string, results: ResultsBeside | null): Promise<string> {
   const path = await realPathOf(named, WORDS)
-  await refuseInput(path, inputPath, '--rejects')
+  await refuseInput(path, inputPath, 'rejects')
   // Found out only after everything was sent, it would leave the run without any results.
   if (results !== null && (await takenBy(results)).some((taken) => isSamePlace(taken, path)))
     throw new Fault(
       'usage',
-      `${path} is where the results of this run go; nothing was recorded and nothing was sent, name another file with --rejects.`,
+      words`${path} is where the results of this run go; nothing was recorded and nothing was sent, name another file with ${REJECTS}.`,
     )
   await refuseForeign(path)
   await tryToWrite(path, WORDS)
@@ -77,10 +78,11 @@ export async function writeWholeReject(path: string, fault: WholeFault): Promise
   return write(path, REJECT_COLUMNS, onePage([record]))
 }
 
+const REJECTS = { set: 'rejects', to: null } as const
 const WORDS: OutWords = {
   what: 'The rejects',
   safe: 'Nothing was recorded and nothing was sent.',
-  option: '--rejects',
+  setting: 'rejects',
 }
 
 /** By these, fed-back results find the recorded row that each line came from. */
@@ -187,7 +189,7 @@ async function refuseForeign(path: string): Promise<void> {
   if (why === null) return
   throw new Fault(
     'usage',
-    `${path} exists and ${why}; it will not be written over: move it away, or name another file with --rejects. Nothing was recorded and nothing was sent.`,
+    words`${path} exists and ${why}; it will not be written over: move it away, or name another file with ${REJECTS}. Nothing was recorded and nothing was sent.`,
   )
 }
 

@@ -4,6 +4,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { Zip, ZipDeflate } from 'fflate'
 import { Fault } from '../domain/fault.ts'
+import { type Text, words } from '../domain/words.ts'
 import type { Cells, Columns, ResultsFile } from './formats.ts'
 
 /** More open slowly or not at all on a clerk's machine, and what is written here must be read here again. */
@@ -22,10 +23,10 @@ export function assertFitsWorkbook(rows: number, columns: number): void {
 }
 
 /** Known only while they are written, at the end of a run. */
-const RECORDED = 'What was sent is recorded; "tranche results BATCH --out NAME.csv" writes it.'
+const RECORDED = words`What was sent is recorded; "${{ act: 'write-results', batchId: null, as: 'csv' }}" writes it.`
 
-function tooLarge(what: string, meaning = 'Nothing was sent and nothing was written.'): Fault {
-  return new Fault('usage', `Results of ${what}: write CSV, with --out NAME.csv. ${meaning}`)
+function tooLarge(what: string, meaning: Text = 'Nothing was sent and nothing was written.'): Fault {
+  return new Fault('usage', words`Results of ${what}: write CSV, with ${{ set: 'out', to: 'NAME.csv' }}. ${meaning}`)
 }
 
 export async function openWorkbookFile(file: FileHandle, { names }: Columns): Promise<ResultsFile> {

@@ -21,7 +21,7 @@ test('a canary of three sends three rows, pauses, and after a resume the rest', 
   const { input, out } = await prepared(20)
   const looked = await office.tranche('run', input, '--out', out, '--canary', '3', '--json')
   expect(looked.code, looked.stderr).toBe(6)
-  expect(looked.last.reason).toContain('the first 3 rows were run (--canary)')
+  expect(looked.last.reason).toContain('the first 3 rows were run as a canary')
   expect(looked.stderr).toContain(`tranche resume ${looked.last.batch} --reason TEXT`)
   expect(readCsv(out).map((line) => line.result_status)).toEqual([
     ...Array(3).fill('APPROVED'),

@@ -122,7 +122,7 @@ export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
       expect(await ledger.sweep(NOW)).toBe(2)
       expect(await holdOf(batchId)).toEqual({
         hold: 'paused',
-        holdReason: 'the first 2 rows were run (--canary): compare their results with what was expected',
+        holdReason: 'the first 2 rows were run as a canary: compare their results with what was expected',
       })
       await ledger.resume(batchId, 'as expected', CLERK, NOW)
       expect(await due(batchId)).toEqual(['R-2', 'R-3'])

@@ -546,7 +546,7 @@ describe('an account at another address', () => {
     const batchId = await submit(ledger, id, [refund('A')])
     await expect(account(ledger, 'shop', 'https://new.example')).rejects.toMatchObject({
       code: 'config',
-      message: expect.stringContaining('tranche adopt --merchant shop --reason TEXT'),
+      message: expect.stringContaining('under a new user name: adopt-merchant'),
     })
     await ledger.moveAccount('shop', 'https://new.example', 'shop', 'a letter', CLERK, NOW)
     expect(await account(ledger, 'shop', 'https://new.example')).toBe(id)

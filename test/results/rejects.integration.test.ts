@@ -156,7 +156,7 @@ describe('before anything else happens', () => {
     for (const name of ['refunds.csv', 'hard.csv', 'soft.csv']) {
       await expect(checkRejects(join(dir, name), input, null)).rejects.toMatchObject({
         code: 'usage',
-        message: expect.stringMatching(/is the input file .* --rejects/),
+        message: expect.stringMatching(/is the input file .* rejects/),
       })
     }
   })
@@ -177,7 +177,7 @@ describe('before anything else happens', () => {
   test('a place that cannot be written is said in words of its own', async () => {
     await expect(checkRejects(join(dir, 'nowhere', 'bad.csv'), input, null)).rejects.toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/^The rejects could not be written .* name another with --rejects\. Nothing was/),
+      message: expect.stringMatching(/^The rejects could not be written .* name another with rejects\. Nothing was/),
     })
     await expect(checkRejects(dir, input, null)).rejects.toMatchObject({ code: 'usage' })
   })

@@ -3,6 +3,7 @@
 import { Fault } from '../../domain/fault.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { shortUsername } from '../../domain/username.ts'
+import { words } from '../../domain/words.ts'
 
 /** An account is its address and user name. The merchant's name is what the ledger knows it by. */
 export interface Account {
@@ -68,6 +69,6 @@ function nameOfAnother(asked: Account, namesake: Account): Fault {
   const alike = looksSame ? ' (another user name that looks the same, cut as it is here)' : ''
   return new Fault(
     'config',
-    `Merchant "${name}" was ${addressText(namesake)} in this ledger and is ${addressText(asked)} now${alike}. What was sent to one gateway account says nothing about another, so nothing is sent. If it is the same account at a new address or under a new user name: tranche adopt --merchant ${name} --reason TEXT. If it is another account, give it a name of its own, or use another TRANCHE_DATA_DIR.`,
+    words`Merchant "${name}" was ${addressText(namesake)} in this ledger and is ${addressText(asked)} now${alike}. What was sent to one gateway account says nothing about another, so nothing is sent. If it is the same account at a new address or under a new user name: ${{ act: 'adopt-merchant', merchant: name }}. If it is another account, give it a name of its own, or use another TRANCHE_DATA_DIR.`,
   )
 }

@@ -34,7 +34,7 @@ export interface Traces {
   readonly testimonies: readonly Testimony[]
   /** The witness in its own directory, which a copy of the directory carries along. */
   readonly witnessInside: string
-  /** When `tranche backup` made it as a copy; null: it is none, or was adopted. */
+  /** When it was made as a backup; null: it is none, or was adopted. */
   readonly copiedAtMs: number | null
   /** It remembers another machine. */
   readonly otherMachine: boolean
@@ -104,7 +104,7 @@ function overtaken({ file, ledgerPath }: Testimony): Alarm {
 function copyOf(copiedAtMs: number): Alarm {
   return {
     kind: 'backup',
-    noticed: `it is a copy that tranche backup made at ${new Date(copiedAtMs).toISOString()}`,
+    noticed: `it is a backup, made at ${new Date(copiedAtMs).toISOString()}`,
   }
 }
 
@@ -126,7 +126,7 @@ function touched(): Alarm {
   return {
     kind: 'touched',
     noticed:
-      'something other than tranche wrote to its directory, or changed an owner or a mode there: an older state may have been copied over it, and there is no witness to show whether one was (TRANCHE_WITNESS_DIR)',
+      'something other than this program wrote to its directory, or changed an owner or a mode there: an older state may have been copied over it, and there is no witness to show whether one was (TRANCHE_WITNESS_DIR)',
   }
 }
 

@@ -5,6 +5,7 @@ import type { Hold } from '../../domain/batch.ts'
 import { type Answered, isOverLimit, type RecentAnswers } from '../../domain/decline-limit.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { State } from '../../domain/states.ts'
+import { words } from '../../domain/words.ts'
 
 /** So many doubts that no person has looked at hold the account: something is wrong beyond one row. */
 const DOUBTS_BEFORE_HOLD = 10
@@ -51,13 +52,13 @@ export function countedAnswer(to: State): Answered | null {
 /** Too many declines pause a batch that goes on; null where there are not too many. */
 export function pauseForDeclines(hold: Hold, recent: RecentAnswers, maxPercent: number): string | null {
   if (hold !== 'none' || !isOverLimit(recent, maxPercent)) return null
-  return `more than ${maxPercent} % of the last 100 answered rows were declined or refused (--max-declined)`
+  return `more than ${maxPercent} % of the last 100 answered rows were declined or refused`
 }
 
 /** Once none of the first rows is to be sent any more, whatever became of them, the batch waits for a person. */
 export function pauseAfterCanary(rows: number): string {
   const were = rows === 1 ? 'the first row was' : `the first ${rows} rows were`
-  return `${were} run (--canary): compare their results with what was expected`
+  return `${were} run as a canary: compare their results with what was expected`
 }
 
 /**
@@ -92,7 +93,7 @@ export function steeringStep(
   if (isCancelled && to !== 'cancelled' && !looks) {
     return new Fault(
       'usage',
-      `Batch ${batch.batchId} was cancelled; that cannot be undone. Submit its results with --retry cancelled.`,
+      words`Batch ${batch.batchId} was cancelled; that cannot be undone. Submit its results with ${{ set: 'retry', to: 'cancelled' }}.`,
     )
   }
   return { act: ACTS[to], setsHold: !looks, restarts }

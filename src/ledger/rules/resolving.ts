@@ -6,6 +6,7 @@ import type { Resolution, Resolved } from '../../domain/doubt.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { stateOfFinding, waitsForRest } from '../../domain/resolution.ts'
 import { resultStatusOf, type State } from '../../domain/states.ts'
+import { type Text, words } from '../../domain/words.ts'
 import { isSameTransaction } from './settling.ts'
 
 /** A row under the reference that a person named. */
@@ -59,13 +60,13 @@ export function rowMeant<Row extends Pick<RowToResolve, 'state' | 'merchant'>>(
   const [row, other] = candidates
   if (row === undefined) {
     const at = merchant === null ? '' : ` of merchant ${merchant}`
-    return refused('unknown', `There is no instruction "${reference}"${at} in this ledger. See: tranche in-doubt list`)
+    return refused('unknown', words`There is no instruction "${reference}"${at} in this ledger. See: ${THE_LIST}`)
   }
   if (other === undefined) return row
   const names = candidates.map((one) => one.merchant).join(', ')
   return refused(
     'ambiguous',
-    `"${reference}" is an instruction of several merchants (${names}): name one with --merchant`,
+    words`"${reference}" is an instruction of several merchants (${names}): name one with ${{ set: 'merchant', to: null }}`,
   )
 }
 
@@ -99,7 +100,7 @@ function notTheOneShown(row: RowToResolve, resolution: Resolution): Refusal | nu
   if (shown === null || (shown.batchId === row.batchId && shown.rowNo === row.rowNo)) return null
   return refused(
     'other-row',
-    `${nameOf(row, resolution)} is not row ${shown.rowNo} of batch ${shown.batchId}, which was looked up: a spreadsheet may have changed the reference. Name that one as tranche in-doubt list shows it`,
+    words`${nameOf(row, resolution)} is not row ${shown.rowNo} of batch ${shown.batchId}, which was looked up: a spreadsheet may have changed the reference. Name that one as ${THE_LIST} shows it`,
   )
 }
 
@@ -112,7 +113,7 @@ function settledAlready(row: RowToResolve, resolution: Resolution): Exclude<Reso
   }
   return refused(
     'not-in-doubt',
-    `${nameOf(row, resolution)} is not in doubt: it is ${resultStatusOf(row.state)}. See: tranche history ${resolution.reference}`,
+    words`${nameOf(row, resolution)} is not in doubt: it is ${resultStatusOf(row.state)}. See: ${{ act: 'show-history', reference: resolution.reference }}`,
   )
 }
 
@@ -122,19 +123,19 @@ function whyNot(row: RowToResolve, resolution: Resolution, nowMs: number): Refus
   if (attempt !== null && attempt !== row.attempt) {
     return refused(
       'other-attempt',
-      `${name} is in doubt about attempt ${row.attempt}, not about ${attempt}: look it up again (tranche in-doubt list)`,
+      words`${name} is in doubt about attempt ${row.attempt}, not about ${attempt}: look it up again (${THE_LIST})`,
     )
   }
   if (attempt === null && row.attempt > 1 && finding !== 'approved') {
     return refused(
       'other-attempt',
-      `${name} is in doubt about attempt ${row.attempt}, and what was found may be of an earlier one: look it up again, for the time that tranche in-doubt list shows, and add --attempt ${row.attempt}`,
+      words`${name} is in doubt about attempt ${row.attempt}, and what was found may be of an earlier one: look it up again, for the time that ${THE_LIST} shows, and add ${{ set: 'attempt', to: String(row.attempt) }}`,
     )
   }
   if (finding === 'send-again' && row.hold === 'cancelled') {
     return refused(
       'cancelled',
-      `Batch ${row.batchId} of ${name} was cancelled, so it is not sent again. Resolve it as not-executed; --retry can send it in another batch`,
+      words`Batch ${row.batchId} of ${name} was cancelled, so it is not sent again. Resolve it as not-executed; ${{ set: 'retry', to: null }} can send it in another batch`,
     )
   }
   const restEndsMs = row.leftByMs + Math.max(restMs, row.restMs)
@@ -166,7 +167,9 @@ export function movedMeanwhile(row: RowToResolve, resolution: Resolution): Refus
   return refused('not-in-doubt', `${nameOf(row, resolution)} has just moved on`)
 }
 
-function refused(why: Refusal['why'], reason: string): Refusal {
+const THE_LIST = { act: 'list-doubts', toFile: false } as const
+
+function refused(why: Refusal['why'], reason: Text): Refusal {
   return { kind: 'refused', why, reason }
 }
 

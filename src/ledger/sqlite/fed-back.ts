@@ -7,6 +7,7 @@ import { Fault } from '../../domain/fault.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import { UNREAD_REFERENCE } from '../../domain/instruction.ts'
 import type { State } from '../../domain/states.ts'
+import { words } from '../../domain/words.ts'
 import { EXECUTED } from './executed-before.ts'
 
 /** Before references are compared with anything: first they must be those that were written. */
@@ -42,8 +43,7 @@ function refuseOtherAccounts(db: DatabaseSync, accountId: AccountId): void {
   if (other === undefined) return
   throw new Fault(
     'refused',
-    `Line ${other.line} comes from batch ${other.batch}, which is of merchant ${other.merchant}. Nothing was recorded and nothing was sent. ` +
-      `What was sent to one gateway account says nothing about another: feed it back with --merchant ${other.merchant}, each merchant's results in a file of its own.`,
+    words`Line ${other.line} comes from batch ${other.batch}, which is of merchant ${other.merchant}. Nothing was recorded and nothing was sent. What was sent to one gateway account says nothing about another: feed it back with ${{ set: 'merchant', to: other.merchant }}, each merchant's results in a file of its own.`,
   )
 }
 
@@ -62,7 +62,7 @@ function refuseDisagreeing(db: DatabaseSync): void {
     SELECT d.row_no, d.line, 'result_reference', d.reference,
       'the reference is not that of the row which the line names (row ' || d.came_row || ' of batch ' || d.came_batch ||
         coalesce(' has the reference ' || i.reference, ' does not exist') || ')',
-      'sort and paste whole lines only, and leave result_reference as it is; for an intact file: tranche results ' || d.came_batch || ' --out FILE'
+      'sort and paste whole lines only, and leave result_reference as it is; for an intact file, write the results of batch ' || d.came_batch || ' again'
     FROM temp.draft_row d LEFT JOIN instruction i ON i.batch_id = d.came_batch AND i.row_no = d.came_row
     WHERE d.came_batch IS NOT NULL AND i.reference IS NOT d.reference
       AND NOT EXISTS (SELECT 1 FROM temp.draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`)

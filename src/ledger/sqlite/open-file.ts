@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
+import { words } from '../../domain/words.ts'
 import { openConnection } from '../../files/sqlite-file.ts'
 import { whyNotWritten } from './commit.ts'
 import { damageFault, isDamage } from './copies/damage.ts'
@@ -158,7 +159,7 @@ export function noLedgerFault(path: string, witnessDirs: readonly string[]): Fau
   return new Fault(
     'config',
     traces.length === 0
-      ? `There is no ledger at ${path}; nothing was sent. First use? Create it, once: tranche init. If you have used Tranche here before, do not: a new ledger would send everything again. Check that its volume is mounted and that the user and TRANCHE_DATA_DIR are right.`
+      ? words`There is no ledger at ${path}; nothing was sent. First use? Create it, once: ${{ act: 'init' }}. If you have used Tranche here before, do not: a new ledger would send everything again. Check that its volume is mounted and that the user and TRANCHE_DATA_DIR are right.`
       : `There is no ledger at ${path}, but there was one (${traces.join(', ')}). Nothing was sent. Mount its volume, or put the newest backup there and adopt it.`,
   )
 }

@@ -68,7 +68,7 @@ describe('a ledger', () => {
   test.each<[Partial<Traces>, RegExp]>([
     [{ beside: { ledgerId: 'l2', epoch: '' } }, /^ledger.epoch beside it belongs to another ledger/],
     [{ overtakenBy: said() }, /^\/var\/l1.witness records later work by this ledger in \/data\/ledger.db/],
-    [{ copiedAtMs: 0 }, /tranche backup made at 1970-01-01T00:00:00.000Z$/],
+    [{ copiedAtMs: 0 }, /a backup, made at 1970-01-01T00:00:00.000Z$/],
     [{ beside: null }, /^ledger.epoch, which belongs beside it, is missing$/],
     [{ epochs: [] }, /an older state that was put back$/],
     [{ otherMachine: true }, /moved from another machine$/],

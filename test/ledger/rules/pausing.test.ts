@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Fault } from '../../../src/domain/fault.ts'
+import { words } from '../../../src/domain/words.ts'
 import {
   ACCOUNT_RESTARTED,
   BATCH_RESTARTED,
@@ -63,7 +64,7 @@ describe('a batch', () => {
       .then('row 7: the answer differs from what was asked; the file may be wrong about every row like it')
   })
 
-  const DECLINES = 'more than 20 % of the last 100 answered rows were declined or refused (--max-declined)'
+  const DECLINES = 'more than 20 % of the last 100 answered rows were declined or refused'
 
   test.each([
     ['none', 21, true],
@@ -88,8 +89,8 @@ describe('a batch', () => {
   })
 
   test.each([
-    [1, 'the first row was run (--canary): compare their results with what was expected'],
-    [5, 'the first 5 rows were run (--canary): compare their results with what was expected'],
+    [1, 'the first row was run as a canary: compare their results with what was expected'],
+    [5, 'the first 5 rows were run as a canary: compare their results with what was expected'],
   ])('says after a canary of %i rows what to do', (rows, reason) => {
     given(rows).when(pauseAfterCanary).then(reason)
   })
@@ -114,7 +115,7 @@ describe('a batch', () => {
 describe('an order of a person', () => {
   const CANCELLED = new Fault(
     'usage',
-    'Batch b1 was cancelled; that cannot be undone. Submit its results with --retry cancelled.',
+    words`Batch b1 was cancelled; that cannot be undone. Submit its results with ${{ set: 'retry', to: 'cancelled' }}.`,
   )
 
   test.each([

@@ -11,6 +11,7 @@ import {
   type SettledRow,
 } from '../../../src/ledger/rules/resolving.ts'
 import { personAt } from '../../fixtures/ledgers.ts'
+import { saying } from '../../fixtures/words.ts'
 import { given } from './given.ts'
 
 const NOW = Date.UTC(2026, 4, 4, 9)
@@ -35,7 +36,7 @@ const resolve =
 const refused = (why: Refusal['why'], ...words: string[]): Refusal => ({
   kind: 'refused',
   why,
-  reason: expect.stringMatching(new RegExp(words.join('.*'))),
+  reason: saying(new RegExp(words.join('.*'))),
 })
 
 describe('a row in doubt', () => {

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../domain/fault.ts'
+import { words } from '../../../domain/words.ts'
 import type { Inspection } from '../../../ports/ledger/file.ts'
 
 const SQLITE_CORRUPT = 11
@@ -20,7 +21,7 @@ export function explainDamage(path: string, error: unknown): unknown {
 export function damageFault(path: string, found: string, cause?: unknown): Fault {
   return new Fault(
     'storage',
-    `The ledger ${path} is damaged (${found}). Nothing more is sent. Do not repair it: a row that a repair drops could be sent twice. Stop every tranche process; move ${path}, ${path}-wal and ${path}-shm away; put the newest backup at ${path}; then: tranche adopt --restored --reason TEXT. Unsettled rows become IN_DOUBT; look them up at the gateway.`,
+    words`The ledger ${path} is damaged (${found}). Nothing more is sent. Do not repair it: a row that a repair drops could be sent twice. Stop every process of this program; move ${path}, ${path}-wal and ${path}-shm away; put the newest backup at ${path}; then: ${{ act: 'adopt', as: 'restored' }}. Unsettled rows become IN_DOUBT; look them up at the gateway.`,
     { cause },
   )
 }

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../../domain/fault.ts'
+import { words } from '../../../domain/words.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
 import { findRows } from '../found.ts'
 import { migrate } from '../schema.ts'
@@ -14,7 +15,7 @@ export function refuseForeignCode(db: DatabaseSync, path: string): void {
   if (found === undefined) return
   throw new Fault(
     'storage',
-    `The ledger ${path} has a ${found.type} ${found.name}, which this program never makes: another program wrote to it, and what it holds may not be true. Nothing was sent. Find out who did it, and compare the record with a backup (tranche doctor --deep) before anything is sent from it.`,
+    words`The ledger ${path} has a ${found.type} ${found.name}, which this program never makes: another program wrote to it, and what it holds may not be true. Nothing was sent. Find out who did it, and compare the record with a backup (${{ act: 'diagnose', look: 'deep' }}) before anything is sent from it.`,
   )
 }
 

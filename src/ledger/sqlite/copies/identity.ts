@@ -87,7 +87,7 @@ export function identityIn(db: DatabaseSync): Identity | null {
   }
 }
 
-/** When `tranche backup` made this copy; null: it is none, or was adopted. */
+/** When this copy was made as a backup; null: it is none, or was adopted. */
 function copiedAtMs(db: DatabaseSync): number | null {
   const copiedAt = metaIn(db).get('copied_at')
   return copiedAt === undefined ? null : Number(copiedAt)

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../../domain/errors.ts'
 import { Fault } from '../../../domain/fault.ts'
+import { type Words, words } from '../../../domain/words.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
 import type { Place } from '../commit.ts'
 import { openContinuity } from './continuity.ts'
@@ -95,6 +96,7 @@ function lookAt(path: string): BigIntStats | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })
 }
 
+const RESTORED = { act: 'adopt', as: 'restored' } as const
 const FORGOTTEN = 'what was committed a moment ago is not in it any more'
 
 function isSame(a: FileIdentity | null, b: FileIdentity | null): boolean {
@@ -109,7 +111,7 @@ function setBackFault(db: DatabaseSync, path: string, ledgerId: string, noticed:
   markAsOld(db, path, ledgerId)
   return new Fault(
     'storage',
-    `An older state was put over the ledger ${path} while it was in use: ${noticed}. Nothing more is sent. Requests that were open may have been executed, and their answers are not recorded. End every other tranche process. Put the newest state there is in its place, then: tranche adopt --restored --reason TEXT (every unsettled row becomes IN_DOUBT)`,
+    words`An older state was put over the ledger ${path} while it was in use: ${noticed}. Nothing more is sent. Requests that were open may have been executed, and their answers are not recorded. End every other process of this program. Put the newest state there is in its place, then: ${RESTORED} (every unsettled row becomes IN_DOUBT)`,
   )
 }
 
@@ -131,7 +133,7 @@ function goneFault(db: DatabaseSync, path: string, ledgerId: string, missing: st
       : `These may have been executed and their answers are not recorded: ${open.join('; ')}.`
   return new Fault(
     'storage',
-    `${missing} ${what} while it was in use. Nothing more is sent. ${doubt} ${save(db, path, ledgerId)}`,
+    words`${missing} ${what} while it was in use. Nothing more is sent. ${doubt} ${save(db, path, ledgerId)}`,
   )
 }
 
@@ -151,7 +153,7 @@ function openRows(db: DatabaseSync): string[] {
  * SQLite still has the removed files open: what they hold is written to a new one. Only that one knows the new epoch, so
  * that whatever stands in the ledger's place at the next start, older, sends nothing.
  */
-function save(db: DatabaseSync, path: string, ledgerId: string): string {
+function save(db: DatabaseSync, path: string, ledgerId: string): Words {
   const before = (identityIn(db)?.epochs ?? []).map((known) => known.epoch)
   const epoch = nextEpoch([...before, readEpoch(path)?.epoch ?? ''])
   const saved = join(dirname(path), `ledger.saved-${process.pid}.db`)
@@ -163,7 +165,7 @@ function save(db: DatabaseSync, path: string, ledgerId: string): string {
     remember(copy, { ledgerFile: noFile, machine: null, epochs: [{ epoch, file: null }], overrules: false })
     copy.close()
     stageEpoch(path, { ledgerId, epoch }).put()
-    return `All that it held is saved in ${saved}. End every other tranche process, remove ${path}-wal and ${path}-shm, put ${saved} in the place of ${path}, then: tranche adopt --moved --reason TEXT`
+    return words`All that it held is saved in ${saved}. End every other process of this program, remove ${path}-wal and ${path}-shm, put ${saved} in the place of ${path}, then: ${{ act: 'adopt', as: 'moved' }}`
   } catch (error) {
     const why = messageOf(error)
     try {
@@ -171,7 +173,7 @@ function save(db: DatabaseSync, path: string, ledgerId: string): string {
     } catch {
       // The directory has gone as well: a new ledger there will be a new one.
     }
-    return `What it held could not be saved (${why}). Put the newest copy in the place of ${path}, then: tranche adopt --restored --reason TEXT`
+    return words`What it held could not be saved (${why}). Put the newest copy in the place of ${path}, then: ${RESTORED}`
   } finally {
     process.umask(mask)
   }
