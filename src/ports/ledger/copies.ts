@@ -20,7 +20,7 @@ export interface CopyLedger {
    */
   renewEpoch(register?: EpochRegister | null): Promise<void>
   /**
-   * Takes this ledger over, by the holder of the worker lock. `restored`: what is READY or SENDING becomes IN_DOUBT first;
+   * Takes this ledger over, while no worker sends. `restored`: what is READY or SENDING becomes IN_DOUBT first;
    * broken off, it goes on when it is called again. Resolves to the rows that this call brought into doubt.
    */
   adopt(how: Adoption, reason: string, actor: Actor, nowMs: number): Promise<number>

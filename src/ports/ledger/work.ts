@@ -1,4 +1,5 @@
-// The ledger, for whatever sends: what is due, claims, settlements.
+// The ledger, for whatever sends: what is due, claims, settlements. Its caller is the owner of what it claims. How an engine
+// keeps owners apart is its own: one worker at a time under a lock, or several with a lease each.
 
 import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
@@ -79,11 +80,11 @@ export interface WorkableBatch {
 }
 
 export interface WorkLedger {
-  /** On start, by the holder of the worker lock only: whatever is SENDING belonged to a dead process and becomes IN_DOUBT. */
+  /** On start, before the owner claims anything: what is SENDING and has no living owner becomes IN_DOUBT. Resolves to their number. */
   sweep(nowMs: number): Promise<number>
   /**
-   * While working, by the holder of the worker lock only: rows past their answer-by that no request is open for. None should
-   * be there; a bug between claim and settle would leave one, and its batch would never end.
+   * While working: the owner's own rows past their answer-by for which it has no request open. None should be there; a bug
+   * between claim and settle would leave one, and its batch would never end.
    */
   sweepForgotten(nowMs: number, inFlight: ReadonlySet<RowId>): Promise<number>
   /**
