@@ -9,26 +9,21 @@ import type { App } from '../../src/app.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { takeLock } from '../../src/files/lock.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import { CLERK, NOW, openAccount, refund, type SqlitePlace, sqlitePlace, submit, work } from '../fixtures/ledgers.ts'
+import { CLERK, NOW, refund, submit, work } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place, sqlite, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
-let place: SqlitePlace
 let dir: string
 let out: string
-let ledger: Ledger
 let batchId: BatchId
 
+useSqliteLedger()
 beforeEach(async () => {
-  place = await sqlitePlace()
   dir = await mkdtemp(join(tmpdir(), 'tranche-results-'))
   out = join(dir, 'out.csv')
-  ledger = place.open()
-  batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  batchId = await submit(ledger, accountId, [refund('A')])
   await work(ledger, batchId, 'A', 'IN_DOUBT')
 })
-afterEach(async () => {
-  await place.remove()
-  await rm(dir, { recursive: true, force: true })
-})
+afterEach(() => rm(dir, { recursive: true, force: true }))
 
 /** A process, as far as it writes results. Time passes only when it waits: by `leapMs` at least. */
 function processThat(onWait: () => void = () => {}, leapMs = 0): App {
@@ -39,8 +34,8 @@ function processThat(onWait: () => void = () => {}, leapMs = 0): App {
     await new Promise((resolve) => setImmediate(resolve))
   }
   const clock = { nowMs: () => NOW + atMs, monotonicMs: () => atMs, sleep }
-  const paths = { ledger: place.path, workerLock: join(place.dir, 'worker.lock') }
-  return { clock, paths, config: { dataDir: place.dir, merchants: new Map() } } as unknown as App
+  const paths = { ledger: sqlite.path, workerLock: join(sqlite.dir, 'worker.lock') }
+  return { clock, paths, config: { dataDir: sqlite.dir, merchants: new Map() } } as unknown as App
 }
 
 const request = (): ResultsRequest => ({ out, inputPath: null, bom: false })
@@ -93,7 +88,7 @@ test('an older reading is not shown over a newer one that is then noted as the n
 
 test('whoever stands still with the results of a batch is named to the next one, who writes nothing', async () => {
   const holder = { pid: 4711, host: 'here', command: 'results', startedAtMs: NOW }
-  const lock = takeLock(join(place.dir, `results-${batchId.at(-1)}.lock`), holder)
+  const lock = takeLock(join(sqlite.dir, `results-${batchId.at(-1)}.lock`), holder)
   const patient = processThat(undefined, 10_000)
   const refused = await writeBatchResults(patient, ledger, batchId, request()).catch((error: unknown) => error)
   expect(refused).toMatchObject({ code: 'stopped', message: expect.stringContaining('process (4711 on here)') })

@@ -1,20 +1,12 @@
 // What people did, as the record tells it.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { PersonAct } from '../../src/domain/acts.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import { CLERK, type LedgerPlace, listOf, NOW, openAccount, personAt, refund, submit } from '../fixtures/ledgers.ts'
+import { CLERK, listOf, NOW, personAt, refund, submit } from '../fixtures/ledgers.ts'
+import { accountId, ledger } from '../fixtures/use-ledger.ts'
 
-export function describeActs(place: () => Promise<LedgerPlace>): void {
+export function describeActs(): void {
   describe('acts', () => {
-    let ledger: Ledger
-    let at: LedgerPlace
-    beforeEach(async () => {
-      at = await place()
-      ledger = at.open()
-    })
-    afterEach(() => at.remove())
-
     const backup = (n: number, over: Partial<PersonAct> = {}): PersonAct => ({
       ...{ what: 'backup', actor: CLERK, details: { file: `copy-${n}.db` } },
       ...over,
@@ -30,7 +22,6 @@ export function describeActs(place: () => Promise<LedgerPlace>): void {
     }, 60_000)
 
     test('stand between the files that were recorded and the doubts that were resolved', async () => {
-      const accountId = await openAccount(ledger)
       await ledger.recordAct(backup(1), NOW + 1)
       const batchId = await submit(ledger, accountId, [refund('R-1')])
       await ledger.pause(batchId, 'look', personAt('ann', 'Ann'), NOW)

@@ -1,8 +1,7 @@
 // What arrives by two doors at once: a file between its review and its recording, messages beside a cancel.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import { describe, expect, test } from 'vitest'
+import type { BatchId } from '../../src/domain/ids.ts'
 import {
   CLERK,
   claim,
@@ -10,7 +9,6 @@ import {
   DAY_MS,
   dueIn,
   headerOf,
-  type LedgerPlace,
   messageOf,
   NOW,
   openAccount,
@@ -23,19 +21,9 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
 
-export function describeArrivals(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeArrivals(): void {
   async function taken(reference: string, over: Parameters<typeof refund>[1] = {}, nowMs = NOW) {
     const answer = await place.open().recordMessage(messageOf(accountId, refund(reference, over), { nowMs }))
     if (answer.kind === 'refused') throw new Error(answer.reason)

@@ -1,8 +1,8 @@
 // Reading and steering: what a person is told about a batch, and what a person can order.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { endingOf } from '../../src/domain/batch-status.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { exitCodeOf } from '../../src/present/exit-codes.ts'
 import {
@@ -12,7 +12,6 @@ import {
   dueIn,
   factsWith,
   faultyRow,
-  type LedgerPlace,
   listOf,
   NOW,
   openAccount,
@@ -24,19 +23,9 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
 
-export function describeBook(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeBook(): void {
   const view = async (batchId: string) => {
     const found = await ledger.batch(batchId)
     if (found === null) throw new Error(`no batch ${batchId}`)

@@ -1,9 +1,8 @@
 // What stops a batch by itself before all of it is sent: a canary, too many declines.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DraftHeader } from '../../src/domain/draft.ts'
-import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { BatchId, RowId } from '../../src/domain/ids.ts'
 import {
   CLERK,
   claim,
@@ -11,28 +10,16 @@ import {
   dueIn,
   dueRow,
   faultyRow,
-  type LedgerPlace,
   NOW,
-  openAccount,
   refund,
   rowOf,
   settle,
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger } from '../fixtures/use-ledger.ts'
 
-export function describeBrakes(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeBrakes(): void {
   const due = async (batchId: BatchId, nowMs = NOW) =>
     (await dueIn(ledger, batchId, nowMs)).map((row) => row.instruction.reference)
   const holdOf = async (batchId: BatchId) => {

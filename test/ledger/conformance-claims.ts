@@ -1,7 +1,7 @@
 // Claiming: who may send, and that nobody is told before it is written.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, RowId } from '../../src/domain/ids.ts'
+import { describe, expect, test } from 'vitest'
+import type { RowId } from '../../src/domain/ids.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
@@ -11,7 +11,6 @@ import {
   dueIn,
   dueRow,
   headerOf,
-  type LedgerPlace,
   messageOf,
   NOW,
   openAccount,
@@ -23,21 +22,11 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
 
 const NOT_FREE = { kind: 'not-free' }
 
-export function describeClaims(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeClaims(): void {
   describe('a claim', () => {
     test('makes the row SENDING, one attempt further, and has been written when it resolves', async () => {
       const other = place.open()

@@ -1,10 +1,9 @@
 // Doubts: what a person may say of them, when, and what it moves.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Resolution } from '../../src/domain/doubt.ts'
 import type { DraftHeader } from '../../src/domain/draft.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import type { DueRow } from '../../src/ports/ledger/work.ts'
 import {
   auditOf,
@@ -17,7 +16,6 @@ import {
   dueRow,
   factsWith,
   headerOf,
-  type LedgerPlace,
   listOf,
   messageOf,
   NOW,
@@ -33,24 +31,14 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
 import { saying } from '../fixtures/words.ts'
 
 const REST_MS = 900_000
 const SENT_MS = NOW + 100
 const LATER = SENT_MS + REST_MS
 
-export function describeDoubts(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeDoubts(): void {
   const found = (reference: string, over: Partial<Resolution> = {}): Resolution => ({
     ...{ reference, merchant: null, attempt: null, row: null, finding: 'approved', transactionId: null },
     ...{ reason: 'looked it up', restMs: REST_MS, ...over },

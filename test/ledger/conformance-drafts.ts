@@ -1,11 +1,10 @@
 // Files on their way in: nothing is there before all of it is there, and nothing is there twice.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DraftHeader, DraftRow, RetryStatus } from '../../src/domain/draft.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { Finding } from '../../src/domain/resolution.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claim,
@@ -18,7 +17,6 @@ import {
   factsWith,
   faultyRow,
   headerOf,
-  type LedgerPlace,
   messageOf,
   NOW,
   openAccount,
@@ -34,19 +32,9 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
 
-export function describeDrafts(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeDrafts(): void {
   const check = (rows: readonly (Instruction | DraftRow)[], over: Partial<DraftHeader> = {}) =>
     reviewOnly(ledger, headerOf(accountId, over), rows)
 

@@ -1,34 +1,11 @@
 // What is wrong with a draft: every fault, the few lines a person reads of many, and the rows to be mended.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Draft, DraftHeader, DraftReview, DraftRow, RowFault } from '../../src/domain/draft.ts'
-import type { AccountId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import {
-  EUR,
-  faultyRow,
-  headerOf,
-  type LedgerPlace,
-  listOf,
-  openAccount,
-  refund,
-  review,
-  rowOf,
-  submit,
-} from '../fixtures/ledgers.ts'
+import { EUR, faultyRow, headerOf, listOf, refund, review, rowOf, submit } from '../fixtures/ledgers.ts'
+import { accountId, ledger } from '../fixtures/use-ledger.ts'
 
-export function describeFaults(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeFaults(): void {
   async function look<T>(
     rows: readonly DraftRow[],
     see: (draft: Draft, review: DraftReview) => Promise<T>,

@@ -1,14 +1,12 @@
 // Messages of other services: known by their reference, recorded before anyone is told.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { IntakeMessage } from '../../src/ports/ledger/intake.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   DAY_MS,
   dueRow,
-  type LedgerPlace,
   listOf,
   messageOf,
   NOW,
@@ -19,19 +17,9 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
 
-export function describeMessages(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeMessages(): void {
   describe('a message', () => {
     test('is in the record, due, when its promise resolves', async () => {
       const other = place.open()

@@ -15,12 +15,10 @@ import {
   factsWith,
   faultyRow,
   headerOf,
-  type LedgerPlace,
   listOf,
   messageOf,
   NOW,
   OWN_RULES,
-  openAccount,
   purgeAll,
   refund,
   reviewOnly,
@@ -30,6 +28,7 @@ import {
   settle,
   submit,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger } from '../fixtures/use-ledger.ts'
 
 const MAIL = 'ann@example.test'
 
@@ -83,59 +82,49 @@ async function decisions(
   return decided
 }
 
-export function describePurge(newPlace: () => Promise<LedgerPlace>): void {
+export function describePurge(renew: () => Promise<void>): void {
   describe('a purge', () => {
     test('changes nothing that any later submit of any file decides', async () => {
       await fc.assert(
         fc.asyncProperty(files, outcomes, files, async (earlier, ends, later) => {
-          const place = await newPlace()
-          try {
-            const ledger = place.open()
-            const accountId = await openAccount(ledger)
-            const toRows = (wanted: readonly Wanted[]) => wanted.map((one, i) => rowFor(one, i + 1))
-            const recorded = earlier.map(toRows)
-            const batches: BatchId[] = []
-            let transaction = 7_000
-            for (const rows of recorded) {
-              const bad = faultyRow(rows.length + 1, 'bad', { cells: ['bad', MAIL] })
-              const batchId = await submit(ledger, accountId, [...rows, bad], { columns: COLUMNS })
-              batches.push(batchId)
-              for (const { reference, state } of await rowsIn(ledger, batchId)) {
-                if (state !== 'READY') continue
-                const to = ends[transaction % ends.length] as Settlement['to']
-                const row = await claimNamed(ledger, batchId, reference as string)
-                await settle(ledger, row, to, {
-                  facts: factsWith(String(++transaction)),
-                  answerText: MAIL,
-                  reason: `no, ${MAIL}`,
-                })
-              }
+          await renew()
+          const toRows = (wanted: readonly Wanted[]) => wanted.map((one, i) => rowFor(one, i + 1))
+          const recorded = earlier.map(toRows)
+          const batches: BatchId[] = []
+          let transaction = 7_000
+          for (const rows of recorded) {
+            const bad = faultyRow(rows.length + 1, 'bad', { cells: ['bad', MAIL] })
+            const batchId = await submit(ledger, accountId, [...rows, bad], { columns: COLUMNS })
+            batches.push(batchId)
+            for (const { reference, state } of await rowsIn(ledger, batchId)) {
+              if (state !== 'READY') continue
+              const to = ends[transaction % ends.length] as Settlement['to']
+              const row = await claimNamed(ledger, batchId, reference as string)
+              await settle(ledger, row, to, {
+                facts: factsWith(String(++transaction)),
+                answerText: MAIL,
+                reason: `no, ${MAIL}`,
+              })
             }
-            const all = [...recorded, ...later.map(toRows)]
-            const names = all.map((_, i) => batches[i] ?? batches[0] ?? ('none' as BatchId))
-            const before = await decisions(ledger, accountId, all, names)
-            const rows = recorded.reduce((sum, one) => sum + one.length + 1, 0)
-            expect(await purgeAll(ledger)).toBe(rows)
-            expect(await decisions(ledger, accountId, all, names)).toEqual(before)
-            const told = await Promise.all(batches.map((batchId) => rowsIn(ledger, batchId)))
-            expect(
-              JSON.stringify(told, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
-            ).not.toContain(MAIL)
-            for (const row of all.flat())
-              expect(JSON.stringify(await ledger.history(row.reference))).not.toContain(MAIL)
-            expect(await auditOf(ledger)).toEqual([])
-          } finally {
-            await place.remove()
           }
+          const all = [...recorded, ...later.map(toRows)]
+          const names = all.map((_, i) => batches[i] ?? batches[0] ?? ('none' as BatchId))
+          const before = await decisions(ledger, accountId, all, names)
+          const rows = recorded.reduce((sum, one) => sum + one.length + 1, 0)
+          expect(await purgeAll(ledger)).toBe(rows)
+          expect(await decisions(ledger, accountId, all, names)).toEqual(before)
+          const told = await Promise.all(batches.map((batchId) => rowsIn(ledger, batchId)))
+          expect(JSON.stringify(told, (_, value) => (typeof value === 'bigint' ? String(value) : value))).not.toContain(
+            MAIL,
+          )
+          for (const row of all.flat()) expect(JSON.stringify(await ledger.history(row.reference))).not.toContain(MAIL)
+          expect(await auditOf(ledger)).toEqual([])
         }),
         { numRuns: 25, endOnFailure: true },
       )
     }, 120_000)
 
     test('of messages takes a day that is over, and the texts of those that were refused', async () => {
-      const place = await newPlace()
-      const ledger = place.open()
-      const accountId = await openAccount(ledger)
       const cells = { cust_email: MAIL }
       const taken = await ledger.recordMessage(messageOf(accountId, refund('R-1'), { cells, nowMs: NOW }))
       expect(taken.kind).toBe('accepted')
@@ -155,13 +144,9 @@ export function describePurge(newPlace: () => Promise<LedgerPlace>): void {
         ['purge', batchId, 'clerk@desk'],
         ['purge', null, 'clerk@desk'],
       ])
-      await place.remove()
     })
 
     test('keeps why a person said what became of a row, and its act tells what was taken', async () => {
-      const place = await newPlace()
-      const ledger = place.open()
-      const accountId = await openAccount(ledger)
       const batchId = await submit(ledger, accountId, [refund('R-1')])
       await settle(ledger, await claimNamed(ledger, batchId, 'R-1'), 'IN_DOUBT', { facts: null, reason: MAIL })
       const found = { merchant: null, attempt: null, row: null, transactionId: '7', reason: 'portal', restMs: 0 }
@@ -176,13 +161,9 @@ export function describePurge(newPlace: () => Promise<LedgerPlace>): void {
       ])
       const purges = (await listOf(ledger.log(null))).filter(({ what }) => what === 'purge')
       expect(purges).toMatchObject([{ details: { rows: 1, taken: expect.stringContaining('except those of resol') } }])
-      await place.remove()
     })
 
     test('keeps the word by which a refusal is counted, and not its text', async () => {
-      const place = await newPlace()
-      const ledger = place.open()
-      const accountId = await openAccount(ledger)
       const reasons = ['invalid amount', 'Insufficient funds', `house rule 7, ${MAIL}`, 'because', null]
       const references = reasons.map((_, i) => `R-${i}`)
       const batchId = await submit(ledger, accountId, [...references.map((one) => refund(one)), faultyRow(6, 'bad')])
@@ -198,13 +179,9 @@ export function describePurge(newPlace: () => Promise<LedgerPlace>): void {
       const told = (await rowsIn(ledger, batchId)).map(({ reason }) => reason)
       expect(new Set(told)).toEqual(new Set(['its cells and texts were purged from the record']))
       expect(await auditOf(ledger)).toEqual([])
-      await place.remove()
     })
 
     test('leaves a batch with a late answer that nobody has looked at', async () => {
-      const place = await newPlace()
-      const ledger = place.open()
-      const accountId = await openAccount(ledger)
       const batchId = await submit(ledger, accountId, [refund('R-1')])
       const row = await claimNamed(ledger, batchId, 'R-1')
       await settle(ledger, row, 'IN_DOUBT', { facts: null })
@@ -222,7 +199,6 @@ export function describePurge(newPlace: () => Promise<LedgerPlace>): void {
       expect((await ledger.toPurge(NOW + 9 * DAY_MS)).left).toEqual([{ batchId, why: 'late-answers' }])
       await ledger.resume(batchId, 'looked', CLERK, NOW)
       expect(await purgeAll(ledger)).toBe(1)
-      await place.remove()
     })
   })
 }

@@ -1,12 +1,11 @@
 // Refunds of one order: never more than its sale where that is recorded; asked about where it is not.
 
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DraftHeader, DraftRow } from '../../src/domain/draft.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claimNamed,
@@ -14,7 +13,6 @@ import {
   EUR,
   factsWith,
   headerOf,
-  type LedgerPlace,
   messageOf,
   NOW,
   openAccount,
@@ -28,19 +26,9 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
 
-export function describeRefunds(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeRefunds(): void {
   const check = (rows: readonly (Instruction | DraftRow)[], over: Partial<DraftHeader> = {}) =>
     reviewOnly(ledger, headerOf(accountId, over), rows)
   const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>

@@ -1,9 +1,8 @@
 // Settling: where an answer moves a row, what a late one does, and when the machine stops itself.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { standingOf } from '../../src/domain/batch-status.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import {
   CLERK,
   claim,
@@ -11,7 +10,6 @@ import {
   dueIn,
   dueRow,
   factsWith,
-  type LedgerPlace,
   NOW,
   openAccount,
   refund,
@@ -21,19 +19,9 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
 
-export function describeSettling(newPlace: () => Promise<LedgerPlace>): void {
-  let place: LedgerPlace
-  let ledger: Ledger
-  let accountId: AccountId
-
-  beforeEach(async () => {
-    place = await newPlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
-  })
-  afterEach(() => place.remove())
-
+export function describeSettling(): void {
   const batchOf = (...references: string[]) =>
     submit(
       ledger,

@@ -2,6 +2,7 @@
 
 import { describe } from 'vitest'
 import type { LedgerPlace } from '../fixtures/ledgers.ts'
+import { useLedger } from '../fixtures/use-ledger.ts'
 import { describeActs } from './conformance-acts.ts'
 import { describeArrivals } from './conformance-arrivals.ts'
 import { describeBook } from './conformance-book.ts'
@@ -19,18 +20,19 @@ import { describeSettling } from './conformance-settling.ts'
 /** `place` makes an empty place for each test; every opening of it is another connection to the same record. */
 export function describeLedger(name: string, place: () => Promise<LedgerPlace>): void {
   describe(name, () => {
-    describeDrafts(place)
-    describeFaults(place)
-    describeMessages(place)
-    describeArrivals(place)
-    describeRefunds(place)
-    describeClaims(place)
-    describeSettling(place)
-    describeDoubts(place)
-    describeBrakes(place)
-    describeBook(place)
-    describeActs(place)
-    describePurge(place)
+    const renew = useLedger(place)
+    describeDrafts()
+    describeFaults()
+    describeMessages()
+    describeArrivals()
+    describeRefunds()
+    describeClaims()
+    describeSettling()
+    describeDoubts()
+    describeBrakes()
+    describeBook()
+    describeActs()
+    describePurge(renew)
     describeModel(place)
   })
 }

@@ -3,38 +3,21 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
-import {
-  CLERK,
-  headerOf,
-  messageOf,
-  openAccount,
-  refund,
-  reviewOnly,
-  rowsIn,
-  type SqlitePlace,
-  sqlitePlace,
-  submit,
-} from '../fixtures/ledgers.ts'
+import { CLERK, headerOf, messageOf, refund, reviewOnly, rowsIn, submit } from '../fixtures/ledgers.ts'
+import { accountId, ledger, sqlite, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
 const ROUNDS = 30
 
-let place: SqlitePlace
-let ledger: Ledger
-let accountId: AccountId
 let children: Child[]
 
-beforeEach(async () => {
+useSqliteLedger()
+beforeEach(() => {
   children = []
-  place = await sqlitePlace()
-  ledger = place.open()
-  accountId = await openAccount(ledger)
 })
 afterEach(async () => {
   for (const child of children) await child.kill()
-  await place.remove()
 })
 
 describe('a worker killed between claim and settlement', () => {
@@ -49,7 +32,7 @@ describe('a worker killed between claim and settlement', () => {
     let unanswered = 0
 
     for (let round = 0; round < ROUNDS; round++) {
-      const worker = startChild('child-worker.ts', place.dir, batchId, String(1 + (round % 6)))
+      const worker = startChild('child-worker.ts', sqlite.dir, batchId, String(1 + (round % 6)))
       children.push(worker)
       const last = 1 + ((round * 7) % 23)
       await worker.said(/^claimed/)
@@ -90,10 +73,10 @@ describe('a worker killed between claim and settlement', () => {
 describe('a submit killed while it records', () => {
   /** Kills it when its draft has begun to stand in the file but is not visible yet. */
   async function killedWhileRecording(word: string): Promise<Child> {
-    const submitter = startChild('child-submitter.ts', place.dir, String(accountId), '20000', word)
+    const submitter = startChild('child-submitter.ts', sqlite.dir, String(accountId), '20000', word)
     children.push(submitter)
     await submitter.said(/^recording/)
-    const db = new DatabaseSync(place.path, { readOnly: true })
+    const db = new DatabaseSync(sqlite.path, { readOnly: true })
     const begun = db.prepare(
       "SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = 'draft'",
     )
@@ -105,7 +88,7 @@ describe('a submit killed while it records', () => {
   }
 
   const held = () => {
-    const db = new DatabaseSync(place.path, { readOnly: true })
+    const db = new DatabaseSync(sqlite.path, { readOnly: true })
     const { n } = db.prepare('SELECT count(*) AS n FROM instruction').get() as { n: number }
     db.close()
     return n
@@ -138,9 +121,9 @@ describe('a submit killed while it records', () => {
 
 describe('a submit that is recording', () => {
   test('makes a message with one of its references wait, and the message is then its duplicate', async () => {
-    const submitter = startChild('child-submitter.ts', place.dir, String(accountId), '6000', 'K')
+    const submitter = startChild('child-submitter.ts', sqlite.dir, String(accountId), '6000', 'K')
     children.push(submitter)
-    const db = new DatabaseSync(place.path, { readOnly: true })
+    const db = new DatabaseSync(sqlite.path, { readOnly: true })
     const begun = db.prepare(
       "SELECT count(*) AS n FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE b.stage = 'draft'",
     )

@@ -2,26 +2,22 @@
 
 import { execFileSync } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { deathOf } from '../fixtures/deaths.ts'
-import { CLERK, NOW, openAccount, refund, type SqlitePlace, sqlitePlace, submit } from '../fixtures/ledgers.ts'
+import { CLERK, NOW, refund, submit } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place, sqlite, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
-let place: SqlitePlace
-let ledger: Ledger
 let batchId: BatchId
 
 /** Without a witness, so that nothing else tells. */
+useSqliteLedger()
 beforeEach(async () => {
-  place = await sqlitePlace()
-  ledger = place.open()
   await ledger.renewEpoch()
-  batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+  batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
 })
-afterEach(() => place.remove())
 
-const shell = (script: string) => execFileSync('sh', ['-ec', script], { cwd: place.dir })
+const shell = (script: string) => execFileSync('sh', ['-ec', script], { cwd: sqlite.dir })
 /** The witness within as well: nothing but the marks tells. */
 const KEEP = 'mkdir bak; cp -a ledger.db* *.witness bak'
 const pause = () => ledger.pause(batchId, 'try', CLERK, NOW)
@@ -29,7 +25,7 @@ const resume = () => ledger.resume(batchId, 'try', CLERK, NOW)
 const PUT_OVER = { code: 'storage', message: expect.stringContaining('An older state was put over the ledger') }
 
 function acts(): number {
-  const db = new DatabaseSync(place.path)
+  const db = new DatabaseSync(sqlite.path)
   const { count } = db.prepare('SELECT count(*) AS count FROM act').get() as { count: number }
   db.close()
   return count

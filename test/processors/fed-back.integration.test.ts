@@ -5,42 +5,23 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RetryStatus } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { plainId } from '../../src/domain/instruction.ts'
 import type { State } from '../../src/domain/states.ts'
 import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
 import { carriedColumns } from '../../src/ingest/header.ts'
 import { surveyFile } from '../../src/ingest/inspect-file.ts'
 import { readRows } from '../../src/ingest/rows.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import { writeResults } from '../../src/results/write.ts'
-import {
-  CLERK,
-  claimNamed,
-  dueIn,
-  NOW,
-  openAccount,
-  rowsIn,
-  type SqlitePlace,
-  sqlitePlace,
-  work,
-} from '../fixtures/ledgers.ts'
+import { CLERK, claimNamed, dueIn, NOW, rowsIn, work } from '../fixtures/ledgers.ts'
+import { accountId, ledger, sqlite, useSqliteLedger } from '../fixtures/use-ledger.ts'
 import { encode, READING, toCsv, type Written, withFile } from '../ingest/table.ts'
 
-let place: SqlitePlace
-let ledger: Ledger
-let accountId: AccountId
-async function openPlace(): Promise<void> {
-  place = await sqlitePlace()
-  ledger = place.open()
-  accountId = await openAccount(ledger)
-}
-beforeEach(openPlace)
-afterEach(() => place.remove())
+const renew = useSqliteLedger()
 
 const HEADER = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id', 'größe', 'note']
 const REFERENCES = [
@@ -121,7 +102,7 @@ async function settled(fates: readonly Fate[]): Promise<BatchId> {
 }
 
 async function resultsOf(batchId: BatchId): Promise<string[][]> {
-  const out = join(place.dir, `${batchId}.csv`)
+  const out = join(sqlite.dir, `${batchId}.csv`)
   const reading = await ledger.openReading(batchId, NOW)
   try {
     await writeResults(reading, { out, inputPath: null, bom: false, sinceMs: null, reasonRules: [] })
@@ -205,8 +186,7 @@ test('whatever was done to a results file, only rows that may run again do, each
   let refused = 0
   await fc.assert(
     fc.asyncProperty(trial, async ({ fates, manglings, seed, encoding, delimiter, retry }) => {
-      await place.remove()
-      await openPlace()
+      await renew()
       const first = await settled(fates)
       const before = await rowsIn(ledger, first)
       const recorded = new Map(before.map((row) => [row.reference, row]))

@@ -1,28 +1,13 @@
 // One file handed in more than once at the same moment: it is one batch, whoever comes first.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import { describe, expect, test } from 'vitest'
+import type { BatchId } from '../../src/domain/ids.ts'
 import type { InstructionFile, Reviewed, SubmitRequest } from '../../src/domain/submission.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
-import {
-  CLERK,
-  EUR,
-  faultyRow,
-  type LedgerPlace,
-  NOW,
-  openAccount,
-  refund,
-  rowOf,
-  sqlitePlace,
-} from '../fixtures/ledgers.ts'
+import { CLERK, EUR, faultyRow, NOW, refund, rowOf } from '../fixtures/ledgers.ts'
+import { accountId, place, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
-let place: LedgerPlace
-let accountId: AccountId
-beforeEach(async () => {
-  place = await sqlitePlace()
-  accountId = await openAccount(place.open())
-})
-afterEach(() => place.remove())
+useSqliteLedger()
 
 const fileOf = (sha256: string): InstructionFile => ({
   ...{ name: 'refunds.csv', sha256, columns: ['reference'], fedBack: false },

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findCardsIn } from '../../src/app/inbox.ts'
 import { openInstructionFile } from '../../src/app/instruction-file.ts'
 import { Fault } from '../../src/domain/fault.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import type { InboxEvent } from '../../src/domain/inbox.ts'
 import { fingerprintOf } from '../../src/domain/interpretation.ts'
 import { NO_MERCHANT } from '../../src/domain/merchant.ts'
@@ -22,7 +22,8 @@ import { createInboxWork, type InboxParts, type InboxWork } from '../../src/proc
 import { ManualClock } from '../fixtures/clock.ts'
 import { refunds, toCsv } from '../fixtures/files.ts'
 import { deepFolder, takenIn } from '../fixtures/inboxes.ts'
-import { CLERK, type LedgerPlace, listOf, NOW, openAccount, purgeAll, sqlitePlace } from '../fixtures/ledgers.ts'
+import { CLERK, listOf, NOW, purgeAll } from '../fixtures/ledgers.ts'
+import { accountId, ledger, place, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
 const PAN = '4111111111111111'
 const OPTIONS = {
@@ -42,27 +43,19 @@ const REQUEST: Omit<SubmitRequest, 'accountId'> = {
   ...{ expectCount: null, expectTotals: [], canaryRows: null, maxDeclinedPercent: null, nowMs: NOW },
 }
 
-let place: LedgerPlace
-let ledger: Ledger
-let accountId: AccountId
 let clock: ManualClock
 let dir: string
 let folder: OpenedInbox
 let told: InboxEvent[]
 
+useSqliteLedger()
 beforeEach(async () => {
-  place = await sqlitePlace()
-  ledger = place.open()
-  accountId = await openAccount(ledger)
   clock = new ManualClock(NOW)
   dir = await mkdtemp(join(tmpdir(), 'tranche-inbox-'))
   folder = await openInbox({ path: dir, stableMs: 0, clock })
   told = []
 })
-afterEach(async () => {
-  await place.remove()
-  await rm(dir, { recursive: true, force: true })
-})
+afterEach(() => rm(dir, { recursive: true, force: true }))
 
 const line = (text: string) => [text]
 

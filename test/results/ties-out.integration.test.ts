@@ -7,44 +7,21 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DraftRow } from '../../src/domain/draft.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { type Currency, formatAmount } from '../../src/domain/money.ts'
 import type { WrittenResults } from '../../src/domain/written-results.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { writeResults } from '../../src/results/write.ts'
-import {
-  CLERK,
-  claim,
-  dueIn,
-  EUR,
-  faultyRow,
-  type LedgerPlace,
-  NOW,
-  openAccount,
-  refund,
-  rowOf,
-  sale,
-  settle,
-  sqlitePlace,
-  submit,
-} from '../fixtures/ledgers.ts'
+import { CLERK, claim, dueIn, EUR, faultyRow, NOW, refund, rowOf, sale, settle, submit } from '../fixtures/ledgers.ts'
+import { accountId, ledger, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
 const JPY = 'JPY' as Currency
 
-let place: LedgerPlace
-let ledger: Ledger
-let accountId: AccountId
 let dir: string
+useSqliteLedger()
 beforeEach(async () => {
-  place = await sqlitePlace()
-  ledger = place.open()
-  accountId = await openAccount(ledger)
   dir = await mkdtemp(join(tmpdir(), 'tranche-ties-'))
 })
-afterEach(async () => {
-  await place.remove()
-  await rm(dir, { recursive: true })
-})
+afterEach(() => rm(dir, { recursive: true }))
 
 const ENDS = ['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'claimed', 'waits'] as const
 

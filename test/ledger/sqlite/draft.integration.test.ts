@@ -5,42 +5,24 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Draft } from '../../../src/domain/draft.ts'
-import type { AccountId } from '../../../src/domain/ids.ts'
 import { SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../src/ledger/sqlite/ledger.ts'
 import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
-import {
-  CLERK,
-  headerOf,
-  openAccount,
-  refund,
-  review,
-  rowOf,
-  type SqlitePlace,
-  sqlitePlace,
-  statesIn,
-  submit,
-  work,
-} from '../../fixtures/ledgers.ts'
+import { CLERK, headerOf, refund, review, rowOf, statesIn, submit, work } from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
 
 const ROWS = Array.from({ length: 1_600 }, (_, i) => refund(`R-${i}`))
 
-let place: SqlitePlace
-let ledger: Ledger
-let accountId: AccountId
 let opened: Freezable[]
 
-beforeEach(async () => {
+useSqliteLedger()
+beforeEach(() => {
   opened = []
-  place = await sqlitePlace()
-  ledger = place.open()
-  accountId = await openAccount(ledger)
 })
 afterEach(async () => {
   for (const one of opened) one.thaw()
   for (const one of opened) await one.ledger.close()
-  await place.remove()
 })
 
 /** As another process: it can be made to stand still between two of its commits. */
@@ -65,7 +47,7 @@ function openFreezable(): Freezable {
       if (frozen === null) run()
       else frozen.push(run)
     })
-  const { path, submitLockPath } = place
+  const { path, submitLockPath } = sqlite
   const die = (error: unknown): never => {
     throw error
   }
@@ -94,7 +76,7 @@ function rowsInFile(): number {
 }
 
 function change<T>(run: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(place.path)
+  const db = new DatabaseSync(sqlite.path)
   try {
     return run(db)
   } finally {
@@ -109,7 +91,7 @@ async function frozenWhileRecording(rows: number): Promise<Freezable & { readonl
   const stands = first.freezeWhen(() => rowsInFile() >= rows)
   const recorded = draft.record(CLERK).catch((error: unknown) => error)
   await stands
-  rmSync(place.submitLockPath)
+  rmSync(sqlite.submitLockPath)
   return { ...first, recorded }
 }
 
@@ -160,7 +142,7 @@ test('a submit that stood still before it deleted a draft leaves the batch alone
 test('a row that looks like one of another draft is noticed, whichever of the two becomes visible first', async () => {
   const first = openFreezable()
   const { draft } = await review(first.ledger, headerOf(accountId), ROWS)
-  rmSync(place.submitLockPath)
+  rmSync(sqlite.submitLockPath)
   const later = await ledger.openDraft(headerOf(accountId))
   await later.add([rowOf(1, refund('twin', { orderId: ROWS[0]?.orderId as string }))])
   const stands = first.freezeWhen(() => rowsInFile() >= ROWS.length)
@@ -179,7 +161,7 @@ test('a row that two submits retry at once runs again in one of them', async () 
   const drafts: Draft[] = []
   for (const each of [ledger, place.open()]) {
     drafts.push((await review(each, headerOf(accountId, { retry: ['FAILED'] }), [refund('A')])).draft)
-    rmSync(place.submitLockPath)
+    rmSync(sqlite.submitLockPath)
   }
   const [one, other] = drafts as [Draft, Draft]
   await one.record(CLERK)

@@ -7,11 +7,9 @@ import { performance } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId } from '../../../src/domain/ids.ts'
 import type { Currency } from '../../../src/domain/money.ts'
 import { SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../src/ledger/sqlite/ledger.ts'
-import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import { type Child, startChild } from '../../fixtures/children.ts'
 import {
   auditOf,
@@ -24,10 +22,8 @@ import {
   headerOf,
   messageOf,
   NOW,
-  openAccount,
   refund,
   reviewOnly,
-  type SqlitePlace,
   sale,
   settle,
   sqlitePlace,
@@ -35,25 +31,20 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
 import { describeLedger } from '../conformance.ts'
 
 describeLedger('a ledger in a SQLite file', sqlitePlace)
 
 describe('a SQLite file', () => {
-  let place: SqlitePlace
-  let ledger: Ledger
-  let accountId: AccountId
   let children: Child[]
 
-  beforeEach(async () => {
+  useSqliteLedger()
+  beforeEach(() => {
     children = []
-    place = await sqlitePlace()
-    ledger = place.open()
-    accountId = await openAccount(ledger)
   })
   afterEach(async () => {
     for (const child of children) await child.kill()
-    await place.remove()
   })
 
   describe('with a wall clock that was set forward while a row was in doubt', () => {
@@ -66,7 +57,7 @@ describe('a SQLite file', () => {
       const die = (error: unknown): never => {
         throw error
       }
-      const timed = openLedger({ path: place.path, submitLockPath: place.submitLockPath, die, timing })
+      const timed = openLedger({ path: sqlite.path, submitLockPath: sqlite.submitLockPath, die, timing })
       try {
         const batchId = await submit(timed, accountId, [refund('A')])
         await work(timed, batchId, 'A', 'IN_DOUBT', { sentAtMs: SENT_MS })
@@ -98,7 +89,7 @@ describe('a SQLite file', () => {
 
   /** Reads the file as it is on the disk, past the ledger's own connection. */
   function readFile<T>(sql: string): T {
-    const db = new DatabaseSync(place.path, { readOnly: true })
+    const db = new DatabaseSync(sqlite.path, { readOnly: true })
     try {
       return db.prepare(sql).get() as T
     } finally {
@@ -108,7 +99,7 @@ describe('a SQLite file', () => {
 
   /** As thousands of rows of the largest amounts would add up, which no sum of 64 bits holds. */
   function inflate(where: string): void {
-    const db = new DatabaseSync(place.path)
+    const db = new DatabaseSync(sqlite.path)
     db.exec(`UPDATE instruction SET amount_minor = 4000000000000000000 WHERE ${where}`)
     db.close()
   }
@@ -144,7 +135,7 @@ describe('a SQLite file', () => {
     })
   })
 
-  async function holdWriteLock(path = place.path): Promise<Child> {
+  async function holdWriteLock(path = sqlite.path): Promise<Child> {
     const holder = startChild('child-lock-holder.ts', path)
     children.push(holder)
     expect(await holder.said(/held/)).toBe('held')
@@ -154,7 +145,7 @@ describe('a SQLite file', () => {
   test('whose messages were changed or planted by other means says which', async () => {
     for (const n of [1, 2]) await ledger.recordMessage(messageOf(accountId, refund(`R-${n}`)))
     expect(await auditOf(ledger)).toEqual([])
-    const db = new DatabaseSync(place.path)
+    const db = new DatabaseSync(sqlite.path)
     db.exec("UPDATE instruction SET vault_id = '9' WHERE row_no = 2")
     db.exec(`
       INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, reference, holds_reference, due_at)
@@ -167,14 +158,14 @@ describe('a SQLite file', () => {
   })
 
   test('is its owner’s alone', async () => {
-    for (const file of [place.path, `${place.path}-wal`, `${place.path}-shm`]) {
+    for (const file of [sqlite.path, `${sqlite.path}-wal`, `${sqlite.path}-shm`]) {
       expect((await stat(file)).mode & 0o077).toBe(0)
     }
   })
 
   test('of a newer program is refused and not touched', async () => {
     await ledger.close()
-    const db = new DatabaseSync(place.path)
+    const db = new DatabaseSync(sqlite.path)
     db.exec('PRAGMA user_version = 999')
     db.close()
     expect(() => place.open()).toThrow(expect.objectContaining({ name: 'Fault', code: 'config' }))
@@ -185,8 +176,8 @@ describe('a SQLite file', () => {
     ['missing, with its directory', 'no-such-directory/ledger.db'],
     ['empty', 'empty.db'],
   ])('that is %s is not made: it is refused with its path', async (_what, name) => {
-    const path = join(place.dir, name)
-    writeFileSync(join(place.dir, 'empty.db'), '')
+    const path = join(sqlite.dir, name)
+    writeFileSync(join(sqlite.dir, 'empty.db'), '')
     const { openLedger } = await import('../../../src/ledger/sqlite/ledger.ts')
     const opening = () =>
       openLedger({
@@ -199,7 +190,7 @@ describe('a SQLite file', () => {
     expect(opening).toThrow(
       expect.objectContaining({ code: 'config', message: expect.stringContaining(`There is no ledger at ${path}`) }),
     )
-    expect(existsSync(join(place.dir, 'no-such-directory'))).toBe(false)
+    expect(existsSync(join(sqlite.dir, 'no-such-directory'))).toBe(false)
   })
 
   test('that several processes make at the same moment is one ledger', async () => {

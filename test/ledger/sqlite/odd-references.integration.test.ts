@@ -2,8 +2,8 @@
 
 import { rename, rm } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { AccountId, BatchId } from '../../../src/domain/ids.ts'
+import { beforeEach, expect, test } from 'vitest'
+import type { BatchId } from '../../../src/domain/ids.ts'
 import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
@@ -12,38 +12,31 @@ import {
   headerOf,
   messageOf,
   NOW,
-  openAccount,
   refund,
   reviewOnly,
   rowOf,
-  type SqlitePlace,
   settle,
-  sqlitePlace,
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
+import { accountId, ledger as earlier, place, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
 
 /** The last version that recorded them. */
 const BEFORE = 3
 const ODD = 'R\ufe0f1'
 const BLANK = 'Invoice\u00a07'
 
-let place: SqlitePlace
 let ledger: Ledger
-let accountId: AccountId
 let recorded: BatchId
+useSqliteLedger()
 beforeEach(async () => {
-  place = await sqlitePlace()
-  const earlier = place.open()
-  accountId = await openAccount(earlier)
   recorded = await submit(earlier, accountId, [refund(ODD), refund(BLANK), refund('Größe'), refund('R2')])
   await settle(earlier, await claimNamed(earlier, recorded, ODD), 'APPROVED')
   await settle(earlier, await claimNamed(earlier, recorded, BLANK), 'IN_DOUBT')
   await earlier.close()
-  await setBack(place.path)
+  await setBack(sqlite.path)
   ledger = place.open()
 })
-afterEach(() => place.remove())
 
 /** The same rows in the tables of an earlier version. */
 async function setBack(path: string): Promise<void> {
