@@ -32,7 +32,7 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
-import { describeLedger } from '../conformance.ts'
+import { describeLedger } from '../conformance/ledger.ts'
 
 describeLedger('a ledger in a SQLite file', sqlitePlace)
 

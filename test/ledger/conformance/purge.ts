@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { DraftRow } from '../../src/domain/draft.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
-import { categoryOfRow } from '../../src/domain/reason-categories.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import type { Settlement } from '../../src/ports/ledger/work.ts'
+import type { DraftRow } from '../../../src/domain/draft.ts'
+import type { AccountId, BatchId } from '../../../src/domain/ids.ts'
+import { categoryOfRow } from '../../../src/domain/reason-categories.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import type { Settlement } from '../../../src/ports/ledger/work.ts'
 import {
   auditOf,
   CLERK,
@@ -27,8 +27,8 @@ import {
   sale,
   settle,
   submit,
-} from '../fixtures/ledgers.ts'
-import { accountId, ledger } from '../fixtures/use-ledger.ts'
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 
 const MAIL = 'ann@example.test'
 
@@ -83,7 +83,7 @@ async function decisions(
 }
 
 export function describePurge(renew: () => Promise<void>): void {
-  describe('a purge', () => {
+  describe('purge and toPurge: a purge', () => {
     test('changes nothing that any later submit of any file decides', async () => {
       await fc.assert(
         fc.asyncProperty(files, outcomes, files, async (earlier, ends, later) => {

@@ -1,8 +1,8 @@
 // What stops a batch by itself before all of it is sent: a canary, too many declines.
 
 import { describe, expect, test } from 'vitest'
-import type { DraftHeader } from '../../src/domain/draft.ts'
-import type { BatchId, RowId } from '../../src/domain/ids.ts'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { BatchId, RowId } from '../../../src/domain/ids.ts'
 import {
   CLERK,
   claim,
@@ -16,8 +16,8 @@ import {
   settle,
   submit,
   work,
-} from '../fixtures/ledgers.ts'
-import { accountId, ledger } from '../fixtures/use-ledger.ts'
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 
 export function describeBrakes(): void {
   const due = async (batchId: BatchId, nowMs = NOW) =>
@@ -176,7 +176,7 @@ export function describeBrakes(): void {
     })
   })
 
-  describe('a brake that is asked for when the batch is recorded already', () => {
+  describe('otherBrakes: a brake that is asked for once more', () => {
     const asked = (batchId: BatchId, canaryRows: number | null, maxDeclinedPercent: number | null = null) =>
       ledger.otherBrakes(batchId, { canaryRows, maxDeclinedPercent })
 

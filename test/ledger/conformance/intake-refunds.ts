@@ -2,10 +2,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { DraftHeader, DraftRow } from '../../src/domain/draft.ts'
-import type { BatchId } from '../../src/domain/ids.ts'
-import type { Instruction } from '../../src/domain/instruction.ts'
-import { type Currency, parseCurrency } from '../../src/domain/money.ts'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import type { Instruction } from '../../../src/domain/instruction.ts'
+import { type Currency, parseCurrency } from '../../../src/domain/money.ts'
 import {
   CLERK,
   claimNamed,
@@ -18,19 +18,17 @@ import {
   openAccount,
   refund,
   review,
-  reviewOnly,
   rowOf,
   rowsIn,
   sale,
   statesIn,
   submit,
   work,
-} from '../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { check } from './given.ts'
 
 export function describeRefunds(): void {
-  const check = (rows: readonly (Instruction | DraftRow)[], over: Partial<DraftHeader> = {}) =>
-    reviewOnly(ledger, headerOf(accountId, over), rows)
   const of = (reference: string, amountMinor: bigint, over: Partial<Instruction> = {}) =>
     refund(reference, { orderId: '777', amountMinor, ...over })
   const message = (instruction: Instruction, allowLookalike = true) =>

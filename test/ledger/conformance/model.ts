@@ -2,12 +2,12 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Hold } from '../../src/domain/batch.ts'
-import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
-import { FINDINGS, type Finding, stateOfFinding, takesTransaction } from '../../src/domain/resolution.ts'
-import { type Cause, canMove, type State } from '../../src/domain/states.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import type { Settlement } from '../../src/ports/ledger/work.ts'
+import type { Hold } from '../../../src/domain/batch.ts'
+import type { AccountId, BatchId, RowId } from '../../../src/domain/ids.ts'
+import { FINDINGS, type Finding, stateOfFinding, takesTransaction } from '../../../src/domain/resolution.ts'
+import { type Cause, canMove, type State } from '../../../src/domain/states.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import type { Settlement } from '../../../src/ports/ledger/work.ts'
 import {
   auditOf,
   CLERK,
@@ -25,7 +25,7 @@ import {
   rowsIn,
   settle,
   submit,
-} from '../fixtures/ledgers.ts'
+} from '../../fixtures/ledgers.ts'
 
 type Step =
   | { readonly do: 'submit'; readonly references: readonly number[]; readonly faulty: boolean }

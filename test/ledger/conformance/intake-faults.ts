@@ -1,9 +1,9 @@
 // What is wrong with a draft: every fault, the few lines a person reads of many, and the rows to be mended.
 
 import { describe, expect, test } from 'vitest'
-import type { Draft, DraftHeader, DraftReview, DraftRow, RowFault } from '../../src/domain/draft.ts'
-import { EUR, faultyRow, headerOf, listOf, refund, review, rowOf, submit } from '../fixtures/ledgers.ts'
-import { accountId, ledger } from '../fixtures/use-ledger.ts'
+import type { Draft, DraftHeader, DraftReview, DraftRow, RowFault } from '../../../src/domain/draft.ts'
+import { EUR, faultyRow, headerOf, listOf, refund, review, rowOf, submit } from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 
 export function describeFaults(): void {
   async function look<T>(
@@ -27,7 +27,7 @@ export function describeFaults(): void {
   const badRows = (from: number, count: number, over: Partial<RowFault> = {}) =>
     Array.from({ length: count }, (_, i) => bad(from + i, over))
 
-  describe('the causes of a refusal', () => {
+  describe('causes: the causes of a refusal', () => {
     test('that five rows share are named row by row; that six share is one line', async () => {
       const five = await look(badRows(1, 5), (draft) => draft.causes(50))
       expect(five.map(({ rows, firstLine, lastLine }) => [rows, firstLine, lastLine])).toEqual(
@@ -78,7 +78,7 @@ export function describeFaults(): void {
     })
   })
 
-  describe('the rejects', () => {
+  describe('rejects: the rejects', () => {
     test('are whole rows in file order, each once with all that is wrong with it', async () => {
       const rows = [
         { ...good(1), cells: ['R-1', 'a'] },
@@ -111,7 +111,7 @@ export function describeFaults(): void {
     })
   })
 
-  describe('the amounts of a draft', () => {
+  describe('review: the amounts of a draft', () => {
     const amount = (rowNo: number, amountMinor: bigint, reference = `R-${rowNo}`) =>
       rowOf(rowNo, refund(reference, { amountMinor }))
 

@@ -1,8 +1,8 @@
-// Claiming: who may send, and that nobody is told before it is written.
+// Claiming: who may send, and that the claim is written before it is told.
 
 import { describe, expect, test } from 'vitest'
-import type { RowId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { RowId } from '../../../src/domain/ids.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claim,
@@ -16,18 +16,19 @@ import {
   openAccount,
   refund,
   review,
+  rowsIn,
   settle,
   settlementOf,
   statesIn,
   submit,
   work,
-} from '../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const NOT_FREE = { kind: 'not-free' }
 
-export function describeClaims(): void {
-  describe('a claim', () => {
+export function describeClaim(): void {
+  describe('claim: a claim', () => {
     test('makes the row SENDING, one attempt further, and has been written when it resolves', async () => {
       const other = place.open()
       const batchId = await submit(ledger, accountId, [refund('A')])
@@ -109,70 +110,6 @@ export function describeClaims(): void {
       expect(await claim(ledger, row, NOW + 500)).toMatchObject({ kind: 'claimed' })
     })
 
-    const TWO_HOURS_MS = 7_200_000
-
-    test('of rows that came before the wall clock was set back is granted once their rests are ended', async () => {
-      const setBackMs = NOW - TWO_HOURS_MS
-      const batchId = await submit(ledger, accountId, [
-        refund('fresh'),
-        refund('rested'),
-        refund('rests after its time', { executeAtMs: NOW - 1 }),
-        refund('scheduled', { executeAtMs: NOW + 1_000 }),
-        refund('scheduled before', { executeAtMs: setBackMs + 90_000 }),
-      ])
-      for (const reference of ['rested', 'rests after its time'])
-        await work(ledger, batchId, reference, 'READY', { dueAtMs: NOW + 20_000 })
-      const message = await ledger.recordMessage(messageOf(accountId, refund('message'), { nowMs: NOW + 500 }))
-      if (message.kind !== 'accepted') throw new Error(message.kind)
-      const due = async (nowMs: number) =>
-        [...(await dueIn(ledger, batchId, nowMs)), ...(await dueIn(ledger, message.batchId, nowMs))].map(
-          ({ instruction }) => instruction.reference,
-        )
-      expect(await due(setBackMs)).toEqual([])
-      expect(await place.open().endOverlongRests(setBackMs, setBackMs)).toBe(4)
-      expect(await due(setBackMs)).toEqual(['fresh', 'rested', 'message'])
-      expect(await due(setBackMs + 90_000)).toEqual(['fresh', 'rested', 'scheduled before', 'message'])
-      expect(await due(NOW - 1)).toEqual(['fresh', 'rested', 'scheduled before', 'rests after its time', 'message'])
-      expect(await claim(ledger, await dueRow(ledger, batchId, 'rested', setBackMs), setBackMs)).toMatchObject({
-        kind: 'claimed',
-      })
-      expect(await ledger.endOverlongRests(setBackMs, setBackMs)).toBe(0)
-    })
-
-    test('of a row that rests for no more than a minute waits, whatever the clock', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      await work(ledger, batchId, 'A', 'READY', { dueAtMs: NOW + 20_000 })
-      expect(await ledger.endOverlongRests(NOW - 40_000, NOW - 40_000)).toBe(0)
-      expect(await ledger.endOverlongRests(NOW, NOW)).toBe(0)
-      expect(await dueIn(ledger, batchId, NOW + 19_999)).toEqual([])
-      expect(await ledger.endOverlongRests(NOW - 40_001, NOW - 40_001)).toBe(1)
-      expect(await dueIn(ledger, batchId, NOW - 40_001)).toHaveLength(1)
-    })
-
-    test('of a row that rested when the clock was ahead comes too, though nothing that was recorded last tells of that', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      await work(ledger, batchId, 'A', 'READY', { dueAtMs: NOW + TWO_HOURS_MS + 20_000 })
-      await submit(
-        ledger,
-        accountId,
-        Array.from({ length: 1_001 }, (_, i) => refund(`R-${i}`)),
-      )
-      expect(await ledger.endOverlongRests(NOW, NOW)).toBe(0)
-      expect(await ledger.endOverlongRests(NOW, NOW + TWO_HOURS_MS)).toBe(1)
-      expect(await dueIn(ledger, batchId)).toHaveLength(1)
-    })
-
-    test('of more rows than fit a step comes for all of them', async () => {
-      const batchId = await submit(
-        ledger,
-        accountId,
-        Array.from({ length: 1_203 }, (_, i) => refund(`R-${i}`)),
-      )
-      expect(await ledger.endOverlongRests(NOW - TWO_HOURS_MS, NOW)).toBe(1_203)
-      const due = await ledger.dueRows(batchId, NOW - TWO_HOURS_MS, 2_000, new Set())
-      expect(due.map(({ rowNo }) => rowNo)).toEqual(Array.from({ length: 1_203 }, (_, i) => i + 1))
-    })
-
     test('after "not executed" waits for the due time that was given', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
       await work(ledger, batchId, 'A', 'READY', { dueAtMs: NOW + 9_000 })
@@ -226,7 +163,7 @@ export function describeClaims(): void {
     })
   })
 
-  describe('rows of one order', () => {
+  describe('claim and dueRows: rows of one order', () => {
     const X = { orderId: '4711' }
 
     test('go one at a time, in file order, whatever leading zeros they are written with', async () => {
@@ -319,7 +256,7 @@ export function describeClaims(): void {
     })
   })
 
-  describe('handing out', () => {
+  describe('dueRows and workable', () => {
     test('due rows come by due time and then file order, without those in hand, no more than asked', async () => {
       const batchId = await submit(ledger, accountId, [
         refund('A', { executeAtMs: NOW - 5 }),
@@ -356,5 +293,22 @@ export function describeClaims(): void {
         { forbiddenCount: 0, everInDoubt: true, attempt: 1 },
       ])
     })
+  })
+
+  test('a wait that the gateway asked for holds every batch of its account, for whoever works, until its end or a resume', async () => {
+    const first = await submit(ledger, accountId, [refund('A')])
+    const second = await submit(ledger, accountId, [refund('B')])
+    const others = await openAccount(ledger, 'second')
+    const elsewhere = await submit(ledger, others, [refund('C')])
+    const untilMs = NOW + 3_600_000
+    await work(ledger, first, 'A', 'READY', { httpStatus: 429, askedToWaitUntilMs: untilMs })
+    const workableAt = async (nowMs: number) =>
+      (await place.open().workable(nowMs, 10)).map((batch) => batch.batchId).toSorted()
+    expect(await workableAt(untilMs - 1)).toEqual([elsewhere])
+    expect(await workableAt(untilMs)).toEqual([first, second, elsewhere].toSorted())
+    expect((await ledger.batch(second))?.accountWaitsUntilMs).toBe(untilMs)
+    await ledger.resume(first, 'the gateway says go on', CLERK, NOW + 1)
+    expect(await workableAt(NOW + 1)).toEqual([first, second, elsewhere].toSorted())
+    expect(await rowsIn(ledger, first)).toMatchObject([{ state: 'READY', attempts: 1 }])
   })
 }

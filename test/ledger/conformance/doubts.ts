@@ -1,10 +1,10 @@
 // Doubts: what a person may say of them, when, and what it moves.
 
 import { describe, expect, test } from 'vitest'
-import type { Resolution } from '../../src/domain/doubt.ts'
-import type { DraftHeader } from '../../src/domain/draft.ts'
-import type { BatchId } from '../../src/domain/ids.ts'
-import type { DueRow } from '../../src/ports/ledger/work.ts'
+import type { Resolution } from '../../../src/domain/doubt.ts'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import type { DueRow } from '../../../src/ports/ledger/work.ts'
 import {
   auditOf,
   CLERK,
@@ -15,8 +15,8 @@ import {
   dueIn,
   dueRow,
   factsWith,
+  findingOn,
   headerOf,
-  listOf,
   messageOf,
   NOW,
   openAccount,
@@ -30,21 +30,17 @@ import {
   statesIn,
   submit,
   work,
-} from '../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
-import { saying } from '../fixtures/words.ts'
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { saying } from '../../fixtures/words.ts'
 
 const REST_MS = 900_000
 const SENT_MS = NOW + 100
 const LATER = SENT_MS + REST_MS
 
 export function describeDoubts(): void {
-  const found = (reference: string, over: Partial<Resolution> = {}): Resolution => ({
-    ...{ reference, merchant: null, attempt: null, row: null, finding: 'approved', transactionId: null },
-    ...{ reason: 'looked it up', restMs: REST_MS, ...over },
-  })
   const resolve = (reference: string, over: Partial<Resolution> = {}, nowMs = LATER) =>
-    ledger.resolve(found(reference, over), CLERK, nowMs)
+    ledger.resolve(findingOn(reference, { restMs: REST_MS, ...over }), CLERK, nowMs)
   const inDoubt = async (...references: string[]): Promise<BatchId> => {
     const batchId = await submit(
       ledger,
@@ -55,7 +51,7 @@ export function describeDoubts(): void {
     return batchId
   }
 
-  describe('a finding', () => {
+  describe('resolve: a finding', () => {
     test.each([
       ['approved', 'APPROVED'],
       ['declined', 'DECLINED'],
@@ -152,7 +148,7 @@ export function describeDoubts(): void {
     })
   })
 
-  describe('a finding is refused and changes nothing', () => {
+  describe('resolve: a finding is refused and changes nothing', () => {
     const nothingMoved = async (batchId: BatchId, answer: unknown, why: string) => {
       expect(answer).toMatchObject({ kind: 'refused', why })
       expect(new Set(await statesIn(ledger, batchId))).toEqual(new Set(['IN_DOUBT']))
@@ -275,7 +271,7 @@ export function describeDoubts(): void {
     })
   })
 
-  describe('an answer that comes after a person has spoken', () => {
+  describe('settle after resolve: an answer', () => {
     test('settles a row that was to be sent again', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
       const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
@@ -404,7 +400,7 @@ export function describeDoubts(): void {
     await expect(ledger.resume(batchId, 'again', CLERK, LATER)).rejects.toThrow('cannot be undone')
   })
 
-  describe('what waits for a doubt', () => {
+  describe('doubts: what waits for one', () => {
     test('says so in its results', async () => {
       const batchId = await submit(ledger, accountId, [
         refund('A', { orderId: '5' }),
@@ -428,27 +424,27 @@ export function describeDoubts(): void {
     })
   })
 
-  describe('rows that changed since a moment', () => {
-    test('are those that moved, came, were noted, or repeat one that did', async () => {
-      const first = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
-      const a = await work(ledger, first, 'A', 'IN_DOUBT')
-      await work(ledger, first, 'B', 'APPROVED')
-      await resolve('A', { finding: 'not-executed' })
-      const second = await submit(ledger, accountId, [refund('A'), refund('B')], { nowMs: NOW + 1 })
-      const since = async (batchId: BatchId, sinceMs: number) => {
-        const reading = await ledger.openReading(batchId, LATER)
-        const rows = (await listOf(reading.rows(sinceMs))).map(({ reference }) => reference)
-        await reading.close()
-        return rows
-      }
-      expect(await since(first, NOW)).toEqual(['A', 'B', 'C']) // the batch came then
-      expect(await since(first, NOW + 1)).toEqual(['A', 'B'])
-      expect(await since(first, LATER)).toEqual(['A'])
-      expect(await since(second, LATER)).toEqual(['A'])
-      expect(await since(first, LATER + 1)).toEqual([])
-      await settle(ledger, a, 'APPROVED', { atMs: LATER + 5 })
-      expect(await since(first, LATER + 1)).toEqual(['A'])
-      expect(await since(second, LATER + 1)).toEqual(['A'])
+  describe('doubts: the list', () => {
+    test('holds what a person needs to look each one up, and nothing that is settled', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+      await work(ledger, batchId, 'A', 'IN_DOUBT', { reason: 'no answer', facts: factsWith('9') })
+      await work(ledger, batchId, 'B', 'DECLINED')
+      expect(await ledger.doubts()).toEqual([
+        {
+          ...{
+            batchId,
+            rowNo: 1,
+            merchant: 'default',
+            attempt: 1,
+            restMs: 0,
+            holdsUp: 0,
+            leftByMs: NOW + 100,
+            sentAtMs: NOW + 100,
+            claimedAtMs: NOW,
+          },
+          ...{ reason: 'no answer', instruction: refund('A') },
+        },
+      ])
     })
   })
 }

@@ -1,11 +1,12 @@
 // Messages of other services: known by their reference, recorded before anyone is told.
 
 import { describe, expect, test } from 'vitest'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
-import type { IntakeMessage } from '../../src/ports/ledger/intake.ts'
+import type { AccountId, BatchId } from '../../../src/domain/ids.ts'
+import type { IntakeMessage } from '../../../src/ports/ledger/intake.ts'
 import {
   CLERK,
   DAY_MS,
+  dueIn,
   dueRow,
   listOf,
   messageOf,
@@ -14,13 +15,15 @@ import {
   refund,
   rowsIn,
   sale,
+  statesIn,
   submit,
   work,
-} from '../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { taken } from './given.ts'
 
 export function describeMessages(): void {
-  describe('a message', () => {
+  describe('recordMessage: a message', () => {
     test('is in the record, due, when its promise resolves', async () => {
       const other = place.open()
       const answer = await ledger.recordMessage(messageOf(accountId, refund('A')))
@@ -143,7 +146,7 @@ export function describeMessages(): void {
     })
   })
 
-  describe('an amount that is enormous', () => {
+  describe('recordMessage: an enormous amount', () => {
     const MOST = 999_999_999_999_999n
 
     test('is refused once its day adds up to more than can be counted; other accounts and days go on', async () => {
@@ -174,7 +177,7 @@ export function describeMessages(): void {
     }, 60_000)
   })
 
-  describe('refusals', () => {
+  describe('recordRefusal: refusals', () => {
     test('are kept once per source, and saying one again is no error', async () => {
       const kept = { accountName: 'default', reasons: ['no amount'], text: '{}', cards: null, nowMs: NOW }
       const refusal = { ...kept, sourceId: 'queue/1' }
@@ -201,6 +204,33 @@ export function describeMessages(): void {
           details: { source: 'message', message: 'queue/1', merchant: 'default' },
         },
       ])
+    })
+  })
+
+  describe('recordMessage: messages of a day whose batch was cancelled', () => {
+    test('go into a new batch of that day and are due; those before them stay cancelled', async () => {
+      const { batchId: first } = await taken('A')
+      await ledger.cancel(first, 'wrong price list', CLERK, NOW)
+      const b = await taken('B', {}, NOW + 1)
+      const c = await taken('C', {}, NOW + 2)
+      expect([b.batchId === first, c.batchId, c.rowNo]).toEqual([false, b.batchId, 2])
+      expect((await dueIn(ledger, b.batchId, NOW + 2)).map((row) => row.instruction.reference)).toEqual(['B', 'C'])
+      expect(await ledger.finishCancelling(NOW + 3)).toBe(0)
+      expect([await statesIn(ledger, first), await statesIn(ledger, b.batchId)]).toEqual([
+        ['CANCELLED'],
+        ['READY', 'READY'],
+      ])
+      expect(await taken('A', {}, NOW + 4)).toMatchObject({ kind: 'duplicate', batchId: first, state: 'CANCELLED' })
+    })
+
+    test('may be cancelled as often as there is reason', async () => {
+      const batches: BatchId[] = []
+      for (const reference of ['A', 'B', 'C']) {
+        const { batchId } = await taken(reference)
+        batches.push(batchId)
+        await ledger.cancel(batchId, 'no', CLERK, NOW)
+      }
+      expect(new Set(batches).size).toBe(3)
     })
   })
 }

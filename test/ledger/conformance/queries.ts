@@ -1,20 +1,19 @@
-// Reading and steering: what a person is told about a batch, and what a person can order.
+// Reading: what a person is told about a batch, its rows and their history.
 
 import { describe, expect, test } from 'vitest'
-import { endingOf } from '../../src/domain/batch-status.ts'
-import type { BatchId } from '../../src/domain/ids.ts'
-import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import { exitCodeOf } from '../../src/present/exit-codes.ts'
+import { endingOf } from '../../../src/domain/batch-status.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import { exitCodeOf } from '../../../src/present/exit-codes.ts'
 import {
   CLERK,
-  claim,
   claimNamed,
+  DAY_MS,
   dueIn,
   factsWith,
   faultyRow,
+  findingOn,
   listOf,
   NOW,
-  openAccount,
   refund,
   rowOf,
   rowsIn,
@@ -22,17 +21,17 @@ import {
   statesIn,
   submit,
   work,
-} from '../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 
-export function describeBook(): void {
+export function describeQueries(): void {
   const view = async (batchId: string) => {
     const found = await ledger.batch(batchId)
     if (found === null) throw new Error(`no batch ${batchId}`)
     return found
   }
 
-  describe('a batch', () => {
+  describe('batch: a batch', () => {
     test('is found by its id or by a beginning that fits it alone', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       expect((await ledger.batch(first))?.batchId).toBe(first)
@@ -252,7 +251,7 @@ export function describeBook(): void {
     })
   })
 
-  test('rows that were settled since a moment are counted per batch, whatever they became', async () => {
+  test('settledSince counts the rows of a batch, whatever they became', async () => {
     const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])
     const other = await submit(ledger, accountId, [refund('E')])
     await work(ledger, batchId, 'A', 'APPROVED', { atMs: NOW + 10 })
@@ -264,7 +263,7 @@ export function describeBook(): void {
     expect(await ledger.settledSince(other, NOW + 31)).toBe(0)
   })
 
-  describe('a reading', () => {
+  describe('openReading: a reading', () => {
     test('is of one moment, whatever is settled meanwhile', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
       const reading = await ledger.openReading(batchId, NOW)
@@ -277,105 +276,7 @@ export function describeBook(): void {
     })
   })
 
-  describe('steering', () => {
-    test('cancel makes READY rows CANCELLED with the reason, and leaves what is under way or over', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C'), refund('D')])
-      await claimNamed(ledger, batchId, 'A')
-      await work(ledger, batchId, 'B', 'APPROVED')
-      await work(ledger, batchId, 'C', 'IN_DOUBT')
-      await ledger.cancel(batchId, 'wrong file', CLERK, NOW + 1)
-      expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'APPROVED', 'IN_DOUBT', 'CANCELLED'])
-      expect((await rowsIn(ledger, batchId))[3]).toMatchObject({
-        reason: 'cancelled: wrong file',
-        completedAtMs: NOW + 1,
-      })
-    })
-
-    test('what a cancel left is finished later', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
-      await ledger.cancel(batchId, 'stop', CLERK, NOW)
-      await settle(ledger, row, 'READY') // not sent after all
-      expect(await ledger.finishCancelling(NOW)).toBe(1)
-      expect(await statesIn(ledger, batchId)).toEqual(['CANCELLED'])
-      expect(await ledger.finishCancelling(NOW)).toBe(0)
-    })
-
-    test('a cancel goes through more rows than fit one step', async () => {
-      const batchId = await submit(
-        ledger,
-        accountId,
-        Array.from({ length: 1_050 }, (_, i) => refund(`R-${i}`)),
-      )
-      await ledger.cancel(batchId, 'stop', CLERK, NOW)
-      expect((await view(batchId)).counts).toEqual({ CANCELLED: 1_050 })
-    })
-
-    test('a cancelled batch can be neither paused nor resumed', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      await ledger.cancel(batchId, 'stop', CLERK, NOW)
-      await expect(ledger.resume(batchId, 'go', CLERK, NOW)).rejects.toMatchObject({ code: 'usage' })
-      await expect(ledger.pause(batchId, 'wait', CLERK, NOW)).rejects.toMatchObject({ code: 'usage' })
-      expect((await view(batchId)).hold).toBe('cancelled')
-    })
-
-    test('an open request of a paused batch is settled as it was answered', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      const row = await claimNamed(ledger, batchId, 'A')
-      await ledger.pause(batchId, 'wait', CLERK, NOW)
-      expect(await settle(ledger, row, 'APPROVED')).toMatchObject({ state: 'APPROVED' })
-    })
-
-    test('every resume is counted for its account', async () => {
-      const second = await openAccount(ledger, 'second')
-      const batchId = await submit(ledger, accountId, [refund('A')])
-      expect((await ledger.controls(accountId)).resumes).toBe(0)
-      await ledger.pause(batchId, 'wait', CLERK, NOW)
-      expect((await ledger.controls(accountId)).resumes).toBe(0)
-      await place.open().resume(batchId, 'go', CLERK, NOW)
-      await ledger.resumeAccount(accountId, 'go', CLERK, NOW)
-      expect([await ledger.controls(accountId), await ledger.controls(second)]).toMatchObject([
-        { resumes: 2 },
-        { resumes: 0 },
-      ])
-    })
-
-    test('the rate dial of an account stays where it was turned, for every connection, until it is turned back', async () => {
-      const second = await openAccount(ledger, 'second')
-      const rates = async (from: Ledger) => {
-        const wished = [await from.controls(accountId), await from.controls(second)]
-        expect((await from.accounts()).map((account) => account.ratePerSecond)).toEqual(
-          wished.map(({ ratePerSecond }) => ratePerSecond),
-        )
-        return wished.map(({ name, ratePerSecond }) => [name, ratePerSecond])
-      }
-      expect(await rates(ledger)).toEqual([
-        ['default', null],
-        ['second', null],
-      ])
-      await ledger.setRate(accountId, 0.5, CLERK, NOW)
-      await place.open().setRate(second, 40, CLERK, NOW)
-      expect(await rates(place.open())).toEqual([
-        ['default', 0.5],
-        ['second', 40],
-      ])
-      await ledger.setRate(accountId, null, CLERK, NOW)
-      expect(await rates(ledger)).toEqual([
-        ['default', null],
-        ['second', 40],
-      ])
-    })
-
-    test('a stop keeps its first reason and is told with the account', async () => {
-      await ledger.stopAccount(accountId, 'wrong password', NOW)
-      await ledger.stopAccount(accountId, 'wrong again', NOW)
-      expect(await ledger.accounts()).toMatchObject([
-        { accountId, name: 'default', username: 'merchant', stopped: 'wrong password' },
-      ])
-    })
-  })
-
-  describe('the history of a reference', () => {
+  describe('history: the history of a reference', () => {
     test('tells every move, who made it and what was answered, over all rows that had the reference', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       await work(ledger, first, 'A', 'FAILED', { httpStatus: 400, answerText: 'no', reason: 'refused as wrong' })
@@ -411,39 +312,53 @@ export function describeBook(): void {
     })
   })
 
-  describe('the list of doubts', () => {
-    test('holds what a person needs to look each one up, and nothing that is settled', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
-      await work(ledger, batchId, 'A', 'IN_DOUBT', { reason: 'no answer', facts: factsWith('9') })
-      await work(ledger, batchId, 'B', 'DECLINED')
-      expect(await ledger.doubts()).toEqual([
-        {
-          ...{
-            batchId,
-            rowNo: 1,
-            merchant: 'default',
-            attempt: 1,
-            restMs: 0,
-            holdsUp: 0,
-            leftByMs: NOW + 100,
-            sentAtMs: NOW + 100,
-            claimedAtMs: NOW,
-          },
-          ...{ reason: 'no answer', instruction: refund('A') },
-        },
+  describe('waitsFor', () => {
+    const later = { orderId: '5', amountMinor: 2n }
+
+    test('names the batch whose row holds up every row that is due', async () => {
+      const first = await submit(ledger, accountId, [refund('A', { orderId: '5' })])
+      const second = await submit(ledger, accountId, [refund('B', later)])
+      expect([await ledger.waitsFor(first, NOW), await ledger.waitsFor(second, NOW)]).toEqual([null, first])
+      const third = await submit(ledger, accountId, [refund('C', { ...later, amountMinor: 3n }), refund('D')])
+      expect(await ledger.waitsFor(third, NOW)).toBeNull() // D can
+      await ledger.cancel(first, 'no', CLERK, NOW)
+      expect(await ledger.waitsFor(second, NOW)).toBeNull()
+    })
+
+    test('names none for a row that waits within its batch, or is due later', async () => {
+      const own = await submit(ledger, accountId, [refund('A', { orderId: '5' }), refund('B', later)])
+      expect(await ledger.waitsFor(own, NOW)).toBeNull()
+      const timed = await submit(ledger, accountId, [
+        refund('C', { orderId: '5', amountMinor: 3n, executeAtMs: NOW + DAY_MS }),
       ])
+      expect(await ledger.waitsFor(timed, NOW)).toBeNull()
+      expect(await ledger.waitsFor(timed, NOW + DAY_MS)).toBe(own)
     })
   })
 
-  test('what one connection has closed another finds', async () => {
-    const batchId = await submit(ledger, accountId, [refund('A')])
-    const row = await claimNamed(ledger, batchId, 'A')
-    const settling = settle(ledger, row, 'APPROVED')
-    await ledger.close() // what is under way is written first
-    expect(await settling).toMatchObject({ state: 'APPROVED' })
-    const next = place.open()
-    expect(next.ledgerId).toBe(ledger.ledgerId)
-    expect(await statesIn(next, batchId)).toEqual(['APPROVED'])
-    expect(await claim(next, { rowId: row.rowId, attempt: 1 })).toEqual({ kind: 'not-free' })
+  describe('openReading: rows that changed since a moment', () => {
+    const LATER = NOW + 900_000
+
+    test('are those that moved, came, were noted, or repeat one that did', async () => {
+      const first = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
+      const a = await work(ledger, first, 'A', 'IN_DOUBT')
+      await work(ledger, first, 'B', 'APPROVED')
+      await ledger.resolve(findingOn('A', { finding: 'not-executed' }), CLERK, LATER)
+      const second = await submit(ledger, accountId, [refund('A'), refund('B')], { nowMs: NOW + 1 })
+      const since = async (batchId: BatchId, sinceMs: number) => {
+        const reading = await ledger.openReading(batchId, LATER)
+        const rows = (await listOf(reading.rows(sinceMs))).map(({ reference }) => reference)
+        await reading.close()
+        return rows
+      }
+      expect(await since(first, NOW)).toEqual(['A', 'B', 'C']) // the batch came then
+      expect(await since(first, NOW + 1)).toEqual(['A', 'B'])
+      expect(await since(first, LATER)).toEqual(['A'])
+      expect(await since(second, LATER)).toEqual(['A'])
+      expect(await since(first, LATER + 1)).toEqual([])
+      await settle(ledger, a, 'APPROVED', { atMs: LATER + 5 })
+      expect(await since(first, LATER + 1)).toEqual(['A'])
+      expect(await since(second, LATER + 1)).toEqual(['A'])
+    })
   })
 }

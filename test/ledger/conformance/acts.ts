@@ -1,12 +1,12 @@
 // What people did, as the record tells it.
 
 import { describe, expect, test } from 'vitest'
-import type { PersonAct } from '../../src/domain/acts.ts'
-import { CLERK, listOf, NOW, personAt, refund, submit } from '../fixtures/ledgers.ts'
-import { accountId, ledger } from '../fixtures/use-ledger.ts'
+import type { PersonAct } from '../../../src/domain/acts.ts'
+import { CLERK, listOf, NOW, personAt, refund, submit } from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 
 export function describeActs(): void {
-  describe('acts', () => {
+  describe('recordAct and log: acts', () => {
     const backup = (n: number, over: Partial<PersonAct> = {}): PersonAct => ({
       ...{ what: 'backup', actor: CLERK, details: { file: `copy-${n}.db` } },
       ...over,

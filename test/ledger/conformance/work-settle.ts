@@ -1,8 +1,8 @@
 // Settling: where an answer moves a row, what a late one does, and when the machine stops itself.
 
 import { describe, expect, test } from 'vitest'
-import { standingOf } from '../../src/domain/batch-status.ts'
-import type { BatchId } from '../../src/domain/ids.ts'
+import { standingOf } from '../../../src/domain/batch-status.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
 import {
   CLERK,
   claim,
@@ -18,10 +18,10 @@ import {
   statesIn,
   submit,
   work,
-} from '../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../fixtures/use-ledger.ts'
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
-export function describeSettling(): void {
+export function describeSettle(): void {
   const batchOf = (...references: string[]) =>
     submit(
       ledger,
@@ -30,7 +30,7 @@ export function describeSettling(): void {
     )
   const doubt = (batchId: BatchId, reference: string) => work(ledger, batchId, reference, 'IN_DOUBT')
 
-  describe('a settlement', () => {
+  describe('settle: a settlement', () => {
     test('keeps everything the answer said, and has been written when it resolves', async () => {
       const other = place.open()
       const batchId = await batchOf('A')
@@ -122,7 +122,7 @@ export function describeSettling(): void {
     })
   })
 
-  describe('a true answer that comes late', () => {
+  describe('settle: a late answer', () => {
     test.each(['APPROVED', 'DECLINED'] as const)('settles a row in doubt as %s', async (to) => {
       const batchId = await batchOf('A')
       const row = await doubt(batchId, 'A')
@@ -184,7 +184,7 @@ export function describeSettling(): void {
     })
   })
 
-  describe('a transaction id', () => {
+  describe('settle: a transaction id', () => {
     test('settles one row only: the second row that sees it is in doubt', async () => {
       const batchId = await batchOf('A', 'B')
       const [a, b] = [await claimNamed(ledger, batchId, 'A'), await claimNamed(ledger, batchId, 'B')]
@@ -239,7 +239,7 @@ export function describeSettling(): void {
     })
   })
 
-  describe('ten new doubts', () => {
+  describe('settle and sweep: ten new doubts', () => {
     const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `R-${from + i}`)
     const holds = async () => Object.fromEntries((await ledger.batches()).map(({ batchId, hold }) => [batchId, hold]))
 
@@ -351,7 +351,7 @@ export function describeSettling(): void {
     })
   })
 
-  describe('a warning about money', () => {
+  describe('settle: a warning about money', () => {
     const money = { warning: 'the gateway answered the currency USD', warnsOfMoney: true }
 
     test('pauses its batch the first time, and once more after a person has resumed it', async () => {
@@ -377,36 +377,25 @@ export function describeSettling(): void {
     })
   })
 
-  describe('the sweep', () => {
-    test('puts every row that was being sent in doubt, and no other row', async () => {
-      const batchId = await batchOf('A', 'B', 'C', 'D', 'E')
-      await claimNamed(ledger, batchId, 'A')
-      await work(ledger, batchId, 'B', 'APPROVED')
-      await work(ledger, batchId, 'C', 'READY')
-      await claimNamed(ledger, batchId, 'D')
-      const next = place.open()
-      expect(await next.sweep(NOW + 5_000)).toBe(2)
-      expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT', 'APPROVED', 'READY', 'IN_DOUBT', 'READY'])
-      expect(await next.sweep(NOW + 5_000)).toBe(0)
-      expect((await next.history('A')).at(-1)).toMatchObject({ from: 'SENDING', to: 'IN_DOUBT', cause: 'sweep' })
+  describe('stopAccount', () => {
+    test('keeps its first reason, which is told with the account', async () => {
+      await ledger.stopAccount(accountId, 'wrong password', NOW)
+      await ledger.stopAccount(accountId, 'wrong again', NOW)
+      expect(await ledger.accounts()).toMatchObject([
+        { accountId, name: 'default', username: 'merchant', stopped: 'wrong password' },
+      ])
     })
 
-    test('marks the row as ever in doubt; when it left nobody knows, so the claim stands in for it', async () => {
-      const batchId = await batchOf('A')
-      await work(ledger, batchId, 'A', 'READY', { sentAtMs: NOW + 10, httpStatus: 429 })
-      const second = await claimNamed(ledger, batchId, 'A', NOW + 600_000)
-      await ledger.sweep(NOW + 700_000)
-      expect(await ledger.doubts()).toMatchObject([{ attempt: 2, sentAtMs: null, claimedAtMs: NOW + 600_000 }])
-      await settle(ledger, second, 'READY')
-      expect(await dueRow(ledger, batchId, 'A')).toMatchObject({ everInDoubt: true })
-    })
-
-    test('goes through more rows than fit one step', async () => {
-      const batchId = await batchOf(...Array.from({ length: 1_050 }, (_, i) => `R-${i}`))
-      const rows = await ledger.dueRows(batchId, NOW, 2_000, new Set())
-      await Promise.all(rows.map((row) => claim(ledger, row)))
-      expect(await ledger.sweep(NOW)).toBe(1_050)
-      expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: 1_050 })
+    test('refuses a claim of the row whose settlement stopped the account', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await claimNamed(ledger, batchId, 'A')
+      const [, , competing] = await Promise.all([
+        ledger.stopAccount(accountId, 'wrong password', NOW),
+        settle(ledger, row, 'READY', { httpStatus: 401 }),
+        claim(ledger, row), // right behind the settlement, in the same commit
+      ])
+      expect(competing).toEqual({ kind: 'not-free' })
+      expect(await statesIn(ledger, batchId)).toEqual(['READY'])
     })
   })
 }

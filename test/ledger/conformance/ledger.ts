@@ -1,0 +1,60 @@
+// What every ledger must do, whatever it is stored in: one suite, held against each adapter. Its parts are named by the
+// contracts in src/ports/ledger, and those of the intake and the work by what of them they hold.
+
+import { describe, expect, test } from 'vitest'
+import { claim, claimNamed, type LedgerPlace, refund, settle, statesIn, submit } from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place, useLedger } from '../../fixtures/use-ledger.ts'
+import { describeActs } from './acts.ts'
+import { describeControl } from './control.ts'
+import { describeDoubts } from './doubts.ts'
+import { describeDrafts } from './intake-drafts.ts'
+import { describeFaults } from './intake-faults.ts'
+import { describeLookalikes } from './intake-lookalikes.ts'
+import { describeMessages } from './intake-messages.ts'
+import { describeRefunds } from './intake-refunds.ts'
+import { describeRetries } from './intake-retries.ts'
+import { describeModel } from './model.ts'
+import { describePurge } from './purge.ts'
+import { describeQueries } from './queries.ts'
+import { describeBrakes } from './work-brakes.ts'
+import { describeClaim } from './work-claim.ts'
+import { describeSettle } from './work-settle.ts'
+import { describeSweep } from './work-sweep.ts'
+
+/** `newPlace` makes an empty place for each test; every opening of it is another connection to the same record. */
+export function describeLedger(name: string, newPlace: () => Promise<LedgerPlace>): void {
+  describe(name, () => {
+    const renew = useLedger(newPlace)
+    describeDrafts()
+    describeFaults()
+    describeLookalikes()
+    describeRefunds()
+    describeRetries()
+    describeMessages()
+    describeClaim()
+    describeSettle()
+    describeBrakes()
+    describeSweep()
+    describeDoubts()
+    describeControl()
+    describeQueries()
+    describeActs()
+    describePurge(renew)
+    describeModel(newPlace)
+    describeClose()
+  })
+}
+
+function describeClose(): void {
+  test('close writes what is under way, and the next connection finds it', async () => {
+    const batchId = await submit(ledger, accountId, [refund('A')])
+    const row = await claimNamed(ledger, batchId, 'A')
+    const settling = settle(ledger, row, 'APPROVED')
+    await ledger.close()
+    expect(await settling).toMatchObject({ state: 'APPROVED' })
+    const next = place.open()
+    expect(next.ledgerId).toBe(ledger.ledgerId)
+    expect(await statesIn(next, batchId)).toEqual(['APPROVED'])
+    expect(await claim(next, { rowId: row.rowId, attempt: 1 })).toEqual({ kind: 'not-free' })
+  })
+}
