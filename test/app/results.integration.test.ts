@@ -9,7 +9,7 @@ import type { App } from '../../src/app.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { takeLock } from '../../src/files/lock.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import { CLERK, NOW, refund, submit, work } from '../fixtures/ledgers.ts'
+import { CLERK, findingOn, NOW, refund, submit, work } from '../fixtures/ledgers.ts'
 import { accountId, ledger, place, sqlite, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
 let dir: string
@@ -39,15 +39,7 @@ function processThat(onWait: () => void = () => {}, leapMs = 0): App {
 }
 
 const request = (): ResultsRequest => ({ out, inputPath: null, bom: false })
-const approve = () =>
-  ledger.resolve(
-    {
-      ...{ reference: 'A', merchant: null, attempt: null, row: null, finding: 'approved', transactionId: null },
-      ...{ reason: 'found it', restMs: 0 },
-    },
-    CLERK,
-    NOW + 1_000,
-  )
+const approve = () => ledger.resolve(findingOn('A'), CLERK, NOW + 1_000)
 const isStale = async () => (await ledger.batch(batchId))?.resultsStale
 
 test('an older reading is not shown over a newer one that is then noted as the newest', async () => {

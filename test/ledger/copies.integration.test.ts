@@ -28,6 +28,7 @@ import {
   CLERK,
   claimNamed,
   faultyRow,
+  findingOn,
   headerOf,
   NOW,
   openAccount,
@@ -476,14 +477,7 @@ describe('adopting', () => {
       const adoptedAtMs = NOW + 3_600_000
       await ledger.adopt('restored', 'disk failed', CLERK, adoptedAtMs)
       const again = (nowMs: number) =>
-        ledger.resolve(
-          {
-            ...{ reference: 'A', merchant: null, attempt: 1, row: null, finding, transactionId: null },
-            ...{ reason: 'looked it up', restMs: 900_000 },
-          },
-          CLERK,
-          nowMs,
-        )
+        ledger.resolve(findingOn('A', { finding, attempt: 1, restMs: 900_000 }), CLERK, nowMs)
       expect(await again(adoptedAtMs + 899_999)).toMatchObject({ kind: 'refused', why: 'too-early' })
       expect(await again(adoptedAtMs + 900_000)).toMatchObject({ kind: 'resolved' })
     },

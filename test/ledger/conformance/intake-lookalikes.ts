@@ -9,6 +9,7 @@ import {
   claimNamed,
   DAY_MS,
   faultyRow,
+  findingOn,
   NOW,
   openAccount,
   refund,
@@ -81,14 +82,7 @@ export function describeLookalikes(): void {
       async (finding, state) => {
         const batchId = await submit(ledger, accountId, [refund('A', { orderId: '55' })])
         const resolve = (as: Finding, attempt: number) =>
-          ledger.resolve(
-            {
-              ...{ reference: 'A', merchant: null, attempt, row: null, finding: as, transactionId: null },
-              ...{ reason: 'looked it up', restMs: 0 },
-            },
-            CLERK,
-            NOW + 300,
-          )
+          ledger.resolve(findingOn('A', { finding: as, attempt }), CLERK, NOW + 300)
         await work(ledger, batchId, 'A', 'IN_DOUBT')
         await resolve('send-again', 1)
         await settle(ledger, await claimNamed(ledger, batchId, 'A', NOW + 300), 'IN_DOUBT')

@@ -15,6 +15,7 @@ import {
   dueIn,
   factsWith,
   faultyRow,
+  findingOn,
   type LedgerPlace,
   messageOf,
   NOW,
@@ -361,8 +362,8 @@ class Run {
     const row = known[at % known.length]
     if (row === undefined) return
     const transactionId = transaction === null || !takesTransaction(finding) ? null : String(transaction)
-    const asked = { reference: `R-${row.n}`, merchant: null, attempt: row.attempt, row: null, finding, transactionId }
-    const answer = await this.ledger.resolve({ ...asked, reason: 'looked', restMs: 0 }, CLERK, NOW + 1e9)
+    const asked = findingOn(`R-${row.n}`, { attempt: row.attempt, finding, transactionId })
+    const answer = await this.ledger.resolve(asked, CLERK, NOW + 1e9)
     expect(answer.kind === 'refused' ? answer.why : `${answer.kind} ${answer.state}`).toBe(
       this.model.resolve(row, finding, transactionId === null ? null : transaction),
     )

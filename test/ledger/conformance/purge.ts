@@ -14,6 +14,7 @@ import {
   DAY_MS,
   factsWith,
   faultyRow,
+  findingOn,
   headerOf,
   listOf,
   messageOf,
@@ -149,8 +150,7 @@ export function describePurge(renew: () => Promise<void>): void {
     test('keeps why a person said what became of a row, and its act tells what was taken', async () => {
       const batchId = await submit(ledger, accountId, [refund('R-1')])
       await settle(ledger, await claimNamed(ledger, batchId, 'R-1'), 'IN_DOUBT', { facts: null, reason: MAIL })
-      const found = { merchant: null, attempt: null, row: null, transactionId: '7', reason: 'portal', restMs: 0 }
-      await ledger.resolve({ ...found, reference: 'R-1', finding: 'approved' }, CLERK, NOW + DAY_MS)
+      await ledger.resolve(findingOn('R-1', { transactionId: '7', reason: 'portal' }), CLERK, NOW + DAY_MS)
       expect(await purgeAll(ledger)).toBe(1)
       const moves = (await ledger.history('R-1')).map(({ cause, reason }) => [cause, reason])
       expect(moves).toEqual([
@@ -185,15 +185,7 @@ export function describePurge(renew: () => Promise<void>): void {
       const batchId = await submit(ledger, accountId, [refund('R-1')])
       const row = await claimNamed(ledger, batchId, 'R-1')
       await settle(ledger, row, 'IN_DOUBT', { facts: null })
-      const found = {
-        merchant: null,
-        attempt: null,
-        row: null,
-        transactionId: null,
-        reason: 'portal',
-        restMs: 0,
-      } as const
-      await ledger.resolve({ ...found, reference: 'R-1', finding: 'not-executed' }, CLERK, NOW + DAY_MS)
+      await ledger.resolve(findingOn('R-1', { finding: 'not-executed' }), CLERK, NOW + DAY_MS)
       await settle(ledger, row, 'APPROVED', { facts: factsWith('7') })
       expect(await purgeAll(ledger)).toBe(0)
       expect((await ledger.toPurge(NOW + 9 * DAY_MS)).left).toEqual([{ batchId, why: 'late-answers' }])

@@ -10,6 +10,7 @@ import {
   dueIn,
   dueRow,
   factsWith,
+  findingOn,
   NOW,
   openAccount,
   refund,
@@ -320,10 +321,9 @@ export function describeSettle(): void {
 
     test('do not include those that a person has resolved', async () => {
       const batchId = await batchOf(...names(0, 20))
-      const asked = { merchant: null, attempt: null, row: null, finding: 'approved', transactionId: null } as const
       for (const reference of names(0, 15)) {
         await doubtAll(batchId, [reference])
-        await ledger.resolve({ ...asked, reference, reason: 'looked', restMs: 0 }, CLERK, NOW)
+        await ledger.resolve(findingOn(reference), CLERK, NOW)
       }
       expect(await ledger.batch(batchId)).toMatchObject({ hold: 'none', accountHeld: null })
     })

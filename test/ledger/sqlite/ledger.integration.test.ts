@@ -19,6 +19,7 @@ import {
   dueIn,
   dueRow,
   factsWith,
+  findingOn,
   headerOf,
   messageOf,
   NOW,
@@ -62,9 +63,8 @@ describe('a SQLite file', () => {
         const batchId = await submit(timed, accountId, [refund('A')])
         await work(timed, batchId, 'A', 'IN_DOUBT', { sentAtMs: SENT_MS })
         Object.assign(booted, { id: boot, atMs: booted.atMs + setForwardMs })
-        const found = { reference: 'A', merchant: null, attempt: 1, row: null, finding: 'send-again' } as const
-        const told = { transactionId: null, reason: 'not there', restMs: REST_MS }
-        return await timed.resolve({ ...found, ...told }, CLERK, nowMs)
+        const found = findingOn('A', { finding: 'send-again', attempt: 1, restMs: REST_MS })
+        return await timed.resolve(found, CLERK, nowMs)
       } finally {
         await timed.close()
       }

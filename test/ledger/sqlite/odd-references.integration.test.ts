@@ -9,6 +9,7 @@ import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
   claimNamed,
+  findingOn,
   headerOf,
   messageOf,
   NOW,
@@ -100,11 +101,6 @@ test('results that have them are fed back as they were recorded', async () => {
 
 test('a person finds and resolves one without typing what is not seen', async () => {
   expect((await ledger.history('R1')).map(({ to }) => to)).toEqual(['READY', 'SENDING', 'APPROVED'])
-  const finding = { reference: 'Invoice 7', merchant: null, attempt: null, row: null, restMs: 0 } as const
-  const resolved = await ledger.resolve(
-    { ...finding, finding: 'approved', transactionId: '77', reason: 'found' },
-    CLERK,
-    NOW + 3_600_000,
-  )
+  const resolved = await ledger.resolve(findingOn('Invoice 7', { transactionId: '77' }), CLERK, NOW + 3_600_000)
   expect(resolved).toMatchObject({ kind: 'resolved', rowNo: 2, state: 'APPROVED' })
 })
