@@ -94,7 +94,7 @@ async function alarmIn(dir = place.dir): Promise<string | null> {
 const recordTwo = async (ledger: Ledger) => submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
 
 describe('the ledger that it remembers to be', () => {
-  test('it is from the first opening on, before anybody has worked, and the file beside it is its owner’s alone', async () => {
+  test('it is from the first opening on, beside a file that only its owner reads', async () => {
     await closed()
     expect(await alarmIn()).toBeNull()
     expect(statSync(epochPath()).mode & 0o777).toBe(0o600)
@@ -111,7 +111,7 @@ describe('the ledger that it remembers to be', () => {
     }
   })
 
-  test('a copy of the directory is not, although nobody ever worked, and the first one still is', async () => {
+  test('a copy of the directory is not, even before the first work', async () => {
     await closed(recordTwo)
     const copy = within('copy')
     mkdirSync(copy)
@@ -120,7 +120,7 @@ describe('the ledger that it remembers to be', () => {
     expect(await alarmIn()).toBeNull()
   })
 
-  test('a state put back into the same file is not, once the epoch was renewed after it was copied', async () => {
+  test('a state put back into the same file is not, once the epoch was renewed', async () => {
     await closed((ledger) => ledger.renewEpoch())
     const inode = statSync(place.path).ino
     copyFile(place.path, within('kept.db'))
@@ -157,7 +157,7 @@ describe('the ledger that it remembers to be', () => {
     expect(await alarmIn()).toBe('unmarked')
   })
 
-  test('where one stood none is made, and another one that is put there is not it, however often it is opened', async () => {
+  test('another file put in its place is not, and none is made there', async () => {
     await closed()
     rmSync(place.path)
     const make = () => makeLedger({ path: place.path })
@@ -180,7 +180,7 @@ describe('the ledger that it remembers to be', () => {
     expect(existsSync(epochPath())).toBe(true)
   })
 
-  test('a ledger of the version that remembered an inode and two epochs is known by them, and remembers more from then on', async () => {
+  test('a ledger known by an inode and two epochs is, and remembers more from then on', async () => {
     await closed()
     const earlier = (inode: string, epochs: string) => {
       const db = new DatabaseSync(place.path)
@@ -273,7 +273,7 @@ describe('renewing the epoch', () => {
     expect(existsSync(epochPath())).toBe(false)
   })
 
-  test('writes the file again that somebody tidied away under a worker', async () => {
+  test('writes the file again that was removed under a worker', async () => {
     const ledger = place.open()
     await ledger.renewEpoch()
     rmSync(epochPath())
@@ -281,7 +281,7 @@ describe('renewing the epoch', () => {
     expect(await ledger.alarm()).toBeNull()
   })
 
-  test('ends a worker beside which somebody else has worked', async () => {
+  test('ends a worker beside which another has worked', async () => {
     const ledger = place.open()
     await ledger.renewEpoch()
     writeFileSync(epochPath(), `${ledger.ledgerId} 0123456789abcdef\n`)
@@ -468,7 +468,7 @@ describe('adopting', () => {
   })
 
   test.each(['send-again', 'declined'] as const)(
-    'as restored lets a doubt that it knew already rest anew before it is called %s: in what was lost it may have been sent again',
+    'as restored lets a known doubt rest once more before it is called %s',
     async (finding) => {
       const ledger = place.open()
       const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
@@ -483,7 +483,7 @@ describe('adopting', () => {
     },
   )
 
-  test('as restored, killed half-way, is not adopted, and goes on with the rest when it is called again', async () => {
+  test('as restored, killed half-way, goes on with the rest when it is called again', async () => {
     const ledger = place.open()
     const rows = 20_000
     const batchId = await submit(

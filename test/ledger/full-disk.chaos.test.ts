@@ -12,9 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
-test('a full disk refuses claims, messages and submits, and keeps settlements until there is space again', async ({
-  skip,
-}) => {
+test('a full disk refuses claims, messages and submits, and keeps settlements for later', async ({ skip }) => {
   if (!canMountSmallDisk(dir)) skip('a process may not mount a disk of its own here (unshare -Urm)')
   const child = startChildOnSmallDisk(dir, 4, 'child-full-disk.ts', [dir])
   expect(await child.ended(), child.lines.join('\n')).toBe(0)

@@ -108,7 +108,7 @@ describe('a submit killed while it records', () => {
     expect(held()).toBe(0)
   })
 
-  test('does not hold a message up for ever that has one of its references', async () => {
+  test('does not hold up a message that has one of its references', async () => {
     await killedWhileRecording('K')
     expect(held()).toBeGreaterThan(0)
     expect(await ledger.recordMessage(messageOf(accountId, refund('K-0')))).toMatchObject({

@@ -12,7 +12,7 @@ export function describeActs(): void {
       ...over,
     })
 
-    test('are told in order of time, each once, however many there are and however many at one moment', async () => {
+    test('are told in order of time, each once, also many at one moment', async () => {
       const times = Array.from({ length: 1_700 }, (_, n) => NOW + ((n * 7) % 5 === 0 ? 0 : n % 11))
       for (const [n, atMs] of times.entries()) expect(await ledger.recordAct(backup(n), atMs)).toBe('recorded')
       const told = await listOf(ledger.log(null))

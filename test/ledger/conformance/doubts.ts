@@ -70,7 +70,7 @@ export function describeDoubts(): void {
       expect(await ledger.doubts()).toEqual([])
     })
 
-    test('send-again makes the row due at once, under the next attempt, and it stays one that was in doubt', async () => {
+    test('send-again makes the row due at once as the next attempt, marked as ever in doubt', async () => {
       const batchId = await inDoubt('A')
       expect(await resolve('A', { finding: 'send-again' })).toMatchObject({ kind: 'resolved', state: 'READY' })
       const row = await dueRow(ledger, batchId, 'A', LATER)
@@ -128,7 +128,7 @@ export function describeDoubts(): void {
       expect((await dueIn(ledger, batchId, LATER)).map((row) => row.instruction.reference)).toEqual(['B'])
     })
 
-    test('makes results stale that were written before it, of its batch and of batches that repeat the row', async () => {
+    test('makes earlier results stale, of its batch and of batches that repeat the row', async () => {
       const first = await inDoubt('A')
       const second = await submit(ledger, accountId, [refund('A'), refund('B')])
       const write = async (batchId: BatchId) => {
@@ -165,7 +165,7 @@ export function describeDoubts(): void {
       },
     )
 
-    test('until the rest is over that the worker kept when it sent, however short the rest of the one who resolves', async () => {
+    test('until the worker’s rest is over, however short the rest of the person', async () => {
       const at = (ms: number) => resolve('A', { finding: 'send-again', restMs: 0 }, ms)
       await ledger.keepDoubtRest(2 * REST_MS)
       const batchId = await inDoubt('A')
@@ -178,7 +178,7 @@ export function describeDoubts(): void {
       expect(await ledger.doubts()).toMatchObject([{ restMs: 1 }])
     })
 
-    test('while the request of a dead process may still be under way: its send-by counts, or when it was found', async () => {
+    test('while the request of a dead process may be under way, until its send-by or its sweep', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
       await claimed(ledger, await dueRow(ledger, batchId, 'A'))
       await ledger.sweep(NOW + 5_000) // before its send-by: the process was dead by then
@@ -215,7 +215,7 @@ export function describeDoubts(): void {
     }
 
     test.each(['not-executed', 'send-again', 'declined'] as const)(
-      'as %s of a later attempt when no attempt is named: the one before it may have been looked up',
+      'as %s of a later attempt when no attempt is named: it may mean the one before',
       async (finding) => {
         const batchId = await inDoubtAgain('A')
         const answer = await resolve('A', { finding }, LATER + REST_MS)
@@ -225,7 +225,7 @@ export function describeDoubts(): void {
       },
     )
 
-    test('as declined of a later attempt until its request has surely died: the decline may be of the one before it', async () => {
+    test('as declined of a later attempt until its request has surely died', async () => {
       const batchId = await inDoubtAgain('A')
       const at = (ms: number) => resolve('A', { finding: 'declined', attempt: 2, transactionId: '7001' }, ms)
       await nothingMoved(batchId, await at(LATER + REST_MS - 1), 'too-early')
@@ -288,7 +288,7 @@ export function describeDoubts(): void {
       expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0, moneyWarnings: 0 })
     })
 
-    test('stays beside a row that was ended, whose batch asks for attention until a person resumes it', async () => {
+    test('stays beside a row that was ended, and its batch asks for attention until a resume', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
       const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
       await resolve('A', { finding: 'not-executed' })

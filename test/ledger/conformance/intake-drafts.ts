@@ -68,7 +68,7 @@ export function describeDrafts(): void {
       expect((await dueRow(ledger, batchId, 'S-1')).instruction).toEqual(instruction)
     })
 
-    test('is seen by nobody before it is recorded, and whole from then on', async () => {
+    test('is invisible before it is recorded, and whole from then on', async () => {
       const other = place.open()
       const { draft } = await review(ledger, headerOf(accountId), [refund('A'), refund('B')])
       const seen = async () => [
@@ -102,7 +102,7 @@ export function describeDrafts(): void {
       expect((await check([refund('A', { amountMinor: 5n })])).review.accepted).toBe(1)
     })
 
-    test('that is only looked at waits for nobody, sees nothing of another draft, and cannot be recorded', async () => {
+    test('that is only looked at waits for none, sees no other draft, and cannot be recorded', async () => {
       const other = place.open()
       const { draft: first } = await review(ledger, headerOf(accountId), [refund('A')])
       const looked = await review(other, headerOf(accountId, { lookOnly: true }), [refund('A', { amountMinor: 5n })])
@@ -142,7 +142,7 @@ export function describeDrafts(): void {
       expect(reviewed).toMatchObject({ accepted: 1, invalid: 2 })
     })
 
-    test('that is recorded with the same content is a DUPLICATE, points at the first row and is never due', async () => {
+    test('that is recorded with the same content is a DUPLICATE of the first row and never due', async () => {
       const first = await submit(ledger, accountId, [refund('other'), refund('A')])
       await work(ledger, first, 'A', 'APPROVED')
       const second = await submit(ledger, accountId, [refund('A', { orderId: `000${refund('A').orderId}` })])
@@ -220,7 +220,7 @@ export function describeDrafts(): void {
     })
 
     test.each(['READY', 'SENDING', 'IN_DOUBT', 'APPROVED', 'DECLINED', 'FAILED', 'CANCELLED'] as const)(
-      'of a recorded row that is %s is taken where money has or may have moved by it, or is going to',
+      'of a recorded %s row is taken where money may have moved by it or may yet move',
       async (state) => {
         const batchId = await submit(ledger, accountId, [of('A', 'X1')])
         if (state === 'SENDING') await claimNamed(ledger, batchId, 'A')
@@ -260,7 +260,7 @@ export function describeDrafts(): void {
       expect(again).toMatchObject({ accepted: 1, duplicate: 1, invalid: 0 })
     })
 
-    test('is not taken by a row that cannot be sent, by another account, or by the authorization of a capture', async () => {
+    test('is not taken by an unsendable row, another account, or the authorization of a capture', async () => {
       const second = await openAccount(ledger, 'second')
       await submit(ledger, second, [of('A', 'X1')])
       const bad = rowOf(1, of('A', 'X1'), { faults: faultyRow(1, 'A').faults })
@@ -351,7 +351,7 @@ export function describeDrafts(): void {
       expect(await ledger.findUnfinished({ accountId, fileSha256: 'aa'.repeat(32), runKey: null })).toBeNull()
     }
 
-    test('is refused, and nothing of it is visible, once a message has come that looks like one of its rows', async () => {
+    test('is refused, and stays invisible, once a message has come that looks like one of its rows', async () => {
       const { draft } = await reviewed()
       const { batchId } = await taken('other', { orderId: last.orderId })
       await expect(draft.record(CLERK)).rejects.toMatchObject({

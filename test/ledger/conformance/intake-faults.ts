@@ -127,7 +127,7 @@ export function describeFaults(): void {
       ])
     })
 
-    test('add up over every row as read: those recorded before, and bad ones whose amount can be read', async () => {
+    test('add up over every row as read, also recorded ones and bad ones with a readable amount', async () => {
       await submit(ledger, accountId, [refund('R-1', { amountMinor: 500n })])
       const money = { amountMinor: 70n, currency: EUR }
       const rows: DraftRow[] = [

@@ -28,7 +28,7 @@ export function describeLookalikes(): void {
     const count = async (rows: readonly Instruction[], over: Partial<DraftHeader> = {}) =>
       (await check(rows, over)).review.lookalikes
 
-    test('within a file: later rows with the same operation, amount and order under another reference', async () => {
+    test('in a file are later rows with the same operation, amount and order', async () => {
       const rows = [
         refund('A', { orderId: '55' }),
         refund('B', { orderId: '0055' }),
@@ -78,7 +78,7 @@ export function describeLookalikes(): void {
       ['declined', 'DECLINED'],
       ['not-executed', 'FAILED'],
     ] as const)(
-      'of a row in doubt about a second request that a person called %s: of two requests, one may have been executed',
+      'of a row whose second request a person called %s: the first may have executed',
       async (finding, state) => {
         const batchId = await submit(ledger, accountId, [refund('A', { orderId: '55' })])
         const resolve = (as: Finding, attempt: number) =>
@@ -103,7 +103,7 @@ export function describeLookalikes(): void {
     })
 
     test.each(['READY', 'SENDING', 'IN_DOUBT'] as const)(
-      'of a row that is %s are found however old it is: nobody knows yet what becomes of it',
+      'of a row that is %s are found however old it is, since its end is open',
       async (state) => {
         const batchId = await submit(ledger, accountId, [sale('A', '55', { executeAtMs: NOW - 1 })])
         if (state === 'SENDING') await claimNamed(ledger, batchId, 'A')
@@ -121,7 +121,7 @@ export function describeLookalikes(): void {
     })
 
     test.each(['APPROVED', 'IN_DOUBT'] as const)(
-      'between different run keys, of a row that was sent and is %s, are looked for in the days that were asked for',
+      'between run keys, of a row that was sent and is %s, are found within the days asked for',
       async (state) => {
         const batchId = await submit(ledger, accountId, [sale('2026-11/A', '7')], { runKey: '2026-11' })
         await work(ledger, batchId, '2026-11/A', state, { sentAtMs: NOW })
@@ -139,7 +139,7 @@ export function describeLookalikes(): void {
       ['is READY', null],
       ['waits for its execute_at', NOW + 365 * DAY_MS],
     ])(
-      'between different run keys a row of last month that %s counts: both would be sent from now on',
+      'between run keys, a row of last month that %s counts: both would be sent from now on',
       async (_, executeAtMs) => {
         await submit(ledger, accountId, [sale('2026-11/A', '7', { executeAtMs })], { runKey: '2026-11' })
         const december = { runKey: '2026-12', nowMs: NOW + 31 * DAY_MS, lookalikeDays: 0 }

@@ -52,7 +52,7 @@ export function describeMessages(): void {
       expect(answers.filter(({ kind }) => kind === 'duplicate')).toHaveLength(19)
     })
 
-    test('with a recorded reference and other content is refused, whoever recorded it', async () => {
+    test('with a recorded reference and other content is refused', async () => {
       await submit(ledger, accountId, [refund('file')])
       await ledger.recordMessage(messageOf(accountId, refund('message')))
       for (const reference of ['file', 'message']) {
@@ -108,7 +108,7 @@ export function describeMessages(): void {
       expect((await ledger.recordMessage(messageOf(accountId, second))).kind).toBe('accepted')
     })
 
-    test('is compared with what is not settled however old that is, and with what was approved for 30 days', async () => {
+    test('is compared with all that is not settled, and with what was approved in the last 30 days', async () => {
       const first = await ledger.recordMessage(messageOf(accountId, sale('A', '7')))
       if (first.kind !== 'accepted') throw new Error(first.kind)
       const at = (days: number) =>
@@ -149,7 +149,7 @@ export function describeMessages(): void {
   describe('recordMessage: an enormous amount', () => {
     const MOST = 999_999_999_999_999n
 
-    test('is refused once its day adds up to more than can be counted; other accounts and days go on', async () => {
+    test('is refused once its day adds up to more than can be counted; other days go on', async () => {
       const take = (n: number, amountMinor: bigint, over: Partial<IntakeMessage> = {}) =>
         ledger.recordMessage(messageOf(accountId, refund(`R-${n}`, { amountMinor, orderId: String(n + 1) }), over))
       const answers = await Promise.all(Array.from({ length: 4_500 }, (_, n) => take(n, MOST)))

@@ -69,7 +69,7 @@ export function describeRefunds(): void {
     })
 
     test.each(['READY', 'SENDING', 'IN_DOUBT', 'APPROVED', 'DECLINED', 'FAILED', 'CANCELLED'] as const)(
-      'count an earlier refund that is %s only where it has or may have moved money, or is going to',
+      'count an earlier refund that is %s only where it has moved or may move money',
       async (state) => {
         await sold()
         const batchId = await submit(ledger, accountId, [of('A', 6_000n)])
@@ -114,7 +114,7 @@ export function describeRefunds(): void {
       }
     })
 
-    test('of which the gateway answered another amount are not measured by it: the sale is not known', async () => {
+    test('whose sale was answered with another amount are not measured by it', async () => {
       await sold({ warnsOfMoney: true, warning: 'the gateway answered the amount 1.00' })
       expect((await check([of('A', 90_000n)])).review).toMatchObject({ accepted: 1, lookalikes: 0 })
     })
@@ -242,7 +242,7 @@ export function describeRefunds(): void {
       expect(twice.review).toMatchObject({ invalid: 2, lookalikes: 0 })
     })
 
-    test('in another currency than before are look-alikes, whatever the amount, and so is what comes after them', async () => {
+    test('in another currency than before are look-alikes, and so is what comes after them', async () => {
       const usd = { money: { amountMinor: 1n, currency: 'USD' as Currency } }
       await submit(ledger, accountId, [of('A', 3_000n)])
       expect((await check([refund('new', { orderId: '777', ...usd })])).lookalikes).toMatchObject([

@@ -66,7 +66,7 @@ export function describeRetries(): void {
       }
     })
 
-    test('with --retry failed run the failed row as the next attempt under its reference; the old row stays', async () => {
+    test('with --retry failed run the failed row as the next attempt; the old row stays', async () => {
       const first = await finished()
       const before = await rowIn(ledger, first, 'no')
       const second = await submit(ledger, accountId, from(first), fed('FAILED'))
@@ -171,7 +171,7 @@ export function describeRetries(): void {
       expect((await check(beyond, fed())).faults[0]?.problem).toContain('row 99 of batch')
     })
 
-    test('that cannot be read any more are no fault of rows that would not run again, and one of those that would', async () => {
+    test('that became unreadable are a fault only of rows that would run again', async () => {
       const first = await finished()
       const unread = [1, 2, 3, 5].map((rowNo) =>
         faultyRow(rowNo, ['ok', 'no', 'off', '', 'odd'][rowNo - 1] as string, { cameFrom: { batchId: first, rowNo } }),
@@ -211,7 +211,7 @@ export function describeRetries(): void {
       }
     })
 
-    test('with bad lines that are no recorded row are refused whole: left out, they could come back as something new', async () => {
+    test('with bad lines that are no recorded row are refused whole', async () => {
       const first = await finished()
       const strange = [
         rowOf(1, refund('01.12.2026'), { cameFrom: { batchId: first, rowNo: 1 } }), // was "ok", as a spreadsheet has it
@@ -250,7 +250,7 @@ export function describeRetries(): void {
       })
     })
 
-    test('do not run a row again of which an answer said APPROVED while they were read', async () => {
+    test('do not run a row again that an answer approved while they were read', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       const attempt = await work(ledger, first, 'A', 'FAILED')
       const line = rowOf(1, refund('A'), { cameFrom: { batchId: first, rowNo: 1 } })
@@ -261,7 +261,7 @@ export function describeRetries(): void {
       expect(await ledger.batches()).toHaveLength(1)
     })
 
-    test('of another merchant are refused, whatever may run again: a row that took no reference would run at both', async () => {
+    test('of another merchant are refused, whatever may run again', async () => {
       const first = await finished()
       const second = headerOf(await openAccount(ledger, 'second'), fed('INVALID'))
       const mended = [rowOf(1, refund('bad'), { cameFrom: { batchId: first, rowNo: 4 } })]
@@ -303,7 +303,7 @@ export function describeRetries(): void {
       expect(await dueRow(ledger, second, 'A')).toMatchObject({ attempt: 2, everInDoubt: true })
     })
 
-    test('do not run a row again of which a late answer said APPROVED', async () => {
+    test('do not run a row again that a late answer approved', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       const attempt = await work(ledger, first, 'A', 'FAILED')
       await settle(ledger, attempt, 'APPROVED', { facts: factsWith('501') })

@@ -432,7 +432,7 @@ const RUNS = 15
 
 export function describeModel(newPlace: () => Promise<LedgerPlace>, numRuns = RUNS): void {
   describe('after any sequence of operations', () => {
-    test('every row stands in one place, every sum is that of the rows, and no move is outside the table', async () => {
+    test('every row stands in one place, every sum is true, and no move is outside the table', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 60, size: 'max' }), async (sequence) => {
           const place = await newPlace()

@@ -181,7 +181,7 @@ export function describePurge(renew: () => Promise<void>): void {
       expect(await auditOf(ledger)).toEqual([])
     })
 
-    test('leaves a batch with a late answer that nobody has looked at', async () => {
+    test('leaves a batch with a late answer that waits for a person', async () => {
       const batchId = await submit(ledger, accountId, [refund('R-1')])
       const row = await claimNamed(ledger, batchId, 'R-1')
       await settle(ledger, row, 'IN_DOUBT', { facts: null })

@@ -85,7 +85,7 @@ export function describeQueries(): void {
       expect(await view(batchId)).toMatchObject({ blocked: 0, nextDueAtMs: NOW })
     })
 
-    test('tells of rows that wait behind a paused batch, but not behind its rows that are due later anyway', async () => {
+    test('tells of rows that wait behind a paused batch, not behind rows that are due later', async () => {
       const soon = Date.now() + 3_600_000
       const paused = await submit(ledger, accountId, [
         refund('A', { orderId: '5' }),
@@ -132,7 +132,7 @@ export function describeQueries(): void {
       ])
     })
 
-    test('tells of a repeated row that runs again as its retry stands, and its results are stale from then on', async () => {
+    test('tells of a repeated row as its retry stands, and its results are stale from then on', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       await work(ledger, first, 'A', 'FAILED')
       const repeating = await submit(ledger, accountId, [refund('A')])
@@ -166,7 +166,7 @@ export function describeQueries(): void {
       expect(await told()).toEqual([{ APPROVED: 1 }, 0, 'APPROVED', named('APPROVED')])
     })
 
-    test('warns of a row that was submitted again as the last such row stands now, and its results are stale from then on', async () => {
+    test('warns of a row that was submitted again as the last such row stands, with stale results', async () => {
       const first = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
       await work(ledger, first, 'A', 'FAILED', { warning: 'odd' })
       await work(ledger, first, 'B', 'FAILED')
@@ -233,7 +233,7 @@ export function describeQueries(): void {
       expect(await rowsIn(ledger, repeating)).toMatchObject([{ repeats: { state: 'IN_DOUBT', warned: true } }])
     })
 
-    test('knows its results as stale as soon as a row changes, and as fresh when they are written again', async () => {
+    test('knows its results as stale once a row changes, and as fresh once they are written', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
       expect(await view(batchId)).toMatchObject({ resultsPath: null, resultsStale: false })
       const reading = await ledger.openReading(batchId, NOW)

@@ -36,7 +36,7 @@ export function describeBrakes(): void {
     )
 
   describe('a canary', () => {
-    test('lets only the first rows be claimed, and pauses the batch when they are settled, whatever became of them', async () => {
+    test('lets only the first rows be claimed and pauses the batch when they are settled', async () => {
       const batchId = await batchOf(5, { canaryRows: 2 })
       expect(await due(batchId)).toEqual(['R-0', 'R-1'])
       await work(ledger, batchId, 'R-0', 'APPROVED')
@@ -103,7 +103,7 @@ export function describeBrakes(): void {
       expect(await due(batchId, NOW + 1_000)).toEqual(['A'])
     })
 
-    test('whose last row was lost with the process that sent it is over: the batch pauses, and says so once', async () => {
+    test('is over when its last row is lost with its process: the batch pauses and says so once', async () => {
       const batchId = await batchOf(4, { canaryRows: 2 })
       for (const reference of ['R-0', 'R-1']) await claimed(ledger, await dueRow(ledger, batchId, reference))
       expect(await ledger.sweep(NOW)).toBe(2)
@@ -115,7 +115,7 @@ export function describeBrakes(): void {
       expect(await due(batchId)).toEqual(['R-2', 'R-3'])
     })
 
-    test('is not kept waiting by an earlier row of its order that became due later: that one waits for the canary', async () => {
+    test('does not wait for an earlier row of its order that became due later', async () => {
       const X = { orderId: '5' }
       const rows = [
         refund('A', { ...X, executeAtMs: NOW + 1_000 }),
@@ -158,7 +158,7 @@ export function describeBrakes(): void {
       expect(holdReason).toMatch(/^lunch; the first row was run/)
     })
 
-    test('of which a row is left when another was lost with its process goes on', async () => {
+    test('goes on while a row is left, though another was lost with its process', async () => {
       const batchId = await batchOf(4, { canaryRows: 2 })
       await claimed(ledger, await dueRow(ledger, batchId, 'R-0'))
       await ledger.sweep(NOW)
@@ -166,7 +166,7 @@ export function describeBrakes(): void {
       expect(await due(batchId)).toEqual(['R-1'])
     })
 
-    test('of which nothing can move leaves nothing due', async () => {
+    test('without a row that can move leaves nothing due', async () => {
       const X = { orderId: '5' }
       const rows = [refund('A', X), refund('B', { ...X, amountMinor: 2n }), refund('C')]
       const batchId = await submit(ledger, accountId, rows, { canaryRows: 2 })
@@ -216,7 +216,7 @@ export function describeBrakes(): void {
   })
 
   describe('a limit on declines', () => {
-    test('pauses the batch at the first answer beyond it, and begins anew when it is resumed', async () => {
+    test('pauses the batch at the first answer beyond it, and starts over when it is resumed', async () => {
       const batchId = await batchOf(12, { maxDeclinedPercent: 2 })
       for (const reference of ['R-0', 'R-1']) await work(ledger, batchId, reference, 'DECLINED')
       await work(ledger, batchId, 'R-2', 'APPROVED')

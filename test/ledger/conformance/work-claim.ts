@@ -40,7 +40,7 @@ export function describeClaim(): void {
       ])
     })
 
-    test('of a row of a file that is still being recorded is refused: the batch is not there until it is whole', async () => {
+    test('of a row of a file that is still being recorded is refused', async () => {
       const first = await submit(ledger, accountId, [refund('A')])
       const { rowId } = await dueRow(ledger, first, 'A')
       const rows = Array.from({ length: 5_000 }, (_, i) => refund(`R-${i}`))
@@ -295,7 +295,7 @@ export function describeClaim(): void {
     })
   })
 
-  test('a wait that the gateway asked for holds every batch of its account, for whoever works, until its end or a resume', async () => {
+  test('a wait the gateway asked for holds all batches of the account until its end or a resume', async () => {
     const first = await submit(ledger, accountId, [refund('A')])
     const second = await submit(ledger, accountId, [refund('B')])
     const others = await openAccount(ledger, 'second')

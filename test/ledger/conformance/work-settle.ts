@@ -141,7 +141,7 @@ export function describeSettle(): void {
       expect(await claim(ledger, seen)).toEqual({ kind: 'not-free' })
     })
 
-    test('is kept as a warning about money when the row is being sent again, and that attempt does not wipe it out', async () => {
+    test('is kept as a warning about money on a row that is sent again, through that attempt', async () => {
       const batchId = await batchOf('A')
       const first = await doubt(batchId, 'A')
       await settle(ledger, first, 'READY')
@@ -266,7 +266,7 @@ export function describeSettle(): void {
       expect((await ledger.batch(first))?.holdReason).toBe(said)
     })
 
-    test('hold the account: what is submitted later waits too, over restarts, until a person resumes the account', async () => {
+    test('hold the account over restarts, with what is submitted later, until a person resumes it', async () => {
       const other = await submit(ledger, await openAccount(ledger, 'second'), [refund('A')])
       await doubtAll(await batchOf(...names(0, 10)), names(0, 10))
       const later = await batchOf('later')
@@ -295,7 +295,7 @@ export function describeSettle(): void {
       expect(await claim(ledger, await dueRow(ledger, later, 'later'))).toMatchObject({ kind: 'claimed' })
     })
 
-    test('hold an account of which nothing waits, too', async () => {
+    test('hold an account without waiting rows, too', async () => {
       const batchId = await batchOf(...names(0, 10))
       const rows = []
       for (const reference of names(0, 10)) rows.push(await claimNamed(ledger, batchId, reference))
@@ -306,7 +306,7 @@ export function describeSettle(): void {
       })
     })
 
-    test('are counted anew after a resume, and not after the start of a worker', async () => {
+    test('are counted from zero after a resume, and not after the start of a worker', async () => {
       const batchId = await batchOf(...names(0, 30))
       await doubtAll(batchId, names(0, 9))
       await ledger.resume(batchId, 'looked at them', CLERK, NOW)

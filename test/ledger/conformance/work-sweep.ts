@@ -39,7 +39,7 @@ export function describeSweep(): void {
       expect((await next.history('A')).at(-1)).toMatchObject({ from: 'SENDING', to: 'IN_DOUBT', cause: 'sweep' })
     })
 
-    test('marks the row as ever in doubt; when it left nobody knows, so the claim stands in for it', async () => {
+    test('marks the row as ever in doubt, as of its claim', async () => {
       const batchId = await batchOf('A')
       await work(ledger, batchId, 'A', 'READY', { sentAtMs: NOW + 10, httpStatus: 429 })
       const second = await claimNamed(ledger, batchId, 'A', NOW + 600_000)

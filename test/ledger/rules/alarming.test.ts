@@ -52,8 +52,8 @@ describe('a ledger', () => {
     ['that a witness knows further', { testimonies: [said({ progress: 11 })] }, 'older'],
     ['that a witness knows less far', { testimonies: [said({ progress: 9 })] }, null],
     ['that something spoke against before', { overtakenBy: said(), copiedAtMs: 1 }, 'older'],
-    ['of which another copy has worked', { testimonies: [said({ epoch: '7-b', progress: 1 })] }, 'older'],
-    ['of which an earlier copy has worked', { testimonies: [said({ epoch: '6-b', progress: 99 })] }, null],
+    ['whose other copy has worked', { testimonies: [said({ epoch: '7-b', progress: 1 })] }, 'older'],
+    ['whose earlier copy has worked', { testimonies: [said({ epoch: '6-b', progress: 99 })] }, null],
     [
       'of another, which a witness knows further',
       { beside: { ledgerId: 'l2', epoch: '' }, overtakenBy: said() },

@@ -169,7 +169,7 @@ describe('when one write throws', () => {
     expect([broken(), notes()]).toMatchObject([{ message: 'bug: no such move' }, ['large', 'small']])
   })
 
-  test('what is written at the end of the transaction is laid at the door of the write that asked for it', async () => {
+  test('a failure at the end of the transaction counts as that of the write that asked for it', async () => {
     const sum: string[] = []
     committer.beforeCommit(() => {
       if (sum.includes('too much')) throw new Error('the sum does not fit')
@@ -187,7 +187,7 @@ test.each([
   ['corruption', 11],
   ['a file that is no ledger', 26],
   ['no memory', 7],
-])('an error of the disk or the file (%s) ends the process before anyone in the commit is told', async (_, errcode) => {
+])('an error of the disk or the file (%s) ends the process before any write is answered', async (_, errcode) => {
   const claim = watch(committer.write(() => note('claim'), CLAIM))
   const wrong = watch(
     committer.write(() => {
@@ -198,7 +198,7 @@ test.each([
   expect([claim(), wrong(), notes()]).toEqual(['pending', 'pending', []])
 })
 
-test('a commit into a file that is gone is told to nobody: it is looked for when the commit is done', async () => {
+test('a commit into a file that is gone is not told: the file is looked for after the commit', async () => {
   const look = () => {
     throw new Error('the file is gone')
   }

@@ -109,7 +109,7 @@ test('a submit whose draft was deleted while it stood still says that nothing wa
   expect((await statesIn(ledger, await submit(ledger, accountId, ROWS))).length).toBe(ROWS.length)
 })
 
-test('a draft of which some rows were deleted never becomes visible', async () => {
+test('a draft that lost some of its rows never becomes visible', async () => {
   const first = await frozenWhileRecording(ROWS.length)
   const second = openFreezable()
   const stands = second.freezeWhen(() => rowsInFile() < ROWS.length)
@@ -123,7 +123,7 @@ test('a draft of which some rows were deleted never becomes visible', async () =
   expect(rowsInFile()).toBe(0)
 })
 
-test('a submit that stood still before it deleted a draft leaves the batch alone that came of it', async () => {
+test('a submit that stood still before it deleted a draft leaves the batch alone that it became', async () => {
   const first = await frozenWhileRecording(ROWS.length)
   const second = openFreezable()
   const stands = second.freezeWhen(() => true)
@@ -139,7 +139,7 @@ test('a submit that stood still before it deleted a draft leaves the batch alone
   expect(rowsInFile()).toBe(ROWS.length)
 })
 
-test('a row that looks like one of another draft is noticed, whichever of the two becomes visible first', async () => {
+test('a row that looks like one of another draft is noticed, whichever is visible first', async () => {
   const first = openFreezable()
   const { draft } = await review(first.ledger, headerOf(accountId), ROWS)
   rmSync(sqlite.submitLockPath)
@@ -170,7 +170,7 @@ test('a row that two submits retry at once runs again in one of them', async () 
   expect(await ledger.batches()).toHaveLength(2)
 })
 
-test('rows of a draft whose batch is gone, as an earlier version left them, go with the next version', async () => {
+test('rows without a batch, as an earlier version left them, go with the next version', async () => {
   const batchId = await submit(ledger, accountId, [refund('kept')])
   const first = await frozenWhileRecording(500)
   await ledger.close()

@@ -104,8 +104,8 @@ describe('a SQLite file', () => {
     db.close()
   }
 
-  describe('of which one order adds up to more than 64 bits hold', () => {
-    test('takes messages and files with a refund of it: they are compared with a sum that is large enough', async () => {
+  describe('with one order that adds up to more than 64 bits hold', () => {
+    test('takes messages and files with a refund of it, held against a sum that is large enough', async () => {
       const rows = [1n, 2n, 3n].map((amountMinor) => refund(`F-${amountMinor}`, { orderId: '7', amountMinor }))
       await submit(ledger, accountId, rows)
       inflate("order_key = '7'")
@@ -209,7 +209,7 @@ describe('a SQLite file', () => {
     }
   })
 
-  test('that another process is just making is waited for, where SQLite itself would give up at once', async () => {
+  test('that another process is just making is waited for, longer than SQLite would wait', async () => {
     const fresh = await sqlitePlace()
     const holder = await holdWriteLock(fresh.path)
     const opener = startChild('child-opener.ts', fresh.dir)

@@ -19,7 +19,7 @@ const CAUSES: readonly Cause[] = [
 ]
 const ROW = { id: 1, batch_id: 'b', operation: 'REFUND', currency: 'EUR', amount_minor: 1 }
 
-test('of all moves there could be, exactly those of the table are recorded, and no other leaves a trace', () => {
+test('of all possible moves, exactly those of the table are recorded', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   db.exec('PRAGMA foreign_keys = OFF') // as the ledger has it

@@ -52,7 +52,7 @@ const DAMAGED = expect.objectContaining({
   message: expect.stringMatching(/is damaged \(.*Nothing more is sent\..*tranche adopt --restored/),
 })
 
-test('a ledger whose every page can be read is sound, whoever writes to it', async () => {
+test('a ledger with every page readable is sound, also while it is written to', async () => {
   const [ledger, other] = [place.open(), place.open()]
   const looked = ledger.inspect('seconds')
   await submit(other, await openAccount(other), [refund('later')])

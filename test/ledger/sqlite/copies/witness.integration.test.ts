@@ -113,7 +113,7 @@ async function batchesIn(place: SqlitePlace): Promise<readonly BatchId[]> {
 }
 
 describe('without a witness', () => {
-  test('a directory put back over itself is known by the birth of its epoch file, once work went on', async () => {
+  test('a directory put back over itself is known by the birth of its epoch file', async () => {
     const place = await placeOf(false)
     await using(place, work)
     inDir(place, 'mkdir bak; cp -a ledger.* *.witness bak')
@@ -122,7 +122,7 @@ describe('without a witness', () => {
     expect(await alarmIn(place)).toBe('elsewhere')
   })
 
-  test('one put back over itself within the same epoch is known by the change time of its epoch file', async () => {
+  test('one put back within the same epoch is known by the change time of its epoch file', async () => {
     const place = await placeOf(false)
     await using(place, work)
     inDir(place, 'mkdir bak; cp -a ledger.* bak; cp -a bak/. .')
@@ -432,7 +432,7 @@ describe('a register that other hosts see', () => {
     await ledger.close()
   })
 
-  test('that cannot be asked keeps a start back, and later nobody', async () => {
+  test('that cannot be asked prevents a start, but stops no worker later', async () => {
     const place = await placeOf(false)
     const register = registerOf()
     register.silent = true
@@ -451,7 +451,7 @@ describe('a register that other hosts see', () => {
     await ledger.close()
   })
 
-  test('that was emptied, or fell behind, keeps nobody back', async () => {
+  test('that was emptied, or fell behind, stops no worker', async () => {
     const place = await placeOf(false)
     const register = registerOf()
     const ledger = place.open()
