@@ -87,7 +87,7 @@ describe('tranche log', () => {
     expect(text.stdout).toMatch(new RegExp(`pause +batch ${batch} +by alice@\\S+ .*says "Carol": look first`))
   })
 
-  test('tells what left the record: results, extracts, exceptions, worklists and rejects, with their rows', async () => {
+  test('tells what left the record: results, extracts, exceptions, worklists and rejects', async () => {
     office = await openOffice()
     const good = refunds(2)
     office.sandbox.prepare(preparationFor(good))

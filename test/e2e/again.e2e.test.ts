@@ -9,7 +9,7 @@ import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 let office: Office
 afterEach(() => office.close())
 
-test('an interrupted run ends with 130 and no results; the same command again finishes, each row executed once', async () => {
+test('an interrupted run ends with 130 and no results; the same command finishes it', async () => {
   office = await openOffice({ latencyMs: 40, env: { TRANCHE_IN_FLIGHT: '5' } })
   const rows = refunds(100)
   office.sandbox.prepare(preparationFor(rows))
@@ -35,7 +35,7 @@ test('an interrupted run ends with 130 and no results; the same command again fi
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a finished file run again sends nothing: its rows are duplicates that point at the first, and count as those', async () => {
+test('a finished file run again sends nothing: its rows count as duplicates of the first', async () => {
   office = await openOffice()
   const rows = [...refunds(3), refundRow(4, { amount: '5.02' })]
   office.sandbox.prepare(preparationFor(rows))
@@ -124,7 +124,7 @@ test('a roster under a run key charges each stored card once a month, however of
   expect(compareBooks(booksOf(office, ...reports))).toEqual([])
 })
 
-test('a roster whose last month has still to be sent is refused, and the batch to resume or cancel is named', async () => {
+test('a roster whose last month is still to be sent is refused and names that batch', async () => {
   office = await openOffice()
   const rows = 'sub-1,701,1.00,EUR\nsub-2,702,2.00,EUR\n'
   const input = await office.put('roster.csv', `reference,customer_vault_id,amount,request_currency\n${rows}`)

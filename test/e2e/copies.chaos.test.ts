@@ -38,7 +38,7 @@ function copy(...args: readonly string[]): void {
 const statesOf = (office: Office) => recordedIn(office).map((row) => row.state)
 const approved = (office: Office) => statesOf(office).filter((state) => state === 'APPROVED').length
 
-test('a copy of the data directory sends nothing and records no run, and everything else goes on; the first one works', async () => {
+test('a copy of the data directory sends nothing and records no run; the first one works', async () => {
   const office = await open()
   const { input, batch } = await submitted(office, 12)
   const dataDir = office.path('copy')
@@ -78,7 +78,7 @@ test('a copy of the data directory sends nothing and records no run, and everyth
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a data directory under another name goes on; on another disk it goes on when it is adopted as moved', async () => {
+test('a data directory under another name goes on; on another disk, once adopted as moved', async () => {
   const office = await open()
   await submitted(office, 3)
   const dataDir = office.path('e')
@@ -101,7 +101,7 @@ test('a data directory under another name goes on; on another disk it goes on wh
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('nothing to adopt')])
 })
 
-test('a state from before a worker that was killed is put back: nothing is sent twice, and what it knew as open is in doubt', async () => {
+test('a state from before a killed worker sends nothing twice, and its open rows are in doubt', async () => {
   const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input, batch } = await submitted(office, 80)
   const kept = office.path('kept.db')
@@ -136,7 +136,7 @@ test('a state from before a worker that was killed is put back: nothing is sent 
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a row that was retried in what was lost is not retried by the restored state before a person has looked', async () => {
+test('a restored state retries no row that was retried in what was lost until a person looks', async () => {
   const office = await open()
   const rows = refunds(2)
   office.sandbox.prepare(preparationFor(rows))
@@ -167,25 +167,22 @@ test('a row that was retried in what was lost is not retried by the restored sta
 test.each([
   ['with a witness', {}],
   ['without any witness', { TRANCHE_WITNESS_DIR: 'none' }],
-])(
-  'a state copied while a worker was working is an older one as soon as that worker has ended, %s',
-  async (_, witness) => {
-    const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4', ...witness } })
-    await submitted(office, 60)
-    const first = await office.worker()
-    await until('the batch is under way', () => approved(office) >= 10, first)
-    const kept = office.path('kept.db')
-    copy(office.ledgerPath, kept)
-    copy(`${office.ledgerPath}-wal`, `${kept}-wal`)
-    first.kill('SIGTERM')
-    expect((await first.ended).code).toBe(0)
-    const sent = office.sandbox.received()
-    for (const part of ['', '-wal']) copy(kept + part, office.ledgerPath + part)
-    const worker = await office.tranche('worker', '--until-idle')
-    expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('so this is an older state or a copy')])
-    expect(office.sandbox.received()).toBe(sent)
-  },
-)
+])('a state copied under a worker is an older one once that worker has ended, %s', async (_, witness) => {
+  const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4', ...witness } })
+  await submitted(office, 60)
+  const first = await office.worker()
+  await until('the batch is under way', () => approved(office) >= 10, first)
+  const kept = office.path('kept.db')
+  copy(office.ledgerPath, kept)
+  copy(`${office.ledgerPath}-wal`, `${kept}-wal`)
+  first.kill('SIGTERM')
+  expect((await first.ended).code).toBe(0)
+  const sent = office.sandbox.received()
+  for (const part of ['', '-wal']) copy(kept + part, office.ledgerPath + part)
+  const worker = await office.tranche('worker', '--until-idle')
+  expect([worker.code, worker.stderr]).toEqual([6, expect.stringContaining('so this is an older state or a copy')])
+  expect(office.sandbox.received()).toBe(sent)
+})
 
 test('a backup is made while a worker works, is checked, and sends nothing until it is adopted', async () => {
   const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
@@ -228,7 +225,7 @@ test('a backup is made while a worker works, is checked, and sends nothing until
   expect(office.sandbox.received()).toBe(120)
 })
 
-test('a backup over the log of a worker that was killed is not opened by any command, and both stay as they are', async () => {
+test('no command opens a backup over the log of a killed worker, and both stay as they are', async () => {
   const office = await open({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input } = await submitted(office, 60)
   const backup = office.path('backup.db')
@@ -275,7 +272,7 @@ test('adopt says what it needs: one way, a reason, and a ledger', async () => {
   expect((await office.tranche('adopt', '--moved', '--reason', ' ')).code).toBe(2)
 })
 
-test('a merchant at another address sends nothing until it is adopted; then what was pending goes there, and nothing twice', async () => {
+test('a merchant at another address sends nothing until it is adopted, and then nothing twice', async () => {
   const office = await open()
   const { input } = await submitted(office, 4)
   const rows = [...refunds(4), ...refunds(2, 50)]
@@ -319,7 +316,7 @@ const LOST = [
 ]
 
 test.each(LOST)(
-  'a ledger that is $what under a worker ends it at once; what it held is saved, and nothing is sent twice',
+  'a ledger that is $what under a worker ends it at once; nothing is lost or sent twice',
   async ({ lose }) => {
     const office = await open({ latencyMs: 40, env: { TRANCHE_IN_FLIGHT: '4' } })
     const { input, batch } = await submitted(office, 150)
@@ -356,7 +353,7 @@ test.each(LOST)(
   },
 )
 
-test('a ledger that is removed under a worker with nothing to do ends it, too; no new one is made in its place', async () => {
+test('a ledger that is removed under an idle worker ends it, and no new one is made', async () => {
   const office = await open()
   const { input } = await submitted(office, 2)
   const working = await office.worker()

@@ -34,7 +34,7 @@ test('damage that only some rows show is told when they are met, by whatever mee
   told(await office.tranche('worker'))
 })
 
-test('a damaged ledger is told by every command that meets it, sends nothing, and looks for what else is wrong', async () => {
+test('every command that meets a damaged ledger says so and sends nothing', async () => {
   office = await openOffice()
   const file = await office.put('refunds.csv', toCsv(refunds(300)))
   const { stdout } = await office.tranche('submit', file)

@@ -243,7 +243,7 @@ test('a ledger with a trigger or a view in it is not opened: they would run with
   expect(said.stderr).toMatch(/trigger planted.*Nothing was sent/)
 })
 
-test('where the record stood when a batch had ended is in the log of the worker, which may be kept elsewhere', async () => {
+test('the log of the worker holds where the record stood at the end of a batch', async () => {
   office = await openOffice()
   const rows = refunds(3)
   office.sandbox.prepare(preparationFor(rows))

@@ -35,7 +35,7 @@ function expectNothingTold({ stdout, stderr }: Ended): void {
   expect(stderr).not.toContain(PAN)
 }
 
-describe('a card number or security code in an option or argument ends the command with 2 and is kept nowhere', () => {
+describe('card data in an option or argument ends the command with 2 and is kept nowhere', () => {
   test.each<[string, (file: string, batch: string) => string[]]>([
     ['--reason', (_, id) => ['pause', id, '--reason', `card ${PAN} called`]],
     ['--reason of a doubt', () => ['in-doubt', 'resolve', 'R-1', '--as', 'approved', '--reason', `found ${PAN}`]],

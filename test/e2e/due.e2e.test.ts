@@ -8,7 +8,7 @@ import { preparationFor, refundRow, refunds, saleRow, toCsv } from '../fixtures/
 let office: Office
 afterEach(() => office.close())
 
-test('a row leaves at its time and not before; a run waits for it, and leaves what is due in an hour', async () => {
+test('a row leaves at its time; a run waits for it, but not for what is due in an hour', async () => {
   office = await openOffice()
   const soonMs = Date.now() + 3_000
   const rows = [
@@ -31,7 +31,7 @@ test('a row leaves at its time and not before; a run waits for it, and leaves wh
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('what came due while nobody worked is sent by the next worker', async () => {
+test('what came due without a worker is sent by the next one', async () => {
   office = await openOffice()
   const dueMs = Date.now() + 2_000
   const rows = [refundRow(1, { execute_at: new Date(dueMs).toISOString() })]

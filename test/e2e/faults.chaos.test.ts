@@ -61,7 +61,7 @@ test('every fault of a gateway ends as the table of verdicts says, and the books
   expect(office.sandbox.received()).toBe(received)
 })
 
-test('what a gateway executes, and answers with a code of refusal and a body that cannot be read, is never sent again', async () => {
+test('what a gateway executes and answers with an unreadable refusal is never sent again', async () => {
   office = await openOffice()
   const answers = [
     [429, 'gzip, and says so'],
@@ -102,7 +102,7 @@ test('what a gateway executes, and answers with a code of refusal and a body tha
   expect(gateway.executed).toBe(20)
 })
 
-test('an approval of another amount pauses the batch, each time it is resumed; then it ends with 3', async () => {
+test('an approval of another amount pauses the batch each time, and it ends with 3', async () => {
   office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
   const { input, out } = await prepared(20)
   office.sandbox.addFault({ kind: 'other-amount', match: { orderId: orderOf(5) } })
@@ -133,7 +133,7 @@ test('an approval of another amount pauses the batch, each time it is resumed; t
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('ten doubts pause everything of the account until a person has looked; then the rest goes on', async () => {
+test('ten doubts pause the account until a person has looked; then the rest goes on', async () => {
   office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input, out } = await prepared(50)
   office.sandbox.addFault({ kind: 'reset-after', match: { any: true }, every: 2, times: 12 })
@@ -165,7 +165,7 @@ test('ten doubts pause everything of the account until a person has looked; then
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('connections that close as soon as they stand prove nothing: at most their own rows are in doubt', async () => {
+test('connections that close as soon as they stand put at most their own rows in doubt', async () => {
   office = await openOffice()
   const { input, out } = await prepared(30)
   office.sandbox.addFault({ kind: 'refuse', match: { any: true }, times: 4 })

@@ -85,7 +85,7 @@ test('extracts by status say that they are, are no reconciliation, and do not ta
   expect(none.stdout).toContain('look.csv (1 row needs a look)')
 })
 
-test('results that would not fit a workbook, or an exceptions file that is something else, stop a run before anything is recorded', async () => {
+test('results that would not fit, or a foreign exceptions file, stop a run before it records', async () => {
   office = await openOffice()
   const many = `operation,currency,order_id,amount\n${'CANCEL,,1,\n'.repeat(200_001)}`
   const input = await office.put('many.csv', many)

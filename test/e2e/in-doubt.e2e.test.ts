@@ -61,7 +61,7 @@ test('what was found is recorded, what is wanted is sent once more, and the book
   expect(line).toMatchObject({ result_transaction_id: id, result_reason: expect.stringContaining('in the portal') })
 })
 
-test('a request rests as long as the service that sent it says, whatever stands in the shell of the clerk', async () => {
+test('a request rests as long as the service that sent it says, not the shell of the clerk', async () => {
   await runWithDoubts({ TRANCHE_DOUBT_REST_MS: '3600000' })
   const again = ['in-doubt', 'resolve', 'R-3', '--as', 'send-again', '--reason', 'not in the portal']
   const early = await office.trancheWith(AT_ONCE, ...again)
@@ -72,7 +72,7 @@ test('a request rests as long as the service that sent it says, whatever stands 
   expect(Math.round(restMs / 60_000)).toBe(60)
 })
 
-test('a worklist is written, filled in and read back; applied twice it does nothing the second time', async () => {
+test('a worklist is written, filled in and read back; the second time changes nothing', async () => {
   const { out, batch } = await runWithDoubts()
   const list = office.path('doubts.csv')
   expect((await office.tranche('in-doubt', 'list', '--out', list)).code).toBe(0)
@@ -113,7 +113,7 @@ test('a worklist that was filled in for an attempt cannot judge the next one', a
   expect(recordedIn(office).find(({ reference }) => reference === 'R-3')?.state).toBe('IN_DOUBT')
 })
 
-test('an extract takes no row out of the reconciliation, by whatever name, and one without a row may be written over', async () => {
+test('an extract never replaces the reconciliation; an empty one may be written over', async () => {
   const { out, batch } = await runWithDoubts()
   const link = office.path('link.csv')
   symlinkSync(out, link)
@@ -159,7 +159,7 @@ test.each([
   expect(recordedIn(office).filter(({ state }) => state === 'IN_DOUBT')).toHaveLength(2)
 })
 
-test('rows that changed since a moment are an extract, which cannot take the place of the reconciliation', async () => {
+test('rows that changed since a moment are an extract and never replace the reconciliation', async () => {
   const { out, batch } = await runWithDoubts()
   const since = new Date(Date.now() + 1).toISOString()
   await office.tranche('in-doubt', 'resolve', 'R-1', '--as', 'approved', '--reason', 'portal')
@@ -172,7 +172,7 @@ test('rows that changed since a moment are an extract, which cannot take the pla
   expect((await office.tranche('results', batch, '--since', 'yesterday', '--out', extract)).code).toBe(2)
 })
 
-test('what a killed worker left open is told as such by every command, until a worker brings it into doubt', async () => {
+test('every command tells what a killed worker left open until a worker puts it in doubt', async () => {
   const { input, batch, wasOpen } = await leftOpenByAWorker()
   const said = async (...args: readonly string[]) => {
     const { code, stdout, stderr } = await office.tranche(...args)

@@ -40,7 +40,7 @@ function reports() {
   }))
 }
 
-test('a file that is put in comes out as results, with a worker beside it, and SIGTERM ends it with 0', async () => {
+test('a file that is put in comes out as results, and SIGTERM ends the inbox with 0', async () => {
   const rows = [...refunds(5), refundRow(6, { amount: '5.02' })]
   office.sandbox.prepare(preparationFor(rows))
   const worker = await office.worker()
@@ -61,7 +61,7 @@ test('a file that is put in comes out as results, with a worker beside it, and S
   await worker.ended
 })
 
-test('two at once on one inbox of 50 files: one works, the other stands by, and each file is one batch', async () => {
+test('of two on one inbox of 50 files one works and one stands by; each file is one batch', async () => {
   const rows = Array.from({ length: 50 }, (_, n) => refunds(2, 10 * (n + 1)))
   office.sandbox.prepare(preparationFor(rows.flat()))
   rows.forEach((some, n) => void putWhole(`f-${n}.csv`, toCsv(some)))
@@ -125,7 +125,7 @@ test('a refused file is put aside with every fault and the way to mend it, and e
   expect(query(office, 'SELECT id FROM batch')).toEqual([])
 })
 
-test('what is not taken is reported beside the folder, once, until it is gone or is put in rightly; 7 says so', async () => {
+test('what is not taken is reported once beside the folder, and the exit code is 7', async () => {
   const long = `${'n'.repeat(251)}.csv`
   const rows = refunds(2)
   office.sandbox.prepare(preparationFor(rows))
@@ -204,7 +204,7 @@ test('a card number beside the rows of a workbook keeps it where it is', async (
   expect(namesIn('archive')).toEqual([])
 })
 
-test('results with doubts are written, and anew when a person has resolved them', async () => {
+test('results with doubts are written, and again when a person has resolved them', async () => {
   const rows = refunds(3)
   office.sandbox.prepare(preparationFor(rows))
   putWhole('a.csv', toCsv(rows))

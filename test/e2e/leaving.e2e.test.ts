@@ -54,7 +54,7 @@ describe('a reader that goes', () => {
   })
 })
 
-test('a terminal that closes (SIGHUP) lets open requests finish, even though nothing can be said any more', async () => {
+test('a terminal that closes (SIGHUP) lets open requests finish, though it hears nothing', async () => {
   office = await openOffice({ latencyMs: 60, env: { TRANCHE_IN_FLIGHT: '5' } })
   const { input, out } = await prepared(60)
   const first = office.start('run', input, '--out', out)
@@ -75,7 +75,7 @@ test('a terminal that closes (SIGHUP) lets open requests finish, even though not
 })
 
 describe('Ctrl-C of a run beside a running worker', () => {
-  test('while the file is being read: nothing of it is recorded, so the worker sends nothing of it', async () => {
+  test('while the file is being read: nothing is recorded, so the worker sends nothing', async () => {
     office = await openOffice()
     const worker = await office.worker()
     const { input, out } = await prepared(8_000)
@@ -91,7 +91,7 @@ describe('Ctrl-C of a run beside a running worker', () => {
     expect(office.sandbox.received()).toBe(0)
   })
 
-  test('while it follows that worker: it says that the worker goes on, how to stop it, and promises nothing else', async () => {
+  test('while it follows that worker: it says that the worker goes on and how to stop it', async () => {
     office = await openOffice({ latencyMs: 20_000 })
     const worker = await office.worker()
     const { input, out } = await prepared(5)
@@ -113,7 +113,7 @@ describe('Ctrl-C of a run beside a running worker', () => {
   })
 })
 
-test('a frozen Redis keeps nobody who wants to leave, and what was sent is known', async () => {
+test('a frozen Redis does not keep a process from leaving, and what was sent is known', async () => {
   office = await openOffice({ latencyMs: 30, env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input, out } = await prepared(300)
   const first = office.start('run', input, '--out', out, '--json')

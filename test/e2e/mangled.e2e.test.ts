@@ -83,7 +83,7 @@ test('a row that was mended in the results runs with --retry invalid, under its 
   expect(office.sandbox.received()).toBe(5)
 })
 
-test('a results file in which one column was sorted alone is refused, with --skip-invalid as well', async () => {
+test('a results file with one column sorted alone is refused, with --skip-invalid as well', async () => {
   const { out, batch } = await finished()
   const sorted = await saved(out, (rows) => {
     const header = (parse(readFileSync(out)) as string[][])[0] as string[]
@@ -105,7 +105,7 @@ test('a results file in which one column was sorted alone is refused, with --ski
   expect(office.sandbox.received()).toBe(4)
 })
 
-test('refunds beyond a sale of the same ledger are refused before anything is sent, and say how much was left', async () => {
+test('refunds beyond a sale of the same ledger are refused and name what was left', async () => {
   office = await openOffice()
   const sales = [saleRow(1, { amount: '50.00' })]
   office.sandbox.prepare(preparationFor(sales))
@@ -130,7 +130,7 @@ test('refunds beyond a sale of the same ledger are refused before anything is se
   expect((await office.tranche('run', rest, '--out', office.path('third.out.csv'))).code).toBe(0)
 })
 
-test('in one file a refund larger than the one before it, of an order that was sold elsewhere, is a look-alike', async () => {
+test('in one file a refund beyond the one before it, of an order sold elsewhere, looks alike', async () => {
   office = await openOffice()
   const refund = (n: number, amount: string, request_currency = 'EUR') =>
     refundRow(n, { amount, request_currency, request_ref_po_id: '900100' })
@@ -150,7 +150,7 @@ test('in one file a refund larger than the one before it, of an order that was s
   expect(office.sandbox.received()).toBe(0)
 })
 
-test('a refund as large as all before it, of an order that was sold elsewhere, is a look-alike that names the sum', async () => {
+test('a refund as large as all before it, of an order sold elsewhere, is a look-alike', async () => {
   office = await openOffice()
   const order = '900100'
   const refund = (n: number, amount: string) => refundRow(n, { amount, request_ref_po_id: order })

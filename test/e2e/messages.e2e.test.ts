@@ -49,7 +49,7 @@ async function over(queue: Queue, job: Job): Promise<Job> {
   return (await queue.getJob(job.id as string)) as Job
 }
 
-test('a message is executed and reported; again it is a duplicate; under other content or wrong it fails with the reason', async () => {
+test('a message is executed and reported; again it is a duplicate; changed or wrong it fails', async () => {
   office = await openOffice()
   prepareOrders(3)
   const worker = await office.worker()
@@ -80,7 +80,7 @@ test('a message is executed and reported; again it is a duplicate; under other c
   expect(query(office, 'SELECT * FROM refusal')).toHaveLength(3)
 })
 
-test('a message with a card number fails, and the number is left neither in Redis nor in the ledger', async () => {
+test('a message with a card number fails, and neither Redis nor the ledger keeps the number', async () => {
   office = await openOffice()
   const worker = await office.worker()
   const queue = openQueue({ path: office.redisSocket })
@@ -99,7 +99,7 @@ test('a message with a card number fails, and the number is left neither in Redi
   expect(office.sandbox.received()).toBe(0)
 })
 
-test('a job with a card number in its id or name fails, is taken out of Redis, and leaves no number in the ledger', async () => {
+test('a job with a card number in its id or name fails, and the number is kept nowhere', async () => {
   office = await openOffice()
   const worker = await office.worker()
   const queue = openQueue({ path: office.redisSocket })
@@ -130,7 +130,7 @@ test('a job with a card number in its id or name fails, is taken out of Redis, a
   expect(recordedIn(office)).toEqual([])
 })
 
-test('a message too deep or too large to be looked through is overwritten and refused, and stops no other', async () => {
+test('a message too deep or large to look through is overwritten and refused', async () => {
   office = await openOffice()
   prepareOrders(2)
   const worker = await office.worker()

@@ -15,7 +15,7 @@ async function fileOf(count: number): Promise<string> {
   return office.put('in.csv', toCsv(rows))
 }
 
-test('every command that needs a ledger ends with 2, says where it looked and what to do, and makes nothing', async () => {
+test('every command that needs a ledger ends with 2, says where it looked, and makes nothing', async () => {
   office = await openOffice({ made: false })
   const input = await fileOf(3)
   const inbox = office.path('inbox')
@@ -68,7 +68,7 @@ test('init makes it, its owner’s alone; the second time it changes nothing', a
   expect((await office.tranche('run', input, '--out', office.path('out.csv'))).code).toBe(0)
 })
 
-test('a volume that is not mounted when the next run fires costs nothing: it goes on when the volume is back', async () => {
+test('a run that fires while its volume is not mounted sends nothing; the next one goes on', async () => {
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '2' } })
   const input = await fileOf(40)
   const run = ['run', input, '--out', office.path('out.csv')]

@@ -30,7 +30,7 @@ function acts(): unknown[] {
   return found
 }
 
-test('an order id that looks like a card number is asked about, and runs when a person has said what it is', async () => {
+test('an order id that looks like a card number is asked about and runs once it is named', async () => {
   const out = office.path('out.csv')
   const asked = await office.tranche('run', input, '--out', out, '--json')
   expect(asked.code, asked.stderr).toBe(7)

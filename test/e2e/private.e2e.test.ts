@@ -44,7 +44,7 @@ async function runTo(out: string, ...more: readonly string[]) {
 }
 
 describe('files', () => {
-  test('are for their owner alone: the record, its locks, results, summary, exceptions, rejects, worklist, backup', async () => {
+  test('are for their owner alone: record, locks, results, rejects, worklist, backup', async () => {
     office = await openOffice()
     const results = office.path('results')
     mkdirSync(results)
@@ -79,7 +79,7 @@ describe('files', () => {
     expect(modeOf(join(shared, 'out.csv'))).toBe(0o640)
   })
 
-  test('of an inbox: its folders, reports and results are as open to its group as the inbox, and to no other', async () => {
+  test('of an inbox: folders, reports and results are as open to its group as the inbox', async () => {
     office = await openOffice()
     const [own, shared] = [office.path('own'), office.path('shared')]
     mkdirSync(own)
@@ -181,7 +181,7 @@ describe('a worker', () => {
 })
 
 describe('what a kill left behind', () => {
-  test('beside results goes when they are written again, if it is of them and nobody writes it any more', async () => {
+  test('beside results goes with their next writing, once it is abandoned', async () => {
     office = await openOffice()
     const names = ['.out.csv.tmp-0123456789ab', '.out.csv.tmp-ba9876543210', '.other.csv.tmp-0123456789ab']
     for (const name of names) await office.put(name, 'half')

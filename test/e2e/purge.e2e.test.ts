@@ -92,7 +92,7 @@ test('after a purge no byte of the ledger has the data, and the same file is sti
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 }, 120_000)
 
-test('results of a purged batch say so, keep what was answered, and are never written over those of before', async () => {
+test('results of a purged batch say so and are never written over those of before', async () => {
   office = await openOffice()
   const { batch, out } = await ran(people(3))
   await purge('--yes')
@@ -134,7 +134,7 @@ describe('stays as it is:', () => {
     ).toBe(2)
   })
 
-  test('everything, where nobody said yes, no reason was given, or the moment is still to come', async () => {
+  test('everything without a yes or a reason, or where the moment is still to come', async () => {
     office = await openOffice()
     await ran(people(2))
     const ask = (...args: readonly string[]) => office.tranche('purge', ...args)
@@ -180,7 +180,7 @@ test.skipIf(!existsSync(SCRIPT))('on a terminal a person is asked, and the act n
   expect(objects.at(-2)).toMatchObject({ what: 'purge', actor: { terminal: expect.stringMatching(/^pts\/\d+$/) } })
 })
 
-test('a purge that is killed in its midst goes on when it is run again, and a worker works meanwhile', async () => {
+test('a purge that is killed goes on when it is run again, beside a worker', async () => {
   office = await openOffice()
   const { batch } = await ran(people(3_000))
   const more = people(300, 4_000)

@@ -81,27 +81,24 @@ describe.each([
       ['rsync -a', 'rsync -a --modify-window=-1 bak/ d/'],
       ['the loss of its log', 'rm d/ledger.db-wal d/ledger.db-shm'],
     ].filter(([how]) => hasRsync || !how?.startsWith('rsync')),
-  )(
-    'by %s, copied while a worker worked that was killed before it renewed its epoch, sends nothing',
-    async (_how, script = '') => {
-      const office = await open({ latencyMs: 20, env: { ...env, TRANCHE_IN_FLIGHT: '1' } })
-      await recorded(office)
-      const working = await office.worker()
-      await until('something was sent', () => office.sandbox.received() >= 1, working)
-      shell(office, 'cp -a d bak 2> /dev/null || true') // the sockets of Redis
-      await until('more was sent', () => office.sandbox.received() >= 4, working)
-      working.kill('SIGKILL')
-      await working.ended
-      const sent = office.sandbox.log().length
-      shell(office, `${script} 2> /dev/null || true`)
-      const again = await office.tranche('worker', '--until-idle')
-      expect([again.code, again.stderr]).toEqual([6, expect.stringContaining('may not be the one that sent last')])
-      expect(office.sandbox.log()).toHaveLength(sent)
-    },
-  )
+  )('by %s, from before its killed worker renewed the epoch, sends nothing', async (_how, script = '') => {
+    const office = await open({ latencyMs: 20, env: { ...env, TRANCHE_IN_FLIGHT: '1' } })
+    await recorded(office)
+    const working = await office.worker()
+    await until('something was sent', () => office.sandbox.received() >= 1, working)
+    shell(office, 'cp -a d bak 2> /dev/null || true') // the sockets of Redis
+    await until('more was sent', () => office.sandbox.received() >= 4, working)
+    working.kill('SIGKILL')
+    await working.ended
+    const sent = office.sandbox.log().length
+    shell(office, `${script} 2> /dev/null || true`)
+    const again = await office.tranche('worker', '--until-idle')
+    expect([again.code, again.stderr]).toEqual([6, expect.stringContaining('may not be the one that sent last')])
+    expect(office.sandbox.log()).toHaveLength(sent)
+  })
 })
 
-test('under an alarm no results are written over earlier ones, and every form of what is told says why', async () => {
+test('under an alarm no results are written over earlier ones, and every output says why', async () => {
   const office = await open()
   const input = await recorded(office)
   shell(office, KEEP)
@@ -132,7 +129,7 @@ test('under an alarm no results are written over earlier ones, and every form of
   expect(readFileSync(office.path('out.summary.csv'), 'utf8')).toBe(summary)
 })
 
-test('results of a batch that the ledger does not know keep the same run from being sent again under another name', async () => {
+test('results of a batch unknown to the ledger keep the run from being sent under another name', async () => {
   const office = await open()
   shell(office, KEEP)
   const rows = refunds(ROWS)
@@ -179,7 +176,7 @@ describe('what is no reason for alarm', () => {
     expect([0, 5], again.stderr).toContain(again.code)
   })
 
-  test('where no witness can be kept, chmod is one: it cannot be told from a copy over it, and adopt settles it', async () => {
+  test('chmod without a witness raises the alarm, as a copy would, and adopt settles it', async () => {
     const office = await open({ env: NO_WITNESS })
     const input = await recorded(office)
     expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
@@ -297,7 +294,7 @@ test('a copy cannot be taken over while the first is being worked off on this ma
   ])
 })
 
-test('two copies on one machine, one of them adopted, started together: one sends, the other nothing', async () => {
+test('of two copies on one machine, started together, only the adopted one sends', async () => {
   const office = await open({ latencyMs: 50 })
   await recorded(office)
   shell(office, 'cp -a d copy')

@@ -28,7 +28,7 @@ function acts(): object[] {
   return found.map((act) => ({ ...act }))
 }
 
-test('a worker goes faster when the dial is turned, and slower, and the ledger knows who turned it', async () => {
+test('a worker follows the dial up and down, and the ledger knows who turned it', async () => {
   office = await openOffice({ env: HARDLY_EVER })
   const { input, batch } = await submitted(30)
   const worker = await office.worker()
@@ -58,7 +58,7 @@ test('a worker goes faster when the dial is turned, and slower, and the ledger k
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('turned while nobody works, before there is an account, it holds for the next worker, which says so', async () => {
+test('turned without a worker or an account, it holds for the next worker, which says so', async () => {
   office = await openOffice({ env: HARDLY_EVER })
   const turned = await office.tranche('rate', 'default', '50/s')
   expect(turned.stderr).toContain('No worker is running; the next one keeps to it.')

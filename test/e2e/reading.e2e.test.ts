@@ -89,7 +89,7 @@ describe('columns', () => {
 })
 
 describe('the amount', () => {
-  test('is shown with its column, currency and target, and the columns that could be meant instead', async () => {
+  test('is shown with its column, currency and target, and the columns it may be instead', async () => {
     const text = 'id;Amount;Amount Refunded;Currency;Order ID;Description\n1;90.00;5.00;EUR;1001;x\n'
     const file = await office.put('payments.csv', text)
     for (const command of ['check', 'submit']) {

@@ -36,7 +36,7 @@ function isListening(port: number): Promise<boolean> {
   })
 }
 
-test('a worker and a producer work as users of their own, and neither can empty Redis nor read beyond its keys', async () => {
+test('a worker and a producer have users of their own, which read no more than their keys', async () => {
   office = await openOffice()
   const port = await freePort()
   const server = spawn(findRedisServer(), ['--port', String(port), '--save', '', '--aclfile', USERS], {

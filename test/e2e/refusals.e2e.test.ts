@@ -46,7 +46,7 @@ test('each mistake of the configuration stands on a line of its own, whatever is
   expect(refused.last.error.message).toContain('sent:\n  TRANCHE_RATE')
 })
 
-test('a wrong password stops the account with one sentence; the right one and a resume go on where it stood', async () => {
+test('a wrong password stops the account; the right one and a resume go on where it stood', async () => {
   office = await openOffice()
   const input = await fileOf(20)
   const out = office.path('out.csv')
@@ -97,7 +97,7 @@ test('a Redis that is not there ends a run with 2, and nothing was recorded or s
   expect(office.sandbox.received()).toBe(0)
 })
 
-test('a file that cannot be read, and results that cannot be written, end a run with 2 before anything is recorded', async () => {
+test('an unreadable file or unwritable results end a run with 2 before anything is recorded', async () => {
   office = await openOffice()
   const input = await fileOf(3)
   const out = office.path('out.csv')
@@ -131,7 +131,7 @@ test('a sandbox on a port in use, an unknown option and a broken setting end wit
   expect(broken.stderr).toContain('TRANCHE_TIMEOUT_MS')
 })
 
-test('a directory that vanishes in mid-batch costs the results, not the record: written elsewhere they agree', async () => {
+test('a directory that vanishes in mid-batch costs the results, not the record', async () => {
   office = await openOffice({ latencyMs: 30, env: { TRANCHE_IN_FLIGHT: '4' } })
   const input = await fileOf(40)
   await mkdir(office.path('gone'))

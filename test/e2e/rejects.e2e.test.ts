@@ -23,7 +23,7 @@ const recordsOf = async (path: string): Promise<Record<string, string>[]> =>
 
 const batches = async () => (await office.tranche('status', '--json')).last.batches as unknown[]
 
-test('bad rows are left out, mended in the file of rejects, and that file is handed in like any other', async () => {
+test('bad rows are left out, mended in the file of rejects, and handed in like any other', async () => {
   const rows = [
     ...refunds(3),
     refundRow(4, { amount: '4.001', note: '=1+1' }),
@@ -59,7 +59,7 @@ test('bad rows are left out, mended in the file of rejects, and that file is han
   expect(office.sandbox.received()).toBe(5)
 })
 
-test('rows without references keep theirs through the file of rejects: handed in a second time, they are not sent again', async () => {
+test('rows without references keep theirs through the file of rejects and are sent once', async () => {
   const rows = [refundRow(1, { amount: 'x' }), refundRow(2, { amount: 'y' }), refundRow(3)]
   office.sandbox.prepare(preparationFor(refunds(3)))
   const input = await fileOf(rows.map((row) => ({ ...row, reference: '' })))
@@ -98,7 +98,7 @@ test('4000 rows with one trouble are one line, and JSON has the first 1000 of th
   expect(last.faults_total).toBe(4000)
 })
 
-test('troubles that are all different fill a screen; the rest is counted, with the command that shows them', async () => {
+test('different troubles fill a screen; the rest is counted, with the command that shows them', async () => {
   const troubles: readonly Partial<FileRow>[] = [
     ...['x', '+1', '1.001', '', '0.00', '1e5', '9'.repeat(20)].map((amount) => ({ amount })),
     ...['EURO', ''].map((currency) => ({ request_currency: currency })),
@@ -118,7 +118,7 @@ test('troubles that are all different fill a screen; the rest is counted, with t
   )
 })
 
-test('a refused file leaves its rejects; a right one empties them; neither records anything on the way', async () => {
+test('a refused file leaves its rejects; a right one empties them; neither records anything', async () => {
   const bad = office.path('bad.csv')
   const wrong = await fileOf([...refunds(2), refundRow(3, { amount: 'x' })], 'wrong.csv')
   for (const command of [
@@ -177,7 +177,7 @@ test('where the rejects must not go, nothing else happens', async () => {
   expect(await batches()).toEqual([])
 })
 
-test('a check shows what is held against a list: sums, extremes, and what the whole file adds up to', async () => {
+test('a check shows what is held against a list: sums, extremes, and the whole file', async () => {
   const rows = [...refunds(3), refundRow(4, { request_currency: 'USD', execute_at: 'soon' })]
   const input = await fileOf(rows)
   const declared = ['--skip-invalid', '--expect-count', '4', '--expect-total', 'EUR=6.03']

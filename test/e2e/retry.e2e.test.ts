@@ -15,7 +15,7 @@ async function prepared(count: number): Promise<{ input: string; out: string }> 
   return { input: await office.put('in.csv', toCsv(rows)), out: office.path('out.csv') }
 }
 
-test('results fed back send nothing by themselves; with --retry failed they run again, also across an interruption', async () => {
+test('results fed back send nothing by themselves; with --retry failed they run again', async () => {
   office = await openOffice({ latencyMs: 40, env: { TRANCHE_IN_FLIGHT: '5' } })
   const { input, out } = await prepared(60)
   office.sandbox.addFault({ kind: '400', match: { any: true }, times: 50 })
@@ -47,7 +47,7 @@ test('results fed back send nothing by themselves; with --retry failed they run 
   expect(compareBooks(booksOf(office, { input, out }, { input: null, out: again }))).toEqual([])
 })
 
-test('asked to wait for an hour, a run ends with 6 and says so; every worker keeps to it until a person resumes', async () => {
+test('asked to wait for an hour, a run ends with 6, and every worker waits until a resume', async () => {
   office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
   const { input, out } = await prepared(8)
   office.sandbox.addFault({ kind: '429', match: { orderId: orderOf(3) }, times: 1, retryAfterS: 3_600 })
@@ -100,7 +100,7 @@ test('a finished batch cannot be cancelled: 2, and it is as done as it was', asy
   expect((await office.tranche('status', batch as string, '--json')).last).toEqual(before)
 })
 
-test('a file submitted by mistake in another currency and cancelled is that batch no longer; under a run key it runs anew', async () => {
+test('a file that was cancelled in the wrong currency runs under a run key as a new batch', async () => {
   office = await openOffice()
   office.sandbox.prepare(preparationFor(refunds(2)))
   const rows = refunds(2).map((row) => `${row.reference},REFUND,${row.amount},${row.request_ref_po_id}`)
@@ -140,7 +140,7 @@ test('a rehearsal may be repeated over its own results', async () => {
   expect(office.sandbox.received()).toBe(0)
 })
 
-test('a file can be checked before any merchant is configured, and is told what would be refused', async () => {
+test('a file can be checked before any merchant is configured', async () => {
   office = await openOffice({ made: false })
   const env = Object.fromEntries(['URL', 'USERNAME', 'PASSWORD'].map((name) => [`TRANCHE_GATEWAY_${name}`, undefined]))
   const good = await office.put('good.csv', toCsv(refunds(4)))

@@ -38,7 +38,7 @@ test('two thousand mixed rows: gateway, ledger and reconciliation agree row by r
   expect(compareBooks({ ...books, reports: [{ ...report!, lines: report!.lines.slice(1) }] })).not.toEqual([])
 })
 
-test('a file of which every row is approved ends with 0, and says for people what became of the money', async () => {
+test('a file with every row approved ends with 0 and says what became of the money', async () => {
   office = await openOffice()
   const rows = refunds(12)
   office.sandbox.prepare(preparationFor(rows))
@@ -52,7 +52,7 @@ test('a file of which every row is approved ends with 0, and says for people wha
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a file with bad rows is refused whole: every one is named, nothing is recorded, nothing is sent', async () => {
+test('a file with bad rows is refused whole: each is named, nothing is recorded or sent', async () => {
   office = await openOffice()
   const rows = [...refunds(5), refundRow(6, { amount: '1,2,3' }), refundRow(7, { request_currency: 'XXQ' })]
   office.sandbox.prepare(preparationFor(refunds(7)))
@@ -85,7 +85,7 @@ test('a file with bad rows is refused whole: every one is named, nothing is reco
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('results of an unfinished batch say PENDING, and status names them as stale once rows have moved on', async () => {
+test('results of an unfinished batch say PENDING and become stale when rows move on', async () => {
   office = await openOffice()
   const rows = refunds(8)
   office.sandbox.prepare(preparationFor(rows))
@@ -116,7 +116,7 @@ test('results of an unfinished batch say PENDING, and status names them as stale
   expect(compareBooks(booksOf(office, { input, out: early }))).toEqual([])
 })
 
-test('a check names what a run would do, and neither records nor sends; a rehearsal leaves the real ledger alone', async () => {
+test('a check names what a run would do; a rehearsal leaves the real ledger alone', async () => {
   office = await openOffice()
   const rows = refunds(7)
   const input = await office.put('in.csv', toCsv(rows))

@@ -39,7 +39,7 @@ test.each([
   expect(rehearsed.code, rehearsed.stderr).toBe(0)
 })
 
-test('a gateway that cannot show who it is gets nothing; named its authority, it gets everything once', async () => {
+test('a gateway that cannot show who it is gets nothing until its authority is named', async () => {
   office = await openOffice()
   await using gateway = await openFaultyGateway([approve], { tls: 'TLSv1.3', context: { cert: BY_AUTHORITY } })
   const input = await office.put('in.csv', toCsv(refunds(2)))

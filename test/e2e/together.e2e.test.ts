@@ -22,7 +22,7 @@ async function open(options: Parameters<typeof openOffice>[0] = {}): Promise<Off
   return office
 }
 
-test('a run whose row waits behind a batch that nobody works off ends with 6 and names that batch', async () => {
+test('a run whose row waits behind an idle batch ends with 6 and names that batch', async () => {
   const office = await open()
   const [early, late] = [refundRow(1, { amount: '7.77' }), refundRow(1, { reference: 'R-1-again', amount: '1.01' })]
   office.sandbox.prepare(preparationFor([early, late]))
@@ -46,7 +46,7 @@ test('a run whose row waits behind a batch that nobody works off ends with 6 and
   expect(compareBooks(booksOf(office, { input: b, out }))).toEqual([])
 })
 
-test('two runs of one file at once are one batch: each row is executed once, and the results are the real ones', async () => {
+test('two runs of one file at once are one batch with one set of results', async () => {
   const office = await open({ latencyMs: 20 })
   const rows = refunds(40)
   office.sandbox.prepare(preparationFor(rows))
@@ -68,7 +68,7 @@ test('two runs of one file at once are one batch: each row is executed once, and
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('of two ledgers on one Redis one takes the messages; after it was emptied, one again, and never both', async () => {
+test('of two ledgers on one Redis one takes the messages, also after it was emptied', async () => {
   const first = await open()
   const socket = await openRedisServer(first.path('shared.sock'))
   const env = { TRANCHE_REDIS_URL: socket } // the path of a socket will do
@@ -111,7 +111,7 @@ test('of two ledgers on one Redis one takes the messages; after it was emptied, 
   for (const office of [first, second]) expect(compareBooks(booksOf(office))).toEqual([])
 })
 
-test('two installations on one Redis under one prefix work off their own batches only, a worker here and a run there', async () => {
+test('two installations under one Redis prefix work off their own batches only', async () => {
   const first = await open({ latencyMs: 30, env: { TRANCHE_IN_FLIGHT: '4' } })
   const socket = await openRedisServer(first.path('shared.sock'))
   const env = { TRANCHE_REDIS_URL: socket }

@@ -28,7 +28,7 @@ const witnessesIn = (dir: string) => readdirSync(dir).filter((name) => name.ends
 describe('a directory for the witness that a person named', () => {
   test.each([
     ['whose group can write to it', (at: string) => mkdirSync(at) === undefined && chmodSync(at, 0o2775), 'chmod go-w'],
-    ['that anybody can write to', (at: string) => mkdirSync(at) === undefined && chmodSync(at, 0o777), 'chmod go-w'],
+    ['that every user can write to', (at: string) => mkdirSync(at) === undefined && chmodSync(at, 0o777), 'chmod go-w'],
     ['that is a file', (at: string) => writeFileSync(at, ''), 'cannot be used'],
     ['that is a link to nothing', (at: string) => symlinkSync('/proc/none', at), 'cannot be used'],
     ['that leads into the data directory', (at: string) => symlinkSync('d', at), 'into the data directory'],
@@ -71,7 +71,7 @@ describe('a directory for the witness that a person named', () => {
   })
 
   test.skipIf(process.getuid?.() !== 0)(
-    'that belongs to another user and a group, as a volume of a container, gets a directory of our own in it',
+    'that belongs to another user, as a container’s volume, gets a directory of our own in it',
     async () => {
       const { office, input, at, env } = await officeWith()
       mkdirSync(at)
@@ -89,7 +89,7 @@ describe('a directory for the witness that a person named', () => {
   )
 })
 
-test('doctor says where no witness knows the ledger, and that it is a person’s choice where it is', async () => {
+test('doctor says that no witness knows the ledger, and where a person chose so', async () => {
   const { office, env } = await officeWith()
   const unknown = await office.trancheWith(env, 'doctor')
   expect([unknown.code, unknown.stdout]).toEqual([2, expect.stringContaining('FIX  witness: nothing outside')])
@@ -97,7 +97,7 @@ test('doctor says where no witness knows the ledger, and that it is a person’s
   expect(chosen.stdout).toContain('ok   witness: nothing outside the data directory remembers the ledger')
 })
 
-describe('two environments with a witness each, on one ledger: what the second did, the witness of the first knows', () => {
+describe('on one ledger, the witness of one environment knows what another one did', () => {
   const acts = [
     ['a cancelled batch', (_input: string, batch: string) => ['cancel', batch, '--reason', 'paid by bank transfer']],
     ['a file that was submitted', (other: string) => ['submit', other]],

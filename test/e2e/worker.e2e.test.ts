@@ -24,7 +24,7 @@ async function reconciled(batch: string): Promise<string> {
   return out
 }
 
-test('a worker told to end lets open requests finish, none is in doubt, and the next worker does the rest', async () => {
+test('a worker told to end lets open requests finish, and the next worker does the rest', async () => {
   office = await openOffice({ latencyMs: 60, env: { TRANCHE_IN_FLIGHT: '6' } })
   const { input, batch } = await submitted(refunds(120))
   const watching = office.start('status', batch, '--watch', '--json')
@@ -50,7 +50,7 @@ test('a worker told to end lets open requests finish, none is in doubt, and the 
   expect((await second.ended).code).toBe(0)
 })
 
-test('a worker that was started without a merchant is not believed to send for it: run ends with 6 and says what to do', async () => {
+test('a run does not count on a worker without its merchant: it ends with 6 and says why', async () => {
   office = await openOffice()
   const worker = await office.worker()
   await office.put('pw', 'sandbox\n')
@@ -77,7 +77,7 @@ test('a worker that was started without a merchant is not believed to send for i
   await worker.ended
 })
 
-test('a second worker on one ledger is turned away with 6 and the name of the first; a run follows the first one', async () => {
+test('a second worker on one ledger is turned away with 6; a run follows the first', async () => {
   office = await openOffice()
   const first = await office.worker()
   const second = await office.tranche('worker')
@@ -112,7 +112,7 @@ test('a run takes over the batch when the worker it follows ends', async () => {
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a run that cannot take over from a dead worker says how its batch stands, and not that nothing was sent', async () => {
+test('a run that cannot take over from a dead worker says how its batch stands', async () => {
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_RATE: '20' } })
   await using redis = await openRedisServer(office.path('r.sock'))
   const shared = { TRANCHE_REDIS_URL: redis.path }
@@ -141,7 +141,7 @@ test('a run that cannot take over from a dead worker says how its batch stands, 
 
 const isApproved = ({ state }: { readonly state: string }) => state === 'APPROVED'
 
-test('a paused batch sends nothing more until it is resumed; a cancelled one gives up what was not sent', async () => {
+test('a paused batch sends nothing until it is resumed; a cancelled one gives up the rest', async () => {
   const ROWS = 1_500
   office = await openOffice({ latencyMs: 50, env: { TRANCHE_IN_FLIGHT: '3' } })
   const { input, batch } = await submitted(refunds(ROWS)) // more than are sent while a slow machine starts a command
@@ -181,7 +181,7 @@ test('a paused batch sends nothing more until it is resumed; a cancelled one giv
   expect(last).toContain('wrong month')
 })
 
-test('a row in doubt stands in the worklist with all that is needed to look it up, and holds back later rows of its order', async () => {
+test('a row in doubt stands in the worklist and holds back later rows of its order', async () => {
   office = await openOffice()
   const doubted = orderOf(3)
   const later = { ...refunds(1, 3)[0]!, reference: 'R-3-again', amount: '2.77' }
@@ -214,7 +214,7 @@ test('a row in doubt stands in the worklist with all that is needed to look it u
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('a row that waits for a person is told of and ends with 6, although another row is due next year', async () => {
+test('a row that waits for a person ends a run with 6, although another is due next year', async () => {
   office = await openOffice()
   await submitted(refunds(1))
   const { batch: held } = (await office.tranche('status', '--json')).last.batches[0]

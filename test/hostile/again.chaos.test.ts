@@ -9,7 +9,7 @@ import { openPlace, takingMs } from './place.ts'
 
 const refusing: Script = (_, line) => line.end(httpAnswer(400, '{"ERROR_MESSAGE":"not today"}'))
 
-test.concurrent('rows that failed, fed back as table, workbook, extract, edited copy and new file at once, twice: each runs again once', {
+test.concurrent('failed rows fed back in five forms at once, twice, run again once each', {
   timeout: 120_000,
 }, async ({ expect }) => {
   await using place = await openPlace({}, refusing)

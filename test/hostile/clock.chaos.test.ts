@@ -79,7 +79,7 @@ const SPURS: readonly ((clock: WallClock, running: Running, place: Place) => Pro
 ]
 
 test.skipIf(FAKE_CLOCK === null).concurrent.for(['fresh', 'warm'])(
-  'no second holds more requests than the rate allows, over %s connections, whatever is done to the clock and to what works',
+  'no second holds more than the rate over %s connections, whatever the clock does',
   { timeout: 90_000 },
   async (connections, { expect }) => {
     await using place = await openPlace({ TRANCHE_RATE: String(RATE), TRANCHE_CONNECTIONS: connections })
@@ -106,7 +106,7 @@ test.skipIf(FAKE_CLOCK === null).concurrent.for(['fresh', 'warm'])(
 )
 
 test.skipIf(FAKE_CLOCK === null)(
-  'a clock from before the program was written records and sends nothing, because no later row would be seen as a look-alike',
+  'a clock from before the program was written records and sends nothing',
   async ({ expect }) => {
     await using place = await openPlace({})
     const { office, gateway } = place

@@ -15,7 +15,7 @@ const MESSAGES = 350
 const OTHER = 5_000
 
 test.concurrent.for([1, 2])(
-  'round %i: whichever door a reference comes through first, it is executed once, and as that door had it',
+  'round %i: a reference is executed once, as the first door had it',
   {
     timeout: 120_000,
   },

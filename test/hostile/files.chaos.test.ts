@@ -106,7 +106,7 @@ const GOOD_NAMES = [
   ...[LONG(200), LONG(244), LONG(250), LONG(251), LONG(255)],
 ]
 
-test.concurrent('an inbox takes a file of any name, leaves what is none, and one name keeps no other waiting', {
+test.concurrent('an inbox takes a file of any name, and none keeps another waiting', {
   timeout: 90_000,
 }, async ({ expect }) => {
   await using place = await openPlace()

@@ -11,7 +11,7 @@ import { lies } from './truth.ts'
 const ORDERS = 20
 
 test.concurrent.for([1, 2])(
-  'seed %i: every answer is said twice onto a kept connection, and none is taken for that of another row',
+  'seed %i: an answer said twice on a kept connection is not taken for another row’s',
   {
     timeout: 180_000,
   },

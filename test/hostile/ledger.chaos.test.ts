@@ -61,7 +61,7 @@ test.concurrent('housekeeping of another program under a run costs nothing', { t
   expect(place.lies({ input, out })).toEqual([])
 })
 
-test.concurrent('a write lock that is held beyond every send-by keeps all that is new back, loses no answer, and then it goes on', {
+test.concurrent('a write lock held beyond every send-by keeps new work back and loses no answer', {
   timeout: 120_000,
 }, async ({ expect, onTestFinished }) => {
   await using place = await openPlace(AT_EASE, takingMs(30))
@@ -212,7 +212,7 @@ function setUnchangeable(path: string, isSo: boolean): boolean {
 const UNCHANGEABLE = ['ledger.db', 'ledger.db-wal', 'ledger.epoch', '.']
 
 test.concurrent.for(UNCHANGEABLE)(
-  '%s of the data directory cannot be changed any more: what was sent is known, and afterwards the rest is sent',
+  'an unchangeable %s of the data directory: what was sent is known, and the rest follows',
   {
     timeout: 60_000,
   },
@@ -246,7 +246,7 @@ test.concurrent.for([
   { gone: ['-wal'], checkpoint: false },
   { gone: ['-wal', '-shm'], checkpoint: true },
 ])(
-  'a log that is deleted behind a kill ($gone; checkpoint under the run: $checkpoint): nothing is sent a second time',
+  'a log deleted behind a kill ($gone; checkpoint: $checkpoint): nothing is sent twice',
   {
     timeout: 60_000,
   },
@@ -268,7 +268,7 @@ test.concurrent.for([
   },
 )
 
-test.concurrent('an adoption as restored that is killed again and again sends nothing, and in the end all that was open is in doubt', {
+test.concurrent('an adoption as restored, killed again and again, ends with all open rows in doubt', {
   timeout: 60_000,
 }, async ({ expect }) => {
   await using place = await openPlace()
@@ -301,7 +301,7 @@ test.concurrent('an adoption as restored that is killed again and again sends no
   expect(place.lies()).toEqual([])
 })
 
-test.concurrent('a backup that is killed leaves no copy or a whole one, and the run beside it is not disturbed', {
+test.concurrent('a backup that is killed leaves no copy or a whole one, and the run goes on', {
   timeout: 60_000,
 }, async ({ expect }) => {
   await using place = await openPlace({ TRANCHE_IN_FLIGHT: '2', TRANCHE_RATE: '60' })

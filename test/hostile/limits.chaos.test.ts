@@ -105,7 +105,7 @@ function limit({ pid }: Running, what: string): boolean {
   return spawnSync('prlimit', [`--pid=${pid}`, what], { stdio: 'ignore' }).status === 0
 }
 
-test.concurrent('a process that has no file descriptor left sends nothing meanwhile, and nothing is in doubt', {
+test.concurrent('a process without file descriptors sends nothing, and nothing is in doubt', {
   timeout: 90_000,
 }, async ({ expect, skip }) => {
   await using place = await openPlace({ TRANCHE_IN_FLIGHT: '8', TRANCHE_RATE: '60' }, takingMs(20))

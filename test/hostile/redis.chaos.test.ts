@@ -138,7 +138,7 @@ function ledgerIdOf(office: Office): string {
   return query<{ value: string }>(office, "SELECT value FROM meta WHERE key = 'ledger_id'")[0]?.value ?? ''
 }
 
-test.concurrent('slices that nobody handed out send nothing that is held, nothing twice, and stop no worker', {
+test.concurrent('slices that were not handed out send nothing held, nothing twice, and stop no worker', {
   timeout: 60_000,
 }, async ({ expect, onTestFinished }) => {
   await using place = await openPlace({ TRANCHE_IN_FLIGHT: '4' })

@@ -24,7 +24,7 @@ describe('a book does not lie about a target', () => {
     ['executed once and called approved', ['APPROVED'], 1],
     ['executed or not and in doubt', ['IN_DOUBT'], 0],
     ['executed or not and in doubt', ['IN_DOUBT'], 1],
-    ['executed once for two rows of which one failed', ['APPROVED', 'FAILED'], 1],
+    ['executed once for two rows, one FAILED', ['APPROVED', 'FAILED'], 1],
     ['not executed and called anything else', ['DECLINED', 'FAILED', 'PENDING', 'CANCELLED'], 0],
   ])('%s', (_, statuses, times) => {
     expect(liesOf(statuses, times)).toEqual([])

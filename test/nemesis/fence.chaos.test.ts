@@ -26,7 +26,7 @@ async function sendByIsOver(): Promise<void> {
 }
 
 // The waits for the send-by cannot be shortened from outside, but they can be waited for together.
-test.concurrent('frozen while it connects and woken after its send-by: the connection stands, and no request is sent', async ({
+test.concurrent('frozen while it connects and woken after its send-by, it sends no request', async ({
   expect,
   onTestFinished,
 }) => {
@@ -65,7 +65,7 @@ test.concurrent('frozen while it connects and woken after its send-by: the conne
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test.concurrent('frozen while its claim waits for the disk and woken after its send-by: claimed late, and not sent', async ({
+test.concurrent('frozen while its claim waits for the disk and woken after its send-by, it does not send', async ({
   expect,
   onTestFinished,
 }) => {

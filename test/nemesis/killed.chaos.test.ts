@@ -16,7 +16,7 @@ const IN_FLIGHT = 32
 let office: Office
 afterEach(() => office.close())
 
-test(`${ROWS} rows, ${KILLS} workers killed and ${FLUSHES} times an emptied Redis: every row ends once, in doubt is at most what was open`, {
+test(`${ROWS} rows, ${KILLS} killed workers, ${FLUSHES} flushes of Redis: every row ends once`, {
   timeout: 180_000,
 }, async () => {
   const startedMs = Date.now()

@@ -26,7 +26,7 @@ const SCHEDULE_WITHIN_MS = 60_000 + Number(NEMESIS_STEPS) * 5_000
 
 if (NEMESIS_MINUTES === undefined) {
   test.concurrent.for(NEMESIS_SEEDS.split(',').map(Number))(
-    'schedule %i: every row ends in one line, executed at most once, and in doubt only where something was done to it',
+    'schedule %i: every row ends in one line, executed at most once',
     { timeout: SCHEDULE_WITHIN_MS },
     playSchedule,
   )

@@ -20,7 +20,7 @@ const ROWS = 600
 
 // Mostly waiting, which they can do together.
 test.concurrent.for<Treatment>(['lose-replies', 'lose-requests'])(
-  'connections to Redis that fall silent (%s) and never close are given up: the batch goes on over new ones',
+  'connections to Redis that fall silent (%s) are given up for new ones',
   async (how, { expect, onTestFinished }) => {
     const office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
     onTestFinished(() => office.close())
@@ -45,7 +45,7 @@ test.concurrent.for<Treatment>(['lose-replies', 'lose-requests'])(
   },
 )
 
-test.concurrent('a Redis that takes connections and answers nothing keeps nobody waiting: the run says so and sends nothing', async ({
+test.concurrent('a run says that a Redis answers nothing, does not wait for it, and sends nothing', async ({
   expect,
   onTestFinished,
 }) => {
