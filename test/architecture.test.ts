@@ -106,7 +106,7 @@ describe('the rooms', () => {
     expect(offences.filter((why) => why !== null)).toEqual([])
   })
 
-  test('are loaded when they are opened: a command that only reads the ledger starts without BullMQ', () => {
+  test('load when they are opened: reading the ledger starts no BullMQ', () => {
     const wiring = globSync(['app.ts', 'app/*.ts', 'cli.ts', 'cli/*.ts'], { cwd: 'src' })
     const light = ['present', 'domain', 'ports', 'files', 'config', 'log.ts', 'actor.ts', 'app.ts', 'app', 'cli']
     const atOnce = wiring.flatMap((file) =>

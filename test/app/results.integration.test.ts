@@ -78,7 +78,7 @@ test('an older reading is not shown over a newer one that is then noted as the n
   expect([await readFile(out, 'utf8'), await isStale()]).toEqual([expect.stringContaining(',APPROVED,'), false])
 })
 
-test('whoever stands still with the results of a batch is named to the next one, who writes nothing', async () => {
+test('a process stuck with the results of a batch is named to the next, which writes nothing', async () => {
   const holder = { pid: 4711, host: 'here', command: 'results', startedAtMs: NOW }
   const lock = takeLock(join(sqlite.dir, `results-${batchId.at(-1)}.lock`), holder)
   const patient = processThat(undefined, 10_000)

@@ -70,7 +70,7 @@ test('an object of any text is one line of JSON that says the same, and nothing 
   )
 })
 
-test('columns of a table stand below each other though a name has what is shown longer than it is', () => {
+test('columns of a table line up though a name is shown longer than it is', () => {
   const [first = '', second = ''] = toTable([
     ['a\u202eb', 'x'],
     ['c', 'y'],

@@ -140,7 +140,7 @@ describe('the environment', () => {
     })
   })
 
-  test('the record is remembered among the caches, or where a person says; never within the data directory', async () => {
+  test('the witness is kept among the caches or where a person says, never in the data directory', async () => {
     const placesOf = async (env: NodeJS.ProcessEnv) => (await loadConfig(env, HOME)).witnessDirs
     const system = `/var/tmp/tranche-${process.getuid?.()}`
     expect(await placesOf({ XDG_CACHE_HOME: '/srv/cache' })).toEqual(['/srv/cache/tranche', system])
@@ -316,7 +316,7 @@ describe('the gateway address', () => {
 })
 
 describe('TRANCHE_CONFIG', () => {
-  test('lists merchants, with paths relative to the file and the limits of the environment where it sets none', async () => {
+  test('lists merchants, with paths relative to the file and limits from the environment', async () => {
     file('acme.password', 'hush\n')
     file('beta.username', 'beta\n')
     const path = file(
@@ -494,7 +494,7 @@ merchants:
     ])
   })
 
-  test('one user and password under two addresses is refused, unless the second says that it is another account', async () => {
+  test('one account at two addresses is refused, unless the second is said to be another', async () => {
     file('own.password', 'open sesame')
     const path = (more: string) =>
       file(

@@ -62,7 +62,7 @@ describe('a batch whose gateway is in trouble', () => {
     expect(standingOf(batchOf({ gatewayHealth, accountStopped: 'no' }), NOW, true).state).toBe('stopped')
   })
 
-  test('and of which every row is settled is over all the same', () => {
+  test('that is settled is over all the same', () => {
     const batch = batchOf({ gatewayHealth: { ...outage, backoffUntilMs: null }, counts: { APPROVED: 3 } })
     expect(standingOf(batch, NOW, true).state).toBe('done')
   })
@@ -91,7 +91,7 @@ describe('a batch whose merchant the running worker was started without', () => 
   })
 })
 
-test('a batch that was stopped half-way says of the rows that wait that they were not executed, and of no other', () => {
+test('a batch that was stopped says that its waiting rows were not executed', () => {
   const batch = batchOf({ counts: { APPROVED: 2, READY: 1 }, accountStopped: 'the gateway refuses the password' })
   const { state, reason } = standingOf(batch, NOW, true)
   expect([state, reason]).toEqual([
@@ -131,7 +131,7 @@ describe('a batch in which nothing is open', () => {
     expect(exitCodeOf(batch, { kind: 'finished' })).toBe(5)
   })
 
-  test('and an answer came late needs attention until somebody has looked', () => {
+  test('and an answer came late needs attention until a person has looked', () => {
     const batch = batchOf({ counts: { FAILED: 3 }, lateAnswers: 1, moneyWarnings: 1 })
     const { state, reason } = standingOf(batch, NOW, true)
     expect(state).toBe('needs_attention')
@@ -141,7 +141,7 @@ describe('a batch in which nothing is open', () => {
   })
 })
 
-test('a batch whose last rows wait for a doubt needs attention, and nothing of it moves without a person', () => {
+test('a batch whose last rows wait for a doubt needs a person', () => {
   const batch = batchOf({ counts: { APPROVED: 1, IN_DOUBT: 1, READY: 1 }, nextDueAtMs: null, blocked: 1 })
   const { state, reason } = standingOf(batch, NOW, true)
   expect([state, reason]).toEqual(['needs_attention', expect.stringContaining('1 row waits behind')])
@@ -150,7 +150,7 @@ test('a batch whose last rows wait for a doubt needs attention, and nothing of i
   expect(exitCodeOf(batch, ending!)).toBe(6)
 })
 
-describe('a batch of which one row waits for a person and another for its execute_at', () => {
+describe('a batch with one row that waits for a person and one for its execute_at', () => {
   const nextYear = { nextDueAtMs: NOW + 400 * 86_400_000, nextExecuteAtMs: NOW + 400 * 86_400_000 }
 
   test.each([null, NOW + 30_000, NOW + 90_000])(
@@ -190,7 +190,7 @@ describe('a batch whose gateway asked to wait', () => {
     }
   })
 
-  test('cannot go on with rows that are due later by a clock that was set back: only an execute_at makes them so', () => {
+  test('cannot go on with rows that are due later by the clock, without an execute_at', () => {
     const batch = batchOf({ nextDueAtMs: nextHourMs, nextExecuteAtMs: null, accountWaitsUntilMs: NOW + 90_000 })
     expect(endingOf(batch, NOW)).toMatchObject({ kind: 'stuck', reason: expect.stringContaining('asked to wait') })
   })

@@ -5,7 +5,7 @@ import { isOverLimit, noteAnswer, type RecentAnswers } from '../../src/domain/de
 const after = (answers: readonly ('approved' | 'declined')[]): RecentAnswers => answers.reduce(noteAnswer, '')
 const answers = fc.array(fc.constantFrom('approved' as const, 'declined' as const), { maxLength: 260 })
 
-test('the share is over its limit exactly when more of the last hundred were declined than it allows', () => {
+test('the share is over its limit once more of the last hundred were declined than it allows', () => {
   fc.assert(
     fc.property(answers, fc.integer({ min: 0, max: 99 }), (all, percent) => {
       const declined = all.slice(-100).filter((one) => one === 'declined').length

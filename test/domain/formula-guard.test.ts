@@ -109,7 +109,7 @@ describe('a plain number is never altered, whatever its sign', () => {
     expect(guardCell(cell)).toBe(cell)
   })
 
-  test('in any notation: signs, groups of any size parted by whatever people write, decimals by point or comma', () => {
+  test('in any notation: signs, groups of any size and separator, decimals by point or comma', () => {
     const digits = fc.bigInt({ min: 0n, max: 10n ** 20n }).map(String)
     const separator = fc.constantFrom('.', ',', "'", '’', ' ', '\u00A0', '\u2009', '\u202F')
     const notation = fc.record({
@@ -178,7 +178,7 @@ test('a cell without a separator gets at most one', () => {
   )
 })
 
-test('no spreadsheet runs any cell of a line of any guarded cells, whichever separator it goes by', () => {
+test('no spreadsheet runs a guarded cell, whichever separator it goes by', () => {
   fc.assert(
     fc.property(fc.array(pieces, { minLength: 1, maxLength: 4 }), (line) => {
       const file = toCsvText(
@@ -195,7 +195,7 @@ test('no spreadsheet runs any cell of a line of any guarded cells, whichever sep
   )
 })
 
-test('a number behind a blank cell is guarded where a spreadsheet of another country takes more for it', () => {
+test('a number behind a blank cell is guarded where a spreadsheet may take more for blank', () => {
   expect(guardCell(';\t-5\t1+1')).toBe(";\t'-5\t1+1")
   expect(guardCell(';\n \t-5\t1')).toBe(";\n \t'-5\t1")
   expect(guardCell('x\t-5\t1')).toBe('x\t-5\t1')
@@ -204,7 +204,7 @@ test('a number behind a blank cell is guarded where a spreadsheet of another cou
   expect(guardCell(' \n-5')).toBe(' \n-5')
 })
 
-test('a cell that looks guarded already gets its own apostrophe, so that none is lost on the way back', () => {
+test('a cell that looks guarded gets an apostrophe of its own and reads back whole', () => {
   expect(guardCell("'=1")).toBe("''=1")
   expect(unguardCell("''=1")).toBe("'=1")
   expect(unguardCell("'tis")).toBe("'tis")

@@ -129,7 +129,7 @@ describe('content', () => {
 })
 
 describe('a look-alike', () => {
-  test('has the same operation, money and order, however the order is padded and whenever it is due', () => {
+  test('has the same operation, money and order, however padded and whenever due', () => {
     const later = { ...REFUND, orderId: '0777', executeAtMs: 5 }
     expect(lookalikeOf(later)).toBe(lookalikeOf(REFUND))
   })

@@ -51,7 +51,7 @@ function meanOf(starts: readonly number[]): number {
 const upTo = (max: number) => fc.double({ min: 0, max, noNaN: true })
 const anyGoings = fc.array(fc.record({ idleMs: upTo(300), lateMs: upTo(400), byteMs: upTo(400) }), { maxLength: 200 })
 
-test('no window of one second holds more than the rate, whoever is ready when and however late first bytes leave', () => {
+test('no window of one second holds more than the rate, however late first bytes leave', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), anyGoings, (perSecond, goings) => {
       expect(fullest(leave(perSecond, goings).starts, 1_000)).toBeLessThanOrEqual(perSecond)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { canMove, isFinal, MOVES, resultStatusOf, STATES, statusOf } from '../../src/domain/states.ts'
 
-test('every state of work is entered by a move; READY begins, INVALID and DUPLICATE are made at ingest', () => {
+test('a move enters every state of work; READY begins, ingest makes INVALID and DUPLICATE', () => {
   const entered = STATES.filter((state) => MOVES.some((move) => move.to === state))
   expect([...entered, 'INVALID', 'DUPLICATE'].toSorted()).toEqual([...STATES].toSorted())
 })

@@ -75,7 +75,7 @@ describe('the declared totals', () => {
     expect(refusals({}, { expectTotals })).toMatchObject([{ kind: 'total', found: 'USD=0.00' }])
   })
 
-  test('that leave out a currency of the file refuse it: whoever declares totals declares all of it', () => {
+  test('that leave out a currency of the file refuse it', () => {
     const totalsRead = [total(EUR, 3, 4128055n), total(USD, 2, 3000n), total(USD, 1, 1n, '')]
     expect(refusals({ totalsRead }, { expectTotals: [money(EUR, 4128055n)] })).toEqual([
       { kind: 'currency', found: 'USD=30.01', rows: 3 },
@@ -92,7 +92,7 @@ describe('the declared totals', () => {
   })
 })
 
-test('lines of a results file that are no recorded row refuse it, also where bad rows may be left out', () => {
+test('lines of a results file that are no recorded row refuse it, even with --skip-invalid', () => {
   const review = { invalid: 2, accepted: 1, unidentified: 1 }
   expect(refusals(review, { skipInvalid: true })).toEqual([{ kind: 'unidentified', rows: 1 }])
   expect(refusals({ invalid: 2, accepted: 1 }, { skipInvalid: true })).toEqual([])

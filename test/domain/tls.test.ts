@@ -24,7 +24,7 @@ test.each([
   expect(looseningIn(env, execArgv)).toEqual([])
 })
 
-test('every cipher agrees on keys anew and authenticates what it encrypts', () => {
+test('every cipher agrees on new keys and authenticates what it encrypts', () => {
   for (const cipher of TLS.ciphers.split(':').slice(0, -1))
     expect(cipher).toMatch(/^(TLS_|ECDHE-(ECDSA|RSA)-).*(GCM|CHACHA20)/)
 })

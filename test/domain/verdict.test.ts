@@ -144,7 +144,7 @@ describe('a complete answer with a true echo', () => {
     )
   })
 
-  test('a decline after an earlier doubt is in doubt again: it may be the echo of the first attempt', () => {
+  test('a decline after an earlier doubt is in doubt: it may echo the first attempt', () => {
     expect(verdictOn(answered(200, DECLINED), { ...REFUND, everInDoubt: true })).toMatchObject({
       kind: 'in-doubt',
       reason: expect.stringContaining('balance 1.00'),
@@ -204,7 +204,7 @@ describe('a complete answer without a status', () => {
   })
 })
 
-test("an answer that is neither a transaction's nor plainly none is in doubt, whatever its code and whoever vouches for it", () => {
+test('an unclear answer is in doubt, whatever its code', () => {
   for (const httpStatus of statuses(200, 599)) {
     for (const connection of ['fresh', 'warm'] as const) {
       for (const everInDoubt of [false, true]) {
@@ -292,7 +292,7 @@ describe('the echo', () => {
     expect(verdictOn(answered(200, { ...SALE_APPROVED, XTL_ORDER_ID: 'x2' }), SALE).kind).toBe('in-doubt')
   })
 
-  test('that is absent lets the status stand over a fresh connection, with a warning that is not about money', () => {
+  test('that is absent lets the status stand over a fresh connection, with a plain warning', () => {
     const bare = without(APPROVED, 'TRANS_ORDER_ID', 'TRANS_RECORD_ID')
     expect(verdictOn(answered(200, bare), REFUND)).toMatchObject({
       kind: 'approved',
@@ -341,7 +341,7 @@ describe('a transaction id that is none', () => {
       })
   })
 
-  test('of which nothing may be kept ties an answer to nothing', () => {
+  test('that was withheld ties an answer to nothing', () => {
     const withheld = { ...APPROVED, TRANS_REQUEST_ID: '[withheld]' }
     expect(factsOf(withheld).transactionId).toBeNull()
     expect(verdictOn(answered(200, withheld), REFUND).kind).toBe('approved')
@@ -394,7 +394,7 @@ describe('an approval of other money than asked', () => {
       })
     })
 
-    test('warns without stopping anything where a card was to be saved: that may give an id of its own', () => {
+    test('warns without stopping where a card was to be saved: that may give an id of its own', () => {
       const text =
         'the gateway answered the vault id 99999 where 040001 was charged: the card may have been saved once more'
       expect(warningsFor('99999', vaulted(true))).toMatchObject({
@@ -575,7 +575,7 @@ describe('what would be sent again or reported wrongly', () => {
     expect(verdictOn(outcome, { instruction: sent, everInDoubt: false, notExecutedStatus: [] }).kind).toBe('in-doubt')
   })
 
-  test('APPROVED over a kept-alive connection with our id and no REQUEST_ACTION stands, with a warning', () => {
+  test('APPROVED over a warm connection with our id and no REQUEST_ACTION stands, with a warning', () => {
     const outcome = answered(200, { TRANS_STATUS_NAME: 'APPROVED', XTL_ORDER_ID: 'X1' }, 'warm')
     expect(verdictOn(outcome, { instruction: sent, everInDoubt: false, notExecutedStatus: [] })).toMatchObject({
       kind: 'approved',
@@ -583,7 +583,7 @@ describe('what would be sent again or reported wrongly', () => {
     })
   })
 
-  test('a refusal as wrong after an earlier doubt is in doubt: it is certain of the later attempt only', () => {
+  test('a refusal as wrong after an earlier doubt is in doubt: it judges the later attempt only', () => {
     const judging = { instruction: sent, notExecutedStatus: [] }
     expect(verdictOn(answered(400, null, 'fresh'), { ...judging, everInDoubt: false }).kind).toBe('failed')
     expect(verdictOn(answered(400, null, 'fresh'), { ...judging, everInDoubt: true }).kind).toBe('in-doubt')

@@ -32,7 +32,7 @@ test.each([
   expect(visible(given)).toBe(shown)
 })
 
-test('any text is one line, with nothing in it that a terminal obeys or hides, and does not change again', () => {
+test('any text is one line that a terminal only shows, and does not change again', () => {
   fc.assert(
     fc.property(text, (given) => {
       expect(visible(given)).not.toMatch(UNSEEN)

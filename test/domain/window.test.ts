@@ -103,7 +103,7 @@ test('what says nothing about the road changes nothing', () => {
   expect(told(window, 'none', 5, 99_999)).toBe(window)
 })
 
-test('whatever comes, the size stays within one and the most, and a rest of our own never exceeds 15 s', () => {
+test('the size stays between one and the most, and our own rest never exceeds 15 s', () => {
   const step = fc.record({
     signal: fc.constantFrom<Signal>('true-answer', 'failure', 'throttled', 'none'),
     passedMs: fc.nat({ max: 20_000 }),

@@ -54,7 +54,7 @@ describe('between processes', () => {
     lock.release()
   })
 
-  test('the merchants that a worker sends for are told with it, and nothing is believed that is no list of names', async () => {
+  test('the merchants of a worker are told with it, if they are a list of names', async () => {
     const lock = taken(takeLock(path, { ...ME, merchants: ['default', 'hotel'] }))
     expect(lockHeld(path)?.heldBy).toEqual({ ...ME, merchants: ['default', 'hotel'] })
     for (const merchants of ['default', [1], { default: true }, null]) {
@@ -83,7 +83,7 @@ describe('between processes', () => {
     expect(answers.filter(({ answer }) => answer.kind === 'taken')).toHaveLength(1)
   })
 
-  test('a lock nobody refers to is still held', async () => {
+  test('a lock that its process no longer refers to is still held', async () => {
     const code = `
       import { takeLock } from ${JSON.stringify(MODULE)}
       takeLock(${JSON.stringify(path)}, { pid: process.pid, host: 'there', command: 'run', startedAtMs: 1 }, 300)
@@ -116,7 +116,7 @@ describe('within a process', () => {
     second.release()
   })
 
-  test('a holder file that cannot be read tells nobody, and does not free the lock', async () => {
+  test('an unreadable holder file names no holder and does not free the lock', async () => {
     const lock = taken(takeLock(path, ME))
     await writeFile(`${path}.json`, '{"pid":')
     expect(takeLock(path, ME)).toEqual({ kind: 'held', heldBy: null })

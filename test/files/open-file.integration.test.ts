@@ -33,7 +33,7 @@ test('a file is opened and read, by a link as well', async () => {
   expect(readTextSync(join(dir, 'link'))).toBe('text')
 })
 
-test('a pipe that nobody writes to, a folder, a device and a socket are refused at once', async () => {
+test('a pipe without a writer, a folder, a device and a socket are refused at once', async () => {
   const pipe = join(dir, 'pipe')
   execFileSync('mkfifo', [pipe])
   const socket = join(dir, 'socket')

@@ -164,7 +164,7 @@ describe('an answer', () => {
     },
   )
 
-  test('has its whole time although the process stood still while the request was being handed over', async () => {
+  test('has its whole time although the process stood still while it handed the request over', async () => {
     const timeoutMs = 200
     const standStill = () => {
       unsubscribe('undici:client:sendHeaders', standStill)
@@ -198,7 +198,7 @@ describe('an answer', () => {
     })
   })
 
-  test('keeps no card number, nothing of our username and no more than 2,000 characters in its text', async () => {
+  test('keeps no card number, no username and no more than 2,000 characters in its text', async () => {
     const { outcome } = await sendTo(async (visit) => {
       const request = await visit.request()
       const echo = `${request.get('req_username')} 4111111111111111\r\n\u0007`
@@ -390,7 +390,7 @@ describe('a request that was started and not answered is lost', () => {
       },
     ],
     [
-      'a header that drips for ever',
+      'a header that never ends',
       DEADLINE,
       null,
       async (visit) => {
@@ -621,7 +621,7 @@ describe('the time at which the rate lets a request leave', () => {
     expect(gateway.bytesReceived).toBe(0)
   })
 
-  test.each(['fresh', 'warm'] as const)('is not awaited by whoever gives the attempt up (%s)', async (connections) => {
+  test.each(['fresh', 'warm'] as const)('is not awaited by an attempt that is given up (%s)', async (connections) => {
     const asked = Promise.withResolvers<void>()
     const late = Promise.withResolvers<void>()
     const departure = () => {
@@ -860,7 +860,7 @@ describe('connections', () => {
     })
   })
 
-  test('a kept connection that the gateway closed while idle is replaced, and nothing is sent twice', async () => {
+  test('a kept connection that the gateway closed is replaced, and nothing is sent twice', async () => {
     await using gateway = await openFaultyGateway([
       async (visit) => {
         visit.end(httpAnswer(200, approval(await visit.request())))

@@ -46,7 +46,7 @@ async function takeOne(name: string) {
 }
 
 describe('a look', () => {
-  test('calls a file complete when it has not changed for the whole time, and begins anew with every change', async () => {
+  test('calls a file complete once it has not changed for the whole time', async () => {
     await put('x.csv')
     expect(await kinds()).toEqual({ 'x.csv': 'growing' })
     clock.jump(STABLE_MS - 1)
@@ -83,7 +83,7 @@ describe('a look', () => {
     expect(await kinds()).toEqual({ 'x.csv': 'growing' })
   })
 
-  test('takes the word of a file NAME.done at once, but not of one that was there before the last change', async () => {
+  test('takes the word of a file NAME.done, unless the file changed after it', async () => {
     await put('x.csv')
     await put('x.csv.done', '')
     await put('old.csv.done', '')
@@ -93,7 +93,7 @@ describe('a look', () => {
     expect(await kinds()).toEqual({ 'x.csv': 'complete', 'old.csv': 'growing' })
   })
 
-  test('never takes links, folders, other endings and empty files, and does not see what is being written under a passing name', async () => {
+  test('never takes links, folders, other endings, empty files and passing names', async () => {
     for (const name of ['a.csv.tmp', 'b.part', 'c.csv.filepart', 'd.crdownload', '~$e.xlsx', '.hidden.csv'])
       await put(name)
     await put('notes.pdf')
@@ -115,7 +115,7 @@ describe('a look', () => {
     })
   })
 
-  test('says nothing of what may still get its right name, and of what systems and editors put there', async () => {
+  test('says nothing of passing names and of what systems and editors put there', async () => {
     for (const name of ['x.csv~', '#x.csv#', 'x.csv.swp', 'Thumbs.db', 'desktop.ini', 'x.csv.uploading'])
       await put(name)
     await mkdir(join(dir, 'lost+found'))
@@ -127,7 +127,7 @@ describe('a look', () => {
     expect(await kinds()).toEqual({ folder: 'unfit', upload: 'unfit' })
   })
 
-  test('tells names that are not UTF-8 apart, and takes one that has the replacement character itself', async () => {
+  test('tells names that are not UTF-8 apart from ones with the replacement character', async () => {
     for (const byte of [0xfc, 0xf6]) await writeFile(rawPath(byte), 'a,b\n1,2\n')
     await put('R\ufffd.csv')
     expect((await lookTwice()).map(({ kind, name }) => [kind, name])).toEqual([
@@ -192,7 +192,7 @@ describe('taking', () => {
     expect(await takenIn(folder)).toEqual([])
   })
 
-  test('is no harm where somebody else was faster', async () => {
+  test('does no harm where another was faster', async () => {
     await put('x.csv')
     const [seen] = await lookTwice()
     const { fingerprint } = seen as { fingerprint: string }
@@ -230,7 +230,7 @@ describe('taking', () => {
     expect(await readFile(join(dir, 'x.csv'), 'utf8')).toBe('text')
   })
 
-  test('that was cut off before the file was compared is undone: it is looked at anew', async () => {
+  test('that was cut off before the file was compared is undone', async () => {
     await put('x.csv', 'text')
     const file = await takeOne('x.csv')
     await rename(join(dir, 'claimed', file.id), join(dir, 'claimed', `.${file.id}`))
@@ -250,7 +250,7 @@ describe('taking', () => {
 })
 
 describe('putting away', () => {
-  test('names the archived file and its report after the batch, and remembers by them what results are due', async () => {
+  test('names the archived file and its report after the batch, and remembers due results', async () => {
     await put('refunds.csv')
     const path = await folder.archive(await takeOne('refunds.csv'), BATCH, report)
     expect(within('archive')).toEqual([`refunds.${BATCH}.csv`, `refunds.${BATCH}.report.txt`])
@@ -259,7 +259,7 @@ describe('putting away', () => {
     expect(within('claimed')).toEqual([])
   })
 
-  test('puts a second file of the same batch beside the first, whatever it is called, and the results are due once', async () => {
+  test('puts a second file of the same batch beside the first; the results are due once', async () => {
     for (const name of ['b.csv', 'b.csv', 'a.csv']) {
       await put(name)
       await folder.archive(await takeOne(name), BATCH, report)
@@ -290,7 +290,7 @@ describe('putting away', () => {
     expect(within('rejected')).toEqual([])
   })
 
-  test('the report of a file that stayed is written once, and goes when the file is gone, whoever wrote it', async () => {
+  test('the report of a file that stayed is written once and goes with the file', async () => {
     for (const name of ['x.xls', 'y.xls']) {
       await put(name)
       await folder.reportLeft(name, report)
@@ -363,7 +363,7 @@ describe('putting away', () => {
 })
 
 describe('whose it is', () => {
-  test('the first ledger has it for ever; another is refused before it takes anything', async () => {
+  test('the first ledger keeps it; another is refused before it takes anything', async () => {
     const id = await folder.bind('aaaa')
     const again = await openInbox({ path: dir, stableMs: STABLE_MS, clock })
     expect(again.made).toEqual([])

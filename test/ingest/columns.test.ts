@@ -47,7 +47,7 @@ describe('names', () => {
     },
   )
 
-  test('of results are known in quotation marks too: taken for others, the file would be sent anew', () => {
+  test('of results are known in quotation marks too, or the file would be sent as new', () => {
     expect(isResultColumn('"result_status"')).toBe(true)
     expect(isResultColumn('\ufeffResult_Status ')).toBe(true)
   })
@@ -80,7 +80,7 @@ describe('words for operations', () => {
     'Einzug',
     'Capture',
     'crédit',
-  ])('%s is none: it does not say which way the money goes, or whether a card is charged anew', (word) => {
+  ])('%s is none: it leaves open which way money goes or whether a card is charged again', (word) => {
     expect(parseOperation(word)).toBeUndefined()
   })
 })

@@ -39,7 +39,7 @@ describe('columns', () => {
     expect(mapped).toContainEqual({ written: 'Währung', field: 'request_currency' })
   })
 
-  test('of which two mean one field refuse the file and are both named', () => {
+  test('that share one field refuse the file and are both named', () => {
     expect(refusal('type;request_ref_po_id;Order ID').problem).toBe(
       'the columns "request_ref_po_id" and "Order ID" both mean request_ref_po_id',
     )
@@ -55,7 +55,7 @@ describe('columns', () => {
     expect(carriedColumns(header('type;;note;;'))).toEqual(['type', '', 'note', '', ''])
   })
 
-  test('that every row needs and that are missing refuse the file, with what was found and what may be meant', () => {
+  test('that every row needs refuse the file where they are missing, with what was found', () => {
     const fault = refusal('order_id;ammount;note', REFUND)
     expect(fault.problem).toBe('the file has no column amount; its first line has "order_id", "ammount", "note"')
     expect(fault.remedy).toBe('is "ammount" meant? Name it amount, or say --map "ammount=amount"')

@@ -224,7 +224,7 @@ describe('references', () => {
   const TEXT = 'type;order_id;reference\nCANCEL;1; R1 \nCANCEL;2;\nCANCEL;3;=bad\n'
   const sha = createHash('sha256').update(TEXT).digest('hex').slice(0, 16)
 
-  test('are those of the file, else made of its hash and the row number, and marked where the own one is bad', async () => {
+  test('come from the file, else from its hash and row number, and are marked where bad', async () => {
     const { rows } = await readWhole(TEXT)
     expect(rows.map((row) => row.reference)).toEqual(['R1', `${sha}-2`, `${sha}-3-unread`])
     expect(rows[2]).toMatchObject({ instruction: null, faults: [{ column: 'reference', value: '=bad' }] })
@@ -242,7 +242,7 @@ describe('references', () => {
 })
 
 describe('row faults', () => {
-  test('name row, line, the column as the file does and the cell as written, masked of control characters and cut', async () => {
+  test('name row, line, column and cell as written, masked of control characters and cut', async () => {
     const { rows } = await readWhole(`"Order ID";type;note\n12;CANCEL;"a\nb"\n"\u001b[2J${'x'.repeat(80)}";CANCEL;\n`)
     expect(rows[1]?.faults).toEqual([
       {
@@ -281,7 +281,7 @@ describe('results fed back', () => {
     "R3,CANCEL,3,,FAILED,'@R3,,",
   ].join('\r\n')
 
-  test('keep their references, lose the guard and the columns of results, and say where they came from', async () => {
+  test('keep their references, lose guard and result columns, and say where they came from', async () => {
     const { survey, rows } = await readWhole(FED)
     expect(survey.fedBack).toBe(true)
     expect(rows.map((row) => row.cells)).toEqual([

@@ -83,7 +83,7 @@ function expectSame(instruction: Instruction, of: Row): void {
   })
 }
 
-test('instructions written in any encoding, delimiter, line end and decimal sign come back the same, or as open amounts', async () => {
+test('instructions in any encoding, delimiter, line end and decimal sign come back the same', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 6 }), style, async (rows, how) => {
       const options = how.declared ? { decimal: how.sign } : {}
@@ -119,7 +119,7 @@ describe('quotation marks', () => {
     )
   })
 
-  test('leave every cell where it was: with and without them a row has the same cells, or is refused', async () => {
+  test('leave every cell where it was, or the row is refused', async () => {
     const odd = fc.string({ unit: fc.constantFrom(...'ab" '), maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(fc.array(odd, { minLength: 3, maxLength: 3 }), async (cells) => {
@@ -144,7 +144,7 @@ describe('quotation marks', () => {
   })
 })
 
-describe('bytes that nobody meant', () => {
+describe('bytes without a meaning', () => {
   const CORPUS = join(import.meta.dirname, 'corpus')
   const seeds = readdirSync(CORPUS).map((name) => readFileSync(join(CORPUS, name)))
   const small = seeds.filter((seed) => seed.length < 2_000)
@@ -205,7 +205,7 @@ describe('bytes that nobody meant', () => {
     )
   })
 
-  test('good files with a few bytes changed, lost, put in or cut off are read, or refused with both', async () => {
+  test('good files with a few bytes changed are read, or refused with problem and remedy', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...small), damage, fc.boolean(), (seed, damages, declared) =>
         expectAnAnswer(damaged(seed, damages), declared ? { operation: 'REFUND', decimal: ',' } : {}),

@@ -140,7 +140,7 @@ test('rows of a sheet whose rows have no height are hidden, but those that say o
   }
 })
 
-test('a hidden sheet is read with a warning, whether it is the only one with something in it or is named', async () => {
+test('a hidden sheet is read with a warning, alone or by name', async () => {
   const hide = (parts: Parts, name: string) =>
     zip({
       ...parts,

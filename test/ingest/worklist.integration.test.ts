@@ -66,7 +66,7 @@ describe('a worklist that was filled in', () => {
     expect(found).toMatchObject({ entries: [{ reason: 'checked on Monday' }, { reason: 'my own' }], faults: [] })
   })
 
-  test('may have been saved by a spreadsheet: semicolons, a byte order mark, UTF-16, the guard before a formula', async () => {
+  test('may have been saved by a spreadsheet: semicolons, byte order mark, UTF-16, guard', async () => {
     const text = `${HEADER.replaceAll(',', ';')}\r\n'-R1;1;shop;send-again;;gone\r\n`
     const wanted = { entries: [{ reference: '-R1', finding: 'send-again' }], faults: [] }
     expect(await read(`\uFEFF${text}`)).toMatchObject(wanted)

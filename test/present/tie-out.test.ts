@@ -43,7 +43,7 @@ test('one operation in one currency is one sentence', () => {
   ])
 })
 
-test('several operations or currencies have a line each, and what is not known is never called approved or not', () => {
+test('each operation and currency has a line, and what is not known is not called approved', () => {
   const rows: Partial<ReconciliationRow>[] = [
     { state: 'APPROVED', operation: 'CAPTURE', amountMinor: 100n },
     { state: 'IN_DOUBT', operation: 'CAPTURE', amountMinor: 20n },
@@ -68,7 +68,7 @@ test('results without a row have no list of what became of the rows', () => {
   expect(linesFor([])).toEqual(['0 rows read, 0 in the results.'])
 })
 
-test('rows that were submitted again have a sentence of their own: their money may have moved there', () => {
+test('rows that were submitted again have a sentence: their money may have moved there', () => {
   const failed: Partial<ReconciliationRow> = {
     state: 'FAILED',
     amountMinor: 100n,

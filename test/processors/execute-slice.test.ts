@@ -134,7 +134,7 @@ describe('what was seen becomes where the row stands', () => {
     ['no answer', lost, 'IN_DOUBT', 'doubt'],
     ['a server error', () => answered(500, null), 'IN_DOUBT', 'doubt'],
     ['an answer to another request', (i) => approved(i, { TRANS_ORDER_ID: '1' }), 'IN_DOUBT', 'doubt'],
-    ['a status nobody knows', (i) => approved(i, { TRANS_STATUS_NAME: 'MAYBE' }), 'IN_DOUBT', 'doubt'],
+    ['an unknown status', (i) => approved(i, { TRANS_STATUS_NAME: 'MAYBE' }), 'IN_DOUBT', 'doubt'],
     ['no connection', unreachable, 'READY', 'unsent'],
     ['too many requests', () => answered(429, null), 'READY', 'unsent'],
     ['a code that the merchant knows as not executed', () => answered(503, null), 'READY', 'unsent'],
@@ -242,7 +242,7 @@ describe('before the first byte', () => {
     expect((asked?.answerByMs ?? 0) - (asked?.sendByMs ?? 0)).toBeGreaterThanOrEqual(60_000 + 5_000)
   })
 
-  test('a claim that takes long holds nobody else up, and two requests never leave at once for it', async () => {
+  test('a slow claim holds up no other, and never lets two requests leave at once', async () => {
     withGate(createLimiter({ inFlightMax: 8, ratePerSecond: 10, clock }))
     openWindow()
     const batchId = await batchOf(...Array.from({ length: 8 }, (_, i) => `R-${i}`))
@@ -362,14 +362,14 @@ describe('a settlement that cannot be written', () => {
 })
 
 describe('the way', () => {
-  test('to an account that nobody configured is closed', async () => {
+  test('to an account that is not configured is closed', async () => {
     const others = await openAccount(ledger, 'second')
     const batchId = await submit(ledger, others, [refund('A')])
     expect(await run(batchId)).toBe(0)
     expect(await countsOf(batchId)).toEqual({ READY: 1 })
   })
 
-  test('rests after three failures to connect; the rows wait for the end of the rest, in whole milliseconds', async () => {
+  test('rests after three failures to connect; the rows wait for the end of the rest', async () => {
     const batchId = await batchOf('A', 'B', 'C', 'D')
     gateway.reply = unreachable
     expect(await run(batchId)).toBe(3)
@@ -417,7 +417,7 @@ describe('the way', () => {
     expect(await run(batchId)).toBe(2)
   })
 
-  test('after Retry-After and a resume goes on at once, with the row that was told to wait as well', async () => {
+  test('after Retry-After and a resume goes on at once, with the row that was to wait', async () => {
     const batchId = await batchOf('A', 'B')
     gateway.reply = () => answered(429, null, { retryAfterMs: 3_600_000 })
     await run(batchId)
@@ -472,7 +472,7 @@ describe('the way', () => {
     })
   })
 
-  test('a row that was ever in doubt is in doubt again, not FAILED, where it is refused three times', async () => {
+  test('a row that was ever in doubt is in doubt, not FAILED, where it is refused three times', async () => {
     const batchId = await batchOf('A', 'B', 'C', 'D')
     const first = await claimed(ledger, await dueRow(ledger, batchId, 'A'))
     await settle(ledger, first, 'IN_DOUBT')

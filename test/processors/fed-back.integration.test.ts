@@ -173,7 +173,7 @@ const MAY_RUN: Readonly<Record<RetryStatus, readonly State[]>> = {
 }
 // ───────────────────────────────────────────────────────────── What holds
 
-test('whatever was done to a results file, only rows that may run again do, each once and as it was recorded', async () => {
+test('of a mangled results file, only rows that may run again do, once and as recorded', async () => {
   const trial = fc.record({
     fates: fc.shuffledSubarray([...FATES, ...FATES].slice(0, REFERENCES.length), { minLength: 3 }),
     manglings: fc.array(fc.constantFrom(...Object.keys(MANGLINGS)), { maxLength: 4 }),
@@ -253,7 +253,7 @@ describe('results that LibreOffice has saved again', () => {
   })
 
   test.each(['standard', 'german'])(
-    'with lost zeros every failed row runs again, and lines with a damaged reference refuse the file until they are taken out (%s)',
+    'with lost zeros failed rows run again, and damaged references refuse the file (%s)',
     async (name) => {
       const { batchId, failed } = await recorded()
       const text = namedAnew(await textOf(name), batchId)
@@ -269,7 +269,7 @@ describe('results that LibreOffice has saved again', () => {
   )
 })
 
-test('a row whose reference was bad runs under its own once that is mended, and never from the results as well', async () => {
+test('a row with a bad reference runs under its own once mended, never from the results as well', async () => {
   const row = (reference: string) =>
     toCsv([HEADER, [reference, 'REFUND', '9.00', 'EUR', '70001', 'ü', '']], ',', '\r\n')
   const first = (await hand(row('1,5E+12'))) as BatchId

@@ -54,7 +54,7 @@ test('does not give up while an answer is awaited', async () => {
   expect(await followed).toMatchObject({ ending: { kind: 'finished' } })
 })
 
-test('ends where its orders wait for another batch that nobody works off', async () => {
+test('ends where its orders wait for another batch without a worker', async () => {
   const ledger = { batch: async () => batchOf({ READY: 3 }), waitsFor: async () => OTHER }
   const { followed } = following([], { ledger })
   expect(await followed).toMatchObject({

@@ -22,7 +22,7 @@ function arrange() {
   return { clock, said, state, keeper }
 }
 
-test('the epoch is renewed every 30 s while somebody works, and once more at the end', async () => {
+test('the epoch is renewed every 30 s of work, and once more at the end', async () => {
   const { clock, state, keeper } = arrange()
   await clock.advance(29_999)
   expect(state.renewed).toBe(0)

@@ -29,7 +29,7 @@ const request = (over: Partial<SubmitRequest> = {}): SubmitRequest => ({
   ...over,
 })
 
-test('of submits that all found the file unknown one records it, and the others answer with its batch', async () => {
+test('of submits of one unknown file one records it, and the others answer with its batch', async () => {
   const file = fileOf('ab'.repeat(32))
   const submitted = await Promise.all([1, 2, 3].map(() => submitFile(file, request(), CLERK, place.open())))
   expect(submitted.map(({ kind }) => kind).toSorted()).toEqual(['known', 'known', 'recorded'])
@@ -38,7 +38,7 @@ test('of submits that all found the file unknown one records it, and the others 
   for (const one of submitted) expect(one).toMatchObject({ batchId: batches[0]?.batchId })
 })
 
-test('other bytes with the same rows, at the same moment, are a batch of their own that sends nothing', async () => {
+test('other bytes with the same rows, at the same moment, are a batch that sends nothing', async () => {
   const files = [fileOf('ab'.repeat(32)), fileOf('cd'.repeat(32))]
   const submitted = await Promise.all(files.map((file) => submitFile(file, request(), CLERK, place.open())))
   expect(submitted.map(({ kind }) => kind)).toEqual(['recorded', 'recorded'])
@@ -46,7 +46,7 @@ test('other bytes with the same rows, at the same moment, are a batch of their o
   expect(counts).toEqual(expect.arrayContaining([{ READY: 3 }, { DUPLICATE: 3 }]))
 })
 
-test('where what stands before the recording fails, nothing is recorded, and the file can be handed in again', async () => {
+test('where a step before the recording fails, nothing is recorded, and the next try works', async () => {
   const ledger = place.open()
   const file = fileOf('ab'.repeat(32))
   const full = async () => {

@@ -118,14 +118,14 @@ describe('a refusal is kept', () => {
     expect(await ledger.batches()).toEqual([])
   })
 
-  test('under no merchant that nobody configured', async () => {
+  test('under no merchant that is not configured', async () => {
     await take({ ...REFUND, merchant: 'somebody' })
     expect(kept).toMatchObject([{ accountName: 'unknown', reasons: ['merchant: is not in the configuration'] }])
   })
 })
 
 describe('a bug', () => {
-  test('in the reading refuses its message, which is withheld because nobody has looked through it', async () => {
+  test('in the reading refuses its message, whose text is withheld', async () => {
     const taken = await take({ ...REFUND, cust_fname: CARD }, { parse: broken })
     expect(taken).toMatchObject({
       ...{ kind: 'refused', withheld: 'it could not be looked through for card data' },

@@ -103,7 +103,7 @@ describe('what is due', () => {
     expect(new Map(offers.taken())).toEqual(expected)
   })
 
-  test('when the wall clock is set back is offered at the next beat, but for what waits for its execute_at', async () => {
+  test('when the wall clock is set back is offered at the next beat, without later execute_at', async () => {
     const batchId = await batchOf('A', 1)
     await batchOf('B', 1, { executeAtMs: NOW })
     await start()
@@ -276,7 +276,7 @@ test('what a cancel left is finished by the next beat', async () => {
   expect(offers.taken()).toEqual([])
 })
 
-test('while nothing can be handed out it says so once, goes on trying, and says when it works again', async () => {
+test('while nothing can be handed out it says so once, and again when it works', async () => {
   const batchId = await batchOf('A', 1)
   offers.away = true
   await start()

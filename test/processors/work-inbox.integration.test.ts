@@ -168,7 +168,7 @@ describe('trouble that is not the fault of a file', () => {
     expect(namesIn('rejected')).toEqual([])
   })
 
-  test('a file that may not be moved is reported once, though the error names another path each time, and tried again', async () => {
+  test('a file that may not be moved is reported once, whatever path the error names', async () => {
     const eperm = () =>
       Object.assign(new Error(`EPERM, rename to ${Math.random()}`), { code: 'EPERM', syscall: 'rename' })
     let blocked = true as boolean
@@ -209,7 +209,7 @@ describe('trouble that is not the fault of a file', () => {
     expect(kindsTold()).toEqual(['trouble', 'claimed', 'recorded'])
   })
 
-  test('a name that is too long for where its file would be moved stays, is reported, and keeps no other waiting', async () => {
+  test('a name that is too long to be moved stays, is reported, and holds up no other', async () => {
     const inside = await openInbox({ path: await deepFolder(dir, 3_850), stableMs: 0, clock })
     await writeFile(join(inside.path, `${'n'.repeat(236)}.csv`), toCsv(refunds(3)))
     await writeFile(join(inside.path, 'z.csv'), toCsv(refunds(2, 50)))
@@ -233,7 +233,7 @@ describe('trouble that is not the fault of a file', () => {
 
 describe('a folder that is another than was opened', () => {
   test.each(['claimed', 'archive', 'rejected', 'results'])(
-    'a link in the place of %s: nothing is taken, and nothing is written where it leads, until the folder is back',
+    'a link in the place of %s: nothing is taken or written there until the folder is back',
     async (sub) => {
       const work = open()
       const elsewhere = await mkdtemp(join(tmpdir(), 'tranche-elsewhere-'))
@@ -255,7 +255,7 @@ describe('a folder that is another than was opened', () => {
 })
 
 describe('one batch for one file', () => {
-  test('interrupted after it was recorded, it is that batch, though its results were written by hand meanwhile', async () => {
+  test('interrupted after it was recorded, it is that batch, also with results written by hand', async () => {
     await put('first.csv')
     await pass(open())
     await put('second.csv', `${toCsv(refunds(3))}\n`) // other bytes, the same rows: all recorded already, none open
@@ -270,7 +270,7 @@ describe('one batch for one file', () => {
     expect(csvIn('archive')).toContain(`second.${second?.batchId}.csv`)
   })
 
-  test('interrupted after it was recorded, it does not go to another merchant when the inbox is started for that', async () => {
+  test('interrupted after it was recorded, it does not go to another merchant', async () => {
     await put('a.csv')
     await pass(open({ folder: { ...folder, archive: () => Promise.reject(new Error('killed')) } }))
     const other = await ledger.account('other', 'https://other.example', 'shop', NOW)
@@ -295,7 +295,7 @@ describe('one batch for one file', () => {
     expect(csvIn('archive')).toHaveLength(1)
   })
 
-  test('interrupted after it was recorded, it does not go on without the brakes that the inbox is started with now', async () => {
+  test('interrupted after it was recorded, it does not go on without brakes asked for now', async () => {
     await put('a.csv')
     await pass(open({ folder: { ...folder, archive: () => Promise.reject(new Error('killed')) } }))
     const request = { ...REQUEST, accountId, canaryRows: 1 }
@@ -328,7 +328,7 @@ describe('one batch for one file', () => {
     expect(csvIn('archive')).toHaveLength(2)
   })
 
-  test('two that work on one folder at the same moment, where no lock keeps them apart, make one batch of each file', async () => {
+  test('two without a lock on one folder make one batch of each file', async () => {
     const files = 20
     for (let n = 0; n < files; n++) await put(`f-${n}.csv`, toCsv(refunds(2, 10 * (n + 1))))
     const other = place.open()
@@ -347,7 +347,7 @@ describe('one batch for one file', () => {
 })
 
 describe('a file that is written to after it was taken', () => {
-  test('is not called archived when it is not what was recorded, and its batch has its results all the same', async () => {
+  test('is not called archived if it changed, and its batch has its results all the same', async () => {
     const first = toCsv(refunds(3))
     const { submit } = partsWith()
     await put('a.csv', first)
@@ -385,7 +385,7 @@ describe('a file that is written to after it was taken', () => {
     expect(namesIn('rejected')).toEqual([`${archived?.batchId}.changed.report.txt`])
   })
 
-  test('goes back where it was when card data came into it, and no trace of it stays anywhere else', async () => {
+  test('goes back where it was when card data came into it, and no trace stays elsewhere', async () => {
     await put('a.csv')
     const real = partsWith()
     const work = open({
@@ -440,7 +440,7 @@ describe('card data', () => {
     expect(namesIn('rejected').join()).not.toContain(PAN)
   })
 
-  test('that nobody can look for, in a workbook, leaves the file as well', async () => {
+  test('that cannot be looked for, in a workbook, leaves the file as well', async () => {
     await writeFile(join(dir, 'sheet.xlsx'), Buffer.from('504b030414000600', 'hex'))
     await pass(open())
     expect(told).toMatchObject([{ kind: 'left', finding: { kind: 'unseen' } }])
@@ -466,7 +466,7 @@ describe('results', () => {
     return { work, batchId: archived.batchId, path: archived.resultsPath }
   }
 
-  test('are not written while a row is open, and then once, though whoever fetches them takes them away', async () => {
+  test('are written once when no row is open, even if they are taken away', async () => {
     const { work, path } = await finished()
     expect(existsSync(path)).toBe(false)
     await pass(work)
@@ -479,7 +479,7 @@ describe('results', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  test('are written anew when somebody wrote them elsewhere, because nobody would know when those here are old', async () => {
+  test('are written again when they were written elsewhere, as these would grow old unseen', async () => {
     const { work, batchId, path } = await finished()
     await pass(work)
     const reading = await ledger.openReading(batchId, NOW)
@@ -490,7 +490,7 @@ describe('results', () => {
     expect((await ledger.batch(batchId))?.resultsPath).toBe(path)
   })
 
-  test('of a batch that was purged since are not written again: they would have lost the columns of the file', async () => {
+  test('of a batch that was purged are not written again: they would lose columns', async () => {
     const { work, path } = await finished()
     await pass(work)
     await writeFile(path, 'as they were')

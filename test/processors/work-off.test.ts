@@ -17,7 +17,7 @@ const gateway: Gateway = {
 const silent = () => {}
 const log: Log = { debug: silent, info: silent, warn: silent, error: silent }
 
-test('rows that came before the clock was set back are due when work begins, but for those that wait for their execute_at', async () => {
+test('rows from before the clock was set back are due when work begins, save for execute_at', async () => {
   const clock = new ManualClock(NOW - 7_200_000)
   const ledger = openLedger({
     path: null,

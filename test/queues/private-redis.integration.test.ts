@@ -87,7 +87,7 @@ async function bareServerPath(): Promise<string> {
 }
 
 describe('a private Redis', () => {
-  test('answers on a socket of the data directory, has no port, keeps nothing on disk and evicts nothing', async () => {
+  test('answers on a socket of the data directory, without a port, files or eviction', async () => {
     const { path } = await open()
     expect(path).toBe(join(dataDir, 'redis.sock'))
     await asking(path, async (redis) => {
@@ -168,7 +168,7 @@ describe('after a holder that died', () => {
     expect(isAlive(left)).toBe(false)
   })
 
-  test('a pid file that names another program harms nobody', async () => {
+  test('a pid file that names another program does no harm', async () => {
     await writeFile(join(dataDir, 'redis.pid'), `${process.pid}\n`)
     expect(await stopLeftBehind(dataDir)).toBe(false)
     expect(existsSync(join(dataDir, 'redis.pid'))).toBe(false)

@@ -55,14 +55,14 @@ describe('a file of rejects', () => {
     ])
   })
 
-  test('of results fed back keeps what ties a line to its recorded row, so that it never comes back as new', async () => {
+  test('of results fed back keeps what ties a line to its recorded row', async () => {
     await write([{ ...REJECT, cameFrom: { batchId: 'b-7', rowNo: 3 } }], ['note'], true)
     const [header, record] = parse(await text(), { bom: true }) as string[][]
     expect(header?.slice(0, 4)).toEqual(['note', 'result_row', 'result_reference', 'result_batch'])
     expect(record?.slice(1, 4)).toEqual(['3', '12/R-4', 'b-7'])
   })
 
-  test('gives a row without a reference the one that it would have had, so that it is the same row whenever it comes', async () => {
+  test('gives a row without a reference the one that it would have had', async () => {
     const [empty, quoted] = [' ', '"" ""'].map((cell) => [cell, '1', ''])
     const rejects = [
       REJECT,
@@ -149,7 +149,7 @@ describe('before anything else happens', () => {
     expect(await text()).toBe(content)
   })
 
-  test('the input is not written over by whatever name, even where it is an earlier file of rejects', async () => {
+  test('the input is not written over under any name, even as an earlier file of rejects', async () => {
     await writeFile(input, EMPTY)
     await link(input, join(dir, 'hard.csv'))
     await symlink(input, join(dir, 'soft.csv'))

@@ -91,7 +91,7 @@ const recordsOf = (
   return toSummaryRecords(lines, 'b-7', AT_MS, tieOut(lines, batch), extract).map((record) => record.join('|'))
 }
 
-test('the records carry batch and reading time, and what the ledger says of the whole, the total last', () => {
+test('the records carry batch and reading time, and the ledger’s total last', () => {
   expect(recordsOf([rowOf(), rowOf(answered('12.3000'))])).toEqual([
     'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|APPROVED|1|12.30|EUR|1|12.3000|2|24.60|yes',
     'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0||2|24.60|yes',
@@ -133,7 +133,7 @@ describe('what does not tie out is seen', () => {
   })
 })
 
-test('declined and failed rows are counted by the category of their reason, the most frequent first', () => {
+test('declined and failed rows are counted by category, the most frequent first', () => {
   const tally = openTally([{ match: 'Konto', category: 'card' }])
   const reasons = ['Over limit', 'over limit', 'Konto', 'x']
   for (const reason of reasons) tally.add(rowOf({ state: 'DECLINED', reason }))

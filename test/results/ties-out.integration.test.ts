@@ -79,7 +79,7 @@ async function write(batchId: BatchId): Promise<WrittenResults> {
   }
 }
 
-test('the summary adds up to the rows read, in number and in money, for every operation and currency', async () => {
+test('the summary adds up to the rows read, for every operation and currency', async () => {
   await submit(ledger, accountId, [refund('first', { money: { amountMinor: 5n, currency: EUR } })])
   let files = 0
   await fc.assert(

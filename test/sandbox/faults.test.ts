@@ -66,7 +66,7 @@ describe('what a rule matches', () => {
     expect([1, 2].map(() => faultFor(board, REFUND)?.kind)).toEqual(['html', '403'])
   })
 
-  it('a rule that matches nothing, a refusal that would have to read, and a rule too many are not taken', () => {
+  it('refuses a rule without a match, a refusal that would have to read, and a rule too many', () => {
     expect(() => boardWith({ kind: 'html', match: {} })).toThrow('must match something')
     expect(() => boardWith({ kind: 'refuse', match: { orderId: '1' } })).toThrow('before anything is read')
     const rules = Array.from({ length: RULES_MAX }, (): FaultRule => ({ kind: 'html', match: { any: true } }))
@@ -75,7 +75,7 @@ describe('what a rule matches', () => {
 })
 
 describe('how often a rule strikes', () => {
-  it('for ever, unless told otherwise', () => expect(pattern({}, 4)).toBe('xxxx'))
+  it('always, unless told otherwise', () => expect(pattern({}, 4)).toBe('xxxx'))
   it('so many times', () => expect(pattern({ times: 2 }, 5)).toBe('xx...'))
   it('each nth time', () => expect(pattern({ every: 3 }, 7)).toBe('..x..x.'))
   it('each nth time, so many times', () => expect(pattern({ every: 2, times: 2 }, 7)).toBe('.x.x...'))

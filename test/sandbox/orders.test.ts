@@ -266,7 +266,7 @@ describe('whatever is asked of an order', () => {
     )
   })
 
-  it('an authorization is captured at most once, never above what is left of it, and never a sale', () => {
+  it('an authorization is captured once at most, within what is left of it, and never a sale', () => {
     fc.assert(
       fc.property(fc.constantFrom('CAPTURE', 'AUTH'), steps, (first, story) => {
         const { approved } = play(first, story)
@@ -278,7 +278,7 @@ describe('whatever is asked of an order', () => {
     )
   })
 
-  it('nothing is voided once settled, and nothing is refunded before it is captured or after it is voided', () => {
+  it('nothing settled is voided, and nothing uncaptured or voided is refunded', () => {
     fc.assert(
       fc.property(fc.constantFrom('CAPTURE', 'AUTH'), steps, (first, story) => {
         for (const { operation, state } of play(first, story).approved) {

@@ -78,7 +78,7 @@ describe('the window', () => {
     expect(given(waiting)).toBe(1)
   })
 
-  test('whoever stops waiting takes no place with it', async () => {
+  test('an attempt that stops waiting takes no place with it', async () => {
     const limiter = limiterOf()
     const [open] = await ask(limiter, 1)
     const leaving = new AbortController()
@@ -128,7 +128,7 @@ describe('a rest', () => {
     expect(given(await ask(limiter, 3))).toBe(1)
   })
 
-  test('lasts as long as the gateway asked, where that is longer, and tells rows of its own part only', async () => {
+  test('lasts as long as the gateway asked, and tells rows of its own part only', async () => {
     const limiter = limiterOf()
     limiter.record('throttled', 60_000)
     expect(limiter.backoffLeftMs()).toBe(1_000)
@@ -185,7 +185,7 @@ describe('the rate dial', () => {
     expect(await twoLeave(limiter)).toEqual([null, null])
   })
 
-  test('turned to where it stands costs nothing: nobody waits a second for it', async () => {
+  test('turned to where it stands costs nothing: no request waits a second for it', async () => {
     const limiter = limiterOf(8, 50)
     await clock.advance(5_000)
     limiter.setRateOverride(50)
@@ -246,7 +246,7 @@ describe('the fence', () => {
     expect(sendDeadline.isOver()).toBe(true)
   })
 
-  test('closes when either clock says so: a suspended machine stops the one, a person may set the other', () => {
+  test('closes when either clock says so: one stops in suspension, a person may set the other', () => {
     const suspended = createSendDeadline(clock)
     clock.setWall(15_001)
     expect(suspended.isOver()).toBe(true)
@@ -272,7 +272,7 @@ describe('the fence', () => {
 })
 
 describe('the condition of the road', () => {
-  test('is none until there is trouble, and tells of it from the first until the window is wholly open again', async () => {
+  test('is none until there is trouble, and lasts until the window is wholly open again', async () => {
     const limiter = createLimiter({ inFlightMax: 4, ratePerSecond: null, clock })
     limiter.record('true-answer', null)
     expect(limiter.health()).toBeNull()

@@ -58,7 +58,7 @@ describe('requests', () => {
     ])
   })
 
-  test('that take longer to get ready than there was time for leave when they are ready; none is held back', async () => {
+  test('that get ready late leave when they are ready, without loss of rate', async () => {
     const pacer = createPacer(50, clock)
     const left = await clock.until(Promise.all(times(100, () => send(pacer, 90))))
     expect(left).not.toContain('pace')
@@ -92,7 +92,7 @@ describe('slots', () => {
     expect(next).toEqual([980, 1_076])
   })
 
-  test('are not wasted on whoever leaves the queue', async () => {
+  test('are not wasted on requests that leave the queue', async () => {
     const pacer = createPacer(10, clock)
     const leaving = new AbortController()
     const before = whenKept([pacer.reserve(FOREVER)])
@@ -114,7 +114,7 @@ describe('slots', () => {
 })
 
 describe('where the first byte leaves', () => {
-  test('no second sees more than the rate, whoever ignores the moments', async () => {
+  test('no second sees more than the rate, though requests ignore their moments', async () => {
     const pacer = createPacer(3, clock)
     const reservation = (await clock.until(pacer.reserve(FOREVER))) as Reservation
     const left = times(30, () => {
@@ -198,7 +198,7 @@ describe('another rate', () => {
     expect(await clock.until(Promise.all(times(2, () => send(pacer))))).toEqual([1_105, 1_201])
   })
 
-  test('lets nobody get ready long before a moment that a slow one puts off', async () => {
+  test('lets no request get ready long before a moment that a slow one puts off', async () => {
     const pacer = createPacer(null, clock)
     await send(pacer)
     pacer.setRate(0.1)
@@ -207,7 +207,7 @@ describe('another rate', () => {
     expect(given).toEqual([9_980])
   })
 
-  test('judges whoever is on its way already: a slower one holds it back, where it had its moment under the old', async () => {
+  test('judges requests on their way: a slower one holds them back', async () => {
     const pacer = createPacer(null, clock)
     const slots = (await Promise.all(times(5, () => pacer.reserve(FOREVER)))) as Reservation[]
     expect(slots.slice(0, 2).map((reservation) => reservation.commit())).toEqual([null, null])
@@ -215,7 +215,7 @@ describe('another rate', () => {
     expect(slots.slice(2).map((reservation) => reservation.commit())).toEqual(['pace', 'pace', 'pace'])
   })
 
-  test('lets nobody wait whose moment belonged to the old', async () => {
+  test('lets no request wait whose moment belonged to the old', async () => {
     const pacer = createPacer(10, clock)
     const reservation = (await clock.until(pacer.reserve(FOREVER))) as Reservation
     reservation.commit()
@@ -226,7 +226,7 @@ describe('another rate', () => {
     expect(reservation.commit()).toBe('pace')
   })
 
-  test('however often it is set: no second that reaches up to a start holds more than the rate of that start', async () => {
+  test('no second up to a start holds more than the rate of that start', async () => {
     const change = fc.record({
       afterMs: fc.integer({ min: 0, max: 2_500 }),
       rate: fc.option(fc.constantFrom(0.5, 1, 3, 7, 20), { nil: null }),

@@ -62,7 +62,7 @@ describe('references', () => {
     },
   )
 
-  test('with any character that a person does not see, or that is none, are refused, and so are all other identifiers', () => {
+  test('with characters that a person cannot see are refused, and so are all other identifiers', () => {
     const parsers = [parseReference, parseRunKey, parseGatewayId, parseXtlOrderId]
     const unseen = [
       ...[
@@ -139,7 +139,7 @@ describe('the order id that travels', () => {
     expect(toXtlOrderId('account', '2026-12/Inv42')).toMatch(/^T[A-Z2-7]{19}$/)
   })
 
-  test('is always 1 to 32 letters and digits, the same for the same account and reference, another for another', () => {
+  test('is 1 to 32 letters and digits, the same only for the same account and reference', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ minLength: 1, unit: 'binary' }), (account, reference) => {
         const id = toXtlOrderId(account, reference)

@@ -20,7 +20,7 @@ const header = (...args: Parameters<typeof parsed>): Header => {
   return found
 }
 
-describe('a column that speaks of an amount, beside one that is read as the amount under another name', () => {
+describe('a column that speaks of an amount, beside one read as the amount under another name', () => {
   test.each([
     'Amount to refund',
     'Amount Refunded',
@@ -101,7 +101,7 @@ describe('a column that speaks of an amount, beside one that is read as the amou
   })
 })
 
-test('beside a column of the gateway’s own name, or one that a person said, it is shown and refuses nothing', () => {
+test('beside the gateway’s own column, or one that a person named, it is shown and allowed', () => {
   expect(header('order_id;Amount;Amount Refunded;Converted Amount').rivals).toEqual([
     'Amount Refunded',
     'Converted Amount',

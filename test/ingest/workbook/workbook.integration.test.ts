@@ -122,7 +122,7 @@ describe('an amount', () => {
     expect(await amountOf(number(stored, 4))).toBe(expected)
   })
 
-  test('stored with more decimals than its currency has is a fault, and so is one of which fewer are shown', async () => {
+  test('stored with more decimals than its currency has, or than are shown, is a fault', async () => {
     expect(await amountOf(number('1.234'))).toBe('EUR has 2 decimals and this amount has more')
     expect(await amountOf(number('1.234', 4))).toContain('shown by the spreadsheet as another number')
   })
@@ -270,7 +270,7 @@ test.each([
   expect(showNumber([parseFormat(format)], '5').style).toBe(style)
 })
 
-test('an amount that a person sees as another one is a fault: what is stored may be a hundred times as much', async () => {
+test('an amount that is shown as another one is a fault: it may be stored a hundredfold', async () => {
   const styles =
     '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="0\\.00"/></numFmts><cellXfs><xf/><xf numFmtId="164"/></cellXfs></styleSheet>'
   const table = rowsOf([HEADER, refund({ amount: number('1250', 1), note: number('7', 1) })])
@@ -280,7 +280,7 @@ test('an amount that a person sees as another one is a fault: what is stored may
   ])
 })
 
-test('an amount that is a number is carried through with the sign of its file, or it would come back as another', async () => {
+test('an amount that is a number is carried through with the sign of its file', async () => {
   const rows = [
     refund({ amount: '1,50' }),
     refund({ reference: 'R2', amount: number('1.234'), request_currency: 'KWD' }),
@@ -312,7 +312,7 @@ describe('an id', () => {
     }
   })
 
-  test('that a spreadsheet has damaged stays bad in the text of results and rejects until somebody mends it', async () => {
+  test('that a spreadsheet has damaged stays bad in results and rejects until it is mended', async () => {
     const damaged: Partial<Record<string, Written>>[] = [
       ...['reference', 'request_ref_po_id'].flatMap((column) => [
         { [column]: number('123') },
@@ -426,7 +426,7 @@ describe('sheets', () => {
     expect(found.survey.sheet).toBe('Full')
   })
 
-  test('of which more than one is filled are refused by name, unless one is named', async () => {
+  test('are refused by name where several are filled, unless one is named', async () => {
     expect((await refusalOf(two)).problem).toContain('"Refunds", "Old & new"')
     expect((await readWhole(two, { sheet: 'Old & new' })).rows[0]?.reference).toBe('old')
     await expect(read(two, { sheet: 'Nope' })).rejects.toMatchObject({
@@ -537,7 +537,7 @@ describe('a file is refused with a sentence', () => {
     ['a sheet that is not there', zip({ ...good(), 'xl/worksheets/sheet1.xml': '' }), /damaged/],
     ['a DTD', withSheet(`<!DOCTYPE x [<!ENTITY a "b">]>${sheetOf(sheet)}`), /DTD/],
     ['an unclosed element', withSheet(sheetOf(sheet).replace('</sheetData>', '')), /damaged/],
-    ['elements in elements for ever', withSheet(sheetOf('<row>'.repeat(101))), /damaged/],
+    ['elements in elements without end', withSheet(sheetOf('<row>'.repeat(101))), /damaged/],
     ['no XML', withSheet('reference,amount'), /damaged/],
     ['no UTF-8', withSheet(Buffer.from(sheetOf(sheet).replace('R1', 'R\xe4'), 'latin1')), /damaged/],
     ['an endless text', withSheet(sheetOf(rowOf(1, ['x'.repeat(2_000_000)]))), /damaged/],
