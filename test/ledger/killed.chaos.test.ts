@@ -5,14 +5,14 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { type Child, startChild } from '../fixtures/children.ts'
-import { CLERK, headerOf, messageOf, refund, reviewOnly, rowsIn, submit } from '../fixtures/ledgers.ts'
+import { CLERK, headerOf, messageOf, refund, reviewOnly, rowsIn, sqlitePlace, submit } from '../fixtures/ledgers.ts'
 import { accountId, ledger, sqlite, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
 const ROUNDS = 30
 
 let children: Child[]
 
-useSqliteLedger()
+useSqliteLedger(sqlitePlace)
 beforeEach(() => {
   children = []
 })

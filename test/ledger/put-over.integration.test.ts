@@ -5,13 +5,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { deathOf } from '../fixtures/deaths.ts'
-import { CLERK, NOW, refund, submit } from '../fixtures/ledgers.ts'
+import { CLERK, NOW, refund, sqlitePlace, submit } from '../fixtures/ledgers.ts'
 import { accountId, ledger, place, sqlite, useSqliteLedger } from '../fixtures/use-ledger.ts'
 
 let batchId: BatchId
 
 /** Without a witness, so that nothing else tells. */
-useSqliteLedger()
+useSqliteLedger(sqlitePlace)
 beforeEach(async () => {
   await ledger.renewEpoch()
   batchId = await submit(ledger, accountId, [refund('A'), refund('B')])

@@ -21,20 +21,36 @@ import { describeClaim } from './work-claim.ts'
 import { describeSettle } from './work-settle.ts'
 import { describeSweep } from './work-sweep.ts'
 
-/** `newPlace` makes an empty place for each test; every opening of it is another connection to the same record. */
-export function describeLedger(name: string, newPlace: () => Promise<LedgerPlace>): void {
+/** Makes an empty place for each test; every opening of it is another connection to the same record. */
+type NewPlace = () => Promise<LedgerPlace>
+
+// Three parts, so that the files which call them run side by side.
+
+export function describeIntake(name: string, newPlace: NewPlace): void {
   describe(name, () => {
-    const renew = useLedger(newPlace)
+    useLedger(newPlace)
     describeDrafts()
     describeFaults()
     describeLookalikes()
     describeRefunds()
     describeRetries()
     describeMessages()
+  })
+}
+
+export function describeWork(name: string, newPlace: NewPlace): void {
+  describe(name, () => {
+    useLedger(newPlace)
     describeClaim()
     describeSettle()
     describeBrakes()
     describeSweep()
+  })
+}
+
+export function describeRecord(name: string, newPlace: NewPlace): void {
+  describe(name, () => {
+    const renew = useLedger(newPlace)
     describeDoubts()
     describeControl()
     describeQueries()

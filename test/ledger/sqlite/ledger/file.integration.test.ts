@@ -1,4 +1,4 @@
-// The SQLite ledger: the suite that every ledger must pass, and what only a file can show.
+// The SQLite ledger: what only a file can show. The files beside this one hold it to what every ledger must do.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -7,10 +7,10 @@ import { performance } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Currency } from '../../../src/domain/money.ts'
-import { SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
-import { openLedger } from '../../../src/ledger/sqlite/ledger.ts'
-import { type Child, startChild } from '../../fixtures/children.ts'
+import type { Currency } from '../../../../src/domain/money.ts'
+import { SYSTEM_TIMING } from '../../../../src/ledger/sqlite/commit.ts'
+import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
+import { type Child, startChild } from '../../../fixtures/children.ts'
 import {
   auditOf,
   CLERK,
@@ -31,16 +31,13 @@ import {
   statesIn,
   submit,
   work,
-} from '../../fixtures/ledgers.ts'
-import { accountId, ledger, place, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
-import { describeLedger } from '../conformance/ledger.ts'
-
-describeLedger('a ledger in a SQLite file', sqlitePlace)
+} from '../../../fixtures/ledgers.ts'
+import { accountId, ledger, place, sqlite, useSqliteLedger } from '../../../fixtures/use-ledger.ts'
 
 describe('a SQLite file', () => {
   let children: Child[]
 
-  useSqliteLedger()
+  useSqliteLedger(sqlitePlace)
   beforeEach(() => {
     children = []
   })
@@ -178,7 +175,7 @@ describe('a SQLite file', () => {
   ])('that is %s is not made: it is refused with its path', async (_what, name) => {
     const path = join(sqlite.dir, name)
     writeFileSync(join(sqlite.dir, 'empty.db'), '')
-    const { openLedger } = await import('../../../src/ledger/sqlite/ledger.ts')
+    const { openLedger } = await import('../../../../src/ledger/sqlite/ledger.ts')
     const opening = () =>
       openLedger({
         path,

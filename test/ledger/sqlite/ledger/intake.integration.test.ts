@@ -1,0 +1,4 @@
+import { sqlitePlaceInMemory } from '../../../fixtures/ledgers.ts'
+import { describeIntake } from '../../conformance/ledger.ts'
+
+describeIntake('a ledger in a SQLite file', sqlitePlaceInMemory)

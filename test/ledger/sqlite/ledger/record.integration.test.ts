@@ -1,0 +1,4 @@
+import { sqlitePlaceInMemory } from '../../../fixtures/ledgers.ts'
+import { describeRecord } from '../../conformance/ledger.ts'
+
+describeRecord('a ledger in a SQLite file', sqlitePlaceInMemory)
