@@ -102,4 +102,40 @@ export function describeControl(): void {
       ])
     })
   })
+
+  describe('moveAccount: an account at another address', () => {
+    const account = (name: string, url: string) => ledger.account(name, url, 'shop', NOW)
+
+    test('is refused until it is adopted; then it is the same account, and its rows wait as before', async () => {
+      const id = await account('shop', 'https://old.example')
+      const batchId = await submit(ledger, id, [refund('A')])
+      await expect(account('shop', 'https://new.example')).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringContaining('under a new user name: adopt-merchant'),
+      })
+      await ledger.moveAccount('shop', 'https://new.example', 'shop', 'a letter', CLERK, NOW)
+      expect(await account('shop', 'https://new.example')).toBe(id)
+      await expect(account('shop', 'https://old.example')).rejects.toMatchObject({ code: 'config' })
+      expect(await statesIn(ledger, batchId)).toEqual(['READY'])
+      await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'APPROVED')
+    })
+
+    test('cannot take over another account, one that is not known, or itself', async () => {
+      await account('shop', 'https://old.example')
+      await account('club', 'https://club.example')
+      for (const [name, url] of [
+        ['shop', 'https://club.example'],
+        ['nobody', 'https://new.example'],
+        ['shop', 'https://old.example'],
+      ] as const) {
+        await expect(ledger.moveAccount(name, url, 'shop', 'try', CLERK, NOW), name).rejects.toMatchObject({
+          code: 'usage',
+        })
+      }
+      expect((await ledger.accounts()).slice(1).map(({ name, url }) => [name, url])).toEqual([
+        ['shop', 'https://old.example'],
+        ['club', 'https://club.example'],
+      ])
+    })
+  })
 }

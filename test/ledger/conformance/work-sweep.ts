@@ -58,6 +58,37 @@ export function describeSweep(): void {
     })
   })
 
+  describe('sweepForgotten', () => {
+    const ANSWERED_BY = NOW + 80_000
+
+    test('puts a row in doubt that is past its answer-by and in no request', async () => {
+      const batchId = await batchOf('A', 'B')
+      await claimNamed(ledger, batchId, 'A')
+      expect(await ledger.sweepForgotten(ANSWERED_BY + 1, new Set())).toBe(1)
+      expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT', 'READY'])
+      expect((await ledger.history('A')).at(-1)).toMatchObject({ to: 'IN_DOUBT', cause: 'sweep' })
+    })
+
+    test('leaves a row whose request is open, and one whose answer may still come', async () => {
+      const batchId = await batchOf('A', 'B')
+      const open = await claimNamed(ledger, batchId, 'A')
+      await claimNamed(ledger, batchId, 'B', NOW + 1)
+      expect(await ledger.sweepForgotten(ANSWERED_BY + 1, new Set([open.rowId]))).toBe(0)
+      expect(await statesIn(ledger, batchId)).toEqual(['SENDING', 'SENDING'])
+    })
+  })
+
+  describe('recordHealth', () => {
+    test('shows how the gateway does with every batch of the account, until it is well', async () => {
+      const batchId = await batchOf('A')
+      const health = { sinceMs: NOW, why: 'connection refused', failures: 3, openMost: 1, backoffUntilMs: NOW + 5_000 }
+      await ledger.recordHealth(accountId, health)
+      expect(await place.open().batch(batchId)).toMatchObject({ gatewayHealth: health })
+      await ledger.recordHealth(accountId, null)
+      expect(await place.open().batch(batchId)).toMatchObject({ gatewayHealth: null })
+    })
+  })
+
   describe('endOverlongRests', () => {
     const TWO_HOURS_MS = 7_200_000
 
