@@ -1,10 +1,11 @@
 // The header line: which column is which field, what is carried through to the results, and what is missing.
 
+import { isRoundedPan } from '../domain/card-number.ts'
 import { holdsCardSecret } from '../domain/card-secrets.ts'
 import { unguardCell } from '../domain/formula-guard.ts'
 import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
-import { isRoundedPan, mayHoldPan } from '../domain/pan.ts'
+import { mayHoldPan } from '../domain/pan.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
 import { joined, type SettingName, type Text, words } from '../domain/words.ts'
 import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './cards/columns.ts'

@@ -1,8 +1,8 @@
 // From the form as received to a well-formed request, or every field at fault. Card numbers and security codes end here.
 
+import { passesLuhn } from '../domain/card-number.ts'
 import type { Operation } from '../domain/instruction.ts'
 import { type Currency, type Money, parseAmount, parseCurrency } from '../domain/money.ts'
-import { passesLuhn } from '../domain/pan.ts'
 import type { CardSource, TransactionRequest } from './orders.ts'
 
 export interface Form {

@@ -1,17 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ISSUER_RANGES } from '../../src/domain/issuer-ranges.ts'
-import {
-  candidatesIn,
-  holdsPan,
-  isRoundedPan,
-  lookAt,
-  type Meter,
-  maskPans,
-  mayHoldPan,
-  passesLuhn,
-} from '../../src/domain/pan.ts'
+import { passesLuhn } from '../../src/domain/card-number.ts'
+import { holdsPan, maskPans, mayHoldPan } from '../../src/domain/pan.ts'
+import { candidatesIn, lookAt, type Meter } from '../../src/domain/pan-candidates.ts'
 import { cardOf, ISSUED, OTHERS, seeded, WRITINGS } from '../fixtures/numbers.ts'
 
 /** The numbers that the networks publish for tests. */
@@ -162,21 +153,6 @@ describe('the mask', () => {
   })
 })
 
-describe('the ranges of issuers', () => {
-  test('are what their generator writes', () => {
-    const generator = new URL('../../scripts/issuer-ranges.mjs', import.meta.url).pathname
-    expect(() => execFileSync(process.execPath, [generator, '--check'], { stdio: 'pipe' })).not.toThrow()
-  })
-
-  test('are in order and apart, so that each number has one', () => {
-    for (const [i, [from, to, lengths]] of ISSUER_RANGES.entries()) {
-      expect(from).toBeGreaterThan(ISSUER_RANGES[i - 1]?.[1] ?? 0)
-      expect(to).toBeGreaterThanOrEqual(from)
-      expect(lengths).toBeGreaterThan(0)
-    }
-  })
-})
-
 /** Every brand, beginning and length that is long enough to be sure. */
 const CERTAIN = ISSUED.filter(({ length }) => length >= 14)
 
@@ -284,10 +260,6 @@ describe('odd groups', () => {
     expect(holdsPan('4111111111111112')).toBe(false)
     expect(maskPans('4111111111111112')).toBe('4111111111111112')
   })
-})
-
-test.each(['411111111111110', '4111111111111100', '3782822463100050000'])('%s', (text) => {
-  expect(isRoundedPan(text)).toBe(text === '4111111111111100')
 })
 
 describe('masks of any text', () => {

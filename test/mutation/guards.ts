@@ -3155,7 +3155,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a card number written with escapes is one',
-    file: 'src/domain/pan.ts',
+    file: 'src/domain/pan-candidates.ts',
     guard: 'if (!/[%&\\\\]/.test(text)) return found',
     without: 'if (found) return found',
     tests: [PAN],
@@ -3169,14 +3169,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a card number in groups is no part of something longer',
-    file: 'src/domain/pan.ts',
+    file: 'src/domain/pan-candidates.ts',
     guard: 'if (end - next > FOLLOW_MOST && this.#shapesAt(next, end).length === 0) continue\n',
     without: '',
     tests: [PAN],
   },
   {
     name: 'a phone number, an IBAN, a UUID are no card numbers',
-    file: 'src/domain/pan.ts',
+    file: 'src/domain/pan-candidates.ts',
     guard: 'others ??= placesOfOtherNumbers(text)',
     without: 'others ??= placesOfOtherNumbers(text).slice(0, 0)',
     tests: [PAN],

@@ -1,7 +1,7 @@
 // Whether the numbers of a file are card numbers, by all of each column. One id in ten has the check digit of a card number
 // by chance, every card number has it: a column of ids tells itself. ADR 0015.
 
-import { type Candidate, candidatesIn, isCertain } from '../../domain/pan.ts'
+import { type Candidate, candidatesIn, isCertain } from '../../domain/pan-candidates.ts'
 import { refuse, type StructuralFault, shown } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
 import { plainName } from '../columns.ts'

@@ -1,7 +1,7 @@
 // Card data in a record that one record alone shows: refuses the whole file. The finding names the place, never the value.
 
+import { isRoundedPan } from '../../domain/card-number.ts'
 import { holdsCardSecret } from '../../domain/card-secrets.ts'
-import { isRoundedPan } from '../../domain/pan.ts'
 import { refuse, type StructuralFault } from '../../domain/problem.ts'
 import type { CsvRecord } from '../csv/records.ts'
 import type { Header } from '../header.ts'

@@ -3,8 +3,9 @@
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { isRoundedPan } from '../../domain/card-number.ts'
 import type { CardFinding } from '../../domain/inbox.ts'
-import { holdsPan, isRoundedPan } from '../../domain/pan.ts'
+import { holdsPan } from '../../domain/pan.ts'
 import { isCardColumn } from '../columns.ts'
 import { type Encoding, NotText, readHead, readText, sniffBinary, sniffEncoding } from '../csv/bytes.ts'
 import type { Cell } from '../workbook/sheet.ts'
