@@ -3064,7 +3064,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a > in quotation marks ends no tag',
-    file: 'src/ingest/workbook/xml.ts',
+    file: 'src/ingest/workbook/xml-tokens.ts',
     guard: '    i = close\n',
     without: '',
     tests: [OTHER_WRITERS],

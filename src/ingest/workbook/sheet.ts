@@ -7,7 +7,8 @@ import { COLUMNS_MOST, lettersOf, parseAddress, parseRange, ROWS_MOST } from './
 import { type CellKind, dateText, numberText, type Stored } from './cell.ts'
 import { Covers, type Merge } from './merges.ts'
 import { GENERAL, type NumberFormat, showNumber } from './number-format.ts'
-import { type AttributeOf, joined, readXml, type Shape, TEXT_OR_RUNS, unescapeText } from './xml.ts'
+import { type AttributeOf, readXml, type Shape, TEXT_OR_RUNS } from './xml.ts'
+import { isTrue, joined, unescapeText } from './xml-text.ts'
 import { type Budget, damaged, type Entry, Unreadable } from './zip.ts'
 
 /** What the cells of every sheet refer to. */
@@ -377,10 +378,6 @@ class RowReader {
     if (isEmpty && this.#fault === null) return
     this.#rows.push({ line: this.#line, hidden: this.#hidden, cells: this.#cells, fault: this.#fault })
   }
-}
-
-function isTrue(text: string | undefined): boolean {
-  return text === '1' || text === 'true'
 }
 
 function isZero(text: string | undefined): boolean {

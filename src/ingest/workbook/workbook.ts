@@ -14,7 +14,8 @@ import { LIMITS } from '../limits.ts'
 import { readMerges } from './merges.ts'
 import { builtInFormat, type NumberFormat, spelledOut } from './number-format.ts'
 import { type Book, readCells, readSheet, sheetStart, textBudget, tooMuchText, type Unseen } from './sheet.ts'
-import { type AttributeOf, joined, readXml, type Shape, TEXT_OR_RUNS, unescapeText } from './xml.ts'
+import { type AttributeOf, readXml, type Shape, TEXT_OR_RUNS } from './xml.ts'
+import { isTrue, joined, unescapeText } from './xml-text.ts'
 import { type Budget, damaged, type Entry, inflate, inflationBudget, readDirectory, Unreadable } from './zip.ts'
 
 /** Of a part that lists sheets, relations or styles: it is held whole. */
@@ -382,8 +383,4 @@ function sheetText({ name, isHidden, part }: Sheet): string {
   const quoted = `"${shown(name)}"`
   if (part === null) return `${quoted} (listed, but missing from the file)`
   return isHidden ? `${quoted} (hidden)` : quoted
-}
-
-function isTrue(text: string | undefined): boolean {
-  return text === '1' || text === 'true'
 }

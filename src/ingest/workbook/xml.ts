@@ -2,6 +2,8 @@
 // no XML is refused: two readers that put up with it in two ways would read two workbooks.
 
 import { LIMITS } from '../limits.ts'
+import { decodeBytes, decodeEntities, decoderFor, LineEnds } from './xml-text.ts'
+import { Tokens } from './xml-tokens.ts'
 import { type Budget, damaged, type Entry, inflate, Unreadable } from './zip.ts'
 
 /** The value of an attribute without a prefix, or of one that relates to another part: `r:id`. */
@@ -27,13 +29,6 @@ export interface Elements {
   text(text: string, name: string): void
 }
 
-/** No part of a workbook has a longer text or tag: a cell holds 32,767 characters. Longer ones would be joined without end. */
-const TOKEN_CHARACTERS_MOST = 1024 * 1024
-/** A text may come in many pieces, with tags between them. */
-export function joined(text: string, piece: string): string {
-  if (text.length + piece.length > TOKEN_CHARACTERS_MOST) throw damaged()
-  return text + piece
-}
 /** A text in a cell in a row stands seven deep. */
 const DEPTH_MOST = 100
 
@@ -60,45 +55,6 @@ export async function* readXml(
   tokens.end()
   yield
 }
-
-/** By its mark or its first character, which is a <. */
-function decoderFor(start: Uint8Array): InstanceType<typeof TextDecoder> {
-  const [a, b] = start
-  const isLittle = (a === 0xff && b === 0xfe) || (a === 0x3c && b === 0)
-  const isBig = (a === 0xfe && b === 0xff) || (a === 0 && b === 0x3c)
-  return new TextDecoder(isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8', { fatal: true })
-}
-
-/** Without bytes: what is left of the last ones. */
-function decodeBytes(decoder: InstanceType<typeof TextDecoder>, bytes?: Uint8Array): string {
-  let text: string
-  try {
-    text = bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
-  } catch (error) {
-    throw damaged(error)
-  }
-  if (text.includes('\0')) throw damaged()
-  return text
-}
-
-/** For XML every line ends with \n, however it is written (XML 1.0, 2.11). A \r at the end of a piece waits for the next. */
-class LineEnds {
-  #waiting = ''
-
-  take(text: string): string {
-    if (this.#waiting === '' && !text.includes('\r')) return text
-    const all = this.#waiting + text
-    this.#waiting = all.endsWith('\r') ? '\r' : ''
-    return all.slice(0, all.length - this.#waiting.length).replace(/\r\n?/g, '\n')
-  }
-
-  rest(): string {
-    return this.#waiting === '' ? '' : '\n'
-  }
-}
-
-const COMMENT = '<!--'
-const CDATA = '<![CDATA['
 
 const RELATIONS =
   /^http:\/\/(?:schemas\.openxmlformats\.org\/officeDocument\/2006|purl\.oclc\.org\/ooxml\/officeDocument)\/relationships$/
@@ -209,111 +165,6 @@ function namespaceOf(name: string, namespaces: Namespaces): string | undefined {
   return prefix === '' ? '' : undefined
 }
 
-/** Splits the text into tags and the text between them. A token that is cut at the end waits for its rest. */
-class Tokens {
-  readonly #elements: ShapedElements
-  #xml = ''
-  #hasRoot: boolean = false
-
-  constructor(elements: ShapedElements) {
-    this.#elements = elements
-  }
-
-  take(text: string): void {
-    const xml = this.#xml + text
-    let at = 0
-    while (at < xml.length) {
-      const end = xml.charCodeAt(at) === 0x3c ? this.#takeMarkup(xml, at) : this.#takeText(xml, at)
-      if ((end ?? xml.length) - at > TOKEN_CHARACTERS_MOST) throw damaged()
-      if (end === null) break
-      at = end
-    }
-    this.#xml = xml.slice(at)
-  }
-
-  end(): void {
-    if (!this.#hasRoot || this.#isInside || this.#xml.trim() !== '') throw damaged()
-  }
-
-  get #isInside(): boolean {
-    return this.#elements.innermost !== undefined
-  }
-
-  /** Where it ends; null: not yet. So do the others. */
-  #takeText(xml: string, at: number): number | null {
-    const end = xml.indexOf('<', at)
-    if (end === -1) return null
-    const text = xml.slice(at, end)
-    if (this.#isInside) this.#elements.text(decodeEntities(text))
-    else if (text.trim() !== '') throw damaged()
-    return end
-  }
-
-  #takeMarkup(xml: string, at: number): number | null {
-    if (xml.startsWith('<?', at)) return endOf(xml, '?>', at + 2)
-    if (!xml.startsWith('<!', at)) return this.#takeTag(xml, at)
-    if (xml.startsWith(COMMENT, at)) return endOf(xml, '-->', at + COMMENT.length)
-    const start = xml.slice(at, at + CDATA.length)
-    if (start === CDATA && this.#isInside) return this.#takeCdata(xml, at + CDATA.length)
-    if (CDATA.startsWith(start) || COMMENT.startsWith(start)) return null
-    throw new Unreadable({
-      problem: 'the workbook holds a DTD, which no spreadsheet program writes',
-      remedy: 'open it in the spreadsheet program, save it again as .xlsx, and use that file',
-    })
-  }
-
-  #takeCdata(xml: string, at: number): number | null {
-    const end = endOf(xml, ']]>', at)
-    if (end !== null) this.#elements.text(xml.slice(at, end - 3))
-    return end
-  }
-
-  #takeTag(xml: string, at: number): number | null {
-    const end = endOfTag(xml, at)
-    if (end === null) return null
-    const tag = xml.slice(at, end)
-    if (tag.startsWith('</')) this.#close(tag)
-    else this.#openElement(tag)
-    return end
-  }
-
-  #openElement(tag: string): void {
-    const name = TAG_NAME.exec(tag)?.[1]
-    if (name === undefined || (!this.#isInside && this.#hasRoot)) throw damaged()
-    this.#hasRoot = true
-    this.#elements.open(name, tag)
-    if (tag.endsWith('/>')) this.#elements.close()
-  }
-
-  #close(tag: string): void {
-    const name = this.#elements.innermost
-    if (name === undefined || tag.slice(2, 2 + name.length) !== name || !/^\s*>$/.test(tag.slice(2 + name.length)))
-      throw damaged()
-    this.#elements.close()
-  }
-}
-
-const TAG_NAME = /^<([A-Za-z_:][\w:.-]*)(?=[\s/>])/
-
-function endOf(xml: string, mark: string, from: number): number | null {
-  const at = xml.indexOf(mark, from)
-  return at === -1 ? null : at + mark.length
-}
-
-/** Behind the `>` that ends the tag; one in quotation marks does not. */
-function endOfTag(xml: string, at: number): number | null {
-  for (let i = at + 1; i < xml.length; i++) {
-    const character = xml.charCodeAt(i)
-    if (character === 0x3e) return i + 1
-    if (character === 0x3c) throw damaged()
-    if (character !== 0x22 && character !== 0x27) continue
-    const close = xml.indexOf(character === 0x22 ? '"' : "'", i + 1)
-    if (close === -1) return null
-    i = close
-  }
-  return null
-}
-
 type Attributes = ReadonlyMap<string, string>
 
 const ATTRIBUTE = /\s+([^\s=<>"'/]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y
@@ -364,35 +215,4 @@ function attributeOf(attributes: Attributes, wanted: string, namespaces: Namespa
     if (isRelation && localName(name) === wanted) return decodeEntities(value)
   }
   return undefined
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-
-function decodeEntities(text: string): string {
-  if (!text.includes('&')) return text
-  return text.replace(
-    /&(?:#x([0-9a-fA-F]+);|#(\d+);|([a-z]{2,4});)?/g,
-    (_, hex?: string, decimal?: string, name = '') => {
-      const character = hex ?? decimal
-      if (character === undefined) return ENTITIES[name] ?? refuseEntity()
-      const code = Number.parseInt(character, hex === undefined ? 10 : 16)
-      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : refuseEntity()
-    },
-  )
-}
-
-function refuseEntity(): never {
-  throw damaged()
-}
-
-/**
- * `_x000D_` is how a workbook writes a character that XML cannot hold, and `_x005F_` the underscore before such a form. No
- * text has the character zero, so that its form stays as it is.
- */
-export function unescapeText(text: string): string {
-  if (!text.includes('_x')) return text
-  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (form, hex: string) => {
-    const code = Number.parseInt(hex, 16)
-    return code === 0 ? form : String.fromCharCode(code)
-  })
 }
