@@ -2875,21 +2875,21 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a formula that was never computed is no empty cell',
-    file: 'src/ingest/workbook/sheet.ts',
+    file: 'src/ingest/workbook/sheet-rows.ts',
     guard: "return 'not-computed'\n",
     without: 'return null\n',
     tests: [WORKBOOK],
   },
   {
     name: 'the value of a formula that is still to be computed is no value',
-    file: 'src/ingest/workbook/sheet.ts',
+    file: 'src/ingest/workbook/sheet-rows.ts',
     guard: "this.#book.isStale && this.#isComputed() && kind !== 'error' ? 'stale' : kind",
     without: 'kind',
     tests: [WORKBOOK],
   },
   {
     name: 'a formula that fills several cells is the formula of each',
-    file: 'src/ingest/workbook/sheet.ts',
+    file: 'src/ingest/workbook/sheet-rows.ts',
     guard: '    this.#filled.push(range)\n',
     without: '',
     tests: [WORKBOOK],
@@ -2924,7 +2924,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a day that a workbook stores as a number is no amount',
-    file: 'src/ingest/workbook/sheet.ts',
+    file: 'src/ingest/workbook/sheet-rows.ts',
     guard: "text: kind === 'date' ? (dateText(stored, from1904) ?? text) : text, kind, marks",
     without: "text, kind: kind === 'date' ? 'number' : kind, marks",
     tests: [WORKBOOK],
@@ -3015,7 +3015,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a value hidden under merged cells is no value',
-    file: 'src/ingest/workbook/sheet.ts',
+    file: 'src/ingest/workbook/sheet-rows.ts',
     guard: "    if (this.#covers.has(this.#line, this.#column)) return 'covered'\n",
     without: '',
     tests: [UNSEEN],
@@ -3050,7 +3050,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a style that a workbook names and has not is no plain number',
-    file: 'src/ingest/workbook/sheet.ts',
+    file: 'src/ingest/workbook/sheet-rows.ts',
     guard: '(this.#style === 0 ? GENERAL : undefined)',
     without: 'GENERAL',
     tests: [OTHER_WRITERS],
@@ -3106,7 +3106,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'of two inline texts of a cell neither is read',
-    file: 'src/ingest/workbook/sheet.ts',
+    file: 'src/ingest/workbook/sheet-rows.ts',
     guard: '    if (this.#inline !== null) throw damaged()\n',
     without: '',
     tests: [FOREIGN],
@@ -3816,7 +3816,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'workbook budgets: texts of a row',
-    file: 'src/ingest/workbook/sheet.ts',
+    file: 'src/ingest/workbook/sheet-rows.ts',
     guard: 'if (this.#characters > LIMITS.recordBytes)',
     without: 'if (this.#characters > 1e9)',
     tests: [WORKBOOK],

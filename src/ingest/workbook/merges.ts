@@ -1,5 +1,6 @@
 // Which cells of a sheet are under merged cells: a spreadsheet shows the first one of them, and keeps what the others hold.
 
+import { LIMITS } from '../limits.ts'
 import { type Address, COLUMNS_MOST, parseRange } from './address.ts'
 import { type AttributeOf, readXml, type Shape } from './xml.ts'
 import { type Budget, damaged, type Entry, inflate } from './zip.ts'
@@ -14,7 +15,7 @@ export interface Merge {
 const MERGES_MOST = 1_000_000
 
 /** A table has no more columns; what is beyond is a fault of its row, under merged cells or not. */
-const COLUMNS_LOOKED_AT = 1_001
+const COLUMNS_LOOKED_AT = LIMITS.columns + 1
 
 const MERGES: Shape = { worksheet: { mergeCells: { mergeCell: {} } } }
 
