@@ -2931,7 +2931,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: "a conditional format is no cell's: its number does not make a date an amount",
-    file: 'src/ingest/workbook/workbook.ts',
+    file: 'src/ingest/workbook/book.ts',
     guard: '{ numFmts: { numFmt: {} },',
     without: '{ dxfs: { dxf: { numFmt: {} } },',
     tests: [NUMBER_FORMATS],
@@ -2945,7 +2945,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a cell has the number format of its named style where it has none of its own',
-    file: 'src/ingest/workbook/workbook.ts',
+    file: 'src/ingest/workbook/book.ts',
     guard: 'style.id ?? named[Number(style.named)] ?? 0',
     without: 'style.id ?? 0',
     tests: [NUMBER_FORMATS],
@@ -3057,7 +3057,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'of two parts that could be the workbook neither is read',
-    file: 'src/ingest/workbook/workbook.ts',
+    file: 'src/ingest/workbook/book.ts',
     guard: '  if (paths.size > 1) throw damaged()\n',
     without: '',
     tests: [OTHER_WRITERS],
@@ -3113,7 +3113,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a listed sheet without a relation is not passed over',
-    file: 'src/ingest/workbook/workbook.ts',
+    file: 'src/ingest/workbook/book.ts',
     guard: '      if (id === undefined) throw damaged()\n',
     without: '      if (id === undefined) return\n',
     tests: [FOREIGN],

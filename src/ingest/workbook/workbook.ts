@@ -3,7 +3,6 @@
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { posix } from 'node:path'
 import { Fault } from '../../domain/fault.ts'
 import { refuse, type StructuralFault, shown } from '../../domain/problem.ts'
 import { words } from '../../domain/words.ts'
@@ -11,34 +10,13 @@ import { readAll } from '../csv/bytes.ts'
 import { type IsKnown, lineOfNames, TITLE_LINES_MOST } from '../csv/delimiter.ts'
 import type { CsvRecord } from '../csv/records.ts'
 import { LIMITS } from '../limits.ts'
+import { readBook, type Sheet } from './book.ts'
 import { readMerges } from './merges.ts'
-import { builtInFormat, type NumberFormat, spelledOut } from './number-format.ts'
-import { type Book, readCells, readSheet, sheetStart, textBudget, tooMuchText, type Unseen } from './sheet.ts'
-import { type AttributeOf, readXml, type Shape, TEXT_OR_RUNS } from './xml.ts'
-import { isTrue, joined, unescapeText } from './xml-text.ts'
-import { type Budget, damaged, type Entry, inflate, inflationBudget, readDirectory, Unreadable } from './zip.ts'
-
-/** Of a part that lists sheets, relations or styles: it is held whole. */
-const LIST_BYTES_MOST = 16 * 1024 * 1024
-/**
- * Every text of the workbook stays in memory while the rows go by. A million texts of 17 characters take half a gigabyte,
- * everything included, and use three quarters of this.
- */
-const SHARED_CHARACTERS_MOST = 64 * 1024 * 1024
-/** Each is begun to be read to see whether something is in it. */
-const SHEETS_MOST = 1_000
-/** What a text costs beside its characters. */
-const SHARED_OVERHEAD = 32
+import { type Book, readCells, readSheet, sheetStart, type Unseen } from './sheet.ts'
+import { type Entry, inflate, inflationBudget, readDirectory, Unreadable } from './zip.ts'
 
 /** The first cell of the sheet that results carry beside their rows. */
 const SUMMARY_MARK = 'summary_batch'
-
-interface Sheet {
-  readonly name: string
-  readonly isHidden: boolean
-  /** null: the workbook lists it, and it is not in the file. */
-  readonly part: Entry | null
-}
 
 export interface Workbook {
   readonly kind: 'workbook'
@@ -165,185 +143,6 @@ function notThere(name: string) {
     problem: `the sheet "${shown(name)}" is listed in the workbook and missing from the file`,
     remedy: 'fetch or save it again; if it opens in a spreadsheet program, look whether the sheet is whole there',
   }
-}
-
-const NOT_WORKBOOKS: ReadonlyArray<readonly [part: string, what: string]> = [
-  ['content.xml', 'an OpenDocument spreadsheet (.ods)'],
-  ['xl/workbook.bin', 'a binary Excel workbook (.xlsb)'],
-  ['word/document.xml', 'a Word document'],
-]
-
-function noWorkbook(what = 'a zip archive without a workbook in it'): Unreadable {
-  return new Unreadable({
-    problem: `the file is ${what}`,
-    remedy: 'save the sheet as .xlsx or as "CSV UTF-8" and use that file',
-  })
-}
-
-type PartsByName = ReadonlyMap<string, Entry>
-
-async function readBook(bytes: Buffer): Promise<{ book: Book; sheets: readonly Sheet[] }> {
-  const budget = inflationBudget(bytes.length)
-  const parts = readDirectory(bytes)
-  const lists = { ...budget, leftBytes: LIST_BYTES_MOST }
-  const path = await findMain(bytes, parts, lists)
-  const { named, from1904, isStale } = await readMain(bytes, parts.get(path) as Entry, lists)
-  const folder = path.slice(0, path.lastIndexOf('/') + 1)
-  const relations = parts.get(`${folder}_rels/${path.slice(folder.length)}.rels`)
-  if (relations === undefined) throw damaged()
-  const targets = await readRelations(bytes, relations, folder, lists)
-  const styles = parts.get(only(targets, 'styles') ?? `${folder}styles.xml`)
-  const strings = parts.get(only(targets, 'sharedStrings') ?? `${folder}sharedstrings.xml`)
-  const numberFormats = styles === undefined ? [] : await readStyles(bytes, styles, lists)
-  const shared = strings === undefined ? [] : await readShared(bytes, strings, budget)
-  const sheets = named.flatMap(({ name, id, isHidden }) => {
-    const target = targets.get(id)
-    if (target?.kind !== 'worksheet') return [] // a sheet of another kind: a chart
-    return [{ name, isHidden, part: parts.get(target.path) ?? null }]
-  })
-  const book = { bytes, budget, shared, numberFormats, from1904, isStale, textBudget: textBudget(bytes.length) }
-  return { book, sheets }
-}
-
-/** The part that the archive names as its document; where it names none, the one of the usual name. */
-async function findMain(bytes: Buffer, parts: PartsByName, budget: Budget): Promise<string> {
-  const relations = parts.get('_rels/.rels')
-  const named = relations && only(await readRelations(bytes, relations, '', budget), 'officeDocument')
-  const path = named ?? 'xl/workbook.xml'
-  const another = NOT_WORKBOOKS.find(
-    ([part]) => part === path || (!parts.has(path) && named === undefined && parts.has(part)),
-  )
-  if (another !== undefined) throw noWorkbook(another[1])
-  if (!parts.has(path)) throw named === undefined ? noWorkbook() : damaged()
-  return path
-}
-
-const WORKBOOK: Shape = { workbook: { workbookPr: {}, sheets: { sheet: {} }, calcPr: {} } }
-
-async function readMain(bytes: Buffer, part: Entry, budget: Budget) {
-  const named: { name: string; id: string; isHidden: boolean }[] = []
-  let from1904 = false
-  let isWorkbook = false
-  let isStale = false
-  const elements = {
-    open(element: string, attribute: AttributeOf) {
-      isWorkbook ||= element === 'workbook'
-      if (element === 'workbookPr') from1904 ||= isTrue(attribute('date1904'))
-      if (element === 'calcPr') isStale ||= saysStale(attribute)
-      if (element !== 'sheet') return
-      const id = attribute('id', 'relation')
-      if (id === undefined) throw damaged()
-      const isHidden = (attribute('state') ?? 'visible') !== 'visible'
-      named.push({ name: unescapeText(attribute('name') ?? ''), id, isHidden })
-      if (named.length > SHEETS_MOST)
-        throw new Unreadable({
-          problem: `the workbook has more than ${SHEETS_MOST} sheets`,
-          remedy: 'save the sheet with the instructions as a file of its own',
-        })
-    },
-    close() {},
-    text() {},
-  }
-  for await (const _ of readXml(bytes, part, budget, WORKBOOK, elements));
-  if (!isWorkbook) throw noWorkbook()
-  return { named, from1904, isStale }
-}
-
-/** The values of formulas are from before the last change: a program that writes no values says so, and Excel where it was stopped. */
-function saysStale(attribute: AttributeOf): boolean {
-  const isFalse = (text: string | undefined) => text === '0' || text === 'false'
-  return (
-    isTrue(attribute('fullCalcOnLoad')) || isTrue(attribute('forceFullCalc')) || isFalse(attribute('calcCompleted'))
-  )
-}
-
-/** By id: which part is meant, in lower case, and what it is. */
-type Relations = ReadonlyMap<string, { readonly kind: string; readonly path: string }>
-
-const RELATIONSHIPS: Shape = { Relationships: { Relationship: {} } }
-
-async function readRelations(bytes: Buffer, part: Entry, folder: string, budget: Budget): Promise<Relations> {
-  const relations = new Map<string, { kind: string; path: string }>()
-  const elements = {
-    open(element: string, attribute: AttributeOf) {
-      if (element !== 'Relationship' || attribute('TargetMode') === 'External') return
-      const id = attribute('Id') ?? ''
-      if (relations.has(id)) throw damaged()
-      const kind = (attribute('Type') ?? '').replace(/^.*\//, '')
-      relations.set(id, { kind, path: pathOf(attribute('Target') ?? '', folder) })
-    },
-    close() {},
-    text() {},
-  }
-  for await (const _ of readXml(bytes, part, budget, RELATIONSHIPS, elements));
-  return relations
-}
-
-/** As a name in the archive. One that leads out of it is the name of no part. */
-function pathOf(target: string, folder: string): string {
-  const path = target.replaceAll('\\', '/').toLowerCase()
-  return posix.normalize(path.startsWith('/') ? path.slice(1) : folder + path)
-}
-
-/** Where two parts could be meant, neither is. */
-function only(relations: Relations, wanted: string): string | undefined {
-  const paths = new Set([...relations.values()].filter(({ kind }) => kind === wanted).map(({ path }) => path))
-  if (paths.size > 1) throw damaged()
-  return [...paths][0]
-}
-
-/** Conditional formats and tables have number formats too, counted by another list, in which 14 is a per cent and no date. */
-const STYLES: Shape = { styleSheet: { numFmts: { numFmt: {} }, cellStyleXfs: { xf: {} }, cellXfs: { xf: {} } } }
-
-/** Per cell style. */
-async function readStyles(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly NumberFormat[]> {
-  const formats = new Map<number, NumberFormat>()
-  const named: number[] = []
-  const own: { readonly id: string | undefined; readonly named: string | undefined }[] = []
-  let isNamed = false
-  const elements = {
-    open(element: string, attribute: AttributeOf) {
-      isNamed = element === 'cellStyleXfs' || (isNamed && element === 'xf')
-      const numFmtId = attribute('numFmtId')
-      const id = Number(numFmtId ?? 0)
-      if (element === 'numFmt') formats.set(id, spelledOut(id, attribute('formatCode') ?? '', formats.get(id)))
-      if (element !== 'xf') return
-      if (isNamed) named.push(id)
-      else own.push({ id: numFmtId, named: attribute('xfId') })
-    },
-    close() {},
-    text() {},
-  }
-  for await (const _ of readXml(bytes, part, budget, STYLES, elements));
-  // A style without a format of its own has that of the named style that it is of.
-  const ids = own.map((style) => Number(style.id ?? named[Number(style.named)] ?? 0))
-  for (const id of ids) if (!formats.has(id)) formats.set(id, builtInFormat(id))
-  return ids.map((id) => formats.get(id) as NumberFormat)
-}
-
-const SHARED: Shape = { sst: { si: TEXT_OR_RUNS } }
-
-/** The texts that cells name by number: plain or in runs of different fonts. */
-async function readShared(bytes: Buffer, part: Entry, budget: Budget): Promise<readonly string[]> {
-  const shared: string[] = []
-  let characters = 0
-  let text = ''
-  const elements = {
-    open(element: string) {
-      if (element === 'si') text = ''
-    },
-    close(element: string) {
-      if (element !== 'si') return
-      shared.push(unescapeText(text))
-      characters += text.length + SHARED_OVERHEAD
-      if (characters > SHARED_CHARACTERS_MOST) throw tooMuchText()
-    },
-    text(piece: string) {
-      text = joined(text, piece)
-    },
-  }
-  for await (const _ of readXml(bytes, part, budget, SHARED, elements));
-  return shared
 }
 
 /** The only sheet with anything in it, or the one that is named. The summary beside results is not asked about. */
