@@ -327,7 +327,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a retry outdates the results of the row that it takes over',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: " OR ${isSubmittedAgain('d')}",
     without: '',
     tests: [LEDGER],
@@ -348,8 +348,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a retry outdates the results that tell of its row',
-    file: 'src/ledger/sqlite/draft.ts',
-    guard: '        outdate.run(supersedes)\n',
+    file: 'src/ledger/sqlite/draft-recording.ts',
+    guard: '      outdate.run(supersedes)\n',
     without: '',
     tests: [LEDGER],
   },
@@ -1443,7 +1443,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a file that is accepted is progress',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: '      accept()\n',
     without: '',
     tests: [WITNESS],
@@ -2057,35 +2057,35 @@ export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Taking in
   {
     name: 'drafts: one that another submit began to delete never becomes visible',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: "SET stage = 'open' WHERE id = ? AND ${IS_ALIVE}",
     without: "SET stage = 'open' WHERE id = ?",
     tests: [DRAFT],
   },
   {
     name: 'drafts: one is given up before its first row is deleted',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: '  await write(() => Number(giveUp.run(id).changes))\n',
     without: '',
     tests: [DRAFT],
   },
   {
     name: 'drafts: what did not become visible is not said to be accepted',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: 'if (open.run(batchId).changes !== 1) throw overtakenFault()',
     without: 'open.run(batchId)',
     tests: [DRAFT],
   },
   {
     name: 'drafts: one that is gone takes no more rows',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: ' AND EXISTS (SELECT 1 FROM batch WHERE id = ?1 AND ${IS_ALIVE})',
     without: '',
     tests: [DRAFT],
   },
   {
     name: 'drafts: rows of a batch that became visible are not deleted with drafts',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: "\n      AND EXISTS (SELECT 1 FROM batch WHERE id = ?1 AND stage = 'draft')",
     without: '',
     tests: [DRAFT],
@@ -2157,7 +2157,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'an xtl_order_id that a message took between review and record undoes the draft',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: "ON ${SAME_XTL} WHERE d.state = 'READY'",
     without: 'ON 0',
     tests: [LEDGER],
@@ -2199,8 +2199,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a row that an answer came for after the review does not run again',
-    file: 'src/ledger/sqlite/draft.ts',
-    guard: '      if (answeredSince.get() !== undefined) return false\n',
+    file: 'src/ledger/sqlite/draft-recording.ts',
+    guard: '    if (answeredSince.get() !== undefined) return true\n',
     without: '',
     tests: [LEDGER],
   },
@@ -2304,7 +2304,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'refunds that came between review and record are weighed with the file',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: '&& !stillFits(db, header)',
     without: '&& false',
     tests: [LEDGER],
@@ -2430,8 +2430,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a message that came after the review is compared',
-    file: 'src/ledger/sqlite/draft.ts',
-    guard: '      if (newcomer.get(seen.id, Number(header.accountId)) !== undefined) return false\n',
+    file: 'src/ledger/sqlite/draft-recording.ts',
+    guard: '    if (newcomer.get(seen.id, accountId) !== undefined) return true\n',
     without: '',
     tests: [LEDGER],
   },
@@ -2536,7 +2536,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'nothing is recorded of a run that was told to stop',
-    file: 'src/ledger/sqlite/draft.ts',
+    file: 'src/ledger/sqlite/draft-recording.ts',
     guard: '      assertNotInterrupted(signal)\n',
     without: '',
     tests: [SUBMITTING],
@@ -3253,9 +3253,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'who said that a column holds no card numbers is recorded',
-    file: 'src/ledger/sqlite/draft.ts',
-    guard: 'for (const column of header.notCards ?? [])',
-    without: 'for (const column of [] as string[])',
+    file: 'src/ledger/sqlite/draft-recording.ts',
+    guard: 'for (const reason of notCards)',
+    without: 'for (const reason of [] as string[])',
     tests: [NOT_A_CARD],
   },
   {
