@@ -3395,7 +3395,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'moves that were changed no longer fit the chain',
-    file: 'src/ledger/sqlite/audit.ts',
+    file: 'src/ledger/sqlite/audit-chain.ts',
     guard: 'if (!follows(link, before) || link.hash !==',
     without: 'if (!follows(link, before) && link.hash !==',
     tests: [DEEP],
@@ -3416,7 +3416,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'what a row took from an answer is what its moves say',
-    file: 'src/ledger/sqlite/audit.ts',
+    file: 'src/ledger/sqlite/audit-rows.ts',
     guard: 'if (answered !== null && answered !== answeredNow(row))',
     without: 'if (answered === undefined)',
     tests: [DEEP],
@@ -3451,7 +3451,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a head that was written down earlier is compared',
-    file: 'src/ledger/sqlite/audit.ts',
+    file: 'src/ledger/sqlite/audit-chain.ts',
     guard: 'if (link?.hash === hash) return',
     without: 'if (link !== undefined || link === undefined) return',
     tests: [DEEP],

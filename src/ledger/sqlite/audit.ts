@@ -2,14 +2,11 @@
 // row in one read transaction, holds up no writer, and changes nothing.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
-import { NO_FACTS } from '../rules/settling.ts'
-import { type ChainedMove, chainedText, type Form, type Link, linkHash, openActsText } from './chain.ts'
+import { auditChain, comparedWith } from './audit-chain.ts'
+import { auditRows } from './audit-rows.ts'
 import { schemaDifferences } from './copies/foreign-schema.ts'
-import { findRow } from './found.ts'
-import { answeredBy, answeredText, openDigests, openRecordedText, type Recorded } from './recorded.ts'
-import { type FactColumns, toFacts } from './rows.ts'
+import { openDigests, type Recorded } from './recorded.ts'
 
 /** `head`: one that was written down earlier, elsewhere; null: none is to be compared. */
 export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagreement> {
@@ -19,17 +16,11 @@ export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagree
   yield* batches(db)
   yield* submitted(db)
   yield* tallies(db)
-  yield* rows(db)
+  yield* auditRows(db)
   yield* transactions(db)
   yield* gaps(db)
-  yield* chain(db)
+  yield* auditChain(db)
   if (head !== null) yield* comparedWith(db, head)
-}
-
-/** `LINK:HASH`. Written down elsewhere, it binds everything up to that commit. */
-export function headOf(db: DatabaseSync): string {
-  const { id, hash } = findRow<Link>(db.prepare('SELECT id, hash FROM chain ORDER BY id DESC LIMIT 1'))!
-  return `${id}:${hash}`
 }
 
 /** Indexes are held against their tables: a guard that is asked of an index is as good as the index. */
@@ -128,106 +119,6 @@ function* tallies(db: DatabaseSync): Iterable<Disagreement> {
   }
 }
 
-interface RowAndMove extends FactColumns {
-  readonly id: number
-  readonly batch: string
-  readonly row_no: number
-  readonly reference: string
-  readonly state: State
-  readonly attempt: number
-  readonly attempts_before: number
-  readonly from_state: State | null
-  readonly to_state: State | null
-  readonly cause: Cause | null
-  readonly move: number | null
-  readonly answered: string | null
-}
-
-interface Path {
-  readonly row: RowAndMove
-  readonly claims: number
-  /** null: it has made no move. */
-  readonly last: State | null
-  /** The first move that does not follow on the one before it, or that no program makes. */
-  readonly odd: string | null
-  /** What its moves say that it took from an answer; null: an earlier version did not write it there. */
-  readonly answered: string | null
-}
-
-const NOTHING_ANSWERED = answeredText(answeredBy(NO_FACTS))
-
-/** Each row with its moves in turn, so that no more than one row is in hand. */
-function* rows(db: DatabaseSync): Iterable<Disagreement> {
-  const found = db.prepare(`
-    SELECT i.id, i.batch_id AS batch, i.row_no, i.reference, i.state, i.attempt,
-      coalesce((SELECT attempt FROM instruction s WHERE s.id = i.supersedes), 0) AS attempts_before, m.from_state, m.to_state, m.cause,
-      m.id AS move, m.answered, i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount,
-      i.answered_currency, i.answered_vault_id, i.answered_xtl_order_id
-    FROM instruction i CROSS JOIN batch b ON b.id = i.batch_id AND b.stage = 'open' LEFT JOIN move m ON m.row_id = i.id
-    ORDER BY i.id, m.id`)
-  const { upTo } = db.prepare('SELECT coalesce(max(last_move), 0) AS upTo FROM chain WHERE form = 1').get() as {
-    upTo: number
-  }
-  let path: Path | null = null
-  for (const row of found.iterate() as Iterable<unknown> as Iterable<RowAndMove>) {
-    if (path !== null && path.row.id !== row.id) yield* judge(path)
-    path = follow(
-      path?.row.id === row.id ? path : { row, claims: 0, last: null, odd: null, answered: NOTHING_ANSWERED },
-      row,
-      upTo,
-    )
-  }
-  if (path !== null) yield* judge(path)
-}
-
-function follow(path: Path, { from_state: from, to_state: to, cause, ...made }: RowAndMove, earlier: number): Path {
-  if (from === null || to === null || cause === null) return path
-  const follows = from === (path.last ?? 'READY') && canMove(from, to, cause)
-  const odd = path.odd ?? (follows ? null : `${from} to ${to} by ${cause}`)
-  const answered = made.answered ?? (made.move !== null && made.move <= earlier ? null : path.answered)
-  return { ...path, last: to, odd, answered, claims: path.claims + (cause === 'claim' ? 1 : 0) }
-}
-
-function* judge({ row, claims, last, odd, answered }: Path): Iterable<Disagreement> {
-  const where = `${row.reference} (row ${row.row_no} of batch ${row.batch})`
-  const arrived = row.state === 'READY' || row.state === 'INVALID' || row.state === 'DUPLICATE'
-  if (last === null && !arrived)
-    yield {
-      where,
-      means: `it is ${row.state} and there is no move of it: its history was removed. Look it up at the gateway`,
-    }
-  if (last !== null && last !== row.state)
-    yield { where, means: `it is ${row.state}, and its last move made it ${last}. ${consequence(row.state, last)}` }
-  if (odd !== null)
-    yield {
-      where,
-      means: `its history has a move from ${odd}, which does not follow on the one before. Look it up at the gateway`,
-    }
-  if (answered !== null && answered !== answeredNow(row))
-    yield {
-      where,
-      means: `its transaction id, or what else it took from an answer, is not what its moves say: ${answeredNow(row)} and not ${answered}. Look it up at the gateway`,
-    }
-  if (row.attempt !== row.attempts_before + claims) {
-    yield {
-      where,
-      means: `it is at attempt ${row.attempt}, and its history has ${claims} ${claims === 1 ? 'claim' : 'claims'}${row.attempts_before === 0 ? '' : ` after ${row.attempts_before} in an earlier batch`}. How often it was sent is not known: look it up at the gateway`,
-    }
-  }
-}
-
-function answeredNow(row: RowAndMove): string {
-  return answeredText(answeredBy(toFacts(row)))
-}
-
-function consequence(state: State, last: State): string {
-  if (state === 'READY')
-    return isFinal(last) || last === 'IN_DOUBT'
-      ? 'It would be sent again: pause its batch, and look it up at the gateway'
-      : 'It could be sent twice: pause its batch'
-  return 'Its results do not say what happened: look it up at the gateway'
-}
-
 function* transactions(db: DatabaseSync): Iterable<Disagreement> {
   const found = db.prepare(`
     SELECT min(transaction_id) AS id, count(*) AS count FROM instruction WHERE transaction_id IS NOT NULL
@@ -258,96 +149,5 @@ function* gaps(db: DatabaseSync): Iterable<Disagreement> {
       where: `${table} ${id}`,
       means: `it was removed, with ${last - count} in all. ${what}: compare with a backup before anything is sent`,
     }
-  }
-}
-
-const MEANS = 'What is told of these may not be true: compare with a backup, and with the heads in your log'
-
-function* chain(db: DatabaseSync): Iterable<Disagreement> {
-  const moves = openSections(db)
-  const actsText = openActsText(db)
-  const recordedText = openRecordedText(db)
-  let before: Link | null = null
-  for (const link of db.prepare('SELECT * FROM chain ORDER BY id').iterate() as Iterable<unknown> as Iterable<Link>) {
-    if (before === null) moves.skipTo(link.last_move)
-    else {
-      const text = {
-        moves: moves.upTo(link.last_move, link.form),
-        acts: link.last_act === before.last_act ? '' : actsText(before.last_act, link.last_act, link.form).text,
-        recorded:
-          link.last_recorded === before.last_recorded ? '' : recordedText(before.last_recorded, link.last_recorded),
-      }
-      if (!follows(link, before) || link.hash !== linkHash(before.hash, text, link.form)) {
-        const which = [
-          rangeOf('moves', before.last_move, link.last_move),
-          rangeOf('acts', before.last_act, link.last_act),
-          rangeOf('digests of what was submitted', before.last_recorded, link.last_recorded),
-        ]
-        yield {
-          where: `chain ${link.id}`,
-          means: `${which.filter(Boolean).join(' and ') || 'the link itself'} changed after they were written. ${MEANS}`,
-        }
-      }
-    }
-    before = link
-  }
-  if (before === null) yield { where: 'chain', means: `it is gone. ${MEANS}` }
-  else if (
-    moves.upTo(Number.MAX_SAFE_INTEGER, 2) !== '' ||
-    actsText(before.last_act, Number.MAX_SAFE_INTEGER).count > 0 ||
-    // What the version before had recorded joins the chain with the next commit.
-    (before.form !== 1 && recordedText(before.last_recorded, Number.MAX_SAFE_INTEGER) !== '')
-  )
-    yield {
-      where: `chain ${before.id}`,
-      means: `moves, acts or digests come after its end, which this program did not write. ${MEANS}`,
-    }
-}
-
-function follows(link: Link, before: Link): boolean {
-  return (
-    link.id === before.id + 1 &&
-    link.last_move >= before.last_move &&
-    link.last_act >= before.last_act &&
-    link.last_recorded >= before.last_recorded
-  )
-}
-
-function rangeOf(what: string, after: number, upTo: number): string {
-  return upTo > after ? `${what} ${after + 1} to ${upTo}` : ''
-}
-
-/** The moves of one link after another, from one pass over all of them. */
-function openSections(db: DatabaseSync): { skipTo(move: number): void; upTo(move: number, form: Form): string } {
-  const read = (after: number) =>
-    db
-      .prepare(
-        `SELECT m.id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, reason, parts
-        FROM move m LEFT JOIN actor a ON a.id = m.actor_id WHERE m.id > ? ORDER BY m.id`,
-      )
-      .iterate(after) as Iterator<unknown> as Iterator<ChainedMove>
-  let found = read(0)
-  let next = found.next()
-  return {
-    skipTo(move) {
-      found = read(move)
-      next = found.next()
-    },
-    upTo(move, form) {
-      let text = ''
-      for (; next.done !== true && next.value.id <= move; next = found.next()) text += chainedText(next.value, form)
-      return text
-    },
-  }
-}
-
-function* comparedWith(db: DatabaseSync, head: string): Iterable<Disagreement> {
-  const [id, hash] = head.split(':')
-  const link = db.prepare('SELECT hash FROM chain WHERE id = ?').get(Number(id)) as { hash: string } | undefined
-  if (link?.hash === hash) return
-  yield {
-    where: `head ${head}`,
-    means:
-      'the record is not the one that had it: it was changed or put back since. Send nothing from it until it has been compared with a backup and the gateway',
   }
 }

@@ -1,0 +1,104 @@
+// Whether moves, acts and the digests of what was submitted are those that the chain was made of.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Disagreement } from '../../ports/ledger/audit.ts'
+import { type ChainedMove, chainedText, type Form, type Link, linkHash, openActsText } from './chain.ts'
+import { findRow } from './found.ts'
+import { openRecordedText } from './recorded.ts'
+
+/** `LINK:HASH`. Written down elsewhere, it binds everything up to that commit. */
+export function headOf(db: DatabaseSync): string {
+  const { id, hash } = findRow<Link>(db.prepare('SELECT id, hash FROM chain ORDER BY id DESC LIMIT 1'))!
+  return `${id}:${hash}`
+}
+
+const MEANS = 'What is told of these may not be true: compare with a backup, and with the heads in your log'
+
+export function* auditChain(db: DatabaseSync): Iterable<Disagreement> {
+  const moves = openSections(db)
+  const actsText = openActsText(db)
+  const recordedText = openRecordedText(db)
+  let before: Link | null = null
+  for (const link of db.prepare('SELECT * FROM chain ORDER BY id').iterate() as Iterable<unknown> as Iterable<Link>) {
+    if (before === null) moves.skipTo(link.last_move)
+    else {
+      const text = {
+        moves: moves.upTo(link.last_move, link.form),
+        acts: link.last_act === before.last_act ? '' : actsText(before.last_act, link.last_act, link.form).text,
+        recorded:
+          link.last_recorded === before.last_recorded ? '' : recordedText(before.last_recorded, link.last_recorded),
+      }
+      if (!follows(link, before) || link.hash !== linkHash(before.hash, text, link.form)) {
+        const which = [
+          rangeOf('moves', before.last_move, link.last_move),
+          rangeOf('acts', before.last_act, link.last_act),
+          rangeOf('digests of what was submitted', before.last_recorded, link.last_recorded),
+        ]
+        yield {
+          where: `chain ${link.id}`,
+          means: `${which.filter(Boolean).join(' and ') || 'the link itself'} changed after they were written. ${MEANS}`,
+        }
+      }
+    }
+    before = link
+  }
+  if (before === null) yield { where: 'chain', means: `it is gone. ${MEANS}` }
+  else if (
+    moves.upTo(Number.MAX_SAFE_INTEGER, 2) !== '' ||
+    actsText(before.last_act, Number.MAX_SAFE_INTEGER).count > 0 ||
+    // What the version before had recorded joins the chain with the next commit.
+    (before.form !== 1 && recordedText(before.last_recorded, Number.MAX_SAFE_INTEGER) !== '')
+  )
+    yield {
+      where: `chain ${before.id}`,
+      means: `moves, acts or digests come after its end, which this program did not write. ${MEANS}`,
+    }
+}
+
+function follows(link: Link, before: Link): boolean {
+  return (
+    link.id === before.id + 1 &&
+    link.last_move >= before.last_move &&
+    link.last_act >= before.last_act &&
+    link.last_recorded >= before.last_recorded
+  )
+}
+
+function rangeOf(what: string, after: number, upTo: number): string {
+  return upTo > after ? `${what} ${after + 1} to ${upTo}` : ''
+}
+
+/** The moves of one link after another, from one pass over all of them. */
+function openSections(db: DatabaseSync): { skipTo(move: number): void; upTo(move: number, form: Form): string } {
+  const read = (after: number) =>
+    db
+      .prepare(
+        `SELECT m.id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, reason, parts
+        FROM move m LEFT JOIN actor a ON a.id = m.actor_id WHERE m.id > ? ORDER BY m.id`,
+      )
+      .iterate(after) as Iterator<unknown> as Iterator<ChainedMove>
+  let found = read(0)
+  let next = found.next()
+  return {
+    skipTo(move) {
+      found = read(move)
+      next = found.next()
+    },
+    upTo(move, form) {
+      let text = ''
+      for (; next.done !== true && next.value.id <= move; next = found.next()) text += chainedText(next.value, form)
+      return text
+    },
+  }
+}
+
+export function* comparedWith(db: DatabaseSync, head: string): Iterable<Disagreement> {
+  const [id, hash] = head.split(':')
+  const link = db.prepare('SELECT hash FROM chain WHERE id = ?').get(Number(id)) as { hash: string } | undefined
+  if (link?.hash === hash) return
+  yield {
+    where: `head ${head}`,
+    means:
+      'the record is not the one that had it: it was changed or put back since. Send nothing from it until it has been compared with a backup and the gateway',
+  }
+}
