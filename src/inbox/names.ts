@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import { maskCardData } from '../domain/card-secrets.ts'
 
 export const FOLDERS = ['claimed', 'archive', 'rejected', 'results'] as const
-export type Folder = (typeof FOLDERS)[number]
 
 /** A file of this name beside another says that the other is complete. */
 export const MARK = '.done'

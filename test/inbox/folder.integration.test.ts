@@ -255,7 +255,7 @@ describe('putting away', () => {
     const path = await folder.archive(await takeOne('refunds.csv'), BATCH, report)
     expect(within('archive')).toEqual([`refunds.${BATCH}.csv`, `refunds.${BATCH}.report.txt`])
     const resultsPath = join(folder.path, 'results', `refunds.${BATCH}.results.csv`)
-    expect(await folder.archived()).toEqual([{ stem: 'refunds', batchId: BATCH, path, resultsPath }])
+    expect(await folder.archived()).toEqual([{ batchId: BATCH, path, resultsPath }])
     expect(within('claimed')).toEqual([])
   })
 

@@ -1881,14 +1881,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'inbox: what was taken is the file that was looked at',
-    file: 'src/inbox/folder.ts',
+    file: 'src/inbox/claimed.ts',
     guard: 'if ((await fingerprintOf(join(unproven, name))) !== fingerprint) {',
     without: 'if ((await fingerprintOf(join(unproven, name))) === null) {',
     tests: [INBOX],
   },
   {
     name: 'inbox: a file of which nobody knows whether it is the one that was looked at goes back',
-    file: 'src/inbox/folder.ts',
+    file: 'src/inbox/claimed.ts',
     guard: 'if (claim === id) return files',
     without: 'if (id !== null) return files',
     tests: [INBOX],
@@ -1979,14 +1979,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'inbox: a file that goes back is written over nothing',
-    file: 'src/inbox/folder.ts',
+    file: 'src/inbox/claimed.ts',
     guard: 'if (!(await moveUnlessThere(file.path, join(path, name)))) continue',
     without: 'await rename(file.path, join(path, name))',
     tests: [INBOX],
   },
   {
     name: 'inbox: it belongs to one ledger',
-    file: 'src/inbox/folder.ts',
+    file: 'src/inbox/owner.ts',
     guard: 'if (owner?.ledger === ledgerId) return owner.inbox',
     without: 'if (owner !== null) return owner.inbox',
     tests: [INBOX],
