@@ -421,7 +421,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'nobody is told before the commit',
-    file: 'src/ledger/sqlite/commit.ts',
+    file: 'src/ledger/sqlite/transaction.ts',
     guard: '      inWrites = false\n      commit.run()\n',
     without: '      inWrites = false\n      for (const entry of entries) entry.committed()\n      commit.run()\n',
     tests: [COMMIT, LEDGER],
@@ -429,20 +429,20 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a settlement that could not be written is kept',
     file: 'src/ledger/sqlite/commit.ts',
-    guard: "              case 'kept':\n                return false",
-    without: "              case 'kept':\n                return true",
+    guard: "        case 'kept':\n          return false",
+    without: "        case 'kept':\n          return true",
     tests: [COMMIT],
   },
   {
     name: 'a write that throws takes no neighbour with it',
     file: 'src/ledger/sqlite/commit.ts',
-    guard: '        if (entries.length > 1) return entries\n',
+    guard: '      if (entries.length > 1) return entries\n',
     without: '',
     tests: [COMMIT],
   },
   {
     name: 'an error of the disk ends the process',
-    file: 'src/ledger/sqlite/commit.ts',
+    file: 'src/ledger/sqlite/transaction.ts',
     guard: 'inWrites && isOfOneWrite(error) ?',
     without: 'inWrites ?',
     tests: [COMMIT],
@@ -1723,7 +1723,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a commit into a file that is gone is told to nobody',
-    file: 'src/ledger/sqlite/commit.ts',
+    file: 'src/ledger/sqlite/transaction.ts',
     guard:
       '      place.committed() // not before: between the look and the commit the file could go, and a claim with it\n',
     without: '',

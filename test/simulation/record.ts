@@ -3,10 +3,10 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { BatchId } from '../../src/domain/ids.ts'
-import { NO_PLACE } from '../../src/ledger/sqlite/commit.ts'
 import type { AdoptingLedger } from '../../src/ledger/sqlite/copies/adopt.ts'
 import { openLedgerOn } from '../../src/ledger/sqlite/ledger.ts'
 import { migrate } from '../../src/ledger/sqlite/schema.ts'
+import { NO_PLACE } from '../../src/ledger/sqlite/transaction.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { Life, World } from './world.ts'
 

@@ -4,12 +4,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Draft, DraftHeader, DraftRow } from '../../domain/draft.ts'
 import { assert, Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
-import { type Committer, whyNotWritten } from './commit.ts'
+import type { Committer } from './commit.ts'
 import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
 import { recordDraft } from './draft-recording.ts'
 import { prepareNamed } from './named.ts'
 import { lookalikesOf, review, type SeenUpTo } from './review.ts'
 import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, NO_COLUMNS, toColumns } from './rows.ts'
+import { whyNotWritten } from './transaction.ts'
 
 const TABLES = `
   DROP TABLE IF EXISTS temp.draft_row;

@@ -8,7 +8,6 @@ import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 import { words } from '../../domain/words.ts'
 import { openConnection } from '../../files/sqlite-file.ts'
-import { whyNotWritten } from './commit.ts'
 import { damageFault, isDamage } from './copies/damage.ts'
 import { EPOCH_FILE, readEpoch } from './copies/epoch-file.ts'
 import { refuseForeignLog } from './copies/foreign-log.ts'
@@ -16,6 +15,7 @@ import { refuseForeignCode } from './copies/foreign-schema.ts'
 import { identify, identityIn, keepWhatSpeaksAgainst } from './copies/identity.ts'
 import { openWitness, testimoniesOf, type Witness } from './copies/witness.ts'
 import { migrate } from './schema.ts'
+import { whyNotWritten } from './transaction.ts'
 
 /** Which file it is. */
 export interface FileOptions {

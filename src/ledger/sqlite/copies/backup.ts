@@ -9,7 +9,7 @@ import { Fault } from '../../../domain/fault.ts'
 import { syncDirectorySync } from '../../../files/durable.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
 import type { Backup } from '../../../ports/ledger/file.ts'
-import { whyNotWritten } from '../commit.ts'
+import { whyNotWritten } from '../transaction.ts'
 import { isDamage } from './damage.ts'
 import { markAsCopy } from './identity.ts'
 
