@@ -1450,7 +1450,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a message that is accepted is progress',
-    file: 'src/ledger/sqlite/intake.ts',
+    file: 'src/ledger/sqlite/message-recording.ts',
     guard: '    accept()\n',
     without: '',
     tests: [WITNESS],
@@ -1796,7 +1796,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'references: a message that names a recorded one without what is not seen means that one',
-    file: 'src/ledger/sqlite/intake.ts',
+    file: 'src/ledger/sqlite/message-recording.ts',
     guard: 'known === undefined ? oddReference(reference, accountId) : null',
     without: 'null',
     tests: [ODD_REFERENCES],
@@ -2150,8 +2150,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'an xtl_order_id of a message that another instruction has is refused',
-    file: 'src/ledger/sqlite/intake.ts',
-    guard: "    if (taken !== null) return { kind: 'refused', reason: taken }\n",
+    file: 'src/ledger/sqlite/message-recording.ts',
+    guard: '?? xtlTaken(message, row) ',
     without: '',
     tests: [LEDGER],
   },
@@ -2255,8 +2255,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a refund by message beyond a recorded sale is refused',
-    file: 'src/ledger/sqlite/intake.ts',
-    guard: "    if (beyond !== null) return { kind: 'refused', reason: beyond }\n",
+    file: 'src/ledger/sqlite/message-recording.ts',
+    guard: 'beyond ?? ',
     without: '',
     tests: [LEDGER],
   },
@@ -2311,7 +2311,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'messages that add up to more than can be counted are refused',
-    file: 'src/ledger/sqlite/intake.ts',
+    file: 'src/ledger/sqlite/message-recording.ts',
     guard: "    if (uncountable !== null) return { kind: 'refused', reason: uncountable }\n",
     without: '',
     tests: [LEDGER],

@@ -1,33 +1,20 @@
-// Accounts, submits one at a time, and messages of other services.
+// What comes in: accounts, submits one at a time, messages of other services.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { DraftHeader } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
-import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
-import type { IntakeAnswer } from '../../domain/message.ts'
 import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
-import type { IntakeLedger, IntakeMessage } from '../../ports/ledger/intake.ts'
+import type { IntakeLedger } from '../../ports/ledger/intake.ts'
 import { type Account, identifyAccount } from '../rules/accounts.ts'
-import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../rules/arriving.ts'
-import { type LikeRow, likenessText } from '../rules/lookalikes.ts'
-import type { Refund } from '../rules/refunding.ts'
 import { accountsLike } from './accounts.ts'
 import { openActs } from './acts.ts'
 import { isCanaryOf } from './canary.ts'
 import type { Committer } from './commit.ts'
-import { openAccepting } from './copies/identity.ts'
 import { openDraftOn } from './draft.ts'
 import { deleteDrafts } from './draft-recording.ts'
-import { findRow } from './found.ts'
-import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
-import { prepareNamed } from './named.ts'
-import { openOddReferences } from './odd-references.ts'
-import { openDigests, openRecorded } from './recorded.ts'
-import { openRefundCheck } from './refunds.ts'
-import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, type InstructionColumns, toColumns } from './rows.ts'
+import { openMessageRecording } from './message-recording.ts'
 import type { Tally } from './tally.ts'
-import { openXtlCheck } from './xtl-order-ids.ts'
 
 export interface IntakeParts {
   readonly newBatchId: (nowMs: number) => BatchId
@@ -36,7 +23,7 @@ export interface IntakeParts {
 }
 
 export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally, parts: IntakeParts): IntakeLedger {
-  const recording = openRecording(db, tally, parts)
+  const recordMessage = openMessageRecording(db, tally, parts.newBatchId)
   const act = openActs(db)
   const refuse = db.prepare('INSERT INTO refusal VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
 
@@ -67,7 +54,7 @@ export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally,
 
     async recordMessage(message) {
       for (;;) {
-        const answer = await committer.write(() => recording(message), { kind: 'faulting' })
+        const answer = await committer.write(() => recordMessage(message), { kind: 'faulting' })
         if (answer !== 'held-by-draft') return answer
         // Neither free nor taken: wait for the submit to end. A draft that is still there then belongs to a dead one.
         const release = await parts.lockSubmit()
@@ -121,113 +108,4 @@ function accountOf(db: DatabaseSync, asked: Account, nowMs: number): AccountId |
   if (found !== 'new') return found
   const insert = db.prepare('INSERT INTO account (name, url, username, created_at) VALUES (?, ?, ?, ?)')
   return Number(insert.run(asked.name, asked.url, asked.username, nowMs).lastInsertRowid) as AccountId
-}
-
-function openRecording(
-  db: DatabaseSync,
-  tally: Tally,
-  parts: IntakeParts,
-): (message: IntakeMessage) => IntakeAnswer | 'held-by-draft' {
-  const byReference = db.prepare(`
-    SELECT i.batch_id AS batchId, i.row_no AS rowNo, i.state, i.content, b.stage FROM instruction i JOIN batch b ON b.id = i.batch_id
-    WHERE i.account_id = ? AND i.reference = ? AND i.holds_reference = 1`)
-  const likeRow = db.prepare(`
-    SELECT i.batch_id AS batchId, i.row_no AS rowNo, i.reference, i.state || CASE i.money_warning WHEN 1 THEN '; ' || i.warning ELSE '' END AS state
-    FROM instruction i WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
-      SELECT $lookalike AS lookalike, $reference AS reference, $runKey AS run_key) d)`)
-  const refunds = openRefundCheck(db)
-  const xtlTaken = openXtlCheck(db)
-  const oddReference = openOddReferences(db)
-  const accept = openAccepting(db)
-  const dayBatch = db.prepare(
-    "SELECT id FROM batch WHERE account_id = ? AND source = 'queue' AND source_day = ? AND hold <> 'cancelled'",
-  )
-  const insertBatch = db.prepare(`
-    INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows)
-    VALUES (?, ?, 'queue', ?, 'open', '', ?, 0, ?, 'messages', 0)`)
-  const sumOf = db.prepare('SELECT total(amount_minor) AS sum FROM tally WHERE batch_id = ?')
-  const nextRow = db.prepare('UPDATE batch SET rows = rows + 1 WHERE id = ? RETURNING rows')
-  const insertRow = prepareNamed(
-    db,
-    `INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, ${INSTRUCTION_COLUMNS})
-    VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, ${INSTRUCTION_PARAMETERS})`,
-  )
-
-  const digests = openDigests(db)
-  const keepDigest = openRecorded(db)
-
-  /** A row, or as row 0 the batch itself. */
-  function bind(batchId: BatchId, rowNo: number): void {
-    keepDigest({ batch_id: batchId, first_row: rowNo, last_row: rowNo, digest: digests.of(batchId, rowNo, rowNo) })
-  }
-
-  function batchOfDay(accountId: AccountId, nowMs: number): BatchId {
-    const day = dayOf(nowMs)
-    const found = dayBatch.get(Number(accountId), day) as { id: string } | undefined
-    if (found !== undefined) return found.id as BatchId
-    const batchId = parts.newBatchId(nowMs)
-    insertBatch.run(batchId, Number(accountId), day, JSON.stringify(MESSAGE_FIELDS), nowMs)
-    bind(batchId, 0)
-    return batchId
-  }
-
-  /** Why the message looks like an instruction that is already here; null when it does not. */
-  function likeness(message: IntakeMessage, row: InstructionColumns): string | null {
-    if (message.allowLookalike || row.lookalike === null) return null
-    const { lookalike, reference } = row
-    const found = findRow<LikeRow>(likeRow, {
-      ...lookalikeSince(message),
-      lookalike,
-      reference,
-      runKey: message.runKey,
-    })
-    return found === undefined ? refundedBefore(message, row) : likenessText(found)
-  }
-
-  function refundedBefore({ accountId }: IntakeMessage, row: InstructionColumns): string | null {
-    const refund = refundOf(row)
-    const before = refund === null ? null : refunds.refundedBefore(accountId, refund)
-    return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
-  }
-
-  function recordedUnder(accountId: AccountId, reference: string): RecordedRow | undefined {
-    const known = findRow<RecordedRow>(byReference, accountId, reference)
-    const odd = known === undefined ? oddReference(reference, accountId) : null
-    return odd === null ? known : findRow<RecordedRow>(byReference, accountId, odd)
-  }
-
-  return (message) => {
-    const row = toColumns(message.instruction)
-    const known = recordedUnder(message.accountId, row.reference)
-    if (known !== undefined) return answerForKnown(known, row.content)
-    const refund = refundOf(row)
-    const beyond = refund === null ? null : refunds.beyondSale(message.accountId, refund)
-    if (beyond !== null) return { kind: 'refused', reason: beyond }
-    const taken = xtlTaken(message, row)
-    if (taken !== null) return { kind: 'refused', reason: taken }
-    const like = likeness(message, row)
-    if (like !== null) return { kind: 'refused', reason: like }
-    const batchId = batchOfDay(message.accountId, message.nowMs)
-    const { sum } = sumOf.get(batchId) as { sum: number }
-    const uncountable = beyondCounting(batchId, sum, row.amount_minor)
-    if (uncountable !== null) return { kind: 'refused', reason: uncountable }
-    accept()
-    const { rows: rowNo } = nextRow.get(batchId) as { rows: number }
-    const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
-    const { accountId, runKey, nowMs } = message
-    insertRow({ ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs: row.execute_at ?? nowMs })
-    bind(batchId, rowNo)
-    tally.moved(
-      { batch_id: batchId, operation: row.operation, currency: row.currency, amount_minor: row.amount_minor },
-      null,
-      'READY',
-    )
-    return { kind: 'accepted', batchId, rowNo, state: 'READY' }
-  }
-}
-
-function refundOf(row: InstructionColumns): Refund | null {
-  const { operation, order_key: orderKey, amount_minor: amountMinor, currency } = row
-  if (operation !== 'REFUND' || orderKey === null || amountMinor === null || currency === null) return null
-  return { orderKey, amountMinor: BigInt(amountMinor), currency }
 }
