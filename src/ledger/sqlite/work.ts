@@ -47,41 +47,16 @@ export function openWork(
   tally: Tally,
   { record, timing }: WorkParts,
 ): LedgerPart {
-  const claimRow = db.prepare(`
-    UPDATE instruction AS i SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?, send_by = ?, answer_by = ?
-    WHERE id = ? AND state = 'READY' AND attempt = ? AND due_at <= ?
-      AND EXISTS (
-        SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
-        WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL
-          AND a.held_reason IS NULL AND ${WITHIN_CANARY})
-      AND ${ORDER_IS_FREE}
-    RETURNING id, batch_id, operation, currency, amount_minor`)
-
+  const settling = openSettling(db, tally, record)
   const rowById = db.prepare(`
     SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no,
       i.transaction_id AS transactionId, b.canary_rows AS canary, b.max_declined
     FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.id = ?`)
 
-  const act = openActs(db)
-  const settling = openSettling(db, tally, record)
-
   return {
-    claim(claim: Claim): Promise<ClaimAnswer> {
-      const { rowId, attempt, nowMs, sendByMs, answerByMs } = claim
-      return committer.write<ClaimAnswer>(
-        () => {
-          const row = claimRow.get(nowMs, sendByMs, answerByMs, rowId, attempt, nowMs, nowMs) as ClaimedRow | undefined
-          if (row === undefined) return { kind: 'not-free' }
-          record({ ...row, state: 'READY' }, 'SENDING', 'claim', { attempt: attempt + 1, atMs: nowMs })
-          return { kind: 'claimed', attempt: attempt + 1 }
-        },
-        {
-          kind: 'refusable',
-          refused: (why) => ({ kind: 'not-written', why }),
-          giveUp: () => timing.nowMs() > sendByMs,
-        },
-      )
-    },
+    claim: openClaiming(db, committer, record, timing),
+    ...openDueRows(db),
+    ...openAccountKeeping(db, committer),
 
     settle(settlement: Settlement): Promise<Settled> {
       return committer.write(
@@ -94,13 +69,6 @@ export function openWork(
       )
     },
 
-    async keepDoubtRest(restMs) {
-      const keep = db.prepare(`
-        UPDATE account AS a SET doubt_rest = max(?, CASE
-          WHEN EXISTS (SELECT 1 FROM instruction i WHERE i.state = 'IN_DOUBT' AND i.account_id = a.id) THEN doubt_rest ELSE 0 END)`)
-      await committer.write(() => void keep.run(restMs), { kind: 'kept' })
-    },
-
     async finishCancelling(nowMs) {
       const next = db.prepare(
         "SELECT id FROM batch WHERE hold = 'cancelled' AND id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)",
@@ -111,8 +79,52 @@ export function openWork(
       }
       return total
     },
+  }
+}
 
-    ...openDueRows(db),
+function openClaiming(
+  db: DatabaseSync,
+  committer: Committer,
+  record: RecordMove,
+  timing: Timing,
+): (claim: Claim) => Promise<ClaimAnswer> {
+  const claimRow = db.prepare(`
+    UPDATE instruction AS i SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?, send_by = ?, answer_by = ?
+    WHERE id = ? AND state = 'READY' AND attempt = ? AND due_at <= ?
+      AND EXISTS (
+        SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
+        WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL
+          AND a.held_reason IS NULL AND ${WITHIN_CANARY})
+      AND ${ORDER_IS_FREE}
+    RETURNING id, batch_id, operation, currency, amount_minor`)
+  return ({ rowId, attempt, nowMs, sendByMs, answerByMs }) =>
+    committer.write<ClaimAnswer>(
+      () => {
+        const row = claimRow.get(nowMs, sendByMs, answerByMs, rowId, attempt, nowMs, nowMs) as ClaimedRow | undefined
+        if (row === undefined) return { kind: 'not-free' }
+        record({ ...row, state: 'READY' }, 'SENDING', 'claim', { attempt: attempt + 1, atMs: nowMs })
+        return { kind: 'claimed', attempt: attempt + 1 }
+      },
+      {
+        kind: 'refusable',
+        refused: (why) => ({ kind: 'not-written', why }),
+        giveUp: () => timing.nowMs() > sendByMs,
+      },
+    )
+}
+
+function openAccountKeeping(
+  db: DatabaseSync,
+  committer: Committer,
+): Pick<WorkLedger, 'keepDoubtRest' | 'recordHealth' | 'stopAccount'> {
+  const act = openActs(db)
+  return {
+    async keepDoubtRest(restMs) {
+      const keep = db.prepare(`
+        UPDATE account AS a SET doubt_rest = max(?, CASE
+          WHEN EXISTS (SELECT 1 FROM instruction i WHERE i.state = 'IN_DOUBT' AND i.account_id = a.id) THEN doubt_rest ELSE 0 END)`)
+      await committer.write(() => void keep.run(restMs), { kind: 'kept' })
+    },
 
     async recordHealth(accountId, condition) {
       const text = condition === null ? null : formatHealth(condition)
