@@ -11,6 +11,7 @@ import {
 } from '../domain/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createPacer, type Reservation } from './pacer.ts'
+import { createPermits, type Permit } from './permits.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
 
 export interface LimiterOptions {
@@ -43,72 +44,24 @@ export interface AccountLimiter {
   reset(): void
 }
 
-export interface Permit {
-  release(): void
-}
-
 /** The two clocks drift, and health is recorded whenever it differs: it must not differ by that. */
 function toTenths(atMs: number): number {
   return Math.round(atMs / 100) * 100
 }
 
-interface Waiter {
-  readonly signal: AbortSignal
-  readonly resolve: (got: Permit | null) => void
-}
-
 export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOptions): AccountLimiter {
   let window: Window = OPENING_WINDOW
-  let open = 0
-  let waiters: Waiter[] = []
+  const permits = createPermits(() => (isBackingOff(window, clock.monotonicMs()) ? null : window.size))
   const pacer = createPacer(ratePerSecond, clock)
   let rateNow = ratePerSecond
   let refusals = createRefusals()
   /** The first failure since the window was last fully open, and the latest one's words. */
   let failing: { readonly sinceMs: number; readonly why: string } | null = null
 
-  function admit(): void {
-    if (isBackingOff(window, clock.monotonicMs())) {
-      const rejected = waiters
-      waiters = []
-      for (const waiter of rejected) waiter.resolve(null)
-      return
-    }
-    while (open < window.size) {
-      const next = waiters.shift()
-      if (next === undefined) return
-      if (next.signal.aborted) {
-        next.resolve(null)
-        continue
-      }
-      open += 1
-      next.resolve(permitOf())
-    }
-  }
-
-  function permitOf(): Permit {
-    let held = true
-    return {
-      release() {
-        if (!held) return
-        held = false
-        open -= 1
-        admit()
-      },
-    }
-  }
-
   return {
     isOpen: () => !isBackingOff(window, clock.monotonicMs()),
     backoffLeftMs: () => Math.max(0, Math.ceil(window.backoffUntilMs - clock.monotonicMs())),
-    acquire(signal) {
-      if (signal.aborted) return Promise.resolve(null)
-      return new Promise((resolve) => {
-        waiters.push({ signal, resolve })
-        signal.addEventListener('abort', dropEnded, { once: true })
-        admit()
-      })
-    },
+    acquire: permits.acquire,
     reserve: pacer.reserve,
     departure: pacer.departure,
     setRateOverride(dial) {
@@ -122,7 +75,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
       if (result === 'failure' || result === 'throttled') {
         failing = { sinceMs: failing?.sinceMs ?? clock.nowMs(), why: why ?? 'no reason was given' }
       } else if (result === 'true-answer' && window.size === inFlightMax) failing = null
-      admit()
+      permits.admit()
     },
     health() {
       if (failing === null) return null
@@ -141,14 +94,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
       window = OPENING_WINDOW
       refusals = createRefusals()
       failing = null
-      admit()
+      permits.admit()
     },
-  }
-
-  function dropEnded(): void {
-    const ended = waiters.filter((waiter) => waiter.signal.aborted)
-    if (ended.length === 0) return
-    waiters = waiters.filter((waiter) => !waiter.signal.aborted)
-    for (const waiter of ended) waiter.resolve(null)
   }
 }

@@ -1274,14 +1274,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an account that backs off admits no request',
     file: 'src/throttle/limiter.ts',
-    guard: '    if (isBackingOff(window, clock.monotonicMs())) {\n',
-    without: '    if (isBackingOff(window, Number.POSITIVE_INFINITY)) {\n',
+    guard: '(isBackingOff(window, clock.monotonicMs()) ? null : window.size)',
+    without: 'window.size',
     tests: [GATE],
   },
   {
     name: 'the window bounds what is open',
-    file: 'src/throttle/limiter.ts',
-    guard: 'while (open < window.size) {',
+    file: 'src/throttle/permits.ts',
+    guard: 'while (open < size) {',
     without: 'while (open < 1_000) {',
     tests: [GATE],
   },

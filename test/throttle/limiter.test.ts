@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { RowId } from '../../src/domain/ids.ts'
-import { type AccountLimiter, createLimiter, type Permit } from '../../src/throttle/limiter.ts'
+import { type AccountLimiter, createLimiter } from '../../src/throttle/limiter.ts'
 import type { Reservation } from '../../src/throttle/pacer.ts'
+import type { Permit } from '../../src/throttle/permits.ts'
 import { createSendDeadline, fenceOf } from '../../src/throttle/send-deadline.ts'
 import { idle, ManualClock } from '../fixtures/clock.ts'
 
