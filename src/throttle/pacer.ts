@@ -36,6 +36,7 @@ export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
   const later = (timeOf: (pace: Pace, takenMs: readonly number[]) => number) =>
     pace === null ? 0 : Math.max(timeOf(pace, departuresMs), timeOf(pace, startsMs))
 
+  const createReservation = () => reserveAmong(ready, start, () => entrance.recheck())
   const entrance = createWaitQueue<Reservation>(
     clock,
     () => later((pace, takenMs) => beginsAt(pace, takenMs, ready.size, clock.monotonicMs())),
@@ -52,22 +53,12 @@ export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
     },
   )
 
-  function createReservation(): Reservation {
-    const given = ready
-    const reservation: Reservation = {
-      commit() {
-        const nowMs = clock.monotonicMs()
-        if (pace !== null && !mayLeave(pace, startsMs, nowMs)) return 'pace'
-        remember(startsMs, nowMs)
-        given.delete(reservation)
-        return null
-      },
-      cancel() {
-        if (given.delete(reservation)) entrance.recheck()
-      },
-    }
-    given.add(reservation)
-    return reservation
+  /** Counts the start if it may go. */
+  function start(): 'pace' | null {
+    const nowMs = clock.monotonicMs()
+    if (pace !== null && !mayLeave(pace, startsMs, nowMs)) return 'pace'
+    remember(startsMs, nowMs)
+    return null
   }
 
   function setRate(perSecond: number | null): void {
@@ -90,6 +81,22 @@ export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
     },
     setRate,
   }
+}
+
+/** `ready`: what it is one of until it leaves, or is cancelled and makes room. */
+function reserveAmong(ready: Set<Reservation>, start: () => 'pace' | null, makeRoom: () => void): Reservation {
+  const reservation: Reservation = {
+    commit() {
+      const why = start()
+      if (why === null) ready.delete(reservation)
+      return why
+    },
+    cancel() {
+      if (ready.delete(reservation)) makeRoom()
+    },
+  }
+  ready.add(reservation)
+  return reservation
 }
 
 /** Old entries are removed in one sweep now and then: without a rate there may be thousands a second. */

@@ -1289,7 +1289,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the rate has the last word where the first byte leaves',
     file: 'src/throttle/pacer.ts',
-    guard: "        if (pace !== null && !mayLeave(pace, startsMs, nowMs)) return 'pace'\n",
+    guard: "    if (pace !== null && !mayLeave(pace, startsMs, nowMs)) return 'pace'\n",
     without: '',
     tests: [PACER],
   },
@@ -1324,8 +1324,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what left under no rate counts when one is set',
     file: 'src/throttle/pacer.ts',
-    guard: '        remember(startsMs, nowMs)\n',
-    without: '        if (pace !== null) remember(startsMs, nowMs)\n',
+    guard: '    remember(startsMs, nowMs)\n',
+    without: '    if (pace !== null) remember(startsMs, nowMs)\n',
     tests: [PACER],
   },
   {
