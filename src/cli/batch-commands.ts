@@ -46,6 +46,10 @@ export function addBatchCommands(program: Command, act: Act): void {
     .action((merchant: string | undefined, rate: string | undefined) =>
       act(async (app, terminal) => (await import('../commands/rate.ts')).rate(app, merchant, rate, terminal)),
     )
+  addLookingBack(program, act)
+}
+
+function addLookingBack(program: Command, act: Act): void {
   program
     .command('history <reference>')
     .description('every move of an instruction')

@@ -50,19 +50,8 @@ export function openGateway(options: GatewayOptions): Gateway {
   const connector = openConnector(base, CONNECT_LIMIT_MS, options.trust)
   const isFresh = options.connections === 'fresh'
   const departure = options.departure ?? (async () => {})
-  const pool = new Pool(base.origin, {
-    connect: unspoken(isFresh ? atDeparture(connector.connect, departure) : connector.connect),
-    factory: openLine,
-    connections: options.inFlightMax,
-    // 0 closes the connection behind every answer; 1 keeps it and still sends one request at a time.
-    pipelining: isFresh ? 0 : 1,
-    // undici sends POSTs again over HTTP/2.
-    allowH2: false,
-    // Our own deadline rules: undici's time-outs may fire early, and know nothing of a blocked event loop.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: ANSWER_LIMIT_BYTES,
-  })
+  const connect = unspoken(isFresh ? atDeparture(connector.connect, departure) : connector.connect)
+  const pool = openPool(base.origin, connect, isFresh, options.inFlightMax)
   const context: AttemptContext = {
     clock: options.clock,
     timeoutMs: options.timeoutMs,
@@ -104,6 +93,22 @@ export function openGateway(options: GatewayOptions): Gateway {
       await pool.destroy()
     },
   }
+}
+
+function openPool(origin: string, connect: Connect, isFresh: boolean, connections: number): Pool {
+  return new Pool(origin, {
+    connect,
+    factory: openLine,
+    connections,
+    // 0 closes the connection behind every answer; 1 keeps it and still sends one request at a time.
+    pipelining: isFresh ? 0 : 1,
+    // undici sends POSTs again over HTTP/2.
+    allowH2: false,
+    // Our own deadline rules: undici's time-outs may fire early, and know nothing of a blocked event loop.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: ANSWER_LIMIT_BYTES,
+  })
 }
 
 /** One of the pool's clients, which holds one connection at a time: each attempt learns what its connection carried. */

@@ -1338,8 +1338,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a request leaves at its moment on the connection that stands',
     file: 'src/gateway/client.ts',
-    guard: 'unspoken(isFresh ? atDeparture(connector.connect, departure) : connector.connect),',
-    without: 'unspoken(connector.connect),',
+    guard: 'unspoken(isFresh ? atDeparture(connector.connect, departure) : connector.connect)',
+    without: 'unspoken(connector.connect)',
     tests: [CLIENT],
   },
   // ─────────────────────────────────────────────── Copies
