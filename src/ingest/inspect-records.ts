@@ -66,29 +66,22 @@ export async function surveyRecords(
   options: ReadingOptions,
   source: Source,
 ): Promise<RecordsFound | StructuralFault | ReadOtherwise> {
-  const amounts = new DecimalEvidence()
-  const directions = new DirectionEvidence()
   const oddities = new Oddities()
-  let sides: SideEvidence | null = null
-  let header: Header | null = null
-  let cards: CardEvidence | null = null
-  let doubtful: DoubtfulColumns | null = null
+  let evidence: RowEvidence | null = null
   let rows = 0
   for await (const read of records) {
     if (read.kind === 'refused') return read
     if (read.kind !== 'record') return read.kind
     oddities.see(read)
-    if (header === null) {
+    if (evidence === null) {
       const unseen = findUnseenName(read)
       if (unseen !== null) return unseen
       const parsed = parseHeader(read.cells, read.line, options)
       if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
-      header = parsed
-      cards = new CardEvidence(header)
-      doubtful = new DoubtfulColumns(header)
-      sides = new SideEvidence(header.written, header.beside)
+      evidence = new RowEvidence(parsed, options)
       continue
     }
+    const { header } = evidence
     if (isHeaderAgain(header, read.cells)) {
       if (oddities.seeHeader(read) > LIMITS.headersAgain) return refuse(TOO_MANY_HEADERS, { line: read.line })
       continue
@@ -101,27 +94,58 @@ export async function surveyRecords(
       findStructuralFault(header, read, rows, null) ??
       (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
     if (fault !== null) return fault
-    cards?.see(read, rows)
-    doubtful?.see(read, rows)
-    const place = header.fields.amount ?? -1
-    const amount = unquoted(read.cells[place] ?? '')
-    sides?.see(read.cells, read.line)
-    directions.see(amount, read.line, otherMarks(header, read, options))
-    // A number of a workbook has no decimal sign that was written.
-    if ((read.kinds?.[place] ?? 'text') === 'text') amounts.see(amount, read.line)
+    evidence.see(read, rows)
   }
-  if (header === null || cards === null || rows === 0) return refuse(header === null ? EMPTY : NO_ROWS)
-  const named = doubtful?.decide() ?? null
-  if (named !== null) return named
-  const judged = cards.judge()
-  if ('kind' in judged) return judged
-  const bothWays = directions.decide() ?? sides?.decide() ?? null
-  if (bothWays !== null) return bothWays
-  const decimal = amounts.decide(options.decimal)
-  if (decimal !== null && typeof decimal === 'object') return decimal
-  const leaning = options.decimal === undefined ? amounts.leaning(decimal) : null
-  const odd: Text[] = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(judged.passed)]
-  return { header, decimal, rows, cards: judged, warnings: odd.map((warning) => spell(warning, options.spelling)) }
+  if (evidence === null || rows === 0) return refuse(evidence === null ? EMPTY : NO_ROWS)
+  const found = evidence.judge()
+  if ('kind' in found) return found
+  const { header } = evidence
+  const { decimal, cards, leaning } = found
+  const odd: Text[] = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(cards.passed)]
+  return { header, decimal, rows, cards, warnings: odd.map((warning) => spell(warning, options.spelling)) }
+}
+
+/** What no row says alone: which columns hold cards, how amounts are written, which way the money goes. */
+class RowEvidence {
+  readonly header: Header
+  readonly #options: ReadingOptions
+  readonly #amounts = new DecimalEvidence()
+  readonly #directions = new DirectionEvidence()
+  readonly #sides: SideEvidence
+  readonly #cards: CardEvidence
+  readonly #doubtful: DoubtfulColumns
+
+  constructor(header: Header, options: ReadingOptions) {
+    this.header = header
+    this.#options = options
+    this.#sides = new SideEvidence(header.written, header.beside)
+    this.#cards = new CardEvidence(header)
+    this.#doubtful = new DoubtfulColumns(header)
+  }
+
+  see(read: CsvRecord, rowNo: number): void {
+    this.#cards.see(read, rowNo)
+    this.#doubtful.see(read, rowNo)
+    const place = this.header.fields.amount ?? -1
+    const amount = unquoted(read.cells[place] ?? '')
+    this.#sides.see(read.cells, read.line)
+    this.#directions.see(amount, read.line, otherMarks(this.header, read, this.#options))
+    // A number of a workbook has no decimal sign that was written.
+    if ((read.kinds?.[place] ?? 'text') === 'text') this.#amounts.see(amount, read.line)
+  }
+
+  judge(): StructuralFault | (Pick<RecordsFound, 'decimal' | 'cards'> & { readonly leaning: Text | null }) {
+    const named = this.#doubtful.decide()
+    if (named !== null) return named
+    const judged = this.#cards.judge()
+    if ('kind' in judged) return judged
+    const bothWays = this.#directions.decide() ?? this.#sides.decide()
+    if (bothWays !== null) return bothWays
+    const decimal = this.#amounts.decide(this.#options.decimal)
+    if (decimal !== null && typeof decimal === 'object') return decimal
+    const leaning = this.#options.decimal === undefined ? this.#amounts.leaning(decimal) : null
+    return { decimal, leaning, cards: judged }
+  }
 }
 
 /** What a workbook shows beside the amount of the row, without the signs of its currency. */

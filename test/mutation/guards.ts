@@ -2756,7 +2756,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'reading: a column may say by its values which way the money goes',
     file: 'src/ingest/inspect-records.ts',
-    guard: ' ?? sides?.decide() ?? null',
+    guard: ' ?? this.#sides.decide()',
     without: '',
     tests: ['test/ingest/fields/direction.integration.test.ts'],
   },
