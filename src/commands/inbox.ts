@@ -135,46 +135,13 @@ async function work(
   signal: AbortSignal,
   terminal: Terminal,
 ): Promise<number> {
-  const { once = false, stableMs, bom = false } = options
-  const { merchant } = request
-  const accountId = await accountOf(ledger, merchant, app.clock)
-  const toSubmit = () => request.toSubmit(accountId, false)
-  const { fingerprint } = toSubmit()
+  const { once = false, stableMs } = options
   const events: InboxEvent[] = []
-  const worker = openWorkerNote(app, ledger, merchant.name, terminal)
-  const submission = await prepareSubmission(ledger)
-  const inboxWork = await prepareInboxWork<OpenedFile & { readonly kind: 'file' }>(app, ledger, {
-    ...{ folder, accountId, fingerprint, merchant, options: request.options },
-    open: async (path, name) => {
-      const opened = await openInstructionFile(path, merchant, request.options)
-      return opened.kind === 'file' ? { ...opened, file: { ...opened.file, name: nameText(name) } } : opened
-    },
-    writeRejects: async (opened, { draft }, path) => {
-      const { rows } = await writeRejects(path, { opened, runKey: null, rejects: draft.rejects() })
-      await noteExport(app, ledger, { kind: 'rejects', file: path, rows, of: opened.file.name }, terminal)
-    },
-    cardsFound: (path, place) => noteCardsInInbox(app, ledger, { inbox: folder.path, path, ...place }, terminal),
-    submit: (file) => submission.submit(file, toSubmit(), app.actor),
-    holdAgainst: (batchId, file) => submission.holdAgainst(batchId, file, toSubmit()),
-    writeResults: async (batchId, out) => {
-      const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })
-      await noteResults(app, ledger, batchId, written, terminal)
-      return written
-    },
-    refusals: {
-      otherwise: (known) => otherwiseFault(known, toSubmit()),
-      recordedOtherwise: (batch) => recordedOtherwiseFault(batch, fingerprint),
-      recordedForAnother: recordedForAnotherFault,
-    },
-    reports: {
-      ...{ recorded: recordedReport, refused: refusedReport, unreadable: unreadableReport },
-      ...{ failed: failedReport, left: leftReport, changed: changedReport },
-    },
-    tell: (event) => {
-      if (once) events.push(event)
-      terminal.say(eventText(event))
-      terminal.object(toJsonEvent(event))
-    },
+  const worker = openWorkerNote(app, ledger, request.merchant.name, terminal)
+  const inboxWork = await openInboxWork(app, ledger, folder, request, options, terminal, (event) => {
+    if (once) events.push(event)
+    terminal.say(eventText(event))
+    terminal.object(toJsonEvent(event))
   })
   terminal.say(
     once
@@ -201,6 +168,51 @@ async function work(
     terminal.say(`${plural(growing.length, 'file is', 'files are')} still being written and left for the next time.`)
   if (once) for (const line of heldLines(await ledger.batches('open'), app.clock.nowMs())) terminal.say(line)
   return end(terminal, once, events, signal)
+}
+
+async function openInboxWork(
+  app: App,
+  ledger: Ledger,
+  folder: InboxFolder,
+  request: FileRequest,
+  { bom = false }: WorkOptions,
+  terminal: Terminal,
+  tell: (event: InboxEvent) => void,
+): ReturnType<typeof prepareInboxWork> {
+  const { merchant } = request
+  const accountId = await accountOf(ledger, merchant, app.clock)
+  const toSubmit = () => request.toSubmit(accountId, false)
+  const { fingerprint } = toSubmit()
+  const submission = await prepareSubmission(ledger)
+  return prepareInboxWork<OpenedFile & { readonly kind: 'file' }>(app, ledger, {
+    ...{ folder, accountId, fingerprint, merchant, options: request.options },
+    open: async (path, name) => {
+      const opened = await openInstructionFile(path, merchant, request.options)
+      return opened.kind === 'file' ? { ...opened, file: { ...opened.file, name: nameText(name) } } : opened
+    },
+    writeRejects: async (opened, { draft }, path) => {
+      const { rows } = await writeRejects(path, { opened, runKey: null, rejects: draft.rejects() })
+      await noteExport(app, ledger, { kind: 'rejects', file: path, rows, of: opened.file.name }, terminal)
+    },
+    cardsFound: (path, place) => noteCardsInInbox(app, ledger, { inbox: folder.path, path, ...place }, terminal),
+    submit: (file) => submission.submit(file, toSubmit(), app.actor),
+    holdAgainst: (batchId, file) => submission.holdAgainst(batchId, file, toSubmit()),
+    writeResults: async (batchId, out) => {
+      const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })
+      await noteResults(app, ledger, batchId, written, terminal)
+      return written
+    },
+    refusals: {
+      otherwise: (known) => otherwiseFault(known, toSubmit()),
+      recordedOtherwise: (batch) => recordedOtherwiseFault(batch, fingerprint),
+      recordedForAnother: recordedForAnotherFault,
+    },
+    reports: {
+      ...{ recorded: recordedReport, refused: refusedReport, unreadable: unreadableReport },
+      ...{ failed: failedReport, left: leftReport, changed: changedReport },
+    },
+    tell,
+  })
 }
 
 /** One pass shows nothing of a worker: without this a batch would stand still, and its results stay out, unexplained. */
