@@ -1576,21 +1576,21 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'what another host registered stops this one',
-    file: 'src/ledger/sqlite/copies/adopt.ts',
+    file: 'src/ledger/sqlite/copies/renew-epoch.ts',
     guard: 'isUnknownSince(epoch, known)',
     without: 'known.length === 0',
     tests: [WITNESS],
   },
   {
     name: 'of two hosts that start together one is stopped',
-    file: 'src/ledger/sqlite/copies/adopt.ts',
+    file: 'src/ledger/sqlite/copies/renew-epoch.ts',
     guard: "replaced.kind === 'answered' && !replaced.value",
     without: 'false',
     tests: [WITNESS],
   },
   {
     name: 'a ledger adopted as moved overrules no register',
-    file: 'src/ledger/sqlite/copies/adopt.ts',
+    file: 'src/ledger/sqlite/copies/renew-epoch.ts',
     guard: 'const still = restored || ',
     without: 'const still = true || ',
     tests: [WITNESS],
@@ -1618,7 +1618,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a worker that is killed leaves a witness',
-    file: 'src/ledger/sqlite/copies/adopt.ts',
+    file: 'src/ledger/sqlite/copies/renew-epoch.ts',
     guard: '    witness.testify(next.epoch, progress())\n',
     without: '',
     tests: [WITNESS],

@@ -3,13 +3,12 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../../domain/actor.ts'
-import { type Adoption, stoppedBy } from '../../../domain/alarm.ts'
+import type { Adoption } from '../../../domain/alarm.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { State } from '../../../domain/states.ts'
 import type { ControlLedger } from '../../../ports/ledger/control.ts'
-import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
+import type { CopyLedger } from '../../../ports/ledger/copies.ts'
 import { accountToMove, addressText } from '../../rules/accounts.ts'
-import { type Epoch, isUnknownSince, WORKED_ELSEWHERE } from '../../rules/alarming.ts'
 import { restoredReason } from '../../rules/unanswered.ts'
 import { accountsLike } from '../accounts.ts'
 import { openActs } from '../acts.ts'
@@ -18,110 +17,24 @@ import { deleteDrafts } from '../draft-recording.ts'
 import { findRows } from '../found.ts'
 import { type RecordMove, ROWS_PER_STEP } from '../moves.ts'
 import type { Counted } from '../tally.ts'
-import { epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
-import { alarmOf, currentIdentity, identityIn, openProgress, remember } from './identity.ts'
-import type { Witness } from './witness.ts'
+import { type EpochParts, openEpochChange, openRenewing } from './renew-epoch.ts'
 
-export interface AdoptingParts {
-  readonly path: string
-  readonly ledgerId: string
-  readonly witness: Witness
+export interface AdoptingParts extends EpochParts {
   readonly record: RecordMove
   /** Keeps every submit out until it is called again. */
   readonly lockSubmit: () => Promise<() => void>
-  readonly die: (error: unknown) => never
 }
-
-/** How the epoch is turned. */
-interface EpochChange {
-  readonly register?: EpochRegister | null | undefined
-  readonly restored?: boolean
-  /** Inside the first commit. */
-  readonly also?: () => void
-}
-
-type Asked<T> = { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'silent' }
-const SILENT = { kind: 'silent' } as const
 
 /** A moved account makes every copy an older state as well. */
 export type AdoptingLedger = CopyLedger & Pick<ControlLedger, 'moveAccount'>
 
 export function openAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
-  const { path, ledgerId, witness } = parts
   const act = openActs(db)
   const endCanaries = db.prepare('UPDATE batch SET canary_rows = NULL WHERE canary_rows IS NOT NULL')
-  const progress = openProgress(db)
-  let working = false
-  const look = () => alarmOf(db, path, ledgerId, witness)
-
-  /**
-   * The first commit knows every epoch that may stand anywhere by now: a crash on either side of what follows is no alarm.
-   * `also` goes with it.
-   */
-  async function replaceEpoch({ register = null, restored = false, also = () => {} }: EpochChange): Promise<void> {
-    const { epochs = [], overrules = false } = identityIn(db) ?? {}
-    const known = epochs.map(({ epoch }) => epoch)
-    const held = register === null ? SILENT : await answerOf(register.newest())
-    const registered = held.kind === 'silent' || held.value === null ? [] : [held.value]
-    if (!overrules && registered.some((epoch) => isUnknownSince(epoch, known))) throw stoppedBy(WORKED_ELSEWHERE, path)
-    const testified = witness.testimonies().map(({ epoch }) => epoch)
-    const next: Epoch = { ledgerId, epoch: nextEpoch([...known, ...testified, ...registered]) }
-    const witnesses = witness.files()
-    const staged = stageEpoch(path, next)
-    try {
-      await write(() => {
-        const both = [...epochs, { epoch: next.epoch, file: staged.file }]
-        remember(db, { ...currentIdentity(path, ledgerId), epochs: both, overrules: overrules || restored, witnesses })
-        also()
-      })
-      if (register !== null && held.kind === 'answered') {
-        const replaced = await answerOf(register.replace(held.value, next.epoch))
-        if (replaced.kind === 'answered' && !replaced.value) throw stoppedBy(WORKED_ELSEWHERE, path)
-      }
-      staged.put()
-    } finally {
-      staged.discard()
-    }
-    const inPlace = [{ epoch: next.epoch, file: epochFileOf(path) }]
-    const still = restored || (overrules && register === null)
-    const { timesAgree } = staged
-    await write(() =>
-      remember(db, { ...currentIdentity(path, ledgerId), epochs: inPlace, overrules: still, witnesses, timesAgree }),
-    )
-    witness.testify(next.epoch, progress())
-  }
-
-  /** Of a register that others may take away: while work goes on it goes on without. */
-  async function answerOf<T>(question: Promise<T>): Promise<Asked<T>> {
-    try {
-      return { kind: 'answered', value: await question }
-    } catch (error) {
-      if (!working) throw error
-      return SILENT
-    }
-  }
-
-  const write = (work: () => void) => committer.write(work, { kind: 'faulting' })
+  const replaceEpoch = openEpochChange(db, committer, parts)
 
   return {
-    alarm: async () => look(),
-
-    async renewEpoch(register) {
-      const alarm = look()
-      // Somebody tidied up under a worker: it holds the lock and the file is in its place, so it writes the epoch again.
-      const missed = working && (alarm?.kind === 'unmarked' || alarm?.kind === 'touched')
-      if (alarm !== null && !missed) {
-        if (working) parts.die(stoppedBy(alarm, path))
-        throw stoppedBy(alarm, path)
-      }
-      try {
-        await replaceEpoch({ register })
-      } catch (error) {
-        if (working && error instanceof Fault && error.code === 'stopped') parts.die(error)
-        throw error
-      }
-      working = true
-    },
+    ...openRenewing(db, replaceEpoch, parts),
 
     async adopt(how, reason, actor, nowMs) {
       const keep = (what: Adoption) => act({ what: 'adopt', atMs: nowMs, actor, reason: `--${what}: ${reason}` })
@@ -148,19 +61,24 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
 
     lastRecordAtMs: async () => lastRecordAtMs(db),
 
-    async moveAccount(name, url, username, reason, actor, nowMs) {
-      const move = () => {
-        const to = { name, url, username }
-        const moved = accountToMove(to, accountsLike(db, to))
-        if (moved instanceof Fault) return moved
-        db.prepare('UPDATE account SET url = ?, username = ? WHERE id = ?').run(url, username, moved.id)
-        const told = `${addressText(moved)} → ${addressText(to)}: ${reason}`
-        act({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.id, reason: told })
-        return null
-      }
-      const fault = await committer.write(move, { kind: 'faulting' })
-      if (fault !== null) throw fault
-    },
+    moveAccount: openMovingAccount(db, committer),
+  }
+}
+
+function openMovingAccount(db: DatabaseSync, committer: Committer): ControlLedger['moveAccount'] {
+  const act = openActs(db)
+  return async (name, url, username, reason, actor, nowMs) => {
+    const move = () => {
+      const to = { name, url, username }
+      const moved = accountToMove(to, accountsLike(db, to))
+      if (moved instanceof Fault) return moved
+      db.prepare('UPDATE account SET url = ?, username = ? WHERE id = ?').run(url, username, moved.id)
+      const told = `${addressText(moved)} → ${addressText(to)}: ${reason}`
+      act({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.id, reason: told })
+      return null
+    }
+    const fault = await committer.write(move, { kind: 'faulting' })
+    if (fault !== null) throw fault
   }
 }
 
