@@ -47,7 +47,7 @@ export async function takeLedgerLock(
 
 async function lockOut(app: App, ledger: Ledger, command: string, mayLockOut: () => Promise<void>): Promise<Lock> {
   await mayLockOut()
-  const { lockOutCopies } = await import('../ledger/sqlite/copies/witness.ts')
+  const { lockOutCopies } = await import('../ledger/sqlite/copies/witness-places.ts')
   const copies = lockOutCopies(await witnessDirsOf(app), ledger.ledgerId, holderOf(app, command))
   if (copies.kind === 'held') throw copyAtWork(app.paths.ledger, copies)
   return copies

@@ -8,7 +8,7 @@ import { ledgerExists } from './data-directory.ts'
 export async function witnessDirsOf(app: App, isRecorded = ledgerExists(app)): Promise<readonly string[]> {
   const { witnessDirs, witnessNamed, dataDir } = app.config
   if (!witnessNamed || (!isRecorded && !witnessDirs.every((dir) => existsSync(dir)))) return witnessDirs
-  const { placeIn } = await import('../ledger/sqlite/copies/witness.ts')
+  const { placeIn } = await import('../ledger/sqlite/copies/witness-places.ts')
   return witnessDirs.map((dir) => placeIn(dir, dataDir))
 }
 

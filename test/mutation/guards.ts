@@ -1466,7 +1466,7 @@ export const GUARDS: readonly Guard[] = [
     name: 'a witness that was deleted comes back with the next epoch',
     file: 'src/ledger/sqlite/copies/witness.ts',
     guard: "take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? make()) : null)",
-    without: "handles.get(file) ?? take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? make()) : null)",
+    without: "handleOf(file) ?? take(file, isOwn(dirname(file), true) ? (openFile(file, 'r+') ?? make()) : null)",
     tests: [WITNESS],
   },
   {
@@ -1513,7 +1513,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a witness that others may write is none',
-    file: 'src/ledger/sqlite/copies/witness.ts',
+    file: 'src/ledger/sqlite/copies/witness-places.ts',
     guard: ' && (found.mode & 0o022) === 0',
     without: '',
     tests: [WITNESS],
@@ -1527,7 +1527,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a witness does not lie within the data directory, by whatever link',
-    file: 'src/ledger/sqlite/copies/witness.ts',
+    file: 'src/ledger/sqlite/copies/witness-places.ts',
     guard: 'if (`${place}/`.startsWith(`${realPathOf(dataDir)}/`)) {',
     without: 'if (`${place}/`.startsWith(`${dataDir}//`)) {',
     tests: [WITNESS_DIR],
@@ -1668,7 +1668,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a transaction begins where this process has left the ledger',
     file: 'src/ledger/sqlite/copies/continuity.ts',
-    guard: '!agreesWithLast(markOf(last), markOf(last - 1)) || ',
+    guard: '!seen.agreesWithLast(markOf(seen.last), markOf(seen.last - 1)) || ',
     without: '',
     tests: [CONTINUITY],
   },

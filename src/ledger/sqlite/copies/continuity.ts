@@ -35,19 +35,46 @@ interface Mark {
 export function openContinuity(db: DatabaseSync, openReader: () => DatabaseSync): Continuity {
   const markOf = openMarks(db)
   const [putEven, putOdd] = RINGS.map((ring) => db.prepare(`INSERT OR REPLACE INTO ${ring} VALUES (?, ?, ?)`))
+  const seen = openSeen(db, markOf)
   let reader: Reader | null = null
-  /** By place, as this process last saw them. */
-  const known = new Map<number, Mark>()
-  let last = 0
   let pending: Mark | null = null
   const word = randomBytes(6).readUIntBE(0, 6)
 
-  /** Other processes may have gone on from there. None goes back. */
-  function agrees(mark: Mark | undefined, found: Mark | undefined): boolean {
-    if (mark === undefined) return true
-    if (found === undefined || found.number < mark.number) return false
-    return found.number > mark.number || found.word === mark.word
+  return {
+    advance() {
+      seen.begin()
+      if (!seen.agreesWithLast(markOf(seen.last), markOf(seen.last - 1)) || !seen.catchUp()) return false
+      const mark = { number: seen.last + 1, word }
+      const put = mark.number % 2 === 0 ? putEven : putOdd
+      put?.run(slotOf(mark.number), mark.number, mark.word)
+      pending = mark
+      return true
+    },
+    committed() {
+      if (pending !== null) seen.note(pending)
+    },
+    holds() {
+      seen.begin()
+      reader ??= openReading(openReader())
+      return seen.agreesWithLast(...reader.two(seen.last))
+    },
+    holdsWhole() {
+      const fresh = openReader()
+      try {
+        return seen.readAll(fresh)
+      } finally {
+        fresh.close()
+      }
+    },
+    close: () => reader?.close(),
   }
+}
+
+/** The marks as this process last saw them. None of them goes back. */
+function openSeen(db: DatabaseSync, markOf: MarkOf) {
+  /** By place. */
+  const known = new Map<number, Mark>()
+  let last = 0
 
   function agreesWithLast(newest: Mark | undefined, before: Mark | undefined): boolean {
     return agrees(known.get(placeOf(last)), newest) && agrees(known.get(placeOf(last - 1)), before)
@@ -82,33 +109,22 @@ export function openContinuity(db: DatabaseSync, openReader: () => DatabaseSync)
   }
 
   return {
-    advance() {
-      begin()
-      if (!agreesWithLast(markOf(last), markOf(last - 1)) || !catchUp()) return false
-      const mark = { number: last + 1, word }
-      const put = mark.number % 2 === 0 ? putEven : putOdd
-      put?.run(slotOf(mark.number), mark.number, mark.word)
-      pending = mark
-      return true
+    get last() {
+      return last
     },
-    committed() {
-      if (pending !== null) note(pending)
-    },
-    holds() {
-      begin()
-      reader ??= openReading(openReader())
-      return agreesWithLast(...reader.two(last))
-    },
-    holdsWhole() {
-      const fresh = openReader()
-      try {
-        return readAll(fresh)
-      } finally {
-        fresh.close()
-      }
-    },
-    close: () => reader?.close(),
+    begin,
+    note,
+    catchUp,
+    readAll,
+    agreesWithLast,
   }
+}
+
+/** Other processes may have gone on from there. */
+function agrees(mark: Mark | undefined, found: Mark | undefined): boolean {
+  if (mark === undefined) return true
+  if (found === undefined || found.number < mark.number) return false
+  return found.number > mark.number || found.word === mark.word
 }
 
 type MarkOf = (number: number) => Mark | undefined

@@ -18,12 +18,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchView } from '../../../../src/domain/batch.ts'
 import type { BatchId } from '../../../../src/domain/ids.ts'
-import {
-  lockOutCopies,
-  openWitness,
-  testimoniesOf,
-  type Witness,
-} from '../../../../src/ledger/sqlite/copies/witness.ts'
+import { openWitness, testimoniesOf, type Witness } from '../../../../src/ledger/sqlite/copies/witness.ts'
+import { lockOutCopies } from '../../../../src/ledger/sqlite/copies/witness-places.ts'
 import { openLedger } from '../../../../src/ledger/sqlite/ledger.ts'
 import { makeLedger } from '../../../../src/ledger/sqlite/open-file.ts'
 import type { EpochRegister } from '../../../../src/ports/ledger/copies.ts'
