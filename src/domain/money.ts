@@ -1,6 +1,7 @@
-// Money as whole minor units with a currency. No floating point comes near an amount.
+// Money as whole minor units with a currency.
 
 import { EXPONENTS } from './currencies.ts'
+import { formatDecimal } from './decimal.ts'
 import { toUpperAscii } from './keyword.ts'
 
 /** An ISO 4217 code that is in the list of `currencies.ts`. Made by `parseCurrency` only. */
@@ -31,22 +32,24 @@ export type AmountFault = 'not-a-number' | 'too-many-decimals' | 'too-large'
  * More decimals than the currency has is a fault, even if they are zeros: the file means another currency or scale.
  */
 export function parseAmount(text: string, currency: Currency): Money | AmountFault {
-  const match = /^(\d+)(?:\.(\d+))?$/.exec(text)
-  if (match === null) return 'not-a-number'
-  const whole = match[1] as string
-  const decimals = match[2] ?? ''
+  const read = readPlain(text)
+  if (read === null) return 'not-a-number'
+  const { whole, decimals } = read
   const exponent = exponentOf(currency)
   if (decimals.length > exponent) return 'too-many-decimals'
-  const digits = (whole + decimals.padEnd(exponent, '0')).replace(/^0+(?=\d)/, '')
-  if (digits.length > MAX_DIGITS) return 'too-large'
-  return { amountMinor: BigInt(digits), currency }
+  if (whole.length + exponent > MAX_DIGITS) return 'too-large'
+  return { amountMinor: BigInt(whole + decimals.padEnd(exponent, '0')), currency }
+}
+
+/** Of any length, so nothing is computed. The whole part comes without the zeros in front of it. */
+function readPlain(text: string): { readonly whole: string; readonly decimals: string } | null {
+  const [, whole, decimals = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  return whole === undefined ? null : { whole: whole.replace(/^0+(?=\d)/, ''), decimals }
 }
 
 /** `{1230n, EUR}` → `12.30`; `{5n, JPY}` → `5`. The form the gateway is sent and every output uses. */
-export function formatAmount(money: Money): string {
-  const exponent = exponentOf(money.currency)
-  const digits = money.amountMinor.toString().padStart(exponent + 1, '0')
-  return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`
+export function formatAmount({ amountMinor, currency }: Money): string {
+  return formatDecimal({ digits: amountMinor, decimals: exponentOf(currency) })
 }
 
 /**
@@ -54,9 +57,10 @@ export function formatAmount(money: Money): string {
  * the gateway answers with four decimals whatever the currency.
  */
 export function sameAmount(answered: string, asked: Money): boolean {
-  const match = /^(\d+)(?:\.(\d+))?$/.exec(answered.trim())
-  if (match === null) return false
-  const plain = (whole: string, decimals: string) => `${whole.replace(/^0+(?=\d)/, '')}.${decimals.replace(/0+$/, '')}`
-  const [whole, decimals = ''] = formatAmount(asked).split('.')
-  return plain(match[1] as string, match[2] ?? '') === plain(whole as string, decimals)
+  return shortest(answered.trim()) === shortest(formatAmount(asked))
+}
+
+function shortest(text: string): string | null {
+  const read = readPlain(text)
+  return read === null ? null : `${read.whole}.${read.decimals.replace(/0+$/, '')}`
 }

@@ -1,6 +1,7 @@
 // The summary beside the reconciliation: counts and amounts, added up from the very rows that were written.
 
 import type { BatchView } from '../domain/batch.ts'
+import { type Decimal, formatDecimal, plus } from '../domain/decimal.ts'
 import { OPERATIONS, type Operation } from '../domain/instruction.ts'
 import { toUpperAscii } from '../domain/keyword.ts'
 import { type Currency, formatAmount } from '../domain/money.ts'
@@ -68,7 +69,7 @@ export function openTally(reasonRules: readonly ReasonRule[] = []): Tally {
       const sum = sumFor(sums, row)
       sum.count += 1
       sum.requestedMinor += sum.currency === '' ? 0n : (row.amountMinor ?? 0n)
-      const answered = parseDecimal(row.facts.amount)
+      const answered = parseAnswered(row.facts.amount)
       if (answered === null) return
       sum.answeredCount += 1
       sum.answered = plus(sum.answered, answered)
@@ -232,33 +233,12 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** `digits` over ten to the power of `decimals`. */
-interface Decimal {
-  readonly digits: bigint
-  readonly decimals: number
-}
-
 /** Longer numbers than any amount has are not added up: an answer must not be able to fill the memory. */
 const ANSWERED_AMOUNT = /^(-?\d{1,30})(?:\.(\d{1,30}))?$/
 
-function parseDecimal(text: string | null): Decimal | null {
+function parseAnswered(text: string | null): Decimal | null {
   const match = ANSWERED_AMOUNT.exec(text?.trim() ?? '')
   if (match === null) return null
   const decimals = match[2] ?? ''
   return { digits: BigInt(`${match[1]}${decimals}`), decimals: decimals.length }
-}
-
-function plus(a: Decimal, b: Decimal): Decimal {
-  const decimals = Math.max(a.decimals, b.decimals)
-  return { digits: scaled(a, decimals) + scaled(b, decimals), decimals }
-}
-
-function scaled(value: Decimal, decimals: number): bigint {
-  return value.digits * 10n ** BigInt(decimals - value.decimals)
-}
-
-function formatDecimal({ digits, decimals }: Decimal): string {
-  const sign = digits < 0n ? '-' : ''
-  const text = (digits < 0n ? -digits : digits).toString().padStart(decimals + 1, '0')
-  return decimals === 0 ? sign + text : `${sign}${text.slice(0, -decimals)}.${text.slice(-decimals)}`
 }
