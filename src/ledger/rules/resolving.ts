@@ -2,6 +2,7 @@
 
 import { type Actor, actorText } from '../../domain/actor.ts'
 import type { Hold } from '../../domain/batch.ts'
+import { isoOf } from '../../domain/batch-status.ts'
 import type { Resolution, Resolved } from '../../domain/doubt.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { stateOfFinding, waitsForRest } from '../../domain/resolution.ts'
@@ -175,8 +176,4 @@ function refused(why: Refusal['why'], reason: Text): Refusal {
 
 function nameOf(row: RowToResolve, { reference }: Resolution): string {
   return `${reference} (row ${row.rowNo} of batch ${row.batchId})`
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -1,5 +1,7 @@
 // Moves that no answer makes: rows that are swept, cancelled, restored, or known to be executed before. Pure.
 
+import { isoOf } from '../../domain/batch-status.ts'
+
 /** Why a row is in doubt whose process ended in mid-request. Whether and when a first byte left, no process knows. */
 export function sweptReason(claimedAtMs: number): string {
   return `the process that claimed it at ${isoOf(claimedAtMs)} ended before the answer was recorded; it may have been executed`
@@ -30,8 +32,4 @@ export function warningWhenCancelled(warning: string | null, wasInDoubt: boolean
   if (!wasInDoubt) return warning
   const doubt = 'it was in doubt before: see its history'
   return warning === null ? doubt : `${warning}; ${doubt}`
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString()
 }
