@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import { sniffLayout } from '../../src/ingest/csv/delimiter.ts'
-import { carriedColumns, type Header, type HeaderNeeds, isHeaderAgain, namesColumns } from '../../src/ingest/header.ts'
+import { carriedColumns, type Header, isHeaderAgain, namesColumns } from '../../src/ingest/header.ts'
+import type { HeaderNeeds } from '../../src/ingest/said-columns.ts'
 import { headerOf } from './table.ts'
 
 const REFUND = { operation: 'REFUND', currency: 'EUR' as Currency } as const

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import { isSlipOf, namesOf } from '../../src/ingest/columns.ts'
-import type { HeaderNeeds } from '../../src/ingest/header.ts'
+import type { HeaderNeeds } from '../../src/ingest/said-columns.ts'
 import { headerOf } from './table.ts'
 
 const REFUND = { operation: 'REFUND' } as const

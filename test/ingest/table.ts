@@ -8,10 +8,11 @@ import { stringify } from 'csv-stringify/sync'
 import type { DraftRow } from '../../src/domain/draft.ts'
 import { spelled } from '../../src/domain/problem.ts'
 import type { FileRefusal } from '../../src/domain/submission.ts'
-import { type Header, type HeaderNeeds, parseHeader } from '../../src/ingest/header.ts'
+import { type Header, parseHeader } from '../../src/ingest/header.ts'
 import { type Survey, surveyFile } from '../../src/ingest/inspect-file.ts'
 import type { ReadingOptions } from '../../src/ingest/inspect-records.ts'
 import { readRows } from '../../src/ingest/rows.ts'
+import type { HeaderNeeds } from '../../src/ingest/said-columns.ts'
 import { commandLine } from '../../src/present/command-line.ts'
 
 export const ENCODINGS = [

@@ -2818,7 +2818,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: "reading: a mapped column does not displace the gateway's own name in silence",
-    file: 'src/ingest/header.ts',
+    file: 'src/ingest/said-columns.ts',
     guard: ' && plainName(name) !== field) meanings[i] = null',
     without: ') meanings[i] = null',
     tests: [COLUMNS],
@@ -3246,7 +3246,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a column for card data is never said to hold none',
-    file: 'src/ingest/header.ts',
+    file: 'src/ingest/said-columns.ts',
     guard: '    if (cards.includes(place))\n',
     without: '    if (place < 0)\n',
     tests: [CARD_EVIDENCE],

@@ -1,0 +1,148 @@
+// What is wrong with the names of a file's columns: too large, card data, twice, half of a result, missing.
+
+import { isRoundedPan } from '../domain/card-number.ts'
+import { holdsCardSecret } from '../domain/card-secrets.ts'
+import { FIELD_RULES } from '../domain/instruction.ts'
+import { mayHoldPan } from '../domain/pan.ts'
+import { type Problem, shown } from '../domain/problem.ts'
+import { joined, type Text, words } from '../domain/words.ts'
+import { type Field, isResultColumn, isSlipOf, type MappedColumn, namesOf, plainName, squeezed } from './columns.ts'
+import { LIMITS } from './limits.ts'
+import { type HeaderNeeds, listOf } from './said-columns.ts'
+
+export function findTooLarge(written: readonly string[]): Problem | null {
+  if (written.length > LIMITS.columns) {
+    return {
+      problem: `the first line has ${written.length} columns; ${LIMITS.columns} are the most`,
+      remedy: 'take out the columns that are not needed, or look for a wrong delimiter',
+    }
+  }
+  if (written.reduce((sum, name) => sum + name.length, 0) <= LIMITS.headerCharacters) return null
+  return {
+    problem: `the column names are longer than ${LIMITS.headerCharacters} characters together`,
+    remedy: 'the first line must hold the column names only: look for a quotation mark in it that is never closed',
+  }
+}
+
+export function findPanInHeader(written: readonly string[]): Problem | null {
+  // A sheet without column names begins with a row, whose numbers have lost their last digit.
+  const isCard = (name: string) => mayHoldPan(name) || holdsCardSecret(name) || isRoundedPan(name)
+  if (!written.some(isCard)) return null
+  return {
+    problem: 'the first line holds a card number where the column names should be',
+    remedy: 'card numbers never travel through this program: use customer_vault_id, and put the column names first',
+  }
+}
+
+/** Columns without a name may be many; any other name may be there once. */
+export function findDuplicate(written: readonly string[]): Problem<Text> | null {
+  const seen = new Map<string, string>()
+  for (const name of written) {
+    const key = plainName(name)
+    if (key === '') continue
+    const first = seen.get(key)
+    if (first !== undefined) return twice(first, name, 'have the same name')
+    seen.set(key, name)
+  }
+  return null
+}
+
+export function findTwoOfOneField(
+  written: readonly string[],
+  meanings: readonly (Field | null)[],
+  map: readonly MappedColumn[],
+  fields: Partial<Record<Field, number>>,
+): Problem<Text> | null {
+  const isSaid = (name: string) => map.some(({ column }) => squeezed(column) === squeezed(name))
+  for (const [i, field] of meanings.entries()) {
+    if (field === null) continue
+    const place = fields[field]
+    if (place !== undefined) {
+      const [first, second] = [written[place] as string, written[i] as string]
+      const other = shown((isSaid(second) ? first : second).trim())
+      const or = words`${{ set: 'map', to: `${other}=ignore`, lead: ', or leave one out of the reading: ' }}`
+      return twice(first, second, `both mean ${field}`, or)
+    }
+    fields[field] = i
+  }
+  return null
+}
+
+function twice(first: string, second: string, why: string, or: Text = ''): Problem<Text> {
+  return {
+    problem: `the columns "${shown(first)}" and "${shown(second)}" ${why}`,
+    remedy: words`remove or rename one of them${or}`,
+  }
+}
+
+/** Without their references, results would come back as new instructions. */
+export function findHalfResults(written: readonly string[], hasReferences: boolean): Problem | null {
+  const result = written.find(isResultColumn)
+  if (result === undefined || hasReferences) return null
+  return {
+    problem: `the file has the results' column "${shown(result)}" but no column result_reference`,
+    remedy: 'feed results back with all their columns, or remove every column that begins with result_',
+  }
+}
+
+export function findMissing(
+  written: readonly string[],
+  meanings: readonly (Field | null)[],
+  needs: HeaderNeeds,
+): Problem<Text> | null {
+  const missing = neededFields(needs).filter((field) => !meanings.includes(field))
+  if (missing.length === 0) return null
+  const unknown = written.filter((name, i) => name.trim() !== '' && meanings[i] === null)
+  return {
+    problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}`,
+    remedy: joined(
+      missing.map((field) => remedyFor(field, unknown)),
+      '; ',
+    ),
+  }
+}
+
+function remedyFor(field: Field, unknown: readonly string[]): Text {
+  const nearest = nearestTo(field, unknown)
+  if (nearest === null) {
+    const otherwise = { set: 'map', to: `COLUMN=${field}`, lead: ', or say which column it is: ' } as const
+    return REMEDIES[field] ?? words`add the column ${field}${otherwise}`
+  }
+  const mapped = { set: 'map', to: `${shown(nearest).trim()}=${field}`, lead: ', or say ' } as const
+  return words`is "${shown(nearest)}" meant? Name it ${field}${mapped}`
+}
+
+const FOR_THE_FILE = ', or say it for the whole file, for example '
+const REMEDIES: Readonly<Partial<Record<Field, Text>>> = {
+  transaction_type: words`add the column transaction_type${{ set: 'operation', to: 'REFUND', lead: FOR_THE_FILE }}`,
+  request_currency: words`add the column request_currency${{ set: 'currency', to: 'EUR', lead: FOR_THE_FILE }}`,
+  // What is proposed here would be refunded or charged, so it is said what it is, and no column is guessed.
+  request_ref_po_id: remedyForId(
+    'request_ref_po_id',
+    "the gateway's id of the earlier transaction (an order number of the shop is something else)",
+  ),
+  customer_vault_id: remedyForId(
+    'customer_vault_id',
+    "the gateway's id of the stored card (a customer number is something else)",
+  ),
+}
+
+function remedyForId(field: Field, what: string): Text {
+  return words`add the column ${field}, ${what}${{ set: 'map', to: `COLUMN=${field}`, lead: ', or say which column holds it: ' }}`
+}
+
+/** What every row needs, whatever is in it. What only some rows need is asked of those rows. */
+function neededFields({ operation, currency }: HeaderNeeds): readonly Field[] {
+  if (operation === undefined) return ['transaction_type']
+  const rules = FIELD_RULES[operation]
+  const asked = ['amount', 'request_currency', 'request_ref_po_id', 'customer_vault_id'] as const
+  return asked.filter(
+    (field) => rules[field] === 'required' && (field !== 'request_currency' || currency === undefined),
+  )
+}
+
+/** The one column whose name is a name of the field, mistyped. */
+function nearestTo(field: Field, columns: readonly string[]): string | null {
+  const near = columns.filter((column) => namesOf(field).some((name) => isSlipOf(column, name)))
+  return near.length === 1 ? (near[0] as string) : null
+}
