@@ -188,7 +188,7 @@ test('one pass tells of a batch that is paused, because its results do not come'
   expect((await once('--canary', '1')).code).toBe(0)
   await office.tranche('worker', '--until-idle')
   const passed = await once('--canary', '1')
-  expect(passed.stderr).toMatch(/Batch \S+ \(a\.csv\) is paused, so its results do not come: .*--canary/)
+  expect(passed.stderr).toMatch(/Batch \S+ \(a\.csv\) is paused, so its results do not come: .*as a canary/)
 })
 
 test('a card number beside the rows of a workbook keeps it where it is', async () => {
