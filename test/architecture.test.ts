@@ -1,6 +1,6 @@
 // Who may import whom. A room knows `domain`, `ports`, `files` and itself, and `processors` know `throttle`. Only `app.ts` and `app/`
 // know all rooms; `commands` know the app and no room. `present` makes words and objects of domain for every door.
-// Inside the ledger, `rules` are pure: they know `domain`, `ports` and themselves.
+// Inside the ledger, `rules` are pure: they know `domain`, `ports` and themselves. So are `texts`, which know `rules` as well.
 
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -36,12 +36,20 @@ const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['domain', 'queues', 'ingest'],
 }
 
+/** What every engine of the ledger obeys or runs, so no engine, clock or file may be in it. */
+const SHARED = ['ledger/rules', 'ledger/texts'] as const
+type Shared = (typeof SHARED)[number]
+const SHARED_MAY_KNOW: Readonly<Record<Shared, readonly string[]>> = {
+  'ledger/rules': ['domain', 'ports'],
+  'ledger/texts': ['domain', 'ports', 'ledger/rules'],
+}
+
 /** Only they know the command line. What all others say is shown at every door, which spells the ways in it. */
 const COMMAND_LINE = ['cli.ts', 'cli', 'commands', 'present']
 /** Options that are not ours, and words that are stored so. */
 const NO_OPTIONS: Readonly<Record<string, RegExp>> = {
   'queues/private-redis.ts': /^ *'--[a-z-]+',|'--pdeathsig'/,
-  'ledger/sqlite/acts.ts': /LIKE '--restored: %'/,
+  'ledger/texts/conditions.ts': /LIKE '--restored: %'/,
 }
 const OPTION_OR_COMMAND = /tranche [a-z]|(?:^|[^-a-zA-Z])--[a-z][a-z-]+/
 
@@ -66,8 +74,8 @@ function offence(file: string, imported: string): string | null {
   if (![...ROOMS, ...TOP].includes(room)) return `${file} is in no known room`
   if (imported.startsWith('computed: ')) return `${file} imports what cannot be read here: ${imported}`
   if (!imported.startsWith('.')) {
-    const pure = isRule(file) ? 'ledger/rules' : room
-    if (['domain', 'present', 'ledger/rules'].includes(pure)) return `${pure} is pure, and ${file} imports ${imported}`
+    const pure = sharedRoomOf(file) ?? room
+    if (['domain', 'present', ...SHARED].includes(pure)) return `${pure} is pure, and ${file} imports ${imported}`
     const sqlite = imported === 'node:sqlite' && !/^(ledger\/sqlite|files)\//.test(file)
     if (sqlite) return `only ledger/sqlite and the lock of files know SQLite, and ${file} imports it`
     const redis = /^(bullmq|ioredis)(\/|$)/.test(imported)
@@ -75,7 +83,9 @@ function offence(file: string, imported: string): string | null {
   }
   const path = posix.join(posix.dirname(file), imported)
   const target = roomOf(path)
-  if (isRule(file) && !(['domain', 'ports'].includes(target) || isRule(path))) return `${file} imports ${imported}`
+  const shared = sharedRoomOf(file)
+  if (shared !== null && ![...SHARED_MAY_KNOW[shared], shared].includes(sharedRoomOf(path) ?? target))
+    return `${file} imports ${imported}`
   const known = TOP_MAY_KNOW[room] ?? [
     room,
     'domain',
@@ -87,9 +97,8 @@ function offence(file: string, imported: string): string | null {
   return known.includes(target) ? null : `${file} imports ${imported}`
 }
 
-/** What every engine of the ledger obeys, so no engine, clock or file may be in it. */
-function isRule(file: string): boolean {
-  return file.startsWith('ledger/rules/')
+function sharedRoomOf(file: string): Shared | null {
+  return SHARED.find((room) => file.startsWith(`${room}/`)) ?? null
 }
 
 function roomOf(file: string): string {
@@ -159,6 +168,11 @@ describe('the rooms', () => {
     ['ledger/rules/a.ts', "import { a } from '../sqlite/a.ts'"],
     ['ledger/rules/a.ts', "import type { a } from '../../files/a.ts'"],
     ['ledger/rules/a.ts', "import { a } from '../a.ts'"],
+    ['ledger/rules/a.ts', "import { a } from '../texts/a.ts'"],
+    ['ledger/texts/a.ts', "import type { DatabaseSync } from 'node:sqlite'"],
+    ['ledger/texts/a.ts', "import { Client } from 'pg'"],
+    ['ledger/texts/a.ts', "import { a } from '../sqlite/a.ts'"],
+    ['ledger/texts/a.ts', "import { a } from '../../files/a.ts'"],
     ['domain/a.ts', "import { readFileSync } from 'node:fs'"],
     ['domain/a.ts', "import { a } from '../ledger/a.ts'"],
     ['domain/a.ts', "import { a } from '../files/a.ts'"],

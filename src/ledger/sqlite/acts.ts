@@ -25,9 +25,6 @@ export const ACTORS = `
   CREATE INDEX batch_created ON batch (created_at);
 `
 
-/** When an older state was put back last; NULL: never. What was recorded between its last record and then is lost. */
-export const LAST_RESTORED_AT = "(SELECT max(r.at) FROM act r WHERE r.what = 'adopt' AND r.reason LIKE '--restored: %')"
-
 export interface ActToRecord {
   readonly what: ActName
   readonly atMs: number

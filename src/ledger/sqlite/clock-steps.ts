@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
-import { LAST_RESTORED_AT } from './acts.ts'
+import { LAST_RESTORED_AT } from '../texts/conditions.ts'
 import { findRow } from './found.ts'
 import type { RecordMove } from './moves.ts'
 

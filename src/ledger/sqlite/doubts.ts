@@ -14,7 +14,7 @@ import {
   type SettledRow,
 } from '../rules/resolving.ts'
 import { NO_FACTS } from '../rules/settling.ts'
-import { LAST_RESTORED_AT } from './acts.ts'
+import { LAST_RESTORED_AT } from '../texts/conditions.ts'
 import type { Committer } from './commit.ts'
 import { findRows } from './found.ts'
 import type { RecordMove } from './moves.ts'

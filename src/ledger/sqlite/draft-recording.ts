@@ -5,18 +5,17 @@ import type { Actor } from '../../domain/actor.ts'
 import { assertNotInterrupted, type DraftHeader } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
+import { holdsStill } from '../texts/since-review.ts'
 import { byOf, openActorIds, openActs } from './acts.ts'
 import { canaryOfDraft } from './canary.ts'
 import type { Committer } from './commit.ts'
 import { openAccepting } from './copies/identity.ts'
-import { EXECUTED } from './executed-before.ts'
 import { findRows } from './found.ts'
 import { prepareNamed } from './named.ts'
 import { openDigests, openRecorded, type Recorded } from './recorded.ts'
-import { stillFits } from './refunds.ts'
 import type { SeenUpTo } from './review.ts'
 import { isSubmittedAgain } from './rows.ts'
-import { SAME_XTL } from './xtl-order-ids.ts'
+import { runNow } from './run-script.ts'
 
 const ROWS_PER_COPY = 500
 const SQLITE_CONSTRAINT = 19
@@ -149,7 +148,6 @@ function makeVisible(
 ): Promise<boolean> {
   const { batch_id: batchId } = recorded
   const { accountId, nowMs, notCards = [] } = header
-  const isReviewOutdated = openLastLook(db, header, batchId, seen)
   const takeReferences = openTakingReferences(db, batchId)
   const count = openCounting(db, batchId)
   const open = db.prepare(`UPDATE batch SET stage = 'open' WHERE id = ? AND ${IS_ALIVE}`)
@@ -158,7 +156,7 @@ function makeVisible(
   const accept = openAccepting(db)
   return committer.write(
     () => {
-      if (isReviewOutdated()) return false
+      if (!runNow(db, holdsStill(header, { seen: seen.id, batchId }))) return false
       takeReferences()
       count()
       for (const reason of notCards) act({ what: 'not-a-card', atMs: nowMs, actor, batchId, accountId, reason })
@@ -169,34 +167,6 @@ function makeVisible(
     },
     { kind: 'faulting' },
   )
-}
-
-/** Whether something came in after the review that the review would have told, and no person was asked. */
-function openLastLook(db: DatabaseSync, header: DraftHeader, batchId: string, seen: SeenUpTo): () => boolean {
-  const newcomer = db.prepare(`
-    WITH newcomer AS MATERIALIZED (
-      SELECT i.reference, i.lookalike, i.operation, i.xtl_order_id FROM instruction i JOIN batch b ON b.id = i.batch_id
-      WHERE i.id > ? AND i.account_id = ? AND b.stage = 'open'
-        AND (i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR i.money_warning = 1))
-    SELECT 1 FROM newcomer i JOIN temp.draft_row d ON d.lookalike = i.lookalike
-    WHERE i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY'
-    UNION ALL
-    SELECT 1 FROM newcomer i JOIN temp.draft_row d ON ${SAME_XTL} WHERE d.state = 'READY' LIMIT 1`)
-  const refundSince = db.prepare(`
-    SELECT 1 FROM instruction i
-    WHERE EXISTS (SELECT 1 FROM temp.draft_order) AND i.id > ? AND i.account_id = ? AND i.batch_id <> ? AND i.operation = 'REFUND'
-      AND i.order_key IN (SELECT order_key FROM temp.draft_order) LIMIT 1`)
-  const answeredSince = db.prepare(`
-    SELECT 1 FROM temp.draft_row d JOIN instruction i ON i.id = d.supersedes
-    WHERE i.state NOT IN ('FAILED', 'CANCELLED') OR EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}) LIMIT 1`)
-  const accountId = Number(header.accountId)
-  return () => {
-    // A late answer may have said that a row was executed which is about to run again.
-    if (answeredSince.get() !== undefined) return true
-    // A message may look like a row of this file, have its xtl_order_id, or refund an order of it.
-    if (newcomer.get(seen.id, accountId) !== undefined) return true
-    return refundSince.get(seen.id, accountId, batchId) !== undefined && !stillFits(db, header)
-  }
 }
 
 /** A row that runs again takes its reference over from the one before. */

@@ -4,24 +4,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Draft, DraftHeader, DraftRow } from '../../domain/draft.ts'
 import { assert, Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
+import { DRAFT_FAULT } from '../texts/draft.ts'
 import type { Committer } from './commit.ts'
-import { causesIn, faultsIn, rejectsIn } from './draft-faults.ts'
 import { recordDraft } from './draft-recording.ts'
+import { dropDraftTables, makeDraftTables } from './draft-tables.ts'
 import { prepareNamed } from './named.ts'
-import { lookalikesOf, review, type SeenUpTo } from './review.ts'
+import { createReading, review, type SeenUpTo } from './review.ts'
 import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, NO_COLUMNS, toColumns } from './rows.ts'
 import { whyNotWritten } from './transaction.ts'
-
-const TABLES = `
-  DROP TABLE IF EXISTS temp.draft_row;
-  DROP TABLE IF EXISTS temp.draft_fault;
-  CREATE TEMP TABLE draft_row (
-    row_no INTEGER PRIMARY KEY, line INTEGER, cells TEXT, state TEXT, reference TEXT, holds_reference INTEGER, run_key TEXT,
-    operation TEXT, amount_minor INTEGER, currency TEXT, order_id TEXT, order_key TEXT, vault_id TEXT, xtl_order_id TEXT,
-    save_card INTEGER, details TEXT, execute_at INTEGER, content TEXT, lookalike TEXT, due_at INTEGER, attempt INTEGER,
-    ever_in_doubt INTEGER NOT NULL DEFAULT 0, completed_at INTEGER, reason TEXT, duplicate_of INTEGER, supersedes INTEGER,
-    came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER, lost_row INTEGER);
-  CREATE TEMP TABLE draft_fault (row_no INTEGER, line INTEGER, column_name TEXT, value TEXT, problem TEXT, remedy TEXT);`
 
 export interface DraftEnds {
   /** Makes the id of the new batch. */
@@ -31,7 +21,7 @@ export interface DraftEnds {
 }
 
 export function openDraftOn(db: DatabaseSync, committer: Committer, header: DraftHeader, ends: DraftEnds): Draft {
-  db.exec(TABLES)
+  makeDraftTables(db)
   const adding = openAdding(db, header)
   let amountsUnread = 0
   const seen: SeenUpTo = { id: Number.MAX_SAFE_INTEGER }
@@ -40,9 +30,7 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
   function close(): void {
     if (!open) return
     open = false
-    db.exec(
-      'DROP TABLE IF EXISTS temp.draft_row; DROP TABLE IF EXISTS temp.draft_fault; DROP TABLE IF EXISTS temp.draft_order; DROP TABLE IF EXISTS temp.draft_repeat',
-    )
+    dropDraftTables(db)
     ends.release()
   }
 
@@ -69,10 +57,7 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
         throw toDraftFault(error)
       }
     },
-    faults: () => faultsIn(db),
-    causes: async (limit) => causesIn(db, limit),
-    rejects: () => rejectsIn(db),
-    lookalikes: () => lookalikesOf(db),
+    ...createReading(db),
     async record(actor, signal) {
       assert(open, 'a closed draft was recorded')
       assert(header.lookOnly !== true, 'a draft that was only to be looked at was recorded')
@@ -102,7 +87,7 @@ function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => v
     `INSERT INTO temp.draft_row (row_no, line, cells, state, holds_reference, run_key, due_at, attempt, came_batch, came_row, ${INSTRUCTION_COLUMNS})
     VALUES (:rowNo, :line, :cells, :state, :holds, :runKey, :dueAtMs, 0, :cameBatch, :cameRow, ${INSTRUCTION_PARAMETERS})`,
   )
-  const insertFault = db.prepare('INSERT INTO temp.draft_fault VALUES (?, ?, ?, ?, ?, ?)')
+  const insertFault = db.prepare(`INSERT INTO temp.${DRAFT_FAULT} VALUES (?, ?, ?, ?, ?, ?)`)
   return (row) => {
     const asked = row.instruction === null ? NO_COLUMNS : toColumns(row.instruction)
     const { rowNo, line, reference, cells, cameFrom = null, money = null } = row

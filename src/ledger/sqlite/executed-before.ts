@@ -3,12 +3,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { executedBeforeReason } from '../rules/unanswered.ts'
+import { EXECUTED } from '../texts/conditions.ts'
 import { findRow } from './found.ts'
 import type { OpenRow, RecordMove, SettlingRow } from './moves.ts'
 import { openCanaryEnd } from './pauses.ts'
-
-/** Rows `e` under the reference of row `i` that an answer said were executed, beside what their state tells. */
-export const EXECUTED = 'e.account_id = i.account_id AND e.reference = i.reference AND e.money_warning = 1'
 
 type WaitingRow = Pick<OpenRow, 'id' | 'state' | 'attempt' | 'operation' | 'currency' | 'amount_minor'> &
   Pick<SettlingRow, 'batch_id' | 'account_id' | 'canary'> & { readonly warning: string }

@@ -1,4 +1,4 @@
-// What statements find, and words inside them. Which columns a statement has is known by its text alone, so a caller says it, and no cast is needed.
+// What statements find. Which columns a statement has is known by its text alone, so a caller says it, and no cast is needed.
 
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 
@@ -11,9 +11,4 @@ export function findRow<Row>(
 
 export function findRows<Row>(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
   return statement.all(...values) as Row[]
-}
-
-/** Inside `IN (…)`. Of words of the program only: nothing is escaped. */
-export function listOf(words: readonly string[]): string {
-  return words.map((word) => `'${word}'`).join(', ')
 }

@@ -6,18 +6,19 @@ import { MESSAGE_FIELDS } from '../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../domain/message.ts'
 import type { IntakeMessage } from '../../ports/ledger/intake.ts'
 import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../rules/arriving.ts'
-import { type LikeRow, likenessText } from '../rules/lookalikes.ts'
+import { likenessText } from '../rules/lookalikes.ts'
 import type { Refund } from '../rules/refunding.ts'
+import { type Arriving, likeRowOf } from '../texts/lookalikes.ts'
+import { refundBeyondSale, refundsBefore } from '../texts/refunds.ts'
+import { xtlTaken } from '../texts/xtl-order-ids.ts'
 import { openAccepting } from './copies/identity.ts'
 import { findRow } from './found.ts'
-import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { prepareNamed } from './named.ts'
 import { openOddReferences } from './odd-references.ts'
 import { openDigests, openRecorded } from './recorded.ts'
-import { openRefundCheck } from './refunds.ts'
 import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, type InstructionColumns, toColumns } from './rows.ts'
+import { openRunning } from './run-script.ts'
 import type { Tally } from './tally.ts'
-import { openXtlCheck } from './xtl-order-ids.ts'
 
 export function openMessageRecording(
   db: DatabaseSync,
@@ -81,29 +82,30 @@ function openReferences(db: DatabaseSync): (accountId: AccountId, reference: str
 
 /** What in the record speaks against the message; null: nothing. */
 function openObjections(db: DatabaseSync): (message: IntakeMessage, row: InstructionColumns) => string | null {
-  const likeRow = db.prepare(`
-    SELECT i.batch_id AS batchId, i.row_no AS rowNo, i.reference, i.state || CASE i.money_warning WHEN 1 THEN '; ' || i.warning ELSE '' END AS state
-    FROM instruction i WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
-      SELECT $lookalike AS lookalike, $reference AS reference, $runKey AS run_key) d)`)
-  const refunds = openRefundCheck(db)
-  const xtlTaken = openXtlCheck(db)
+  const run = openRunning(db)
 
   /** Why the message looks like an instruction that is already here; null when it does not. */
   function likeness(message: IntakeMessage, row: InstructionColumns, refund: Refund | null): string | null {
-    const { lookalike, reference } = row
-    if (message.allowLookalike || lookalike === null) return null
-    const asked = { ...lookalikeSince(message), lookalike, reference, runKey: message.runKey }
-    const found = findRow<LikeRow>(likeRow, asked)
+    if (message.allowLookalike || row.lookalike === null) return null
+    const found = run(likeRowOf(arrivingOf(message, row), row.lookalike))
     if (found !== undefined) return likenessText(found)
-    const before = refund === null ? null : refunds.refundedBefore(message.accountId, refund)
+    const before = refund === null ? null : run(refundsBefore(message.accountId, refund))
     return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
   }
 
   return (message, row) => {
     const refund = refundOf(row)
-    const beyond = refund === null ? null : refunds.beyondSale(message.accountId, refund)
-    return beyond ?? xtlTaken(message, row) ?? likeness(message, row, refund)
+    const beyond = refund === null ? null : run(refundBeyondSale(message.accountId, refund))
+    const taken = () => run(xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation))
+    return beyond ?? taken() ?? likeness(message, row, refund)
   }
+}
+
+function arrivingOf(
+  { accountId, nowMs, lookalikeDays, runKey }: IntakeMessage,
+  { reference }: InstructionColumns,
+): Arriving {
+  return { accountId, nowMs, lookalikeDays, runKey, reference }
 }
 
 function refundOf(row: InstructionColumns): Refund | null {

@@ -1,5 +1,5 @@
-// References with invisible characters, recorded before such were refused. Written without them they look the same to a
-// person and would be new: what was sent under the one would be sent again under the other. So both are one reference.
+// References with invisible characters, recorded before such were refused: which are there, and each looked up by itself. Why
+// stands in `texts/odd-references.ts`, with those of a draft.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { asRead } from '../../domain/identifier.ts'
@@ -31,17 +31,4 @@ export function openOddReferences(db: DatabaseSync): (reference: string, account
   return (reference, accountId) =>
     (find.get(asRead(reference), accountId === null ? null : Number(accountId)) as { reference: string | null })
       .reference
-}
-
-/** Before references are compared with anything. */
-export function nameAsRecorded(db: DatabaseSync, accountId: AccountId): void {
-  const account = Number(accountId)
-  if (db.prepare('SELECT 1 FROM odd_reference WHERE account_id = ? LIMIT 1').get(account) === undefined) return
-  db.prepare(`
-    UPDATE temp.draft_row AS d SET reference = o.reference
-    FROM (SELECT as_read, min(reference) AS reference FROM odd_reference WHERE account_id = ?1 GROUP BY as_read) o
-    WHERE o.as_read = replace(d.reference, ' ', '')
-      AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.account_id = ?1 AND i.reference = d.reference AND i.holds_reference = 1)`).run(
-    account,
-  )
 }

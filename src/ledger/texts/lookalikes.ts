@@ -2,8 +2,15 @@
 // rule for the rows of a file and for messages.
 
 import type { AccountId } from '../../domain/ids.ts'
-import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE, COUNTS_IF_SENT_TWICE, lookalikeWindow } from '../rules/lookalikes.ts'
-import { listOf } from './found.ts'
+import {
+  COUNTS_ALWAYS,
+  COUNTS_FOR_A_WHILE,
+  COUNTS_IF_SENT_TWICE,
+  type LikeRow,
+  lookalikeWindow,
+} from '../rules/lookalikes.ts'
+import { listOf } from './conditions.ts'
+import { one, type Script } from './script.ts'
 
 const OTHER_RUN_KEY = 'i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key'
 const ONE_OF_SEVERAL = `i.state IN (${listOf(COUNTS_IF_SENT_TWICE)}) AND i.ever_in_doubt = 1 AND i.attempt > 1`
@@ -18,16 +25,16 @@ const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)
  * `lookalikeSince`.
  */
 export const STILL_COUNTS = `b.stage = 'open' AND CASE
-      WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN 1
-      WHEN i.state NOT IN (${listOf(COUNTS_FOR_A_WHILE)}) AND i.money_warning = 0 AND NOT (${ONE_OF_SEVERAL}) THEN 0
-      WHEN ${OTHER_RUN_KEY} THEN ${SENT_AT} >= $otherRunKeySince
-      WHEN i.state = 'IN_DOUBT' THEN 1
-      ELSE ${SENT_AT} >= $approvedSince END`
+      WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN TRUE
+      WHEN i.state NOT IN (${listOf(COUNTS_FOR_A_WHILE)}) AND i.money_warning = 0 AND NOT (${ONE_OF_SEVERAL}) THEN FALSE
+      WHEN ${OTHER_RUN_KEY} THEN ${SENT_AT} >= :otherRunKeySince
+      WHEN i.state = 'IN_DOUBT' THEN TRUE
+      ELSE ${SENT_AT} >= :approvedSince END`
 
 /** The latest row that row `d` looks like; NULL: none. */
 export const RECORDED_LOOKALIKE = `
   SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
-  WHERE i.account_id = $account AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
+  WHERE i.account_id = :account AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
     AND ${STILL_COUNTS}`
 
 export interface LookalikeSince {
@@ -40,4 +47,22 @@ export interface LookalikeSince {
 export function lookalikeSince({ accountId, nowMs, lookalikeDays }: LookalikeSince) {
   const { approvedSinceMs, otherRunKeySinceMs } = lookalikeWindow(nowMs, lookalikeDays)
   return { account: accountId, approvedSince: approvedSinceMs, otherRunKeySince: otherRunKeySinceMs }
+}
+
+/** What is compared of an instruction that comes by itself. */
+export interface Arriving extends LookalikeSince {
+  readonly reference: string
+  readonly runKey: string | null
+}
+
+const LIKE_ROW = `
+  SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.reference,
+    i.state || CASE i.money_warning WHEN 1 THEN '; ' || i.warning ELSE '' END AS state
+  FROM instruction i WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
+    SELECT :lookalike AS lookalike, :reference AS reference, :runKey AS run_key) d)`
+
+/** Of an instruction that comes by itself: the latest row that it looks like. */
+export function* likeRowOf(arriving: Arriving, lookalike: string): Script<LikeRow | undefined> {
+  const { reference, runKey } = arriving
+  return yield* one<LikeRow>(LIKE_ROW, { ...lookalikeSince(arriving), lookalike, reference, runKey })
 }

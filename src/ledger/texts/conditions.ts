@@ -1,0 +1,12 @@
+// What is said of recorded rows in more than one text.
+
+/** Inside `IN (…)`. Of words of the program only: nothing is escaped. */
+export function listOf(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ')
+}
+
+/** Rows `e` under the reference of row `i` that an answer said were executed, beside what their state tells. */
+export const EXECUTED = 'e.account_id = i.account_id AND e.reference = i.reference AND e.money_warning = 1'
+
+/** When an older state was put back last; NULL: never. What was recorded between its last record and then is lost. */
+export const LAST_RESTORED_AT = "(SELECT max(r.at) FROM act r WHERE r.what = 'adopt' AND r.reason LIKE '--restored: %')"

@@ -1,0 +1,249 @@
+// A draft held against the record: what is bad, what is recorded already, what looks like another row, and what it adds up to.
+
+import type { Total } from '../../domain/batch.ts'
+import type { DraftHeader, DraftReview, Extent, Lookalike } from '../../domain/draft.ts'
+import { Fault } from '../../domain/fault.ts'
+import type { Currency } from '../../domain/money.ts'
+import type { State } from '../../domain/states.ts'
+import { MOST_MINOR } from '../rules/arriving.ts'
+import { EXECUTED, LAST_RESTORED_AT } from './conditions.ts'
+import { DRAFT_FAULT, RETRIED, retriedBy } from './draft.ts'
+import { countFaults } from './faults.ts'
+import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
+import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
+import { nameAsRecorded } from './odd-references.ts'
+import { markRepeats, meetRefunds, ROUGH_SUM } from './refunds.ts'
+import { all, allExact, change, count, one, type Script } from './script.ts'
+import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
+
+export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsUnread'>> {
+  yield* compare(header)
+  const lookalikes = yield* findLookalikes(header)
+  const accepted = yield* countRows('READY')
+  const duplicate = yield* countRows('DUPLICATE')
+  const invalid = yield* countRows('INVALID')
+  return {
+    rows: accepted + duplicate + invalid,
+    accepted,
+    duplicate,
+    invalid,
+    lookalikes,
+    heldByDoubt: yield* countHeldByDoubt(header),
+    unidentified: yield* countUnidentified(header),
+    again: yield* countAgain(header),
+    totals: yield* totalsOf("state = 'READY'"),
+    totalsRead: yield* totalsOf('operation IS NOT NULL OR amount_minor IS NOT NULL'),
+    extents: yield* extents(),
+    faults: yield* countFaults(),
+  }
+}
+
+function* compare(header: DraftHeader): Script<void> {
+  yield* refuseBoundless()
+  yield* nameAsRecorded(header.accountId)
+  if (header.fedBack) yield* identifyLines(header)
+  yield* refuseRepeats()
+  yield* meetRecorded(header)
+  if (header.fedBack) yield* meetLines(header)
+  yield* refuseExecuted(header)
+  yield* refuseFaulty() // rows that cannot be sent refund nothing
+  yield* refuseXtlRepeats()
+  yield* refuseFaulty()
+  yield* refuseXtlTaken(header)
+  yield* meetRefunds(header)
+  yield* refuseFaulty()
+}
+
+function* countRows(state: State): Script<number> {
+  return yield* count('SELECT count(*) AS n FROM draft_row WHERE state = :state', { state })
+}
+
+function* refuseBoundless(): Script<void> {
+  const found = yield* one<{ sum: number }>(`SELECT ${ROUGH_SUM} AS sum FROM draft_row`)
+  if (found!.sum <= MOST_MINOR) return
+  throw new Fault(
+    'refused',
+    'The amounts of this file add up to more than can be counted exactly. Nothing was recorded and nothing was sent. Check the amounts, or send it in parts.',
+  )
+}
+
+function* refuseRepeats(): Script<void> {
+  yield* change(`
+    INSERT INTO ${DRAFT_FAULT}
+    SELECT d.row_no, d.line, 'reference', d.reference, 'the reference stands in more than one row of this file (line ' ||
+      (SELECT min(o.line) FROM draft_row o WHERE o.reference = d.reference AND o.row_no <> d.row_no) || ')',
+      'give every row a reference of its own, or take the row out if it was entered twice'
+    FROM draft_row d
+    WHERE d.reference IN (SELECT reference FROM draft_row GROUP BY reference HAVING count(*) > 1)`)
+}
+
+/** A look at a file takes no lock, so that another submit may be under way: what it has not finished is not there yet. */
+const IS_VISIBLE = "EXISTS (SELECT 1 FROM batch v WHERE v.id = i.batch_id AND v.stage = 'open')"
+
+/** Which parts of the content differ, as a list for people. */
+const DIFFERENCES = `ltrim(
+  CASE WHEN d.operation IS DISTINCT FROM i.operation THEN ', operation' ELSE '' END ||
+  CASE WHEN d.amount_minor IS DISTINCT FROM i.amount_minor THEN ', amount' ELSE '' END ||
+  CASE WHEN d.currency IS DISTINCT FROM i.currency THEN ', currency' ELSE '' END ||
+  CASE WHEN d.order_key IS DISTINCT FROM i.order_key THEN ', order id' ELSE '' END ||
+  CASE WHEN ltrim(d.vault_id, '0') IS DISTINCT FROM ltrim(i.vault_id, '0') THEN ', vault id' ELSE '' END ||
+  CASE WHEN d.execute_at IS DISTINCT FROM i.execute_at THEN ', execute_at' ELSE '' END, ', ')`
+
+/** A reference that is recorded already is the same instruction again, or an error. */
+function* meetRecorded(header: DraftHeader): Script<void> {
+  yield* refuseOtherContent(header)
+  yield* runAgain(header)
+  yield* repeat(header)
+}
+
+function* refuseOtherContent({ accountId: account }: DraftHeader): Script<void> {
+  yield* change(
+    `
+    INSERT INTO ${DRAFT_FAULT}
+    SELECT d.row_no, d.line, 'reference', d.reference,
+      'the reference is recorded with other content: ' || ${DIFFERENCES} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
+      'use a new reference only for a new instruction: it is sent beside the recorded one, not in its place'
+    FROM draft_row d JOIN instruction i ON i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
+    WHERE d.state = 'READY' AND d.content <> i.content`,
+    { account },
+  )
+}
+
+/** What was asked to run again, if it was not executed. An INVALID row holds no reference. */
+function* runAgain(header: DraftHeader): Script<void> {
+  yield* change(
+    `
+    UPDATE draft_row AS d SET supersedes = i.id, attempt = i.attempt, ever_in_doubt = i.ever_in_doubt
+    FROM instruction i
+    WHERE d.state = 'READY' AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
+      AND d.content = i.content AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}) AND i.state IN (${RETRIED})`,
+    { account: header.accountId, ...retriedBy({ retry: header.retry.filter((status) => status !== 'INVALID') }) },
+  )
+}
+
+function* repeat({ accountId: account, nowMs: now }: DraftHeader): Script<void> {
+  yield* change(
+    `
+    UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = :now
+    FROM instruction i
+    WHERE d.state = 'READY' AND d.supersedes IS NULL AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
+      AND d.content = i.content`,
+    { account, now },
+  )
+}
+
+function* refuseFaulty(): Script<void> {
+  yield* change(`
+    UPDATE draft_row AS d SET state = 'INVALID', holds_reference = 0, duplicate_of = NULL, supersedes = NULL, attempt = 0, ever_in_doubt = 0,
+      reason = (SELECT string_agg(coalesce(f.column_name || ': ', '') || f.problem, '; ' ORDER BY f.id) FROM draft_fault f WHERE f.row_no = d.row_no)
+    WHERE d.row_no IN (SELECT row_no FROM draft_fault)`)
+}
+
+/** Marks accepted rows that look like an earlier row of the file or a recorded one under another reference; counts them. */
+function* findLookalikes(header: DraftHeader): Script<number> {
+  yield* change(`
+    UPDATE draft_row AS d SET like_row = (
+      SELECT min(o.row_no) FROM draft_row o WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY')
+    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`)
+  yield* change(
+    `
+    UPDATE draft_row AS d SET like_recorded = (${RECORDED_LOOKALIKE})
+    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`,
+    lookalikeSince(header),
+  )
+  yield* markRepeats()
+  yield* findLost()
+  return yield* count(
+    'SELECT count(*) AS n FROM draft_row WHERE like_row IS NOT NULL OR like_recorded IS NOT NULL OR lost_row IS NOT NULL',
+  )
+}
+
+/** Marks rows that are to run again and had ended when an older state was put back: in what was lost they may have run again. */
+function* findLost(): Script<void> {
+  const found = yield* one<{ restoredAt: number | null }>(`SELECT ${LAST_RESTORED_AT} AS "restoredAt"`)
+  const { restoredAt } = found!
+  if (restoredAt === null) return
+  yield* change(
+    `
+    UPDATE draft_row AS d SET lost_row = (
+      SELECT i.id FROM instruction i JOIN batch b ON b.id = i.batch_id
+      WHERE coalesce(i.completed_at, b.created_at) <= :restoredAt AND i.id = coalesce(d.supersedes, (
+        SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row)))
+    WHERE d.state = 'READY'`,
+    { restoredAt },
+  )
+}
+
+function* countHeldByDoubt({ accountId: account }: DraftHeader): Script<number> {
+  return yield* count(
+    `
+    SELECT count(*) AS n FROM draft_row d WHERE d.state = 'READY' AND d.order_key IS NOT NULL AND EXISTS (
+      SELECT 1 FROM instruction i WHERE i.account_id = :account AND i.order_key = d.order_key AND i.order_key IS NOT NULL
+        AND i.state = 'IN_DOUBT')`,
+    { account },
+  )
+}
+
+const LOOKALIKES = `
+    SELECT d.row_no AS "rowNo", d.line, d.reference, i.batch_id AS "batchId", coalesce(o.row_no, i.row_no) AS "likeRowNo",
+      coalesce(o.reference, i.reference) AS "likeReference", CASE WHEN o.row_no IS NULL THEN i.state END AS "likeState",
+      CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost,
+      CASE WHEN d.lost_row IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS "refundedMinor",
+      p.before_currency AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
+    FROM draft_row d
+    LEFT JOIN draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
+    LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded) AND o.row_no IS NULL
+    LEFT JOIN draft_repeat p ON p.row_no = d.row_no
+    WHERE d.row_no > :last AND (d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.lost_row IS NOT NULL)
+    ORDER BY d.row_no LIMIT :most`
+
+/** Those after row `last`. */
+export function* lookalikesAfter(last: number, most: number): Script<Lookalike[]> {
+  return (yield* all<FoundLookalike>(LOOKALIKES, { last, most })).map(toLookalike)
+}
+
+interface FoundLookalike extends Pick<Lookalike, 'rowNo' | 'line' | 'reference' | 'moneyWarning'> {
+  readonly batchId: string | null
+  readonly likeRowNo: number
+  readonly likeReference: string
+  readonly likeState: State | null
+  readonly lost: number
+  readonly refundedMinor: string | null
+  readonly currency: Currency | null
+}
+
+function toLookalike(found: FoundLookalike): Lookalike {
+  const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, refundedMinor, currency } = found
+  return {
+    ...{ rowNo, line, reference },
+    like: { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState },
+    lost: found.lost === 1,
+    refundedBefore: refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency },
+    moneyWarning: found.moneyWarning,
+  }
+}
+
+function* totalsOf(where: string): Script<Total[]> {
+  const rows = yield* allExact<Omit<Total, 'count'> & { count: bigint }>(`
+    SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, count(*) AS count,
+      CAST(coalesce(sum(amount_minor), 0) AS BIGINT) AS "amountMinor"
+    FROM draft_row WHERE ${where} GROUP BY 1, 2 ORDER BY 1, 2`)
+  return rows.map((row) => ({ ...row, count: Number(row.count) }))
+}
+
+function* extents(): Script<Extent[]> {
+  type Found = Pick<Extent, 'operation' | 'currency'> & Record<'least' | 'most' | 'leastLine' | 'mostLine', bigint>
+  const found = yield* allExact<Found>(`
+    SELECT e.operation, e.currency, e.least, e.most, min(CASE WHEN d.amount_minor = e.least THEN d.line END) AS "leastLine",
+      min(CASE WHEN d.amount_minor = e.most THEN d.line END) AS "mostLine"
+    FROM (SELECT operation, currency, min(amount_minor) AS least, max(amount_minor) AS most FROM draft_row
+      WHERE state = 'READY' AND amount_minor IS NOT NULL GROUP BY 1, 2) e
+    JOIN draft_row d ON d.state = 'READY' AND d.operation = e.operation AND d.currency = e.currency
+    GROUP BY 1, 2, 3, 4 ORDER BY 1, 2`)
+  return found.map(({ operation, currency, least, most, leastLine, mostLine }) => ({
+    operation,
+    currency,
+    smallest: { line: Number(leastLine), amountMinor: least },
+    largest: { line: Number(mostLine), amountMinor: most },
+  }))
+}
