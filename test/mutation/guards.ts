@@ -32,6 +32,7 @@ const CANARY = 'test/ledger/rules/canary.test.ts'
 const ACCOUNTS = 'test/ledger/rules/accounts.test.ts'
 const ALARMING = 'test/ledger/rules/alarming.test.ts'
 const UNANSWERED = 'test/ledger/rules/unanswered.test.ts'
+const ENGINES = 'test/ledger/texts/engines.integration.test.ts'
 const DRAFT = 'test/ledger/sqlite/draft.integration.test.ts'
 const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
@@ -2350,6 +2351,27 @@ export const GUARDS: readonly Guard[] = [
     guard: 'const SUM = `CASE WHEN ${ROUGH_SUM} < ${LARGEST}.0 THEN CAST(${ROUGH_SUM} AS BIGINT) ELSE ${LARGEST} END`',
     without: "const SUM = 'coalesce(sum(amount_minor), 0)'",
     tests: [LEDGER],
+  },
+  {
+    name: 'what a file adds to such an order stops at 64 bits, in every engine',
+    file: 'src/ledger/texts/refunds.ts',
+    guard: 'WHEN coalesce(o.refunded_minor, 0) > ${LARGEST} - ${addend} THEN ${LARGEST}',
+    without: 'WHEN FALSE THEN ${LARGEST}',
+    tests: [ENGINES],
+  },
+  {
+    name: 'every engine knows a reference that was made up for a row with a bad one',
+    file: 'src/ledger/texts/dialect.ts',
+    guard: "~ '[0-9a-f]-[0-9].*${UNREAD_REFERENCE}$'",
+    without: "~ '[0-9]-[0-9].*${UNREAD_REFERENCE}$'",
+    tests: [ENGINES],
+  },
+  {
+    name: 'every engine compares with NULL',
+    file: 'src/ledger/texts/review.ts',
+    guard: 'd.currency IS DISTINCT FROM i.currency',
+    without: 'd.currency IS NOT i.currency',
+    tests: [ENGINES],
   },
   {
     name: 'a message is not looked through beyond its size',

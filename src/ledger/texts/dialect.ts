@@ -28,6 +28,11 @@ export const SQLITE: Dialect = {
   },
 }
 
+export const POSTGRES: Dialect = {
+  parameter: '$',
+  words: { position: 'strpos', is_made_up: `~ '[0-9a-f]-[0-9].*${UNREAD_REFERENCE}$'` },
+}
+
 /** A text as an engine takes it: with numbered parameters, and their names in that order. */
 export interface Spelled {
   readonly text: string
