@@ -12,7 +12,7 @@ import { Queue, Worker } from 'bullmq'
 import { Pool } from 'undici'
 import { accountOf } from '../src/app/accounts.ts'
 import { openInstructionFile } from '../src/app/instruction-file.ts'
-import { makeRecord, openRecord } from '../src/app/ledger.ts'
+import { makeLedger, openLedger } from '../src/app/ledger.ts'
 import { takeWorkerLock } from '../src/app/locks.ts'
 import { openRedis } from '../src/app/redis.ts'
 import { prepareSubmission } from '../src/app/submission.ts'
@@ -117,8 +117,8 @@ async function timeInChild(which: string, url: string): Promise<number> {
 /** From the first look for work to the last settled row, every claim and settlement committed with full fsync. */
 async function timeSlices(): Promise<void> {
   const app = await loadApp({ env: process.env, as: null, logLevel: 'silent', spelling: () => null })
-  await makeRecord(app)
-  const ledger = await openRecord(app)
+  await makeLedger(app)
+  const ledger = await openLedger(app)
   const path = join(app.config.dataDir, 'rows.csv')
   const lines = Array.from(
     { length: rows },

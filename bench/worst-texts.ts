@@ -9,7 +9,7 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readAnswer } from '../src/gateway/answered.ts'
-import { openScrub } from '../src/gateway/scrub.ts'
+import { createScrub } from '../src/gateway/scrub.ts'
 import { surveyFile } from '../src/ingest/inspect-file.ts'
 import { LIMITS } from '../src/ingest/limits.ts'
 import { parseMessage } from '../src/ingest/message.ts'
@@ -128,7 +128,7 @@ function timed(work: () => unknown): number {
   return (user + system) / 1e3
 }
 
-const scrub = openScrub({ username: 'contract-key-4711', secrets: ['s3cret-pass-of-ours'] })
+const scrub = createScrub({ username: 'contract-key-4711', secrets: ['s3cret-pass-of-ours'] })
 const SENT = { orderId: '1', xtlOrderId: null, money: null }
 const MESSAGE = { schema_version: 1, reference: 'r', transaction_type: 'CANCEL', request_ref_po_id: '1' }
 

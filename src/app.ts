@@ -7,10 +7,10 @@ import { actorOf, SYSTEM } from './actor.ts'
 import { systemClock } from './app/clock.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Actor } from './domain/actor.ts'
-import { type Hidden, openTextScrub } from './domain/text-scrub.ts'
+import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
 import { looseningIn } from './domain/tls.ts'
 import type { Spelling } from './domain/words.ts'
-import { openLog } from './log.ts'
+import { createLog } from './log.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 
@@ -52,8 +52,8 @@ export function createApp(
   return {
     config,
     clock: systemClock,
-    log: openLog({ level: config.logLevel ?? logLevel, hidden }),
-    scrub: openTextScrub(hidden),
+    log: createLog({ level: config.logLevel ?? logLevel, hidden }),
+    scrub: createTextScrub(hidden),
     loosening,
     spelling,
     actor: actorOf(as, SYSTEM),

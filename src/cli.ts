@@ -11,10 +11,10 @@ import { AS_HELP, JSON_HELP } from './cli/options.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
 import { assertFitTexts } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
-import { openTerminal } from './commands/terminal.ts'
+import { createTerminal } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
-import { openTextScrub } from './domain/text-scrub.ts'
+import { createTextScrub } from './domain/text-scrub.ts'
 import { visible } from './domain/visible.ts'
 import { commandLine, errorText } from './present/command-line.ts'
 import { EXIT, exitCodeOfError } from './present/exit-codes.ts'
@@ -52,8 +52,8 @@ function reportError(error: unknown, json: boolean, opened?: (text: string) => s
   if (error instanceof CommanderError)
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
-  const terminal = openTerminal(json, process.stdout, process.stderr)
-  const scrub = opened ?? openTextScrub({ secrets: secretsIn(process.env), usernames: [] })
+  const terminal = createTerminal(json, process.stdout, process.stderr)
+  const scrub = opened ?? createTextScrub({ secrets: secretsIn(process.env), usernames: [] })
   // Faults are our own words, except that those of a configuration quote it. Other errors may quote anything.
   const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub
   const message = clean(errorText(error))
@@ -110,7 +110,7 @@ function toProgram(): Command {
 }
 
 function actsOf(program: Command): { act: Act; actAlone: ActAlone } {
-  const terminalOf = ({ json = false }: GlobalOptions) => openTerminal(json, process.stdout, process.stderr)
+  const terminalOf = ({ json = false }: GlobalOptions) => createTerminal(json, process.stdout, process.stderr)
   return {
     async act(action, logLevel = 'error') {
       const given = givenTo(program)

@@ -2,7 +2,7 @@
 
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino'
 import { maskCardData } from './domain/card-secrets.ts'
-import { type Hidden, openTextScrub } from './domain/text-scrub.ts'
+import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
 import { visibleJson } from './domain/visible.ts'
 
 export type Log = Logger
@@ -17,8 +17,8 @@ export interface LogRequest {
 
 const NOTHING_HIDDEN: Hidden = { secrets: [], usernames: [] }
 
-export function openLog(request: LogRequest): Log {
-  const scrub = openScrub(request.hidden ?? NOTHING_HIDDEN)
+export function createLog(request: LogRequest): Log {
+  const scrub = createScrub(request.hidden ?? NOTHING_HIDDEN)
   return pino(
     {
       level: request.level,
@@ -77,8 +77,8 @@ const NUMBER = /-?\d[\d.eE+-]*/g
  * A scrub of finished lines. Strings are looked at as they read, not as JSON writes them (`\u00004111…` hides a card
  * number from a search of the line), and each is put back as a whole string, so that the line stays JSON.
  */
-function openScrub(hidden: Hidden): (line: string) => string {
-  const scrubText = openTextScrub(hidden)
+function createScrub(hidden: Hidden): (line: string) => string {
+  const scrubText = createTextScrub(hidden)
   const scrubRest = (text: string) =>
     maskCardData(text).replace(NUMBER, (number) => {
       const scrubbed = scrubText(number)

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Fault } from '../src/domain/fault.ts'
-import { type Log, openLog } from '../src/log.ts'
+import { createLog, type Log } from '../src/log.ts'
 
 const PAN = '4111111111111111'
 
@@ -11,7 +11,7 @@ const PAN = '4111111111111111'
 function openTestLog(secrets: readonly string[] = []): { log: Log; lines: string[] } {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
-  return { log: openLog({ level: 'trace', hidden: { secrets, usernames: [] }, destination }), lines }
+  return { log: createLog({ level: 'trace', hidden: { secrets, usernames: [] }, destination }), lines }
 }
 
 /** The one line that `write` makes, as text and as what it says. */
@@ -108,7 +108,7 @@ test('of a username no more than its beginning gets past the line', () => {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
   const hidden = { secrets: ['api-key-4711-and-more'], usernames: ['api-key-4711', '47114711'] }
-  const log = openLog({ level: 'trace', hidden, destination })
+  const log = createLog({ level: 'trace', hidden, destination })
   log.info({ user: 'api-key-4711', n: 47114711 }, 'api-key-4711 and api-key-4711-and-more')
   expect(JSON.parse(lines[0] as string)).toMatchObject({ user: 'api-…11', n: '47…', msg: 'api-…11 and [secret]' })
 })
@@ -143,7 +143,7 @@ test('a plain line is not touched', () => {
 
 test('nothing is written below the level', () => {
   const lines: string[] = []
-  const log = openLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } })
+  const log = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } })
   log.info('quiet')
   log.warn('loud')
   expect(lines).toHaveLength(1)

@@ -1,4 +1,4 @@
-// The ledger of the data directory. Only `makeRecord` makes one.
+// The ledger of the data directory. Only `makeLedger` makes one.
 
 import type { App } from '../app.ts'
 import { messageOf } from '../domain/errors.ts'
@@ -11,34 +11,34 @@ import { assertOwnDirectory, ledgerExists, makeDataDir } from './data-directory.
 import { witnessDirsOf } from './witness.ts'
 
 /** Makes the record of the data directory, which nothing else does. `made`: there was none. */
-export async function makeRecord(app: App): Promise<{ ledgerId: string; made: boolean }> {
+export async function makeLedger(app: App): Promise<{ ledgerId: string; made: boolean }> {
   makeDataDir(app)
   assertOwnDirectory(app.config.dataDir)
-  const { makeLedger } = await import('../ledger/sqlite/open-file.ts')
-  return makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app, true) })
+  const sqlite = await import('../ledger/sqlite/open-file.ts')
+  return sqlite.makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app, true) })
 }
 
 /** The ledger of the data directory. Faults where there is none. */
-export async function openRecord(app: App): Promise<FileLedger> {
+export async function openLedger(app: App): Promise<FileLedger> {
   assertOwnDirectory(app.config.dataDir)
   assertClock(app)
-  const { openLedger } = await import('../ledger/sqlite/ledger.ts')
+  const sqlite = await import('../ledger/sqlite/ledger.ts')
   const { ledger: path, submitLock: submitLockPath } = app.paths
-  return openLedger({ path, submitLockPath, witnessDirs: await witnessDirsOf(app), die: dieOf(app) })
+  return sqlite.openLedger({ path, submitLockPath, witnessDirs: await witnessDirsOf(app), die: dieOf(app) })
 }
 
 /** Faults where there is no ledger: before a large file is read for it. */
-export async function assertRecord(app: App): Promise<void> {
+export async function assertLedger(app: App): Promise<void> {
   if (ledgerExists(app)) return
   const { noLedgerFault } = await import('../ledger/sqlite/open-file.ts')
   throw noLedgerFault(app.paths.ledger, await witnessDirsOf(app))
 }
 
 /** The ledger if there is one, else an empty one in memory: a file can be checked before there is a record. */
-export async function openRecordOrNone(app: App): Promise<Ledger> {
-  if (ledgerExists(app)) return openRecord(app)
-  const { openLedger } = await import('../ledger/sqlite/ledger.ts')
-  return openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
+export async function openLedgerOrNone(app: App): Promise<Ledger> {
+  if (ledgerExists(app)) return openLedger(app)
+  const sqlite = await import('../ledger/sqlite/ledger.ts')
+  return sqlite.openLedger({ path: null, submitLockPath: null, die: dieOf(app) })
 }
 
 function dieOf(app: App): (error: unknown) => never {

@@ -7,7 +7,7 @@ import { type App, createApp } from '../app.ts'
 import { MERCHANT_DEFAULTS, type Merchant, NO_MERCHANT } from '../domain/merchant.ts'
 import { Secret } from '../domain/secret.ts'
 import type { Sandbox } from '../sandbox/server.ts'
-import { makeRecord } from './ledger.ts'
+import { makeLedger } from './ledger.ts'
 
 /** An app of its own on a throw-away ledger and a private sandbox: nothing of it touches the real ones. */
 export interface Rehearsal {
@@ -66,7 +66,7 @@ export async function openRehearsal(app: App, like: Merchant | undefined): Promi
   }
   // Its gateway is in this process, over plain HTTP.
   const rehearsing = createApp(config, [], { as: app.actor.as, logLevel: 'error', spelling: app.spelling })
-  await makeRecord(rehearsing)
+  await makeLedger(rehearsing)
   return {
     app: rehearsing,
     merchant,

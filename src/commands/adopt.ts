@@ -1,6 +1,6 @@
 // tranche adopt: takes over a ledger that was moved or put back, or an account that has another address.
 
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import { takeLedgerLock } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import { type Adoption, type Alarm, mayBeMoved } from '../domain/alarm.ts'
@@ -25,7 +25,7 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
   const what = parseWhat(given)
   if (given.reason.trim() === '')
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   try {
     const lock = await takeLedgerLock(app, ledger, 'adopt')
     if (lock.kind === 'held') throw heldFault(lock)

@@ -1,6 +1,6 @@
 // tranche backup FILE: the only supported copy of a ledger. Needs no Redis, and no worker has to stop for it.
 
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
@@ -10,7 +10,7 @@ import { note } from './note.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function backup(app: App, path: string, terminal: Terminal): Promise<number> {
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   try {
     const made = await ledger.backup(path, app.clock.nowMs())
     const { rows, batches, bytes } = made

@@ -3,7 +3,7 @@
 import { accountOf } from '../app/accounts.ts'
 import { ledgerExists } from '../app/data-directory.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
-import { openRecordOrNone } from '../app/ledger.ts'
+import { openLedgerOrNone } from '../app/ledger.ts'
 import { assertFormatName, saveFormat } from '../app/saved-formats.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
@@ -58,7 +58,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
       terminal.say(`The format ${given.saveFormat} was not saved: no file was read with it.`)
     return refuseWhole(opened, path, rejects, terminal)
   }
-  const ledger = await openRecordOrNone(app)
+  const ledger = await openLedgerOrNone(app)
   try {
     terminal.say(...howReadLines(opened), ...carriedLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
@@ -142,7 +142,7 @@ async function keepFormat(app: App, given: FileArguments, name: string, terminal
 /** Without making the account: a check records nothing. An account that is not known has nothing recorded. */
 async function knownAccount(
   app: App,
-  ledger: Awaited<ReturnType<typeof openRecordOrNone>>,
+  ledger: Awaited<ReturnType<typeof openLedgerOrNone>>,
   { merchant }: FileRequest,
 ): Promise<AccountId> {
   if (merchant === NO_MERCHANT) return 0 as AccountId

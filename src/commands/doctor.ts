@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { assertClock } from '../app/clock.ts'
-import { explainDamage, openRecord } from '../app/ledger.ts'
+import { explainDamage, openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import { checkRedis, inspectLedger, reachGateway } from '../app/probes.ts'
 import { isWitnessed } from '../app/witness.ts'
@@ -120,7 +120,7 @@ function checkFiles({ config: { exposed } }: App): Finding {
 
 function checkLedger(app: App, whole: boolean): Promise<Finding> {
   return finding(app, 'ledger', async () => {
-    const ledger = await openRecord(app)
+    const ledger = await openLedger(app)
     try {
       const pages = await inspectLedger(app, ledger, whole)
       const alarm = await ledger.alarm()
@@ -152,7 +152,7 @@ const DISAGREEMENTS_SHOWN = 500
 
 async function checkRecord(app: App, head: string | null, terminal: Terminal): Promise<Finding[]> {
   try {
-    const ledger = await openRecord(app)
+    const ledger = await openLedger(app)
     try {
       const found: Disagreement[] = []
       for await (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
@@ -192,7 +192,7 @@ function parseHead({ deep, head }: DoctorArguments): string | null {
 /** null: there is no ledger that could be opened. */
 async function headNow(app: App): Promise<string | null> {
   try {
-    const ledger = await openRecord(app)
+    const ledger = await openLedger(app)
     return await ledger.head().finally(() => ledger.close())
   } catch {
     return null // the ledger's own finding says why

@@ -18,7 +18,7 @@ export async function drawing<T>(
   follow: (onLook: (batch: BatchView) => void) => Promise<T>,
 ): Promise<T> {
   const progress = openProgress(app, terminal)
-  const trouble = openTroubleWatch(app, terminal)
+  const trouble = createTroubleWatch(app, terminal)
   try {
     return await follow((batch) => {
       progress.show(batch)
@@ -33,7 +33,7 @@ export async function drawing<T>(
 const TROUBLE_WORTH_MS = 1_500
 
 /** Says once when the way to the gateway is in trouble, and once when it is over. */
-function openTroubleWatch({ clock }: App, terminal: Terminal): { look(batch: BatchView): void } {
+function createTroubleWatch({ clock }: App, terminal: Terminal): { look(batch: BatchView): void } {
   let told = false
   return {
     look(batch) {

@@ -1,6 +1,6 @@
 // tranche history REFERENCE: every move of an instruction, with who, when and what the gateway said.
 
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
@@ -9,7 +9,7 @@ import { moveLines, rowText, toJsonMove } from '../present/history.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function history(app: App, reference: string, terminal: Terminal): Promise<number> {
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   try {
     const moves = await ledger.history(toIdentifier(reference))
     if (moves.length === 0) {

@@ -1,7 +1,7 @@
 // tranche in-doubt list: the worklist, with all a person needs to look each transaction up at the gateway.
 
 import { writeFile } from 'node:fs/promises'
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import { toWorklistCsv } from '../app/worklist.ts'
 import type { App } from '../app.ts'
@@ -20,7 +20,7 @@ export interface InDoubtArguments {
 }
 
 export async function listInDoubt(app: App, given: InDoubtArguments, terminal: Terminal): Promise<number> {
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   try {
     const found = await ledger.doubts()
     const doubts = found.map(toRecord)

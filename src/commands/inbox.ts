@@ -35,7 +35,7 @@ import { otherwiseFault } from './known-batch.ts'
 import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
 import { parseDurationMs } from './run.ts'
 import { awaiting, openInterruption } from './signals.ts'
-import { openRecordAloud } from './submit.ts'
+import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface InboxArguments extends FileArguments {
@@ -54,7 +54,7 @@ export async function inbox(app: App, dir: string, given: InboxArguments, termin
   const stableMs = parseDurationMs(given.stableFor ?? STABLE_FOR, '--stable-for')
   const folder = await prepareInboxFolder(app, dir, stableMs)
   for (const path of folder.made) terminal.say(`A new folder was made: ${path}`)
-  const ledger = await openRecordAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal)
   const interruption = openInterruption(terminal, () =>
     awaiting(async () => 0, 'the file in hand is brought to its end'),
   )
@@ -137,8 +137,8 @@ async function work(
 ): Promise<number> {
   const { once = false, stableMs } = options
   const events: InboxEvent[] = []
-  const worker = openWorkerNote(app, ledger, request.merchant.name, terminal)
-  const inboxWork = await openInboxWork(app, ledger, folder, request, options, terminal, (event) => {
+  const worker = createWorkerNote(app, ledger, request.merchant.name, terminal)
+  const inboxWork = await createInboxWork(app, ledger, folder, request, options, terminal, (event) => {
     if (once) events.push(event)
     terminal.say(eventText(event))
     terminal.object(toJsonEvent(event))
@@ -170,7 +170,7 @@ async function work(
   return end(terminal, once, events, signal)
 }
 
-async function openInboxWork(
+async function createInboxWork(
   app: App,
   ledger: Ledger,
   folder: InboxFolder,
@@ -242,7 +242,7 @@ function end(terminal: Terminal, once: boolean, events: readonly InboxEvent[], s
 }
 
 /** Says once that batches wait and no worker sends them. */
-function openWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: Terminal): { note(): Promise<void> } {
+function createWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: Terminal): { note(): Promise<void> } {
   let said = false
   return {
     async note() {

@@ -1,13 +1,13 @@
 // tranche init: makes the record of this installation. Nothing else does, so that a volume that is not mounted is noticed.
 
-import { makeRecord, openRecord } from '../app/ledger.ts'
+import { makeLedger, openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { note } from './note.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function init(app: App, terminal: Terminal): Promise<number> {
-  const { ledgerId, made } = await makeRecord(app)
+  const { ledgerId, made } = await makeLedger(app)
   if (made) await noteMade(app, terminal)
   terminal.object({ ledger: app.paths.ledger, ledger_id: ledgerId, made })
   terminal.data(
@@ -19,7 +19,7 @@ export async function init(app: App, terminal: Terminal): Promise<number> {
 }
 
 async function noteMade(app: App, terminal: Terminal): Promise<void> {
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   await note(app, ledger, { what: 'init', details: { ledger: app.paths.ledger } }, terminal).finally(() =>
     ledger.close(),
   )

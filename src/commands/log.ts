@@ -1,6 +1,6 @@
 // tranche log: what people and the machine did, in order of time, for a person or line by line for a collector of logs.
 
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { EXIT } from '../present/exit-codes.ts'
@@ -15,7 +15,7 @@ export interface LogArguments {
 
 export async function log(app: App, { since }: LogArguments, terminal: Terminal): Promise<number> {
   const sinceMs = since === undefined ? null : parseSince('--since', since, 'Nothing was changed.')
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   try {
     let entries = 0
     for await (const page of ledger.log(sinceMs)) {

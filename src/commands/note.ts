@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import type { PersonAct } from '../domain/acts.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
@@ -90,7 +90,7 @@ export async function noteRefusedCards(
 ): Promise<void> {
   if (code !== 'card-data') return
   try {
-    const ledger = await openRecord(app)
+    const ledger = await openLedger(app)
     const details = { source, file: nameOf(path), ...placeOf(place) }
     await note(app, ledger, { what: 'card-refused', details }, terminal).finally(() => ledger.close())
   } catch (error) {

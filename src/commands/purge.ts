@@ -1,7 +1,7 @@
 // tranche purge: personal data of finished batches out of the record. What prevents a second sending stays.
 
 import { createInterface } from 'node:readline/promises'
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
@@ -24,7 +24,7 @@ const REST_MS = 10
 
 export async function purge(app: App, given: PurgeArguments, terminal: Terminal): Promise<number> {
   const request = await toRequest(app, given)
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   const interruption = openInterruption(terminal, () =>
     awaiting(async () => 0, 'the step in hand is brought to its end'),
   )

@@ -1,7 +1,7 @@
 // tranche rate [MERCHANT] [N/s]: shows the rate dial, or turns it while a worker is running. Needs no Redis.
 
 import { accountOf } from '../app/accounts.ts'
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import { sendsFor, workerNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import { assert, Fault } from '../domain/fault.ts'
@@ -10,7 +10,7 @@ import type { Holder } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { toTable } from '../present/text.ts'
-import { openRecordAloud } from './submit.ts'
+import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 const NONE_KNOWN = 'No merchant is configured here, and the ledger knows none.'
@@ -24,7 +24,7 @@ export async function rate(
   second: string | undefined,
   terminal: Terminal,
 ): Promise<number> {
-  const reader = await openRecord(app)
+  const reader = await openLedger(app)
   const dials = await dialsIn(app, reader).finally(() => reader.close())
   if (first === undefined) return show(dials, terminal, { rates: dials.map(toJson) })
   const named = dials.find(({ merchant }) => merchant === first)
@@ -77,7 +77,7 @@ function show(dials: readonly Dial[], terminal: Terminal, json: object): number 
 }
 
 async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): Promise<number> {
-  const ledger = await openRecordAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal)
   try {
     const perSecond = to === 'configured' ? null : to
     await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs())

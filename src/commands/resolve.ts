@@ -1,6 +1,6 @@
 // tranche in-doubt resolve: records what a person found out about rows in doubt, one by one or by worklist.
 
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import { readWorklistFile } from '../app/worklist.ts'
 import type { App } from '../app.ts'
 import type { Resolution, Resolved } from '../domain/doubt.ts'
@@ -37,7 +37,7 @@ export async function resolveInDoubt(
 ): Promise<number> {
   if (given.file !== undefined) return resolveFile(app, reference, { ...given, file: given.file }, terminal)
   const resolution = await parseResolution(app, reference, given)
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   try {
     const resolved = await ledger.resolve(resolution, app.actor, app.clock.nowMs())
     if (resolved.kind === 'refused') {
@@ -102,7 +102,7 @@ async function resolveFile(
     terminal.object({ event: 'result', ok: false, faults: worklist.faults, exit: EXIT.refused })
     return EXIT.refused
   }
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   try {
     const refused: { reference: string; line: number; reason: string }[] = []
     let resolved = 0

@@ -16,7 +16,7 @@ import { tieOutLines, toJsonTieOut } from '../present/tie-out.ts'
 import { noteResults } from './note.ts'
 import { parseSince } from './since.ts'
 import { findBatch, toJsonAlarm } from './status.ts'
-import { openRecordAloud } from './submit.ts'
+import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ResultsArguments {
@@ -37,7 +37,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       '--exceptions goes with the whole reconciliation, not with --since or --only. Nothing was written.',
     )
   }
-  const ledger = await openRecordAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal)
   try {
     const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
     const { exceptions = null } = given

@@ -3,7 +3,7 @@
 import { accountOf } from '../app/accounts.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
-import { assertRecord, openRecord } from '../app/ledger.ts'
+import { assertLedger, openLedger } from '../app/ledger.ts'
 import { sendsFor, workerNow } from '../app/locks.ts'
 import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
@@ -78,14 +78,14 @@ async function runOn(
   sandbox: boolean,
 ): Promise<number> {
   assertTlsHolds(app)
-  await assertRecord(app)
+  await assertLedger(app)
   const rejects = await openRejects(given, path, besideOf(given, sandbox))
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') {
     await noteRefusedCards(app, 'run', path, opened, terminal)
     return refuseWhole(opened, path, rejects, terminal)
   }
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   const sends: Sends = { batchId: null, held: null, isNew: false, begun: false }
   const interruption = openInterruption(terminal, () => atSignal(ledger, sends))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))

@@ -12,7 +12,7 @@ import { whyText } from '../present/standing.ts'
 import { plural, toTable } from '../present/text.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from '../present/totals.ts'
 import { durationText, openProgress } from './follow.ts'
-import { openRecordAloud } from './submit.ts'
+import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface StatusArguments {
@@ -29,7 +29,7 @@ export async function status(
 ): Promise<number> {
   if (id === undefined && given.watch === true)
     throw new Fault('usage', '--watch follows one batch. Name it: tranche status BATCH --watch')
-  const ledger = await openRecordAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal)
   try {
     if (id === undefined) return await showAll(app, ledger, terminal)
     return given.watch === true ? await watch(app, ledger, id, terminal) : await showOne(app, ledger, id, terminal)

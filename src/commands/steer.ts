@@ -1,6 +1,6 @@
 // tranche pause, resume and cancel: what a person decides about a batch or an account, with the reason kept.
 
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
@@ -35,7 +35,7 @@ export async function steer(
       'usage',
       `Name a batch or a merchant, not both: tranche resume ${id} --reason TEXT lets the batch go on, tranche resume --merchant ${given.merchant} --reason TEXT a merchant that was stopped. Nothing was changed.`,
     )
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   try {
     if (what === 'resume' && given.merchant !== undefined)
       return await resumeMerchant(app, ledger, given.merchant, given.reason, terminal)

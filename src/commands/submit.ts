@@ -2,7 +2,7 @@
 
 import { accountOf } from '../app/accounts.ts'
 import { openInstructionFile } from '../app/instruction-file.ts'
-import { assertRecord, openRecord } from '../app/ledger.ts'
+import { assertLedger, openLedger } from '../app/ledger.ts'
 import { sendsFor, workerNow } from '../app/locks.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
@@ -34,14 +34,14 @@ import type { Terminal } from './terminal.ts'
 
 export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
   const request = parseFileArguments(app, await withFormat(app, given))
-  await assertRecord(app)
+  await assertLedger(app)
   const rejects = await openRejects(given, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') {
     await noteRefusedCards(app, 'submit', path, opened, terminal)
     return refuseWhole(opened, path, rejects, terminal)
   }
-  const ledger = await openRecordAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal)
   try {
     terminal.say(...howReadLines(opened))
     const accountId = await accountOf(ledger, request.merchant, app.clock)
@@ -86,8 +86,8 @@ export async function submit(app: App, path: string, given: FileArguments, termi
 }
 
 /** Opens the ledger and says so when nothing is sent from it. */
-export async function openRecordAloud(app: App, terminal: Terminal): Promise<Ledger> {
-  const ledger = await openRecord(app)
+export async function openLedgerAloud(app: App, terminal: Terminal): Promise<Ledger> {
+  const ledger = await openLedger(app)
   const alarm = await ledger.alarm()
   if (alarm !== null) terminal.say(spell(sayAlarm(alarm, app.paths.ledger), commandLine))
   return ledger

@@ -24,7 +24,7 @@ export interface Terminal {
   redraw(line: string | null): void
 }
 
-export function openTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
+export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
   const isScreen = stderr.isTTY === true && process.env.TERM !== 'dumb'
   let drawn = false
   function clear(): void {

@@ -1,6 +1,6 @@
 // tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
 
-import { openRecord } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import { takeLockToSend } from '../app/locks.ts'
 import { openRedis } from '../app/redis.ts'
 import { startWork } from '../app/worker.ts'
@@ -31,7 +31,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
       'No merchant is configured, so nothing could be sent: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD, or TRANCHE_CONFIG.',
     )
   }
-  const ledger = await openRecord(app)
+  const ledger = await openLedger(app)
   const touched = new Set<BatchId>()
   const interruption = openInterruption(terminal, () =>
     awaiting(async () => sum(await ledger.batches('open'), 'SENDING')),

@@ -27,7 +27,7 @@ const HTML: Readonly<Record<string, string>> = {
 }
 
 /** Puts something else in the place of words, however they are spelled and whatever their letter case. */
-export function openReplacer(words: readonly { readonly word: string; readonly instead: string }[]) {
+export function createReplacer(words: readonly { readonly word: string; readonly instead: string }[]) {
   const spelled = words.flatMap(({ word, instead }) => spellingsOf(word).map((spelling) => ({ spelling, instead })))
   spelled.sort((a, b) => b.spelling.length - a.spelling.length)
   if (spelled.length === 0) return (text: string) => text

@@ -1,7 +1,7 @@
 // Takes card data and our own credentials out of a text that is logged or shown.
 
 import { maskCardData } from './card-secrets.ts'
-import { openReplacer } from './secrets.ts'
+import { createReplacer } from './secrets.ts'
 import { shortUsername } from './username.ts'
 
 export interface Hidden {
@@ -15,8 +15,8 @@ export interface Hidden {
 const SECRET_MIN_LENGTH = 4
 
 /** A secret that is a username as well is hidden whole. */
-export function openTextScrub({ secrets, usernames }: Hidden): (text: string) => string {
-  const hide = openReplacer(
+export function createTextScrub({ secrets, usernames }: Hidden): (text: string) => string {
+  const hide = createReplacer(
     [
       ...secrets.map((word) => ({ word, instead: '[secret]' })),
       ...usernames.map((username) => ({ word: username, instead: shortUsername(username) })),

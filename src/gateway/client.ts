@@ -6,9 +6,9 @@ import type { Trust } from '../domain/tls.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Gateway, Reached } from '../ports/gateway.ts'
 import { Attempt, type AttemptContext, type Line } from './attempt.ts'
-import { afterPoll, openConnector, seenOf } from './connect.ts'
+import { afterPoll, createConnector, seenOf } from './connect.ts'
 import { type RefundParameter, toForm } from './form.ts'
-import { openScrub, type Scrub } from './scrub.ts'
+import { createScrub, type Scrub } from './scrub.ts'
 
 export interface GatewayOptions {
   /** The base address; may have a path in front of the gateway's own. */
@@ -47,7 +47,7 @@ const HEADERS = [
 export function openGateway(options: GatewayOptions): Gateway {
   const base = parseBase(options.url)
   const path = `${base.pathname.replace(/\/+$/, '')}/api/transaction/api`
-  const connector = openConnector(base, CONNECT_LIMIT_MS, options.trust)
+  const connector = createConnector(base, CONNECT_LIMIT_MS, options.trust)
   const isFresh = options.connections === 'fresh'
   const departure = options.departure ?? (async () => {})
   const connect = unspoken(isFresh ? atDeparture(connector.connect, departure) : connector.connect)
@@ -66,7 +66,7 @@ export function openGateway(options: GatewayOptions): Gateway {
 
   return {
     send(instruction, fence, abandon) {
-      const attempt = new Attempt(context, { sent: instruction, scrub: openScrub(hidden) }, fence, abandon)
+      const attempt = new Attempt(context, { sent: instruction, scrub: createScrub(hidden) }, fence, abandon)
       if (isClosing) attempt.abandon()
       const dispatch = () => {
         if (!attempt.isWaiting) return
@@ -82,7 +82,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       return attempt.outcome
     },
     reach() {
-      return reach(base, connector.connect, openScrub(hidden))
+      return reach(base, connector.connect, createScrub(hidden))
     },
     /** What has not started is given up, what has started is awaited. */
     async close() {
@@ -154,7 +154,7 @@ function parseBase(url: string): URL {
   return base
 }
 
-type Connect = ReturnType<typeof openConnector>['connect']
+type Connect = ReturnType<typeof createConnector>['connect']
 
 /**
  * Hands a connection over at a moment of the rate. Opening one takes now longer, now shorter: were the moment before it,

@@ -17,7 +17,7 @@ export interface Connector {
   close(): void
 }
 
-export function openConnector(origin: URL, limitMs: number, trust: Trust = NODES_OWN): Connector {
+export function createConnector(origin: URL, limitMs: number, trust: Trust = NODES_OWN): Connector {
   const isTls = origin.protocol === 'https:'
   const host = origin.hostname.replace(/^\[(.*)\]$/, '$1')
   const port = origin.port === '' ? (isTls ? 443 : 80) : Number(origin.port)

@@ -3,7 +3,7 @@
 
 import { maskCardData } from '../domain/card-secrets.ts'
 import { codeBehindName } from '../domain/card-words.ts'
-import { openReplacer } from '../domain/secrets.ts'
+import { createReplacer } from '../domain/secrets.ts'
 import { unescaped, withBlanks } from '../domain/unescaped.ts'
 
 export interface Scrub {
@@ -30,9 +30,9 @@ const LONGEST_LINE = 2_000
 /** Longer than a card number or a security code with its name: what is cut off may have been the rest of one. */
 const MARGIN = 200
 
-export function openScrub({ username, secrets }: Hidden): Scrub {
+export function createScrub({ username, secrets }: Hidden): Scrub {
   const isRepeated = searchFor(secrets)
-  const hideUsername = openReplacer([{ word: username, instead: '***' }])
+  const hideUsername = createReplacer([{ word: username, instead: '***' }])
   return {
     repeats: isRepeated,
     line(text, most = LONGEST_LINE) {

@@ -11,7 +11,7 @@ import { removeMark } from './looks.ts'
 import { leftReportOf, MARK, PASSING, partsOf, takenAtOf } from './names.ts'
 import { fingerprintOf, moveUnlessThere } from './renames.ts'
 
-export function openClaims(path: string, clock: Clock): Pick<InboxFolder, 'take' | 'claims' | 'taken' | 'giveBack'> {
+export function createClaims(path: string, clock: Clock): Pick<InboxFolder, 'take' | 'claims' | 'taken' | 'giveBack'> {
   const at = (claim = '') => join(path, 'claimed', claim)
 
   async function giveBack(file: TakenFile): Promise<string> {

@@ -11,12 +11,12 @@ import type { InboxFolder } from '../domain/inbox.ts'
 import { openFile } from '../files/open-file.ts'
 import { sweepUnfinished } from '../files/unfinished.ts'
 import type { Clock } from '../ports/clock.ts'
-import { openClaims } from './claimed.ts'
-import { openLeftReports } from './left-reports.ts'
-import { openLooks } from './looks.ts'
+import { createClaims } from './claimed.ts'
+import { createLeftReports } from './left-reports.ts'
+import { createLooks } from './looks.ts'
 import { FOLDERS } from './names.ts'
 import { bind } from './owner.ts'
-import { openPuttingAway } from './put-away.ts'
+import { createPuttingAway } from './put-away.ts'
 import { mkdirUnlessThere, statOf, tryToMove } from './renames.ts'
 
 export interface OpenedInbox extends InboxFolder {
@@ -38,7 +38,7 @@ export interface InboxOptions {
 /** Faults with `usage` where files could not be taken from there. */
 export async function openInbox({ path: given, stableMs, clock }: InboxOptions): Promise<OpenedInbox> {
   const { path, made } = await prepare(given)
-  const looks = openLooks(path, stableMs, clock)
+  const looks = createLooks(path, stableMs, clock)
   const opened = await identitiesOf(path)
   return {
     path,
@@ -54,9 +54,9 @@ export async function openInbox({ path: given, stableMs, clock }: InboxOptions):
     bind: (ledgerId) => bind(path, ledgerId),
     look: () => looks.look(),
     pathOf: (name) => join(path, name),
-    ...openClaims(path, clock),
-    ...openLeftReports(path),
-    ...openPuttingAway(path),
+    ...createClaims(path, clock),
+    ...createLeftReports(path),
+    ...createPuttingAway(path),
 
     async sha256Of(path) {
       const hash = createHash('sha256')

@@ -6,7 +6,7 @@ import type { InboxFolder } from '../domain/inbox.ts'
 import { leftReportOf, NOT_TAKEN } from './names.ts'
 import { writeUnlessSame } from './renames.ts'
 
-export function openLeftReports(path: string): Pick<InboxFolder, 'reportLeft' | 'forgetGone'> {
+export function createLeftReports(path: string): Pick<InboxFolder, 'reportLeft' | 'forgetGone'> {
   const rejected = join(path, 'rejected')
 
   /** The folder may hold thousands of rejected files: what an earlier process left there is read once. */

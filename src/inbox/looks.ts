@@ -15,7 +15,7 @@ interface Look {
   readonly sinceMs: number
 }
 
-export function openLooks(path: string, stableMs: number, clock: Clock) {
+export function createLooks(path: string, stableMs: number, clock: Clock) {
   let seen = new Map<string, Look>()
   const isOwn = new Set<string>(FOLDERS)
 

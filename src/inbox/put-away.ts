@@ -13,7 +13,7 @@ type PuttingAway = Pick<
   'archive' | 'archiveReport' | 'archived' | 'reject' | 'rejectedStem' | 'reportChanged'
 >
 
-export function openPuttingAway(path: string): PuttingAway {
+export function createPuttingAway(path: string): PuttingAway {
   const inArchive = (name = '') => join(path, 'archive', name)
   const inRejected = (name: string) => join(path, 'rejected', name)
   const rejectedStem = (file: TakenFile) => inRejected(`${partsOf(file.name).stem}.${file.id}`)

@@ -14,7 +14,7 @@ const LOOK_AGAIN_AFTER_MS = 60_000
 /** With thousands of batches under way a round takes a while: between two it rests so many times as long. */
 const REST_PER_ROUND = 20
 
-export function openDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
+export function createDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
   const { folder, ledger, clock, reports, tell } = parts
   const lookAgainAtMs = new Map<BatchId, number>()
   let nextRoundAtMs = 0

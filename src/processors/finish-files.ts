@@ -11,7 +11,7 @@ import { leave, lookThrough } from './take-files.ts'
 /** A refusal that another reading may not repeat, because the file or the record moved meanwhile, is believed at the third. */
 const READINGS_BEFORE_REFUSING = 3
 
-export function openFinishing<F extends object>(parts: InboxParts<F>, troubles: Troubles) {
+export function createFinishing<F extends object>(parts: InboxParts<F>, troubles: Troubles) {
   const { folder } = parts
   const refusedReadings = new Map<string, number>()
 

@@ -9,7 +9,7 @@ export interface Troubles {
   over(about: string, run: () => Promise<void>): Promise<boolean>
 }
 
-export function openTroubles(tell: (event: InboxEvent) => void): Troubles {
+export function createTroubles(tell: (event: InboxEvent) => void): Troubles {
   const told = new Map<string, string>()
   return {
     async over(about, run) {

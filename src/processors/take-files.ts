@@ -9,7 +9,11 @@ const TRIED_AGAIN =
   'it is tried again by itself: see that the user of the inbox may read and move it, give it a shorter name, or take it out'
 
 /** `finish` resolves to whether the next file may be tried. */
-export function openTaking<F>(parts: InboxParts<F>, troubles: Troubles, finish: (file: TakenFile) => Promise<boolean>) {
+export function createTaking<F>(
+  parts: InboxParts<F>,
+  troubles: Troubles,
+  finish: (file: TakenFile) => Promise<boolean>,
+) {
   const { folder, tell } = parts
   const said = new Map<string, string>()
 

@@ -41,8 +41,8 @@ export function openTick(parts: TickParts): Tick {
   const { dispatch, clock, log, onTrouble } = parts
   const stopping = new AbortController()
   const seen = new Map<AccountId, AccountControls>()
-  const saying = openSaying(parts)
-  const watching = openClockWatch(parts)
+  const saying = createSaying(parts)
+  const watching = createClockWatch(parts)
   let failing = false
 
   async function beat(): Promise<void> {
@@ -101,7 +101,7 @@ async function sweepForgotten({ ledger, clock, inFlight, log }: TickParts): Prom
 }
 
 /** Due times are by the wall clock. When that is set back, the rows must not wait until it has caught up. */
-function openClockWatch({ ledger, clock, log }: TickParts): () => Promise<void> {
+function createClockWatch({ ledger, clock, log }: TickParts): () => Promise<void> {
   let latestMs = clock.nowMs()
   return async () => {
     const nowMs = clock.nowMs()
@@ -117,7 +117,7 @@ function openClockWatch({ ledger, clock, log }: TickParts): () => Promise<void> 
 }
 
 /** Tells the ledger how each road is whenever that has changed, so that a status can tell it without asking this process. */
-function openSaying({ ledger, lanes, log }: TickParts): () => Promise<void> {
+function createSaying({ ledger, lanes, log }: TickParts): () => Promise<void> {
   const said = new Map<AccountId, string>()
   return async () => {
     for (const [accountId, { limiter }] of lanes) {

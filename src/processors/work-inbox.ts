@@ -3,11 +3,11 @@
 
 import { type Alarm, stoppedBy } from '../domain/alarm.ts'
 import type { InboxEntry } from '../domain/inbox.ts'
-import { openDelivery } from './deliver-results.ts'
-import { openFinishing } from './finish-files.ts'
+import { createDelivery } from './deliver-results.ts'
+import { createFinishing } from './finish-files.ts'
 import type { InboxParts } from './inbox-parts.ts'
-import { openTroubles } from './inbox-troubles.ts'
-import { openTaking } from './take-files.ts'
+import { createTroubles } from './inbox-troubles.ts'
+import { createTaking } from './take-files.ts'
 
 export interface InboxWork {
   /** Ends between two files when the signal aborts. Resolves to the files that may still be written to. */
@@ -16,10 +16,10 @@ export interface InboxWork {
 
 export function createInboxWork<F extends object>(parts: InboxParts<F>): InboxWork {
   const { folder, ledger } = parts
-  const troubles = openTroubles(parts.tell)
-  const finishing = openFinishing(parts, troubles)
-  const taking = openTaking(parts, troubles, (file) => finishing.finish(file, true))
-  const results = openDelivery(parts, troubles)
+  const troubles = createTroubles(parts.tell)
+  const finishing = createFinishing(parts, troubles)
+  const taking = createTaking(parts, troubles, (file) => finishing.finish(file, true))
+  const results = createDelivery(parts, troubles)
 
   async function mayTake(): Promise<boolean> {
     return troubles.over('the ledger', async () => {

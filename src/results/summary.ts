@@ -58,7 +58,7 @@ interface Sum {
 }
 
 /** Holds one sum per line of the summary, never a row. */
-export function openTally(reasonRules: readonly ReasonRule[] = []): Tally {
+export function createTally(reasonRules: readonly ReasonRule[] = []): Tally {
   const sums = new Map<string, Sum>()
   const reasons = new Map<string, ReasonCount>()
   let submittedAgain = 0

@@ -12,7 +12,7 @@ import { formatOf, type ResultsFile, toCsvText } from './formats.ts'
 import { checkOut, toOutFault, type WorkbookHead } from './out.ts'
 import { openResultsFile } from './results-file.ts'
 import { Staged } from './stage.ts'
-import { type Extract, openTally, SUMMARY_COLUMNS, type Tally, tieOut, toSummaryRecords } from './summary.ts'
+import { createTally, type Extract, SUMMARY_COLUMNS, type Tally, tieOut, toSummaryRecords } from './summary.ts'
 import { assertFitsWorkbook } from './workbook-file.ts'
 
 export interface ResultsRequest {
@@ -49,7 +49,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
     // The results first, so that they are shown last: wherever new ones stand, what belongs to them stands beside them.
     const results = await openRowsAt(path)
     const aside = exceptionsPath === undefined ? null : await openRowsAt(exceptionsPath)
-    const tally = openTally(request.reasonRules)
+    const tally = createTally(request.reasonRules)
     const { rows, apart } = await writeRows(reading, request, layout, { results, aside, tally })
     const summary = tally.lines()
     const tied = tieOut(summary, reading.batch)

@@ -4,14 +4,14 @@ import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openTerminal, type Terminal } from '../../src/commands/terminal.ts'
+import { createTerminal, type Terminal } from '../../src/commands/terminal.ts'
 import { toTable } from '../../src/present/text.ts'
 
 function shownBy(json: boolean, show: (terminal: Terminal) => void): { stdout: string; stderr: string } {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const asScreen = (stream: PassThrough) =>
     Object.assign(stream, { isTTY: true, columns: 200 }) as unknown as WriteStream
-  show(openTerminal(json, asScreen(stdout), asScreen(stderr)))
+  show(createTerminal(json, asScreen(stdout), asScreen(stderr)))
   return { stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openReplacer, spellingsOf } from '../../src/domain/secrets.ts'
-import { openTextScrub } from '../../src/domain/text-scrub.ts'
-import { openScrub, REPEATED } from '../../src/gateway/scrub.ts'
+import { createReplacer, spellingsOf } from '../../src/domain/secrets.ts'
+import { createTextScrub } from '../../src/domain/text-scrub.ts'
+import { createScrub, REPEATED } from '../../src/gateway/scrub.ts'
 
 const SECRET = 'ab/cd+ef<gh>é"x&1 y\\z'
 
@@ -10,15 +10,15 @@ describe('a secret in any of its spellings', () => {
   test.each(spellingsOf(SECRET))('%s is hidden in the log, on the screen and in answers', (spelling) => {
     for (const written of [spelling, spelling.toUpperCase(), spelling.toLowerCase()]) {
       const text = `before ${written} behind`
-      expect(openTextScrub({ secrets: [SECRET], usernames: [] })(text)).toBe('before [secret] behind')
-      expect(openScrub({ username: 'u', secrets: [SECRET] }).line(text)).toBe(REPEATED)
-      expect(openScrub({ username: SECRET, secrets: [] }).line(text)).toBe('before *** behind')
+      expect(createTextScrub({ secrets: [SECRET], usernames: [] })(text)).toBe('before [secret] behind')
+      expect(createScrub({ username: 'u', secrets: [SECRET] }).line(text)).toBe(REPEATED)
+      expect(createScrub({ username: SECRET, secrets: [] }).line(text)).toBe('before *** behind')
     }
   })
 })
 
 test('nothing of a word is left where another word is a part of it', () => {
-  const hide = openReplacer([
+  const hide = createReplacer([
     { word: 'shop', instead: '1' },
     { word: 'shop & more', instead: '2' },
   ])
@@ -29,12 +29,12 @@ test('a text without the words stays as it is', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.string(), (word, text) => {
       fc.pre(!spellingsOf(word).some((spelling) => text.toLowerCase().includes(spelling.toLowerCase())))
-      expect(openReplacer([{ word, instead: '***' }])(text)).toBe(text)
+      expect(createReplacer([{ word, instead: '***' }])(text)).toBe(text)
     }),
   )
 })
 
 test('no word hides nothing', () => {
-  expect(openReplacer([])('text')).toBe('text')
-  expect(openReplacer([{ word: '', instead: '***' }])('text')).toBe('text')
+  expect(createReplacer([])('text')).toBe('text')
+  expect(createReplacer([{ word: '', instead: '***' }])('text')).toBe('text')
 })

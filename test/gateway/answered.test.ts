@@ -5,10 +5,10 @@ import type { Answer, Body } from '../../src/domain/outcome.ts'
 import { type Judging, verdictOn } from '../../src/domain/verdict.ts'
 import { readAnswer, type Sent } from '../../src/gateway/answered.ts'
 import { parseBody } from '../../src/gateway/body.ts'
-import { openScrub, REPEATED } from '../../src/gateway/scrub.ts'
+import { createScrub, REPEATED } from '../../src/gateway/scrub.ts'
 import { canariesIn, escapesIn, jsonIn, KINDS, PASSWORD, USERNAME, WRITINGS } from '../hostile/canaries.ts'
 
-const scrub = openScrub({ username: USERNAME, secrets: [PASSWORD] })
+const scrub = createScrub({ username: USERNAME, secrets: [PASSWORD] })
 const SENT: Sent = { orderId: '0777', xtlOrderId: 'INV7', money: { amountMinor: 1230n, currency: 'EUR' as Currency } }
 
 function fieldsOf(json: string, sent = SENT): Answer {
@@ -69,7 +69,7 @@ describe('a field of the contract', () => {
     expect(kept('XTL_ORDER_ID', '4111111111111111', { ...SENT, xtlOrderId: '4111111111111111' })).toBe(
       '4111111111111111',
     )
-    const named = openScrub({ username: '', secrets: ['INV7'] })
+    const named = createScrub({ username: '', secrets: ['INV7'] })
     const json = '{"TRANS_STATUS_NAME":"APPROVED","XTL_ORDER_ID":"INV7","TRANS_REQUEST_ID":5}'
     expect(readAnswer(Buffer.from(json), undefined, named, SENT).body).toMatchObject({
       fields: { XTL_ORDER_ID: 'INV7' },
@@ -77,7 +77,7 @@ describe('a field of the contract', () => {
   })
 
   test('that is the password is withheld', () => {
-    const letters = openScrub({ username: '', secrets: ['SESAME'] })
+    const letters = createScrub({ username: '', secrets: ['SESAME'] })
     for (const name of ['XTL_ORDER_ID', 'REQUEST_ACTION', 'TRANS_STATUS_NAME']) {
       const json = JSON.stringify({ TRANS_STATUS_NAME: 'DECLINED', [name]: 'SESAME' })
       expect(readAnswer(Buffer.from(json), undefined, letters, SENT).body).toMatchObject({

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DISGUISED, openScrub, REPEATED } from '../../src/gateway/scrub.ts'
+import { createScrub, DISGUISED, REPEATED } from '../../src/gateway/scrub.ts'
 import { canariesIn, escapesIn, KINDS, PASSWORD, saidIn, USERNAME, WRITINGS, writtenAs } from '../hostile/canaries.ts'
 
-const scrub = openScrub({ username: USERNAME, secrets: [PASSWORD] })
-const plain = openScrub({ username: '', secrets: [] })
+const scrub = createScrub({ username: USERNAME, secrets: [PASSWORD] })
+const plain = createScrub({ username: '', secrets: [] })
 
 describe('a password', () => {
   test.each(WRITINGS)('is found as %s writes it, and nothing is kept of the line', (writing) => {
@@ -21,7 +21,9 @@ describe('a password', () => {
     fc.assert(
       fc.property(secret, around, around, (hidden, before, behind) => {
         const written = writtenAs(writing, hidden)
-        expect(openScrub({ username: 'name', secrets: [hidden] }).repeats(`${before} ${written} ${behind}`)).toBe(true)
+        expect(createScrub({ username: 'name', secrets: [hidden] }).repeats(`${before} ${written} ${behind}`)).toBe(
+          true,
+        )
       }),
     )
   })
@@ -48,13 +50,13 @@ describe('a password', () => {
   })
 
   test('of digits is no part of a longer number, for every id would hold a short one', () => {
-    const digits = openScrub({ username: '', secrets: ['1234'] })
+    const digits = createScrub({ username: '', secrets: ['1234'] })
     expect(digits.repeats('id 70012345')).toBe(false)
     expect(digits.repeats('pw=1234&')).toBe(true)
   })
 
   test('that is itself written with escapes is found as it is and resolved', () => {
-    const odd = openScrub({ username: '', secrets: ['50%25 &amp; \\u0041'] })
+    const odd = createScrub({ username: '', secrets: ['50%25 &amp; \\u0041'] })
     for (const text of ['50%25 &amp; \\u0041', '50%25 & A', encodeURIComponent('50%25 &amp; \\u0041')])
       expect(odd.repeats(text), text).toBe(true)
   })
@@ -68,7 +70,7 @@ describe('a password', () => {
 test('a username is masked and no alarm', () => {
   expect(scrub.line(`no merchant ${USERNAME} or ${USERNAME.toUpperCase()}`)).toBe('no merchant *** or ***')
   expect(scrub.repeats(USERNAME)).toBe(false)
-  expect(openScrub({ username: '', secrets: [] }).line('as it was')).toBe('as it was')
+  expect(createScrub({ username: '', secrets: [] }).line('as it was')).toBe('as it was')
 })
 
 describe('card data', () => {

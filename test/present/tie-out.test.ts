@@ -4,11 +4,11 @@ import { expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
 import { tieOutLines } from '../../src/present/tie-out.ts'
-import { openTally } from '../../src/results/summary.ts'
+import { createTally } from '../../src/results/summary.ts'
 import { AT_MS, rowOf } from '../results/reading.ts'
 
 function linesFor(rows: readonly Partial<ReconciliationRow>[]): string[] {
-  const tally = openTally()
+  const tally = createTally()
   for (const row of rows) tally.add(rowOf(row))
   const count = rows.length
   return tieOutLines({

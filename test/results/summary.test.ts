@@ -6,11 +6,11 @@ import { OPERATIONS } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
 import { STATES } from '../../src/domain/states.ts'
-import { type Extract, openTally, tieOut, toSummaryRecords } from '../../src/results/summary.ts'
+import { createTally, type Extract, tieOut, toSummaryRecords } from '../../src/results/summary.ts'
 import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
 function linesOf(rows: readonly ReconciliationRow[]) {
-  const tally = openTally()
+  const tally = createTally()
   for (const row of rows) tally.add(row)
   return tally.lines()
 }
@@ -134,7 +134,7 @@ describe('what does not tie out is seen', () => {
 })
 
 test('declined and failed rows are counted by category, the most frequent first', () => {
-  const tally = openTally([{ match: 'Konto', category: 'card' }])
+  const tally = createTally([{ match: 'Konto', category: 'card' }])
   const reasons = ['Over limit', 'over limit', 'Konto', 'x']
   for (const reason of reasons) tally.add(rowOf({ state: 'DECLINED', reason }))
   tally.add(rowOf({ state: 'FAILED', reason: 'refused as wrong (HTTP 400)' }))

@@ -5,7 +5,7 @@ import type { Instruction, Operation } from '../../src/domain/instruction.ts'
 import { formatAmount } from '../../src/domain/money.ts'
 import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
 import { readAnswer } from '../../src/gateway/answered.ts'
-import { openScrub } from '../../src/gateway/scrub.ts'
+import { createScrub } from '../../src/gateway/scrub.ts'
 import type { Fence, Gateway } from '../../src/ports/gateway.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
 import type { SimulatedRecord } from './record.ts'
@@ -372,7 +372,7 @@ export class GatewayTruth {
   }
 }
 
-const SCRUB = openScrub({ username: '', secrets: [] })
+const SCRUB = createScrub({ username: '', secrets: [] })
 /** Every value here is in its form. */
 const NOTHING_SENT = { orderId: null, xtlOrderId: null, money: null }
 

@@ -140,7 +140,7 @@ export async function* inflate(bytes: Buffer, entry: Entry, budget: Pick<Budget,
   let length = 0
   let crc = 0
   try {
-    for await (const piece of entry.stored ? [packed] : Readable.from(slices(packed)).pipe(openInflater())) {
+    for await (const piece of entry.stored ? [packed] : Readable.from(slices(packed)).pipe(createInflater())) {
       length += piece.length
       budget.leftBytes -= piece.length
       if (budget.leftBytes < 0) throw tooLarge()
@@ -155,7 +155,7 @@ export async function* inflate(bytes: Buffer, entry: Entry, budget: Pick<Budget,
 
 const PIECE_BYTES = 64 * 1024
 
-function openInflater() {
+function createInflater() {
   return createInflateRaw({ chunkSize: PIECE_BYTES })
 }
 

@@ -39,8 +39,8 @@ export interface ActToRecord {
 /** Inside a transaction. */
 export type RecordAct = (act: ActToRecord) => void
 
-export function openActs(db: DatabaseSync): RecordAct {
-  const actorIdOf = openActorIds(db)
+export function prepareActs(db: DatabaseSync): RecordAct {
+  const actorIdOf = prepareActorIds(db)
   const insert = db.prepare(`
     INSERT INTO act (at, by, what, batch_id, account_id, reason, actor_id, details) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
   return ({ what, atMs, actor, batchId = null, accountId = null, reason = null, details = null }) => {
@@ -55,7 +55,7 @@ export function byOf(actor: Actor | null): string {
 }
 
 /** null: the machine, which has no parts. Inside a transaction. */
-export function openActorIds(db: DatabaseSync): (actor: Actor | null) => number | null {
+export function prepareActorIds(db: DatabaseSync): (actor: Actor | null) => number | null {
   const add = db.prepare('INSERT INTO actor (parts) VALUES (?) ON CONFLICT DO NOTHING')
   const find = db.prepare('SELECT id FROM actor WHERE parts = ?')
   return (actor) => {
@@ -74,7 +74,7 @@ export function toActor(parts: string | null): Actor | null {
 /** So long another program may hold the lock before a person is told that an act was not recorded. */
 const ACT_WAIT_MS = 2_000
 
-export function openActLedger(
+export function prepareActLedger(
   db: DatabaseSync,
   committer: Committer,
   act: RecordAct,

@@ -2,9 +2,9 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
-import { type ChainedMove, chainedText, type Form, type Link, linkHash, openActsText } from './chain.ts'
+import { type ChainedMove, chainedText, type Form, type Link, linkHash, prepareActsText } from './chain.ts'
 import { findRow } from './found.ts'
-import { openRecordedText } from './recorded.ts'
+import { prepareRecordedText } from './recorded.ts'
 
 /** `LINK:HASH`. Written down elsewhere, it binds everything up to that commit. */
 export function headOf(db: DatabaseSync): string {
@@ -15,9 +15,9 @@ export function headOf(db: DatabaseSync): string {
 const MEANS = 'What is told of these may not be true: compare with a backup, and with the heads in your log'
 
 export function* auditChain(db: DatabaseSync): Iterable<Disagreement> {
-  const moves = openSections(db)
-  const actsText = openActsText(db)
-  const recordedText = openRecordedText(db)
+  const moves = prepareSections(db)
+  const actsText = prepareActsText(db)
+  const recordedText = prepareRecordedText(db)
   let before: Link | null = null
   for (const link of db.prepare('SELECT * FROM chain ORDER BY id').iterate() as Iterable<unknown> as Iterable<Link>) {
     if (before === null) moves.skipTo(link.last_move)
@@ -69,7 +69,7 @@ function rangeOf(what: string, after: number, upTo: number): string {
 }
 
 /** The moves of one link after another, from one pass over all of them. */
-function openSections(db: DatabaseSync): { skipTo(move: number): void; upTo(move: number, form: Form): string } {
+function prepareSections(db: DatabaseSync): { skipTo(move: number): void; upTo(move: number, form: Form): string } {
   const read = (after: number) =>
     db
       .prepare(

@@ -6,7 +6,7 @@ import type { Disagreement } from '../../ports/ledger/audit.ts'
 import { auditChain, comparedWith } from './audit-chain.ts'
 import { auditRows } from './audit-rows.ts'
 import { schemaDifferences } from './copies/foreign-schema.ts'
-import { openDigests, type Recorded } from './recorded.ts'
+import { prepareDigests, type Recorded } from './recorded.ts'
 
 /** `head`: one that was written down earlier, elsewhere; null: none is to be compared. */
 export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagreement> {
@@ -65,7 +65,7 @@ function* batches(db: DatabaseSync): Iterable<Disagreement> {
 
 /** Everything that was submitted still has its digest, and there is nothing without one. */
 function* submitted(db: DatabaseSync): Iterable<Disagreement> {
-  const digests = openDigests(db)
+  const digests = prepareDigests(db)
   const kept = db.prepare("SELECT * FROM recorded WHERE digest <> '' ORDER BY batch_id, first_row")
   for (const one of kept.iterate() as Iterable<unknown> as Iterable<Recorded>) {
     const { batch_id: batch, first_row: first, last_row: last, digest } = one

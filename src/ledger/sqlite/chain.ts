@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Committer } from './commit.ts'
 import { findRow } from './found.ts'
-import { openRecordedText } from './recorded.ts'
+import { prepareRecordedText } from './recorded.ts'
 
 export const CHAIN = `
   -- One line for each commit that made a move or an act: up to which ones, and the hash over them and the line before.
@@ -80,7 +80,7 @@ export interface ActsText {
   readonly count: number
 }
 
-export function openActsText(db: DatabaseSync): (after: number, upTo: number, form?: Form) => ActsText {
+export function prepareActsText(db: DatabaseSync): (after: number, upTo: number, form?: Form) => ActsText {
   const [earlier, acts] = [db.prepare(ACTS(1)), db.prepare(ACTS(2))]
   return (after, upTo, form = FORM) => findRow<ActsText>(form === 1 ? earlier : acts, after, upTo)!
 }
@@ -101,7 +101,7 @@ export interface Chain {
 }
 
 /** What was noted is bound to what came before at the end of the transaction, inside it. */
-export function openChain(db: DatabaseSync, committer: Pick<Committer, 'beforeCommit' | 'afterRollback'>): Chain {
+export function createChain(db: DatabaseSync, committer: Pick<Committer, 'beforeCommit' | 'afterRollback'>): Chain {
   const headOf = db.prepare(`
     SELECT id, last_move, last_act, hash, last_recorded, (SELECT coalesce(max(id), 0) FROM act) AS newest_act,
       (SELECT coalesce(max(id), 0) FROM recorded) AS newest_recorded
@@ -109,8 +109,8 @@ export function openChain(db: DatabaseSync, committer: Pick<Committer, 'beforeCo
   const add = db.prepare(
     'INSERT INTO chain (id, last_move, last_act, last_recorded, hash, form) VALUES (?, ?, ?, ?, ?, ?)',
   )
-  const actsText = openActsText(db)
-  const recordedText = openRecordedText(db)
+  const actsText = prepareActsText(db)
+  const recordedText = prepareRecordedText(db)
   let moves = ''
   let lastMove = 0
 

@@ -46,7 +46,7 @@ export function notingBoot(db: DatabaseSync, record: RecordMove, boot: () => Boo
 }
 
 /** By how much the wall clock was set forward since the row came into doubt; 0: not at all, or nothing is known. */
-export function openSetForward(db: DatabaseSync, boot: () => Boot | null): (rowId: number) => number {
+export function prepareSetForward(db: DatabaseSync, boot: () => Boot | null): (rowId: number) => number {
   // The rest of a doubt that a restore met counts from the restore, which may have come after the clock was set.
   const noted = db.prepare(`
     SELECT d.boot AS id, d.booted_at AS atMs FROM doubted d JOIN instruction i ON i.id = d.row_id

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'
 import { type Boot, systemBoot } from './clock-steps.ts'
-import { NO_PLACE, openTransactions, type Place, type Transacted } from './transaction.ts'
+import { createTransactions, NO_PLACE, type Place, type Transacted } from './transaction.ts'
 
 /** The most writes in one transaction: it then stays far below the 50 ms that others may be made to wait. */
 const WRITES_PER_COMMIT = 256
@@ -60,13 +60,13 @@ interface Entry {
 }
 
 /** `die` ends the process, after an error that leaves nothing to trust. */
-export function openCommitter(
+export function createCommitter(
   db: DatabaseSync,
   die: (error: unknown) => never,
   timing: Timing = SYSTEM_TIMING,
   place: Pick<Place, 'begun' | 'committed'> = NO_PLACE,
 ): Committer {
-  const { transact, endings, rollbacks } = openTransactions(db, die, place)
+  const { transact, endings, rollbacks } = createTransactions(db, die, place)
   let waiting: Entry[] = []
   /** So many of those that wait are written one by one: a transaction they shared broke, and one of them is why. */
   let alone = 0

@@ -7,7 +7,7 @@ import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { AccountControls, ControlLedger } from '../../ports/ledger/control.ts'
 import { ACCOUNT_RESTARTED, BATCH_RESTARTED, steeringStep } from '../rules/pausing.ts'
-import { openActs } from './acts.ts'
+import { prepareActs } from './acts.ts'
 import type { Committer } from './commit.ts'
 import { findRow } from './found.ts'
 import type { RecordMove } from './moves.ts'
@@ -15,7 +15,7 @@ import { prepareNamed } from './named.ts'
 import { cancelRows } from './work.ts'
 
 export function createControl(db: DatabaseSync, committer: Committer, record: RecordMove): SteeringLedger {
-  const act = openActs(db)
+  const act = prepareActs(db)
   const stateOf = db.prepare('SELECT name, resumes, rate AS ratePerSecond FROM account WHERE id = ?')
   const setRateOverride = db.prepare('UPDATE account SET rate = ? WHERE id = ?')
   const unstop = db.prepare('UPDATE account SET stopped_reason = NULL WHERE id = ?')
@@ -67,7 +67,7 @@ type SteeringLedger = Omit<ControlLedger, 'moveAccount'>
 type Steer = (batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number) => Promise<void>
 
 function prepareSteering(db: DatabaseSync, committer: Committer, restart: (accountId: number) => void): Steer {
-  const act = openActs(db)
+  const act = prepareActs(db)
   const hold = db.prepare('UPDATE batch SET hold = ?, hold_reason = ? WHERE id = ?')
   const restartBatch = prepareNamed(
     db,

@@ -19,7 +19,7 @@ import type { Committer } from './commit.ts'
 import { findRows } from './found.ts'
 import type { RecordMove } from './moves.ts'
 import { prepareNamed } from './named.ts'
-import { openOddReferences } from './odd-references.ts'
+import { prepareOddReferences } from './odd-references.ts'
 import { answeredBy } from './recorded.ts'
 import { fromColumns, type InstructionColumns, sameTransactionIn } from './rows.ts'
 import type { Counted } from './tally.ts'
@@ -36,13 +36,13 @@ const LEFT_BY = `max(
 /** By how much the wall clock was set forward since that row came into doubt. */
 type SetForward = (rowId: number) => number
 
-export function openDoubts(
+export function prepareDoubts(
   db: DatabaseSync,
   committer: Committer,
   record: RecordMove,
   setForward: SetForward,
 ): DoubtLedger {
-  const resolve = openResolving(db, record, setForward)
+  const resolve = prepareResolving(db, record, setForward)
   return {
     doubts: async () => doubtsIn(db, setForward),
     resolve: (resolution, actor, nowMs) =>
@@ -80,7 +80,7 @@ interface FoundRow extends Counted, RowToResolve {
   readonly account_id: AccountId
 }
 
-function openResolving(
+function prepareResolving(
   db: DatabaseSync,
   record: RecordMove,
   setForward: SetForward,
@@ -103,7 +103,7 @@ function openResolving(
   // A person has looked at this one. What is held stays so until they resume it.
   const looked = db.prepare('UPDATE account SET new_doubts = max(0, new_doubts - 1) WHERE id = ?')
   const settledBy = sameTransactionIn(db)
-  const oddReference = openOddReferences(db)
+  const oddReference = prepareOddReferences(db)
 
   function find(resolution: Resolution): FoundRow | Refusal {
     const { reference, merchant } = resolution

@@ -6,13 +6,13 @@ import { assertNotInterrupted, type DraftHeader } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { holdsStill } from '../texts/since-review.ts'
-import { byOf, openActorIds, openActs } from './acts.ts'
+import { byOf, prepareActorIds, prepareActs } from './acts.ts'
 import { canaryOfDraft } from './canary.ts'
 import type { Committer } from './commit.ts'
-import { openAccepting } from './copies/identity.ts'
+import { prepareAccepting } from './copies/identity.ts'
 import { findRows } from './found.ts'
 import { prepareNamed } from './named.ts'
-import { openDigests, openRecorded, type Recorded } from './recorded.ts'
+import { prepareDigests, prepareRecorded, type Recorded } from './recorded.ts'
 import type { SeenUpTo } from './review.ts'
 import { isSubmittedAgain } from './rows.ts'
 import { runNow } from './run-script.ts'
@@ -46,7 +46,7 @@ export async function recordDraft(
       SELECT ?1, ?2, ${SHARED.replace('holds_reference', 'holds_reference AND supersedes IS NULL')}
       FROM temp.draft_row WHERE row_no > ?3 AND EXISTS (SELECT 1 FROM batch WHERE id = ?1 AND ${IS_ALIVE})
       ORDER BY row_no LIMIT ${ROWS_PER_COPY}`)
-    const digests = openDigests(db)
+    const digests = prepareDigests(db)
     const digest = digests.begin(batchId)
     let lastRow = 0
     const lastOf = db.prepare('SELECT max(row_no) AS last FROM instruction WHERE batch_id = ?')
@@ -114,7 +114,7 @@ async function insertBatch(
     VALUES (:batchId, :accountId, 'file', 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
       :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId)`,
   )
-  const actorIdOf = openActorIds(db)
+  const actorIdOf = prepareActorIds(db)
   const canary = canaryOfDraft(db, header)
   const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent } = header
   const values = {
@@ -148,12 +148,12 @@ function makeVisible(
 ): Promise<boolean> {
   const { batch_id: batchId } = recorded
   const { accountId, nowMs, notCards = [] } = header
-  const takeReferences = openTakingReferences(db, batchId)
-  const count = openCounting(db, batchId)
+  const takeReferences = prepareTakingReferences(db, batchId)
+  const count = prepareCounting(db, batchId)
   const open = db.prepare(`UPDATE batch SET stage = 'open' WHERE id = ? AND ${IS_ALIVE}`)
-  const keepDigest = openRecorded(db)
-  const act = openActs(db)
-  const accept = openAccepting(db)
+  const keepDigest = prepareRecorded(db)
+  const act = prepareActs(db)
+  const accept = prepareAccepting(db)
   return committer.write(
     () => {
       if (!runNow(db, holdsStill(header, { seen: seen.id, batchId }))) return false
@@ -170,7 +170,7 @@ function makeVisible(
 }
 
 /** A row that runs again takes its reference over from the one before. */
-function openTakingReferences(db: DatabaseSync, batchId: string): () => void {
+function prepareTakingReferences(db: DatabaseSync, batchId: string): () => void {
   const retried = findRows<{ rowNo: number; supersedes: number }>(
     db.prepare('SELECT row_no AS rowNo, supersedes FROM temp.draft_row WHERE supersedes IS NOT NULL'),
   )
@@ -190,7 +190,7 @@ function openTakingReferences(db: DatabaseSync, batchId: string): () => void {
   }
 }
 
-function openCounting(db: DatabaseSync, batchId: string): () => void {
+function prepareCounting(db: DatabaseSync, batchId: string): () => void {
   const tallies = db.prepare(`
       SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, state, count(*) AS count,
         coalesce(sum(amount_minor), 0) AS amount

@@ -22,7 +22,7 @@ export interface DraftEnds {
 
 export function openDraftOn(db: DatabaseSync, committer: Committer, header: DraftHeader, ends: DraftEnds): Draft {
   makeDraftTables(db)
-  const adding = openAdding(db, header)
+  const adding = prepareAdding(db, header)
   let amountsUnread = 0
   const seen: SeenUpTo = { id: Number.MAX_SAFE_INTEGER }
   let open = true
@@ -81,7 +81,7 @@ function toDraftFault(error: unknown): unknown {
   )
 }
 
-function openAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => void {
+function prepareAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => void {
   const insertRow = prepareNamed(
     db,
     `INSERT INTO temp.draft_row (row_no, line, cells, state, holds_reference, run_key, due_at, attempt, came_batch, came_row, ${INSTRUCTION_COLUMNS})

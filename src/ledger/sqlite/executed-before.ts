@@ -6,13 +6,13 @@ import { executedBeforeReason } from '../rules/unanswered.ts'
 import { EXECUTED } from '../texts/conditions.ts'
 import { findRow } from './found.ts'
 import type { OpenRow, RecordMove, SettlingRow } from './moves.ts'
-import { openCanaryEnd } from './pauses.ts'
+import { prepareCanaryEnd } from './pauses.ts'
 
 type WaitingRow = Pick<OpenRow, 'id' | 'state' | 'attempt' | 'operation' | 'currency' | 'amount_minor'> &
   Pick<SettlingRow, 'batch_id' | 'account_id' | 'canary'> & { readonly warning: string }
 
 /** Brings into doubt whatever waits under the reference of that row, if it was executed before. Answers with its id; null: nothing was stopped. */
-export function openStopping(db: DatabaseSync, record: RecordMove): (rowId: number, atMs: number) => number | null {
+export function prepareStopping(db: DatabaseSync, record: RecordMove): (rowId: number, atMs: number) => number | null {
   const waiting = db.prepare(`
     SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, b.canary_rows AS canary, e.warning
     FROM instruction r JOIN instruction i ON i.account_id = r.account_id AND i.reference = r.reference AND i.holds_reference = 1
@@ -21,7 +21,7 @@ export function openStopping(db: DatabaseSync, record: RecordMove): (rowId: numb
   const doubt = db.prepare(
     "UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, reason = ? WHERE id = ? AND state = 'READY'",
   )
-  const endCanary = openCanaryEnd(db)
+  const endCanary = prepareCanaryEnd(db)
   return (rowId, atMs) => {
     const row = findRow<WaitingRow>(waiting, rowId)
     if (row === undefined) return null

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
 import { toActor } from './acts.ts'
 import { findRows } from './found.ts'
-import { openOddReferences } from './odd-references.ts'
+import { prepareOddReferences } from './odd-references.ts'
 
 type StoredMove = Omit<HistoryMove, 'actor'> & { readonly parts: string | null }
 
@@ -17,7 +17,7 @@ export function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.reason END AS reason, i.id AS rowId
       FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.reference = ? AND b.stage = 'open' ORDER BY i.id`)
   const arrivals = findRows<StoredMove & { rowId: number }>(arrived, reference)
-  const odd = arrivals.length === 0 ? openOddReferences(db)(reference, null) : null
+  const odd = arrivals.length === 0 ? prepareOddReferences(db)(reference, null) : null
   if (odd !== null) return historyOf(db, odd)
   const moves = db.prepare(`
     SELECT attempt, from_state AS "from", to_state AS "to", cause, at AS atMs, by,

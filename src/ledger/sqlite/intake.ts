@@ -8,12 +8,12 @@ import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
 import type { IntakeLedger } from '../../ports/ledger/intake.ts'
 import { type Account, identifyAccount } from '../rules/accounts.ts'
 import { accountsLike } from './accounts.ts'
-import { openActs } from './acts.ts'
+import { prepareActs } from './acts.ts'
 import { isCanaryOf } from './canary.ts'
 import type { Committer } from './commit.ts'
 import { openDraftOn } from './draft.ts'
 import { deleteDrafts } from './draft-recording.ts'
-import { openMessageRecording } from './message-recording.ts'
+import { prepareMessageRecording } from './message-recording.ts'
 import type { Tally } from './tally.ts'
 
 export interface IntakeParts {
@@ -22,9 +22,9 @@ export interface IntakeParts {
   readonly lockSubmit: () => Promise<() => void>
 }
 
-export function openIntake(db: DatabaseSync, committer: Committer, tally: Tally, parts: IntakeParts): IntakeLedger {
-  const recordMessage = openMessageRecording(db, tally, parts.newBatchId)
-  const act = openActs(db)
+export function prepareIntake(db: DatabaseSync, committer: Committer, tally: Tally, parts: IntakeParts): IntakeLedger {
+  const recordMessage = prepareMessageRecording(db, tally, parts.newBatchId)
+  const act = prepareActs(db)
   const refuse = db.prepare('INSERT INTO refusal VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
 
   return {

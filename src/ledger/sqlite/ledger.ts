@@ -14,31 +14,31 @@ import type { FileLedger, LedgerFile } from '../../ports/ledger/file.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { readLog } from './act-log.ts'
-import { openActLedger, openActs } from './acts.ts'
+import { prepareActLedger, prepareActs } from './acts.ts'
 import { audit } from './audit.ts'
 import { headOf } from './audit-chain.ts'
 import { viewOf } from './batch-view.ts'
-import { openChain } from './chain.ts'
-import { notingBoot, openSetForward } from './clock-steps.ts'
-import { type Committer, openCommitter, SYSTEM_TIMING, type Timing } from './commit.ts'
+import { createChain } from './chain.ts'
+import { notingBoot, prepareSetForward } from './clock-steps.ts'
+import { type Committer, createCommitter, SYSTEM_TIMING, type Timing } from './commit.ts'
 import { createControl } from './control.ts'
-import { type AdoptingLedger, openAdopting } from './copies/adopt.ts'
+import { type AdoptingLedger, createAdopting } from './copies/adopt.ts'
 import { makeBackup } from './copies/backup.ts'
 import { explainDamage, inspect, isDamage } from './copies/damage.ts'
 import { openPlace } from './copies/place.ts'
 import type { Witness } from './copies/witness.ts'
-import { openDoubts } from './doubts.ts'
-import { type IntakeParts, openIntake } from './intake.ts'
-import { openMoves, type RecordMove } from './moves.ts'
+import { prepareDoubts } from './doubts.ts'
+import { type IntakeParts, prepareIntake } from './intake.ts'
+import { prepareMoves, type RecordMove } from './moves.ts'
 import { type FileOptions, OPEN_WAIT_MS, openFile } from './open-file.ts'
-import { openPurging } from './purge.ts'
+import { preparePurging } from './purge.ts'
 import { createQueries } from './queries.ts'
 import { countUnbound } from './recorded.ts'
-import { openRests } from './rests.ts'
-import { openSweeping } from './sweep.ts'
-import { openTally } from './tally.ts'
+import { prepareRests } from './rests.ts'
+import { prepareSweeping } from './sweep.ts'
+import { createTally } from './tally.ts'
 import { NO_PLACE, type Place } from './transaction.ts'
-import { openWork } from './work.ts'
+import { prepareWork } from './work.ts'
 
 export interface LedgerOptions extends FileOptions {
   /** The lock file that lets one submit at a time in; null with a ledger in memory. */
@@ -70,7 +70,7 @@ export function openLedger(options: LedgerOptions): FileLedger {
     newBatchId,
     lockSubmit: () => lockSubmit(submitLockPath),
     openReader,
-    openCopies: (shared) => openCopies({ ...options, die }, witness, shared),
+    openCopies: (shared) => createCopies({ ...options, die }, witness, shared),
   })
   return {
     ...ledger,
@@ -97,12 +97,12 @@ export interface LedgerParts extends IntakeParts {
 
 export function openLedgerOn(parts: LedgerParts): Ledger {
   const { db, ledgerId, die, timing, place, newBatchId, lockSubmit, openReader } = parts
-  const committer = openCommitter(db, die, timing, place)
-  const tally = openTally(db, committer)
+  const committer = createCommitter(db, die, timing, place)
+  const tally = createTally(db, committer)
   const boot = () => timing.boot?.() ?? null
-  const record = notingBoot(db, openMoves(db, tally, openChain(db, committer)), boot)
-  const act = openActs(db)
-  const work = openWork(db, committer, tally, { record, timing })
+  const record = notingBoot(db, prepareMoves(db, tally, createChain(db, committer)), boot)
+  const act = prepareActs(db)
+  const work = prepareWork(db, committer, tally, { record, timing })
   const control = createControl(db, committer, record)
   const working: WorkLedger & Pick<ControlLedger, 'controls'> = {
     ...work,
@@ -110,18 +110,18 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
       lookAt(place, die) // the tick asks this: an idle worker notices as well
       return work.workable(...asked)
     },
-    ...openSweeping(db, committer, record),
-    ...openRests(db, committer),
+    ...prepareSweeping(db, committer, record),
+    ...prepareRests(db, committer),
     controls: control.controls,
   }
   return {
     ledgerId,
-    ...openDoubts(db, committer, record, openSetForward(db, boot)),
-    ...openIntake(db, committer, tally, { newBatchId, lockSubmit }),
+    ...prepareDoubts(db, committer, record, prepareSetForward(db, boot)),
+    ...prepareIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...createQueries(db, committer, openReader),
     ...control,
-    ...openActLedger(db, committer, act, timing),
-    ...openPurging(db, committer, { act, timing, isReconciled: (batchId) => isReconciled(viewOf(db, batchId)) }),
+    ...prepareActLedger(db, committer, act, timing),
+    ...preparePurging(db, committer, { act, timing, isReconciled: (batchId) => isReconciled(viewOf(db, batchId)) }),
     log: (sinceMs) => readLog(db, sinceMs),
     ...dyingOfDamage(working, die),
     ...parts.openCopies({ db, committer, record, ledgerId }),
@@ -165,13 +165,17 @@ interface CopyParts {
 
 const inMemory = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
 
-function openCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witness, parts: CopyParts): AdoptingLedger {
+function createCopies(
+  { path, submitLockPath, die }: LedgerOptions,
+  witness: Witness,
+  parts: CopyParts,
+): AdoptingLedger {
   const { db, committer, ...rest } = parts
   if (path === null) {
     const none = { renewEpoch: inMemory, adopt: inMemory, moveAccount: inMemory }
     return { alarm: async () => null, lastRecordAtMs: async () => null, ...none }
   }
-  return openAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die })
+  return createAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die })
 }
 
 function prepareFile(path: string | null, openReader: () => DatabaseSync): LedgerFile {

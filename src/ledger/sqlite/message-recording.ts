@@ -11,23 +11,23 @@ import type { Refund } from '../rules/refunding.ts'
 import { type Arriving, likeRowOf } from '../texts/lookalikes.ts'
 import { refundBeyondSale, refundsBefore } from '../texts/refunds.ts'
 import { xtlTaken } from '../texts/xtl-order-ids.ts'
-import { openAccepting } from './copies/identity.ts'
+import { prepareAccepting } from './copies/identity.ts'
 import { findRow } from './found.ts'
 import { prepareNamed } from './named.ts'
-import { openOddReferences } from './odd-references.ts'
-import { openDigests, openRecorded } from './recorded.ts'
+import { prepareOddReferences } from './odd-references.ts'
+import { prepareDigests, prepareRecorded } from './recorded.ts'
 import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, type InstructionColumns, toColumns } from './rows.ts'
-import { openRunning } from './run-script.ts'
+import { prepareRunning } from './run-script.ts'
 import type { Tally } from './tally.ts'
 
-export function openMessageRecording(
+export function prepareMessageRecording(
   db: DatabaseSync,
   tally: Tally,
   newBatchId: (nowMs: number) => BatchId,
 ): (message: IntakeMessage) => IntakeAnswer | 'held-by-draft' {
-  const recordedUnder = openReferences(db)
-  const objectionTo = openObjections(db)
-  const accept = openAccepting(db)
+  const recordedUnder = prepareReferences(db)
+  const objectionTo = prepareObjections(db)
+  const accept = prepareAccepting(db)
   const sumOf = db.prepare('SELECT total(amount_minor) AS sum FROM tally WHERE batch_id = ?')
   const nextRow = db.prepare('UPDATE batch SET rows = rows + 1 WHERE id = ? RETURNING rows')
   const insertRow = prepareNamed(
@@ -35,15 +35,15 @@ export function openMessageRecording(
     `INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, ${INSTRUCTION_COLUMNS})
     VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, ${INSTRUCTION_PARAMETERS})`,
   )
-  const digests = openDigests(db)
-  const keepDigest = openRecorded(db)
+  const digests = prepareDigests(db)
+  const keepDigest = prepareRecorded(db)
 
   /** A row, or as row 0 the batch itself. */
   function bind(batchId: BatchId, rowNo: number): void {
     keepDigest({ batch_id: batchId, first_row: rowNo, last_row: rowNo, digest: digests.of(batchId, rowNo, rowNo) })
   }
 
-  const batchOfDay = openDayBatches(db, newBatchId, (batchId) => bind(batchId, 0))
+  const batchOfDay = prepareDayBatches(db, newBatchId, (batchId) => bind(batchId, 0))
 
   return (message) => {
     const { accountId, runKey, nowMs } = message
@@ -68,11 +68,11 @@ export function openMessageRecording(
 }
 
 /** The row that holds a reference, also where it was recorded with characters that do not show. */
-function openReferences(db: DatabaseSync): (accountId: AccountId, reference: string) => RecordedRow | undefined {
+function prepareReferences(db: DatabaseSync): (accountId: AccountId, reference: string) => RecordedRow | undefined {
   const byReference = db.prepare(`
     SELECT i.batch_id AS batchId, i.row_no AS rowNo, i.state, i.content, b.stage FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.account_id = ? AND i.reference = ? AND i.holds_reference = 1`)
-  const oddReference = openOddReferences(db)
+  const oddReference = prepareOddReferences(db)
   return (accountId, reference) => {
     const known = findRow<RecordedRow>(byReference, accountId, reference)
     const odd = known === undefined ? oddReference(reference, accountId) : null
@@ -81,8 +81,8 @@ function openReferences(db: DatabaseSync): (accountId: AccountId, reference: str
 }
 
 /** What in the record speaks against the message; null: nothing. */
-function openObjections(db: DatabaseSync): (message: IntakeMessage, row: InstructionColumns) => string | null {
-  const run = openRunning(db)
+function prepareObjections(db: DatabaseSync): (message: IntakeMessage, row: InstructionColumns) => string | null {
+  const run = prepareRunning(db)
 
   /** Why the message looks like an instruction that is already here; null when it does not. */
   function likeness(message: IntakeMessage, row: InstructionColumns, refund: Refund | null): string | null {
@@ -115,7 +115,7 @@ function refundOf(row: InstructionColumns): Refund | null {
 }
 
 /** `made`: called with a batch that was not there before. */
-function openDayBatches(
+function prepareDayBatches(
   db: DatabaseSync,
   newBatchId: (nowMs: number) => BatchId,
   made: (batchId: BatchId) => void,

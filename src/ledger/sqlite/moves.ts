@@ -5,7 +5,7 @@ import type { Actor } from '../../domain/actor.ts'
 import type { Hold } from '../../domain/batch.ts'
 import { assert } from '../../domain/fault.ts'
 import { type Cause, canMove, type State } from '../../domain/states.ts'
-import { byOf, openActorIds } from './acts.ts'
+import { byOf, prepareActorIds } from './acts.ts'
 import type { Chain } from './chain.ts'
 import type { Committer } from './commit.ts'
 import { prepareNamed } from './named.ts'
@@ -50,13 +50,13 @@ export type RecordMove = (
 ) => void
 
 /** Writes the history, the tally and the chain of a move, and refuses one that the table of moves does not have. */
-export function openMoves(db: DatabaseSync, tally: Tally, chain: Chain): RecordMove {
+export function prepareMoves(db: DatabaseSync, tally: Tally, chain: Chain): RecordMove {
   const insert = prepareNamed(
     db,
     `INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, http_status, answer, reason, actor_id, answered)
     VALUES (:row_id, :attempt, :from_state, :to_state, :cause, :at, :by, :http_status, :answer, :reason, :actor_id, :answered)`,
   )
-  const actorIdOf = openActorIds(db)
+  const actorIdOf = prepareActorIds(db)
   return (row, to, cause, details) => {
     const { attempt, atMs, actor = null, httpStatus = null, answer = null, reason = null } = details
     assert(canMove(row.state, to, cause), `no move from ${row.state} to ${to} by ${cause}`)

@@ -9,7 +9,7 @@ type Values = Readonly<Record<string, SQLInputValue>>
  * Prepares a statement with parameters such as `:name`. They are bound by position: node:sqlite takes 5 µs longer to bind
  * twenty by name, for every row. `positions`: the values in that order, good until it is asked again. A name without a value throws.
  */
-export function openNamed(db: DatabaseSync, sql: string) {
+export function compileNamed(db: DatabaseSync, sql: string) {
   const { text, names } = spell(sql, SQLITE)
   const statement: StatementSync = db.prepare(text)
   const bound: SQLInputValue[] = names.map(() => null)
@@ -24,6 +24,6 @@ export function prepareNamed<Given extends Values>(
   db: DatabaseSync,
   sql: string,
 ): (values: Given) => StatementResultingChanges {
-  const { statement, positions } = openNamed(db, sql)
+  const { statement, positions } = compileNamed(db, sql)
   return (values) => statement.run(...positions(values))
 }

@@ -24,7 +24,9 @@ export const ODD_REFERENCES = `
 `
 
 /** The recorded reference that reads like this one, to be asked for where this one itself is not recorded; null: there is none. */
-export function openOddReferences(db: DatabaseSync): (reference: string, accountId: AccountId | null) => string | null {
+export function prepareOddReferences(
+  db: DatabaseSync,
+): (reference: string, accountId: AccountId | null) => string | null {
   const find = db.prepare(`
     SELECT min(reference) AS reference FROM odd_reference
     WHERE as_read = ?1 AND account_id IN (SELECT id FROM account WHERE ?2 IS NULL OR id = ?2)`)

@@ -15,22 +15,22 @@ import {
   pauseForMoney,
 } from '../rules/pausing.ts'
 import type { MakeMove } from '../rules/settling.ts'
-import { openActs } from './acts.ts'
+import { prepareActs } from './acts.ts'
 import { findRow } from './found.ts'
 import type { SettlingRow } from './moves.ts'
 
 /** Answers with why this settlement paused something; null where all goes on. */
 export type Pausing = (row: SettlingRow, step: MakeMove, settlement: Settlement) => string | null
 
-export function openPausing(db: DatabaseSync): Pausing {
+export function preparePausing(db: DatabaseSync): Pausing {
   const moneyOf = db.prepare('SELECT hold, money_warned AS warned FROM batch WHERE id = ?')
   const noteMoney = db.prepare("UPDATE batch SET money_warned = 1, hold = 'paused', hold_reason = ? WHERE id = ?")
-  const pauseBatch = openBatchPause(db)
-  const endCanary = openCanaryEnd(db)
+  const pauseBatch = prepareBatchPause(db)
+  const endCanary = prepareCanaryEnd(db)
   const recentOf = db.prepare('SELECT recent_answers AS recent FROM batch WHERE id = ?')
   const keepRecent = db.prepare('UPDATE batch SET recent_answers = ? WHERE id = ?')
-  const countDoubt = openDoubtCount(db)
-  const act = openActs(db)
+  const countDoubt = prepareDoubtCount(db)
+  const act = prepareActs(db)
 
   function forMoney(row: SettlingRow, { atMs, warning }: Settlement): string | null {
     const { hold, warned } = moneyOf.get(row.batch_id) as { hold: Hold; warned: number }
@@ -64,7 +64,7 @@ export function openPausing(db: DatabaseSync): Pausing {
 }
 
 /** Counts a doubt, and holds the account and its batches where the rules say so. Answers with the reason, or null. */
-export function openDoubtCount(
+export function prepareDoubtCount(
   db: DatabaseSync,
 ): (accountId: number, atMs: number, because: string | null) => string | null {
   const count = db.prepare(`
@@ -74,7 +74,7 @@ export function openDoubtCount(
   const pauseBatches = db.prepare(
     "UPDATE batch SET hold = 'paused', hold_reason = ? WHERE account_id = ? AND stage = 'open' AND hold = 'none'",
   )
-  const act = openActs(db)
+  const act = prepareActs(db)
   return (accountId, atMs, because) => {
     const reason = holdForDoubts(findRow<AccountDoubts>(count, accountId)!, because)
     if (reason === null) return null
@@ -88,10 +88,10 @@ export function openDoubtCount(
 type BatchPause = (row: Pick<SettlingRow, 'batch_id' | 'account_id'>, reason: string, atMs: number) => string | null
 
 /** Answers with the reason, or null where the batch is cancelled. */
-function openBatchPause(db: DatabaseSync): BatchPause {
+function prepareBatchPause(db: DatabaseSync): BatchPause {
   const holdOf = db.prepare('SELECT hold, hold_reason AS reason FROM batch WHERE id = ?')
   const pause = db.prepare("UPDATE batch SET hold = 'paused', hold_reason = ? WHERE id = ?")
-  const act = openActs(db)
+  const act = prepareActs(db)
   return (row, reason, atMs) => {
     const why = holdReasonAfterPause(findRow<BatchHold>(holdOf, row.batch_id)!, reason)
     if (why === null) return null
@@ -102,7 +102,7 @@ function openBatchPause(db: DatabaseSync): BatchPause {
 }
 
 /** Ends the canary of a batch once none of its first rows is to be sent any more. */
-export function openCanaryEnd(
+export function prepareCanaryEnd(
   db: DatabaseSync,
 ): (row: Pick<SettlingRow, 'batch_id' | 'account_id' | 'canary'>, atMs: number) => string | null {
   const canaryLeft = db.prepare(`
@@ -110,7 +110,7 @@ export function openCanaryEnd(
     WHERE i.batch_id = ? AND i.row_no <= b.canary_row_no AND coalesce(i.execute_at, 0) <= b.canary_execute_at
       AND i.state IN ('READY', 'SENDING') LIMIT 1`)
   const endCanary = db.prepare('UPDATE batch SET canary_rows = NULL WHERE id = ?')
-  const pauseBatch = openBatchPause(db)
+  const pauseBatch = prepareBatchPause(db)
   return (row, atMs) => {
     if (row.canary === null || canaryLeft.get(row.batch_id) !== undefined) return null
     endCanary.run(row.batch_id)

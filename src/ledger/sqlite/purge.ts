@@ -44,13 +44,13 @@ export interface PurgeParts {
   readonly isReconciled: (batchId: BatchId) => boolean
 }
 
-export function openPurging(
+export function preparePurging(
   db: DatabaseSync,
   committer: Committer,
   { act, timing, isReconciled }: PurgeParts,
 ): PurgeLedger {
-  const purgeBatch = openBatchPurge(db, committer, act)
-  const purgeRefusals = openRefusalPurge(db, committer, act)
+  const purgeBatch = prepareBatchPurge(db, committer, act)
+  const purgeRefusals = prepareRefusalPurge(db, committer, act)
   return {
     toPurge: async (beforeMs) => planOf(db, beforeMs, isReconciled),
     async *purge(request) {
@@ -79,7 +79,7 @@ function planOf(db: DatabaseSync, beforeMs: number, isReconciled: (batchId: Batc
 }
 
 /** Broken off, it goes on behind the last row that was purged. */
-function openBatchPurge(db: DatabaseSync, committer: Committer, act: RecordAct) {
+function prepareBatchPurge(db: DatabaseSync, committer: Committer, act: RecordAct) {
   const batchOf = db.prepare(`
     SELECT account_id AS accountId, (SELECT name FROM account WHERE id = account_id) AS merchant, purged_to AS purgedTo, ${LAST_ROW} AS lastRow FROM batch b WHERE id = ? AND NOT ${IS_OPEN}`)
   const lastOf = db.prepare(`
@@ -127,7 +127,7 @@ function openBatchPurge(db: DatabaseSync, committer: Committer, act: RecordAct) 
 }
 
 /** Messages that were not taken: that they were refused stays, and what they said goes. */
-function openRefusalPurge(db: DatabaseSync, committer: Committer, act: RecordAct) {
+function prepareRefusalPurge(db: DatabaseSync, committer: Committer, act: RecordAct) {
   const next = db.prepare(`
     SELECT source_id AS id FROM refusal WHERE source_id > ? AND at < ? AND text <> '' ORDER BY source_id LIMIT ${ROWS_PER_STEP}`)
   const blank = db.prepare("UPDATE refusal SET text = '', reasons = '[]' WHERE source_id = ?")

@@ -44,7 +44,7 @@ export interface Digests {
   of(batchId: string, firstRow: number, lastRow: number): string
 }
 
-export function openDigests(db: DatabaseSync): Digests {
+export function prepareDigests(db: DatabaseSync): Digests {
   const batch = db.prepare(BATCH)
   const rows = db.prepare(ROWS)
   const begin = (batchId: string) => createHash('sha256').update(`${JSON.stringify(batch.get(batchId) ?? null)}\n`)
@@ -71,13 +71,13 @@ export interface Recorded {
 }
 
 /** Inside the transaction that makes them visible. */
-export function openRecorded(db: DatabaseSync): (recorded: Omit<Recorded, 'id'>) => void {
+export function prepareRecorded(db: DatabaseSync): (recorded: Omit<Recorded, 'id'>) => void {
   const insert = db.prepare('INSERT INTO recorded (batch_id, first_row, last_row, digest) VALUES (?, ?, ?, ?)')
   return ({ batch_id, first_row, last_row, digest }) => void insert.run(batch_id, first_row, last_row, digest)
 }
 
 /** As the chain takes it. */
-export function openRecordedText(db: DatabaseSync): (after: number, upTo: number) => string {
+export function prepareRecordedText(db: DatabaseSync): (after: number, upTo: number) => string {
   const found = db.prepare(
     'SELECT id, batch_id, first_row, last_row, digest FROM recorded WHERE id > ? AND id <= ? ORDER BY id',
   )

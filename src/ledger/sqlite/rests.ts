@@ -16,7 +16,7 @@ const latestOf = (at: string, from: string) =>
 const LATEST = `max(${latestOf('at', 'move')}, ${latestOf('at', 'act')}, ${latestOf('created_at', 'batch')},
   ${latestOf('CASE WHEN execute_at IS NULL THEN due_at END', 'instruction')})`
 
-export function openRests(db: DatabaseSync, committer: Committer): Pick<WorkLedger, 'endOverlongRests'> {
+export function prepareRests(db: DatabaseSync, committer: Committer): Pick<WorkLedger, 'endOverlongRests'> {
   const latest = db.prepare(`SELECT ${LATEST} AS atMs`)
   // Up to the latest moment only: of rows that wait for an execute_at there may be a million beyond it.
   const end = db.prepare(`

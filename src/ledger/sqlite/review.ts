@@ -7,7 +7,7 @@ import { lookalikesAfter, review as reviewing } from '../texts/review.ts'
 import { indexDraftTables } from './draft-tables.ts'
 import { findRow } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
-import { openRunning, runNow } from './run-script.ts'
+import { prepareRunning, runNow } from './run-script.ts'
 
 /** The last row recorded when the draft was reviewed: what comes after it has not been compared yet. */
 export type SeenUpTo = { id: number }
@@ -27,7 +27,7 @@ function lastVisible(db: DatabaseSync): number {
 }
 
 export function createReading(db: DatabaseSync): Pick<Draft, 'faults' | 'causes' | 'rejects' | 'lookalikes'> {
-  const run = openRunning(db)
+  const run = prepareRunning(db)
   return {
     faults() {
       const read = (last: FoundFault | null) => run(faultsAfter(last, ROWS_PER_PAGE))

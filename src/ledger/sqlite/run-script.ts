@@ -2,15 +2,15 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Script, Step } from '../texts/script.ts'
-import { openNamed } from './named.ts'
+import { compileNamed } from './named.ts'
 
 export type Run = <T>(script: Script<T>) => T
 
 /** Keeps its statements, for scripts that run again and again. */
-export function openRunning(db: DatabaseSync): Run {
-  const prepared = new Map<string, ReturnType<typeof openNamed>>()
+export function prepareRunning(db: DatabaseSync): Run {
+  const prepared = new Map<string, ReturnType<typeof compileNamed>>()
   function answer({ text, values, exact }: Step): unknown[] {
-    const { statement, positions } = prepared.get(text) ?? openNamed(db, text)
+    const { statement, positions } = prepared.get(text) ?? compileNamed(db, text)
     prepared.set(text, { statement, positions })
     statement.setReadBigInts(exact)
     return statement.all(...positions(values))
@@ -23,5 +23,5 @@ export function openRunning(db: DatabaseSync): Run {
 }
 
 export function runNow<T>(db: DatabaseSync, script: Script<T>): T {
-  return openRunning(db)(script)
+  return prepareRunning(db)(script)
 }

@@ -3,30 +3,30 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Settled, Settlement } from '../../ports/ledger/work.ts'
 import { type KeepLateAnswer, type MakeMove, settlingStep, transactionIn } from '../rules/settling.ts'
-import { openActs } from './acts.ts'
-import { openStopping } from './executed-before.ts'
+import { prepareActs } from './acts.ts'
+import { prepareStopping } from './executed-before.ts'
 import type { RecordMove, SettlingRow } from './moves.ts'
 import { prepareNamed } from './named.ts'
-import { openPausing } from './pauses.ts'
+import { preparePausing } from './pauses.ts'
 import { answeredBy } from './recorded.ts'
 import { sameTransactionIn } from './rows.ts'
 import type { Tally } from './tally.ts'
 
-export function openSettling(
+export function prepareSettling(
   db: DatabaseSync,
   tally: Tally,
   record: RecordMove,
 ): (row: SettlingRow, settlement: Settlement) => Settled {
-  const writeRow = openRowWriter(db)
+  const writeRow = prepareRowWriter(db)
   const warn = db.prepare(
     'UPDATE instruction SET warning = ?, money_warning = max(money_warning, ?), noted_at = ? WHERE id = ?',
   )
   const sameTransaction = sameTransactionIn(db)
   const askToWait = db.prepare('UPDATE account SET wait_until = max(coalesce(wait_until, 0), ?) WHERE id = ?')
   const noteLate = db.prepare('UPDATE batch SET late_answers = late_answers + 1 WHERE id = ?')
-  const pausing = openPausing(db)
-  const stopExecuted = openStopping(db, record)
-  const act = openActs(db)
+  const pausing = preparePausing(db)
+  const stopExecuted = prepareStopping(db, record)
+  const act = prepareActs(db)
 
   return (row, settlement) => {
     const step = settlingStep(row, settlement, isTaken(row, settlement))
@@ -68,7 +68,7 @@ export function openSettling(
   }
 }
 
-function openRowWriter(db: DatabaseSync): (row: SettlingRow, step: MakeMove, settlement: Settlement) => void {
+function prepareRowWriter(db: DatabaseSync): (row: SettlingRow, step: MakeMove, settlement: Settlement) => void {
   const write = prepareNamed(
     db,
     `UPDATE instruction SET state = :to, due_at = :dueAtMs, sent_at = coalesce(:sentAtMs, sent_at),

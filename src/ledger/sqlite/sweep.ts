@@ -8,13 +8,13 @@ import { forgottenReason, sweptReason } from '../rules/unanswered.ts'
 import type { Committer } from './commit.ts'
 import { findRows } from './found.ts'
 import { type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
-import { openCanaryEnd, openDoubtCount } from './pauses.ts'
+import { prepareCanaryEnd, prepareDoubtCount } from './pauses.ts'
 
 interface SendingRow extends Omit<SettlingRow, 'max_declined'> {
   readonly claimedAtMs: number
 }
 
-export function openSweeping(
+export function prepareSweeping(
   db: DatabaseSync,
   committer: Committer,
   record: RecordMove,
@@ -29,8 +29,8 @@ export function openSweeping(
   const doubt = db.prepare(`
     UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?, sent_at = NULL, reason = ? WHERE id = ?`)
 
-  const endCanary = openCanaryEnd(db)
-  const countDoubt = openDoubtCount(db)
+  const endCanary = prepareCanaryEnd(db)
+  const countDoubt = prepareDoubtCount(db)
 
   function bringIntoDoubt(
     rows: readonly SendingRow[],

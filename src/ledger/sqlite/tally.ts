@@ -19,7 +19,7 @@ export interface Tally {
 }
 
 /** What was noted is written at the end of the committer's transaction, and forgotten where that is rolled back. */
-export function openTally(db: DatabaseSync, committer: Pick<Committer, 'beforeCommit' | 'afterRollback'>): Tally {
+export function createTally(db: DatabaseSync, committer: Pick<Committer, 'beforeCommit' | 'afterRollback'>): Tally {
   const add = db.prepare(`
     INSERT INTO tally (batch_id, operation, currency, state, count, amount_minor) VALUES (?, ?, ?, ?, max(?, 0), ?)
     ON CONFLICT DO UPDATE SET count = count + ?, amount_minor = amount_minor + excluded.amount_minor`)

@@ -36,7 +36,7 @@ export interface Transactions {
  * `die` is called for errors after which nothing this process believes can be trusted (I/O errors, corruption): the caller
  * ends the process. What was claimed and not answered then turns IN_DOUBT at the next start.
  */
-export function openTransactions(
+export function createTransactions(
   db: DatabaseSync,
   die: (error: unknown) => never,
   place: Pick<Place, 'begun' | 'committed'>,

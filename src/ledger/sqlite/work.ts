@@ -14,7 +14,7 @@ import type {
   WorkLedger,
 } from '../../ports/ledger/work.ts'
 import { cancelledReason, warningWhenCancelled } from '../rules/unanswered.ts'
-import { openActs } from './acts.ts'
+import { prepareActs } from './acts.ts'
 import type { Committer, Timing } from './commit.ts'
 import { findRow, findRows } from './found.ts'
 import { type OpenRow, type RecordMove, ROWS_PER_STEP, type SettlingRow, stepwise } from './moves.ts'
@@ -26,7 +26,7 @@ import {
   ORDER_IS_FREE,
   WITHIN_CANARY,
 } from './rows.ts'
-import { openSettling } from './settle.ts'
+import { prepareSettling } from './settle.ts'
 import type { Counted, Tally } from './tally.ts'
 
 type ClaimedRow = Counted & { readonly id: number }
@@ -41,22 +41,22 @@ export interface WorkParts {
   readonly timing: Timing
 }
 
-export function openWork(
+export function prepareWork(
   db: DatabaseSync,
   committer: Committer,
   tally: Tally,
   { record, timing }: WorkParts,
 ): LedgerPart {
-  const settling = openSettling(db, tally, record)
+  const settling = prepareSettling(db, tally, record)
   const rowById = db.prepare(`
     SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no,
       i.transaction_id AS transactionId, b.canary_rows AS canary, b.max_declined
     FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.id = ?`)
 
   return {
-    claim: openClaiming(db, committer, record, timing),
-    ...openDueRows(db),
-    ...openAccountKeeping(db, committer),
+    claim: prepareClaiming(db, committer, record, timing),
+    ...prepareDueRows(db),
+    ...prepareAccountKeeping(db, committer),
 
     settle(settlement: Settlement): Promise<Settled> {
       return committer.write(
@@ -82,7 +82,7 @@ export function openWork(
   }
 }
 
-function openClaiming(
+function prepareClaiming(
   db: DatabaseSync,
   committer: Committer,
   record: RecordMove,
@@ -113,11 +113,11 @@ function openClaiming(
     )
 }
 
-function openAccountKeeping(
+function prepareAccountKeeping(
   db: DatabaseSync,
   committer: Committer,
 ): Pick<WorkLedger, 'keepDoubtRest' | 'recordHealth' | 'stopAccount'> {
-  const act = openActs(db)
+  const act = prepareActs(db)
   return {
     async keepDoubtRest(restMs) {
       const keep = db.prepare(`
@@ -170,7 +170,7 @@ export function cancelRows(
   })
 }
 
-function openDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRows'> {
+function prepareDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRows'> {
   const batches = db.prepare(`
     SELECT b.id AS batchId, b.account_id AS accountId,
       (SELECT count(*) FROM (SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= ?1 LIMIT ?2)) AS due

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Committer, type Mode, openCommitter, SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
+import { type Committer, createCommitter, type Mode, SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
 import { deathOf } from '../../fixtures/deaths.ts'
 
 let db: DatabaseSync
@@ -12,7 +12,7 @@ beforeEach(() => {
   db = new DatabaseSync(':memory:')
   db.exec('CREATE TABLE note (text TEXT NOT NULL, room BLOB)')
   ends = []
-  committer = openCommitter(db, (error) => {
+  committer = createCommitter(db, (error) => {
     throw error
   })
   committer.beforeCommit(() => void ends.push('commit'))
@@ -206,7 +206,7 @@ test('a commit into a file that is gone is not told: the file is looked for afte
     throw error
   }
   const claim = watch(
-    openCommitter(db, die, SYSTEM_TIMING, { begun() {}, committed: look }).write(() => note('claim'), CLAIM),
+    createCommitter(db, die, SYSTEM_TIMING, { begun() {}, committed: look }).write(() => note('claim'), CLAIM),
   )
   expect(await deathOf()).toMatchObject({ message: 'the file is gone' })
   expect([claim(), notes()]).toEqual(['pending', ['claim']])

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { type Cause, canMove, STATES } from '../../../src/domain/states.ts'
-import { openMoves } from '../../../src/ledger/sqlite/moves.ts'
+import { prepareMoves } from '../../../src/ledger/sqlite/moves.ts'
 import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 
 const CAUSES: readonly Cause[] = [
@@ -28,7 +28,7 @@ test('of all possible moves, exactly those of the table are recorded', () => {
     moved: (_row: object, from: string | null, to: string) => void counted.push(`${from} ${to}`),
     touched: () => {},
   }
-  const record = openMoves(db, tally, { moved: () => {} })
+  const record = prepareMoves(db, tally, { moved: () => {} })
   for (const state of STATES) {
     for (const to of STATES) {
       for (const cause of CAUSES) {

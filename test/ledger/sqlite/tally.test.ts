@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openCommitter } from '../../../src/ledger/sqlite/commit.ts'
+import { createCommitter } from '../../../src/ledger/sqlite/commit.ts'
 import { migrate } from '../../../src/ledger/sqlite/schema.ts'
-import { openTally } from '../../../src/ledger/sqlite/tally.ts'
+import { createTally } from '../../../src/ledger/sqlite/tally.ts'
 
 const ROW = { batch_id: 'b', operation: 'REFUND', currency: 'EUR', amount_minor: 1250 }
 
@@ -11,10 +11,10 @@ test('a move that is written only at the second try is counted once', async () =
   const db = new DatabaseSync(':memory:')
   migrate(db)
   db.exec('CREATE TABLE ballast (room BLOB)')
-  const committer = openCommitter(db, (error) => {
+  const committer = createCommitter(db, (error) => {
     throw error
   })
-  const tally = openTally(db, committer)
+  const tally = createTally(db, committer)
   let tries = 0
   const { page_count: pages } = db.prepare('PRAGMA page_count').get() as { page_count: number }
   db.exec(`PRAGMA max_page_count = ${pages + 4}`)

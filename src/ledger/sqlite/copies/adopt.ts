@@ -11,13 +11,13 @@ import type { CopyLedger } from '../../../ports/ledger/copies.ts'
 import { accountToMove, addressText } from '../../rules/accounts.ts'
 import { restoredReason } from '../../rules/unanswered.ts'
 import { accountsLike } from '../accounts.ts'
-import { openActs } from '../acts.ts'
+import { prepareActs } from '../acts.ts'
 import type { Committer } from '../commit.ts'
 import { deleteDrafts } from '../draft-recording.ts'
 import { findRows } from '../found.ts'
 import { type RecordMove, ROWS_PER_STEP } from '../moves.ts'
 import type { Counted } from '../tally.ts'
-import { type EpochParts, openEpochChange, openRenewing } from './renew-epoch.ts'
+import { createRenewing, type EpochParts, prepareEpochChange } from './renew-epoch.ts'
 
 export interface AdoptingParts extends EpochParts {
   readonly record: RecordMove
@@ -28,13 +28,13 @@ export interface AdoptingParts extends EpochParts {
 /** A moved account makes every copy an older state as well. */
 export type AdoptingLedger = CopyLedger & Pick<ControlLedger, 'moveAccount'>
 
-export function openAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
-  const act = openActs(db)
+export function createAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
+  const act = prepareActs(db)
   const endCanaries = db.prepare('UPDATE batch SET canary_rows = NULL WHERE canary_rows IS NOT NULL')
-  const replaceEpoch = openEpochChange(db, committer, parts)
+  const replaceEpoch = prepareEpochChange(db, committer, parts)
 
   return {
-    ...openRenewing(db, replaceEpoch, parts),
+    ...createRenewing(db, replaceEpoch, parts),
 
     async adopt(how, reason, actor, nowMs) {
       const keep = (what: Adoption) => act({ what: 'adopt', atMs: nowMs, actor, reason: `--${what}: ${reason}` })
@@ -61,12 +61,12 @@ export function openAdopting(db: DatabaseSync, committer: Committer, parts: Adop
 
     lastRecordAtMs: async () => lastRecordAtMs(db),
 
-    moveAccount: openMovingAccount(db, committer),
+    moveAccount: prepareMovingAccount(db, committer),
   }
 }
 
-function openMovingAccount(db: DatabaseSync, committer: Committer): ControlLedger['moveAccount'] {
-  const act = openActs(db)
+function prepareMovingAccount(db: DatabaseSync, committer: Committer): ControlLedger['moveAccount'] {
+  const act = prepareActs(db)
   return async (name, url, username, reason, actor, nowMs) => {
     const move = () => {
       const to = { name, url, username }

@@ -33,9 +33,9 @@ interface Mark {
 
 /** `openReader`: a connection of its own. The one that writes answers from its memory, whatever became of the files. */
 export function openContinuity(db: DatabaseSync, openReader: () => DatabaseSync): Continuity {
-  const markOf = openMarks(db)
+  const markOf = prepareMarks(db)
   const [putEven, putOdd] = RINGS.map((ring) => db.prepare(`INSERT OR REPLACE INTO ${ring} VALUES (?, ?, ?)`))
-  const seen = openSeen(db, markOf)
+  const seen = createSeen(db, markOf)
   let reader: Reader | null = null
   let pending: Mark | null = null
   const word = randomBytes(6).readUIntBE(0, 6)
@@ -71,7 +71,7 @@ export function openContinuity(db: DatabaseSync, openReader: () => DatabaseSync)
 }
 
 /** The marks as this process last saw them. None of them goes back. */
-function openSeen(db: DatabaseSync, markOf: MarkOf) {
+function createSeen(db: DatabaseSync, markOf: MarkOf) {
   /** By place. */
   const known = new Map<number, Mark>()
   let last = 0
@@ -129,7 +129,7 @@ function agrees(mark: Mark | undefined, found: Mark | undefined): boolean {
 
 type MarkOf = (number: number) => Mark | undefined
 
-function openMarks(db: DatabaseSync): MarkOf {
+function prepareMarks(db: DatabaseSync): MarkOf {
   const [even, odd] = RINGS.map((ring) => db.prepare(`SELECT number, word FROM ${ring} WHERE slot = ?`))
   return (number) => (number % 2 === 0 ? even : odd)?.get(slotOf(number)) as Mark | undefined
 }

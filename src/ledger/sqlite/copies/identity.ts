@@ -49,7 +49,7 @@ export function identify(db: DatabaseSync, path: string, ledgerId: string, witne
         overrules: false,
         witnesses: witness.files(),
       })
-      if (beside === null) witness.testify(epoch, openProgress(db)())
+      if (beside === null) witness.testify(epoch, prepareProgress(db)())
     }
     db.exec('COMMIT')
   } catch (error) {
@@ -106,7 +106,7 @@ function isIdentified(db: DatabaseSync): boolean {
  * How far the record has come: grows with every move of a row, every act of a person, every file and every message that
  * was accepted, and never shrinks.
  */
-export function openProgress(db: DatabaseSync): () => number {
+export function prepareProgress(db: DatabaseSync): () => number {
   const read = db.prepare(`
     SELECT coalesce((SELECT max(id) FROM move), 0) + coalesce((SELECT max(id) FROM act), 0)
       + coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'accepted'), 0) AS progress`)
@@ -114,7 +114,7 @@ export function openProgress(db: DatabaseSync): () => number {
 }
 
 /** Counts a file or a message as accepted, in its transaction. */
-export function openAccepting(db: DatabaseSync): () => void {
+export function prepareAccepting(db: DatabaseSync): () => void {
   const count = db.prepare(`
     INSERT INTO meta VALUES ('accepted', '1')
     ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)`)
@@ -129,7 +129,7 @@ export function openAccepting(db: DatabaseSync): () => void {
 export function keepWhatSpeaksAgainst(db: DatabaseSync, path: string, ledgerId: string, witness: Witness): boolean {
   const testimonies = witness.testimonies() // before the ledger is read: see `lookForAlarm`
   const epochs = (identityIn(db)?.epochs ?? []).map(({ epoch }) => epoch)
-  const progress = openProgress(db)()
+  const progress = prepareProgress(db)()
   const against = witnessAgainst({ testimonies, epochs, progress })
   // Written once: a command that only looks must not wait for a lock, or for room on the disk.
   if (against !== null && overtakenBy(db) === null) {
@@ -166,7 +166,7 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
     epochFile: EPOCH_FILE,
     beside,
     epochs: known.map(({ epoch }) => epoch),
-    progress: openProgress(db)(),
+    progress: prepareProgress(db)(),
     overtakenBy: overtakenBy(db),
     testimonies,
     witnessInside: inside,

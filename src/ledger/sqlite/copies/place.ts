@@ -13,7 +13,7 @@ import { openContinuity } from './continuity.ts'
 import { isDamage } from './damage.ts'
 import { epochFileOf, nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
 import { type FileIdentity, inodeOf } from './file-identity.ts'
-import { alarmOf, identityIn, openProgress, remember } from './identity.ts'
+import { alarmOf, identityIn, prepareProgress, remember } from './identity.ts'
 import type { Witness } from './witness.ts'
 
 /** The log and its index belong to the ledger: what was committed last stands in the log alone. */
@@ -35,7 +35,7 @@ export interface PlaceParts {
 export function openPlace({ db, path, ledgerId, witness, alarmed, openReader }: PlaceParts): Place {
   const inodes = PARTS.map((part) => lookAt(path + part)?.ino)
   const continuity = openContinuity(db, openReader)
-  const progress = openProgress(db)
+  const progress = prepareProgress(db)
   let written = lookAt(path)?.mtimeNs
   let epochFile = epochFileOf(path)
 

@@ -7,7 +7,7 @@ import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
 import { type Epoch, isUnknownSince, WORKED_ELSEWHERE } from '../../rules/alarming.ts'
 import type { Committer } from '../commit.ts'
 import { epochFileOf, nextEpoch, stageEpoch } from './epoch-file.ts'
-import { alarmOf, currentIdentity, identityIn, openProgress, remember } from './identity.ts'
+import { alarmOf, currentIdentity, identityIn, prepareProgress, remember } from './identity.ts'
 import type { Witness } from './witness.ts'
 
 export interface EpochParts {
@@ -29,12 +29,12 @@ interface EpochChange {
 /**
  * The first commit knows every epoch that may stand anywhere by now: a crash on either side of what follows is no alarm.
  */
-export function openEpochChange(
+export function prepareEpochChange(
   db: DatabaseSync,
   committer: Committer,
   { path, ledgerId, witness }: EpochParts,
 ): (change: EpochChange) => Promise<void> {
-  const progress = openProgress(db)
+  const progress = prepareProgress(db)
   const write = (work: () => void) => committer.write(work, { kind: 'faulting' })
   return async ({ register = null, working = false, restored = false, also = () => {} }) => {
     const { epochs = [], overrules = false } = identityIn(db) ?? {}
@@ -82,7 +82,7 @@ async function answerOf<T>(question: Promise<T>, working: boolean): Promise<Aske
   }
 }
 
-export function openRenewing(
+export function createRenewing(
   db: DatabaseSync,
   replaceEpoch: (change: EpochChange) => Promise<void>,
   { path, ledgerId, witness, die }: EpochParts,
