@@ -25,7 +25,7 @@ const ROOMS = [
 ]
 /** What is wired together. */
 const UNDER_THE_APP = [...ROOMS.filter((room) => room !== 'commands' && room !== 'present'), 'actor.ts', 'log.ts']
-const TOP = ['cli.ts', 'cli', 'app.ts', 'app', 'actor.ts', 'log.ts', 'index.ts']
+const TOP = ['cli.ts', 'cli', 'app.ts', 'app', 'actor.ts', 'log.ts']
 const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': ['domain', 'ports', 'present', 'commands', 'cli', 'app.ts', 'app'],
   cli: ['commands', 'cli', 'app.ts'],
@@ -33,7 +33,6 @@ const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   app: [...UNDER_THE_APP, 'app.ts', 'app'],
   'actor.ts': ['domain'],
   'log.ts': ['domain', 'ports'],
-  'index.ts': ['domain', 'queues', 'ingest'],
 }
 
 /** What every engine of the ledger obeys or runs, so no engine, clock or file may be in it. */

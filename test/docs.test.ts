@@ -28,6 +28,12 @@ function lastCellsOfTestTables(table: string): string[] {
   return /\| Test \|$/.test(head) ? rows.map((row) => row.split('|').at(-2) ?? '') : []
 }
 
+test.each(DOCUMENTS)('%s names no source file that is not there', (document) => {
+  const sources = globSync('{src,test,bench,scripts,examples}/**/*.ts', { cwd: ROOT })
+  const named = [...read(document).matchAll(/`((?!x\.)[\w./-]+\.ts)`/g)].map(([, name]) => name as string)
+  expect(named.filter((name) => !sources.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([])
+})
+
 test.each(DOCUMENTS)('%s links to nothing that is not there', (document) => {
   const folder = document.includes('/') ? document.slice(0, document.lastIndexOf('/') + 1) : ''
   const links = [...read(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, path]) => path)

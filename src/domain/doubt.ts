@@ -32,7 +32,7 @@ export interface Resolution {
   readonly merchant: string | null
   /** The attempt that was looked up: another one is not judged. null: the only one; of a row that was sent before, only `approved` is taken. */
   readonly attempt: number | null
-  /** The row that was looked up: another one is not judged, though the reference be its own. null: whichever has it. */
+  /** The row that was looked up: another one is not judged, even under the same reference. null: whichever has it. */
   readonly row: { readonly batchId: string; readonly rowNo: number } | null
   readonly finding: Finding
   /** As found at the gateway. It can settle one row only. */

@@ -4,10 +4,10 @@
 import type { BatchView } from './batch.ts'
 import type { BatchId } from './ids.ts'
 
-/** Its lines. */
+/** The lines of a report. */
 export type InboxReport = readonly string[]
 
-/** What a look into the folder shows. `fingerprint` is another one whenever the file is another one or was written to. */
+/** What a look into the folder shows. `fingerprint` changes when the file is replaced or written to. */
 export type InboxEntry =
   | { readonly kind: 'complete'; readonly name: string; readonly fingerprint: string }
   /** It may still be written to. */

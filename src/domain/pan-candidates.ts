@@ -18,7 +18,7 @@ export interface Candidate extends Place {
   readonly fits: boolean
 }
 
-/** Cards of 12 and 13 digits are hardly issued any more, article numbers and phone numbers of 13 digits are everywhere. */
+/** Cards of 12 and 13 digits are hardly issued any more; article and phone numbers of 13 digits are everywhere. */
 const SHORTEST_CERTAIN = 14
 
 export function isCertain({ writing, fits }: Candidate): boolean {

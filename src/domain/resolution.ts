@@ -25,7 +25,7 @@ export function stateOfFinding(finding: Finding): (typeof STATE_OF)[Finding] {
 }
 
 /**
- * Whether the finding waits until the request in doubt has surely died: what was not found may still be executed later. So may
+ * Whether the finding waits until the request in doubt can no longer be executed: what was not found may still come. So may
  * the request in doubt where a decline was found and the row was sent before: the decline may be of the earlier request.
  */
 export function waitsForRest(finding: Finding, sentBefore: boolean): boolean {

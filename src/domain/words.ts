@@ -4,14 +4,14 @@
 /** What a person can do next, whatever the door. */
 export type Way = Setting | Act
 
-/** Something to say beside a file or a command. */
-export interface Setting {
+/** An option given with a file or a command. `lead`: words before it, left out by a door that has no such setting. */
+export type Setting = {
   readonly set: SettingName
-  /** null: the setting itself is meant, not a value of it. */
-  readonly to: string | null
-  /** Words before it, left out by a door that has no such setting. */
   readonly lead?: string
-}
+} & (
+  | { /** null: the setting itself is meant, not a value of it. */ readonly to: string | null }
+  | { readonly set: 'map' /** As the file names it. */; readonly column: string; readonly field: string }
+)
 
 export type SettingName =
   | 'attempt'
@@ -60,7 +60,9 @@ export class Words {
 
   /** Readable at no door in particular, as in a log. */
   toString(): string {
-    return spell(this, (way) => ('act' in way ? way.act : [way.set, way.to].filter((word) => word !== null).join(' ')))
+    return spell(this, (way) =>
+      'act' in way ? way.act : [way.set, settingValue(way)].filter((word) => word !== null).join(' '),
+    )
   }
 }
 
@@ -106,4 +108,9 @@ function joinedTexts(parts: readonly (string | Way)[]): (string | Way)[] {
     else if (part !== '') found.push(part)
   }
   return found
+}
+
+/** A mapping is written as `COLUMN=FIELD`. */
+export function settingValue(setting: Setting): string | null {
+  return 'column' in setting ? `${setting.column}=${setting.field}` : setting.to
 }

@@ -60,7 +60,7 @@ export function findTwoOfOneField(
     if (place !== undefined) {
       const [first, second] = [written[place] as string, written[i] as string]
       const other = shown((isSaid(second) ? first : second).trim())
-      const or = words`${{ set: 'map', to: `${other}=ignore`, lead: ', or leave one out of the reading: ' }}`
+      const or = words`${{ set: 'map', column: other, field: 'ignore', lead: ', or leave one out of the reading: ' }}`
       return twice(first, second, `both mean ${field}`, or)
     }
     fields[field] = i
@@ -105,10 +105,10 @@ export function findMissing(
 function remedyFor(field: Field, unknown: readonly string[]): Text {
   const nearest = nearestTo(field, unknown)
   if (nearest === null) {
-    const otherwise = { set: 'map', to: `COLUMN=${field}`, lead: ', or say which column it is: ' } as const
+    const otherwise = { set: 'map', column: 'COLUMN', field, lead: ', or say which column it is: ' } as const
     return REMEDIES[field] ?? words`add the column ${field}${otherwise}`
   }
-  const mapped = { set: 'map', to: `${shown(nearest).trim()}=${field}`, lead: ', or say ' } as const
+  const mapped = { set: 'map', column: shown(nearest).trim(), field, lead: ', or say ' } as const
   return words`is "${shown(nearest)}" meant? Name it ${field}${mapped}`
 }
 
@@ -128,7 +128,7 @@ const REMEDIES: Readonly<Partial<Record<Field, Text>>> = {
 }
 
 function remedyForId(field: Field, what: string): Text {
-  return words`add the column ${field}, ${what}${{ set: 'map', to: `COLUMN=${field}`, lead: ', or say which column holds it: ' }}`
+  return words`add the column ${field}, ${what}${{ set: 'map', column: 'COLUMN', field, lead: ', or say which column holds it: ' }}`
 }
 
 /** What every row needs, whatever is in it. What only some rows need is asked of those rows. */

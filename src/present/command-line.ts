@@ -3,7 +3,7 @@
 
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Act, SettingName, Way } from '../domain/words.ts'
+import { type Act, type SettingName, settingValue, type Way } from '../domain/words.ts'
 
 type Text = string | undefined
 type Texts = readonly string[] | undefined
@@ -79,7 +79,8 @@ function quoted(word: string): string {
 /** A way as the command line has it. */
 export function commandLine(way: Way): string {
   if ('act' in way) return `tranche ${actText(way)}`
-  return way.to === null ? `--${way.set}` : `--${way.set} ${valueText(way.set, way.to)}`
+  const value = settingValue(way)
+  return value === null ? `--${way.set}` : `--${way.set} ${valueText(way.set, value)}`
 }
 
 function actText(act: Act): string {

@@ -9,7 +9,7 @@ import { words } from '../domain/words.ts'
 import type { InboxParts } from './inbox-parts.ts'
 import type { Troubles } from './inbox-troubles.ts'
 
-/** Results that were written are looked at again so seldom: rows of them change when a person resolves a doubt. */
+/** How often results that were written are checked again: resolving a doubt changes them. */
 const LOOK_AGAIN_AFTER_MS = 60_000
 /** With thousands of batches under way a round takes a while: between two it rests so many times as long. */
 const REST_PER_ROUND = 20

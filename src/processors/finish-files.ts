@@ -8,14 +8,14 @@ import type { InboxParts, Taken } from './inbox-parts.ts'
 import { concernsAll, isRefusal, type Troubles } from './inbox-troubles.ts'
 import { leave, lookThrough } from './take-files.ts'
 
-/** A refusal that another reading may not repeat, because the file or the record moved meanwhile, is believed at the third. */
+/** A refusal counts at the third reading only: the file or the record may have changed meanwhile. */
 const READINGS_BEFORE_REFUSING = 3
 
 export function createFinishing<F extends object>(parts: InboxParts<F>, troubles: Troubles) {
   const { folder } = parts
   const refusedReadings = new Map<string, number>()
 
-  /** Resolves to whether the next file may be tried: what stands in the way of all need not be met by each. */
+  /** Resolves to whether the next file may be tried. false: every other file would fail in the same way. */
   async function finish(file: TakenFile, isFresh: boolean): Promise<boolean> {
     let everyone = false
     await troubles.over(file.name, async () => {

@@ -9,7 +9,7 @@ import type { FileRefusal, InstructionFile, Known, Reviewed, Submitted } from '.
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 
-/** A file as it was opened; `F` knows more of it than is asked here. */
+/** A file as it was opened; `F` may carry more than is used here. */
 type Opened<F> = (F & { readonly kind: 'file'; readonly file: InstructionFile; close(): Promise<void> }) | FileRefusal
 
 /** Why a file cannot be taken as the inbox was started, in words. */
@@ -50,7 +50,7 @@ export interface InboxParts<F> {
   /** `name`: what the file is called in the record. */
   open(path: string, name: string): Promise<Opened<F>>
   submit(file: InstructionFile): Promise<Submitted>
-  /** `batchId`: what the file is. */
+  /** `batchId`: the batch as which the file was recorded. */
   holdAgainst(batchId: BatchId, file: InstructionFile): Promise<Known>
   writeRejects(opened: F & { readonly file: InstructionFile }, reviewed: Reviewed, path: string): Promise<void>
   writeResults(batchId: BatchId, out: string): Promise<{ readonly path: string; readonly summaryPath: string }>

@@ -59,7 +59,7 @@ export function concernsAll(error: unknown): boolean {
   return ownErrnoOf(error) === null
 }
 
-/** The same trouble though its message names another path each time. */
+/** Tells troubles apart by their errno: the message of one and the same names another path each time. */
 export function errnoOf(error: unknown): string | null {
   const cause = error instanceof Fault ? error.cause : error
   return errorCodeOf(cause)

@@ -11,7 +11,7 @@ describe('words', () => {
   })
 
   test('hold the ways of the words in them', () => {
-    const inner = words`say ${{ set: 'map', to: 'A=amount' }}`
+    const inner = words`say ${{ set: 'map', column: 'A', field: 'amount' }}`
     expect(spell(words`Mend it, or ${inner}.`, inCapitals)).toBe('Mend it, or say MAP.')
     expect(spell(joined(['first', inner], '; '), inCapitals)).toBe('first; say MAP')
   })
@@ -23,7 +23,7 @@ describe('words', () => {
   })
 
   test('are readable where no door spells them', () => {
-    expect(`${words`say ${{ set: 'map', to: 'A=amount' }}, then ${{ act: 'init' }}`}`).toBe(
+    expect(`${words`say ${{ set: 'map', column: 'A', field: 'amount' }}, then ${{ act: 'init' }}`}`).toBe(
       'say map A=amount, then init',
     )
   })

@@ -7,9 +7,9 @@ describe('the command line spells', () => {
   test.each<[Way, string]>([
     [{ set: 'decimal', to: ',' }, '--decimal ,'],
     [{ set: 'timezone', to: 'Europe/Berlin' }, '--timezone Europe/Berlin'],
-    [{ set: 'map', to: 'Betrag=amount' }, '--map "Betrag=amount"'],
-    [{ set: 'map', to: 'a"; $(rm x)=ignore' }, `--map 'a"; $(rm x)=ignore'`],
-    [{ set: 'map', to: "it's `x`=ignore" }, "--map 'it'\\''s `x`=ignore'"],
+    [{ set: 'map', column: 'Betrag', field: 'amount' }, '--map "Betrag=amount"'],
+    [{ set: 'map', column: 'a"; $(rm x)', field: 'ignore' }, `--map 'a"; $(rm x)=ignore'`],
+    [{ set: 'map', column: "it's `x`", field: 'ignore' }, "--map 'it'\\''s `x`=ignore'"],
     [{ set: 'not-a-card', to: 'code' }, '--not-a-card "code"'],
     [{ set: 'canary', to: null }, '--canary'],
     [{ act: 'init' }, 'tranche init'],

@@ -109,7 +109,7 @@ const AMOUNT: Field = 'amount'
 /** Each column mapped to that field. */
 function each(columns: readonly string[], field: Field | 'ignore', separator: string): Words {
   return joined(
-    columns.map((column) => words`${{ set: 'map', to: `${shown(column.trim())}=${field}` }}`),
+    columns.map((column) => words`${{ set: 'map', column: shown(column.trim()), field }}`),
     separator,
   )
 }

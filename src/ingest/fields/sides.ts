@@ -99,7 +99,7 @@ export class SideEvidence {
     const name = (this.#written[place] ?? '').trim()
     const text = ({ cell, line }: Found) => `"${shown(cell)}" in line ${line}`
     const column = name === '' ? `column ${place + 1}, which has no name,` : `the column "${shown(name)}"`
-    const ignored = { set: 'map', to: `${name === '' ? 'NAME' : shown(name)}=ignore` } as const
+    const ignored = { set: 'map', column: name === '' ? 'NAME' : shown(name), field: 'ignore' } as const
     const named = name === '' ? 'give it a name and say' : 'say'
     return refuse(
       {

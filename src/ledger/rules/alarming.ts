@@ -44,7 +44,7 @@ export interface Traces {
   readonly touched: boolean
 }
 
-/** null: this is the ledger that it remembers to be. */
+/** null: nothing suggests that this is another ledger than the one that sent last. */
 export function alarmIn(traces: Traces): Alarm | null {
   const { beside, epochFile } = traces
   if (beside !== null && beside.ledgerId !== traces.ledgerId) return otherLedger(epochFile)

@@ -1,4 +1,4 @@
-// How long a recorded instruction counts for one that looks like it. Pure.
+// Which recorded instructions count for one that looks like them, and for how long. Pure.
 
 import type { State } from '../../domain/states.ts'
 
@@ -8,7 +8,7 @@ const APPROVED_DAYS = 30
 /** Still to be sent, so both would be sent from now on: these count however old they are and whatever their run key. */
 export const COUNTS_ALWAYS: readonly State[] = ['READY', 'SENDING']
 
-/** Sent, or perhaps sent: these count for a while. Any other state was not executed, and counts no more. */
+/** Sent, or perhaps sent: these count for a while. Any other state was not executed and counts no more, except as below. */
 export const COUNTS_FOR_A_WHILE: readonly State[] = ['IN_DOUBT', 'APPROVED']
 
 /**

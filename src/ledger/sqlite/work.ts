@@ -1,4 +1,4 @@
-// Working off: which rows are due, claiming one, settling one. Every move goes through here and is checked against MOVES.
+// Working off: which rows are due, claiming one, settling one.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../domain/actor.ts'

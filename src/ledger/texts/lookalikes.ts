@@ -49,7 +49,7 @@ export function lookalikeSince({ accountId, nowMs, lookalikeDays }: LookalikeSin
   return { account: accountId, approvedSince: approvedSinceMs, otherRunKeySince: otherRunKeySinceMs }
 }
 
-/** What is compared of an instruction that comes by itself. */
+/** What is compared of a single message. */
 export interface Arriving extends LookalikeSince {
   readonly reference: string
   readonly runKey: string | null
@@ -61,7 +61,7 @@ const LIKE_ROW = `
   FROM instruction i WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
     SELECT :lookalike AS lookalike, :reference AS reference, :runKey AS run_key) d)`
 
-/** Of an instruction that comes by itself: the latest row that it looks like. */
+/** The latest row that a single message looks like. */
 export function* likeRowOf(arriving: Arriving, lookalike: string): Script<LikeRow | undefined> {
   const { reference, runKey } = arriving
   return yield* one<LikeRow>(LIKE_ROW, { ...lookalikeSince(arriving), lookalike, reference, runKey })

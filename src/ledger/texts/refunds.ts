@@ -1,5 +1,5 @@
 // What is recorded of the sales and refunds of an order, and the refunds of a draft or a message held against it. What is too
-// much, and what is asked about, stands in `rules/refunding.ts`; the texts over a whole draft say the same as sets.
+// much, and what is asked about, is in `rules/refunding.ts`; the texts over a whole draft apply the same rules to sets.
 
 import type { DraftHeader } from '../../domain/draft.ts'
 import type { AccountId } from '../../domain/ids.ts'
@@ -159,7 +159,7 @@ function* refundedOf(account: AccountId, key: string): Script<Refunded> {
   return (yield* oneExact<Refunded>(REFUNDED, { account, key }))!
 }
 
-/** The same for a refund that comes by itself: why it is beyond the sale of its order. null: nothing speaks against it. */
+/** The same for a single message: why it is beyond the sale of its order. null: nothing speaks against it. */
 export function* refundBeyondSale(accountId: AccountId, refund: Refund): Script<string | null> {
   const { orderKey, amountMinor, currency } = refund
   const sale = yield* soldOf(accountId, orderKey)

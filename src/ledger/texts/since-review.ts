@@ -2,7 +2,8 @@
 // no person was asked about it.
 
 import type { DraftHeader } from '../../domain/draft.ts'
-import { EXECUTED } from './conditions.ts'
+import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
+import { EXECUTED, listOf } from './conditions.ts'
 import { stillFits } from './refunds.ts'
 import { exists, type Script } from './script.ts'
 import { SAME_XTL } from './xtl-order-ids.ts'
@@ -32,7 +33,7 @@ const NEWCOMER = `
     WITH newcomer AS MATERIALIZED (
       SELECT i.reference, i.lookalike, i.operation, i.xtl_order_id FROM instruction i JOIN batch b ON b.id = i.batch_id
       WHERE i.id > :seen AND i.account_id = :account AND b.stage = 'open'
-        AND (i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED') OR i.money_warning = 1))
+        AND (i.state IN (${listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])}) OR i.money_warning = 1))
     SELECT 1 FROM newcomer i JOIN draft_row d ON d.lookalike = i.lookalike
     WHERE i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY'
     UNION ALL

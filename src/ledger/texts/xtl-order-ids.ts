@@ -55,7 +55,7 @@ const TAKEN = `
   WHERE i.id = (SELECT (${RECORDED_XTL}) FROM (
     SELECT :xtl AS xtl_order_id, :operation AS operation, :reference AS reference, :runKey AS run_key) d)`
 
-/** The same for an instruction that comes by itself: why its xtl_order_id is taken; null: it is free. */
+/** The same for a single message: why its xtl_order_id is taken; null: it is free. */
 export function* xtlTaken(arriving: Arriving, xtl: string | null, operation: string): Script<string | null> {
   if (xtl === null) return null
   const { reference, runKey } = arriving

@@ -1,4 +1,4 @@
-// The ledger, told from its copies: an older state that were sent from would move money twice.
+// The ledger, told from its copies: sending from an older state would move money twice.
 
 import type { Actor } from '../../domain/actor.ts'
 import type { Adoption, Alarm } from '../../domain/alarm.ts'
@@ -12,7 +12,7 @@ export interface EpochRegister {
 }
 
 export interface CopyLedger {
-  /** null: this is the ledger that it remembers to be. Looks only. */
+  /** null: nothing suggests that this is another ledger than the one that sent last. Looks only. */
   alarm(): Promise<Alarm | null>
   /**
    * Called by the process that sends: what was copied before is an older state from now on. Faults with `stopped` on an alarm. `register`:

@@ -93,7 +93,7 @@ export interface WorkLedger {
    * Resolves to their number.
    */
   endOverlongRests(nowMs: number, seenMs: number): Promise<number>
-  /** How the way to an account is, for people; null: nothing to tell. */
+  /** The health of the account's gateway, for people; null: nothing to tell. */
   recordHealth(accountId: AccountId, condition: GatewayHealth | null): Promise<void>
   /**
    * On start, after the sweep: how long a request in doubt may still be executed, as this worker says. It holds for every
