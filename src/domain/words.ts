@@ -60,9 +60,7 @@ export class Words {
 
   /** Readable at no door in particular, as in a log. */
   toString(): string {
-    return spell(this, (way) =>
-      'act' in way ? way.act : [way.set, settingValue(way)].filter((word) => word !== null).join(' '),
-    )
+    return spell(this, plainly)
   }
 }
 
@@ -113,4 +111,10 @@ function joinedTexts(parts: readonly (string | Way)[]): (string | Way)[] {
 /** A mapping is written as `COLUMN=FIELD`. */
 export function settingValue(setting: Setting): string | null {
   return 'column' in setting ? `${setting.column}=${setting.field}` : setting.to
+}
+
+/** With all that tells one way from another: a ledger is adopted as moved, or as restored. */
+function plainly(way: Way): string {
+  const said = 'act' in way ? Object.values(way) : [way.set, settingValue(way)]
+  return said.filter((word) => typeof word === 'string').join(' ')
 }

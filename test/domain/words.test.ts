@@ -29,6 +29,11 @@ describe('words', () => {
   })
 })
 
+test('ways that differ read differently in a log', () => {
+  const [moved, restored] = (['moved', 'restored'] as const).map((as) => `${words`${{ act: 'adopt', as }}`}`)
+  expect([moved, restored]).toEqual(['adopt moved', 'adopt restored'])
+})
+
 test('a fault is spelled line by line, points below its sentence', () => {
   const fault = new Fault('usage', words`Begin with ${{ act: 'init' }}.`, {
     points: [words`or say ${{ set: 'sheet', to: null }}`],

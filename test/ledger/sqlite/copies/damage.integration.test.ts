@@ -49,7 +49,7 @@ function openDying() {
 const DAMAGED = expect.objectContaining({
   name: 'Fault',
   code: 'storage',
-  message: expect.stringMatching(/is damaged \(.*Nothing more is sent\..*; then: adopt\./),
+  message: expect.stringMatching(/is damaged \(.*Nothing more is sent\..*; then: adopt restored\./),
 })
 
 test('a ledger with every page readable is sound, also while it is written to', async () => {
