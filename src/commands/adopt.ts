@@ -131,7 +131,7 @@ async function adoptMerchant(
 ): Promise<void> {
   const { url, username } = merchantOf(app.config, name)
   const before = (await ledger.accounts()).find((account) => account.name === name)
-  await ledger.moveAccount(name, url, username, reason, app.actor, app.clock.nowMs())
+  await ledger.adoptAccount(name, url, username, reason, app.actor, app.clock.nowMs())
   terminal.object({
     adopted: 'merchant',
     merchant: name,

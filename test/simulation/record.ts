@@ -175,7 +175,7 @@ const NO_COPIES: AdoptingLedger = {
   alarm: async () => null,
   lastRecordAtMs: async () => null,
   renewEpoch: async () => {},
-  ...{ adopt: none, moveAccount: none },
+  ...{ adopt: none, adoptAccount: none },
 }
 
 /** Thrown by the thousand while a disk is busy, so without the stack that nobody reads. */

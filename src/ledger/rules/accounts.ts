@@ -25,7 +25,7 @@ export function identifyAccount(asked: Account, known: readonly KnownAccount[]):
 }
 
 /** The account that a person moves to another address or user name; or why it cannot be moved. `known`: as above. */
-export function accountToMove(to: Account, known: readonly KnownAccount[]): KnownAccount | Fault {
+export function accountToAdopt(to: Account, known: readonly KnownAccount[]): KnownAccount | Fault {
   const holder = known.find((account) => isSameAccount(account, to))
   if (holder !== undefined && holder.name !== to.name) {
     return new Fault(

@@ -62,7 +62,7 @@ function prepareRestart(db: DatabaseSync): (accountId: number) => void {
   return (accountId) => void restart({ ...ACCOUNT_RESTARTED, accountId })
 }
 
-type SteeringLedger = Omit<ControlLedger, 'moveAccount'>
+type SteeringLedger = Omit<ControlLedger, 'adoptAccount'>
 
 type Steer = (batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number) => Promise<void>
 

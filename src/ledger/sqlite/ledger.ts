@@ -172,7 +172,7 @@ function createCopies(
 ): AdoptingLedger {
   const { db, committer, ...rest } = parts
   if (path === null) {
-    const none = { renewEpoch: inMemory, adopt: inMemory, moveAccount: inMemory }
+    const none = { renewEpoch: inMemory, adopt: inMemory, adoptAccount: inMemory }
     return { alarm: async () => null, lastRecordAtMs: async () => null, ...none }
   }
   return createAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die })

@@ -20,7 +20,7 @@ export interface ControlLedger {
   cancel(batchId: BatchId, reason: string, actor: Actor, nowMs: number): Promise<void>
   resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** The account of that name has another address or user from now on. While no worker sends. */
-  moveAccount(name: string, url: string, username: string, reason: string, actor: Actor, nowMs: number): Promise<void>
+  adoptAccount(name: string, url: string, username: string, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** Requests per second, instead of the configured rate; null: as configured. */
   setRate(accountId: AccountId, ratePerSecond: number | null, actor: Actor, nowMs: number): Promise<void>
   /** The state that people asked for; the worker reads it at every tick. */

@@ -103,7 +103,7 @@ export function describeControl(): void {
     })
   })
 
-  describe('moveAccount: an account at another address', () => {
+  describe('adoptAccount: an account at another address', () => {
     const account = (name: string, url: string) => ledger.account(name, url, 'shop', NOW)
 
     test('is refused until it is adopted; then it is the same account, and its rows wait as before', async () => {
@@ -113,7 +113,7 @@ export function describeControl(): void {
         code: 'config',
         message: expect.stringContaining('under a new user name: adopt-merchant'),
       })
-      await ledger.moveAccount('shop', 'https://new.example', 'shop', 'a letter', CLERK, NOW)
+      await ledger.adoptAccount('shop', 'https://new.example', 'shop', 'a letter', CLERK, NOW)
       expect(await account('shop', 'https://new.example')).toBe(id)
       await expect(account('shop', 'https://old.example')).rejects.toMatchObject({ code: 'config' })
       expect(await statesIn(ledger, batchId)).toEqual(['READY'])
@@ -128,7 +128,7 @@ export function describeControl(): void {
         ['nobody', 'https://new.example'],
         ['shop', 'https://old.example'],
       ] as const) {
-        await expect(ledger.moveAccount(name, url, 'shop', 'try', CLERK, NOW), name).rejects.toMatchObject({
+        await expect(ledger.adoptAccount(name, url, 'shop', 'try', CLERK, NOW), name).rejects.toMatchObject({
           code: 'usage',
         })
       }

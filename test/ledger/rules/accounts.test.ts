@@ -3,7 +3,7 @@ import { Fault } from '../../../src/domain/fault.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import {
   type Account,
-  accountToMove,
+  accountToAdopt,
   addressText,
   identifyAccount,
   type KnownAccount,
@@ -19,7 +19,7 @@ const like = (asked: Account) =>
     (known) => known.name === asked.name || (known.url === asked.url && known.username === asked.username),
   )
 const identify = (asked: Account) => identifyAccount(asked, like(asked))
-const move = (to: Account) => accountToMove(to, like(to))
+const move = (to: Account) => accountToAdopt(to, like(to))
 const saying = (found: unknown) => (found instanceof Fault ? `${found.code}: ${found.message}` : found)
 
 describe('a merchant', () => {

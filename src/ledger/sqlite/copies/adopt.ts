@@ -8,7 +8,7 @@ import { Fault } from '../../../domain/fault.ts'
 import type { State } from '../../../domain/states.ts'
 import type { ControlLedger } from '../../../ports/ledger/control.ts'
 import type { CopyLedger } from '../../../ports/ledger/copies.ts'
-import { accountToMove, addressText } from '../../rules/accounts.ts'
+import { accountToAdopt, addressText } from '../../rules/accounts.ts'
 import { restoredReason } from '../../rules/unanswered.ts'
 import { accountsLike } from '../accounts.ts'
 import { prepareActs } from '../acts.ts'
@@ -26,7 +26,7 @@ export interface AdoptingParts extends EpochParts {
 }
 
 /** A moved account makes every copy an older state as well. */
-export type AdoptingLedger = CopyLedger & Pick<ControlLedger, 'moveAccount'>
+export type AdoptingLedger = CopyLedger & Pick<ControlLedger, 'adoptAccount'>
 
 export function createAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): AdoptingLedger {
   const act = prepareActs(db)
@@ -61,16 +61,16 @@ export function createAdopting(db: DatabaseSync, committer: Committer, parts: Ad
 
     lastRecordAtMs: async () => lastRecordAtMs(db),
 
-    moveAccount: prepareMovingAccount(db, committer),
+    adoptAccount: prepareAdoptingAccount(db, committer),
   }
 }
 
-function prepareMovingAccount(db: DatabaseSync, committer: Committer): ControlLedger['moveAccount'] {
+function prepareAdoptingAccount(db: DatabaseSync, committer: Committer): ControlLedger['adoptAccount'] {
   const act = prepareActs(db)
   return async (name, url, username, reason, actor, nowMs) => {
     const move = () => {
       const to = { name, url, username }
-      const moved = accountToMove(to, accountsLike(db, to))
+      const moved = accountToAdopt(to, accountsLike(db, to))
       if (moved instanceof Fault) return moved
       db.prepare('UPDATE account SET url = ?, username = ? WHERE id = ?').run(url, username, moved.id)
       const told = `${addressText(moved)} → ${addressText(to)}: ${reason}`
