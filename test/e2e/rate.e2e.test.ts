@@ -65,7 +65,7 @@ test('turned without a worker or an account, it holds for the next worker, which
   const { input, batch } = await submitted(20)
   const worked = await office.tranche('worker', '--until-idle')
   expect(worked.code, worked.stderr).toBe(0)
-  expect(worked.stderr).toContain('the rate is now 50/s, as set by tranche rate')
+  expect(worked.stderr).toContain('the rate is now 50/s, as a person set it')
   expect(office.sandbox.received()).toBe(20)
   expect((await office.tranche('doctor')).stdout).toContain('the rate dial of merchant default is at 50/s')
   const out = office.path('out.csv')

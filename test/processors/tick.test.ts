@@ -235,7 +235,7 @@ describe('the rate dial', () => {
     expect(await twoLeave()).toBe(true)
     await ledger.setRate(accountId, 1, CLERK, NOW)
     await clock.advance(BEAT_MS)
-    expect(said).toEqual(['the rate is now 1/s, as set by tranche rate, until it is turned back'])
+    expect(said).toEqual(['the rate is now 1/s, as a person set it, until it is turned back'])
     expect(await twoLeave()).toBe(false)
     await ledger.setRate(accountId, null, CLERK, NOW)
     await clock.advance(BEAT_MS)
