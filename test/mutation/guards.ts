@@ -84,7 +84,7 @@ const NOT_A_CARD = 'test/e2e/not-a-card.e2e.test.ts'
 const WORKBOOK = 'test/ingest/workbook/workbook.integration.test.ts'
 const NUMBER_FORMATS = 'test/ingest/number-formats.integration.test.ts'
 const LOG = 'test/log.test.ts'
-const DOORS = 'test/e2e/doors.e2e.test.ts'
+const DOORS = 'test/e2e/doors.e2e.long.test.ts'
 const TERMINAL = 'test/commands/terminal.test.ts'
 const WORKLIST = 'test/ingest/worklist.integration.test.ts'
 const CELLS = 'test/results/cells.test.ts'
@@ -104,7 +104,7 @@ const PURGE = 'test/e2e/purge.e2e.long.test.ts'
 const WORKER = 'test/e2e/worker.e2e.test.ts'
 const BATCH_STATUS = 'test/domain/batch-status.test.ts'
 const BRAKES = 'test/e2e/brakes.e2e.test.ts'
-const LEAVING = 'test/e2e/leaving.e2e.test.ts'
+const LEAVING = 'test/e2e/leaving.e2e.long.test.ts'
 
 export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Before the first byte
