@@ -29,7 +29,7 @@ export async function bind(path: string, ledgerId: string): Promise<string> {
   throw new Fault(
     'config',
     owner === null
-      ? `${ownerPath} cannot be read, so nobody knows which ledger this inbox belongs to. Nothing was taken. If no other ledger takes files from here, remove that file.`
+      ? `${ownerPath} cannot be read, so it is not known which ledger this inbox belongs to. Nothing was taken. If no other ledger takes files from here, remove that file.`
       : `The inbox ${path} belongs to another ledger (${owner.ledger}, this one is ${ledgerId}): two ledgers would each send what is in it. Nothing was taken and nothing was sent. Set TRANCHE_DATA_DIR to that ledger, or use a folder of its own. If that ledger is gone for good: see in its backup what was sent, empty claimed/, then remove ${ownerPath}.`,
   )
 }

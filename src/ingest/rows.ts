@@ -63,7 +63,7 @@ async function readAgain(file: FileHandle, survey: Survey) {
 function changed(): Fault {
   return new Fault(
     'refused',
-    'The file changed while it was read, so that nobody knows what was checked; nothing was recorded, nothing was sent. Run it again when the file is complete.',
+    'The file changed while it was read, so what was checked is not known; nothing was recorded, nothing was sent. Run it again when the file is complete.',
   )
 }
 

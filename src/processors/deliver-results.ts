@@ -11,7 +11,7 @@ import type { Troubles } from './inbox-troubles.ts'
 
 /** How often results that were written are checked again: resolving a doubt changes them. */
 const LOOK_AGAIN_AFTER_MS = 60_000
-/** With thousands of batches under way a round takes a while: between two it rests so many times as long. */
+/** The pause between two rounds, as a multiple of the last one: with thousands of batches under way a round takes a while. */
 const REST_PER_ROUND = 20
 
 export function createDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
@@ -25,7 +25,7 @@ export function createDelivery<F>(parts: InboxParts<F>, troubles: Troubles) {
     if (batch?.batchId !== batchId)
       throw new Fault(
         'stopped',
-        words`Batch ${batchId} stands in the archive and is not in this ledger. Its results cannot be written. An older ledger may have been put back: see ${{ act: 'diagnose', look: 'usual' }}.`,
+        words`Batch ${batchId} is in the archive but not in this ledger, so its results cannot be written. An older ledger may have been put back: see ${{ act: 'diagnose', look: 'usual' }}.`,
       )
     if (countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0) return
     // Those of a purged batch would be written again without the columns of the file.

@@ -17,14 +17,14 @@ export function createFinishing<F extends object>(parts: InboxParts<F>, troubles
 
   /** Resolves to whether the next file may be tried. false: every other file would fail in the same way. */
   async function finish(file: TakenFile, isFresh: boolean): Promise<boolean> {
-    let everyone = false
+    let failsForAll = false
     await troubles.over(file.name, async () => {
       try {
         await takeIn(parts, file, isFresh)
         refusedReadings.delete(file.id)
       } catch (error) {
         if (!isRefusal(error)) {
-          everyone = concernsAll(error)
+          failsForAll = concernsAll(error)
           throw error
         }
         const readings = (refusedReadings.get(file.id) ?? 0) + 1
@@ -34,7 +34,7 @@ export function createFinishing<F extends object>(parts: InboxParts<F>, troubles
         refusedReadings.delete(file.id)
       }
     })
-    return !everyone
+    return !failsForAll
   }
 
   async function takenIn(claim: string): Promise<readonly TakenFile[]> {

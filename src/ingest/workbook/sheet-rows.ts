@@ -186,7 +186,7 @@ export class RowReader {
     )
   }
 
-  /** One formula may fill many cells, of which only the first has it. */
+  /** One formula may fill many cells; only the first of them has it. */
   #openFormula(type: string | undefined, ref: string | undefined): void {
     this.#isFormula = true
     if (!this.#book.isStale || ref === undefined || (type !== 'array' && type !== 'dataTable')) return

@@ -85,7 +85,7 @@ export function* meetLines(header: DraftHeader): Script<void> {
 
 /**
  * Lines that cannot be read any more, of rows that would not run again anyway: what a spreadsheet did to their cells is of
- * no consequence. A line that can be read and says something else is not forgiven: somebody may have meant it.
+ * no consequence. A line that can be read and says something else is not forgiven: it may be meant.
  */
 function* repeatUnread(header: DraftHeader): Script<void> {
   yield* change(

@@ -94,7 +94,7 @@ export function createRenewing(
 
     async renewEpoch(register) {
       const alarm = look()
-      // Somebody tidied up under a worker: it holds the lock and the file is in its place, so it writes the epoch again.
+      // The file was tidied away under a worker: it holds the lock and the file is in its place, so it writes the epoch again.
       const missed = working && (alarm?.kind === 'unmarked' || alarm?.kind === 'touched')
       if (alarm !== null && !missed) {
         if (working) die(stoppedBy(alarm, path))
