@@ -252,7 +252,8 @@ test('no command opens a backup over the log of a killed worker, and both stay a
   expect([office.ledgerPath, log].map((path) => readFileSync(path))).toEqual(bytes)
 
   copy(lost, office.ledgerPath) // the other way out: the ledger with its log is whole again
-  expect((await office.tranche('worker', '--until-idle')).code).toBe(5)
+  const last = await office.tranche('worker', '--until-idle')
+  expect(last.code, last.stderr).toBe(statesOf(office).includes('IN_DOUBT') ? 5 : 0) // the kill may fall between two rows
   expect(office.sandbox.log().length).toBeGreaterThan(sent)
   expect(compareBooks(booksOf(office))).toEqual([])
 })
