@@ -129,7 +129,7 @@ function timed(work: () => unknown): number {
 }
 
 const scrub = createScrub({ username: 'contract-key-4711', secrets: ['s3cret-pass-of-ours'] })
-const SENT = { orderId: '1', xtlOrderId: null, money: null }
+const SENT = { operation: 'REFUND' as const, orderId: '1', xtlOrderId: null, money: null }
 const MESSAGE = { schema_version: 1, reference: 'r', transaction_type: 'CANCEL', request_ref_po_id: '1' }
 
 /** The worst of the ways in which such a text may come: one value, or as many as there may be. */

@@ -56,6 +56,7 @@ export async function openRehearsal(app: App, like: Merchant | undefined): Promi
     timeoutMs: Math.min(configured.timeoutMs, 10_000),
     connections: 'fresh',
     notExecutedStatus: [],
+    deleteAnswer: 'status',
   }
   const config = {
     ...app.config,

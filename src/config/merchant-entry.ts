@@ -14,6 +14,7 @@ const REFUND_PARAMETERS = [
   'transaction_type',
   'request_action',
 ] as const satisfies readonly Merchant['refundParameter'][]
+const DELETE_ANSWERS = ['status', 'any-2xx'] as const satisfies readonly Merchant['deleteAnswer'][]
 const DECIMALS = ['.', ','] as const satisfies readonly Merchant['decimal'][]
 const LOOKALIKE_DAYS: Range = { min: 0, max: 366 }
 const REASON_RULES_MAX = 1000
@@ -50,6 +51,7 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     connections: z.enum(CONNECTIONS).optional(),
     // No merchant can vouch that a success or a redirection was not executed.
     not_executed_status: z.array(z.int().min(400).max(599)).optional(),
+    delete_answer: z.enum(DELETE_ANSWERS).optional(),
     refund_parameter: z.enum(REFUND_PARAMETERS).optional(),
     currency: read(parseListedCurrency).optional(),
     decimal: z.enum(DECIMALS).optional(),
@@ -94,6 +96,7 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     connections: entry.connections ?? traffic.connections,
     ownAccount: entry.own_account ?? MERCHANT_DEFAULTS.ownAccount,
     notExecutedStatus: Object.freeze(entry.not_executed_status ?? MERCHANT_DEFAULTS.notExecutedStatus),
+    deleteAnswer: entry.delete_answer ?? MERCHANT_DEFAULTS.deleteAnswer,
     refundParameter: entry.refund_parameter ?? MERCHANT_DEFAULTS.refundParameter,
     currency: entry.currency ?? MERCHANT_DEFAULTS.currency,
     decimal: entry.decimal ?? MERCHANT_DEFAULTS.decimal,

@@ -1,26 +1,38 @@
-// What one row or message asks for: the five operations of the transaction endpoint and the fields each one takes.
+// What one row or message asks for: the operations of the gateway and the fields each one takes.
 
+import { type CardMask, formatCardMask } from './card.ts'
 import { toLowerAscii } from './keyword.ts'
 import type { Currency, Money } from './money.ts'
 
 /** The gateway's `transaction_type`. CAPTURE is a sale; CAUTH captures an earlier authorization. */
-export const OPERATIONS = ['CAPTURE', 'AUTH', 'CAUTH', 'REFUND', 'CANCEL'] as const
+export const TRANSACTION_TYPES = ['CAPTURE', 'AUTH', 'CAUTH', 'REFUND', 'CANCEL'] as const
+export type TransactionType = (typeof TRANSACTION_TYPES)[number]
+
+/** Of the customer vault. No file says them in a cell: a whole file is one of them. */
+export const VAULT_OPERATIONS = ['VAULT_CREATE', 'VAULT_UPDATE', 'VAULT_DELETE'] as const
+export type VaultOperation = (typeof VAULT_OPERATIONS)[number]
+
+export const OPERATIONS = [...TRANSACTION_TYPES, ...VAULT_OPERATIONS] as const
 export type Operation = (typeof OPERATIONS)[number]
+
+export function isVaultOperation(operation: Operation): operation is VaultOperation {
+  return (VAULT_OPERATIONS as readonly string[]).includes(operation)
+}
 
 /**
  * What people write for the operations. `CAPTURE` in capitals is the gateway's code for a sale; `capture` in small
  * letters is what everyone else calls the capture of an authorization (CAUTH). Mixed case could be either and is not
  * understood, because guessing would charge a card.
  */
-export function parseOperation(text: string): Operation | undefined {
+export function parseOperation(text: string): TransactionType | undefined {
   const word = text.trim()
-  if ((OPERATIONS as readonly string[]).includes(word)) return word as Operation
+  if ((TRANSACTION_TYPES as readonly string[]).includes(word)) return word as TransactionType
   if (word === 'capture') return 'CAUTH'
   const name = toLowerAscii(word.normalize('NFD').replace(/\p{M}/gu, ''))
   return Object.hasOwn(WORDS, name) ? WORDS[name] : undefined
 }
 
-const WORDS: Readonly<Record<string, Operation>> = {
+const WORDS: Readonly<Record<string, TransactionType>> = {
   sale: 'CAPTURE',
   auth: 'AUTH',
   authorize: 'AUTH',
@@ -59,6 +71,21 @@ export const DETAIL_FIELDS = [
 ] as const
 export type DetailField = (typeof DETAIL_FIELDS)[number]
 
+/** Of a vault record: the gateway's `customer_details`. */
+export const CUSTOMER_FIELDS = [
+  'first_name',
+  'last_name',
+  'email',
+  'phone',
+  'address_1',
+  'address_2',
+  'city',
+  'state',
+  'zip',
+  'country',
+] as const
+export type CustomerField = (typeof CUSTOMER_FIELDS)[number]
+
 /** The fields of a message, and the columns of the results of messages, in this order. */
 export const MESSAGE_FIELDS = [
   'reference',
@@ -78,21 +105,25 @@ export interface Instruction {
   /** Ours: unique per account for ever; with the run key in front where one was given. */
   readonly reference: string
   readonly operation: Operation
-  /** null only for a CANCEL without an amount. For REFUND and CANCEL the currency is declared, not sent. */
+  /** null for a CANCEL without an amount and for the vault. For REFUND and CANCEL the currency is declared, not sent. */
   readonly money: Money | null
   /** The gateway's order id of the earlier transaction, as written in the file. */
   readonly orderId: string | null
   readonly vaultId: string | null
+  /** The row has card details: they are with whoever reads the file, never here. null: it has none. */
+  readonly card: CardMask | null
   readonly saveCardOnFile: boolean
   /** What is sent as `xtl_order_id`; null where the operation does not take one. */
   readonly xtlOrderId: string | null
-  readonly details: Readonly<Partial<Record<DetailField, string>>>
+  readonly details: Readonly<Partial<Record<DetailField | CustomerField, string>>>
   /** Epoch milliseconds: the earliest moment to send; null: at once. */
   readonly executeAtMs: number | null
 }
 
 export type FieldRule =
   | 'required'
+  /** Required unless the row has card details, and then forbidden. */
+  | 'this-or-card'
   | 'optional'
   /** Not sent, harmless: carried through to the results like an unknown column. */
   | 'unused'
@@ -107,26 +138,42 @@ export type RuledField =
   | 'save_card_on_file'
   | 'xtl_order_id'
   | 'details'
+  | 'card'
+  | 'customer'
 
-/** The gateway's request table per operation. `request_currency` is asked for wherever an amount is; see `sendsCurrency`. */
+/** An amount or an order in a vault file means that it is a file of payments: it must not delete the cards that it was to charge. */
+const VAULT_RULES = {
+  amount: 'forbidden',
+  request_currency: 'unused',
+  request_ref_po_id: 'forbidden',
+  save_card_on_file: 'unused',
+  xtl_order_id: 'unused',
+  details: 'unused',
+} as const
+
+/** The gateway's request tables per operation. `request_currency` is asked for wherever an amount is; see `sendsCurrency`. */
 export const FIELD_RULES = {
   CAPTURE: {
     amount: 'required',
     request_currency: 'required',
-    customer_vault_id: 'required',
+    customer_vault_id: 'this-or-card',
     request_ref_po_id: 'forbidden',
     save_card_on_file: 'optional',
     xtl_order_id: 'optional',
     details: 'optional',
+    card: 'optional',
+    customer: 'unused',
   },
   AUTH: {
     amount: 'required',
     request_currency: 'required',
-    customer_vault_id: 'required',
+    customer_vault_id: 'this-or-card',
     request_ref_po_id: 'forbidden',
     save_card_on_file: 'forbidden',
     xtl_order_id: 'optional',
     details: 'optional',
+    card: 'optional',
+    customer: 'unused',
   },
   CAUTH: {
     amount: 'required',
@@ -136,6 +183,8 @@ export const FIELD_RULES = {
     save_card_on_file: 'unused',
     xtl_order_id: 'optional',
     details: 'optional',
+    card: 'forbidden',
+    customer: 'unused',
   },
   REFUND: {
     amount: 'required',
@@ -145,6 +194,8 @@ export const FIELD_RULES = {
     save_card_on_file: 'unused',
     xtl_order_id: 'unused',
     details: 'unused',
+    card: 'forbidden',
+    customer: 'unused',
   },
   CANCEL: {
     amount: 'optional',
@@ -154,7 +205,12 @@ export const FIELD_RULES = {
     save_card_on_file: 'unused',
     xtl_order_id: 'unused',
     details: 'unused',
+    card: 'forbidden',
+    customer: 'unused',
   },
+  VAULT_CREATE: { ...VAULT_RULES, customer_vault_id: 'forbidden', card: 'required', customer: 'optional' },
+  VAULT_UPDATE: { ...VAULT_RULES, customer_vault_id: 'required', card: 'required', customer: 'optional' },
+  VAULT_DELETE: { ...VAULT_RULES, customer_vault_id: 'required', card: 'forbidden', customer: 'unused' },
 } as const satisfies Record<Operation, Record<RuledField, FieldRule>>
 
 /** REFUND and CANCEL declare a currency for totals and checks; the gateway takes none for them. */
@@ -171,14 +227,32 @@ export function plainId(id: string): string {
 export function contentOf(
   instruction: Omit<Instruction, 'reference' | 'xtlOrderId' | 'details' | 'saveCardOnFile'>,
 ): string {
-  const { operation, money, orderId, vaultId, executeAtMs } = instruction
+  const { operation, money, orderId, vaultId, card, executeAtMs } = instruction
   return [
     operation,
     money === null ? '' : `${money.amountMinor} ${money.currency}`,
     orderId === null ? '' : plainId(orderId),
-    vaultId === null ? '' : plainId(vaultId),
+    cardKeyOf(vaultId, card),
     executeAtMs ?? '',
   ].join('|')
+}
+
+/** Which card is meant: by its vault id, by its mask, or, for an update, the vault id and the card it gets. */
+function cardKeyOf(vaultId: string | null, card: CardMask | null): string {
+  return [...(vaultId === null ? [] : [plainId(vaultId)]), ...(card === null ? [] : [formatCardMask(card)])].join(' ')
+}
+
+/**
+ * Rows of one account with the same key are sent one at a time, in the order of their arrival: those of one order, and
+ * changes of one vault record. null: any order will do.
+ */
+export function orderKeyOf({
+  operation,
+  orderId,
+  vaultId,
+}: Pick<Instruction, 'operation' | 'orderId' | 'vaultId'>): string | null {
+  if (orderId !== null) return plainId(orderId)
+  return vaultId !== null && isVaultOperation(operation) ? `vault ${plainId(vaultId)}` : null
 }
 
 /** Ends what a row is recorded under whose own reference is bad: mended, the row comes back under another. */
@@ -186,10 +260,10 @@ export const UNREAD_REFERENCE = '-unread'
 
 /** What makes two rows under different references look like one instruction entered twice; null: nothing to compare. */
 export function lookalikeOf(
-  instruction: Pick<Instruction, 'operation' | 'money' | 'orderId' | 'vaultId'>,
+  instruction: Pick<Instruction, 'operation' | 'money' | 'orderId' | 'vaultId' | 'card'>,
 ): string | null {
-  const { operation, money, orderId, vaultId } = instruction
-  const target = orderId ?? vaultId
-  if (target === null) return null
-  return `${operation}|${money === null ? '' : `${money.amountMinor} ${money.currency as Currency}`}|${plainId(target)}`
+  const { operation, money, orderId, vaultId, card } = instruction
+  const target = orderId === null ? cardKeyOf(vaultId, card) : plainId(orderId)
+  if (target === '') return null
+  return `${operation}|${money === null ? '' : `${money.amountMinor} ${money.currency as Currency}`}|${target}`
 }

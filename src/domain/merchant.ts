@@ -25,6 +25,8 @@ export interface Merchant {
   readonly trust: { readonly ca: string | null; readonly clientCert: string | null; readonly clientKey: Secret | null }
   /** HTTP codes with which nothing was executed, confirmed in writing by the gateway's operator. */
   readonly notExecutedStatus: readonly number[]
+  /** `any-2xx`: the gateway's operator has confirmed in writing that a deletion answered so was executed. */
+  readonly deleteAnswer: 'status' | 'any-2xx'
   /** `request_action`: the earlier interface, in which a refund is called CCCREDIT. */
   readonly refundParameter: 'transaction_type' | 'request_action'
   /** Of rows that name none. */
@@ -51,6 +53,7 @@ export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'pa
   timeoutMs: defaultOf('TRANCHE_TIMEOUT_MS'),
   connections: defaultOf('TRANCHE_CONNECTIONS'),
   notExecutedStatus: Object.freeze([]),
+  deleteAnswer: 'status',
   refundParameter: 'transaction_type',
   currency: null,
   decimal: null,

@@ -1,9 +1,11 @@
 // From an outcome to what it means for the money. Pure, complete, tried from the top; whatever is not understood is in doubt.
 
-import { type Instruction, type Operation, plainId } from './instruction.ts'
+import type { CardMask } from './card.ts'
+import { type Instruction, isVaultOperation, plainId, type TransactionType } from './instruction.ts'
 import { toUpperAscii } from './keyword.ts'
 import { formatAmount, sameAmount } from './money.ts'
 import { type Answer, type Outcome, WITHHELD } from './outcome.ts'
+import { mayBeStored, verdictOnVaultStatus } from './vault-verdict.ts'
 
 /** What an answer says, as the digits and text received. */
 export interface AnswerFacts {
@@ -14,6 +16,10 @@ export interface AnswerFacts {
   readonly currency: string | null
   readonly vaultId: string | null
   readonly xtlOrderId: string | null
+  /** The vault's id of the card holder. */
+  readonly customerId: string | null
+  /** The card that the vault says it holds. */
+  readonly card: CardMask | null
 }
 
 export interface Warning {
@@ -47,12 +53,14 @@ export type Verdict =
 export interface Judging {
   readonly instruction: Pick<
     Instruction,
-    'operation' | 'money' | 'orderId' | 'vaultId' | 'saveCardOnFile' | 'xtlOrderId'
+    'operation' | 'money' | 'orderId' | 'vaultId' | 'card' | 'saveCardOnFile' | 'xtlOrderId' | 'details'
   >
   /** An earlier attempt of this row was in doubt at some time. */
   readonly everInDoubt: boolean
   /** HTTP codes that the gateway's operator has said, in writing, to mean "not executed". */
   readonly notExecutedStatus: readonly number[]
+  /** `any-2xx`: the gateway's operator has said so of the answers to a deletion, which the contract does not describe. */
+  readonly deleteAnswer: 'status' | 'any-2xx'
 }
 
 const REFUSED_AS_WRONG = [400, 411, 413, 414, 415, 422, 431]
@@ -68,7 +76,7 @@ export function verdictOn(outcome: Outcome, judging: Judging): Verdict {
         retryAfterMs: null,
       }
     case 'lost':
-      return { kind: 'in-doubt', reason: `${outcome.detail}; it may have been executed`, facts: null }
+      return { kind: 'in-doubt', reason: `${outcome.detail}; ${mayHaveBeen(judging)}`, facts: null }
     case 'answered':
       return verdictOnAnswer(outcome, judging)
   }
@@ -79,17 +87,40 @@ type Answered = Extract<Outcome, { kind: 'answered' }>
 function verdictOnAnswer(outcome: Answered, judging: Judging): Verdict {
   const { body } = outcome
   switch (body.kind) {
-    case 'answer':
-      return verdictOnStatus(body.status, body.fields, outcome, judging)
+    case 'answer': {
+      const { operation } = judging.instruction
+      if (!isVaultOperation(operation)) return verdictOnStatus(body.status, body.fields, outcome, operation, judging)
+      const { httpStatus, connection } = outcome
+      const { instruction: sent, everInDoubt } = judging
+      return verdictOnVaultStatus(body.status, body.fields, { operation, sent, everInDoubt, httpStatus, connection })
+    }
     case 'none':
+      if (isTrustedDeletion(outcome, judging)) return { kind: 'approved', facts: factsOf({}), warnings: [] }
       return verdictOnCode(outcome, present(body.message ?? undefined) ?? outcome.text, judging)
     // Whatever the code: a code of refusal in front of an answer that says APPROVED would be no certainty either.
     case 'unclear':
-      return unproven('an answer that cannot be understood', outcome, outcome.text)
+      if (isTrustedDeletion(outcome, judging)) return { kind: 'approved', facts: factsOf({}), warnings: [] }
+      return unproven('an answer that cannot be understood', outcome, outcome.text, judging)
   }
 }
 
-function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judging: Judging): Verdict {
+/** Over a connection that carried another request it may be the second answer to that one. */
+function isTrustedDeletion({ httpStatus, connection }: Answered, { instruction, deleteAnswer }: Judging): boolean {
+  const is2xx = httpStatus >= 200 && httpStatus <= 299
+  return instruction.operation === 'VAULT_DELETE' && deleteAnswer === 'any-2xx' && is2xx && connection === 'fresh'
+}
+
+function mayHaveBeen({ instruction: { operation } }: Judging): string {
+  return `it may have been executed${isVaultOperation(operation) ? mayBeStored(operation) : ''}`
+}
+
+function verdictOnStatus(
+  status: string,
+  answer: Answer,
+  outcome: Answered,
+  operation: TransactionType,
+  judging: Judging,
+): Verdict {
   const { httpStatus } = outcome
   const facts = factsOf(answer)
   const doubt = (reason: string): Verdict => ({ kind: 'in-doubt', reason, facts })
@@ -101,14 +132,15 @@ function verdictOnStatus(status: string, answer: Answer, outcome: Answered, judg
   if (!(is2xx || (is4xx && status === 'DECLINED')))
     return doubt(`the gateway answered ${status} with HTTP ${httpStatus}`)
 
-  const echo = echoOf(answer, judging.instruction)
+  const { orderId, xtlOrderId } = judging.instruction
+  const echo = echoOf(answer, { operation, orderId, xtlOrderId })
   if (echo.kind === 'wrong') return doubt(`the answer belongs to another request: ${echo.what}`)
   // A kept-alive connection can deliver the late answer of another request: here the echo is all that ties them.
   if (echo.kind === 'absent' && outcome.connection === 'warm') {
     return doubt(`${status} over a kept-alive connection, without anything that ties the answer to this request`)
   }
   // An order may be refunded more than once: its id ties the answer to the order, and the transaction id to the request.
-  if (outcome.connection === 'warm' && echoesOrder(judging.instruction.operation) && !hasTransaction(facts)) {
+  if (outcome.connection === 'warm' && echoesOrder(operation) && !hasTransaction(facts)) {
     return doubt(
       `${status} over a kept-alive connection, without a transaction id: it may answer an earlier request of this order`,
     )
@@ -134,7 +166,7 @@ function verdictOnCode(outcome: Answered, words: string, judging: Judging): Verd
   const said = words === '' ? '' : `: ${words}`
   // A code repeats no id: behind another request it may be the second answer to that one.
   if (outcome.connection === 'warm')
-    return unproven('a code over a connection that carried another request', outcome, words)
+    return unproven('a code over a connection that carried another request', outcome, words, judging)
   if (httpStatus === 429 || judging.notExecutedStatus.includes(httpStatus)) {
     return {
       kind: 'unsent',
@@ -156,12 +188,12 @@ function verdictOnCode(outcome: Answered, words: string, judging: Judging): Verd
     return { kind: 'failed', reason }
   }
   const is2xx = httpStatus >= 200 && httpStatus <= 299
-  return unproven(is2xx ? 'not the answer promised' : 'an answer that proves nothing', outcome, words)
+  return unproven(is2xx ? 'not the answer promised' : 'an answer that proves nothing', outcome, words, judging)
 }
 
-function unproven(what: string, { httpStatus }: Answered, words: string): Verdict {
+function unproven(what: string, { httpStatus }: Answered, words: string, judging: Judging): Verdict {
   const said = words === '' ? '' : `: ${words}`
-  return { kind: 'in-doubt', reason: `${what} (HTTP ${httpStatus}${said}); it may have been executed`, facts: null }
+  return { kind: 'in-doubt', reason: `${what} (HTTP ${httpStatus}${said}); ${mayHaveBeen(judging)}`, facts: null }
 }
 
 /** How an attempt with this verdict moves the window of its account. */
@@ -186,7 +218,7 @@ export type Echo =
   | { readonly kind: 'absent' | 'wrong'; readonly what: string }
 
 /** Which REQUEST_ACTION answers the operation. CCCREDIT is the refund of the earlier interface variant. */
-const ACTIONS: Readonly<Record<Operation, readonly string[]>> = {
+const ACTIONS: Readonly<Record<TransactionType, readonly string[]>> = {
   CAPTURE: ['CAPTURE'],
   AUTH: ['AUTH'],
   CAUTH: ['CAPTURE'],
@@ -198,7 +230,10 @@ const ACTIONS: Readonly<Record<Operation, readonly string[]>> = {
  * Whether the answer speaks of the request that was sent. The id is what ties them: the order id for REFUND and CANCEL
  * (the gateway puts it in either of two fields), our own XTL_ORDER_ID for the rest.
  */
-export function echoOf(answer: Answer, sent: Pick<Instruction, 'operation' | 'orderId' | 'xtlOrderId'>): Echo {
+export function echoOf(
+  answer: Answer,
+  sent: Pick<Instruction, 'orderId' | 'xtlOrderId'> & { readonly operation: TransactionType },
+): Echo {
   const action = present(answer.REQUEST_ACTION)
   if (action !== null && !ACTIONS[sent.operation].includes(action)) {
     return { kind: 'wrong', what: `REQUEST_ACTION is ${action}, ${sent.operation} was sent` }
@@ -217,7 +252,7 @@ export function echoOf(answer: Answer, sent: Pick<Instruction, 'operation' | 'or
 }
 
 /** The other operations are answered with the XTL_ORDER_ID of the very request. */
-function echoesOrder(operation: Operation): boolean {
+function echoesOrder(operation: TransactionType): boolean {
   return operation === 'REFUND' || operation === 'CANCEL'
 }
 
@@ -272,6 +307,8 @@ export function factsOf(answer: Answer): AnswerFacts {
     currency: present(answer.TRANS_CUR),
     vaultId: present(answer.CUSTOMER_VAULT_ID),
     xtlOrderId: present(answer.XTL_ORDER_ID),
+    customerId: null,
+    card: null,
   }
 }
 

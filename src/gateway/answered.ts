@@ -1,15 +1,15 @@
 // The one place where an answer becomes what is kept and shown of it: fields of the contract in their form, words scrubbed.
 
-import type { Instruction } from '../domain/instruction.ts'
-import { plainId } from '../domain/instruction.ts'
+import { type Instruction, isVaultOperation, plainId } from '../domain/instruction.ts'
 import { sameAmount } from '../domain/money.ts'
 import { type Answer, type Body, WITHHELD } from '../domain/outcome.ts'
 import { holdsPan } from '../domain/pan.ts'
+import { TOKENIZATION, TRANSACTIONS } from './answer.ts'
 import { parseBody, textOf } from './body.ts'
 import { DISGUISED, REPEATED, type Scrub, visible } from './scrub.ts'
 
 /** What an answer may repeat of its request: our own words, kept exactly. */
-export type Sent = Pick<Instruction, 'orderId' | 'xtlOrderId' | 'money'>
+export type Sent = Pick<Instruction, 'operation' | 'orderId' | 'xtlOrderId' | 'money'>
 
 /** Nothing of an answer leaves this room but this. */
 export interface Kept {
@@ -30,14 +30,15 @@ export function readAnswer(
   scrub: Scrub,
   sent: Sent,
 ): Kept {
-  const body = parseBody(bytes, contentEncoding)
+  const contract = isVaultOperation(sent.operation) ? TOKENIZATION : TRANSACTIONS
+  const body = parseBody(bytes, contentEncoding, contract)
   const repeatsCredentials = scrub.repeats(bytes.toString('utf8'))
   const clean = keepBody(body, scrub, sent, repeatsCredentials)
   if (!repeatsCredentials) return { body: clean, text: scrub.line(inPlainStrings(textOf(bytes))), repeatsCredentials }
   return { body: clean, text: clean.kind === 'answer' ? withFields(clean.fields, scrub) : REPEATED, repeatsCredentials }
 }
 
-function withFields({ ERROR_MESSAGE: _said, ...fields }: Answer, scrub: Scrub): string {
+function withFields({ ERROR_MESSAGE: _said, errorMessage: _told, ...fields }: Answer, scrub: Scrub): string {
   return `${REPEATED}, but for ${scrub.line(JSON.stringify(fields))}`
 }
 
@@ -45,10 +46,11 @@ function keepBody(body: Body, scrub: Scrub, sent: Sent, repeatsCredentials: bool
   switch (body.kind) {
     case 'answer': {
       const fields = keepFields(body.fields, scrub, sent)
-      const status = fields.TRANS_STATUS_NAME as string
+      const { status: statusName, message } = isVaultOperation(sent.operation) ? TOKENIZATION : TRANSACTIONS
+      const status = fields[statusName] as string
       if (!repeatsCredentials) return { kind: 'answer', status, fields }
-      const { API_ADVICE: _api, SERVICE_ADVICE: _service, PROCESSOR_ADVICE: _processor, ...known } = fields
-      return { kind: 'answer', status, fields: { ...known, ERROR_MESSAGE: REPEATED } }
+      const known = Object.entries(fields).filter(([name]) => !WORDS_OF_THE_CONTRACT.includes(name))
+      return { kind: 'answer', status, fields: { ...Object.fromEntries(known), [message]: REPEATED } }
     }
     case 'none':
       if (repeatsCredentials) return { kind: 'none', message: REPEATED }
@@ -75,9 +77,19 @@ const FORMS: Readonly<Record<string, (value: string, sent: Sent) => boolean>> = 
   XTL_ORDER_ID: (value, { xtlOrderId }) =>
     (/^[A-Za-z0-9]{1,32}$/.test(value) && !holdsPan(value)) || isSame(value, xtlOrderId),
   CUSTOMER_VAULT_ID: (value) => ID.test(value),
+  status: (value) => /^[A-Za-z_ ]{1,32}$/.test(value),
+  customer_vault_id: (value) => ID.test(value),
+  customer_id: (value) => ID.test(value),
+  cc_bin: (value) => /^\d{6}$/.test(value),
+  cc_last_4_digit: (value) => /^\d{4}$/.test(value),
+  cc_expiry_mm: (value) => /^\d{1,2}$/.test(value),
+  cc_expiry_yy: (value) => /^(?:\d\d){1,2}$/.test(value),
 }
 
-const WORDS_OF_THE_CONTRACT = ['API_ADVICE', 'SERVICE_ADVICE', 'PROCESSOR_ADVICE', 'ERROR_MESSAGE']
+const WORDS_OF_THE_CONTRACT = [
+  ...['API_ADVICE', 'SERVICE_ADVICE', 'PROCESSOR_ADVICE', 'ERROR_MESSAGE'],
+  ...['errorMessage', 'first_name', 'last_name'],
+]
 const LONGEST_ODD = 60
 
 function isSame(value: string, own: string | null): boolean {
@@ -106,7 +118,7 @@ function keepField(
   sent: Sent,
 ): string {
   // Blanks around any other field are none of it; around a status they are.
-  const value = name === 'TRANS_STATUS_NAME' ? raw : raw.replace(/\s+/g, ' ').trim()
+  const value = name === 'TRANS_STATUS_NAME' || name === 'status' ? raw : raw.replace(/\s+/g, ' ').trim()
   if (value === '') return value
   if (hasForm(value, sent) && (isOwn(value, sent) || !scrub.repeats(value))) return value
   const line = scrub.line(value, LONGEST_ODD - 3)
@@ -114,7 +126,7 @@ function keepField(
   return `[${line}${value.length > LONGEST_ODD - 3 ? '…' : ''}]`
 }
 
-const OWN_WORDS = ['APPROVED', 'DECLINED', 'CAPTURE', 'AUTH', 'REFUND', 'CCCREDIT', 'CANCEL']
+const OWN_WORDS = ['Success', 'Failed', 'APPROVED', 'DECLINED', 'CAPTURE', 'AUTH', 'REFUND', 'CCCREDIT', 'CANCEL']
 
 /** Digits, the words of the contract and what we sent are what they are, though a password be the same. */
 function isOwn(value: string, { xtlOrderId }: Sent): boolean {

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { brotliDecompressSync, constants, inflateRawSync, unzipSync } from 'node:zlib'
 import type { Body } from '../domain/outcome.ts'
 import { unescaped } from '../domain/unescaped.ts'
-import { parseAnswer } from './answer.ts'
+import { type Contract, TRANSACTIONS } from './answer.ts'
 
 type Header = string | string[] | undefined
 
@@ -13,13 +13,14 @@ type Header = string | string[] | undefined
  * status of one, in whatever spelling. What is cut, packed or wrapped may hide the answer of a gateway that executed.
  * The words are the gateway's own: `answered.ts` makes them fit to be kept.
  */
-export function parseBody(bytes: Buffer, contentEncoding: Header): Body {
+export function parseBody(bytes: Buffer, contentEncoding: Header, contract: Contract = TRANSACTIONS): Body {
   const text = bytes.toString('utf8')
-  const fields = parseAnswer(text)
-  const status = fields?.TRANS_STATUS_NAME
+  const fields = contract.parse(text)
+  const status = fields?.[contract.status]
   if (fields !== null && status !== undefined) return { kind: 'answer', status, fields }
-  const isPlain = isUnpacked(bytes, contentEncoding) && isText(bytes) && isPlainText(text, { ...MOST_DECODED })
-  return isPlain ? { kind: 'none', message: fields?.ERROR_MESSAGE ?? null } : { kind: 'unclear' }
+  const reading = { ...MOST_DECODED, names: contract.names }
+  const isPlain = isUnpacked(bytes, contentEncoding) && isText(bytes) && isPlainText(text, reading)
+  return isPlain ? { kind: 'none', message: fields?.[contract.message] ?? null } : { kind: 'unclear' }
 }
 
 /** For people: bytes that are no text would fill histories and results with signs that mean nothing. */
@@ -40,16 +41,19 @@ function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !isBinary(bytes)
 }
 
-function isPlainText(text: string, budget: Budget): boolean {
-  return isWhole(text, budget) && !speaksOfTransaction(text)
+function isPlainText(text: string, reading: Reading): boolean {
+  return isWhole(text, reading) && !speaksOfAnswer(text, reading.names)
 }
 
 /** What of a body may be decoded, runs within runs included. What has more is not read, for others wait meanwhile. */
-interface Budget {
+const MOST_DECODED = { runs: 100, signs: 16_384 }
+
+/** What is left of that, and what an answer names. */
+interface Reading {
   runs: number
   signs: number
+  readonly names: RegExp
 }
-const MOST_DECODED: Budget = { runs: 100, signs: 16_384 }
 
 /** Compressed bytes, UTF-16 and the like have control characters in them. */
 function isBinary(bytes: Buffer): boolean {
@@ -57,9 +61,9 @@ function isBinary(bytes: Buffer): boolean {
 }
 
 /** A web page by its beginning; or one JSON value, whole markup, or words, and no run of signs that may be packed. */
-function isWhole(text: string, budget: Budget): boolean {
+function isWhole(text: string, reading: Reading): boolean {
   const body = text.replace(/^\uFEFF/, '').trim()
-  return WEB_PAGE.test(body) || ((isWords(body) || isJson(body) || isMarkup(body)) && !hidesInRun(body, budget))
+  return WEB_PAGE.test(body) || ((isWords(body) || isJson(body) || isMarkup(body)) && !hidesInRun(body, reading))
 }
 
 const WEB_PAGE =
@@ -97,17 +101,18 @@ const VOID = /^(?:br|hr|img|input|link|meta)$/i
  * Request ids, hashes and tokens are runs of letters and digits, and so is an answer in base64 or hexadecimal. What can be
  * made text of is read; what cannot is an id only where it is shorter than any packed answer.
  */
-function hidesInRun(body: string, budget: Budget): boolean {
+function hidesInRun(body: string, reading: Reading): boolean {
   let opaque = 0
   const runs = (unescaped(body) ?? body).replaceAll('\\/', '/').replace(WRAPPED, '').matchAll(RUN)
   for (const [run] of runs) {
-    budget.runs -= 1
-    budget.signs -= run.length
-    if (budget.runs < 0 || budget.signs < 0) return true
+    reading.runs -= 1
+    reading.signs -= run.length
+    if (reading.runs < 0 || reading.signs < 0) return true
     const decoded = decodings(run)
-    if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString(), budget))) return true
+    if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString(), reading))) return true
     const isOpaque = OPAQUE.test(run)
-    if ((run.length <= MOST_OPAQUE || !isOpaque) && decoded.some(unpacksToAnswer)) return true
+    const isShort = run.length <= MOST_OPAQUE || !isOpaque
+    if (isShort && decoded.some((bytes) => unpacksToAnswer(bytes, reading.names))) return true
     if (isOpaque && !decoded.some(isText)) opaque += run.length
   }
   return opaque > MOST_OPAQUE
@@ -128,10 +133,10 @@ function decodings(run: string): Buffer[] {
   return [...base64, ...[0, 1].map((from) => Buffer.from(digits.slice(from), 'hex'))].filter(({ length }) => length > 0)
 }
 
-function unpacksToAnswer(bytes: Buffer): boolean {
+function unpacksToAnswer(bytes: Buffer, names: RegExp): boolean {
   return UNPACKERS.some((unpack) => {
     try {
-      return speaksOfTransaction(unpack(bytes).toString())
+      return speaksOfAnswer(unpack(bytes).toString(), names)
     } catch {
       return false
     }
@@ -155,16 +160,12 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The fields, with their parts put together in whatever way, and the statuses. */
-const NAMES =
-  /trans_?(?:status_?name|value|request_?id|record_?id|order_?id)|trans_cur(?![a-z])|request_?action|approved|declined/
-
-function speaksOfTransaction(text: string): boolean {
+function speaksOfAnswer(text: string, names: RegExp): boolean {
   const plain = unescaped(text)
   if (plain === null) return true
   const letters = plain
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
     .toLowerCase()
-  return NAMES.test(letters.replace(/[^a-z]+/g, '_'))
+  return names.test(letters.replace(/[^a-z]+/g, '_'))
 }

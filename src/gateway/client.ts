@@ -1,7 +1,9 @@
 // The port `Gateway` over undici's pool. One request is one attempt: it is never sent again, followed or retried here.
 
 import { Client, type Dispatcher, Pool } from 'undici'
+import type { CardDetails } from '../domain/card.ts'
 import { Fault } from '../domain/fault.ts'
+import { type Instruction, isVaultOperation } from '../domain/instruction.ts'
 import type { Trust } from '../domain/tls.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Gateway, Reached } from '../ports/gateway.ts'
@@ -9,6 +11,7 @@ import { Attempt, type AttemptContext, type Line } from './attempt.ts'
 import { afterPoll, createConnector, seenOf } from './connect.ts'
 import { type RefundParameter, toForm } from './form.ts'
 import { createScrub, type Scrub } from './scrub.ts'
+import { toVaultRecord, VAULT_PATHS } from './vault-record.ts'
 
 export interface GatewayOptions {
   /** The base address; may have a path in front of the gateway's own. */
@@ -35,18 +38,13 @@ const CONNECT_LIMIT_MS = 5_000
 /** An answer has some hundred bytes, the error page of a web server some thousand. */
 const ANSWER_LIMIT_BYTES = 64 * 1024
 
-const HEADERS = [
-  'content-type',
-  'application/x-www-form-urlencoded',
-  'cache-control',
-  'no-cache',
-  'user-agent',
-  'tranche',
-]
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const JSON_TYPE = 'application/json'
+const TRANSACTION_PATH = '/api/transaction/api'
 
 export function openGateway(options: GatewayOptions): Gateway {
   const base = parseBase(options.url)
-  const path = `${base.pathname.replace(/\/+$/, '')}/api/transaction/api`
+  const root = base.pathname.replace(/\/+$/, '')
   const connector = createConnector(base, CONNECT_LIMIT_MS, options.trust)
   const isFresh = options.connections === 'fresh'
   const departure = options.departure ?? (async () => {})
@@ -65,14 +63,13 @@ export function openGateway(options: GatewayOptions): Gateway {
   let isClosing = false
 
   return {
-    send(instruction, fence, abandon) {
+    send(instruction, fence, abandon, card = null) {
       const attempt = new Attempt(context, { sent: instruction, scrub: createScrub(hidden) }, fence, abandon)
       if (isClosing) attempt.abandon()
       const dispatch = () => {
         if (!attempt.isWaiting) return
         try {
-          const body = toForm(instruction, options, options.refundParameter)
-          pool.dispatch(requestOf(path, body), attempt)
+          pool.dispatch(toRequest(root, instruction, card, options), attempt)
         } catch (error) {
           attempt.onResponseError(null, error as Error)
         }
@@ -142,8 +139,23 @@ function once(tell: () => void): () => void {
   }
 }
 
-function requestOf(path: string, body: string): Dispatcher.DispatchOptions {
-  return { method: 'POST', path, body, headers: HEADERS }
+function toRequest(
+  root: string,
+  instruction: Instruction,
+  card: CardDetails | null,
+  options: GatewayOptions,
+): Dispatcher.DispatchOptions {
+  const { operation } = instruction
+  const isVault = isVaultOperation(operation)
+  const type = isVault ? JSON_TYPE : FORM_TYPE
+  return {
+    method: 'POST',
+    path: root + (isVault ? VAULT_PATHS[operation] : TRANSACTION_PATH),
+    body: isVault
+      ? toVaultRecord(operation, instruction, card, options)
+      : toForm(instruction, options, options.refundParameter, card),
+    headers: ['content-type', type, 'cache-control', 'no-cache', 'user-agent', 'tranche'],
+  }
 }
 
 function parseBase(url: string): URL {

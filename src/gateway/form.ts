@@ -1,5 +1,6 @@
 // From an instruction to the body of a transaction request: exactly the fields that its operation takes.
 
+import { type CardDetails, formatExpiry } from '../domain/card.ts'
 import { assert } from '../domain/fault.ts'
 import { DETAIL_FIELDS, FIELD_RULES, type Instruction, type RuledField, sendsCurrency } from '../domain/instruction.ts'
 import { formatAmount } from '../domain/money.ts'
@@ -13,7 +14,12 @@ export interface Credentials {
 }
 
 /** The form-encoded body, in UTF-8. What an instruction holds beyond its operation's fields is not sent. */
-export function toForm(instruction: Instruction, credentials: Credentials, refundParameter: RefundParameter): string {
+export function toForm(
+  instruction: Instruction,
+  credentials: Credentials,
+  refundParameter: RefundParameter,
+  card: CardDetails | null = null,
+): string {
   const { operation, money, orderId, vaultId } = instruction
   const form = new URLSearchParams({ req_username: credentials.username, req_password: credentials.password })
   if (operation === 'REFUND' && refundParameter === 'request_action') form.append('request_action', 'CCCREDIT')
@@ -22,7 +28,8 @@ export function toForm(instruction: Instruction, credentials: Credentials, refun
   const takes = (field: RuledField, value: unknown): boolean => {
     const rule = FIELD_RULES[operation][field]
     assert(rule !== 'required' || value !== null, `${operation} needs ${field}`)
-    return (rule === 'required' || rule === 'optional') && value !== null
+    assert(rule !== 'this-or-card' || (value === null) !== (card === null), `${operation} needs ${field} or a card`)
+    return rule !== 'unused' && rule !== 'forbidden' && value !== null
   }
   if (takes('amount', money) && money !== null) {
     form.append('amount', formatAmount(money))
@@ -30,6 +37,11 @@ export function toForm(instruction: Instruction, credentials: Credentials, refun
   }
   if (takes('request_ref_po_id', orderId)) form.append('request_ref_po_id', orderId as string)
   if (takes('customer_vault_id', vaultId)) form.append('customer_vault_id', vaultId as string)
+  if (takes('card', card) && card !== null) {
+    form.append('pmt_numb', card.number)
+    form.append('pmt_key', card.code)
+    form.append('pmt_expiry', formatExpiry(card.expiry))
+  }
   if (takes('save_card_on_file', instruction.saveCardOnFile) && instruction.saveCardOnFile) {
     form.append('save_card_on_file', 'Y')
   }

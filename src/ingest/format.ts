@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { isTimeZone } from '../domain/instant.ts'
-import { OPERATIONS, parseOperation } from '../domain/instruction.ts'
+import { parseOperation, TRANSACTION_TYPES } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { parseCurrency } from '../domain/money.ts'
 import { isProblem } from '../domain/problem.ts'
@@ -112,7 +112,7 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
     z.string(`write ${wanted}`).refine(isRight, `write ${wanted}`).optional()
   const schema = z.strictObject(
     {
-      operation: said((text) => parseOperation(text) !== undefined, `one of ${OPERATIONS.join(', ')}`),
+      operation: said((text) => parseOperation(text) !== undefined, `one of ${TRANSACTION_TYPES.join(', ')}`),
       currency: said((text) => parseCurrency(text) !== undefined, 'an ISO 4217 code such as EUR'),
       decimal: said((text) => text === '.' || text === ',', '"." or ","'),
       timezone: said(isTimeZone, 'an IANA time zone such as Europe/Berlin'),

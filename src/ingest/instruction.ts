@@ -60,6 +60,8 @@ const UNRULED: Readonly<Record<RuledField, FieldRule>> = {
   save_card_on_file: 'optional',
   xtl_order_id: 'optional',
   details: 'optional',
+  card: 'optional',
+  customer: 'optional',
 }
 
 /** `reference` is final: trimmed, NFC, with its run key; or what is wrong with it. */
@@ -95,6 +97,7 @@ export function instruct(
     money,
     orderId,
     vaultId,
+    card: null,
     saveCardOnFile,
     xtlOrderId,
     details,
@@ -162,6 +165,7 @@ class RowReading {
       case 'optional':
         return this.takeFree(field, parse)
       case 'required':
+      case 'this-or-card':
         if (empty) this.fault(field, missing(field, this.#operation))
         return this.takeFree(field, parse)
       case 'forbidden':

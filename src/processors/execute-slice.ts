@@ -1,7 +1,7 @@
 // Executes one slice. Each due row: health check → permit → reservation → claim → send → verdict → settle.
 
 import type { AccountId, RowId } from '../domain/ids.ts'
-import { signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
+import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Slice } from '../ports/dispatch.ts'
 import type { Gateway } from '../ports/gateway.ts'
@@ -18,6 +18,7 @@ export interface AccountLane {
   readonly limiter: AccountLimiter
   readonly timeoutMs: number
   readonly notExecutedStatus: readonly number[]
+  readonly deleteAnswer: Judging['deleteAnswer']
 }
 
 export interface SliceParts {
@@ -97,6 +98,7 @@ async function claimAndSend(
     instruction: row.instruction,
     everInDoubt: row.everInDoubt,
     notExecutedStatus: lane.notExecutedStatus,
+    deleteAnswer: lane.deleteAnswer,
   })
   lane.limiter.record(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null, failureIn(verdict))
   const { settlement, stops } = settlementOf(row, {

@@ -1,10 +1,10 @@
 // The gateway's answer as it goes over the wire: a JSON object with the documented names.
 
-import type { Operation } from '../domain/instruction.ts'
+import type { TransactionType } from '../domain/instruction.ts'
 
 /** Ids are digits, `value` a plain decimal. null: the field is not in the answer. */
 export interface GatewayAnswer {
-  readonly action: Exclude<Operation, 'CAUTH'>
+  readonly action: Exclude<TransactionType, 'CAUTH'>
   readonly status: 'APPROVED' | 'DECLINED'
   readonly value: string | null
   readonly transactionId: string

@@ -1,7 +1,7 @@
 // Trouble on order: which requests meet which fault. Deterministic, so that a run can be repeated.
 
 import { Fault } from '../domain/fault.ts'
-import type { Operation } from '../domain/instruction.ts'
+import type { TransactionType } from '../domain/instruction.ts'
 import { DECLINED_AMOUNT, type TransactionRequest } from './orders.ts'
 
 /** What each fault does to a request, and whether the request is executed all the same. */
@@ -30,7 +30,7 @@ export type FaultKind = keyof typeof FAULT_KINDS
 /** All that is given must match. */
 export interface FaultMatch {
   readonly any?: true | undefined
-  readonly operation?: Operation | undefined
+  readonly operation?: TransactionType | undefined
   readonly orderId?: string | undefined
   readonly vaultId?: string | undefined
   readonly xtlOrderId?: string | undefined

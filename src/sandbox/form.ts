@@ -1,7 +1,7 @@
 // From the form as received to a well-formed request, or every field at fault. Card numbers and security codes end here.
 
 import { passesLuhn } from '../domain/card-number.ts'
-import type { Operation } from '../domain/instruction.ts'
+import type { TransactionType } from '../domain/instruction.ts'
 import { type Currency, type Money, parseAmount, parseCurrency } from '../domain/money.ts'
 import type { CardSource, TransactionRequest } from './orders.ts'
 
@@ -43,7 +43,7 @@ const CARD = ['pmt_numb', 'pmt_key', 'pmt_expiry'] as const
 const SALE = [...EVERYWHERE, ...DETAILS, ...CARD, 'customer_vault_id', 'request_currency']
 
 /** The fields each operation takes. Any other is a fault: a field that is ignored is a client that is misunderstood. */
-const TAKES: Readonly<Record<Operation, ReadonlySet<string>>> = {
+const TAKES: Readonly<Record<TransactionType, ReadonlySet<string>>> = {
   CAPTURE: new Set([...SALE, 'save_card_on_file']),
   AUTH: new Set(SALE),
   CAUTH: new Set([...EVERYWHERE, ...DETAILS, 'request_currency', 'request_ref_po_id']),
@@ -67,7 +67,7 @@ export function parseRequest(form: Form, nowMs: number): ParsedRequest {
 }
 
 /** The earlier variant of the interface says `request_action=CCCREDIT` for a refund. */
-function parseOperation(form: Form, faults: string[]): Operation | null {
+function parseOperation(form: Form, faults: string[]): TransactionType | null {
   const type = form.fields.get('transaction_type')
   const action = form.fields.get('request_action')
   if (type !== undefined && action !== undefined) faults.push('transaction_type and request_action exclude each other')
@@ -76,14 +76,14 @@ function parseOperation(form: Form, faults: string[]): Operation | null {
     faults.push('request_action must be CCCREDIT')
     return null
   }
-  if (type !== undefined && Object.hasOwn(TAKES, type)) return type as Operation
+  if (type !== undefined && Object.hasOwn(TAKES, type)) return type as TransactionType
   const names = Object.keys(TAKES).join(', ')
   faults.push(type === undefined ? 'transaction_type is missing' : `transaction_type must be one of ${names}`)
   return null
 }
 
 /** null only after at least one fault was noted. */
-function requestOf(operation: Operation, form: Form, nowMs: number, faults: string[]): TransactionRequest | null {
+function requestOf(operation: TransactionType, form: Form, nowMs: number, faults: string[]): TransactionRequest | null {
   const { fields } = form
   const amount = fields.get('amount') ?? null
   const xtlOrderId = fields.get('xtl_order_id') ?? null

@@ -1,7 +1,7 @@
 // The sandbox's own truth: orders, vault and balances, and what each operation does to them. No I/O: time comes from
 // outside. Nothing here knows how the client reads an answer.
 
-import type { Operation } from '../domain/instruction.ts'
+import type { TransactionType } from '../domain/instruction.ts'
 import { type Currency, formatAmount, type Money, parseAmount, sameAmount } from '../domain/money.ts'
 import type { GatewayAnswer } from './answer.ts'
 
@@ -72,7 +72,7 @@ export interface OrderBook {
 
 export interface Execution {
   readonly answer: GatewayAnswer
-  readonly operation: Operation
+  readonly operation: TransactionType
   readonly orderId: string
   /** null where the order's currency is not known, or nothing was named and nothing could be cancelled. */
   readonly money: Money | null

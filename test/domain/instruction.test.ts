@@ -4,18 +4,21 @@ import {
   contentOf,
   type Instruction,
   lookalikeOf,
-  OPERATIONS,
   parseOperation,
   plainId,
   sendsCurrency,
+  TRANSACTION_TYPES,
 } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
+
+const CARD = { bin: '411111', lastFour: '1111', expiry: { month: '12', year: '2028' } }
 
 const REFUND: Omit<Instruction, 'reference'> = {
   operation: 'REFUND',
   money: { amountMinor: 1230n, currency: 'EUR' as Currency },
   orderId: '777',
   vaultId: null,
+  card: null,
   saveCardOnFile: false,
   xtlOrderId: null,
   details: {},
@@ -39,7 +42,7 @@ describe('the word for an operation', () => {
   })
 
   test('every code of the gateway means itself', () => {
-    for (const operation of OPERATIONS) expect(parseOperation(operation)).toBe(operation)
+    for (const operation of TRANSACTION_TYPES) expect(parseOperation(operation)).toBe(operation)
   })
 
   test.each(['Capture', 'CaPtUrE', '', 'charge', 'CCCREDIT', 'sale refund', 'tostring'])('%j means nothing', (word) => {
@@ -78,7 +81,7 @@ test('ids are the same without leading zeros and blanks, and zero stays zero', (
 })
 
 test('only what takes money from a card names its currency to the gateway', () => {
-  expect(OPERATIONS.filter(sendsCurrency)).toEqual(['CAPTURE', 'AUTH', 'CAUTH'])
+  expect(TRANSACTION_TYPES.filter(sendsCurrency)).toEqual(['CAPTURE', 'AUTH', 'CAUTH'])
 })
 
 describe('content', () => {
@@ -102,12 +105,13 @@ describe('content', () => {
   test('is the same exactly where operation, money, ids and time are', () => {
     const id = fc.option(fc.stringMatching(/^[0-9]{1,3}$/))
     const instruction = fc.record({
-      operation: fc.constantFrom(...OPERATIONS),
+      operation: fc.constantFrom(...TRANSACTION_TYPES),
       money: fc.option(
         fc.record({ amountMinor: fc.bigInt(0n, 3n), currency: fc.constantFrom('EUR' as Currency, 'USD' as Currency) }),
       ),
       orderId: id,
       vaultId: id,
+      card: fc.option(fc.constant(CARD)),
       executeAtMs: fc.option(fc.nat({ max: 2 })),
     })
     const plain = (text: string | null) => (text === null ? null : String(BigInt(text)))
@@ -117,6 +121,7 @@ describe('content', () => {
         one.money && [String(one.money.amountMinor), one.money.currency],
         plain(one.orderId),
         plain(one.vaultId),
+        one.card,
         one.executeAtMs,
       ])
     fc.assert(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/domain/instruction.ts'
+import { TRANSACTION_TYPES, type TransactionType } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { Answer, Body, Connection, Outcome } from '../../src/domain/outcome.ts'
 import {
@@ -21,11 +21,14 @@ const REFUND: Judging = {
     money: { amountMinor: 1230n, currency: EUR },
     orderId: '000777',
     vaultId: null,
+    card: null,
     saveCardOnFile: false,
     xtlOrderId: null,
+    details: {},
   },
   everInDoubt: false,
   notExecutedStatus: [],
+  deleteAnswer: 'status',
 }
 const SALE: Judging = {
   ...REFUND,
@@ -235,7 +238,7 @@ test('what was started and not answered is in doubt, whatever code had begun', (
 })
 
 describe('the echo', () => {
-  const ACTIONS: readonly (readonly [Operation, string])[] = [
+  const ACTIONS: readonly (readonly [TransactionType, string])[] = [
     ['CAPTURE', 'CAPTURE'],
     ['AUTH', 'AUTH'],
     ['CAUTH', 'CAPTURE'],
@@ -243,7 +246,7 @@ describe('the echo', () => {
     ['REFUND', 'CCCREDIT'],
     ['CANCEL', 'CANCEL'],
   ]
-  const sentAs = (operation: Operation) => ({ operation, orderId: '777', xtlOrderId: 'x1' })
+  const sentAs = (operation: TransactionType) => ({ operation, orderId: '777', xtlOrderId: 'x1' })
 
   test.each(ACTIONS)('%s is answered by %s', (operation, action) => {
     const answer = { REQUEST_ACTION: action, TRANS_ORDER_ID: '777', XTL_ORDER_ID: 'x1' }
@@ -484,17 +487,20 @@ describe('whatever outcome is fed', () => {
       connection: fc.constantFrom('fresh' as const, 'warm' as const),
     }),
   )
-  const judging: fc.Arbitrary<Judging> = fc.record({
+  const judging = fc.record({
     instruction: fc.record({
-      operation: fc.constantFrom('CAPTURE', 'AUTH', 'CAUTH', 'REFUND', 'CANCEL'),
+      operation: fc.constantFrom(...TRANSACTION_TYPES),
       money: fc.constantFrom(null, { amountMinor: 1230n, currency: EUR }),
       orderId: fc.constantFrom(null, '777', '000777'),
       xtlOrderId: fc.constantFrom(null, 'x1'),
       vaultId: fc.constantFrom(null, '40001'),
+      card: fc.constant(null),
       saveCardOnFile: fc.boolean(),
+      details: fc.constant({}),
     }),
     everInDoubt: fc.boolean(),
     notExecutedStatus: fc.constantFrom([], [503], [409, 503]),
+    deleteAnswer: fc.constantFrom('status', 'any-2xx'),
   })
 
   const fieldsOf = ({ body: seen }: { readonly body: Body }): Answer => (seen.kind === 'answer' ? seen.fields : {})
@@ -572,19 +578,23 @@ describe('what would be sent again or reported wrongly', () => {
 
   test.each(['APPROVED', 'DECLINED'])('%s without an echo over a kept-alive connection is in doubt', (status) => {
     const outcome = answered(200, { TRANS_STATUS_NAME: status, REQUEST_ACTION: 'CAPTURE' }, 'warm')
-    expect(verdictOn(outcome, { instruction: sent, everInDoubt: false, notExecutedStatus: [] }).kind).toBe('in-doubt')
+    expect(
+      verdictOn(outcome, { instruction: sent, everInDoubt: false, notExecutedStatus: [], deleteAnswer: 'status' }).kind,
+    ).toBe('in-doubt')
   })
 
   test('APPROVED over a warm connection with our id and no REQUEST_ACTION stands, with a warning', () => {
     const outcome = answered(200, { TRANS_STATUS_NAME: 'APPROVED', XTL_ORDER_ID: 'X1' }, 'warm')
-    expect(verdictOn(outcome, { instruction: sent, everInDoubt: false, notExecutedStatus: [] })).toMatchObject({
+    expect(
+      verdictOn(outcome, { instruction: sent, everInDoubt: false, notExecutedStatus: [], deleteAnswer: 'status' }),
+    ).toMatchObject({
       kind: 'approved',
       warnings: [{ aboutMoney: false }],
     })
   })
 
   test('a refusal as wrong after an earlier doubt is in doubt: it judges the later attempt only', () => {
-    const judging = { instruction: sent, notExecutedStatus: [] }
+    const judging = { instruction: sent, notExecutedStatus: [], deleteAnswer: 'status' as const }
     expect(verdictOn(answered(400, null, 'fresh'), { ...judging, everInDoubt: false }).kind).toBe('failed')
     expect(verdictOn(answered(400, null, 'fresh'), { ...judging, everInDoubt: true }).kind).toBe('in-doubt')
   })

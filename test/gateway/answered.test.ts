@@ -9,7 +9,12 @@ import { createScrub, REPEATED } from '../../src/gateway/scrub.ts'
 import { canariesIn, escapesIn, jsonIn, KINDS, PASSWORD, USERNAME, WRITINGS } from '../hostile/canaries.ts'
 
 const scrub = createScrub({ username: USERNAME, secrets: [PASSWORD] })
-const SENT: Sent = { orderId: '0777', xtlOrderId: 'INV7', money: { amountMinor: 1230n, currency: 'EUR' as Currency } }
+const SENT: Sent = {
+  operation: 'REFUND' as const,
+  orderId: '0777',
+  xtlOrderId: 'INV7',
+  money: { amountMinor: 1230n, currency: 'EUR' as Currency },
+}
 
 function fieldsOf(json: string, sent = SENT): Answer {
   const { body } = readAnswer(Buffer.from(json), undefined, scrub, sent)
@@ -115,8 +120,9 @@ describe('no verdict changes by what is kept', () => {
 
   test('whatever stands in its fields, on any connection, after any attempt', () => {
     const judging: Omit<Judging, 'everInDoubt'> = {
-      instruction: { operation: 'REFUND', vaultId: null, saveCardOnFile: false, ...SENT },
+      instruction: { vaultId: null, card: null, saveCardOnFile: false, details: {}, ...SENT },
       notExecutedStatus: [],
+      deleteAnswer: 'status' as const,
     }
     const operation = fc.constantFrom('REFUND' as const, 'CAPTURE' as const)
     const way = fc.record({

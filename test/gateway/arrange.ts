@@ -19,6 +19,7 @@ export function instructionOf(operation: Operation, changes: Partial<Instruction
     money: { amountMinor: 1230n, currency: EUR },
     orderId: null,
     vaultId: null,
+    card: null,
     saveCardOnFile: false,
     xtlOrderId: null,
     details: {},

@@ -236,8 +236,10 @@ describe('every code with every body', () => {
     money: { amountMinor: 1230n, currency: 'EUR' as Currency },
     orderId: '777',
     vaultId: null,
+    card: null,
     saveCardOnFile: false,
     xtlOrderId: null,
+    details: {},
   }
   const CODES = Array.from({ length: 400 }, (_, i) => 200 + i)
   const VOUCHED = 503
@@ -252,7 +254,12 @@ describe('every code with every body', () => {
     return CODES.map((httpStatus) => {
       const seen = { kind: 'answered', sentAtMs: 1, answeredAtMs: 2, httpStatus, retryAfterMs: null } as const
       const outcome: Outcome = { ...seen, body, text: '', connection }
-      const judging = { instruction: REFUND, everInDoubt, notExecutedStatus: [VOUCHED] }
+      const judging = {
+        instruction: REFUND,
+        everInDoubt,
+        notExecutedStatus: [VOUCHED],
+        deleteAnswer: 'status' as const,
+      }
       return `${httpStatus}: ${verdictOn(outcome, judging).kind}`
     })
   }

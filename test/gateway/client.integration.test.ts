@@ -84,9 +84,14 @@ describe('an answer', () => {
       visit.end(`HTTP/1.1 200 OK\r\n\r\n${approval(request).slice(0, 60)}`)
     })
     expect(outcome).toMatchObject({ kind: 'answered', httpStatus: 200, body: { kind: 'unclear' } })
-    expect(verdictOn(outcome, { instruction: refund(), everInDoubt: false, notExecutedStatus: [] }).kind).toBe(
-      'in-doubt',
-    )
+    expect(
+      verdictOn(outcome, {
+        instruction: refund(),
+        everInDoubt: false,
+        notExecutedStatus: [],
+        deleteAnswer: 'status' as const,
+      }).kind,
+    ).toBe('in-doubt')
   })
 
   test('in chunks is put together', async () => {
@@ -121,9 +126,16 @@ describe('an answer', () => {
           detail: 'the gateway answered before it was asked',
         })
         expectTruth(gateway, outcome)
-        expect(signalOf(verdictOn(outcome, { instruction: refund(), everInDoubt: false, notExecutedStatus: [] }))).toBe(
-          'failure',
-        )
+        expect(
+          signalOf(
+            verdictOn(outcome, {
+              instruction: refund(),
+              everInDoubt: false,
+              notExecutedStatus: [],
+              deleteAnswer: 'status' as const,
+            }),
+          ),
+        ).toBe('failure')
       }
     },
   )
@@ -135,7 +147,12 @@ describe('an answer', () => {
     const details = { cust_email: 'x'.repeat(16 * 1024 * 1024) } // more than the buffers of a connection hold
     const instruction = instructionOf('CAPTURE', { vaultId: '4711', details })
     const outcome = await client.send(instruction, GO, NEVER)
-    const verdict = verdictOn(outcome, { instruction, everInDoubt: false, notExecutedStatus: [] })
+    const verdict = verdictOn(outcome, {
+      instruction,
+      everInDoubt: false,
+      notExecutedStatus: [],
+      deleteAnswer: 'status' as const,
+    })
     expect([outcome.kind, verdict.kind]).toEqual(['answered', 'in-doubt'])
   })
 
@@ -251,7 +268,12 @@ describe('an answer', () => {
 
 describe('a code that says "not executed"', () => {
   const CODES = [400, 401, 403, 404, 405, 411, 413, 414, 415, 422, 429, 431, 503]
-  const judging = { instruction: refund(), everInDoubt: false, notExecutedStatus: [503] }
+  const judging = {
+    instruction: refund(),
+    everInDoubt: false,
+    notExecutedStatus: [503],
+    deleteAnswer: 'status' as const,
+  }
 
   /** Every code with the body, one request each, over one client. */
   async function verdictsOn(bodyOf: (request: URLSearchParams) => KnownBody): Promise<string[]> {
@@ -487,7 +509,12 @@ describe('a request that was started and not answered is lost', () => {
         bytes = Buffer.concat([Buffer.from(before), noise, Buffer.from(after)])
         const outcome = await client.send(refund(), GO, NEVER)
         expect(outcome.kind).not.toBe('unsent')
-        const verdict = verdictOn(outcome, { instruction: refund(), everInDoubt: false, notExecutedStatus: [] })
+        const verdict = verdictOn(outcome, {
+          instruction: refund(),
+          everInDoubt: false,
+          notExecutedStatus: [],
+          deleteAnswer: 'status' as const,
+        })
         expect(verdict.kind).not.toBe('approved')
       }),
       { numRuns: 200 },
@@ -820,7 +847,14 @@ describe('connections', () => {
     await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1 })
     await client.send(refund('1'), GO, NEVER)
     const outcome = await client.send(refund('2'), GO, NEVER)
-    expect(verdictOn(outcome, { instruction: refund('2'), everInDoubt: false, notExecutedStatus: [] })).toMatchObject({
+    expect(
+      verdictOn(outcome, {
+        instruction: refund('2'),
+        everInDoubt: false,
+        notExecutedStatus: [],
+        deleteAnswer: 'status' as const,
+      }),
+    ).toMatchObject({
       kind: 'in-doubt',
       reason: 'a code over a connection that carried another request (HTTP 429: slow down); it may have been executed',
     })
@@ -853,7 +887,12 @@ describe('connections', () => {
     await using client = clientOf(gateway.url, { connections: 'warm', inFlightMax: 1 })
     await client.send(refund('1'), GO, NEVER)
     const outcome = await client.send(refund('2'), GO, NEVER)
-    const verdict = verdictOn(outcome, { instruction: refund('2'), everInDoubt: false, notExecutedStatus: [] })
+    const verdict = verdictOn(outcome, {
+      instruction: refund('2'),
+      everInDoubt: false,
+      notExecutedStatus: [],
+      deleteAnswer: 'status' as const,
+    })
     expect(verdict).toMatchObject({
       kind: 'in-doubt',
       reason: 'the answer belongs to another request: TRANS_ORDER_ID/TRANS_RECORD_ID is 1/1, 2 was sent',

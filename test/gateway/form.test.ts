@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DETAIL_FIELDS, type Instruction, OPERATIONS } from '../../src/domain/instruction.ts'
+import { DETAIL_FIELDS, type Instruction, TRANSACTION_TYPES } from '../../src/domain/instruction.ts'
 import { formatAmount } from '../../src/domain/money.ts'
 import { toForm } from '../../src/gateway/form.ts'
 import { EUR, instructionOf } from './arrange.ts'
@@ -75,7 +75,7 @@ describe('each operation sends exactly its own fields', () => {
   })
 
   test('the earlier variant renames the refund and nothing else', () => {
-    for (const operation of OPERATIONS) {
+    for (const operation of TRANSACTION_TYPES) {
       const form = new URLSearchParams(toForm(instructionOf(operation, EVERYTHING), credentials, 'request_action'))
       const isRefund = operation === 'REFUND'
       expect(form.get('request_action')).toBe(isRefund ? 'CCCREDIT' : null)
@@ -97,7 +97,7 @@ test('whatever text the fields hold, a form decoder reads it back', () => {
   fc.assert(
     fc.property(
       fc.record({
-        operation: fc.constantFrom(...OPERATIONS),
+        operation: fc.constantFrom(...TRANSACTION_TYPES),
         orderId: text,
         vaultId: text,
         xtlOrderId: text,

@@ -32,6 +32,7 @@ describe('instructions', () => {
       money: { amountMinor: 1230n, currency: 'EUR' },
       orderId: null,
       vaultId: '77',
+      card: null,
       saveCardOnFile: true,
       xtlOrderId: 'R1',
       details: { cust_fname: 'Ada' },
@@ -44,6 +45,7 @@ describe('instructions', () => {
     expect(instructionOf({ ...REFUND, ...odd })).toMatchObject({
       orderId: '000123',
       vaultId: null,
+      card: null,
       xtlOrderId: null,
       details: {},
     })

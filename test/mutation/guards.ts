@@ -466,21 +466,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'no answer is in doubt',
     file: 'src/domain/verdict.ts',
-    guard: "return { kind: 'in-doubt', reason: `${outcome.detail}; it may have been executed`, facts: null }",
+    guard: "return { kind: 'in-doubt', reason: `${outcome.detail}; ${mayHaveBeen(judging)}`, facts: null }",
     without: "return { kind: 'unsent', reason: outcome.detail, signal: 'failure', retryAfterMs: null }",
     tests: [VERDICT],
   },
   {
     name: 'a code that proves nothing is in doubt',
     file: 'src/domain/verdict.ts',
-    guard: "return unproven(is2xx ? 'not the answer promised' : 'an answer that proves nothing', outcome, words)",
+    guard:
+      "return unproven(is2xx ? 'not the answer promised' : 'an answer that proves nothing', outcome, words, judging)",
     without: "return { kind: 'unsent', reason: words, signal: is2xx ? 'none' : 'failure', retryAfterMs: null }",
     tests: [VERDICT],
   },
   {
     name: 'an answer that cannot be understood is in doubt, whatever its code',
     file: 'src/domain/verdict.ts',
-    guard: "return unproven('an answer that cannot be understood', outcome, outcome.text)",
+    guard: "return unproven('an answer that cannot be understood', outcome, outcome.text, judging)",
     without: 'return verdictOnCode(outcome, outcome.text, judging)',
     tests: [VERDICT],
   },
@@ -508,14 +509,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a body that is cut or more than one has not been read',
     file: 'src/gateway/body.ts',
-    guard: 'return isWhole(text, budget) && ',
+    guard: 'return isWhole(text, reading) && ',
     without: 'return ',
     tests: [BODY],
   },
   {
     name: 'a run of signs that may be packed has not been read',
     file: 'src/gateway/body.ts',
-    guard: ' && !hidesInRun(body, budget)',
+    guard: ' && !hidesInRun(body, reading)',
     without: '',
     tests: [BODY],
   },
@@ -529,14 +530,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a run of signs that text can be made of is read',
     file: 'src/gateway/body.ts',
-    guard: 'if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString(), budget))) return true\n',
+    guard: 'if (!decoded.filter(isText).every((bytes) => isPlainText(bytes.toString(), reading))) return true\n',
     without: '\n',
     tests: [BODY],
   },
   {
     name: 'a short run of signs is unpacked',
     file: 'src/gateway/body.ts',
-    guard: 'if ((run.length <= MOST_OPAQUE || !isOpaque) && decoded.some(unpacksToAnswer)) return true\n',
+    guard: 'if (isShort && decoded.some((bytes) => unpacksToAnswer(bytes, reading.names))) return true\n',
     without: '\n',
     tests: [BODY],
   },
@@ -592,7 +593,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a body that speaks of a transaction may be the answer',
     file: 'src/gateway/body.ts',
-    guard: ' && !speaksOfTransaction(text)',
+    guard: ' && !speaksOfAnswer(text, reading.names)',
     without: '',
     tests: [BODY],
   },
@@ -634,7 +635,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an answer that names only the order needs a transaction over a kept-alive connection',
     file: 'src/domain/verdict.ts',
-    guard: "outcome.connection === 'warm' && echoesOrder(judging.instruction.operation) && !hasTransaction(facts)",
+    guard: "outcome.connection === 'warm' && echoesOrder(operation) && !hasTransaction(facts)",
     without: "outcome.connection === 'warm' && outcome.httpStatus === 0",
     tests: [VERDICT],
   },
@@ -669,14 +670,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a field that an answer names in two letter cases makes it no answer',
     file: 'src/gateway/answer.ts',
-    guard: ' || members.some(([name]) => isMisspelt(name))',
+    guard: ' || names.some((name) => isMisspelt(name, OF_A_TRANSACTION))',
     without: '',
     tests: ['test/gateway/answer.test.ts'],
   },
   {
     name: 'a field that an answer names twice makes it no answer',
     file: 'src/gateway/answer.ts',
-    guard: 'countMembers(json) !== members.length || ',
+    guard: 'countNames(json, 1) !== names.length || ',
     without: '',
     tests: ['test/gateway/answer.test.ts'],
   },
@@ -797,7 +798,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'blanks around a status are a part of it',
     file: 'src/gateway/answered.ts',
-    guard: "name === 'TRANS_STATUS_NAME' ? raw : ",
+    guard: "name === 'TRANS_STATUS_NAME' || name === 'status' ? raw : ",
     without: '',
     tests: [ANSWERED],
   },
@@ -1501,7 +1502,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what a body may have decoded is bounded',
     file: 'src/gateway/body.ts',
-    guard: '    if (budget.runs < 0 || budget.signs < 0) return true\n',
+    guard: '    if (reading.runs < 0 || reading.signs < 0) return true\n',
     without: '',
     tests: ['test/gateway/body.test.ts'],
   },

@@ -98,7 +98,7 @@ beforeEach(async () => {
 
 function withGate(newGate: AccountLimiter): void {
   limiter = newGate
-  const lane: AccountLane = { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [503] }
+  const lane: AccountLane = { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [503], deleteAnswer: 'status' }
   parts = {
     ...{ ledger, clock, laneOf: (id) => (id === accountId ? lane : undefined), inFlight: new Set<RowId>() },
     onSettled: (row, _verdict, { state }: Settled) => void settledAs.push(`${row.instruction.reference} ${state}`),

@@ -72,7 +72,13 @@ beforeEach(async () => {
 async function start(over: Partial<TickParts> = {}): Promise<void> {
   const say = (_details: object, message: string) => void said.push(message)
   const log: Log = { debug: say, info: say, warn: say, error: say }
-  const lane: AccountLane = { gateway: noGateway, limiter, timeoutMs: 60_000, notExecutedStatus: [] }
+  const lane: AccountLane = {
+    gateway: noGateway,
+    limiter,
+    timeoutMs: 60_000,
+    notExecutedStatus: [],
+    deleteAnswer: 'status' as const,
+  }
   const lanes = new Map([[accountId, lane]])
   tick = openTick({ ledger, dispatch: offers, lanes, clock, log, inFlight: new Set(), only: null, ...over })
   await idle()

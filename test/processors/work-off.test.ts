@@ -39,7 +39,10 @@ test('rows from before the clock was set back are due when work begins, save for
   const work = await workOff({
     ...{ ledger: { ...ledger, renewEpoch: async () => {} }, clock, log, only: null, register: null, doubtRestMs: 0 },
     ...{ openDispatch: async () => dispatch, openIntake: async () => null, onSettled: () => {}, onTrouble: undefined },
-    openLanes: async () => new Map([[accountId, { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [] }]]),
+    openLanes: async () =>
+      new Map([
+        [accountId, { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' as const }],
+      ]),
   })
   await idle()
   expect(offered).toEqual([batchId])

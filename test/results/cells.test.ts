@@ -54,6 +54,8 @@ test('an approved row tells what the gateway answered, digit by digit', () => {
       currency: 'EUR',
       vaultId: '55',
       xtlOrderId: 'T1',
+      customerId: null,
+      card: null,
     },
     warning: 'late\nanswer',
     attempts: 2,

@@ -78,6 +78,8 @@ export const NO_FACTS: ReconciliationRow['facts'] = {
   amount: null,
   currency: null,
   vaultId: null,
+  customerId: null,
+  card: null,
   xtlOrderId: null,
 }
 

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Instruction, Operation } from '../../src/domain/instruction.ts'
+import type { Instruction, TransactionType } from '../../src/domain/instruction.ts'
 import { type Currency, formatAmount, parseCurrency } from '../../src/domain/money.ts'
 import { createOrderBook, execute, type TransactionRequest } from '../../src/sandbox/orders.ts'
 import { addPrepared, prepareFor } from '../../src/sandbox/prepare.ts'
@@ -10,7 +10,7 @@ import { addPrepared, prepareFor } from '../../src/sandbox/prepare.ts'
 const EUR = parseCurrency('EUR') as Currency
 const JPY = parseCurrency('JPY') as Currency
 
-type Row = readonly [operation: Operation, target: string, amountMinor: number | null, currency?: Currency]
+type Row = readonly [operation: TransactionType, target: string, amountMinor: number | null, currency?: Currency]
 
 function toInstruction([operation, target, amountMinor, currency = EUR]: Row): Instruction {
   const sells = operation === 'CAPTURE' || operation === 'AUTH'
@@ -28,7 +28,8 @@ function toInstruction([operation, target, amountMinor, currency = EUR]: Row): I
 }
 
 function toRequest(instruction: Instruction): TransactionRequest {
-  const { operation, money, orderId, vaultId } = instruction
+  const { money, orderId, vaultId } = instruction
+  const operation = instruction.operation as TransactionType
   const amount = money === null ? null : formatAmount(money)
   const plain = (id: string | null) => (id ?? '').replace(/^0+/, '')
   if (operation === 'REFUND' || operation === 'CANCEL') {

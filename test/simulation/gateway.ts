@@ -1,7 +1,7 @@
 // The gateway and the network to it. It keeps its own truth of what left, arrived and was executed, and misbehaves by chance.
 
 import type { AccountId } from '../../src/domain/ids.ts'
-import type { Instruction, Operation } from '../../src/domain/instruction.ts'
+import type { Instruction, TransactionType } from '../../src/domain/instruction.ts'
 import { formatAmount } from '../../src/domain/money.ts'
 import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
 import { readAnswer } from '../../src/gateway/answered.ts'
@@ -374,14 +374,14 @@ export class GatewayTruth {
 
 const SCRUB = createScrub({ username: '', secrets: [] })
 /** Every value here is in its form. */
-const NOTHING_SENT = { orderId: null, xtlOrderId: null, money: null }
+const NOTHING_SENT = { operation: 'REFUND' as const, orderId: null, xtlOrderId: null, money: null }
 
 /** Codes that say "not executed". */
 const REFUSALS = [400, 401, 403, 404, 405, 411, 413, 414, 415, 422, 429, 431]
 
 type Answered = Omit<Extract<Outcome, { kind: 'answered' }>, 'kind' | 'sentAtMs' | 'answeredAtMs'>
 
-const ACTIONS: Readonly<Record<Operation, string>> = {
+const ACTIONS: Readonly<Record<TransactionType, string>> = {
   CAPTURE: 'CAPTURE',
   AUTH: 'AUTH',
   CAUTH: 'CAPTURE',
@@ -396,7 +396,7 @@ function trueAnswer({ operation, money, orderId, xtlOrderId }: Instruction, exec
       ? null
       : formatAmount(executed.otherAmount ? { ...money, amountMinor: money.amountMinor + 1n } : money)
   return {
-    REQUEST_ACTION: ACTIONS[operation],
+    REQUEST_ACTION: ACTIONS[operation as TransactionType],
     TRANS_STATUS_NAME: executed.status,
     TRANS_REQUEST_ID: executed.transactionId,
     TRANS_ORDER_ID: byOrder ? (orderId ?? '').replace(/^0+/, '') : `5${executed.transactionId}`,

@@ -165,7 +165,7 @@ export class Office {
       const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: life.clock })
       const gateway = truth.open(life, accountId, limiter.departure)
       const { timeoutMs, notExecutedStatus } = truth.weather
-      const lane = { gateway, limiter, timeoutMs, notExecutedStatus }
+      const lane = { gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const }
       lanes.set(accountId, plant.lane?.(lane) ?? lane)
     }
     return lanes

@@ -1,6 +1,6 @@
 // What happens in one run, drawn from its seed: who sends what, how the world misbehaves, who dies when.
 
-import { type Instruction, OPERATIONS } from '../../src/domain/instruction.ts'
+import { type Instruction, TRANSACTION_TYPES } from '../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
 import { TROUBLES, type Trouble, type Weather } from './gateway.ts'
 import type { Random } from './random.ts'
@@ -143,7 +143,7 @@ function drawFiles(random: Random, accounts: number): PlannedFile[] {
 }
 
 function drawInstruction(random: Random, reference: string, orders: number): Instruction {
-  const operation = random.chance(0.6) ? 'REFUND' : random.pick(OPERATIONS)
+  const operation = random.chance(0.6) ? 'REFUND' : random.pick(TRANSACTION_TYPES)
   const isSale = operation === 'CAPTURE' || operation === 'AUTH'
   const order = random.whole(1, orders)
   const hasAmount = operation !== 'CANCEL' || random.chance(0.3)
@@ -158,6 +158,7 @@ function drawInstruction(random: Random, reference: string, orders: number): Ins
       : null,
     orderId: isSale ? null : random.chance(0.2) ? `000${order}` : String(order),
     vaultId: isSale ? String(random.whole(1, 50)) : null,
+    card: null,
     saveCardOnFile: false,
     xtlOrderId:
       operation === 'REFUND' || operation === 'CANCEL' ? null : `X${reference.replaceAll(/[^A-Za-z0-9]/g, 'x')}`,

@@ -62,6 +62,8 @@ export const NO_FACTS: AnswerFacts = {
   amount: null,
   currency: null,
   vaultId: null,
+  customerId: null,
+  card: null,
   xtlOrderId: null,
 }
 

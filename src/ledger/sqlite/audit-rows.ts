@@ -41,7 +41,7 @@ export function* auditRows(db: DatabaseSync): Iterable<Disagreement> {
     SELECT i.id, i.batch_id AS batch, i.row_no, i.reference, i.state, i.attempt,
       coalesce((SELECT attempt FROM instruction s WHERE s.id = i.supersedes), 0) AS attempts_before, m.from_state, m.to_state, m.cause,
       m.id AS move, m.answered, i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount,
-      i.answered_currency, i.answered_vault_id, i.answered_xtl_order_id
+      i.answered_currency, i.answered_vault_id, i.answered_xtl_order_id, i.answered_customer_id, i.answered_card
     FROM instruction i CROSS JOIN batch b ON b.id = i.batch_id AND b.stage = 'open' LEFT JOIN move m ON m.row_id = i.id
     ORDER BY i.id, m.id`)
   const { upTo } = db.prepare('SELECT coalesce(max(last_move), 0) AS upTo FROM chain WHERE form = 1').get() as {

@@ -54,7 +54,7 @@ function doubtsIn(db: DatabaseSync, setForward: SetForward): DoubtRow[] {
   const inDoubt = db.prepare(`
       SELECT i.id, i.batch_id AS batchId, i.row_no AS rowNo, a.name AS merchant, i.attempt, i.sent_at AS sentAtMs,
         i.claimed_at AS claimedAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, i.reason, i.reference, i.operation, i.amount_minor, i.currency,
-        i.order_id, i.order_key, i.vault_id, i.xtl_order_id, i.save_card, i.details, i.execute_at, i.content, i.lookalike,
+        i.order_id, i.order_key, i.vault_id, i.card, i.xtl_order_id, i.save_card, i.details, i.execute_at, i.content, i.lookalike,
         (SELECT count(*) FROM instruction w WHERE w.account_id = i.account_id AND w.order_key = i.order_key
           AND w.order_key IS NOT NULL AND w.state = 'READY') AS holdsUp
       FROM instruction i JOIN account a ON a.id = i.account_id
@@ -97,7 +97,7 @@ function prepareResolving(
     db,
     `UPDATE instruction SET state = :to, reason = :reason, transaction_id = :transactionId, completed_at = :completedAtMs,
       due_at = :dueAtMs, answered_order_id = NULL, answered_record_id = NULL, answered_amount = NULL,
-      answered_currency = NULL, answered_vault_id = NULL, answered_xtl_order_id = NULL
+      answered_currency = NULL, answered_vault_id = NULL, answered_xtl_order_id = NULL, answered_customer_id = NULL, answered_card = NULL
     WHERE id = :id AND state = 'IN_DOUBT' AND attempt = :attempt`,
   )
   // A person has looked at this one. What is held stays so until they resume it.

@@ -9,7 +9,7 @@ const DROP = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat']
 const TABLES = `
   CREATE TEMP TABLE draft_row (
     row_no INTEGER PRIMARY KEY, line INTEGER, cells TEXT, state TEXT, reference TEXT, holds_reference INTEGER, run_key TEXT,
-    operation TEXT, amount_minor INTEGER, currency TEXT, order_id TEXT, order_key TEXT, vault_id TEXT, xtl_order_id TEXT,
+    operation TEXT, amount_minor INTEGER, currency TEXT, order_id TEXT, order_key TEXT, vault_id TEXT, card TEXT, xtl_order_id TEXT,
     save_card INTEGER, details TEXT, execute_at INTEGER, content TEXT, lookalike TEXT, due_at INTEGER, attempt INTEGER,
     ever_in_doubt INTEGER NOT NULL DEFAULT 0, completed_at INTEGER, reason TEXT, duplicate_of INTEGER, supersedes INTEGER,
     came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER, lost_row INTEGER);

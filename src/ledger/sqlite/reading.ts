@@ -65,7 +65,7 @@ function rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Pag
   const page = db.prepare(`
     SELECT i.row_no AS rowNo, i.line, i.cells, i.reference, i.state, i.operation, i.amount_minor, i.currency, i.reason,
       i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount, i.answered_currency, i.answered_vault_id,
-      i.answered_xtl_order_id, i.warning, i.attempt, i.sent_at, i.completed_at,
+      i.answered_xtl_order_id, i.answered_customer_id, i.answered_card, i.warning, i.attempt, i.sent_at, i.completed_at,
       o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState,
       coalesce(p.warning, o.warning) IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
     FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}

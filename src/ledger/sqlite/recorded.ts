@@ -3,6 +3,7 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
+import { formatCardMask } from '../../domain/card.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
 
 export const RECORDED = `
@@ -98,8 +99,11 @@ export type Answered = readonly (string | null)[]
 
 /** In the one order in which they are kept. */
 export function answeredBy(facts: AnswerFacts): Answered {
-  const { transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId } = facts
-  return [transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId]
+  const { transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId, customerId, card } = facts
+  const ofPayment = [transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId]
+  // Only the vault says these: the text of all other rows is that of earlier versions.
+  if (customerId === null && card === null) return ofPayment
+  return [...ofPayment, customerId, card === null ? null : formatCardMask(card)]
 }
 
 export function answeredText(answered: Answered): string {

@@ -1,13 +1,15 @@
 // Between an instruction and its row in the table.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { formatCardMask, parseCardMask } from '../../domain/card.ts'
 import {
+  type CustomerField,
   contentOf,
   type DetailField,
   type Instruction,
   lookalikeOf,
   type Operation,
-  plainId,
+  orderKeyOf,
 } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
@@ -22,6 +24,7 @@ export interface InstructionColumns {
   order_id: string | null
   order_key: string | null
   vault_id: string | null
+  card: string | null
   xtl_order_id: string | null
   save_card: number
   details: string | null
@@ -40,6 +43,7 @@ export const NO_COLUMNS: Unread = {
   order_id: null,
   order_key: null,
   vault_id: null,
+  card: null,
   xtl_order_id: null,
   save_card: 0,
   details: null,
@@ -56,6 +60,7 @@ const COLUMNS = [
   'order_id',
   'order_key',
   'vault_id',
+  'card',
   'xtl_order_id',
   'save_card',
   'details',
@@ -69,15 +74,16 @@ export const INSTRUCTION_COLUMNS = COLUMNS.join(', ')
 export const INSTRUCTION_PARAMETERS = COLUMNS.map((column) => `:${column}`).join(', ')
 
 export function toColumns(instruction: Instruction): InstructionColumns {
-  const { money, orderId, details } = instruction
+  const { money, orderId, card, details } = instruction
   return {
     reference: instruction.reference,
     operation: instruction.operation,
     amount_minor: money === null ? null : Number(money.amountMinor),
     currency: money === null ? null : money.currency,
     order_id: orderId,
-    order_key: orderId === null ? null : plainId(orderId),
+    order_key: orderKeyOf(instruction),
     vault_id: instruction.vaultId,
+    card: card === null ? null : formatCardMask(card),
     xtl_order_id: instruction.xtlOrderId,
     save_card: instruction.saveCardOnFile ? 1 : 0,
     details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
@@ -95,9 +101,11 @@ export function fromColumns(row: InstructionColumns): Instruction {
       row.amount_minor === null ? null : { amountMinor: BigInt(row.amount_minor), currency: row.currency as Currency },
     orderId: row.order_id,
     vaultId: row.vault_id,
+    card: row.card === null ? null : parseCardMask(row.card),
     saveCardOnFile: row.save_card === 1,
     xtlOrderId: row.xtl_order_id,
-    details: row.details === null ? {} : (JSON.parse(row.details) as Partial<Record<DetailField, string>>),
+    details:
+      row.details === null ? {} : (JSON.parse(row.details) as Partial<Record<DetailField | CustomerField, string>>),
     executeAtMs: row.execute_at,
   }
 }
@@ -110,6 +118,8 @@ export interface FactColumns {
   answered_currency: string | null
   answered_vault_id: string | null
   answered_xtl_order_id: string | null
+  answered_customer_id: string | null
+  answered_card: string | null
 }
 
 export function toFacts(row: FactColumns): AnswerFacts {
@@ -121,6 +131,8 @@ export function toFacts(row: FactColumns): AnswerFacts {
     currency: row.answered_currency,
     vaultId: row.answered_vault_id,
     xtlOrderId: row.answered_xtl_order_id,
+    customerId: row.answered_customer_id,
+    card: row.answered_card === null ? null : parseCardMask(row.answered_card),
   }
 }
 

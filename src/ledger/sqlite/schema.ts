@@ -203,6 +203,11 @@ const MIGRATIONS: readonly string[] = [
   TRANSACTION_INDEX,
   SUBMITTED_AGAIN_INDEX,
   DOUBTED,
+  `
+  ALTER TABLE instruction ADD COLUMN card TEXT; -- what may be kept of the card that the row has details of: BIN-last four-MM/YYYY
+  ALTER TABLE instruction ADD COLUMN answered_customer_id TEXT; -- by the vault
+  ALTER TABLE instruction ADD COLUMN answered_card TEXT; -- by the vault, as in card
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -1,6 +1,7 @@
 // Settling: what became of an attempt, written once. `rules/settling.ts` says what it does to the row.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { formatCardMask } from '../../domain/card.ts'
 import type { Settled, Settlement } from '../../ports/ledger/work.ts'
 import { type KeepLateAnswer, type MakeMove, settlingStep, transactionIn } from '../rules/settling.ts'
 import { prepareActs } from './acts.ts'
@@ -74,7 +75,8 @@ function prepareRowWriter(db: DatabaseSync): (row: SettlingRow, step: MakeMove, 
     `UPDATE instruction SET state = :to, due_at = :dueAtMs, sent_at = coalesce(:sentAtMs, sent_at),
       completed_at = :completedAtMs, reason = :reason, transaction_id = :transactionId, answered_order_id = :orderId,
       answered_record_id = :recordId, answered_amount = :amount, answered_currency = :currency,
-      answered_vault_id = :vaultId, answered_xtl_order_id = :xtlOrderId, warning = :warning,
+      answered_vault_id = :vaultId, answered_xtl_order_id = :xtlOrderId, answered_customer_id = :customerId,
+      answered_card = :card, warning = :warning,
       money_warning = max(money_warning, :moneyWarning), ever_in_doubt = max(ever_in_doubt, :newDoubt),
       forbidden_count = forbidden_count + :forbidden
     WHERE id = :id`,
@@ -95,6 +97,8 @@ function prepareRowWriter(db: DatabaseSync): (row: SettlingRow, step: MakeMove, 
       currency: facts.currency,
       vaultId: facts.vaultId,
       xtlOrderId: facts.xtlOrderId,
+      customerId: facts.customerId,
+      card: facts.card === null ? null : formatCardMask(facts.card),
       warning: step.warning,
       moneyWarning: step.moneyWarning ? 1 : 0,
       newDoubt: step.newDoubt ? 1 : 0,

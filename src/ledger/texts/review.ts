@@ -87,6 +87,7 @@ const DIFFERENCES = `ltrim(
   CASE WHEN d.currency IS DISTINCT FROM i.currency THEN ', currency' ELSE '' END ||
   CASE WHEN d.order_key IS DISTINCT FROM i.order_key THEN ', order id' ELSE '' END ||
   CASE WHEN ltrim(d.vault_id, '0') IS DISTINCT FROM ltrim(i.vault_id, '0') THEN ', vault id' ELSE '' END ||
+  CASE WHEN d.card IS DISTINCT FROM i.card THEN ', card' ELSE '' END ||
   CASE WHEN d.execute_at IS DISTINCT FROM i.execute_at THEN ', execute_at' ELSE '' END, ', ')`
 
 /** A reference that is recorded already is the same instruction again, or an error. */

@@ -100,7 +100,7 @@ export function describeDoubts(): void {
       await resolve('A', { finding: 'not-executed' })
       expect((await rowIn(ledger, batchId, 'A')).facts).toEqual({
         ...{ transactionId: null, orderId: null, recordId: null, amount: null },
-        ...{ currency: null, vaultId: null, xtlOrderId: null },
+        ...{ currency: null, vaultId: null, xtlOrderId: null, customerId: null, card: null },
       })
     })
 

@@ -140,7 +140,7 @@ function goneFault(db: DatabaseSync, path: string, ledgerId: string, missing: st
 function openRows(db: DatabaseSync): string[] {
   const rows = db
     .prepare(`
-      SELECT i.reference, i.batch_id, i.row_no, i.operation, coalesce(i.order_id, i.vault_id, '') AS target, i.xtl_order_id
+      SELECT i.reference, i.batch_id, i.row_no, i.operation, coalesce(i.order_id, i.vault_id, i.card, '') AS target, i.xtl_order_id
       FROM instruction i WHERE i.state = 'SENDING' LIMIT ${OPEN_ROWS_NAMED}`)
     .all()
   return rows.map(

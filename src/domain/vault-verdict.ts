@@ -1,0 +1,125 @@
+// From an answer of the customer vault to its verdict, beside that of transactions in `verdict.ts`. Pure; tried from the top.
+
+import type { CardMask } from './card.ts'
+import { type Instruction, plainId, type VaultOperation } from './instruction.ts'
+import type { Answer, Connection } from './outcome.ts'
+import type { AnswerFacts, Verdict } from './verdict.ts'
+
+/** What the verdict on an answer of the vault depends on. */
+export interface VaultJudging {
+  readonly operation: VaultOperation
+  readonly sent: Pick<Instruction, 'vaultId' | 'card' | 'details'>
+  readonly everInDoubt: boolean
+  readonly httpStatus: number
+  readonly connection: Connection
+}
+
+export function verdictOnVaultStatus(status: string, answer: Answer, judging: VaultJudging): Verdict {
+  const { httpStatus, operation } = judging
+  const facts = vaultFactsOf(answer)
+  const doubt = (reason: string): Verdict => ({ kind: 'in-doubt', reason: `${reason}${mayBeStored(operation)}`, facts })
+  const is2xx = httpStatus >= 200 && httpStatus <= 299
+  const is4xx = httpStatus >= 400 && httpStatus <= 499
+
+  if (status !== 'Success' && status !== 'Failed')
+    return doubt(`the vault answered with the unknown status "${status}"`)
+  if (!(is2xx || (is4xx && status === 'Failed'))) return doubt(`the vault answered ${status} with HTTP ${httpStatus}`)
+  return status === 'Failed' ? verdictOnFailed(answer, judging, doubt) : verdictOnSuccess(answer, facts, judging, doubt)
+}
+
+type Doubt = (reason: string) => Verdict
+
+/** A create in doubt may have left a card in the vault that no file names: whoever looks must look for that. */
+export function mayBeStored(operation: VaultOperation): string {
+  return operation === 'VAULT_CREATE' ? '; the card may be stored' : ''
+}
+
+const NO_SUCH_MERCHANT = /\bmerchant\b.{0,40}\bnot found\b/i
+
+function verdictOnFailed(answer: Answer, { connection, everInDoubt }: VaultJudging, doubt: Doubt): Verdict {
+  const reason = present(answer.errorMessage) ?? 'refused without a reason'
+  // A refusal repeats no id: behind another request it may be the second answer to that one.
+  if (connection === 'warm') {
+    return doubt(
+      `Failed (${reason}) over a kept-alive connection, without anything that ties the answer to this request`,
+    )
+  }
+  if (NO_SUCH_MERCHANT.test(reason)) {
+    return { kind: 'stop-account', reason: `the gateway refuses the username or password (${reason})` }
+  }
+  if (everInDoubt) return doubt(`Failed (${reason}), but an earlier attempt was in doubt and may be what was executed`)
+  return { kind: 'declined', facts: vaultFactsOf(answer), reason, warnings: [] }
+}
+
+function verdictOnSuccess(answer: Answer, facts: AnswerFacts, judging: VaultJudging, doubt: Doubt): Verdict {
+  const { operation, connection, sent } = judging
+  const differences = differencesIn(answer, sent)
+  if (differences.length > 0) return doubt(`the answer belongs to another request: ${differences.join(', ')}`)
+  if (operation === 'VAULT_CREATE' && facts.vaultId === null) return doubt('Success without a vault id')
+  const isTied = ties(answer, operation)
+  if (!isTied && connection === 'warm') {
+    return doubt('Success over a kept-alive connection, without anything that ties the answer to this request')
+  }
+  // The answer to a delete is not documented: its status is all that it need say.
+  const lacks = isTied || operation === 'VAULT_DELETE' ? [] : ['the answer does not repeat the card']
+  return { kind: 'approved', facts, warnings: lacks.map((text) => ({ text, aboutMoney: false })) }
+}
+
+/** Of what was sent and is repeated, all that differs, without a value: it could be another card's. */
+function differencesIn(answer: Answer, { vaultId, card, details }: VaultJudging['sent']): readonly string[] {
+  const asked: readonly (readonly [name: string, asked: string | null | undefined, keyOf: (text: string) => string])[] =
+    [
+      ['customer_vault_id', vaultId, plainId],
+      ['cc_bin', card?.bin, (text) => text],
+      ['cc_last_4_digit', card?.lastFour, (text) => text],
+      ['cc_expiry_mm', card?.expiry.month, (text) => text.padStart(2, '0')],
+      ['cc_expiry_yy', card?.expiry.year, (text) => text.slice(-2)],
+      ['first_name', details.first_name, nameKey],
+      ['last_name', details.last_name, nameKey],
+    ]
+  return asked.flatMap(([name, wanted, keyOf]) => {
+    const answered = present(answer[name])
+    const isOther =
+      answered !== null && wanted !== null && wanted !== undefined && wanted !== '' && keyOf(answered) !== keyOf(wanted)
+    return isOther ? [`${name} is another`] : []
+  })
+}
+
+/** Letter case, accents, blanks and hyphens make no other name: gateways write them in their own way. */
+function nameKey(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase()
+}
+
+/** Whether it repeats something that another request would not: the card, or the vault id that was sent. */
+function ties(answer: Answer, operation: VaultOperation): boolean {
+  const names = operation === 'VAULT_DELETE' ? ['customer_vault_id'] : ['cc_bin', 'cc_last_4_digit']
+  return names.every((name) => present(answer[name]) !== null)
+}
+
+function vaultFactsOf(answer: Answer): AnswerFacts {
+  return {
+    ...{ transactionId: null, orderId: null, recordId: null, amount: null, currency: null, xtlOrderId: null },
+    vaultId: present(answer.customer_vault_id),
+    customerId: present(answer.customer_id),
+    card: cardIn(answer),
+  }
+}
+
+/** null: the answer does not name it whole, or not in digits. */
+function cardIn(answer: Answer): CardMask | null {
+  const found = (name: string, form: RegExp) => form.exec(answer[name] ?? '')?.[0] ?? null
+  const bin = found('cc_bin', /^\d{6}$/)
+  const lastFour = found('cc_last_4_digit', /^\d{4}$/)
+  const month = found('cc_expiry_mm', /^\d{1,2}$/)
+  const year = found('cc_expiry_yy', /^(?:20)?\d\d$/)
+  if (bin === null || lastFour === null || month === null || year === null) return null
+  return { bin, lastFour, expiry: { month: month.padStart(2, '0'), year: `20${year.slice(-2)}` } }
+}
+
+function present(text: string | undefined): string | null {
+  const trimmed = text?.replace(/\s+/g, ' ').trim() ?? ''
+  return trimmed === '' ? null : trimmed
+}
