@@ -544,8 +544,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a long run of signs that slashes part is unpacked',
     file: 'src/gateway/body.ts',
-    guard: '(run.length <= MOST_OPAQUE || !isOpaque)',
-    without: 'run.length <= MOST_OPAQUE',
+    guard: 'const isShort = run.length <= MOST_OPAQUE || !isOpaque\n',
+    without: 'const isShort = run.length <= MOST_OPAQUE\n',
     tests: [BODY],
   },
   {
