@@ -38,6 +38,8 @@ const IN_DOUBT = 'test/e2e/in-doubt.e2e.test.ts'
 const CONFIG = 'test/config/config.test.ts'
 const COMMIT = 'test/ledger/sqlite/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
+const VAULT_VERDICT = 'test/domain/vault-verdict.test.ts'
+const VAULT_ANSWERS = 'test/gateway/vault-record.test.ts'
 const BODY = 'test/gateway/body.test.ts'
 const ANSWERED = 'test/gateway/answered.test.ts'
 const SCRUB = 'test/gateway/scrub.test.ts'
@@ -638,6 +640,98 @@ export const GUARDS: readonly Guard[] = [
     guard: "outcome.connection === 'warm' && echoesOrder(operation) && !hasTransaction(facts)",
     without: "outcome.connection === 'warm' && outcome.httpStatus === 0",
     tests: [VERDICT],
+  },
+  {
+    name: 'an answer of the vault with another card is in doubt',
+    file: 'src/domain/vault-verdict.ts',
+    guard: 'if (differences.length > 0) return',
+    without: 'if (differences.length > 99) return',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'a card stored without a vault id is in doubt',
+    file: 'src/domain/vault-verdict.ts',
+    guard: "operation === 'VAULT_CREATE' && facts.vaultId === null",
+    without: "operation === 'VAULT_DELETE' && facts.vaultId === ''",
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'a success of the vault with another code is in doubt',
+    file: 'src/domain/vault-verdict.ts',
+    guard: "if (!(is2xx || (is4xx && status === 'Failed'))) return",
+    without: 'if (!(is2xx || is4xx)) return',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'an answer of the vault that repeats no card needs a connection of its own',
+    file: 'src/domain/vault-verdict.ts',
+    guard: "if (!isTied && connection === 'warm') {",
+    without: "if (!isTied && operation as string === 'warm') {",
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'a refusal of the vault needs a connection of its own',
+    file: 'src/domain/vault-verdict.ts',
+    guard: "  if (connection === 'warm') {",
+    without: "  if ((connection as string) === 'hot') {",
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'a refusal of the vault after a doubt is in doubt',
+    file: 'src/domain/vault-verdict.ts',
+    guard: 'if (everInDoubt) return doubt(`Failed',
+    without: 'if (reason === everInDoubt.toString()) return doubt(`Failed',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'an unknown merchant stops the account',
+    file: 'src/domain/vault-verdict.ts',
+    guard: 'if (NO_SUCH_MERCHANT.test(reason)) {',
+    without: "if (reason === '') {",
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'only a deletion is done with any answer',
+    file: 'src/domain/verdict.ts',
+    guard: "instruction.operation === 'VAULT_DELETE' && deleteAnswer",
+    without: 'deleteAnswer',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'a deletion is done with any answer only where its operator said so',
+    file: 'src/domain/verdict.ts',
+    guard: "deleteAnswer === 'any-2xx' && is2xx",
+    without: 'is2xx',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'any answer to a deletion counts over a fresh connection only',
+    file: 'src/domain/verdict.ts',
+    guard: " && is2xx && connection === 'fresh'",
+    without: ' && is2xx',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'an answer of the vault that names a field twice is none',
+    file: 'src/gateway/answer.ts',
+    guard: 'parsed === null || countNames(json) !== namesWithin(parsed)',
+    without: 'parsed === null',
+    tests: [VAULT_ANSWERS],
+  },
+  {
+    name: 'an answer of the vault with a name in other letters is none',
+    file: 'src/gateway/answer.ts',
+    guard: '  if (isOdd) return null\n',
+    without: '',
+    tests: [VAULT_ANSWERS],
+  },
+  {
+    name: 'a row with a card is never sent without it',
+    file: 'src/gateway/vault-record.ts',
+    guard:
+      "  assert((takesCard === 'required') === (card !== null), `${operation} needs a card, or has one too many`)\n",
+    without: '',
+    tests: [VAULT_ANSWERS],
   },
   {
     name: 'a decline after a doubt is in doubt',
