@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander'
 import type { Act, ActAlone } from './cli/act.ts'
 import { addBatchCommands } from './cli/batch-commands.ts'
 import { addDoubtCommands } from './cli/doubt-commands.ts'
-import { addFileCommands, addInboxCommand } from './cli/file-commands.ts'
+import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-commands.ts'
 import { PROGRAM_HELP } from './cli/help.ts'
 import { AS_HELP, JSON_HELP } from './cli/options.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
@@ -98,6 +98,7 @@ function toProgram(): Command {
     .enablePositionalOptions()
     .addHelpText('after', PROGRAM_HELP)
   addFileCommands(program, act)
+  addVaultCommands(program, act)
   addInboxCommand(program, act)
   addBatchCommands(program, act)
   addDoubtCommands(program, act)

@@ -127,7 +127,16 @@ export async function workerNow(app: App): Promise<{ holder: Holder | null } | n
   return held === null ? null : { holder: held.heldBy }
 }
 
-/** Whether the process that works sends for that merchant. One that does not say, or does one batch only, is believed to. */
-export function sendsFor(holder: Holder | null, merchant: string): boolean {
+/**
+ * Whether the process that works sends for that merchant, or the batch of it. One that does not say, or does one batch only, is
+ * believed to. A worker reads no files.
+ */
+export function sendsFor(holder: Holder | null, { merchant, needsFile = false }: Served): boolean {
+  if (needsFile && holder?.command === 'worker') return false
   return holder?.merchants?.includes(merchant) ?? true
+}
+
+interface Served {
+  readonly merchant: string
+  readonly needsFile?: boolean
 }

@@ -5,6 +5,7 @@ import type { AccountId, BatchId } from '../domain/ids.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
+import type { CardSource } from '../processors/execute-slice.ts'
 import type { Work } from '../processors/work-off.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import { accountKeyOf } from './accounts.ts'
@@ -20,6 +21,8 @@ export interface WorkEvents {
 export interface WorkOptions extends WorkEvents {
   /** Work off this batch only, and take no messages. */
   readonly only: BatchId | null
+  /** Of that batch. */
+  readonly cards?: CardSource | null
 }
 
 /** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */
@@ -35,6 +38,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     clock,
     log,
     only: options.only,
+    cards: options.cards ?? null,
     register,
     onTrouble: options.onTrouble,
     doubtRestMs: config.doubtRestMs,

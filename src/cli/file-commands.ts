@@ -6,12 +6,13 @@ import type { FileArguments } from '../commands/file-arguments.ts'
 import type { InboxArguments } from '../commands/inbox.ts'
 import type { RunArguments } from '../commands/run.ts'
 import type { Act } from './act.ts'
-import { example, INBOX_HELP } from './help.ts'
-import { withBrakes, withFileOptions } from './options.ts'
+import { example, INBOX_HELP, VAULT_HELP } from './help.ts'
+import { withBrakes, withFileOptions, withRunOptions, withTableOptions } from './options.ts'
 
 export function addFileCommands(program: Command, act: Act): void {
   withFileOptions(program.command('check <file>'))
     .description('read and validate all of it; record and send nothing')
+    .option('--vault <verb>', 'it is a file for the customer vault: create, update or delete')
     .option(
       '--save-format <name>',
       'keep operation, currency, decimal, timezone, map and not-a-card under this name, for --format',
@@ -28,16 +29,8 @@ export function addFileCommands(program: Command, act: Act): void {
     .action((file: string, options: CheckArguments) =>
       act(async (app, terminal) => (await import('../commands/check.ts')).check(app, file, options, terminal)),
     )
-  withBrakes(withFileOptions(program.command('run <file>')))
+  withRunOptions(withFileOptions(program.command('run <file>')))
     .description('submit it, work it off in this process, write the results; run again: resumes')
-    .requiredOption('--out <results>', 'where the reconciliation goes: CSV, or by its ending .xlsx or .jsonl')
-    .option('--exceptions <file>', 'write the rows that a person must look at there as well')
-    .option('--bom', 'write a byte order mark, for Excel')
-    .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
-    .option(
-      '--give-up-after <duration>',
-      'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING',
-    )
     .addHelpText(
       'after',
       example(
@@ -52,10 +45,33 @@ export function addFileCommands(program: Command, act: Act): void {
     )
   withBrakes(withFileOptions(program.command('submit <file>')))
     .description('record it and print the batch id; a worker does the rest')
+    .option('--vault <verb>', 'it is a file for the customer vault: delete')
     .addHelpText('after', example('tranche submit refunds.csv', 'batch=$(tranche submit refunds.csv)'))
     .action((file: string, options: FileArguments) =>
       act(async (app, terminal) => (await import('../commands/submit.ts')).submit(app, file, options, terminal)),
     )
+}
+
+const VAULT_COMMANDS = [
+  ['create', 'store the cards of the file in the customer vault of the gateway'],
+  ['update', 'replace what the vault holds under the vault ids of the file'],
+  ['delete', 'take the vault ids of the file out of the vault'],
+] as const
+
+export function addVaultCommands(program: Command, act: Act): void {
+  const command = program
+    .command('vault')
+    .description('cards into the customer vault of the gateway, changed there, out of it')
+  for (const [verb, description] of VAULT_COMMANDS) {
+    withRunOptions(withTableOptions(command.command(`${verb} <file>`)))
+      .description(description)
+      .addHelpText('after', VAULT_HELP)
+      .action((file: string, options: RunArguments) =>
+        act(async (app, terminal) =>
+          (await import('../commands/run.ts')).run(app, file, { ...options, vault: verb }, terminal),
+        ),
+      )
+  }
 }
 
 export function addInboxCommand(program: Command, act: Act): void {

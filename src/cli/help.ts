@@ -27,6 +27,18 @@ Examples:
   $ tranche in-doubt list --out doubts.csv     # fill in its last three columns, then:
   $ tranche in-doubt resolve --file doubts.csv --reason "checked by Ann on Monday"`
 
+export const VAULT_HELP = `
+Columns: reference, customer_vault_id (update, delete), first_name, last_name, email, phone, address_1, address_2, city, state, zip,
+country, card_number, card_exp_mm, card_exp_yy, card_cvv. The results say under result_vault_id which vault id each card has.
+Card details go from the file to the gateway and are kept nowhere; the number comes back masked, the security code empty.
+Broken off, run it again: it goes on where it stood. See docs/guides/cards-into-the-vault.md.
+${example(
+  'tranche check cards.csv --vault create',
+  'tranche vault create cards.csv --out cards.results.csv --sandbox      # rehearse it',
+  'tranche vault create cards.csv --out cards.results.csv',
+  'tranche vault delete left.csv --out left.results.csv',
+)}`
+
 export const INBOX_HELP = `
 A file is complete when it has not changed for --stable-for, or as soon as a file NAME.done stands beside it. Only .csv, .txt,
 .tsv and .xlsx files are taken; write under another name (x.csv.tmp) and rename. It sends nothing: tranche worker does.

@@ -6,8 +6,9 @@ export const JSON_HELP =
   'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
 export const AS_HELP = 'who acts, kept beside user@host in the history'
 
+/** Of a file of payments. */
 export function withFileOptions(command: Command): Command {
-  return command
+  command
     .option(
       '--operation <op>',
       'what every row asks for: CAPTURE (sale), AUTH, CAUTH (capture of an authorization), REFUND, CANCEL',
@@ -16,6 +17,17 @@ export function withFileOptions(command: Command): Command {
     .addOption(
       new Option('--decimal <sign>', 'decimal sign of the amounts, where the file leaves it open').choices(['.', ',']),
     )
+    .option(
+      '--expect-total <CUR=AMOUNT>',
+      'refuse the file unless it adds up to this; once for each currency in it',
+      collect,
+    )
+  return withTableOptions(command)
+}
+
+/** Of any file of rows. */
+export function withTableOptions(command: Command): Command {
+  return command
     .option('--timezone <zone>', 'where execute_at is meant when it names no offset, such as Europe/Berlin')
     .option(
       '--map <COLUMN=FIELD>',
@@ -40,17 +52,25 @@ export function withFileOptions(command: Command): Command {
       'write bad rows to this CSV, with what is wrong, to be corrected there and handed in again',
     )
     .option('--expect-count <n>', 'refuse the file unless it has exactly this many rows')
-    .option(
-      '--expect-total <CUR=AMOUNT>',
-      'refuse the file unless it adds up to this; once for each currency in it',
-      collect,
-    )
     .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when every one is meant')
     .option(
       '--lookalike-days <days>',
       'how long a row that was sent under another run key counts as a look-alike (default 20, or the merchant’s)',
     )
     .option('--retry <statuses>', 'with a results file: which of failed,cancelled,invalid run again')
+}
+
+/** What a batch leaves behind, and how it is run to its end. */
+export function withRunOptions(command: Command): Command {
+  return withBrakes(command)
+    .requiredOption('--out <results>', 'where the reconciliation goes: CSV, or by its ending .xlsx or .jsonl')
+    .option('--exceptions <file>', 'write the rows that a person must look at there as well')
+    .option('--bom', 'write a byte order mark, for Excel')
+    .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
+    .option(
+      '--give-up-after <duration>',
+      'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING',
+    )
 }
 
 /** What makes a batch stop by itself before all of it is sent. */

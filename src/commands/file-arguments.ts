@@ -7,7 +7,7 @@ import type { RetryStatus } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import type { AccountId } from '../domain/ids.ts'
-import { parseOperation } from '../domain/instruction.ts'
+import { type Operation, parseOperation, type VaultOperation } from '../domain/instruction.ts'
 import { fingerprintOf } from '../domain/interpretation.ts'
 import { toLowerAscii, toUpperAscii } from '../domain/keyword.ts'
 import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../domain/merchant.ts'
@@ -17,6 +17,8 @@ import type { SubmitRequest } from '../domain/submission.ts'
 /** As the command line has them. */
 export interface FileArguments {
   readonly operation?: string
+  /** `create`, `update` or `delete`: the file is one of the customer vault. */
+  readonly vault?: string
   readonly currency?: string
   readonly decimal?: string
   readonly timezone?: string
@@ -84,7 +86,7 @@ export function rehearsedMerchant(app: App, { merchant }: FileArguments): Mercha
 
 export function requestFor(app: App, merchant: Merchant, given: FileArguments): FileRequest {
   const options = {
-    operation: parseOption(given.operation, '--operation', 'CAPTURE, AUTH, CAUTH, REFUND or CANCEL', parseOperation),
+    operation: operationOf(given),
     currency: parseOption(given.currency, '--currency', 'an ISO 4217 code such as EUR', parseCurrency),
     decimal: parseOption<'.' | ','>(given.decimal, '--decimal', '. or ,', (text) =>
       text === '.' || text === ',' ? text : undefined,
@@ -133,6 +135,27 @@ function parseMapping(text: string): { readonly column: string; readonly field: 
     'usage',
     `--map "${text.slice(0, 80)}": write a column of the file and the field it is, such as --map "Betrag=amount", or =ignore for none. Nothing was recorded and nothing was sent.`,
   )
+}
+
+/** What every row of the file asks for. */
+function operationOf({ operation, vault }: FileArguments): Operation | undefined {
+  if (vault === undefined)
+    return parseOption(operation, '--operation', 'CAPTURE, AUTH, CAUTH, REFUND or CANCEL', parseOperation)
+  if (operation === undefined) return parseOption(vault, '--vault', 'create, update or delete', parseVaultVerb)
+  throw new Fault(
+    'usage',
+    `--operation ${operation} is for payments, and --vault ${vault} says that the file is of the vault: give one of them. Nothing was recorded and nothing was sent.`,
+  )
+}
+
+const VAULT_VERBS: Readonly<Record<string, VaultOperation>> = {
+  create: 'VAULT_CREATE',
+  update: 'VAULT_UPDATE',
+  delete: 'VAULT_DELETE',
+}
+
+function parseVaultVerb(text: string): VaultOperation | undefined {
+  return Object.hasOwn(VAULT_VERBS, text) ? VAULT_VERBS[text] : undefined
 }
 
 function parseOption<T>(

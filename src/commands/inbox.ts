@@ -247,7 +247,7 @@ function createWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: 
   return {
     async note() {
       const worker = await workerNow(app)
-      if (worker !== null && sendsFor(worker.holder, merchant)) {
+      if (worker !== null && sendsFor(worker.holder, { merchant })) {
         said = false
         return
       }

@@ -98,7 +98,7 @@ async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): P
 
 function workerText(worker: { readonly holder: Holder | null } | null, merchant: string): string {
   if (worker === null) return 'No worker is running; the next one keeps to it.'
-  return sendsFor(worker.holder, merchant)
+  return sendsFor(worker.holder, { merchant })
     ? 'The running worker takes it up at once; its first request at this rate leaves a second later.'
     : 'The running worker was started without that merchant; the next one that sends for it keeps to it.'
 }

@@ -263,8 +263,7 @@ async function record(
 
 async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null): Promise<Followed | null> {
   const { app, ledger, own, sends, signal, terminal } = run
-  const isServed = ({ merchant }: Pick<BatchView, 'merchant'>) =>
-    sends.held === null || sendsFor(sends.held.heldBy, merchant)
+  const isServed = (batch: BatchView) => sends.held === null || sendsFor(sends.held.heldBy, batch)
   // Another process that works may end before the batch does: then it is ours.
   const step = async () => {
     sends.begun ||= sends.held !== null

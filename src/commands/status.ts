@@ -83,7 +83,7 @@ async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<nu
 
 /** `worker`: as `workerNow` answered. */
 function standingNow(app: App, batch: BatchView, worker: { holder: Holder | null } | null): Standing {
-  const isServed = worker === null || sendsFor(worker.holder, batch.merchant)
+  const isServed = worker === null || sendsFor(worker.holder, batch)
   return standingOf(batch, app.clock.nowMs(), worker !== null, isServed)
 }
 

@@ -130,7 +130,7 @@ async function showKnown(ledger: Ledger, batchId: BatchId, sha256: string, termi
 async function sayNext(app: App, batchId: BatchId, merchant: string, terminal: Terminal): Promise<void> {
   const worker = await workerNow(app)
   if (worker === null) terminal.say('No worker is running, so nothing moves yet. Start one: tranche worker')
-  else if (sendsFor(worker.holder, merchant)) terminal.say('The running worker does the rest.')
+  else if (sendsFor(worker.holder, { merchant })) terminal.say('The running worker does the rest.')
   else terminal.say(`Nothing moves yet: ${whyText([{ code: 'unserved', merchant }])}.`)
   terminal.say(`Follow it: tranche status ${batchId} --watch`)
 }

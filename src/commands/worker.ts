@@ -116,9 +116,9 @@ async function isIdle(ledger: Ledger, app: App): Promise<boolean> {
   return open.every((batch) => !isServed(app, batch) || endingOf(batch, app.clock.nowMs()) !== null)
 }
 
-/** Rows of a merchant that is not configured here move nowhere. */
+/** Rows of a merchant that is not configured here move nowhere; nor do those that need their file. */
 function isServed(app: App, batch: BatchView): boolean {
-  return app.config.merchants.has(batch.merchant)
+  return app.config.merchants.has(batch.merchant) && !batch.needsFile
 }
 
 function isOpen(batch: BatchView): boolean {
@@ -147,7 +147,7 @@ async function leave(
   }
   let worst: number = EXIT.approved
   for (const batch of await ledger.batches()) {
-    const ending = isServed(app, batch) ? endingOf(batch, app.clock.nowMs()) : notConfigured(batch)
+    const ending = isServed(app, batch) ? endingOf(batch, app.clock.nowMs()) : notServed(app, batch)
     if (ending === null || !(touched.has(batch.batchId) || isOpen(batch))) continue
     const code = exitCodeOf(batch, ending)
     worst = Math.max(worst, code)
@@ -168,6 +168,7 @@ function said(batch: BatchView): string {
     .join(', ')
 }
 
-function notConfigured({ merchant }: BatchView): Ending {
-  return { kind: 'stuck', state: 'waiting', why: [{ code: 'not-configured', merchant }] }
+function notServed(app: App, batch: BatchView): Ending | null {
+  if (batch.needsFile) return endingOf(batch, app.clock.nowMs(), false)
+  return { kind: 'stuck', state: 'waiting', why: [{ code: 'not-configured', merchant: batch.merchant }] }
 }

@@ -26,6 +26,8 @@ export type Why =
   /** `isAll`: nothing is due before; else there are rows that wait for something else. */
   | { readonly code: 'due-later'; readonly atMs: number; readonly isAll: boolean }
   | { readonly code: 'no-worker' }
+  /** Its rows have card details, which no process has that works now. */
+  | { readonly code: 'needs-file'; readonly fileName: string | null }
   | { readonly code: 'in-doubt'; readonly rows: number }
   | { readonly code: 'late-answers'; readonly answers: number; readonly batchId: BatchId }
   /** The command that follows it gave up waiting. */
@@ -56,7 +58,7 @@ export interface Standing {
 /** A row that becomes due within this time is worth waiting for. */
 const SOON_MS = 60_000
 
-/** `workerRuns`: whether the worker lock is held. `isServed`: whether its holder sends for the merchant of the batch. */
+/** `workerRuns`: whether the worker lock is held. `isServed`: whether its holder sends this batch. */
 export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean, isServed = true): Standing {
   const standing = standingAsHeld(batch, nowMs, workerRuns, isServed)
   const left = leftOpenIn(countIn(batch, 'SENDING'), workerRuns)
@@ -81,7 +83,11 @@ function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, is
   if (sending > 0) return { state: 'running', why: workerRuns ? troubleIn(batch, nowMs) : [] }
   const standing = readyStanding(batch, ready, nowMs, workerRuns)
   if (isServed || standing.state === 'needs_attention') return standing
-  return { state: 'waiting', why: [{ code: 'unserved', merchant }] }
+  return { state: 'waiting', why: [batch.needsFile ? needsFile(batch) : { code: 'unserved', merchant }] }
+}
+
+function needsFile({ fileName }: BatchView): Why {
+  return { code: 'needs-file', fileName }
 }
 
 function asSaid(reason: string | null): Why[] {
@@ -108,7 +114,7 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
   // Of its execute_at only: where the wall clock was set back, a due time may lie ahead that a worker does not wait for.
   if (isLater(nextExecuteAtMs, nowMs))
     return { state: 'waiting', why: [{ code: 'due-later', atMs: nextExecuteAtMs, isAll: true }] }
-  if (!workerRuns) return { state: 'waiting', why: [{ code: 'no-worker' }] }
+  if (!workerRuns) return { state: 'waiting', why: [batch.needsFile ? needsFile(batch) : { code: 'no-worker' }] }
   if (batch.gatewayHealth !== null) return { state: 'waiting', goesOn: true, why: troubleIn(batch, nowMs) }
   return { state: 'running', why: [] }
 }

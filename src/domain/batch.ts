@@ -62,6 +62,8 @@ export interface BatchView {
   readonly blocked: number
   /** Those of them that do not wait for their own `execute_at` as well: they are due, or will be within a minute. */
   readonly blockedDue: number
+  /** It has rows with card details: only a process that reads its file can send them. */
+  readonly needsFile: boolean
   /** True answers that came after their rows were settled otherwise and that still await review. */
   readonly lateAnswers: number
   readonly resultsPath: string | null

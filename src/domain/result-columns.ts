@@ -20,6 +20,14 @@ export const RESULT_COLUMNS = [
   'result_reason_category',
 ] as const
 
+/** Behind those, where the file was one of the customer vault. */
+export const VAULT_RESULT_COLUMNS = [
+  'result_customer_id',
+  'result_card_bin',
+  'result_card_last4',
+  'result_card_expiry',
+] as const
+
 /** What a file of rejects adds behind the columns of its input. Mended and handed in again, these are passed over. */
 export const REJECT_COLUMNS = [
   'reject_line',

@@ -3,7 +3,7 @@
 import { DETAIL_FIELDS } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { isProblem, type Problem, shown } from '../domain/problem.ts'
-import { REJECT_COLUMNS, RESULT_COLUMNS } from '../domain/result-columns.ts'
+import { REJECT_COLUMNS, RESULT_COLUMNS, VAULT_RESULT_COLUMNS } from '../domain/result-columns.ts'
 import { type CardKind, cardKindsOf } from './cards/columns.ts'
 
 const FIELDS = [
@@ -149,7 +149,7 @@ const FIELD_BY_NAME: ReadonlyMap<string, Field> = new Map(
   FIELDS.flatMap((field) => [field, ...SYNONYMS[field]].map((name) => [squeezed(name), field] as const)),
 )
 const CARD_NAME_SET: ReadonlySet<string> = new Set(CARD_NAMES.map(squeezed))
-const RESULT_NAME_SET: ReadonlySet<string> = new Set(RESULT_COLUMNS)
+const RESULT_NAME_SET: ReadonlySet<string> = new Set([...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS])
 const REJECT_NAME_SET: ReadonlySet<string> = new Set(REJECT_COLUMNS)
 
 export function fieldOf(column: string): Field | undefined {

@@ -11,6 +11,7 @@ type Texts = readonly string[] | undefined
 /** As given on the command line; undefined: left out. */
 interface Given {
   readonly operation?: Text
+  readonly vault?: Text
   readonly currency?: Text
   readonly decimal?: Text
   readonly timezone?: Text
@@ -32,6 +33,7 @@ interface Given {
 export function readingWords(given: Given): string[] {
   return words([
     ['--operation', given.operation],
+    ['--vault', given.vault],
     ['--currency', given.currency],
     ['--decimal', given.decimal],
     ['--timezone', given.timezone],

@@ -47,6 +47,8 @@ function textOf(why: Why): string {
         : `what else is left is due later, the next row at ${isoOf(why.atMs)}`
     case 'no-worker':
       return 'no worker is running. Start one: tranche worker'
+    case 'needs-file':
+      return `its rows have card details, which are nowhere but in its file. Run ${why.fileName ?? 'that file'} again as before: it goes on with them`
     case 'in-doubt': {
       const them = why.rows === 1 ? 'it' : 'them'
       return `${plural(why.rows, 'row is', 'rows are')} in doubt: look ${them} up at the gateway (tranche in-doubt list)`

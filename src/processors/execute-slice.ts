@@ -1,7 +1,10 @@
-// Executes one slice. Each due row: health check → permit → reservation → claim → send → verdict → settle.
+// Executes one slice. Each due row: health check → permit → card, where it has one → reservation → claim → send → verdict →
+// settle.
 
+import type { CardDetails } from '../domain/card.ts'
 import type { AccountId, RowId } from '../domain/ids.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
+import type { CardReader } from '../ports/cards.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Slice } from '../ports/dispatch.ts'
 import type { Gateway } from '../ports/gateway.ts'
@@ -29,6 +32,15 @@ export interface SliceParts {
   /** Rows that a slice of this process is executing. */
   readonly inFlight: Set<RowId>
   readonly onSettled: (row: DueRow, verdict: Verdict, settled: Settled) => void
+  /** Reads the card details of rows again from their file; null: this process has none, and rows that need it stay READY. */
+  readonly cards: CardSource | null
+}
+
+/** The file of the one batch that is worked off. */
+export interface CardSource {
+  readonly reader: CardReader
+  /** It is not the file that was checked: nothing more of it may be sent. */
+  readonly onChanged: () => void
 }
 
 /** Batches take turns: after this long a slice starts no more rows, and those not reached stay as they are. */
@@ -66,18 +78,30 @@ async function executeRow(row: DueRow, parts: SliceParts, signal: AbortSignal, s
   const permit = await lane.limiter.acquire(signal)
   if (permit === null) return false
   try {
+    const card = await cardFor(row, parts.cards)
+    if (card === 'none-here') return false
     const reservation = await lane.limiter.reserve(signal)
     return (
       reservation !== null &&
-      (await claimAndSend(row, lane, reservation, parts, stop).finally(() => reservation.cancel()))
+      (await claimAndSend(row, card, lane, reservation, parts, stop).finally(() => reservation.cancel()))
     )
   } finally {
     permit.release()
   }
 }
 
+/** Before the row is claimed, and no earlier than it has a permit: as few details as may be are in memory. */
+async function cardFor(row: DueRow, cards: CardSource | null): Promise<CardDetails | null | 'none-here'> {
+  if (row.instruction.card === null) return null
+  const card = (await cards?.reader.cardOf(row.rowNo)) ?? 'none-here'
+  if (card !== 'changed') return card
+  cards?.onChanged()
+  return 'none-here'
+}
+
 async function claimAndSend(
   row: DueRow,
+  card: CardDetails | null,
   lane: AccountLane,
   reservation: Reservation,
   { ledger, clock, onSettled }: SliceParts,
@@ -93,7 +117,7 @@ async function claimAndSend(
   })
   if (claim.kind !== 'claimed') return false
 
-  const outcome = await lane.gateway.send(row.instruction, fenceOf(sendDeadline, reservation), stop)
+  const outcome = await lane.gateway.send(row.instruction, fenceOf(sendDeadline, reservation), stop, card)
   const verdict = verdictOn(outcome, {
     instruction: row.instruction,
     everInDoubt: row.everInDoubt,

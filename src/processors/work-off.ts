@@ -28,6 +28,7 @@ export interface WorkOffParts<R extends AccountLane> {
   /** null: no messages are taken. */
   readonly openIntake: (lanes: ReadonlyMap<AccountId, R>) => Promise<{ close(withinMs: number): Promise<void> } | null>
   readonly onSettled: SliceParts['onSettled']
+  readonly cards: SliceParts['cards']
   readonly onTrouble: TickParts['onTrouble']
 }
 
@@ -43,7 +44,7 @@ const REDIS_GOODBYE_MS = 2_000
 
 /** The caller holds the worker lock until `stop` has resolved. */
 export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Promise<Work> {
-  const { ledger, clock, log, only, register, doubtRestMs, onSettled, onTrouble } = parts
+  const { ledger, clock, log, only, register, doubtRestMs, onSettled, onTrouble, cards } = parts
   await ledger.renewEpoch(register)
   // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
   const inDoubt = await ledger.sweep(clock.nowMs())
@@ -55,7 +56,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   await ledger.keepDoubtRest(doubtRestMs) // of every account there is now: it may be a new one
   const laneOf = (accountId: AccountId) => lanes.get(accountId)
   const inFlight = new Set<RowId>()
-  const slice: SliceParts = { ledger, clock, laneOf, inFlight, onSettled }
+  const slice: SliceParts = { ledger, clock, laneOf, inFlight, onSettled, cards }
   // One switch for everything: from the moment it is thrown nothing new is sent, whatever else takes its time.
   const sending = new AbortController()
   const slicesRunning = new Set<Promise<number>>()

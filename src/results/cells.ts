@@ -1,12 +1,15 @@
 // One recorded row → one line of the reconciliation: the cells as they came, then what became of them.
 
 import type { BatchView } from '../domain/batch.ts'
+import { formatExpiry } from '../domain/card.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
 import { guardCell } from '../domain/formula-guard.ts'
+import { isVaultOperation } from '../domain/instruction.ts'
+import { parseFingerprint } from '../domain/interpretation.ts'
 import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
-import { RESULT_COLUMNS } from '../domain/result-columns.ts'
+import { RESULT_COLUMNS, VAULT_RESULT_COLUMNS } from '../domain/result-columns.ts'
 import { resultStatusOf } from '../domain/states.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
 
@@ -17,11 +20,15 @@ export function batchMarkOf(batch: Pick<BatchView, 'batchId' | 'sandbox'>): stri
   return batch.sandbox ? `${SANDBOX_MARK}${batch.batchId}` : batch.batchId
 }
 
+type ResultColumn = (typeof RESULT_COLUMNS)[number] | (typeof VAULT_RESULT_COLUMNS)[number]
+
 /** The shape of one batch's reconciliation. */
 export interface Layout {
   readonly columns: readonly string[]
   /** Places of the input's columns that are carried over. */
   readonly carried: readonly number[]
+  /** Our own, behind those. */
+  readonly added: readonly ResultColumn[]
   readonly batchMark: string
   /** The merchant's own categories of reasons. */
   readonly reasonRules: readonly ReasonRule[]
@@ -32,21 +39,27 @@ export function layoutOf(
   reading: Pick<BatchReading, 'columns' | 'batch'>,
   reasonRules: readonly ReasonRule[] = [],
 ): Layout {
-  const ours: readonly string[] = RESULT_COLUMNS
+  const ours: readonly string[] = [...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS]
+  const added = isOfVault(reading.batch) ? [...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS] : RESULT_COLUMNS
   const carried = [...reading.columns.keys()].filter(
     (i) => !ours.includes((reading.columns[i] as string).trim().toLowerCase()),
   )
-  return { columns: reading.columns, carried, batchMark: batchMarkOf(reading.batch), reasonRules }
+  return { columns: reading.columns, carried, added, batchMark: batchMarkOf(reading.batch), reasonRules }
+}
+
+function isOfVault({ fingerprint }: Pick<BatchView, 'fingerprint'>): boolean {
+  const { operation } = parseFingerprint(fingerprint) ?? {}
+  return operation !== undefined && isVaultOperation(operation)
 }
 
 export function toHeaderCells(layout: Layout): string[] {
-  return [...layout.carried.map((i) => guardCell(layout.columns[i] as string)), ...RESULT_COLUMNS]
+  return [...layout.carried.map((i) => guardCell(layout.columns[i] as string)), ...layout.added]
 }
 
 export function toResultCells(row: ReconciliationRow, layout: Layout): string[] {
   assert(row.cells.length <= layout.columns.length, `row ${row.rowNo} has no more cells than the header has columns`)
   const status = resultStatusOf(row.state)
-  const result: Record<(typeof RESULT_COLUMNS)[number], string> = {
+  const result: Record<ResultColumn, string> = {
     result_status: status,
     result_reason: oneLine(row.reason),
     result_transaction_id: row.facts.transactionId ?? '',
@@ -64,9 +77,13 @@ export function toResultCells(row: ReconciliationRow, layout: Layout): string[] 
     result_reference: row.reference ?? '',
     result_batch: layout.batchMark,
     result_reason_category: categoryOfRow(row, layout.reasonRules),
+    result_customer_id: row.facts.customerId ?? '',
+    result_card_bin: row.facts.card?.bin ?? '',
+    result_card_last4: row.facts.card?.lastFour ?? '',
+    result_card_expiry: row.facts.card === null ? '' : formatExpiry(row.facts.card.expiry),
   }
   const carried = layout.carried.map((i) => row.cells[i] ?? '')
-  return [...carried, ...RESULT_COLUMNS.map((name) => result[name])].map(guardCell)
+  return [...carried, ...layout.added.map((name) => result[name])].map(guardCell)
 }
 
 /** Rows that a person must look at: all but what was approved, now or as an earlier row, and raised no warning. */

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { CardDetails } from '../../src/domain/card.ts'
 import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { Answer, Outcome } from '../../src/domain/outcome.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
-import type { Gateway, Reached } from '../../src/ports/gateway.ts'
+import type { Fence, Gateway, Reached } from '../../src/ports/gateway.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { ClaimAnswer, Settled } from '../../src/ports/ledger/work.ts'
 import { type AccountLane, executeSlice, type SliceParts } from '../../src/processors/execute-slice.ts'
@@ -16,7 +17,7 @@ type Reply = (instruction: Instruction) => Outcome | Promise<Outcome>
 
 /** A gateway as the port describes it, which answers by a script and remembers what it was sent. */
 class ScriptedGateway implements Gateway {
-  readonly sent: Array<{ reference: string; atMs: number }> = []
+  readonly sent: Array<{ reference: string; atMs: number; card: CardDetails | null }> = []
   reply: Reply = (instruction) => approved(instruction)
   readonly #clock: ManualClock
 
@@ -24,12 +25,17 @@ class ScriptedGateway implements Gateway {
     this.#clock = clock
   }
 
-  async send(instruction: Instruction, fence: () => 'fence' | 'pace' | null, abandon: AbortSignal): Promise<Outcome> {
+  async send(
+    instruction: Instruction,
+    fence: Fence,
+    abandon: AbortSignal,
+    card: CardDetails | null = null,
+  ): Promise<Outcome> {
     if (abandon.aborted) return { kind: 'unsent', why: 'abandoned', detail: 'told to stop' }
     await limiter.departure()
     const why = fence()
     if (why !== null) return { kind: 'unsent', why, detail: `held back by the ${why}` }
-    this.sent.push({ reference: instruction.reference, atMs: this.#clock.monotonicMs() })
+    this.sent.push({ reference: instruction.reference, atMs: this.#clock.monotonicMs(), card })
     return this.reply(instruction)
   }
 
@@ -102,6 +108,7 @@ function withGate(newGate: AccountLimiter): void {
   parts = {
     ...{ ledger, clock, laneOf: (id) => (id === accountId ? lane : undefined), inFlight: new Set<RowId>() },
     onSettled: (row, _verdict, { state }: Settled) => void settledAs.push(`${row.instruction.reference} ${state}`),
+    cards: null,
   }
 }
 
@@ -179,6 +186,91 @@ describe('what was seen becomes where the row stands', () => {
     await run(batchId)
     expect(gateway.sent).toHaveLength(1)
     expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', counts: { APPROVED: 1, READY: 2 } })
+  })
+})
+
+describe('rows with card details', () => {
+  const detailsOf = (rowNo: number): CardDetails => ({
+    number: `411111000000${1000 + rowNo}`,
+    code: '737',
+    expiry: { month: '12', year: '2030' },
+  })
+  const EXPIRY = { month: '12', year: '2030' }
+  const cardSale = (reference: string, rowNo: number) =>
+    refund(reference, {
+      ...{ operation: 'CAPTURE', orderId: null, xtlOrderId: reference },
+      card: { bin: '411111', lastFour: String(1000 + rowNo), expiry: EXPIRY },
+    })
+  const cardBatch = (...references: string[]) =>
+    submit(
+      ledger,
+      accountId,
+      references.map((reference, i) => cardSale(reference, i + 1)),
+    )
+  const saleApproved = (instruction: Instruction) =>
+    approved(instruction, {
+      REQUEST_ACTION: 'CAPTURE',
+      XTL_ORDER_ID: instruction.xtlOrderId ?? '',
+      TRANS_REQUEST_ID: `7${instruction.card?.lastFour}`,
+    })
+
+  function cardsFrom(cardOf: (rowNo: number) => CardDetails | 'changed') {
+    const asked: number[] = []
+    const reader = {
+      cardOf: async (rowNo: number) => {
+        asked.push(rowNo)
+        return cardOf(rowNo)
+      },
+      close: async () => {},
+    }
+    const changes: string[] = []
+    return { asked, changes, cards: { reader, onChanged: () => void changes.push('changed') } }
+  }
+
+  test('are sent each with the details of its own row', async () => {
+    const batchId = await cardBatch('A', 'B', 'C')
+    gateway.reply = saleApproved
+    openWindow()
+    const { cards } = cardsFrom(detailsOf)
+    expect(await run(batchId, { cards })).toBe(3)
+    expect(gateway.sent.map(({ reference, card }) => [reference, card?.number])).toEqual([
+      ['A', detailsOf(1).number],
+      ['B', detailsOf(2).number],
+      ['C', detailsOf(3).number],
+    ])
+    expect(await countsOf(batchId)).toEqual({ APPROVED: 3 })
+  })
+
+  test('stay READY and are not claimed where no file is read', async () => {
+    const batchId = await cardBatch('A', 'B')
+    expect(await run(batchId, { cards: null })).toBe(0)
+    expect(gateway.sent).toEqual([])
+    expect(await lastMove('A')).toMatchObject({ to: 'READY', attempt: 0 })
+    expect(await countsOf(batchId)).toEqual({ READY: 2 })
+  })
+
+  test('of a changed file are not claimed, and it is told', async () => {
+    const batchId = await cardBatch('A', 'B')
+    const { cards, changes } = cardsFrom(() => 'changed')
+    expect(await run(batchId, { cards })).toBe(0)
+    expect([gateway.sent.length, changes.length]).toEqual([0, 2])
+    expect(await countsOf(batchId)).toEqual({ READY: 2 })
+  })
+
+  test('are read no earlier than they have a permit', async () => {
+    const batchId = await cardBatch(...Array.from({ length: 20 }, (_, i) => `R-${i}`))
+    gateway.reply = () => new Promise(() => {}) // none answers: the window is 1
+    const { cards, asked } = cardsFrom(detailsOf)
+    void executeSlice({ batchId, rows: 100 }, { ...parts, cards }, stop.signal)
+    await clock.until(clock.sleep(1_000))
+    expect(asked).toEqual([1])
+  })
+
+  test('are asked for only where a row has a card', async () => {
+    const batchId = await batchOf('A')
+    const { cards, asked } = cardsFrom(detailsOf)
+    expect(await run(batchId, { cards })).toBe(1)
+    expect([asked, gateway.sent[0]?.card]).toEqual([[], null])
   })
 })
 
@@ -272,7 +364,7 @@ describe('before the first byte', () => {
     })
     const fromMs = clock.monotonicMs()
     expect(await run(batchId, firstRefused)).toBe(1)
-    expect(gateway.sent).toEqual([{ reference: 'B', atMs: fromMs + 1_000 }])
+    expect(gateway.sent).toMatchObject([{ reference: 'B', atMs: fromMs + 1_000 }])
   })
 })
 

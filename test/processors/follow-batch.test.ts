@@ -12,7 +12,7 @@ const OTHER = '261120-zzzzz' as BatchId
 const batchOf = (counts: BatchView['counts']): BatchView => ({
   ...{ batchId: BATCH, source: 'file', accountId: 1 as AccountId, merchant: 'shop', fileName: 'r.csv' },
   ...{ fileSha256: null, runKey: null, fingerprint: '', sandbox: false, createdAtMs: 0, createdBy: 'ann@desk' },
-  ...{ purgedAtMs: null, hold: 'none', holdReason: null, accountStopped: null, accountHeld: null },
+  ...{ purgedAtMs: null, needsFile: false, hold: 'none', holdReason: null, accountStopped: null, accountHeld: null },
   ...{ accountWaitsUntilMs: null, gatewayHealth: null, rows: 3, counts, totals: [], moneyWarnings: 0 },
   ...{ duplicateMoneyWarnings: 0, duplicateOf: {}, nextDueAtMs: 0, nextExecuteAtMs: null, blocked: 0, blockedDue: 0 },
   ...{ lateAnswers: 0, resultsPath: null, resultsStale: false },

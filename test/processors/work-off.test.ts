@@ -38,7 +38,13 @@ test('rows from before the clock was set back are due when work begins, save for
   const limiter = createLimiter({ inFlightMax: 1, ratePerSecond: null, clock })
   const work = await workOff({
     ...{ ledger: { ...ledger, renewEpoch: async () => {} }, clock, log, only: null, register: null, doubtRestMs: 0 },
-    ...{ openDispatch: async () => dispatch, openIntake: async () => null, onSettled: () => {}, onTrouble: undefined },
+    ...{
+      openDispatch: async () => dispatch,
+      openIntake: async () => null,
+      onSettled: () => {},
+      onTrouble: undefined,
+      cards: null,
+    },
     openLanes: async () =>
       new Map([
         [accountId, { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' as const }],

@@ -136,6 +136,7 @@ export class Office {
         openIntake: async (lanes) => (only === null ? this.#openIntake(life, ledger, [...lanes.keys()]) : null),
         onSettled: () => {},
         onTrouble: undefined,
+        cards: null,
         doubtRestMs: DOUBT_REST_MS,
       })
       let asked = false

@@ -34,6 +34,7 @@ interface BatchColumns {
   columns: string
   results_path: string | null
   results_version: number | null
+  needs_file: number
 }
 
 export function columnsOf(db: DatabaseSync, batchId: BatchId): BatchColumns {
@@ -76,6 +77,7 @@ export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     ...(counts.READY === undefined ? NOTHING_DUE : nextDueIn(db, batchId)),
     ...(counts.READY === undefined || !anythingBlocks(db) ? NOTHING_BLOCKED : blockedIn(db, batchId)),
     lateAnswers: batch.late_answers,
+    needsFile: batch.needs_file === 1,
     resultsPath: batch.results_path,
     resultsStale:
       batch.results_path !== null &&

@@ -110,9 +110,10 @@ async function insertBatch(
   const insert = prepareNamed(
     db,
     `INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
-      created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id)
+      created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, needs_file)
     VALUES (:batchId, :accountId, 'file', 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
-      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId)`,
+      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId,
+      EXISTS (SELECT 1 FROM temp.draft_row WHERE card IS NOT NULL AND state = 'READY'))`,
   )
   const actorIdOf = prepareActorIds(db)
   const canary = canaryOfDraft(db, header)

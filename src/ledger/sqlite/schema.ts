@@ -207,6 +207,7 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE instruction ADD COLUMN card TEXT; -- what may be kept of the card that the row has details of: BIN-last four-MM/YYYY
   ALTER TABLE instruction ADD COLUMN answered_customer_id TEXT; -- by the vault
   ALTER TABLE instruction ADD COLUMN answered_card TEXT; -- by the vault, as in card
+  ALTER TABLE batch ADD COLUMN needs_file INTEGER NOT NULL DEFAULT 0; -- it has rows with card details, which only its file has
   `,
 ]
 

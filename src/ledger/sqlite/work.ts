@@ -177,7 +177,7 @@ function prepareDueRows(db: DatabaseSync): Pick<WorkLedger, 'workable' | 'dueRow
     FROM batch b JOIN account a ON a.id = b.account_id
     WHERE b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)
       AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL AND a.held_reason IS NULL
-      AND coalesce(a.wait_until, 0) <= ?1 AND (?3 IS NULL OR b.id = ?3)
+      AND coalesce(a.wait_until, 0) <= ?1 AND (b.id = ?3 OR (?3 IS NULL AND b.needs_file = 0))
     ORDER BY b.created_at, b.id`)
   // Found by id first: most of what is due is in hand already, and reading those rows whole costs more than all the rest.
   const idsOf = (from: string, also: string) =>

@@ -102,7 +102,10 @@ export interface WorkLedger {
   keepDoubtRest(restMs: number): Promise<void>
   /** Finishes what a cancel left: READY rows of cancelled batches become CANCELLED, in short transactions. */
   finishCancelling(nowMs: number): Promise<number>
-  /** Open batches with due rows, longest waiting first; `only` narrows to one. */
+  /**
+   * Open batches with due rows, longest waiting first; `only` narrows to one. Without it those are left out whose rows have
+   * card details: only who reads their file can send them.
+   */
   workable(nowMs: number, countTo: number, only?: BatchId): Promise<readonly WorkableBatch[]>
   /** Due rows whose order is free, by due time and then file order, leaving out `except`. */
   dueRows(batchId: BatchId, nowMs: number, limit: number, except: ReadonlySet<RowId>): Promise<readonly DueRow[]>

@@ -17,6 +17,7 @@ import { describeModel } from './model.ts'
 import { describePurge } from './purge.ts'
 import { describeQueries } from './queries.ts'
 import { describeBrakes } from './work-brakes.ts'
+import { describeCards } from './work-cards.ts'
 import { describeClaim } from './work-claim.ts'
 import { describeSettle } from './work-settle.ts'
 import { describeSweep } from './work-sweep.ts'
@@ -44,6 +45,7 @@ export function describeWork(name: string, newPlace: NewPlace): void {
     describeClaim()
     describeSettle()
     describeBrakes()
+    describeCards()
     describeSweep()
   })
 }

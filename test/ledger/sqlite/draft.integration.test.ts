@@ -183,6 +183,7 @@ test('rows without a batch, as an earlier version left them, go with the next ve
     for (const column of ['card', 'answered_customer_id', 'answered_card']) {
       db.exec(`ALTER TABLE instruction DROP COLUMN ${column}`)
     }
+    db.exec('ALTER TABLE batch DROP COLUMN needs_file')
     db.exec('PRAGMA user_version = 9')
     migrate(db)
   })

@@ -1,0 +1,90 @@
+// Rows with card details and rows of the customer vault: what is kept of a card, who may work such a batch off, and in which order.
+
+import { describe, expect, test } from 'vitest'
+import type { CardMask } from '../../../src/domain/card.ts'
+import type { Instruction } from '../../../src/domain/instruction.ts'
+import { NO_FACTS } from '../../../src/ledger/rules/settling.ts'
+import {
+  auditOf,
+  claim,
+  dueIn,
+  dueRow,
+  headerOf,
+  NOW,
+  refund,
+  reviewOnly,
+  rowIn,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+
+const CARD: CardMask = { bin: '411111', lastFour: '1111', expiry: { month: '12', year: '2030' } }
+const NO_PAYMENT = { money: null, orderId: null, xtlOrderId: null } as const
+
+const stored = (reference: string, over: Partial<Instruction> = {}) =>
+  refund(reference, { ...NO_PAYMENT, operation: 'VAULT_CREATE', card: CARD, ...over })
+const updated = (reference: string, vaultId: string) => stored(reference, { operation: 'VAULT_UPDATE', vaultId })
+const deleted = (reference: string, vaultId: string) =>
+  refund(reference, { ...NO_PAYMENT, operation: 'VAULT_DELETE', vaultId })
+
+export function describeCards(): void {
+  describe('cards: a batch with card details', () => {
+    test('is workable only for the process that names it', async () => {
+      const cards = await submit(ledger, accountId, [stored('A')])
+      const other = await submit(ledger, accountId, [refund('B')])
+      expect(await ledger.workable(NOW, 10)).toMatchObject([{ batchId: other }])
+      expect(await ledger.workable(NOW, 10, cards)).toMatchObject([{ batchId: cards, due: 1 }])
+      expect([(await ledger.batch(cards))?.needsFile, (await ledger.batch(other))?.needsFile]).toEqual([true, false])
+    })
+
+    test('of which no row is to be sent needs no file', async () => {
+      const first = await submit(ledger, accountId, [stored('A')])
+      await work(ledger, first, 'A', 'APPROVED')
+      const again = await submit(ledger, accountId, [stored('A')])
+      expect(await ledger.batch(again)).toMatchObject({ needsFile: false, counts: { DUPLICATE: 1 } })
+    })
+
+    test('has the mask of the card in its due rows', async () => {
+      const batchId = await submit(ledger, accountId, [stored('A', { details: { first_name: 'Ada' } })])
+      expect((await dueIn(ledger, batchId))[0]?.instruction).toMatchObject({
+        ...{ operation: 'VAULT_CREATE', card: CARD, vaultId: null, details: { first_name: 'Ada' } },
+      })
+    })
+  })
+
+  describe('cards: a row', () => {
+    test('looks like one with the same card, and not like one with another', async () => {
+      await submit(ledger, accountId, [stored('A')])
+      const likes = async (card: CardMask) => {
+        return (await reviewOnly(ledger, headerOf(accountId), [stored('B', { card })])).review.lookalikes
+      }
+      expect(await likes(CARD)).toBe(1)
+      expect(await likes({ ...CARD, lastFour: '1112' })).toBe(0)
+      expect(await likes({ ...CARD, expiry: { month: '11', year: '2030' } })).toBe(0)
+    })
+
+    test('under a recorded reference with another card is refused', async () => {
+      await submit(ledger, accountId, [stored('A')])
+      const other = stored('A', { card: { ...CARD, lastFour: '1112' } })
+      const { review, faults } = await reviewOnly(ledger, headerOf(accountId), [other])
+      expect(review).toMatchObject({ invalid: 1 })
+      expect(faults[0]?.problem).toContain('card not the same')
+    })
+
+    test('keeps the vault id, the customer and the card that the vault answered, and its record holds', async () => {
+      const batchId = await submit(ledger, accountId, [stored('A')])
+      const facts = { ...NO_FACTS, vaultId: '900', customerId: '31', card: CARD }
+      await work(ledger, batchId, 'A', 'APPROVED', { facts })
+      expect((await rowIn(ledger, batchId, 'A')).facts).toEqual(facts)
+      expect(await auditOf(ledger)).toEqual([])
+    })
+
+    test('that changes a vault record waits for an earlier change of the same, and for no other', async () => {
+      const batchId = await submit(ledger, accountId, [updated('A', '0900'), deleted('B', '900'), deleted('C', '901')])
+      expect((await dueIn(ledger, batchId)).map(({ instruction }) => instruction.reference)).toEqual(['A', 'C'])
+      const later = await dueRow(ledger, batchId, 'A')
+      expect(await claim(ledger, later)).toMatchObject({ kind: 'claimed' })
+    })
+  })
+}
