@@ -11,6 +11,7 @@ import { isProblem } from '../domain/problem.ts'
 import type { FileRefusal, InstructionFile } from '../domain/submission.ts'
 import { type Spelling, words } from '../domain/words.ts'
 import type { NumbersPassed } from '../ingest/cards/evidence.ts'
+import type { CardReader } from '../ports/cards.ts'
 import { accountKeyOf } from './accounts.ts'
 import { openToRead } from './input-file.ts'
 
@@ -59,6 +60,8 @@ export type OpenedFile =
       readonly ignored: readonly string[]
       /** Forms of numbers that its columns have shown to be no card numbers. */
       readonly formsPassed: ReadonlySet<string>
+      /** Reads the card details of its rows again; null: they have none. */
+      readonly openCards: (() => Promise<CardReader>) | null
       readonly close: () => Promise<void>
     }
   | FileRefusal
@@ -101,6 +104,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       ignored: survey.header.ignored,
       sheet: survey.sheet,
       formsPassed: survey.cards.forms,
+      openCards: null,
       close: () => handle.close(),
       file: {
         name: maskCardData(basename(path)),

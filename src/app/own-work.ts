@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Held, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { CardSource } from '../processors/execute-slice.ts'
 import type { Followed, Following } from '../processors/follow-batch.ts'
 
 export type { Followed }
@@ -16,7 +17,8 @@ import { startWork } from './worker.ts'
 export interface OwnWork {
   /** Resolves to null where this process may work, to the one that works where another does. */
   tryToOpen(): Promise<Held | null>
-  start(batchId: BatchId): Promise<void>
+  /** `cards`: of a file whose rows have card details. */
+  start(batchId: BatchId, cards: CardSource | null): Promise<void>
   stopWork(): Promise<void>
   close(): Promise<void>
 }
@@ -38,9 +40,9 @@ export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown
       redis = await openRedis(app)
       return null
     },
-    async start(batchId) {
+    async start(batchId, cards) {
       if (redis !== null && work === null)
-        work = await startWork(app, ledger, redis.address, { only: batchId, onTrouble })
+        work = await startWork(app, ledger, redis.address, { only: batchId, cards, onTrouble })
     },
     stopWork,
     async close() {

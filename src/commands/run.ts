@@ -5,6 +5,7 @@ import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
 import { sendsFor, workerNow } from '../app/locks.ts'
+import { type OwnCards, prepareOwnCards } from '../app/own-cards.ts'
 import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
 import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
@@ -13,6 +14,7 @@ import { prepareSubmission, type Submission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
+import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
@@ -89,7 +91,9 @@ async function runOn(
   const sends: Sends = { batchId: null, held: null, isNew: false, begun: false }
   const interruption = openInterruption(terminal, () => atSignal(ledger, sends))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
-  const run: Run = { app, ledger, own, sends, signal: interruption.signal, terminal }
+  const cards = prepareOwnCards(opened.openCards)
+  const signal = AbortSignal.any([interruption.signal, cards.changed])
+  const run: Run = { app, ledger, own, cards, sends, signal, terminal }
   try {
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions: given.exceptions ?? null }
@@ -99,6 +103,7 @@ async function runOn(
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
     const followed = await workOff(run, batchId, giveUpAfterMs)
+    if (cards.changed.aborted) throw await changedFault(run, batchId)
     if (followed === null) return sayInterrupted(batchId, sends, terminal)
     const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
       throw withoutResults(error, batchId)
@@ -112,6 +117,7 @@ async function runOn(
     return exitCodeOf(batch, ending)
   } finally {
     await own.close()
+    await cards.close()
     interruption.close()
     await opened.close()
     await ledger.close()
@@ -123,6 +129,7 @@ interface Run {
   readonly app: App
   readonly ledger: Ledger
   readonly own: OwnWork
+  readonly cards: OwnCards
   readonly sends: Sends
   readonly signal: AbortSignal
   readonly terminal: Terminal
@@ -147,6 +154,7 @@ async function batchOf(run: Run, asked: Asked): Promise<BatchId | null> {
   sends.held = await own.tryToOpen().catch(async (error: unknown) => {
     throw known === null ? error : await brokenOff(run, known, error)
   })
+  if (run.cards.isNeeded && sends.held?.heldBy?.command === 'worker') throw workerRuns(sends.held, path)
   terminal.say(...howReadLines(opened))
   if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
   const found = known === null ? await record(run, submission, asked) : { batchId: known, isNew: false }
@@ -175,6 +183,25 @@ async function brokenOff({ app, ledger, own, sends }: Run, batchId: BatchId, err
 
 async function standText(app: App, ledger: Ledger, batchId: BatchId): Promise<string> {
   return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null)
+}
+
+/** A worker does not read files, and does not let go of what it holds. */
+function workerRuns({ heldBy }: Held, path: string): Fault {
+  return new Fault(
+    'stopped',
+    `${maskCardData(path)} has card details, which only the process that reads the file sends, and process ${heldBy?.pid} (tranche worker) is working on this ledger. Nothing was recorded again and nothing of this file was sent. Stop that worker, run this command, then start the worker again.`,
+  )
+}
+
+/** A changed file would be another batch. */
+const PUT_BACK = 'Put the file back as it was and run the same command again to go on.'
+
+async function changedFault({ app, ledger }: Run, batchId: BatchId): Promise<Fault> {
+  const stands = brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null, PUT_BACK)
+  return new Fault(
+    'stopped',
+    `The file changed while its rows were being sent: it is no longer what was checked. Nothing more of it is sent. ${stands}`,
+  )
 }
 
 /** What was wrong with the results is no longer all that there is to say: by now money has moved. */
@@ -262,13 +289,13 @@ async function record(
 }
 
 async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null): Promise<Followed | null> {
-  const { app, ledger, own, sends, signal, terminal } = run
+  const { app, ledger, own, cards, sends, signal, terminal } = run
   const isServed = (batch: BatchView) => sends.held === null || sendsFor(sends.held.heldBy, batch)
   // Another process that works may end before the batch does: then it is ours.
   const step = async () => {
     sends.begun ||= sends.held !== null
     sends.held = await own.tryToOpen()
-    if (sends.held === null) await own.start(batchId)
+    if (sends.held === null) await own.start(batchId, await cards.open())
     sends.begun = true
     return sends.held === null
   }

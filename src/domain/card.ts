@@ -24,6 +24,10 @@ export interface CardMask {
   readonly expiry: CardExpiry
 }
 
+export function maskOf({ number, expiry }: CardDetails): CardMask {
+  return { bin: number.slice(0, 6), lastFour: number.slice(-4), expiry }
+}
+
 /** `411111-1111-12/2028`: as content and look-alikes compare it, and as the ledger holds it. */
 export function formatCardMask({ bin, lastFour, expiry }: CardMask): string {
   return `${bin}-${lastFour}-${formatExpiry(expiry)}`

@@ -83,13 +83,17 @@ function resumeText({ sandbox, batchId }: BatchView): string {
 }
 
 /** How a batch stands that a command can work off no further. */
-export function brokenOffText(batch: BatchView, workerRuns: boolean): string {
+export function brokenOffText(
+  batch: BatchView,
+  workerRuns: boolean,
+  next = 'Run the same command again to go on.',
+): string {
   const ready = countIn(batch, 'READY')
   const settled = batch.rows - ready - countIn(batch, 'SENDING')
   return [
     `Batch ${batch.batchId} is recorded: ${settled} of ${plural(batch.rows, 'row is', 'rows are')} settled, ${ready} ${ready === 1 ? 'waits' : 'wait'} to be sent.`,
     ...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), workerRuns)),
-    'Run the same command again to go on.',
+    next,
   ].join(' ')
 }
 

@@ -1,7 +1,7 @@
 // Executes one slice. Each due row: health check → permit → card, where it has one → reservation → claim → send → verdict →
 // settle.
 
-import type { CardDetails } from '../domain/card.ts'
+import { type CardDetails, formatCardMask, maskOf } from '../domain/card.ts'
 import type { AccountId, RowId } from '../domain/ids.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { CardReader } from '../ports/cards.ts'
@@ -93,9 +93,10 @@ async function executeRow(row: DueRow, parts: SliceParts, signal: AbortSignal, s
 /** Before the row is claimed, and no earlier than it has a permit: as few details as may be are in memory. */
 async function cardFor(row: DueRow, cards: CardSource | null): Promise<CardDetails | null | 'none-here'> {
   if (row.instruction.card === null) return null
-  const card = (await cards?.reader.cardOf(row.rowNo)) ?? 'none-here'
-  if (card !== 'changed') return card
-  cards?.onChanged()
+  if (cards === null) return 'none-here'
+  const card = await cards.reader.cardOf(row.rowNo)
+  if (card !== 'changed' && formatCardMask(maskOf(card)) === formatCardMask(row.instruction.card)) return card
+  cards.onChanged()
   return 'none-here'
 }
 

@@ -750,14 +750,14 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'nothing is sent of a file that changed',
     file: 'src/processors/execute-slice.ts',
-    guard: "if (card !== 'changed') return card",
-    without: "if (card !== 'changed' || row.rowNo > 0) return card as never",
+    guard: "if (card !== 'changed' && formatCardMask",
+    without: "if (card === 'changed') return card as never\n  if (formatCardMask",
     tests: [SLICE],
   },
   {
     name: 'a changed file is told',
     file: 'src/processors/execute-slice.ts',
-    guard: '  cards?.onChanged()\n',
+    guard: '  cards.onChanged()\n',
     without: '',
     tests: [SLICE],
   },

@@ -1,0 +1,35 @@
+// The card details of the file that a run works off: opened when sending begins, and given up when the file has changed.
+
+import type { CardReader } from '../ports/cards.ts'
+import type { CardSource } from '../processors/execute-slice.ts'
+
+export interface OwnCards {
+  /** The file has rows with card details. */
+  readonly isNeeded: boolean
+  /** Aborted when the file is no longer what was checked. */
+  readonly changed: AbortSignal
+  /** null: it needs none. */
+  open(): Promise<CardSource | null>
+  close(): Promise<void>
+}
+
+/** `openCards`: null where the file has no card details. */
+export function prepareOwnCards(openCards: (() => Promise<CardReader>) | null): OwnCards {
+  const changed = new AbortController()
+  let source: Promise<CardSource> | null = null
+  return {
+    isNeeded: openCards !== null,
+    changed: changed.signal,
+    async open() {
+      if (openCards === null) return null
+      source ??= openCards().then((reader) => ({ reader, onChanged: () => changed.abort() }))
+      return source
+    },
+    async close() {
+      await source?.then(
+        ({ reader }) => reader.close(),
+        () => {},
+      )
+    },
+  }
+}
