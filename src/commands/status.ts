@@ -138,7 +138,7 @@ function describe(batch: BatchView, { state }: Standing): string[] {
   // A batch that waits for nothing else says so in its first line.
   if (batch.blocked > 0 && batch.nextDueAtMs !== null && state !== 'needs_attention')
     lines.push(
-      `${plural(batch.blocked, 'row waits', 'rows wait')} behind a row of the same order that is in doubt or held (tranche in-doubt list).`,
+      `${plural(batch.blocked, 'row waits', 'rows wait')} behind a row of the same order that is in doubt (tranche in-doubt list), held, or in need of its file.`,
     )
   if (batch.moneyWarnings > 0)
     lines.push(

@@ -38,7 +38,7 @@ function textOf(why: Why): string {
     case 'not-configured':
       return `merchant ${why.merchant} is not configured here`
     case 'behind':
-      return `${plural(why.rows, 'row waits', 'rows wait')} behind a row of the same order that is in doubt or held (tranche in-doubt list)`
+      return `${plural(why.rows, 'row waits', 'rows wait')} behind a row of the same order that is in doubt (tranche in-doubt list), held, or in need of its file`
     case 'asked-to-wait':
       return `the gateway asked to wait until ${isoOf(why.untilMs)}; a worker goes on then, and so does the same command, run again`
     case 'due-later':

@@ -1377,8 +1377,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a canary counts among what may block a row',
     file: 'src/ledger/sqlite/batch-view.ts',
-    guard: "WHERE hold = 'paused' OR canary_rows IS NOT NULL) AS n",
-    without: "WHERE hold = 'paused') AS n",
+    guard: "WHERE hold = 'paused' OR canary_rows IS NOT NULL OR needs_file = 1) AS n",
+    without: "WHERE hold = 'paused' OR needs_file = 1) AS n",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a batch that needs its file counts among what may block a row',
+    file: 'src/ledger/sqlite/batch-view.ts',
+    guard: ' OR needs_file = 1) AS n',
+    without: ') AS n',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row that needs its file blocks those behind it',
+    file: 'src/ledger/sqlite/rows.ts',
+    guard: ' OR eb.needs_file = 1',
+    without: '',
     tests: [LEDGER],
   },
   {

@@ -1,13 +1,15 @@
 // The gateway and the network to it. It keeps its own truth of what left, arrived and was executed, and misbehaves by chance.
 
+import type { CardDetails } from '../../src/domain/card.ts'
 import type { AccountId } from '../../src/domain/ids.ts'
-import type { Instruction, TransactionType } from '../../src/domain/instruction.ts'
+import { type Instruction, isVaultOperation, type TransactionType } from '../../src/domain/instruction.ts'
 import { formatAmount } from '../../src/domain/money.ts'
 import type { Answer, Connection, Outcome } from '../../src/domain/outcome.ts'
 import { readAnswer } from '../../src/gateway/answered.ts'
 import { createScrub } from '../../src/gateway/scrub.ts'
 import type { Fence, Gateway } from '../../src/ports/gateway.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
+import { detailsOf } from './cards.ts'
 import type { SimulatedRecord } from './record.ts'
 import type { Life, World } from './world.ts'
 
@@ -139,7 +141,8 @@ export class GatewayTruth {
     const open = new Set<{ abandon(): void; readonly outcome: Promise<Outcome> }>()
     let isClosing = false
     return {
-      send: (instruction, fence, abandon) => {
+      send: (instruction, fence, abandon, card = null) => {
+        this.#lookAtCard(instruction, card)
         const attempt = this.#send(life, accountId, instruction, fence, moment)
         open.add(attempt)
         void attempt.outcome.then(() => open.delete(attempt))
@@ -158,6 +161,12 @@ export class GatewayTruth {
         await Promise.all(Array.from(open, ({ outcome }) => outcome))
       },
     }
+  }
+
+  /** What is sent is the card of the row, and nothing where the row has none. */
+  #lookAtCard(instruction: Instruction, card: CardDetails | null): void {
+    if (JSON.stringify(card) === JSON.stringify(detailsOf(instruction))) return
+    this.#world.fail(`${instruction.reference} is sent with a card that is not its own`)
   }
 
   get #latencyMs(): number {
@@ -259,7 +268,7 @@ export class GatewayTruth {
     const workMs =
       trouble === 'late-execution' ? random.between(this.weather.timeoutMs, LATE_MS) : random.between(0, 2) * onewayMs()
     world.after(onewayMs() + workMs, () => {
-      const refusal = this.#refusalOf(trouble)
+      const refusal = this.#refusalOf(trouble, request.instruction)
       if (refusal !== null) return answer(refusal, onewayMs())
       const executed = this.#execute(request)
       const backMs = trouble === 'late-answer' ? this.weather.timeoutMs * random.between(0.8, 1.5) : onewayMs()
@@ -268,10 +277,10 @@ export class GatewayTruth {
   }
 
   /** What the gateway says without executing anything; null: it executes. */
-  #refusalOf(trouble: Trouble | null): Answered | null {
+  #refusalOf(trouble: Trouble | null, instruction: Instruction): Answered | null {
     const { random } = this.#world
     const plain = (httpStatus: number, retryAfterMs: number | null = null): Answered => ({
-      ...this.#bare(random.pick(PLAIN_BODIES)),
+      ...this.#bare(random.pick(PLAIN_BODIES), instruction),
       httpStatus,
       retryAfterMs,
     })
@@ -316,21 +325,22 @@ export class GatewayTruth {
 
   #answerOf({ accountId, instruction, trouble }: Request, executed: Execution): Answered {
     const { random } = this.#world
-    const answer = trueAnswer(instruction, executed)
     const { connection, notExecutedStatus } = this.weather
+    if (isVaultOperation(instruction.operation)) return this.#vaultAnswerOf(instruction, trouble, executed)
+    const answer = trueAnswer(instruction, executed)
     const stale = connection === 'warm' && trouble === 'stale-answer' ? this.#staleAnswer(answer, accountId) : null
     this.#answers.push({ answer, accountId, atMs: this.#world.nowMs })
     const told = (
       with_: Answer,
       httpStatus = executed.status === 'DECLINED' && random.chance(0.3) ? 402 : 200,
     ): Answered => ({
-      ...this.#bare({ bytes: Buffer.from(JSON.stringify(with_)) }),
+      ...this.#bare({ bytes: Buffer.from(JSON.stringify(with_)) }, instruction),
       httpStatus,
     })
     switch (trouble) {
       case 'error-after': {
         const codes = [500, 502, 503, 504].filter((code) => !notExecutedStatus.includes(code))
-        return { ...this.#bare({ bytes: Buffer.from('error') }), httpStatus: random.pick(codes) }
+        return { ...this.#bare({ bytes: Buffer.from('error') }, instruction), httpStatus: random.pick(codes) }
       }
       case 'wrong-echo':
         return told({ ...answer, TRANS_ORDER_ID: '999999', TRANS_RECORD_ID: '999998', XTL_ORDER_ID: 'ANOTHER' })
@@ -350,10 +360,46 @@ export class GatewayTruth {
         return told(answer, 500)
       case 'executed-with-refusal': {
         const place = random.pick(hidingPlaces(JSON.stringify(answer)))
-        return { ...this.#bare(place), httpStatus: random.pick([...REFUSALS, ...notExecutedStatus]) }
+        return { ...this.#bare(place, instruction), httpStatus: random.pick([...REFUSALS, ...notExecutedStatus]) }
       }
       default:
         return told(answer)
+    }
+  }
+
+  #vaultAnswerOf(instruction: Instruction, trouble: Trouble | null, executed: Execution): Answered {
+    const { random } = this.#world
+    const { notExecutedStatus } = this.weather
+    const { data, ...answer } = trueVaultAnswer(instruction, executed)
+    const told = (with_: object, httpStatus = 200): Answered => ({
+      ...this.#bare({ bytes: Buffer.from(JSON.stringify(with_)) }, instruction),
+      httpStatus,
+    })
+    const whole = data === undefined ? answer : { ...answer, data }
+    switch (trouble) {
+      case 'error-after':
+        return told({ message: 'error' }, 502)
+      case 'wrong-echo':
+        return told(
+          data === undefined
+            ? answer
+            : { ...answer, data: { ...data, cc_last_4_digit: '0000', customer_vault_id: 99 } },
+        )
+      case 'no-echo':
+        return told(data === undefined ? answer : { ...answer, data: { customer_vault_id: data.customer_vault_id } })
+      case 'no-transaction-id':
+        return told(answer)
+      case 'unknown-status':
+        return told({ ...whole, status: 'Pending' })
+      case 'approved-with-500':
+        return told(whole, 500)
+      case 'executed-with-refusal': {
+        const places = hidingPlaces(JSON.stringify(whole)).filter(({ title }) => HIDES_ANY.includes(title))
+        const place = data === undefined ? { bytes: Buffer.from(JSON.stringify(whole)) } : random.pick(places)
+        return { ...this.#bare(place, instruction), httpStatus: random.pick([...REFUSALS, ...notExecutedStatus]) }
+      }
+      default:
+        return told(whole)
     }
   }
 
@@ -366,15 +412,15 @@ export class GatewayTruth {
   }
 
   /** Read as the program reads it. */
-  #bare({ bytes, headers = {} }: Omit<KnownBody, 'title'>): Answered {
-    const { body, text } = readAnswer(bytes, headers['content-encoding'], SCRUB, NOTHING_SENT)
+  #bare({ bytes, headers = {} }: Omit<KnownBody, 'title'>, { operation }: Instruction): Answered {
+    const { body, text } = readAnswer(bytes, headers['content-encoding'], SCRUB, { ...NOTHING_SENT, operation })
     return { httpStatus: 200, retryAfterMs: null, body, text, connection: this.weather.connection }
   }
 }
 
 const SCRUB = createScrub({ username: '', secrets: [] })
 /** Every value here is in its form. */
-const NOTHING_SENT = { operation: 'REFUND' as const, orderId: null, xtlOrderId: null, money: null }
+const NOTHING_SENT = { orderId: null, xtlOrderId: null, money: null }
 
 /** Codes that say "not executed". */
 const REFUSALS = [400, 401, 403, 404, 405, 411, 413, 414, 415, 422, 429, 431]
@@ -404,6 +450,28 @@ function trueAnswer({ operation, money, orderId, xtlOrderId }: Instruction, exec
     ...(xtlOrderId === null ? {} : { XTL_ORDER_ID: xtlOrderId }),
     ...(executed.status === 'DECLINED' ? { API_ADVICE: 'not today' } : {}),
   }
+}
+
+/** Of the places in which the answer to a transaction can hide, those that do not name its fields by themselves. */
+const HIDES_ANY = [
+  ...['gzip, and says so', 'gzip, and says nothing', 'deflate', 'brotli', 'UTF-16', 'with a NUL in front'],
+  ...['full-width letters', 'cut in the middle', 'in an array', 'in an object', 'in a string of an object'],
+  ...['in a string of a string', 'in base64', 'gzip in base64', 'lower-case names', 'two objects', 'in a script'],
+]
+
+function trueVaultAnswer(
+  { operation, vaultId, card, details }: Instruction,
+  { status, transactionId }: Execution,
+): { readonly status: string; readonly data?: Readonly<Record<string, unknown>>; readonly errorMessage?: string } {
+  if (status === 'DECLINED') return { status: 'Failed', errorMessage: 'not today' }
+  if (operation === 'VAULT_DELETE' || card === null) return { status: 'Success' }
+  const { bin, lastFour, expiry } = card
+  const data = {
+    ...{ customer_vault_id: vaultId === null ? Number(transactionId) : Number(vaultId), ...details },
+    ...{ cc_bin: bin, cc_last_4_digit: lastFour, customer_id: 31 },
+    ...{ cc_expiry_mm: expiry.month, cc_expiry_yy: expiry.year.slice(-2) },
+  }
+  return { status: 'Success', data }
 }
 
 function wordsOf(outcome: Outcome): string {

@@ -1,13 +1,14 @@
 // Who acts in a run: workers, people with commands, other services with messages. Each is a process that may die or stand
 // still at any event; what it runs is the program's own.
 
-import { endingOf } from '../../src/domain/batch-status.ts'
+import { countIn, endingOf } from '../../src/domain/batch-status.ts'
 import type { DraftRow } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { ParsedMessage } from '../../src/domain/message.ts'
 import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
+import type { CardReader } from '../../src/ports/cards.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { AccountLane } from '../../src/processors/execute-slice.ts'
@@ -16,6 +17,7 @@ import { takeMessage } from '../../src/processors/take-message.ts'
 import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
 import { CLERK, listOf } from '../fixtures/ledgers.ts'
+import { detailsOf } from './cards.ts'
 import type { GatewayTruth } from './gateway.ts'
 import { DOUBT_REST_MS, decideDoubts } from './person.ts'
 import type { Plan, PlannedFile, PlannedRow } from './plan.ts'
@@ -54,6 +56,19 @@ interface KeptFile {
 
 type UnderstoodMessage = Extract<ParsedMessage, { kind: 'message' }>
 
+interface Starting {
+  readonly untilIdle?: boolean
+  readonly onlyOneBatch?: boolean
+  /** A file that it reads while it works its batch off, and no other. */
+  readonly runs?: RunFile | null
+}
+
+interface RunFile {
+  readonly file: Pick<KeptFile, 'name' | 'rows'>
+  /** So many rows are read before somebody changes the file; null: it stays. */
+  readonly changesAfter: number | null
+}
+
 interface Worker {
   readonly life: Life
   askToStop(): void
@@ -66,6 +81,8 @@ export class Office {
   /** References of messages that were acknowledged, by account. */
   readonly taken = new Set<string>()
   readonly #unanswered = new Map<string, KeptFile>()
+  /** Files with card details, by name: who knows that one was not finished runs it again. */
+  readonly cardFiles = new Map<string, KeptFile>()
   readonly #instructions = new Map<string, Instruction>()
   readonly #messages = new Map<string, UnderstoodMessage>()
   #workers: Worker[] = []
@@ -95,7 +112,7 @@ export class Office {
   // ─────────────────────────────────────────────────────────── Workers
 
   /** `untilIdle`: ends by itself when nothing can move without a person. */
-  startWorker({ untilIdle = false, onlyOneBatch = false }): Life {
+  startWorker({ untilIdle = false, onlyOneBatch = false, runs = null }: Starting): Life {
     const life = this.#newLife('worker')
     const stopping = Promise.withResolvers<void>()
     const worker: Worker = {
@@ -105,7 +122,7 @@ export class Office {
     }
     this.#workers.push(worker)
     life.start(
-      () => this.#work(life, stopping.promise, untilIdle, onlyOneBatch),
+      () => this.#work(life, stopping.promise, { untilIdle, onlyOneBatch, runs }),
       () => {
         this.#workers = this.#workers.filter((other) => other !== worker)
       },
@@ -113,7 +130,11 @@ export class Office {
     return life
   }
 
-  async #work(life: Life, stopping: Promise<void>, untilIdle: boolean, onlyOneBatch: boolean): Promise<void> {
+  async #work(
+    life: Life,
+    stopping: Promise<void>,
+    { untilIdle, onlyOneBatch, runs }: Required<Starting>,
+  ): Promise<void> {
     const { record, redis, plan } = this.#parts
     const ledger = record.openLedger(life)
     const release = plan.lockFails ? () => {} : record.workerLock.take(life)
@@ -123,7 +144,15 @@ export class Office {
     }
     const log = logOf(life)
     const batches = onlyOneBatch ? await ledger.batches() : []
-    const only = batches.length === 0 ? null : this.#parts.world.random.pick(batches).batchId
+    const own = runs === null ? undefined : (await ledger.batches()).find(({ fileName }) => fileName === runs.file.name)
+    if (runs !== null && own === undefined) {
+      release()
+      return ledger.close()
+    }
+    const only = own?.batchId ?? (batches.length === 0 ? null : this.#parts.world.random.pick(batches).batchId)
+    const changed = Promise.withResolvers<void>()
+    const cards = runs === null ? null : { reader: readerOf(runs, life), onChanged: changed.resolve }
+    void changed.promise.then(() => life.say(() => 'finds its file changed'))
     try {
       const work = await workOff({
         register: null,
@@ -136,14 +165,14 @@ export class Office {
         openIntake: async (lanes) => (only === null ? this.#openIntake(life, ledger, [...lanes.keys()]) : null),
         onSettled: () => {},
         onTrouble: undefined,
-        cards: null,
+        cards,
         doubtRestMs: DOUBT_REST_MS,
       })
       let asked = false
-      void stopping.then(() => {
+      void Promise.race([stopping, changed.promise]).then(() => {
         asked = true
       })
-      while (!asked && !((untilIdle || only !== null) && (await isIdle(ledger, only, life)))) {
+      while (!asked && !((untilIdle || only !== null) && (await isIdle(ledger, only, life, cards !== null)))) {
         await Promise.race([stopping, life.clock.sleep(500)])
       }
       life.say(() => 'stops')
@@ -234,6 +263,7 @@ export class Office {
     for (const { instruction } of file.rows)
       if (!file.fedBack) this.#instructions.set(instruction.reference, instruction)
     this.#unanswered.set(file.name, file)
+    if (file.rows.some(({ instruction }) => instruction.card !== null)) this.cardFiles.set(file.name, file)
     this.command(`submit`, async (life, ledger) => {
       const accountId = await this.#accountOf(ledger, file.account, life)
       const request: SubmitRequest = {
@@ -379,6 +409,21 @@ export class Office {
   }
 }
 
+/** The file read again: a row at a time, as slowly as a disk may be. */
+function readerOf({ file, changesAfter }: RunFile, life: Life): CardReader {
+  let read = 0
+  return {
+    async cardOf(rowNo) {
+      await life.pause(1)
+      read += 1
+      const instruction = file.rows[rowNo - 1]?.instruction
+      const card = instruction === undefined ? null : detailsOf(instruction)
+      return card === null || (changesAfter !== null && read > changesAfter) ? 'changed' : card
+    },
+    close: async () => {},
+  }
+}
+
 function cellsOf(file: KeptFile, row: PlannedRow, i: number): readonly string[] {
   return [row.instruction.reference, `${file.name} ${i + 1}`]
 }
@@ -413,12 +458,15 @@ function draftRowOf(file: KeptFile, row: KeptFile['rows'][number], i: number): D
   }
 }
 
-async function isIdle(ledger: Ledger, only: BatchId | null, life: Life): Promise<boolean> {
+async function isIdle(ledger: Ledger, only: BatchId | null, life: Life, cards: boolean): Promise<boolean> {
   if (only !== null) {
     const batch = await ledger.batch(only)
-    return batch === null || endingOf(batch, life.clock.nowMs()) !== null
+    if (batch === null || endingOf(batch, life.clock.nowMs(), cards || !batch.needsFile) !== null) return true
+    return countIn(batch, 'SENDING') === 0 && (await ledger.waitsFor(only, life.clock.nowMs())) !== null
   }
-  return (await ledger.batches('open')).every((batch) => endingOf(batch, life.clock.nowMs()) !== null)
+  return (await ledger.batches('open')).every(
+    (batch) => batch.needsFile || endingOf(batch, life.clock.nowMs()) !== null,
+  )
 }
 
 function logOf(life: Life): Log {

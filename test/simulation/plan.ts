@@ -17,6 +17,8 @@ export interface PlannedFile {
   readonly skipInvalid: boolean
   readonly canaryRows: number | null
   readonly maxDeclinedPercent: number | null
+  /** It has rows with card details: only runs that read it send them. */
+  readonly ofCards: boolean
 }
 
 /** `bad`: a row that could be read but has a fault. */
@@ -34,6 +36,8 @@ export type PlannedEvent = { readonly atMs: number } & (
   /** Its write throws inside the commit that it shares with whatever comes at the same moment. */
   | { readonly what: 'poison'; readonly account: number; readonly instruction: Instruction }
   | { readonly what: 'worker'; readonly onlyOneBatch: boolean }
+  /** Runs the file again, as who knows that it was not finished. */
+  | { readonly what: 'run'; readonly file: number; readonly changesAfter: number | null }
   | { readonly what: 'worker-dies'; readonly when: Moment; readonly steps: number; readonly backAfterMs: number }
   | { readonly what: 'worker-stops'; readonly backAfterMs: number; readonly impatientAfterMs: number | null }
   | { readonly what: 'worker-freezes' | 'machine-suspends'; readonly when: Moment; readonly forMs: number }
@@ -87,6 +91,7 @@ export function drawPlan(random: Random): Plan {
     events: drawEvents(random, {
       endsAtMs,
       files: files.length,
+      ofCards: files.flatMap(({ ofCards }, file) => (ofCards ? [file] : [])),
       accounts: accounts.length,
       lockFails,
       latencyMs: weather.latencyMs,
@@ -119,11 +124,14 @@ function drawFiles(random: Random, accounts: number): PlannedFile[] {
     const runKey = random.chance(0.15) ? `key${file}` : null
     const earlier = drawn.filter((other) => other.account === account && other.runKey === runKey)
     const rows: PlannedRow[] = []
+    const ofCards = random.chance(0.15)
     const size = random.chance(0.05) ? random.whole(15, 40) : random.whole(1, 10)
     for (let rowNo = 1; rowNo <= size; rowNo += 1) {
       const repeated = earlier.length > 0 && random.chance(0.2) ? random.pick(random.pick(earlier).rows) : null
       const bad = random.chance(0.03)
-      const instruction = repeated?.instruction ?? drawInstruction(random, `${runKey ?? 'r'}/${file}-${rowNo}`, orders)
+      const reference = `${runKey ?? 'r'}/${file}-${rowNo}`
+      const draw = ofCards && random.chance(0.8) ? drawCardRow : drawInstruction
+      const instruction = repeated?.instruction ?? draw(random, reference, orders)
       if (rows.some((other) => other.instruction.reference === instruction.reference)) continue
       const isOther = repeated !== null && instruction.money !== null && random.chance(0.1)
       const money = isOther ? { amountMinor: 77n, currency: EUR } : instruction.money
@@ -137,6 +145,7 @@ function drawFiles(random: Random, accounts: number): PlannedFile[] {
       skipInvalid: random.chance(0.8),
       canaryRows: random.chance(0.15) ? random.whole(1, 3) : null,
       maxDeclinedPercent: random.chance(0.1) ? random.pick([1, 20, 50]) : null,
+      ofCards: rows.some(({ instruction }) => instruction.card !== null),
     })
   }
   return drawn
@@ -167,15 +176,41 @@ function drawInstruction(random: Random, reference: string, orders: number): Ins
   }
 }
 
+/** A sale by card, or a change of the vault: of few records, so that some rows wait for each other. */
+function drawCardRow(random: Random, reference: string, orders: number): Instruction {
+  const sale = { ...drawInstruction(random, reference, orders), orderId: null }
+  const card = {
+    bin: '411111',
+    lastFour: String(random.whole(1_000, 1_000 + Math.min(orders, 50))),
+    expiry: { month: '12', year: '2030' },
+  }
+  const amountMinor = BigInt(random.whole(100, 99_999))
+  const xtlOrderId = `X${reference.replaceAll(/[^A-Za-z0-9]/g, 'x')}`
+  const vaultId = String(random.whole(1, 3))
+  const ofVault = { ...sale, money: null, xtlOrderId: null, details: { first_name: 'Ada', last_name: 'Byron' } }
+  switch (random.pick(['sale', 'sale', 'create', 'create', 'update', 'delete'])) {
+    case 'create':
+      return { ...ofVault, operation: 'VAULT_CREATE', card, vaultId: null }
+    case 'update':
+      return { ...ofVault, operation: 'VAULT_UPDATE', card, vaultId }
+    case 'delete':
+      return { ...ofVault, operation: 'VAULT_DELETE', card: null, vaultId, details: {} }
+    default:
+      return { ...sale, operation: 'CAPTURE', money: { amountMinor, currency: EUR }, card, vaultId: null, xtlOrderId }
+  }
+}
+
 interface EventHabits {
   readonly endsAtMs: number
   readonly files: number
+  readonly ofCards: readonly number[]
   readonly accounts: number
   readonly lockFails: boolean
   readonly latencyMs: number
 }
 
-function drawEvents(random: Random, { endsAtMs, files, accounts, lockFails, latencyMs }: EventHabits): PlannedEvent[] {
+function drawEvents(random: Random, habits: EventHabits): PlannedEvent[] {
+  const { endsAtMs, files, ofCards, accounts, lockFails, latencyMs } = habits
   const events: PlannedEvent[] = []
   const at = (from = 0) => random.between(from, endsAtMs)
   /** Times it happens: mostly never, else a few times. */
@@ -198,6 +233,14 @@ function drawEvents(random: Random, { endsAtMs, files, accounts, lockFails, late
     what: 'worker',
     onlyOneBatch: random.chance(0.15),
   }))
+  for (const file of ofCards) {
+    add(random.whole(1, 4), () => ({
+      atMs: at(500),
+      what: 'run',
+      file,
+      changesAfter: random.chance(0.15) ? random.whole(0, 4) : null,
+    }))
+  }
   const account = () => random.whole(0, accounts - 1)
   let messages = 0
   add(times(0.15, 5), () => ({

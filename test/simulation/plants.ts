@@ -14,7 +14,8 @@ function withOutcome(change: (outcome: Awaited<ReturnType<AccountLane['gateway']
       ...lane,
       gateway: {
         ...lane.gateway,
-        send: async (instruction, fence, abandon) => change(await lane.gateway.send(instruction, fence, abandon)),
+        send: async (instruction, fence, abandon, card) =>
+          change(await lane.gateway.send(instruction, fence, abandon, card)),
       },
     }),
   }
@@ -35,7 +36,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       ...lane,
       gateway: {
         ...lane.gateway,
-        send: (instruction, _fence, abandon) => lane.gateway.send(instruction, () => null, abandon),
+        send: (instruction, _fence, abandon, card) => lane.gateway.send(instruction, () => null, abandon, card),
       },
     }),
   },
@@ -44,12 +45,12 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       ...lane,
       gateway: {
         ...lane.gateway,
-        send: (instruction, fence, abandon) => {
+        send: (instruction, fence, abandon, card) => {
           const late = () => {
             const why = fence()
             return why === 'fence' ? null : why
           }
-          return lane.gateway.send(instruction, late, abandon)
+          return lane.gateway.send(instruction, late, abandon, card)
         },
       },
     }),

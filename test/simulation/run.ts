@@ -150,6 +150,11 @@ function happen(
       return office.poison(event.account, event.instruction)
     case 'worker':
       return void office.startWorker(event)
+    case 'run': {
+      const file = office.cardFiles.get(plan.files[event.file]?.name ?? '')
+      if (file !== undefined) office.startWorker({ runs: { file, changesAfter: event.changesAfter } })
+      return
+    }
     case 'worker-dies': {
       const dies = (life: Life) => {
         life.dieIn(event.steps)
@@ -258,15 +263,26 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
     if (!(await world.run(() => office.isEmpty, world.nowMs + PATIENCE_MS))) {
       return world.fail('a worker that was to work until nothing moves goes on for ever')
     }
+    for (const file of office.cardFiles.values()) {
+      office.startWorker({ runs: { file, changesAfter: null } })
+      if (!(await world.run(() => office.isEmpty, world.nowMs + PATIENCE_MS))) {
+        return world.fail('a run of a file with cards goes on for ever')
+      }
+    }
     if (record.all("SELECT 1 FROM instruction WHERE state = 'IN_DOUBT' LIMIT 1").length > 0) {
       await world.run(() => false, world.nowMs + DOUBT_REST_MS + aheadMs)
       office.resolveDoubts()
       await world.run(() => office.isEmpty, world.nowMs + PATIENCE_MS)
-    } else if (!isHeldUp(record) && redis.messagesLeft === 0) break
+    } else if (!isHeldUp(record) && redis.messagesLeft === 0 && !waitsForCards(record, office)) break
     if (world.violation !== null) return
   }
   // Whatever the gateway still had in hand of abandoned requests.
   await world.run(() => false, world.nowMs + 30_000)
+}
+
+/** Rows that waited for one of a file of cards, which was run behind the worker. */
+function waitsForCards(record: SimulatedRecord, { cardFiles }: Office): boolean {
+  return cardFiles.size > 0 && record.all("SELECT 1 FROM instruction WHERE state = 'READY' LIMIT 1").length > 0
 }
 
 /** Something waits for a person who can do something about it. */

@@ -143,7 +143,7 @@ function anythingBlocks(db: DatabaseSync): boolean {
   const found = db
     .prepare(`
       SELECT EXISTS (SELECT 1 FROM instruction WHERE state = 'IN_DOUBT')
-        OR EXISTS (SELECT 1 FROM batch WHERE hold = 'paused' OR canary_rows IS NOT NULL) AS n`)
+        OR EXISTS (SELECT 1 FROM batch WHERE hold = 'paused' OR canary_rows IS NOT NULL OR needs_file = 1) AS n`)
     .get()
   return (found as { n: number }).n === 1
 }

@@ -176,14 +176,14 @@ export const WITHIN_CANARY = withinCanary('i', 'b')
 
 /**
  * Whether row `i` stands behind a row of its order that no machine will move: one in doubt, one of another batch that is
- * paused, or one that a canary keeps back until a person has looked.
+ * paused or needs its file, or one that a canary keeps back until a person has looked.
  */
 export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
   EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT')
   OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.batch_id <> i.batch_id
     AND coalesce(e.execute_at, 0) <= unixepoch('subsec') * 1000
     AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
-      AND (eb.hold = 'paused' OR NOT ${withinCanary('e', 'eb')})))))`
+      AND (eb.hold = 'paused' OR eb.needs_file = 1 OR NOT ${withinCanary('e', 'eb')})))))`
 
 function withinCanary(row: 'i' | 'e', batch: 'b' | 'eb'): string {
   return `(${batch}.canary_rows IS NULL

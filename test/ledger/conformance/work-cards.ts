@@ -38,6 +38,12 @@ export function describeCards(): void {
       expect([(await ledger.batch(cards))?.needsFile, (await ledger.batch(other))?.needsFile]).toEqual([true, false])
     })
 
+    test('holds up rows of the same order in other batches, which wait for a person', async () => {
+      await submit(ledger, accountId, [stored('A'), refund('B', { orderId: '55' })])
+      const behind = await submit(ledger, accountId, [refund('C', { orderId: '55' })])
+      expect(await ledger.batch(behind)).toMatchObject({ blocked: 1, nextDueAtMs: null })
+    })
+
     test('of which no row is to be sent needs no file', async () => {
       const first = await submit(ledger, accountId, [stored('A')])
       await work(ledger, first, 'A', 'APPROVED')
