@@ -7,15 +7,18 @@ import { systemClock } from './clock.ts'
 export interface OpenedSandbox {
   readonly server: Sandbox
   /** What each amount that makes trouble does, a line for each. */
-  readonly triggers: readonly string[]
+  readonly amounts: readonly string[]
+  /** And each end of a card number or vault id. */
+  readonly endings: readonly string[]
 }
 
 export async function openSandboxServer(options: Omit<SandboxOptions, 'clock'>): Promise<OpenedSandbox> {
-  const [{ openSandbox }, { triggerLines }] = await Promise.all([
+  const [{ openSandbox }, { endingLines, triggerLines }] = await Promise.all([
     import('../sandbox/server.ts'),
-    import('../sandbox/faults.ts'),
+    import('../sandbox/triggers.ts'),
   ])
-  return { server: await openSandbox({ ...options, clock: () => systemClock.nowMs() }), triggers: triggerLines() }
+  const server = await openSandbox({ ...options, clock: () => systemClock.nowMs() })
+  return { server, amounts: triggerLines(), endings: endingLines() }
 }
 
 /** Makes the sandbox hold what the instructions of a file need in order to be approved. */

@@ -17,7 +17,7 @@ export interface SandboxArguments {
 export async function sandbox(given: SandboxArguments, terminal: Terminal): Promise<number> {
   const username = given.username ?? 'sandbox'
   const password = given.password ?? 'sandbox'
-  const { server, triggers } = await openSandboxServer({
+  const { server, amounts, endings } = await openSandboxServer({
     port: parseNumber(given.port, '--port', 65_535) ?? 8020,
     username,
     password,
@@ -32,7 +32,12 @@ export async function sandbox(given: SandboxArguments, terminal: Terminal): Prom
     `  export TRANCHE_GATEWAY_URL=${server.url} TRANCHE_GATEWAY_USERNAME=${username} TRANCHE_GATEWAY_PASSWORD=${password}`,
   )
   terminal.say('Amounts that make trouble (sales and authorizations by vault id, refunds and captures alike):')
-  for (const line of triggers) terminal.say(`  ${line}`)
+  for (const line of amounts) terminal.say(`  ${line}`)
+  terminal.say(
+    'Last four digits of a card number that make trouble (vault create and update, sales by card). For vault delete,',
+  )
+  terminal.say('a vault id that ends in them behind two zeros, such as 9000503:')
+  for (const line of endings) terminal.say(`  ${line}`)
   terminal.say(
     `Orders and vault cards are prepared with POST ${server.url}/_sandbox/prepare; what was executed: GET ${server.url}/_sandbox/log`,
   )

@@ -2,12 +2,15 @@
 
 import { z } from 'zod'
 import { Fault } from '../domain/fault.ts'
+import { OPERATIONS } from '../domain/instruction.ts'
 import { formatAmount } from '../domain/money.ts'
-import { addRule, clearRules, FAULT_KINDS, type FaultKind } from './faults.ts'
+import type { Order } from './book.ts'
+import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts'
+import { addRule, clearRules } from './faults.ts'
 import { plainDigits } from './form.ts'
-import { balanceMinorOf, type Order, stateOf } from './orders.ts'
+import { balanceMinorOf, stateOf } from './orders.ts'
 import { addPrepared } from './prepare.ts'
-import { nowMsOf, type SandboxState } from './request-handler.ts'
+import { nowMsOf, type SandboxState } from './state.ts'
 
 export interface AdminReply {
   readonly httpStatus: number
@@ -44,9 +47,13 @@ const FAULT_RULE = z
     kind: z.enum(Object.keys(FAULT_KINDS) as [FaultKind, ...FaultKind[]]),
     match: z.strictObject({
       any: z.literal(true).optional(),
-      operation: z.enum(['CAPTURE', 'AUTH', 'CAUTH', 'REFUND', 'CANCEL']).optional(),
+      operation: z.enum(OPERATIONS).optional(),
       orderId: id.optional(),
       vaultId: id.optional(),
+      lastFour: z
+        .string()
+        .regex(/^\d{4}$/, 'must be 4 digits in quotes')
+        .optional(),
       xtlOrderId: z.string().max(255).optional(),
       amount: decimal.optional(),
     }),
@@ -84,11 +91,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
       return [{ nowMs: nowMsOf(state) }]
     },
   },
-  '/_sandbox/log': { GET: (state) => state.log },
+  '/_sandbox/log': { GET: (state) => state.log.entries },
   '/_sandbox/orders': {
     GET: (state) => state.book.orders.values().map((order) => toOrderLine(state, order)),
   },
-  '/_sandbox/counts': { GET: (state) => [{ received: state.received, executed: state.log.length }] },
+  '/_sandbox/counts': { GET: (state) => [{ received: state.received, executed: state.log.executed }] },
 }
 
 export function answerAdmin(state: SandboxState, method: string, path: string, body: string): AdminReply {

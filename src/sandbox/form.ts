@@ -1,8 +1,9 @@
 // From the form as received to a well-formed request, or every field at fault. Card numbers and security codes end here.
 
-import { passesLuhn } from '../domain/card-number.ts'
+import type { CardExpiry } from '../domain/card.ts'
 import type { TransactionType } from '../domain/instruction.ts'
 import { type Currency, type Money, parseAmount, parseCurrency } from '../domain/money.ts'
+import { isCardNumber, isExpired, isSecurityCode, toCardMask } from './card-fields.ts'
 import type { CardSource, TransactionRequest } from './orders.ts'
 
 export interface Form {
@@ -51,7 +52,7 @@ const TAKES: Readonly<Record<TransactionType, ReadonlySet<string>>> = {
   CANCEL: new Set([...EVERYWHERE, 'request_ref_po_id']),
 }
 
-const TEXT_MAX_LENGTH = 255
+export const TEXT_MAX_LENGTH = 255
 
 export function parseRequest(form: Form, nowMs: number): ParsedRequest {
   const faults = Array.from(form.twice, (name) => `${named(name)} is given twice`)
@@ -95,7 +96,8 @@ function requestOf(operation: TransactionType, form: Form, nowMs: number, faults
       const save = fields.get('save_card_on_file')
       if (save !== undefined && save !== 'Y') faults.push('save_card_on_file must be Y')
       if (money === null || source === null) return null
-      return { operation, amount, money, source, saveCard: save === 'Y', xtlOrderId }
+      const holder = { firstName: fields.get('cust_fname') ?? '', lastName: fields.get('cust_lname') ?? '' }
+      return { operation, amount, money, source, saveFor: save === 'Y' ? holder : null, xtlOrderId }
     }
     case 'CAUTH': {
       const money = parseMoney(form, faults)
@@ -173,22 +175,20 @@ function parseSource(form: Form, nowMs: number, faults: string[]): CardSource | 
   const [number = '', key = '', expiry = ''] = CARD.map((name) => fields.get(name))
   for (const name of CARD) if (!fields.has(name)) faults.push(`${name} is missing`)
   if (number !== '' && !isCardNumber(number)) faults.push('pmt_numb must be a card number')
-  if (key !== '' && !/^\d{3,4}$/.test(key)) faults.push('pmt_key must be 3 or 4 digits')
-  if (expiry !== '' && !isOpenExpiry(expiry, nowMs)) faults.push('pmt_expiry must be MM/YYYY and not past')
-  return { kind: 'card', card: { bin: number.slice(0, 6), lastFour: number.slice(-4), expiry } }
+  if (key !== '' && !isSecurityCode(key)) faults.push('pmt_key must be 3 or 4 digits')
+  const until = parseExpiry(expiry)
+  if (expiry !== '' && (until === null || isExpired(until, nowMs)))
+    faults.push('pmt_expiry must be MM/YYYY and not past')
+  const card = until === null ? null : toCardMask(number, until)
+  return card === null ? null : { kind: 'card', card }
 }
 
-function isCardNumber(text: string): boolean {
-  return /^\d{12,19}$/.test(text) && passesLuhn(text)
-}
-
-/** A card is good to the end of its month, UTC. */
-function isOpenExpiry(text: string, nowMs: number): boolean {
-  const match = /^(0[1-9]|1[0-2])\/(\d{4})$/.exec(text)
-  return match !== null && Date.UTC(Number(match[2]), Number(match[1])) > nowMs
+function parseExpiry(text: string): CardExpiry | null {
+  const [, month, year] = /^(0[1-9]|1[0-2])\/(\d{4})$/.exec(text) ?? []
+  return month === undefined || year === undefined ? null : { month, year }
 }
 
 /** The names are the sender's: anything but a plain short name could carry a card number into an answer or a log. */
-function named(name: string): string {
+export function named(name: string): string {
   return /^[a-z_]{1,40}$/i.test(name) ? name : 'a field with an unusable name'
 }

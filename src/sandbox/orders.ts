@@ -1,20 +1,14 @@
-// The sandbox's own truth: orders, vault and balances, and what each operation does to them. No I/O: time comes from
-// outside. Nothing here knows how the client reads an answer.
+// The sandbox's own truth about orders and balances: what each operation does to them. No I/O: time comes from outside.
+// Nothing here knows how the client reads an answer.
 
+import type { CardMask } from '../domain/card.ts'
 import type { TransactionType } from '../domain/instruction.ts'
-import { type Currency, formatAmount, type Money, parseAmount, sameAmount } from '../domain/money.ts'
+import { formatAmount, type Money, parseAmount, sameAmount } from '../domain/money.ts'
 import type { GatewayAnswer } from './answer.ts'
-
-/** What is kept of a card. The number and the security code end in `form.ts`. */
-export interface Card {
-  readonly bin: string
-  readonly lastFour: string
-  /** MM/YYYY */
-  readonly expiry: string
-}
+import { freshId, type Holder, type Order, type OrderBook, storeRecord } from './book.ts'
 
 export type CardSource =
-  | { readonly kind: 'card'; readonly card: Card }
+  | { readonly kind: 'card'; readonly card: CardMask }
   | { readonly kind: 'vault'; readonly vaultId: string }
 
 interface Asked {
@@ -27,7 +21,8 @@ interface SaleRequest extends Asked {
   readonly operation: 'CAPTURE' | 'AUTH'
   readonly money: Money
   readonly source: CardSource
-  readonly saveCard: boolean
+  /** Whose card is kept in the vault; null: it is not kept. */
+  readonly saveFor: Holder | null
 }
 
 interface CaptureRequest extends Asked {
@@ -45,30 +40,7 @@ interface ReturnRequest extends Asked {
 /** A well-formed request. Ids are digits without leading zeros. */
 export type TransactionRequest = SaleRequest | CaptureRequest | ReturnRequest
 
-export interface Order {
-  readonly orderId: string
-  readonly currency: Currency
-  /** Reserved on the card while authorized, charged from the capture on. */
-  readonly takenMinor: bigint
-  readonly refundedMinor: bigint
-  readonly voidedMinor: bigint
-  /** null: authorized, not captured. */
-  readonly capturedAtMs: number | null
-  /** Its whole remaining balance was cancelled. */
-  readonly voided: boolean
-  readonly vaultId: string | null
-  readonly xtlOrderId: string | null
-}
-
 export type OrderState = 'authorized' | 'pending settlement' | 'settled' | 'voided'
-
-export interface OrderBook {
-  readonly orders: Map<string, Order>
-  /** null: a prepared card; only its id is known. */
-  readonly vault: Map<string, Card | null>
-  readonly settleAfterMs: number
-  lastId: number
-}
 
 export interface Execution {
   readonly answer: GatewayAnswer
@@ -77,15 +49,9 @@ export interface Execution {
   /** null where the order's currency is not known, or nothing was named and nothing could be cancelled. */
   readonly money: Money | null
   readonly vaultId: string | null
+  /** Where the request had card details. */
+  readonly card: CardMask | null
   readonly xtlOrderId: string | null
-}
-
-/** Fifteen digits that begin with 7: no card number does. */
-const FIRST_ID = 700_000_000_000_000
-
-/** Ids continue from the time of opening, so that a restarted sandbox does not give out an earlier id again. */
-export function createOrderBook(settleAfterMs: number, nowMs: number): OrderBook {
-  return { orders: new Map(), vault: new Map(), settleAfterMs, lastId: FIRST_ID + Math.max(0, Math.trunc(nowMs)) * 10 }
 }
 
 export function execute(book: OrderBook, request: TransactionRequest, nowMs: number): Execution {
@@ -131,11 +97,13 @@ function executeSale(book: OrderBook, request: SaleRequest, nowMs: number): Exec
     orderId,
     xtlOrderId,
     currency: money.currency,
-    savedVaultId: request.saveCard ? vaultId : null,
+    savedVaultId: request.saveFor === null ? null : vaultId,
     advice,
   }
-  const namedVaultId = request.source.kind === 'vault' ? request.source.vaultId : vaultId
-  return { answer, operation, orderId, money, vaultId: namedVaultId, xtlOrderId }
+  const { source } = request
+  const namedVaultId = source.kind === 'vault' ? source.vaultId : vaultId
+  const card = source.kind === 'card' ? source.card : null
+  return { answer, operation, orderId, money, vaultId: namedVaultId, card, xtlOrderId }
 }
 
 function refusalOfSale(book: OrderBook, request: SaleRequest): string | null {
@@ -149,10 +117,7 @@ function refusalOfSale(book: OrderBook, request: SaleRequest): string | null {
 /** The vault id the order belongs to; a card that is to be kept gets one. */
 function vaultIdFor(book: OrderBook, request: SaleRequest): string | null {
   if (request.source.kind === 'vault') return request.source.vaultId
-  if (!request.saveCard) return null
-  const vaultId = freshId(book)
-  book.vault.set(vaultId, request.source.card)
-  return vaultId
+  return request.saveFor === null ? null : storeRecord(book, request.saveFor, request.source.card)
 }
 
 // ───────────────────────────────────────────────────────────── Operations on an earlier order
@@ -210,7 +175,7 @@ function executeOnOrder(book: OrderBook, request: OnOrder, nowMs: number): Execu
     savedVaultId: null,
     advice: approved ? null : decision.advice,
   }
-  return { answer, operation, orderId, money, vaultId: order?.vaultId ?? null, xtlOrderId }
+  return { answer, operation, orderId, money, vaultId: order?.vaultId ?? null, card: null, xtlOrderId }
 }
 
 /** A tracking id for a capture; for refund and cancel documented as the order id, and absent from a declined refund. */
@@ -284,7 +249,7 @@ function declined(money: Money | null, advice: string): Decision {
 
 // ───────────────────────────────────────────────────────────── Shared by all operations
 
-const PROCESSOR_DECLINE = 'Declined by the processor'
+export const PROCESSOR_DECLINE = 'Declined by the processor'
 
 /** The amount that the test environment of the gateway always declines. */
 export const DECLINED_AMOUNT = '5.02'
@@ -295,11 +260,4 @@ function isProcessorDecline(money: Money): boolean {
 
 function inWords(money: Money): string {
   return `${formatAmount(money)} ${money.currency}`
-}
-
-/** Ids of all kinds come from one sequence: none is ever right by accident where another kind was meant. */
-function freshId(book: OrderBook): string {
-  do book.lastId += 1
-  while (book.orders.has(String(book.lastId)) || book.vault.has(String(book.lastId)))
-  return String(book.lastId)
 }

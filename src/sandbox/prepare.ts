@@ -3,8 +3,8 @@
 import { Fault } from '../domain/fault.ts'
 import type { Instruction } from '../domain/instruction.ts'
 import { type Currency, exponentOf, formatAmount, parseAmount, parseCurrency } from '../domain/money.ts'
+import type { Order, OrderBook } from './book.ts'
 import { isId, plainDigits } from './form.ts'
-import type { Order, OrderBook } from './orders.ts'
 
 interface PreparedOrder {
   readonly orderId: string
@@ -98,7 +98,8 @@ export function prepareFor(instructions: Iterable<Instruction>): Preparation {
   for (const instruction of instructions) {
     const { orderId, vaultId, operation } = instruction
     const sells = operation === 'CAPTURE' || operation === 'AUTH'
-    if (sells && vaultId !== null && isId(vaultId)) vaultIds.add(plainDigits(vaultId))
+    const namesRecord = sells || operation === 'VAULT_UPDATE' || operation === 'VAULT_DELETE'
+    if (namesRecord && vaultId !== null && isId(vaultId)) vaultIds.add(plainDigits(vaultId))
     if (sells || orderId === null || !isId(orderId)) continue
     const key = plainDigits(orderId)
     const demand = demands.get(key) ?? noDemand()

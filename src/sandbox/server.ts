@@ -1,21 +1,18 @@
-// The sandbox as an HTTP server: the transaction endpoint of the gateway, and the sandbox's own routes beside it.
+// The sandbox as an HTTP server: the four endpoints of the gateway, and the sandbox's own routes beside them.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Fault } from '../domain/fault.ts'
+import type { VaultOperation } from '../domain/instruction.ts'
 import { type AdminReply, answerAdmin, wrong } from './admin.ts'
 import { addRule, clearRules, type FaultRule, refuses } from './faults.ts'
+import type { Executed } from './log.ts'
 import { addPrepared, type Preparation } from './prepare.ts'
-import {
-  createState,
-  type Executed,
-  nowMsOf,
-  type Reply,
-  receive,
-  refusal,
-  type SandboxState,
-} from './request-handler.ts'
+import type { Refuse, Reply } from './reply.ts'
+import { receive, refuse } from './request-handler.ts'
+import { createState, nowMsOf, type SandboxState } from './state.ts'
+import { receiveInVault, refuseInVault } from './vault-handler.ts'
 
 export interface SandboxOptions {
   /** 0, the default: any free port. */
@@ -40,7 +37,7 @@ export interface Sandbox {
   readonly port: number
   /** What was really executed, in order. Grows while it is read. */
   log(): readonly Executed[]
-  /** Requests that reached the transaction endpoint, executed or not. */
+  /** Requests that reached an endpoint of the gateway, executed or not. */
   received(): number
   prepare(preparation: Preparation): void
   addFault(rule: FaultRule): void
@@ -51,11 +48,29 @@ export interface Sandbox {
   close(): Promise<void>
 }
 
-const TRANSACTION_PATH = '/api/transaction/api'
+interface Endpoint {
+  readonly mediaType: string
+  readonly receive: (state: SandboxState, requestSeq: number, body: string) => Reply
+  readonly refuse: Refuse
+}
+
+function vaultEndpoint(operation: VaultOperation): Endpoint {
+  return {
+    mediaType: 'application/json',
+    receive: (state, requestSeq, body) => receiveInVault(operation, state, requestSeq, body),
+    refuse: refuseInVault,
+  }
+}
+
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  '/api/transaction/api': { mediaType: 'application/x-www-form-urlencoded', receive, refuse },
+  '/api/integration/customer/card-tokenization': vaultEndpoint('VAULT_CREATE'),
+  '/api/integration/customer/card-tokenization/update': vaultEndpoint('VAULT_UPDATE'),
+  '/api/integration/customer/card-tokenization/delete': vaultEndpoint('VAULT_DELETE'),
+}
 const ADMIN_PREFIX = '/_sandbox/'
-const FORM_TYPE = 'application/x-www-form-urlencoded'
 const DAY_MS = 86_400_000
-const FORM_MAX_BYTES = 64 * 1024
+const BODY_MAX_BYTES = 64 * 1024
 const ADMIN_MAX_BYTES = 256 * 1024 * 1024
 /** Longer than clients keep theirs: a connection that both ends drop at once looks like trouble that was not ordered. */
 const KEEP_ALIVE_MS = 60_000
@@ -85,7 +100,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   return {
     url: `http://${nameInUrl(host)}:${bound}`,
     port: bound,
-    log: () => state.log,
+    log: () => state.log.entries,
     received: () => state.received,
     prepare: (preparation) => void addPrepared(state.book, preparation, nowMsOf(state)),
     addFault: (rule) => addRule(state.faults, rule),
@@ -137,12 +152,14 @@ function accept(front: Front, socket: Socket): void {
 
 function serve(front: Front, request: IncomingMessage, response: ServerResponse): void {
   const path = (request.url ?? '').split('?', 1)[0] as string
-  if (path === TRANSACTION_PATH) serveTransaction(front, request, response)
+  const endpoint = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined
+  if (endpoint !== undefined) serveGateway(front, endpoint, request, response)
   else if (path.startsWith(ADMIN_PREFIX)) serveAdmin(front.state, path, request, response)
-  else deliver(front, refusal(404, `There is nothing here; requests go to ${TRANSACTION_PATH}`), response)
+  else
+    deliver(front, refuse(404, `There is nothing here; requests go to ${Object.keys(ENDPOINTS).join(', ')}`), response)
 }
 
-function serveTransaction(front: Front, request: IncomingMessage, response: ServerResponse): void {
+function serveGateway(front: Front, endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): void {
   const { state, served } = front
   state.received += 1
   const requestSeq = state.received
@@ -151,28 +168,32 @@ function serveTransaction(front: Front, request: IncomingMessage, response: Serv
     return
   }
   served.add(request.socket)
-  const unreadable = refusalOfHead(request, response)
+  const unreadable = refusalOfHead(endpoint, request, response)
   if (unreadable !== null) {
     deliver(front, unreadable, response)
     return
   }
-  readBody(request, FORM_MAX_BYTES, (body) => {
+  readBody(request, BODY_MAX_BYTES, (body) => {
     const reply =
       body === null
-        ? refusal(413, `The body is longer than ${FORM_MAX_BYTES} bytes`)
-        : receive(state, requestSeq, body.toString('utf8'))
+        ? endpoint.refuse(413, `The body is longer than ${BODY_MAX_BYTES} bytes`)
+        : endpoint.receive(state, requestSeq, body.toString('utf8'))
     if (front.latencyMs === 0) deliver(front, reply, response)
     else after(front, front.latencyMs, () => deliver(front, reply, response))
   })
 }
 
-function refusalOfHead(request: IncomingMessage, response: ServerResponse): Reply | null {
+function refusalOfHead(
+  { mediaType, refuse }: Endpoint,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Reply | null {
   if (request.method !== 'POST') {
     response.setHeader('allow', 'POST')
-    return refusal(405, 'Only POST is taken here')
+    return refuse(405, 'Only POST is taken here')
   }
-  const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
-  return mediaType === FORM_TYPE ? null : refusal(415, `The content type must be ${FORM_TYPE}`)
+  const given = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
+  return given === mediaType ? null : refuse(415, `The content type must be ${mediaType}`)
 }
 
 /** Calls back once the whole body is there, with null if it was too long; never for a request that was broken off. */

@@ -1,7 +1,7 @@
 // A gateway that misbehaves in every way it can during one run: each row gets the verdict that is due to it.
 
 import { afterEach, expect, test } from 'vitest'
-import type { FaultKind } from '../../src/sandbox/faults.ts'
+import type { FaultKind } from '../../src/sandbox/fault-kinds.ts'
 import { hidingPlaces } from '../fixtures/bodies.ts'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'

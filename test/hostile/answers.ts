@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import type { Execution } from '../fixtures/books.ts'
+import type { Execution } from '../fixtures/entries.ts'
 import { httpAnswer, type Line } from './gateway.ts'
 
 export type Status = 'APPROVED' | 'DECLINED' | 'FAILED' | 'IN_DOUBT' | 'PENDING'

@@ -1,6 +1,7 @@
 // What must hold whatever was done to anything: by the gateway's own log, target for target, past every id that an answer told.
 
-import { booksOf, compareBooks, type Keeping, plainOrder, readCsv, recordedIn } from '../fixtures/books.ts'
+import { booksOf, compareBooks, type Keeping, readCsv, recordedIn } from '../fixtures/books.ts'
+import { plainOrder } from '../fixtures/entries.ts'
 import type { RawGateway } from './gateway.ts'
 
 export interface Reported {

@@ -1,6 +1,7 @@
 // What the nemesis does and when, out of a seed: the same seed, the same schedule.
 
-import type { FaultKind, FaultRule } from '../../src/sandbox/faults.ts'
+import type { FaultKind } from '../../src/sandbox/fault-kinds.ts'
+import type { FaultRule } from '../../src/sandbox/faults.ts'
 import type { Treatment } from '../fixtures/proxy.ts'
 
 export type Act =

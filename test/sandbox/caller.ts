@@ -62,3 +62,50 @@ export function linesOf(heard: Heard): Record<string, unknown>[] {
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
 }
+
+const VAULT_PATH = '/api/integration/customer/card-tokenization'
+export const VAULT_PATHS = { create: VAULT_PATH, update: `${VAULT_PATH}/update`, delete: `${VAULT_PATH}/delete` }
+
+/** `body` as it goes over the wire where it is text: an id may have more digits than a JavaScript number keeps. */
+export function sendToVault(
+  sandbox: Sandbox,
+  what: keyof typeof VAULT_PATHS,
+  body: Readonly<Record<string, unknown>> | string,
+  how: Call = {},
+): Promise<Heard> {
+  const credentials = { req_username: USERNAME, req_password: PASSWORD }
+  const json = typeof body === 'string' ? body : JSON.stringify({ ...credentials, ...body })
+  return call(sandbox, { path: VAULT_PATHS[what], contentType: 'application/json', body: json, ...how })
+}
+
+export const CUSTOMER_DETAILS = {
+  first_name: 'Ada',
+  last_name: 'Byron',
+  email: 'ada@example.com',
+  phone: '5551234',
+  address_1: '1 Main St',
+  address_2: '',
+  city: 'London',
+  state: '',
+  zip: 'N1',
+  country: 'GB',
+}
+export const CARD_DETAILS = {
+  card_number: '4111111111111111',
+  card_exp_mm: '12',
+  card_exp_yy: '27',
+  card_cvv: '987',
+}
+export const RECORD = { customer_details: CUSTOMER_DETAILS, card_details: CARD_DETAILS }
+
+/** A Visa number with that end that passes Luhn. */
+export function cardEnding(lastFour: string): string {
+  for (let middle = 0; ; middle++) {
+    const number = `41111111111${middle}${lastFour}`
+    const sum = [...number].reduce((all, digit, i) => {
+      const worth = Number(digit) * (i % 2 === 0 ? 2 : 1)
+      return all + (worth > 9 ? worth - 9 : worth)
+    }, 0)
+    if (sum % 10 === 0) return number
+  }
+}

@@ -2,7 +2,7 @@
 
 import { Agent } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { FaultKind } from '../../src/sandbox/faults.ts'
+import type { FaultKind } from '../../src/sandbox/fault-kinds.ts'
 import { openSandbox, type Sandbox } from '../../src/sandbox/server.ts'
 import { admin, type Heard, linesOf, PASSWORD, send, USERNAME } from './caller.ts'
 

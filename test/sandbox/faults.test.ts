@@ -2,20 +2,19 @@
 
 import { describe, expect, it } from 'vitest'
 import { parseCurrency } from '../../src/domain/money.ts'
+import { FAULT_KINDS } from '../../src/sandbox/fault-kinds.ts'
 import {
   addRule,
   clearRules,
   createFaultBoard,
-  FAULT_KINDS,
   type FaultMatch,
   type FaultRule,
   faultFor,
   RULES_MAX,
   refuses,
-  TRIGGER_AMOUNTS,
-  triggerLines,
 } from '../../src/sandbox/faults.ts'
 import type { TransactionRequest } from '../../src/sandbox/orders.ts'
+import { endingLines, TRIGGER_AMOUNTS, TRIGGER_ENDINGS, triggerLines } from '../../src/sandbox/triggers.ts'
 
 const currency = parseCurrency('EUR')
 if (currency === undefined) throw new Error('EUR is missing')
@@ -26,7 +25,7 @@ const SALE: TransactionRequest = {
   amount: '9.00',
   money: { amountMinor: 900n, currency },
   source: { kind: 'vault', vaultId: '55' },
-  saveCard: false,
+  saveFor: null,
   xtlOrderId: 'X1',
 }
 
@@ -115,5 +114,14 @@ describe('trigger amounts', () => {
     const lines = triggerLines()
     expect(lines[0]).toBe('5.02  declined by the processor')
     expect(lines).toHaveLength(Object.keys(TRIGGER_AMOUNTS).length + 1)
+  })
+
+  it('so are the endings, and those of amounts that change no money are there', () => {
+    expect(endingLines()[0]).toBe('0502  refused by the vault (card sales pass)')
+    expect(endingLines()).toHaveLength(Object.keys(TRIGGER_ENDINGS).length + 1)
+    const ofEndings = Object.entries(TRIGGER_AMOUNTS)
+      .filter(([, { kind }]) => kind !== 'other-amount' && kind !== 'other-currency')
+      .map(([amount, { kind }]) => [amount.replace('.', '').padStart(4, '0'), kind])
+    expect(Object.entries(TRIGGER_ENDINGS).map(([ending, { kind }]) => [ending, kind])).toEqual(ofEndings)
   })
 })

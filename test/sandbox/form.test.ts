@@ -24,7 +24,12 @@ describe('forms that are taken', () => {
     const details = { cust_fname: 'Zoë', bill_addr_country: 'NL', xtl_order_id: 'A-1', save_card_on_file: 'Y' }
     expect(read({ ...SALE, ...details })).toMatchObject({
       kind: 'request',
-      request: { operation: 'CAPTURE', source: { kind: 'vault', vaultId: '55' }, saveCard: true, xtlOrderId: 'A-1' },
+      request: {
+        operation: 'CAPTURE',
+        source: { kind: 'vault', vaultId: '55' },
+        saveFor: { firstName: 'Zoë', lastName: '' },
+        xtlOrderId: 'A-1',
+      },
     })
   })
 
@@ -32,7 +37,7 @@ describe('forms that are taken', () => {
     const { customer_vault_id: _, ...rest } = SALE
     const parsed = read({ ...rest, ...CARD, transaction_type: 'AUTH' })
     expect(parsed).toMatchObject({
-      request: { source: { card: { bin: '411111', lastFour: '1111', expiry: '12/2027' } } },
+      request: { source: { card: { bin: '411111', lastFour: '1111', expiry: { month: '12', year: '2027' } } } },
     })
     const kept = JSON.stringify(parsed, (_name, value) => (typeof value === 'bigint' ? String(value) : value))
     expect(kept).not.toContain(CARD.pmt_numb)

@@ -2,22 +2,16 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { CardMask } from '../../src/domain/card.ts'
 import { type Currency, parseAmount, parseCurrency } from '../../src/domain/money.ts'
 import { type GatewayAnswer, toJson } from '../../src/sandbox/answer.ts'
-import {
-  balanceMinorOf,
-  type Card,
-  createOrderBook,
-  execute,
-  type OrderBook,
-  type OrderState,
-  stateOf,
-  type TransactionRequest,
-} from '../../src/sandbox/orders.ts'
+import { createOrderBook, type OrderBook } from '../../src/sandbox/book.ts'
+import { balanceMinorOf, execute, type OrderState, stateOf, type TransactionRequest } from '../../src/sandbox/orders.ts'
 import { addPrepared } from '../../src/sandbox/prepare.ts'
 
 const SETTLE_AFTER_MS = 1000
-const CARD: Card = { bin: '411111', lastFour: '1111', expiry: '12/2030' }
+const CARD: CardMask = { bin: '411111', lastFour: '1111', expiry: { month: '12', year: '2030' } }
+const HOLDER = { firstName: 'Ada', lastName: 'Byron' }
 
 function money(amount: string, code = 'EUR') {
   const parsed = parseAmount(amount, parseCurrency(code) as Currency)
@@ -27,7 +21,7 @@ function money(amount: string, code = 'EUR') {
 
 function sale(operation: 'CAPTURE' | 'AUTH', amount: string, saveCard = false): TransactionRequest {
   const source = { kind: 'card', card: CARD } as const
-  return { operation, amount, money: money(amount), source, saveCard, xtlOrderId: 'X1' }
+  return { operation, amount, money: money(amount), source, saveFor: saveCard ? HOLDER : null, xtlOrderId: 'X1' }
 }
 
 function capture(orderId: string, amount: string, code = 'EUR'): TransactionRequest {
@@ -138,7 +132,7 @@ describe('declines', () => {
       operation: 'CAPTURE',
       money: money('1.00'),
       source,
-      saveCard: false,
+      saveFor: null,
     }
     expect(ask(book, request).advice).toBe('Customer vault id 8 is not known')
   })
@@ -184,11 +178,11 @@ describe('ids', () => {
       amount: '2.00',
       money: money('2.00'),
       source,
-      saveCard: false,
+      saveFor: null,
       xtlOrderId: null,
     })
     expect(again).toMatchObject({ status: 'APPROVED', savedVaultId: null })
-    expect(book.vault.get(source.vaultId)).toEqual(CARD)
+    expect(book.vault.get(source.vaultId)).toEqual({ ...HOLDER, customerId: expect.any(String), card: CARD })
   })
 
   it('no id is given out twice, nor one that was prepared', () => {

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Instruction, TransactionType } from '../../src/domain/instruction.ts'
 import { type Currency, formatAmount, parseCurrency } from '../../src/domain/money.ts'
-import { createOrderBook, execute, type TransactionRequest } from '../../src/sandbox/orders.ts'
+import { createOrderBook } from '../../src/sandbox/book.ts'
+import { execute, type TransactionRequest } from '../../src/sandbox/orders.ts'
 import { addPrepared, prepareFor } from '../../src/sandbox/prepare.ts'
 
 const EUR = parseCurrency('EUR') as Currency
@@ -42,7 +43,7 @@ function toRequest(instruction: Instruction): TransactionRequest {
     amount,
     money,
     source: { kind: 'vault', vaultId: plain(vaultId) },
-    saveCard: false,
+    saveFor: null,
     xtlOrderId: null,
   }
 }
@@ -156,6 +157,15 @@ describe('after preparing', () => {
       ['CAPTURE', 'V-1', 100],
     ]
     expect(prepareFor(rows.map(toInstruction))).toEqual({ orders: [], vault: [] })
+  })
+
+  it('the records that a vault file changes or deletes exist, and a create needs none', () => {
+    const ofVault = (operation: Instruction['operation'], vaultId: string | null) => ({
+      ...toInstruction(['CAPTURE', '', 1]),
+      ...{ operation, vaultId, money: null, orderId: null },
+    })
+    const file = [ofVault('VAULT_UPDATE', '0055'), ofVault('VAULT_DELETE', '56'), ofVault('VAULT_CREATE', null)]
+    expect(prepareFor(file)).toEqual({ orders: [], vault: [{ vaultId: '55' }, { vaultId: '56' }] })
   })
 
   it('a preparation with a mistake changes nothing', () => {

@@ -189,6 +189,7 @@ describe('the log', () => {
         amountMinor: '1230',
         currency: 'EUR',
         vaultId: null,
+        card: '411111-1111-12/2027',
         xtlOrderId: 'A',
         transactionId: `${sold.TRANS_REQUEST_ID}`,
         status: 'APPROVED',
