@@ -29,8 +29,12 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .option('--password <text>', 'the credentials it takes (default sandbox)')
     .option('--latency <ms>', 'how long an answer takes')
     .option('--settle-after <seconds>', 'when a sale is no longer pending settlement (default 86400)')
+    .option('--state <file>', 'keep orders and stored cards in this file over restarts (default: forget them)')
     .option('--no-triggers', 'let nothing mean trouble but the amount 5.02')
-    .addHelpText('after', example('tranche sandbox', 'tranche sandbox --port 0 --json'))
+    .addHelpText(
+      'after',
+      example('tranche sandbox', 'tranche sandbox --port 0 --json', 'tranche sandbox --state rehearsal.state'),
+    )
     .action((options: SandboxArguments) =>
       actAlone(async (terminal) => (await import('../commands/sandbox.ts')).sandbox(options, terminal)),
     )

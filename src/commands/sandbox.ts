@@ -12,6 +12,7 @@ export interface SandboxArguments {
   readonly settleAfter?: string
   readonly latency?: string
   readonly triggers?: boolean
+  readonly state?: string
 }
 
 export async function sandbox(given: SandboxArguments, terminal: Terminal): Promise<number> {
@@ -24,9 +25,13 @@ export async function sandbox(given: SandboxArguments, terminal: Terminal): Prom
     latencyMs: parseNumber(given.latency, '--latency', 600_000) ?? 0,
     settleAfterMs: (parseNumber(given.settleAfter, '--settle-after', 31_536_000) ?? 86_400) * 1000,
     triggers: given.triggers !== false,
+    statePath: given.state ?? null,
+    warn: (sentence) => terminal.say(sentence),
   })
   terminal.object({ event: 'listening', url: server.url })
-  terminal.data(`Sandbox gateway at ${server.url}; Ctrl-C ends it and forgets everything.`)
+  const end =
+    given.state === undefined ? 'ends it and forgets everything' : `ends it; ${given.state} keeps what it knows`
+  terminal.data(`Sandbox gateway at ${server.url}; Ctrl-C ${end}.`)
   terminal.say('In the terminal that runs tranche:')
   terminal.say(
     `  export TRANCHE_GATEWAY_URL=${server.url} TRANCHE_GATEWAY_USERNAME=${username} TRANCHE_GATEWAY_PASSWORD=${password}`,

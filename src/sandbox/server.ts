@@ -12,6 +12,7 @@ import { addPrepared, type Preparation } from './prepare.ts'
 import type { Refuse, Reply } from './reply.ts'
 import { receive, refuse } from './request-handler.ts'
 import { createState, nowMsOf, type SandboxState } from './state.ts'
+import { openStateFile } from './state-file.ts'
 import { receiveInVault, refuseInVault } from './vault-handler.ts'
 
 export interface SandboxOptions {
@@ -29,13 +30,17 @@ export interface SandboxOptions {
   readonly latencyMs?: number
   /** Whether `TRIGGER_AMOUNTS` make trouble; default no. */
   readonly triggers?: boolean
+  /** A file that keeps orders, stored cards and counts over restarts, written at most once a second; null: none. */
+  readonly statePath?: string | null
+  /** Is told when that file cannot be written; default: not at all, but closing fails. */
+  readonly warn?: (sentence: string) => void
 }
 
 export interface Sandbox {
   /** The base address, without a slash at the end. */
   readonly url: string
   readonly port: number
-  /** What was really executed, in order. Grows while it is read. */
+  /** What was really executed since it was opened, in order. Grows while it is read. */
   log(): readonly Executed[]
   /** Requests that reached an endpoint of the gateway, executed or not. */
   received(): number
@@ -44,7 +49,7 @@ export interface Sandbox {
   clearFaults(): void
   /** Moves the clock that settlement and card expiry go by. */
   advance(ms: number): void
-  /** Ends hanging connections as well; requests that still wait in `slow` are not executed any more. */
+  /** Ends hanging connections as well, and writes the state; requests that still wait in `slow` are not executed any more. */
   close(): Promise<void>
 }
 
@@ -87,14 +92,20 @@ interface Front {
 
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port = 0, host = '127.0.0.1', username, password, clock } = options
-  const { settleAfterMs = DAY_MS, latencyMs = 0, triggers = false } = options
+  const { settleAfterMs = DAY_MS, latencyMs = 0, triggers = false, statePath = null, warn = () => {} } = options
   const state = createState({ username, password, clock, settleAfterMs, triggers })
   const front: Front = { state, latencyMs, timers: new Set(), sockets: new Set(), served: new WeakSet() }
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     serve(front, request, response)
   })
   server.on('connection', (socket) => accept(front, socket))
-  await listen(server, port, host)
+  const stateFile = statePath === null ? null : await openStateFile(statePath, state, warn)
+  try {
+    await listen(server, port, host)
+  } catch (error) {
+    await stateFile?.close()
+    throw error
+  }
   const bound = (server.address() as AddressInfo).port
   let closing: Promise<void> | undefined
   return {
@@ -109,7 +120,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       state.advancedMs += ms
     },
     close: () => {
-      closing ??= shut(server, front)
+      closing ??= shut(server, front).then(() => stateFile?.close())
       return closing
     },
   }

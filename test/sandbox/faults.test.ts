@@ -1,5 +1,6 @@
 // Which requests a fault rule strikes, and how often.
 
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseCurrency } from '../../src/domain/money.ts'
 import { FAULT_KINDS } from '../../src/sandbox/fault-kinds.ts'
@@ -118,6 +119,8 @@ describe('trigger amounts', () => {
 
   it('so are the endings, and those of amounts that change no money are there', () => {
     expect(endingLines()[0]).toBe('0502  refused by the vault (card sales pass)')
+    const guide = readFileSync(new URL('../../docs/guides/sandbox.md', import.meta.url), 'utf8')
+    for (const ending of Object.keys(TRIGGER_ENDINGS)) expect(guide).toContain(`| ${ending} | 900${ending} | `)
     expect(endingLines()).toHaveLength(Object.keys(TRIGGER_ENDINGS).length + 1)
     const ofEndings = Object.entries(TRIGGER_AMOUNTS)
       .filter(([, { kind }]) => kind !== 'other-amount' && kind !== 'other-currency')
