@@ -40,8 +40,11 @@ export type Act =
   | { readonly act: 'diagnose'; readonly look: 'usual' | 'whole' | 'deep' }
   | { readonly act: 'init' }
   | { readonly act: 'list-doubts'; readonly toFile: boolean }
+  /** In the foreground, by the process that reads the file. */
+  | { readonly act: 'run-file'; readonly lead?: string }
   | { readonly act: 'save-format'; readonly name: string }
   | { readonly act: 'show-history'; readonly reference: string }
+  | { readonly act: 'use-vault'; readonly to: 'create' | 'update' | 'delete'; readonly lead?: string }
   /** null: of a batch that the sentence does not name. */
   | { readonly act: 'write-results'; readonly batchId: string | null; readonly as: 'any' | 'csv' }
 
@@ -115,6 +118,6 @@ export function settingValue(setting: Setting): string | null {
 
 /** With all that tells one way from another: a ledger is adopted as moved, or as restored. */
 function plainly(way: Way): string {
-  const said = 'act' in way ? Object.values(way) : [way.set, settingValue(way)]
+  const said = 'act' in way ? Object.values({ ...way, lead: null }) : [way.set, settingValue(way)]
   return said.filter((word) => typeof word === 'string').join(' ')
 }

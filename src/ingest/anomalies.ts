@@ -4,9 +4,9 @@
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { parseOperation } from '../domain/instruction.ts'
 import { refuse, type StructuralFault, shown } from '../domain/problem.ts'
-import type { Field } from './columns.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
+import type { Field } from './field-names.ts'
 import { signShownBy } from './fields/decimal-sign.ts'
 import type { Header } from './header.ts'
 

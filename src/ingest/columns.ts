@@ -1,106 +1,11 @@
 // The columns this program understands, under the gateway's names and under those that people give them.
 
-import { DETAIL_FIELDS } from '../domain/instruction.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import { isProblem, type Problem, shown } from '../domain/problem.ts'
 import { REJECT_COLUMNS, RESULT_COLUMNS, VAULT_RESULT_COLUMNS } from '../domain/result-columns.ts'
-import { type CardKind, cardKindsOf } from './cards/columns.ts'
-
-const FIELDS = [
-  'reference',
-  'transaction_type',
-  'amount',
-  'request_currency',
-  'request_ref_po_id',
-  'customer_vault_id',
-  'save_card_on_file',
-  'xtl_order_id',
-  'execute_at',
-  ...DETAIL_FIELDS,
-] as const
-export type Field = (typeof FIELDS)[number]
-
-// An order *number* is often the shop's own and not the gateway's order id, so it is no synonym: a refund would go astray.
-// For the same reason the order id has none in other languages than the gateway's own; a person maps it. Words that mean
-// several things (nom, name, number, date, net or gross amounts) are left out. Accents are optional: see `squeezed`.
-const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
-  reference: [
-    ...['ref', 'reference_no', 'reference_number', 'payment_reference', 'our_reference', 'client_reference'],
-    ...['referenz', 'referenznummer', 'zahlungsreferenz', 'unsere_referenz'],
-    ...['référence_de_paiement', 'numéro_de_référence', 'notre_référence'],
-    ...['referencia', 'referencia_de_pago', 'número_de_referencia', 'nuestra_referencia'],
-    ...['riferimento', 'riferimento_pagamento', 'numero_di_riferimento', 'nostro_riferimento'],
-  ],
-  transaction_type: [
-    ...['operation', 'type', 'operation_type', 'trans_type', 'txn_type', 'action'],
-    ...['vorgang', 'vorgangsart', 'transaktionsart', 'transaktionstyp'],
-    ...["type d'opération", 'type_opération', 'type_de_transaction'],
-    ...['operación', 'tipo_de_operación', 'tipo_operación', 'tipo_de_transacción'],
-    ...['operazione', 'tipo_operazione', 'tipo_di_operazione', 'tipo_transazione', 'tipo_di_transazione'],
-  ],
-  amount: [
-    ...['amt', 'sum', 'value', 'transaction_amount', 'refund_amount'],
-    ...['betrag', 'transaktionsbetrag', 'erstattungsbetrag', 'rückerstattungsbetrag'],
-    ...['montant', 'montant_du_remboursement', 'montant_de_la_transaction'],
-    ...['importe', 'monto', 'importe_del_reembolso', 'importe_de_la_transacción'],
-    ...['importo', 'importo_del_rimborso', 'importo_rimborso', 'importo_transazione'],
-  ],
-  request_currency: [
-    ...['currency', 'currency_code', 'ccy', 'trans_cur'],
-    ...['währung', 'waehrung', 'währungscode', 'waehrungscode'],
-    ...['devise', 'code_devise', 'monnaie', 'moneda', 'divisa', 'código_de_moneda', 'valuta', 'codice_valuta'],
-  ],
-  request_ref_po_id: ['order_id', 'trans_order_id', 'gateway_order_id', 'original_order_id', 'ref_po_id', 'po_id'],
-  customer_vault_id: [
-    ...['vault_id', 'vault', 'customer_vault', 'card_vault_id'],
-    ...['kunden_vault_id', 'id_vault', 'id_du_vault', 'id_del_vault', 'vault_id_client', 'vault_id_cliente'],
-  ],
-  save_card_on_file: [
-    ...['save_card', 'store_card', 'karte_speichern', 'enregistrer_la_carte', 'guardar_tarjeta', 'salva_carta'],
-  ],
-  xtl_order_id: ['external_order_id', 'ext_order_id', 'merchant_order_id'],
-  execute_at: [
-    ...['execute_after', 'not_before', 'send_at', 'scheduled_at'],
-    ...['ausführen_ab', 'ausfuehren_ab', 'ausführungszeitpunkt', 'ausfuehrungszeitpunkt'],
-    ...['exécuter_à_partir_de', "date_d'exécution", 'ejecutar_a_partir_de', 'fecha_de_ejecución'],
-    ...['eseguire_da', 'data_di_esecuzione', 'data_esecuzione'],
-  ],
-  cust_fname: [
-    ...['first_name', 'fname', 'given_name', 'forename', 'customer_first_name'],
-    ...['vorname', 'prénom', 'nombre_de_pila', 'nome_di_battesimo'],
-  ],
-  cust_lname: [
-    ...['last_name', 'lname', 'surname', 'family_name', 'customer_last_name'],
-    ...['nachname', 'familienname', 'zuname', 'nom_de_famille', 'apellido', 'apellidos', 'cognome'],
-  ],
-  cust_email: [
-    ...['email', 'e_mail', 'mail', 'email_address', 'customer_email'],
-    ...['e_mail_adresse', 'mailadresse', 'courriel', 'adresse_e_mail', 'adresse_électronique'],
-    ...['correo', 'correo_electrónico', 'dirección_de_correo', 'posta_elettronica', 'indirizzo_e_mail'],
-  ],
-  cust_phone: [
-    ...['phone', 'telephone', 'phone_number', 'customer_phone'],
-    ...['telefon', 'telefonnummer', 'numéro_de_téléphone', 'teléfono', 'número_de_teléfono', 'numero_di_telefono'],
-  ],
-  bill_addr: [
-    ...['address', 'address_1', 'address_line_1', 'street', 'billing_address', 'bill_address'],
-    ...['adresse', 'straße', 'rechnungsadresse', 'rue', 'adresse_de_facturation'],
-    ...['dirección', 'calle', 'dirección_de_facturación', 'indirizzo', 'indirizzo_di_fatturazione'],
-  ],
-  bill_addr_city: [
-    ...['city', 'town', 'billing_city', 'bill_city'],
-    ...['ort', 'stadt', 'wohnort', 'ville', 'ciudad', 'città'],
-  ],
-  bill_addr_state: ['state', 'province', 'billing_state', 'bill_state', 'bundesland', 'provincia'],
-  bill_addr_zip: [
-    ...['zip', 'zip_code', 'postcode', 'postal_code', 'billing_zip', 'bill_zip'],
-    ...['plz', 'postleitzahl', 'code_postal', 'código_postal', 'codice_postale'],
-  ],
-  bill_addr_country: [
-    ...['country', 'country_code', 'billing_country', 'bill_country'],
-    ...['land', 'ländercode', 'laendercode', 'pays', 'code_pays', 'país', 'código_de_país', 'paese', 'codice_paese'],
-  ],
-}
+import { type CardKind, cardKindsOf, saysExpiry } from './cards/columns.ts'
+import { type CardPart, type Field, PAYMENT_CARD, SYNONYMS, VAULT_CARD } from './field-names.ts'
+import { PAYMENTS, type Vocabulary } from './vocabulary.ts'
 
 /** As one word too, `numerodecarte`; card-columns.ts knows them by their words. */
 const CARD_NAMES = [
@@ -145,18 +50,28 @@ export function squeezed(name: string): string {
     .replaceAll('ß', 'ss')
 }
 
-const FIELD_BY_NAME: ReadonlyMap<string, Field> = new Map(
-  FIELDS.flatMap((field) => [field, ...SYNONYMS[field]].map((name) => [squeezed(name), field] as const)),
-)
 const CARD_NAME_SET: ReadonlySet<string> = new Set(CARD_NAMES.map(squeezed))
 const RESULT_NAME_SET: ReadonlySet<string> = new Set([...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS])
 const REJECT_NAME_SET: ReadonlySet<string> = new Set(REJECT_COLUMNS)
 
-export function fieldOf(column: string): Field | undefined {
-  return FIELD_BY_NAME.get(squeezed(column))
+export function fieldOf(column: string, vocabulary: Vocabulary = PAYMENTS): Field | undefined {
+  return fieldsByName(vocabulary).get(squeezed(column))
 }
 
-/** Columns meant for card data. This version takes none: it executes vaulted cards and orders only. */
+const BY_NAME = new Map<Vocabulary, ReadonlyMap<string, Field>>()
+
+function fieldsByName(vocabulary: Vocabulary): ReadonlyMap<string, Field> {
+  const known = BY_NAME.get(vocabulary)
+  if (known !== undefined) return known
+  // A field's own name goes before what another is called as well.
+  const names = vocabulary.fields.flatMap((field) => SYNONYMS[field].map((name) => [squeezed(name), field] as const))
+  const own = vocabulary.fields.map((field) => [squeezed(field), field] as const)
+  const byName = new Map([...names, ...own])
+  BY_NAME.set(vocabulary, byName)
+  return byName
+}
+
+/** Columns meant for card data, whether it is taken or not. */
 export function isCardColumn(column: string): boolean {
   return cardKindsIn(column).length > 0
 }
@@ -183,13 +98,16 @@ export interface SaidColumn {
   readonly field: string
 }
 
-/** Checked as far as it can be without a file. */
-export function parseColumnMap(said: readonly SaidColumn[]): readonly MappedColumn[] | Problem {
+/** Checked as far as it can be without a file. `vocabulary`: of the kind of file that it is said of. */
+export function parseColumnMap(
+  said: readonly SaidColumn[],
+  vocabulary: Vocabulary = PAYMENTS,
+): readonly MappedColumn[] | Problem {
   const map: MappedColumn[] = []
   for (const { column, field: name } of said) {
-    const field = parseMappedField(name)
+    const field = parseMappedField(name, vocabulary)
     if (isProblem(field)) return field
-    const reserved = reservedProblem(column)
+    const reserved = reservedProblem(column, field)
     if (reserved !== null) return reserved
     const again = map.find((entry) => plainName(entry.column) === plainName(column))
     const rival = field === null ? undefined : map.find((entry) => entry.field === field)
@@ -206,31 +124,47 @@ export function parseColumnMap(said: readonly SaidColumn[]): readonly MappedColu
   return map
 }
 
-function parseMappedField(name: string): Field | null | Problem {
+function parseMappedField(name: string, vocabulary: Vocabulary): Field | null | Problem {
+  const { fields, card } = vocabulary
   const wanted = toLowerAscii(name.trim())
   if (wanted === '' || wanted === 'ignore') return null
-  const field = FIELDS.find((known) => known === wanted)
+  const field = fields.find((known) => known === wanted)
   if (field !== undefined) return field
-  if (isCardColumn(name)) {
+  if (card === null && (isCardColumn(name) || partOf(wanted) !== null)) {
     return {
-      problem: `"${shown(name)}" is a field for card data, which never travels through this program`,
+      problem: `"${shown(name)}" is a field for card data, which is not taken here`,
       remedy: 'use customer_vault_id (a stored card) or request_ref_po_id (an order)',
     }
   }
-  const meant = fieldOf(name) ?? nearestName(name, FIELDS)
+  const meant = fieldOf(name, vocabulary) ?? nearestName(name, fields)
   return {
     problem: `"${shown(name)}" is not a field`,
-    remedy: `${meant === null ? '' : `is ${meant} meant? The `}fields are ${FIELDS.join(', ')}, or ignore`,
+    remedy: `${meant === null ? '' : `is ${meant} meant? The `}fields are ${fields.join(', ')}, or ignore`,
   }
 }
 
-function reservedProblem(column: string): Problem | null {
+/** Which part of a card the field holds; null: none. */
+function partOf(field: string | null): CardPart | null {
+  const parts = [...Object.entries(PAYMENT_CARD), ...Object.entries(VAULT_CARD)] as [CardPart, Field][]
+  return parts.find(([, name]) => name === field)?.[0] ?? null
+}
+
+/** A PIN or a track is no part of a card that is sent. */
+function mayHold(column: string, part: CardPart): boolean {
+  const kinds = cardKindsIn(column)
+  if (part === 'number') return kinds.includes('number')
+  if (part === 'code') return kinds.includes('code') || kinds.includes('check')
+  return kinds.length === 1 && kinds[0] === 'any' && saysExpiry(column)
+}
+
+function reservedProblem(column: string, field: Field | null): Problem | null {
   if (column.trim() === '') {
     return { problem: 'a column without a name cannot be mapped', remedy: 'give the column a name in the file' }
   }
-  if (isCardColumn(column)) {
+  const part = partOf(field)
+  if (isCardColumn(column) && (part === null || !mayHold(column, part))) {
     return {
-      problem: `"${shown(column)}" is a column for card data, which never travels through this program`,
+      problem: `"${shown(column)}" is a column for card data, which is not taken as anything else`,
       remedy: 'take the column out of the file; if it holds something else, rename it there',
     }
   }

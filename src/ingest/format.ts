@@ -15,6 +15,7 @@ import { writeDurably } from '../files/durable.ts'
 import { NotAFile, openFile } from '../files/open-file.ts'
 import { parseColumnMap } from './columns.ts'
 import { readAll } from './csv/bytes.ts'
+import { ANY_FILE } from './vocabulary.ts'
 
 /** What a person says that decides what a file means, as they write it. */
 export interface Format {
@@ -127,7 +128,8 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
   const read = schema.safeParse(content)
   const mistakes = read.success ? [] : read.error.issues.flatMap(issueText)
   const map = Object.entries(read.data?.map ?? {}).map(([column, field]) => ({ column, field: field ?? '' }))
-  const parsed = parseColumnMap(map)
+  // Which of its fields a file may have is asked when one is read.
+  const parsed = parseColumnMap(map, ANY_FILE)
   if (isProblem(parsed)) mistakes.push(`map: ${parsed.problem}; ${parsed.remedy}`)
   if (!read.success) return { mistakes, format: {} }
   const { not_a_card: notACard, ...others } = read.data

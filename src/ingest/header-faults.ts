@@ -6,9 +6,11 @@ import { FIELD_RULES } from '../domain/instruction.ts'
 import { mayHoldPan } from '../domain/pan.ts'
 import { type Problem, shown } from '../domain/problem.ts'
 import { joined, type Text, words } from '../domain/words.ts'
-import { type Field, isResultColumn, isSlipOf, type MappedColumn, namesOf, plainName, squeezed } from './columns.ts'
+import { isResultColumn, isSlipOf, type MappedColumn, namesOf, plainName, squeezed } from './columns.ts'
+import type { CardPart, Field } from './field-names.ts'
 import { LIMITS } from './limits.ts'
 import { type HeaderNeeds, listOf } from './said-columns.ts'
+import { vocabularyOf } from './vocabulary.ts'
 
 export function findTooLarge(written: readonly string[]): Problem | null {
   if (written.length > LIMITS.columns) {
@@ -30,7 +32,7 @@ export function findPanInHeader(written: readonly string[]): Problem | null {
   if (!written.some(isCard)) return null
   return {
     problem: 'the first line holds a card number where the column names should be',
-    remedy: 'card numbers never travel through this program: use customer_vault_id, and put the column names first',
+    remedy: 'put the column names first; for stored cards use customer_vault_id',
   }
 }
 
@@ -90,7 +92,8 @@ export function findMissing(
   meanings: readonly (Field | null)[],
   needs: HeaderNeeds,
 ): Problem<Text> | null {
-  const missing = neededFields(needs).filter((field) => !meanings.includes(field))
+  const has = (field: Field) => meanings.includes(field)
+  const missing = neededFields(needs, has).filter((field) => !has(field))
   if (missing.length === 0) return null
   const unknown = written.filter((name, i) => name.trim() !== '' && meanings[i] === null)
   return {
@@ -132,13 +135,23 @@ function remedyForId(field: Field, what: string): Text {
 }
 
 /** What every row needs, whatever is in it. What only some rows need is asked of those rows. */
-function neededFields({ operation, currency }: HeaderNeeds): readonly Field[] {
+function neededFields({ operation, currency, cards }: HeaderNeeds, has: (field: Field) => boolean): readonly Field[] {
   if (operation === undefined) return ['transaction_type']
   const rules = FIELD_RULES[operation]
+  const { card } = vocabularyOf({ operation, cards })
+  const isNeeded = (field: (typeof asked)[number]) => {
+    if (field === 'request_currency' && currency !== undefined) return false
+    // A file with card numbers may name stored cards in no row.
+    return rules[field] === 'required' || (rules[field] === 'this-or-card' && !(card !== null && has(card.number)))
+  }
   const asked = ['amount', 'request_currency', 'request_ref_po_id', 'customer_vault_id'] as const
-  return asked.filter(
-    (field) => rules[field] === 'required' && (field !== 'request_currency' || currency === undefined),
-  )
+  return [...asked.filter(isNeeded), ...(card !== null && rules.card === 'required' ? neededOf(card, has) : [])]
+}
+
+/** Of a card that every row has: month and year in one column, or in two. */
+function neededOf(card: Readonly<Record<CardPart, Field>>, has: (field: Field) => boolean): readonly Field[] {
+  const { number, code, expiry, month, year } = card
+  return has(expiry) ? [number, code] : [number, month, year, code]
 }
 
 /** The one column whose name is a name of the field, mistyped. */

@@ -4,7 +4,8 @@ import { unguardCell } from '../domain/formula-guard.ts'
 import { isProblem, type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
 import type { Text } from '../domain/words.ts'
 import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './cards/columns.ts'
-import { cardKindsIn, type Field, fieldOf, isRejectColumn, type MappedColumn, plainName, squeezed } from './columns.ts'
+import { cardKindsIn, fieldOf, isRejectColumn, type MappedColumn, plainName, squeezed } from './columns.ts'
+import type { CardPart, Field } from './field-names.ts'
 import { findDirections, findRivals, saysDirection, speaksOfAmount } from './fields/rivals.ts'
 import {
   findDuplicate,
@@ -15,6 +16,7 @@ import {
   findTwoOfOneField,
 } from './header-faults.ts'
 import { type HeaderNeeds, meaningsOf, notCardsIn, saidPlaces } from './said-columns.ts'
+import { cardPartOf, type Vocabulary, vocabularyOf } from './vocabulary.ts'
 
 export interface Header {
   /** Every column as the file names it. */
@@ -33,7 +35,11 @@ export interface Header {
   readonly rivals: readonly string[]
   /** Beside an amount: the places without a meaning here, named or not, whose values may say which way the money goes. */
   readonly beside: readonly number[]
-  /** Columns for card data: they may hold nothing that can be it. */
+  /** Of the kind of file that it is read as. */
+  readonly vocabulary: Vocabulary
+  /** By place: the columns that are read as parts of a card. */
+  readonly cardParts: ReadonlyMap<number, CardPart>
+  /** Other columns for card data: they may hold nothing that can be it. */
   readonly cards: readonly { readonly place: number; readonly kinds: readonly CardKind[] }[]
   /** Columns whose numbers a person says are no card numbers. */
   readonly notCards: readonly number[]
@@ -52,7 +58,8 @@ export interface Header {
 export function parseHeader(names: readonly string[], line: number, needs: HeaderNeeds): Header | StructuralFault {
   const guarded = findResults(names) !== null || names.some(isRejectColumn)
   const written = guarded ? names.map(unguardCell) : names
-  const meanings = meaningsOf(written, needs.map ?? [])
+  const vocabulary = vocabularyOf(needs)
+  const meanings = meaningsOf(written, needs.map ?? [], vocabulary)
   const unreadable = findPanInHeader(written) ?? findTooLarge(written)
   if (unreadable !== null) return refuse(unreadable, { line })
   const refuseNames = (fault: Problem<Text>) => refuse(isMostlyNumbers(written) ? NO_NAMES : fault, { line })
@@ -60,10 +67,9 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
   const places = written.map((_, i) => i)
-  const cards = written
-    .map((name, place) => ({ place, kinds: cardKindsIn(name) }))
-    .filter(({ kinds }) => kinds.length > 0)
-  const cardPlaces = cards.map(({ place }) => place)
+  const cardParts = cardPartsIn(meanings, vocabulary)
+  const cards = otherCardColumns(written, cardParts)
+  const cardPlaces = [...cards.map(({ place }) => place), ...cardParts.keys()]
   const isOurs = (i: number) => {
     const name = plainName(written[i] as string)
     return isRejectColumn(name) || (results !== null && name.startsWith('result_'))
@@ -88,25 +94,46 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     written,
     names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
     fields,
-    mapped: places.flatMap((i) => {
-      const [name, field] = [written[i] as string, meanings[i] ?? null]
-      return field === null || plainName(name) === field ? [] : [{ written: name, field }]
-    }),
+    mapped: mappedIn(written, meanings),
     unknown: namesAt(unknown),
     ignored: namesAt(ignored),
     rivals: namesAt(rivals),
     beside: fields.amount === undefined ? [] : unread.filter((i) => !ignored.includes(i)),
+    vocabulary,
+    cardParts,
     cards,
     notCards,
     doubtful: unknown.flatMap((place) => {
       const meaning = cardMeaningOf(written[place] as string)
       return meaning === null || meaning === 'certain' || notCards.includes(place) ? [] : [{ place, meaning }]
     }),
-    speaksOfCards: cards.length > 0 || namesAt(unknown).some(speaksOfCards),
+    speaksOfCards: cardPlaces.length > 0 || namesAt(unknown).some(speaksOfCards),
     carried: places.filter((i) => !isOurs(i)),
     results,
     guarded,
   }
+}
+
+function mappedIn(written: readonly string[], meanings: readonly (Field | null)[]): Header['mapped'] {
+  return written.flatMap((name, i) => {
+    const field = meanings[i] ?? null
+    return field === null || plainName(name) === field ? [] : [{ written: name, field }]
+  })
+}
+
+function otherCardColumns(written: readonly string[], cardParts: Header['cardParts']): Header['cards'] {
+  return written
+    .map((name, place) => ({ place, kinds: cardKindsIn(name) }))
+    .filter(({ place, kinds }) => kinds.length > 0 && !cardParts.has(place))
+}
+
+function cardPartsIn(meanings: readonly (Field | null)[], vocabulary: Vocabulary): ReadonlyMap<number, CardPart> {
+  return new Map(
+    meanings.flatMap((field, place) => {
+      const part = cardPartOf(field, vocabulary)
+      return part === null ? [] : [[place, part] as const]
+    }),
+  )
 }
 
 function amountIn(
@@ -146,7 +173,7 @@ export function isHeaderAgain({ names, written }: Header, cells: readonly string
 }
 
 /** Whether a record names columns again, but others or in another order: the rows below it would be read wrongly. */
-export function namesColumns({ names, fields }: Header, cells: readonly string[]): boolean {
+export function namesColumns({ names, fields, vocabulary }: Header, cells: readonly string[]): boolean {
   // A row of words with an amount or an id where it belongs is a row.
   const numbers = [fields.amount, fields.request_ref_po_id, fields.customer_vault_id]
   if (numbers.some((place) => isNumberLike(cells[place ?? -1] ?? ''))) return false
@@ -154,7 +181,7 @@ export function namesColumns({ names, fields }: Header, cells: readonly string[]
   const filled = cells.reduce((count, cell) => (cell.trim() === '' ? count : count + 1), 0)
   for (const cell of cells) {
     if (cell.trim() === '') continue
-    if (isName(cell) && (names.squeezed.has(squeezed(cell)) || fieldOf(cell) !== undefined)) known += 1
+    if (isName(cell) && (names.squeezed.has(squeezed(cell)) || fieldOf(cell, vocabulary) !== undefined)) known += 1
     else others += 1
     if (others >= filled / 2) return false
   }

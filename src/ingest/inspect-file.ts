@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { Fault } from '../domain/fault.ts'
+import { assert, Fault } from '../domain/fault.ts'
+import { FIELD_RULES } from '../domain/instruction.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown, spelled } from '../domain/problem.ts'
 import type { FileRefusal } from '../domain/submission.ts'
 import { words } from '../domain/words.ts'
@@ -53,6 +54,7 @@ export async function surveyFile(file: FileHandle, options: ReadingOptions): Pro
 }
 
 async function surveyAny(file: FileHandle, options: ReadingOptions): Promise<Survey | StructuralFault> {
+  assertCardsSaid(options)
   const runKeyGiven = runKeyOf(options) !== null
   const { size } = await file.stat()
   if (size > LIMITS.fileBytes) return refuse(TOO_LARGE)
@@ -65,6 +67,13 @@ async function surveyAny(file: FileHandle, options: ReadingOptions): Promise<Sur
     )
   }
   return found
+}
+
+/** Storing and changing cards takes their details, and only a clock tells whether one has expired. */
+function assertCardsSaid({ operation, cards, nowMs }: ReadingOptions): void {
+  const isTaken = cards === 'taken'
+  assert(isTaken || operation === undefined || FIELD_RULES[operation].card !== 'required', `${operation} takes cards`)
+  assert(!isTaken || nowMs !== undefined, 'cards are taken by a clock')
 }
 
 /** The run key as it stands before references; null where none was given. */
@@ -219,7 +228,7 @@ async function surveyAs(
   patient = false,
 ): Promise<Survey | StructuralFault | 'not-text'> {
   const text = new TextDecoder(encoding).decode(head)
-  const layout = sniffLayout(text, knownWith(options.map ?? []))
+  const layout = sniffLayout(text, knownWith(options))
   if (isProblem(layout)) return refuse(layout, { line: 1 })
   const hash = createHash('sha256')
   const records = readRecords(file, { ...layout, encoding, patient }, hash)

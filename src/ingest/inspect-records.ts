@@ -18,11 +18,16 @@ import { DirectionEvidence } from './fields/direction.ts'
 import { SideEvidence } from './fields/sides.ts'
 import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
+import { type CardsTaken, vocabularyOf } from './vocabulary.ts'
 
 /** What a person says about a file. */
 export interface ReadingOptions {
   /** For every row; a row that says another one is a fault. */
   readonly operation?: Operation | undefined
+  /** Whether rows may have card details; refused where nothing is said. Storing and changing cards needs them taken. */
+  readonly cards?: CardsTaken | undefined
+  /** Epoch milliseconds, where cards are taken: whether one is past its expiry. */
+  readonly nowMs?: number | undefined
   /** For rows that name none. */
   readonly currency?: Currency | undefined
   readonly decimal?: DecimalSign | undefined
@@ -157,14 +162,15 @@ function otherMarks({ fields }: Header, { cells, marks }: CsvRecord, options: Re
 }
 
 /** Where lines stand above the one that names the columns. */
-async function titled(read: CsvRecord, { map }: ReadingOptions, source: Source): Promise<StructuralFault | null> {
-  return titledFault(read, await source.findHeaderBelow(read.line, knownWith(map ?? [])))
+async function titled(read: CsvRecord, options: ReadingOptions, source: Source): Promise<StructuralFault | null> {
+  return titledFault(read, await source.findHeaderBelow(read.line, knownWith(options)))
 }
 
 /** Whether a column of that name would be understood. */
-export function knownWith(map: readonly MappedColumn[]): (column: string) => boolean {
-  const said = new Map(map.map(({ column, field }) => [squeezed(column), field]))
-  return (column) => (said.get(squeezed(column)) ?? fieldOf(column) ?? null) !== null
+export function knownWith(options: Pick<ReadingOptions, 'operation' | 'cards' | 'map'>): (column: string) => boolean {
+  const vocabulary = vocabularyOf(options)
+  const said = new Map((options.map ?? []).map(({ column, field }) => [squeezed(column), field]))
+  return (column) => (said.get(squeezed(column)) ?? fieldOf(column, vocabulary) ?? null) !== null
 }
 
 function findUnseenName({ kinds = [], cells, line }: CsvRecord): StructuralFault | null {

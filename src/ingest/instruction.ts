@@ -1,32 +1,28 @@
 // The cells of a row, or the fields of a message, → an instruction, or everything that is wrong with it.
 
+import { type CardDetails, maskOf } from '../domain/card.ts'
 import { parseExecuteAt } from '../domain/instant.ts'
 import {
+  CUSTOMER_FIELDS,
   DETAIL_FIELDS,
-  type DetailField,
   FIELD_RULES,
-  type FieldRule,
   type Instruction,
+  isVaultOperation,
   type Operation,
   parseOperation,
-  type RuledField,
+  type VaultOperation,
 } from '../domain/instruction.ts'
+import { toLowerAscii } from '../domain/keyword.ts'
 import { type Currency, type Money, parseCurrency } from '../domain/money.ts'
 import { isProblem, type Problem } from '../domain/problem.ts'
 import { type Text, words } from '../domain/words.ts'
-import type { Field } from './columns.ts'
+import { type CardColumns, readTarget } from './card-of-row.ts'
 import { parseMoney, parsePlainDecimal } from './fields/amount.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
 import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
 import { toXtlOrderId } from './fields/xtl-order-id.ts'
-import { kindProblem, marksProblem, type Stored } from './workbook/cell.ts'
-
-/** The text of a field, as written; empty where there is none. */
-type CellOf = (field: Field) => string
-
-/** What a workbook stores in the cell of a field. */
-type StoredOf = (field: Field) => Stored
-const AS_TEXT: Stored = { kind: 'text', marks: [] }
+import { AS_TEXT, type CellOf, type FieldFault, RowReading, type StoredOf } from './row-reading.ts'
+import { kindProblem, marksProblem } from './workbook/cell.ts'
 
 /** What holds for every row alike. */
 export interface Reading {
@@ -36,33 +32,23 @@ export interface Reading {
   readonly accountKey: string
   /** Where moments without an offset are read; null: they are faults. */
   readonly timeZone: string | null
-}
-
-export interface FieldFault extends Problem<Text> {
-  readonly field: Field
+  /** The columns of card details; null: there are none, or they are not taken. */
+  readonly card: CardColumns | null
 }
 
 type Instructed =
-  | { readonly kind: 'instruction'; readonly instruction: Instruction }
+  | {
+      readonly kind: 'instruction'
+      readonly instruction: Instruction
+      /** Of the card that the instruction has the mask of. Whoever takes it sends it at once or lets go of it. */
+      readonly card: CardDetails | null
+    }
   | {
       readonly kind: 'faults'
       readonly faults: readonly FieldFault[]
       /** What the row asks for in money, where that could be read all the same; `unread` where it could not. */
       readonly money: Money | 'unread' | null
     }
-
-/** Where the operation is not known, nothing is missing and nothing is too much; what is there must still be right. */
-const UNRULED: Readonly<Record<RuledField, FieldRule>> = {
-  amount: 'optional',
-  request_currency: 'optional',
-  customer_vault_id: 'optional',
-  request_ref_po_id: 'optional',
-  save_card_on_file: 'optional',
-  xtl_order_id: 'optional',
-  details: 'optional',
-  card: 'optional',
-  customer: 'optional',
-}
 
 /** `reference` is final: trimmed, NFC, with its run key; or what is wrong with it. */
 export function instruct(
@@ -81,7 +67,7 @@ export function instruct(
   row.ruleBy(operation)
   const money = readMoney(row, reading)
   const orderId = row.take('request_ref_po_id', parseGatewayId)
-  const vaultId = row.take('customer_vault_id', parseGatewayId)
+  const { vaultId, card } = readTarget(row, reading.card)
   const saveCardOnFile = row.take('save_card_on_file', parseSaveCard) ?? false
   const xtlGiven = row.take('xtl_order_id', parseXtlOrderId)
   const details = readDetails(row)
@@ -97,13 +83,13 @@ export function instruct(
     money,
     orderId,
     vaultId,
-    card: null,
+    card: card === null ? null : maskOf(card),
     saveCardOnFile,
     xtlOrderId,
     details,
     executeAtMs,
   }
-  return { kind: 'instruction', instruction }
+  return { kind: 'instruction', instruction, card }
 }
 
 /** How much it is cannot be known: the amount is wrong or missing, or has no currency. */
@@ -113,88 +99,8 @@ function hidesAmount(row: RowReading): boolean {
   )
 }
 
-/** Reads the fields of one row by the rules of its operation and gathers every fault on the way. */
-class RowReading {
-  readonly faults: FieldFault[] = []
-  readonly #cellOf: CellOf
-  readonly #storedOf: StoredOf
-  #operation: Operation | null = null
-
-  constructor(cellOf: CellOf, storedOf: StoredOf) {
-    this.#cellOf = cellOf
-    this.#storedOf = storedOf
-  }
-
-  ruleBy(operation: Operation | null): void {
-    this.#operation = operation
-  }
-
-  ruleOf(field: RuledField): FieldRule {
-    return this.#operation === null ? UNRULED[field] : FIELD_RULES[this.#operation][field]
-  }
-
-  fault(field: Field, { problem, remedy }: Problem<Text>): void {
-    this.faults.push({ field, problem, remedy })
-  }
-
-  keep<T>(field: Field, parsed: T | Problem<Text>): T | null {
-    if (!isProblem(parsed)) return parsed
-    this.fault(field, parsed)
-    return null
-  }
-
-  text(field: Field): string {
-    return this.#cellOf(field).trim()
-  }
-
-  stored(field: Field): Stored {
-    return this.#storedOf(field)
-  }
-
-  /** A field that any operation may have. */
-  takeFree<T>(field: Field, parse: (text: string) => T | Problem<Text>): T | null {
-    const text = this.text(field)
-    return text === '' ? null : this.keep(field, kindProblem(field, this.stored(field).kind) ?? parse(text))
-  }
-
-  take<T>(field: Field & RuledField, parse: (text: string) => T | Problem<Text>): T | null {
-    const empty = this.text(field) === ''
-    switch (this.ruleOf(field)) {
-      case 'unused':
-        return null
-      case 'optional':
-        return this.takeFree(field, parse)
-      case 'required':
-      case 'this-or-card':
-        if (empty) this.fault(field, missing(field, this.#operation))
-        return this.takeFree(field, parse)
-      case 'forbidden':
-        if (!empty) this.fault(field, forbidden(field, this.#operation))
-        return null
-    }
-  }
-}
-
-function missing(field: Field, operation: Operation | null): Problem {
-  const what =
-    field === 'request_ref_po_id' ? "the gateway's id of the earlier transaction, not an order number" : `the ${field}`
-  return { problem: `is empty, and ${operation} needs it`, remedy: `write ${what}` }
-}
-
-function forbidden(field: Field, operation: Operation | null): Problem {
-  if (field === 'request_ref_po_id' && operation === 'CAPTURE') {
-    return {
-      problem: 'names an order, and CAPTURE is a sale, which makes a new one',
-      remedy: 'to capture an authorization write CAUTH; for a sale leave this empty',
-    }
-  }
-  return {
-    problem: `has a value, and ${operation} takes none`,
-    remedy: `leave it empty, or write the operation that is meant in transaction_type`,
-  }
-}
-
 function parseOperationCell(cell: string, declared: Operation | null): Operation | Problem<Text> {
+  if (declared !== null && isVaultOperation(declared)) return vaultOperationCell(cell, declared)
   if (cell.trim() === '') {
     return declared ?? { problem: 'is empty', remedy: 'write CAPTURE (a sale), AUTH, CAUTH, REFUND or CANCEL' }
   }
@@ -214,8 +120,19 @@ function parseOperationCell(cell: string, declared: Operation | null): Operation
   return operation
 }
 
+/** A file is declared to be of the vault; a row that says something else was made for something else. */
+function vaultOperationCell(cell: string, declared: VaultOperation): Operation | Problem<Text> {
+  const word = toLowerAscii(cell.trim())
+  if (word === '' || `vault_${word.replace(/^vault_/, '')}` === toLowerAscii(declared)) return declared
+  return {
+    problem: `says something else than ${declared}, which the whole file was declared to be`,
+    remedy: 'take the row out, or the column if it means something else',
+  }
+}
+
 /** The currency is asked for wherever an amount is; a wrong one is a fault even where there is no amount. */
 function readMoney(row: RowReading, reading: Reading): Money | null {
+  if (row.ruleOf('amount') === 'forbidden') return row.take('amount', () => null)
   const currencyGiven = row.text('request_currency') !== ''
   const currency = row.takeFree('request_currency', parseCurrencyCell) ?? (currencyGiven ? null : reading.currency)
   // A number cell is written by this program, with a point; what people wrote follows the sign of their file.
@@ -259,9 +176,12 @@ function parseDetail(text: string): string | Problem {
 }
 
 function readDetails(row: RowReading): Instruction['details'] {
-  const details: Partial<Record<DetailField, string>> = {}
-  if (row.ruleOf('details') === 'unused') return details
-  for (const field of DETAIL_FIELDS) {
+  const details: { -readonly [K in keyof Instruction['details']]: string } = {}
+  const taken = [
+    ...(row.ruleOf('details') === 'unused' ? [] : DETAIL_FIELDS),
+    ...(row.ruleOf('customer') === 'unused' ? [] : CUSTOMER_FIELDS),
+  ]
+  for (const field of taken) {
     const value = row.takeFree(field, parseDetail)
     if (value !== null) details[field] = value
   }

@@ -3,15 +3,17 @@
 import * as z from 'zod'
 import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
 import { assert } from '../domain/fault.ts'
-import { DETAIL_FIELDS, OPERATIONS } from '../domain/instruction.ts'
+import { DETAIL_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
 import type { ParsedMessage } from '../domain/message.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, spelled } from '../domain/problem.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
-import { type Field, isCardColumn } from './columns.ts'
+import { isCardColumn } from './columns.ts'
+import type { Field } from './field-names.ts'
 import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './fields/reference.ts'
-import { type FieldFault, instruct } from './instruction.ts'
+import { instruct } from './instruction.ts'
 import { LIMITS } from './limits.ts'
+import type { FieldFault } from './row-reading.ts'
 
 const text = (description: string) => z.string().describe(description)
 const details = Object.fromEntries(DETAIL_FIELDS.map((field) => [field, z.string().max(255).optional()])) as Record<
@@ -30,7 +32,7 @@ const SCHEMA = z
       .regex(/^[^/]+$/)
       .optional(),
     transaction_type: z
-      .enum(OPERATIONS)
+      .enum(TRANSACTION_TYPES)
       .describe('CAPTURE is a sale, CAUTH captures an authorization; REFUND, CANCEL and CAUTH name an order.'),
     amount: text('Plain decimal in units of the currency, never a JSON number.')
       .regex(/^\d+(\.\d+)?$/)
@@ -74,13 +76,15 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
   const given = parseReference(message.reference)
   const own = given === '' ? { problem: 'is empty', remedy: 'write the reference' } : given
   const reference = isProblem(own) || isProblem(runKey) ? own : withRunKey(own, runKey)
-  const cellOf = (field: Field) => message[field] ?? ''
+  const fields: Readonly<Record<string, unknown>> = message
+  const cellOf = (field: Field) => String(fields[field] ?? '')
   const reading = {
     operation: null,
     currency: null,
     decimal: '.',
     accountKey: accountKey ?? '',
     timeZone: null,
+    card: null,
   } as const
   const read = instruct(cellOf, reference, reading)
   if (read.kind === 'faults') reasons.push(...read.faults.map(faultReason))
@@ -121,7 +125,8 @@ interface Withheld {
 }
 
 const HOLDS_CARDS: Withheld = {
-  reason: 'holds card data, which never travels through this program: use customer_vault_id',
+  reason:
+    'holds card data, which is not taken in messages: use customer_vault_id, or write the rows into a file and run it in the foreground',
   withheld: 'it held card data',
 }
 

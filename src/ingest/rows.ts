@@ -1,70 +1,53 @@
 // The second reading of a file: its rows as instructions or faults, a few hundred at a time.
 
-import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import type { DraftRow, RowFault } from '../domain/draft.ts'
-import { Fault } from '../domain/fault.ts'
-import { unguardCell } from '../domain/formula-guard.ts'
 import { isProblem, type Problem, shown, spelled } from '../domain/problem.ts'
 import type { Spelling } from '../domain/words.ts'
-import type { Field } from './columns.ts'
+import { keptOfCard } from './cards/kept.ts'
+import type { Seals } from './cards/seals.ts'
 import { unquoted } from './csv/quotes.ts'
-import { type CsvRecord, readRecords } from './csv/records.ts'
+import type { CsvRecord } from './csv/records.ts'
+import type { Field } from './field-names.ts'
 import { isMarkedAsText, MARKED_AS_TEXT } from './fields/identifier.ts'
 import { derivedReferences, parseReference, unreadReference, withRunKey } from './fields/reference.ts'
-import { type Header, isHeaderAgain } from './header.ts'
+import type { Header } from './header.ts'
 import { runKeyOf, type Survey } from './inspect-file.ts'
 import { findStructuralFault, type ReadingOptions } from './inspect-records.ts'
-import { type FieldFault, instruct, type Reading } from './instruction.ts'
-import { kindProblem, type Stored } from './workbook/cell.ts'
-import { openWorkbook } from './workbook/workbook.ts'
+import { instruct, type Reading } from './instruction.ts'
+import { changed, readAgain } from './read-again.ts'
+import { cardColumnsOf, fieldsIn, storedIn } from './row-cells.ts'
+import type { FieldFault } from './row-reading.ts'
+import { kindProblem } from './workbook/cell.ts'
 
 const ROWS_AT_ONCE = 500
 
 /**
  * Every row of the surveyed file, in file order. Throws a fault at the latest after the last row when the bytes are not
- * those of the survey: whatever was made of the rows until then must be thrown away.
+ * those of the survey: whatever was made of the rows until then must be thrown away. `seals`: of its card rows, for the
+ * reading that gives their cards.
  */
 export async function* readRows(
   file: FileHandle,
   survey: Survey,
   options: ReadingOptions,
+  seals: Seals | null = null,
 ): AsyncGenerator<readonly DraftRow[]> {
   const toRow = rowReader(survey, options)
   const again = await readAgain(file, survey)
+  seals?.begin(survey.rows)
   let chunk: DraftRow[] = []
-  let rowNo = -1
-  for await (const read of again.records) {
-    if (read.kind !== 'record') throw changed()
-    // The header, which the survey has, and where files were pasted together the header again.
-    if (rowNo >= 0 && isHeaderAgain(survey.header, read.cells)) continue
-    rowNo += 1
-    if (rowNo === 0) continue
-    if (findStructuralFault(survey.header, read, rowNo, survey.cards.forms) !== null) throw changed()
-    chunk.push(toRow(read, rowNo))
+  for await (const { record, rowNo } of again.rows) {
+    if (findStructuralFault(survey.header, record, rowNo, survey.cards.forms) !== null) throw changed()
+    seals?.add(rowNo, record)
+    chunk.push(toRow(record, rowNo))
     if (chunk.length < ROWS_AT_ONCE) continue
     yield chunk
     chunk = []
   }
   if (again.sha256() !== survey.sha256) throw changed()
+  seals?.finish()
   if (chunk.length > 0) yield chunk
-}
-
-async function readAgain(file: FileHandle, survey: Survey) {
-  if (survey.sheet === null) {
-    const hash = createHash('sha256')
-    return { records: readRecords(file, survey, hash), sha256: () => hash.digest('hex') }
-  }
-  const workbook = await openWorkbook(file, survey.sheet)
-  if (workbook.kind === 'refused') throw changed()
-  return { records: workbook.records(), sha256: () => workbook.sha256 }
-}
-
-function changed(): Fault {
-  return new Fault(
-    'refused',
-    'The file changed while it was read, so what was checked is not known; nothing was recorded, nothing was sent. Run it again when the file is complete.',
-  )
 }
 
 function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord, rowNo: number) => DraftRow {
@@ -78,12 +61,11 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     decimal,
     accountKey: options.accountKey,
     timeZone: options.timeZone ?? null,
+    card: cardColumnsOf(header, options),
   }
   return (record, rowNo) => {
-    const cells = header.guarded ? record.cells.map(unguardCell) : record.cells
-    const cellOf = (field: Field) => unquoted(cells[header.fields[field] ?? -1] ?? '')
+    const { cells, cellOf, storedOf } = fieldsIn(header, record)
     const derived = withRunKey(derivedOf(rowNo), runKey)
-    const storedOf = (field: Field) => storedIn(record, header.fields[field] ?? -1)
     const given = damagedReference(header, record) ?? givenReference(header, cells, cellOf, runKey)
     const reference = given ?? derived
     const read = instruct(cellOf, reference, reading, storedOf)
@@ -96,6 +78,8 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       rowNo,
       line: record.line,
       cells: header.carried.map((i) => {
+        const part = header.cardParts.get(i)
+        if (part !== undefined) return keptOfCard(part, unquoted(cells[i] ?? ''))
         const cell = i === header.fields.amount ? amountCell(cells, record, i, decimal) : (cells[i] ?? '')
         return read.kind === 'faults' && isDamaged(i, record, read.faults) ? marked(cell) : cell
       }),
@@ -106,10 +90,6 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       cameFrom: cameFrom(header, cells),
     }
   }
-}
-
-function storedIn({ kinds, marks }: CsvRecord, place: number): Stored {
-  return { kind: kinds?.[place] ?? 'text', marks: marks?.[place] ?? [] }
 }
 
 type IsDamaged = (place: number, record: CsvRecord, faults: readonly FieldFault[]) => boolean
@@ -186,11 +166,13 @@ function toRowFault(
 ): RowFault {
   const place = field === 'reference' && header.results !== null ? header.results.reference : header.fields[field]
   const cell = place === undefined ? undefined : record.cells[place]
+  const part = header.cardParts.get(place ?? -1)
+  const kept = part === undefined ? cell : keptOfCard(part, unquoted(cell ?? ''))
   return {
     rowNo,
     line: record.line,
     column: place === undefined ? field : (header.written[place] ?? field).trim(),
-    value: cell === undefined || cell === '' ? null : shown(cell),
+    value: kept === undefined || kept === '' ? null : shown(kept),
     ...spelled(fault, spelling),
   }
 }

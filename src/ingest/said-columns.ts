@@ -4,19 +4,26 @@ import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { type Problem, shown } from '../domain/problem.ts'
 import { type SettingName, type Text, words } from '../domain/words.ts'
-import { type Field, fieldOf, type MappedColumn, nearestName, plainName, squeezed } from './columns.ts'
+import { fieldOf, type MappedColumn, nearestName, plainName, squeezed } from './columns.ts'
+import type { Field } from './field-names.ts'
+import { type CardsTaken, cardPartOf, type Vocabulary } from './vocabulary.ts'
 
 export interface HeaderNeeds {
   readonly operation?: Operation | undefined
   readonly currency?: Currency | undefined
+  readonly cards?: CardsTaken | undefined
   /** What a person said of columns; it goes before what their names say. */
   readonly map?: readonly MappedColumn[] | undefined
   readonly notCards?: readonly string[] | undefined
 }
 
 /** By place: the field that the column is read as; null where it is carried through only. */
-export function meaningsOf(written: readonly string[], map: readonly MappedColumn[]): (Field | null)[] | Problem<Text> {
-  const meanings = written.map((name) => fieldOf(name) ?? null)
+export function meaningsOf(
+  written: readonly string[],
+  map: readonly MappedColumn[],
+  vocabulary: Vocabulary,
+): (Field | null)[] | Problem<Text> {
+  const meanings = written.map((name) => fieldOf(name, vocabulary) ?? null)
   const said = new Map<number, Field | null>()
   for (const { column, field } of map) {
     const place = placeOf(column, written)
@@ -34,7 +41,17 @@ export function meaningsOf(written: readonly string[], map: readonly MappedColum
       if (field !== null && !said.has(i) && meanings[i] === field && plainName(name) !== field) meanings[i] = null
     }
   }
-  return meanings
+  return withNumber(meanings, said, vocabulary)
+}
+
+/** Without the number of a card a code may be that of a door, and an expiry that of a voucher. */
+function withNumber(
+  meanings: (Field | null)[],
+  said: ReadonlyMap<number, Field | null>,
+  vocabulary: Vocabulary,
+): (Field | null)[] {
+  if (vocabulary.card === null || meanings.includes(vocabulary.card.number)) return meanings
+  return meanings.map((field, place) => (cardPartOf(field, vocabulary) === null || said.has(place) ? field : null))
 }
 
 /** By its name as written; where no column has it, by the name that differs in blanks, accents and the like only. */
@@ -91,7 +108,7 @@ export function notCardsIn(
     if (cards.includes(place))
       return {
         problem: words`${{ set: 'not-a-card', to: null }} names the column "${shown(column)}", whose name says that it is for card data`,
-        remedy: 'take the column out of the file; card data never travels through this program',
+        remedy: 'take the column out of the file, or leave it empty',
       }
     places.push(place)
   }

@@ -97,10 +97,14 @@ function actText(act: Act): string {
       return 'init'
     case 'list-doubts':
       return act.toFile ? 'in-doubt list --out FILE' : 'in-doubt list'
+    case 'run-file':
+      return 'run FILE'
     case 'save-format':
       return `check FILE … --save-format ${act.name}`
     case 'show-history':
       return `history ${act.reference}`
+    case 'use-vault':
+      return `vault ${act.to} FILE`
     case 'write-results':
       return `results ${act.batchId ?? 'BATCH'} --out ${act.as === 'csv' ? 'NAME.csv' : 'FILE'}`
   }

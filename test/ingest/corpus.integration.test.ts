@@ -98,7 +98,7 @@ const CASES: readonly Case[] = [
     file: 'card-number-as-title',
     fact: 'a card number above the column names is told before the title is',
     refused:
-      'line 1: the first line holds a card number where the column names should be. card numbers never travel through this program: use customer_vault_id, and put the column names first',
+      'line 1: the first line holds a card number where the column names should be. put the column names first; for stored cards use customer_vault_id',
   },
   {
     file: 'empty',
@@ -611,7 +611,7 @@ const CASES: readonly Case[] = [
     file: 'card-column',
     fact: 'a filled column for card data refuses the file, in any language',
     refused:
-      'line 2, Kartennummer: holds card data, which never travels through this program. use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty or masked',
+      'line 2, Kartennummer: holds card data, which is not taken here. use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty or masked; sales and authorizations with card details are sent by tranche run FILE; cards are stored by tranche vault create FILE',
   },
   {
     file: 'moments',

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parseColumnMap } from '../../src/ingest/columns.ts'
 import { readFormat, writeFormat } from '../../src/ingest/format.ts'
+import { vocabularyOf } from '../../src/ingest/vocabulary.ts'
 
 let dir: string
 beforeEach(async () => {
@@ -45,6 +47,15 @@ describe('a saved format', () => {
       ].join('\n'),
     )
     expect(await readFormat(dir, 'shop', 'bank')).toEqual(FORMAT)
+  })
+
+  test('may say which columns are the parts of a card; whether they are taken is asked with each file', async () => {
+    const map = ['Nummer=pmt_numb', 'Kunde=first_name', 'Monat=card_exp_mm']
+    await writeFormat(dir, 'shop', 'bank', { map })
+    expect((await readFormat(dir, 'shop', 'bank')).map).toEqual(map)
+    const said = map.map((text) => ({ column: text.split('=')[0] ?? '', field: text.split('=')[1] ?? '' }))
+    expect(parseColumnMap(said.slice(0, 1))).toMatchObject({ problem: expect.stringContaining('is not taken here') })
+    expect(parseColumnMap(said.slice(0, 1), vocabularyOf({ cards: 'taken' }))).toEqual(said.slice(0, 1))
   })
 
   test('replaces an older one whole, and leaves nothing else behind', async () => {

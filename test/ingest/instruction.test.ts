@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import { AMBIGUOUS } from '../../src/ingest/fields/decimal-sign.ts'
-import { type FieldFault, instruct, type Reading } from '../../src/ingest/instruction.ts'
+import { instruct, type Reading } from '../../src/ingest/instruction.ts'
+import type { FieldFault } from '../../src/ingest/row-reading.ts'
 
-const READING: Reading = { operation: null, currency: null, decimal: '.', accountKey: 'account', timeZone: null }
+const READING: Reading = {
+  operation: null,
+  currency: null,
+  decimal: '.',
+  accountKey: 'account',
+  timeZone: null,
+  card: null,
+}
 
 function read(cells: Partial<Record<string, string>>, reading: Partial<Reading> = {}) {
   return instruct((field) => cells[field] ?? '', cells.reference ?? 'R1', { ...READING, ...reading })

@@ -114,6 +114,12 @@ describe('a message is refused', () => {
     expect(JSON.stringify(read)).not.toMatch(/1111|123/)
   })
 
+  test('with card details, which are sent from a file, and with an operation of the vault', () => {
+    const { reasons } = parse({ ...CAPTURE, pmt_numb: 'x' }) as { reasons: readonly string[] }
+    expect(reasons[0]).toMatch(/^holds card data.*write the rows into a file and run it in the foreground$/)
+    expect(parse({ ...CAPTURE, transaction_type: 'VAULT_DELETE' }).kind).toBe('refused')
+  })
+
   test('an id in odd groups is an id, and anything else in odd groups may be a card number', () => {
     const odd = '41111111 11111111'
     expect(parse({ ...CAPTURE, reference: odd }).kind).toBe('message')

@@ -47,6 +47,10 @@ const TLS_MET = 'test/gateway/tls.integration.test.ts'
 const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/throttle/pacer.test.ts'
 const MESSAGE = 'test/ingest/message.test.ts'
+const CARD_ROWS = 'test/ingest/cards/card-rows.integration.test.ts'
+const CARD_KEPT = 'test/ingest/cards/kept.test.ts'
+const CARD_FIELDS = 'test/ingest/fields/card.test.ts'
+const CARD_READER = 'test/ingest/cards/reader.integration.test.ts'
 const TAKING = 'test/processors/take-message.test.ts'
 const INBOX = 'test/inbox/folder.integration.test.ts'
 const INBOX_PASS = 'test/processors/work-inbox.integration.test.ts'
@@ -3048,7 +3052,7 @@ export const GUARDS: readonly Guard[] = [
   // ─────────────────────────────────────────────── Workbooks in, and the forms of results
   {
     name: 'a cell that a workbook stores otherwise than as text is no id and no moment',
-    file: 'src/ingest/instruction.ts',
+    file: 'src/ingest/row-reading.ts',
     guard: 'kindProblem(field, this.stored(field).kind) ?? ',
     without: '',
     tests: [WORKBOOK],
@@ -3238,8 +3242,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a card number whose last digits are zeros is seen under merged cells',
     file: 'src/ingest/cards/record.ts',
-    guard: " || kind === 'stale' || kind === 'covered'",
-    without: '',
+    guard: ", 'stale', 'covered'])",
+    without: '])',
     tests: [UNSEEN],
   },
   {
@@ -3462,8 +3466,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a card number whose last digit a spreadsheet lost refuses the file',
     file: 'src/ingest/cards/record.ts',
-    guard: "(kind === 'number' || kind === 'rescaled' || ",
-    without: '(',
+    guard: "new Set(['number', 'rescaled', ",
+    without: 'new Set([',
     tests: [WORKBOOK],
   },
   {
@@ -4035,5 +4039,167 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (this.#budget.leftElements < 0) throw tooManyElements()',
     without: '',
     tests: [WORKBOOK],
+  },
+  // ─────────────────────────────────────────────── Rows with card details
+  {
+    name: 'cards: they are taken only where that was said',
+    file: 'src/ingest/vocabulary.ts',
+    guard: "cards === 'taken' && ",
+    without: '',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: an operation that no card is sent with takes no column of cards',
+    file: 'src/ingest/vocabulary.ts',
+    guard: "FIELD_RULES[operation].card !== 'forbidden'",
+    without: 'operation.length > 0',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: parts of a card without its number are not read as such',
+    file: 'src/ingest/said-columns.ts',
+    guard: 'cardPartOf(field, vocabulary) === null || said.has(place) ? field : null',
+    without: 'field',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: a PIN or a track is never mapped to a part of a card',
+    file: 'src/ingest/columns.ts',
+    guard: '(part === null || !mayHold(column, part))',
+    without: 'part === null',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: a card number is refused in every column but its own',
+    file: 'src/ingest/cards/evidence.ts',
+    guard: "this.#header.cardParts.get(place) !== 'number'",
+    without: '!this.#header.cardParts.has(place)',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: the number is masked in what is kept of a row',
+    file: 'src/ingest/rows.ts',
+    guard: "        if (part !== undefined) return keptOfCard(part, unquoted(cells[i] ?? ''))\n",
+    without: '',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: a fault quotes no cell of a card',
+    file: 'src/ingest/rows.ts',
+    guard: "part === undefined ? cell : keptOfCard(part, unquoted(cell ?? ''))",
+    without: 'cell',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: of a code nothing is kept',
+    file: 'src/ingest/cards/kept.ts',
+    guard: "    case 'code':\n      return ''\n",
+    without: "    case 'code':\n      return text\n",
+    tests: [CARD_KEPT],
+  },
+  {
+    name: 'cards: digits that are no expiry are not kept as one',
+    file: 'src/ingest/cards/kept.ts',
+    guard: 'isExpiryPart(part, text) ? cell : starsFor(text)',
+    without: 'cell',
+    tests: [CARD_KEPT],
+  },
+  {
+    name: 'cards: a long wrong number may have its code behind it',
+    file: 'src/ingest/cards/kept.ts',
+    guard: "length > WITHOUT_CODE && isProblem(parseCardNumber(text)) ? '' : digits.slice(-4)",
+    without: 'digits.slice(-4)',
+    tests: [CARD_KEPT],
+  },
+  {
+    name: 'cards: a row means a stored card or a card, never both',
+    file: 'src/ingest/card-of-row.ts',
+    guard: "  if (namesStored && hasCard) row.fault('customer_vault_id', TWO_CARDS)\n  else if",
+    without: '  if',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: a row has a card or the id of one',
+    file: 'src/ingest/card-of-row.ts',
+    guard: "  else if (!hasCard) row.fault('customer_vault_id', noCard(columns))\n",
+    without: '',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: a row that names an order takes no card',
+    file: 'src/ingest/card-of-row.ts',
+    guard: '    if (filled !== undefined) row.fault(filled, NOT_SENT)\n',
+    without: '',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: a vault file takes no amount',
+    file: 'src/domain/instruction.ts',
+    guard: "  amount: 'forbidden',\n",
+    without: "  amount: 'unused',\n",
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: a vault file names no order',
+    file: 'src/domain/instruction.ts',
+    guard: "\n  request_ref_po_id: 'forbidden',\n",
+    without: "\n  request_ref_po_id: 'unused',\n",
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: the check digit of a number fits',
+    file: 'src/ingest/fields/card.ts',
+    guard: 'if (passesLuhn(digits)) return digits',
+    without: "if (digits !== '') return digits",
+    tests: [CARD_FIELDS],
+  },
+  {
+    name: 'cards: a number that a spreadsheet cut off is none',
+    file: 'src/ingest/fields/card.ts',
+    guard: '  if (isCutOff(digits, kind)) return CUT_OFF\n',
+    without: '',
+    tests: [CARD_FIELDS],
+  },
+  {
+    name: 'cards: a code is as long as those of its issuer',
+    file: 'src/ingest/fields/card.ts',
+    guard: 'const least = isAmericanExpress ? 4 : 3',
+    without: 'const least = 3',
+    tests: [CARD_FIELDS],
+  },
+  {
+    name: 'cards: an expiry is not past',
+    file: 'src/ingest/fields/card.ts',
+    guard: "  if (months < 0) return { problem: 'is past', remedy: 'ask the customer for the new card' }\n",
+    without: '',
+    tests: [CARD_FIELDS],
+  },
+  {
+    name: 'cards: an expiry is not further ahead than cards are good',
+    file: 'src/ingest/fields/card.ts',
+    guard: 'months > YEARS_MOST * 12',
+    without: 'months > 1e9',
+    tests: [CARD_FIELDS],
+  },
+  {
+    name: 'cards: a row that was read again is the row that was checked',
+    file: 'src/ingest/cards/reader.ts',
+    guard: '    if (!this.#seals.fits(rowNo, record)) return this.#giveUp()\n',
+    without: '',
+    tests: [CARD_READER],
+  },
+  {
+    name: 'cards: a file that was changed gives no card any more',
+    file: 'src/ingest/cards/reader.ts',
+    guard: '    this.#isChanged = true\n',
+    without: '',
+    tests: [CARD_READER],
+  },
+  {
+    name: 'cards: only a reading that came to its end is compared with',
+    file: 'src/ingest/cards/seals.ts',
+    guard: 'return this.#isWhole && ',
+    without: 'return ',
+    tests: [CARD_READER],
   },
 ]

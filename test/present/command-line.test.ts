@@ -20,6 +20,8 @@ describe('the command line spells', () => {
     [{ act: 'diagnose', look: 'usual' }, 'tranche doctor'],
     [{ act: 'list-doubts', toFile: false }, 'tranche in-doubt list'],
     [{ act: 'list-doubts', toFile: true }, 'tranche in-doubt list --out FILE'],
+    [{ act: 'run-file' }, 'tranche run FILE'],
+    [{ act: 'use-vault', to: 'create' }, 'tranche vault create FILE'],
     [{ act: 'save-format', name: 'shop' }, 'tranche check FILE … --save-format shop'],
     [{ act: 'show-history', reference: 'R-1' }, 'tranche history R-1'],
     [{ act: 'write-results', batchId: 'B1', as: 'any' }, 'tranche results B1 --out FILE'],

@@ -160,6 +160,11 @@ function wordsOf(column: string): readonly string[] {
   )
 }
 
+/** Whether the name says that something ends: a card, among others. */
+export function saysExpiry(column: string): boolean {
+  return column.length <= NAME_CHARACTERS && wordsOf(column).some((name) => FIELDS.test(name) || EXPIRIES.test(name))
+}
+
 /** Whether the name shows that cards are spoken of in the file. */
 export function speaksOfCards(column: string): boolean {
   return wordsOf(column.slice(0, NAME_CHARACTERS)).some((name) => SPEAKS_OF_CARDS.test(name) || isCertain(name))
@@ -247,7 +252,7 @@ export class DoubtfulColumns {
       const column = this.#header.written[place] ?? ''
       return refuse(
         {
-          problem: `${SAYS[meaning]}, which never travel through this program`,
+          problem: `${SAYS[meaning]}, which are not taken there`,
           remedy: text`take the column out of the file; if it holds something else, give it a name that says so${{ set: 'not-a-card', to: shown(column), lead: ', or say so with ' }}`,
         },
         { code: 'card-data', column, ...first },

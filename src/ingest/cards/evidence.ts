@@ -74,7 +74,8 @@ export class CardEvidence {
 
   see(record: CsvRecord, rowNo: number): void {
     for (const [place, cell] of record.cells.entries())
-      for (const found of candidatesIn(cell)) this.#count(place, formOf(found), found, record, rowNo)
+      if (this.#header.cardParts.get(place) !== 'number')
+        for (const found of candidatesIn(cell)) this.#count(place, formOf(found), found, record, rowNo)
     this.#seeParted(record, rowNo)
   }
 

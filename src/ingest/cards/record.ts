@@ -2,10 +2,12 @@
 
 import { isRoundedPan } from '../../domain/card-number.ts'
 import { holdsCardSecret } from '../../domain/card-secrets.ts'
-import { refuse, type StructuralFault } from '../../domain/problem.ts'
+import { type Problem, refuse, type StructuralFault, shown } from '../../domain/problem.ts'
+import { type Text, words } from '../../domain/words.ts'
 import type { CsvRecord } from '../csv/records.ts'
+import type { Field } from '../field-names.ts'
 import type { Header } from '../header.ts'
-import { canBe } from './columns.ts'
+import { type CardKind, canBe } from './columns.ts'
 import { holdsOtherPan } from './evidence.ts'
 
 /** `passed`: forms of numbers that the whole file has shown to be no card numbers; null: that is not known yet. */
@@ -16,47 +18,60 @@ export function findCardData(
   passed: ReadonlySet<string> | null,
 ): StructuralFault | null {
   const at = (i: number) => ({ code: 'card-data' as const, rowNo, line: record.line, column: header.written[i] ?? '' })
-  const filled = header.cards.find(({ place, kinds }) => canBe(kinds, record.cells[place] ?? ''))?.place
-  if (filled !== undefined) {
-    return refuse(
-      {
-        problem: 'holds card data, which never travels through this program',
-        remedy:
-          'use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty or masked',
-      },
-      at(filled),
-    )
-  }
+  const filled = header.cards.find(({ place, kinds }) => canBe(kinds, record.cells[place] ?? ''))
+  if (filled !== undefined) return refuse(inOtherColumn(header, filled), at(filled.place))
+  const isNumber = (i: number) => header.cardParts.get(i) === 'number'
   const rounded =
     record.kinds?.findIndex(
-      (kind, i) =>
-        (kind === 'number' || kind === 'rescaled' || kind === 'stale' || kind === 'covered') &&
-        isRoundedPan(record.cells[i] ?? ''),
+      (kind, i) => NUMBER_KINDS.has(kind) && !isNumber(i) && isRoundedPan(record.cells[i] ?? ''),
     ) ?? -1
-  if (rounded !== -1) {
-    return refuse(
-      {
-        problem: 'holds a number that may be a card number whose last digits the spreadsheet has made zeros',
-        remedy:
-          'if it is one, remove it from the file, and from wherever the file came from; if not, format the column as Text and fill it again from the source',
-      },
-      at(rounded),
-    )
-  }
+  if (rounded !== -1) return refuse(ROUNDED, at(rounded))
   const secret = record.cells.findIndex(holdsCardSecret)
-  if (secret !== -1) {
-    return refuse(
-      {
-        problem: 'holds the security code or the magnetic track of a card, which may never be kept',
-        remedy: 'remove it from the file, and from wherever the file came from',
-      },
-      at(secret),
-    )
+  if (secret !== -1) return refuse(SECRET, at(secret))
+  const pan = passed === null ? -1 : record.cells.findIndex((cell, i) => !isNumber(i) && holdsOtherPan(cell, passed))
+  return pan === -1 ? null : refuse(NUMBER, at(pan))
+}
+
+const NUMBER_KINDS: ReadonlySet<string> = new Set(['number', 'rescaled', 'stale', 'covered'])
+const ROUNDED: Problem = {
+  problem: 'holds a number that may be a card number whose last digits the spreadsheet has made zeros',
+  remedy:
+    'if it is one, remove it from the file, and from wherever the file came from; if not, format the column as Text and fill it again from the source',
+}
+const SECRET: Problem = {
+  problem: 'holds the security code or the magnetic track of a card, which may never be kept',
+  remedy: 'remove it from the file, and from wherever the file came from',
+}
+const NUMBER: Problem = {
+  problem: 'holds a card number',
+  remedy: 'remove it from the file, and from wherever the file came from',
+}
+
+type CardColumn = Header['cards'][number]
+
+/** A column that is for card data by its name and is not read as a part of a card. */
+function inOtherColumn({ vocabulary, written }: Header, { place, kinds }: CardColumn): Problem<Text> {
+  if (vocabulary.card === null) return NOT_TAKEN
+  const field = meantBy(kinds, vocabulary.card)
+  const column = shown(written[place] ?? '').trim()
+  return {
+    problem: 'holds card data and is not read as a part of a card',
+    remedy:
+      field === null
+        ? 'take the column out of the file, or leave it empty'
+        : words`leave it empty, or name it ${field}${{ set: 'map', column, field, lead: ', or say ' }}`,
   }
-  const pan = passed === null ? -1 : record.cells.findIndex((cell) => holdsOtherPan(cell, passed))
-  if (pan === -1) return null
-  return refuse(
-    { problem: 'holds a card number', remedy: 'remove it from the file, and from wherever the file came from' },
-    at(pan),
-  )
+}
+
+/** What the name does not say is not proposed: it may be a PIN. */
+function meantBy(kinds: readonly CardKind[], card: NonNullable<Header['vocabulary']['card']>): Field | null {
+  if (kinds.includes('number')) return card.number
+  return kinds.includes('code') ? card.code : null
+}
+
+const TO_RUN = { act: 'run-file', lead: '; sales and authorizations with card details are sent by ' } as const
+const TO_STORE = { act: 'use-vault', to: 'create', lead: '; cards are stored by ' } as const
+const NOT_TAKEN: Problem<Text> = {
+  problem: 'holds card data, which is not taken here',
+  remedy: words`use customer_vault_id (a stored card) or request_ref_po_id (an order), and leave card columns empty or masked${TO_RUN}${TO_STORE}`,
 }

@@ -10,7 +10,8 @@ const SPREADSHEET_DIGITS = 15
 /** Far above any id; keeps a runaway cell out of the ledger. */
 const MAX_ID_DIGITS = 40
 
-const AS_TEXT = 'format the column as Text in the spreadsheet, fill it again from the source, and export the file again'
+export const AS_TEXT =
+  'format the column as Text in the spreadsheet, fill it again from the source, and export the file again'
 
 export const FORMULA_LIKE: Problem = {
   problem: 'begins with a character that a spreadsheet takes for a formula, or with a control character',
@@ -69,7 +70,7 @@ export function unseenProblem(text: string): Problem | null {
 }
 
 /** `1.23457E+12`, `1,23457E12`: what a spreadsheet makes of a long number. */
-function isScientific(text: string): boolean {
+export function isScientific(text: string): boolean {
   return /^\d+(?:[.,]\d+)?E[+-]?\d+$/i.test(text)
 }
 

@@ -2,7 +2,8 @@
 
 import { type Problem, shown } from '../../domain/problem.ts'
 import { joined, type Text, type Words, words } from '../../domain/words.ts'
-import { type Field, plainName } from '../columns.ts'
+import { plainName } from '../columns.ts'
+import type { Field } from '../field-names.ts'
 
 /** Words that begin so, without accents. */
 const BEGINNINGS = ['amount', 'amt', 'betrag', 'summe', 'montant', 'importe', 'monto', 'importo']

@@ -2,7 +2,7 @@
 
 import type { Currency } from '../../domain/money.ts'
 import { type Problem, shown } from '../../domain/problem.ts'
-import type { Field } from '../columns.ts'
+import { type Field, PAYMENT_CARD, VAULT_CARD } from '../field-names.ts'
 import { mayMark } from '../fields/currency-mark.ts'
 import type { NumberStyle } from './number-format.ts'
 
@@ -26,6 +26,8 @@ const STORED_CHARACTERS_MOST = 100
 const SPREADSHEET_DIGITS = 15
 
 const IDS: readonly Field[] = ['reference', 'request_ref_po_id', 'customer_vault_id', 'xtl_order_id']
+/** A plain number of 15 digits or fewer is whole, and their own rules say the rest; one that is shown otherwise is not. */
+const CARD_FIELDS: readonly Field[] = [...Object.values(PAYMENT_CARD), ...Object.values(VAULT_CARD)]
 
 const STORED_AS_NUMBER: Problem = {
   problem: 'is stored as a number: a spreadsheet keeps 15 digits of it and drops leading zeros',
@@ -54,7 +56,7 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
       return TURNED_INTO_TRUTH
     case 'rescaled':
       if (field === 'amount') return SHOWN_AS_ANOTHER
-      return IDS.includes(field) ? STORED_AS_NUMBER : null
+      return IDS.includes(field) || CARD_FIELDS.includes(field) ? STORED_AS_NUMBER : null
     case 'number':
       return IDS.includes(field) ? STORED_AS_NUMBER : null
     case 'date':

@@ -1,0 +1,51 @@
+// The rows of a surveyed file once more, through the same descriptor.
+
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { Fault } from '../domain/fault.ts'
+import type { StructuralFault } from '../domain/problem.ts'
+import { type CsvRecord, readRecords } from './csv/records.ts'
+import { isHeaderAgain } from './header.ts'
+import type { Survey } from './inspect-file.ts'
+import { openWorkbook } from './workbook/workbook.ts'
+
+interface NumberedRecord {
+  readonly record: CsvRecord
+  /** Data row, from 1. */
+  readonly rowNo: number
+}
+
+/** `sha256` is of the bytes that were read: of a CSV file when the rows have come to their end, of a workbook at once. */
+export async function readAgain(
+  file: FileHandle,
+  survey: Survey,
+): Promise<{ readonly rows: AsyncGenerator<NumberedRecord>; readonly sha256: () => string }> {
+  if (survey.sheet === null) {
+    const hash = createHash('sha256')
+    return { rows: numbered(readRecords(file, survey, hash), survey), sha256: () => hash.digest('hex') }
+  }
+  const workbook = await openWorkbook(file, survey.sheet)
+  if (workbook.kind === 'refused') throw changed()
+  return { rows: numbered(workbook.records(), survey), sha256: () => workbook.sha256 }
+}
+
+async function* numbered(
+  records: AsyncIterable<CsvRecord | StructuralFault | { readonly kind: 'not-text' | 'odd-quotes' }>,
+  { header }: Survey,
+): AsyncGenerator<NumberedRecord> {
+  let rowNo = -1
+  for await (const read of records) {
+    if (read.kind !== 'record') throw changed()
+    // The header, which the survey has, and where files were pasted together the header again.
+    if (rowNo >= 0 && isHeaderAgain(header, read.cells)) continue
+    rowNo += 1
+    if (rowNo > 0) yield { record: read, rowNo }
+  }
+}
+
+export function changed(): Fault {
+  return new Fault(
+    'refused',
+    'The file changed while it was read, so what was checked is not known; nothing was recorded, nothing was sent. Run it again when the file is complete.',
+  )
+}
