@@ -4,7 +4,15 @@ import { unguardCell } from '../domain/formula-guard.ts'
 import { isProblem, type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
 import type { Text } from '../domain/words.ts'
 import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './cards/columns.ts'
-import { cardKindsIn, fieldOf, isRejectColumn, type MappedColumn, plainName, squeezed } from './columns.ts'
+import {
+  cardKindsIn,
+  fieldOf,
+  isRejectColumn,
+  isResultColumn,
+  type MappedColumn,
+  plainName,
+  squeezed,
+} from './columns.ts'
 import type { CardPart, Field } from './field-names.ts'
 import { findDirections, findRivals, saysDirection, speaksOfAmount } from './fields/rivals.ts'
 import {
@@ -68,7 +76,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const results = findResults(written)
   const places = written.map((_, i) => i)
   const cardParts = cardPartsIn(meanings, vocabulary)
-  const cards = otherCardColumns(written, cardParts)
+  const cards = otherCardColumns(written, cardParts, results !== null)
   const cardPlaces = [...cards.map(({ place }) => place), ...cardParts.keys()]
   const isOurs = (i: number) => {
     const name = plainName(written[i] as string)
@@ -121,9 +129,14 @@ function mappedIn(written: readonly string[], meanings: readonly (Field | null)[
   })
 }
 
-function otherCardColumns(written: readonly string[], cardParts: Header['cardParts']): Header['cards'] {
+/** The results of a vault file say when a card expires, in a column that this program wrote. */
+function otherCardColumns(
+  written: readonly string[],
+  cardParts: Header['cardParts'],
+  isResults: boolean,
+): Header['cards'] {
   return written
-    .map((name, place) => ({ place, kinds: cardKindsIn(name) }))
+    .map((name, place) => ({ place, kinds: isResults && isResultColumn(name) ? [] : cardKindsIn(name) }))
     .filter(({ place, kinds }) => kinds.length > 0 && !cardParts.has(place))
 }
 

@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { assert, Fault } from '../domain/fault.ts'
-import { FIELD_RULES } from '../domain/instruction.ts'
+import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown, spelled } from '../domain/problem.ts'
 import type { FileRefusal } from '../domain/submission.ts'
-import { words } from '../domain/words.ts'
+import { type Text, words } from '../domain/words.ts'
 import type { CardsJudged } from './cards/evidence.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './csv/bytes.ts'
 import { findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
@@ -54,7 +54,10 @@ export async function surveyFile(file: FileHandle, options: ReadingOptions): Pro
 }
 
 async function surveyAny(file: FileHandle, options: ReadingOptions): Promise<Survey | StructuralFault> {
-  assertCardsSaid(options)
+  const { operation, cards, nowMs } = options
+  assert(cards !== 'taken' || nowMs !== undefined, 'cards are taken by a clock')
+  if (operation !== undefined && FIELD_RULES[operation].card === 'required' && cards !== 'taken')
+    return refuse(needsCards(operation))
   const runKeyGiven = runKeyOf(options) !== null
   const { size } = await file.stat()
   if (size > LIMITS.fileBytes) return refuse(TOO_LARGE)
@@ -69,11 +72,12 @@ async function surveyAny(file: FileHandle, options: ReadingOptions): Promise<Sur
   return found
 }
 
-/** Storing and changing cards takes their details, and only a clock tells whether one has expired. */
-function assertCardsSaid({ operation, cards, nowMs }: ReadingOptions): void {
-  const isTaken = cards === 'taken'
-  assert(isTaken || operation === undefined || FIELD_RULES[operation].card !== 'required', `${operation} takes cards`)
-  assert(!isTaken || nowMs !== undefined, 'cards are taken by a clock')
+function needsCards(operation: Operation): Problem<Text> {
+  const to = operation === 'VAULT_UPDATE' ? 'update' : 'create'
+  return {
+    problem: `the file is declared to be ${operation}, and card details are not taken here`,
+    remedy: words`they are sent by the process that reads the file${{ act: 'use-vault', to, lead: ': ' }}`,
+  }
 }
 
 /** The run key as it stands before references; null where none was given. */

@@ -4077,6 +4077,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [CARD_ROWS],
   },
   {
+    name: 'cards: of the columns of results only those that this program writes may say when a card expires',
+    file: 'src/ingest/header.ts',
+    guard: 'isResults && isResultColumn(name) ? [] : cardKindsIn(name)',
+    without: 'isResults ? [] : cardKindsIn(name)',
+    tests: [CARD_ROWS],
+  },
+  {
+    name: 'cards: a file that stores or changes cards is refused where none are taken',
+    file: 'src/ingest/inspect-file.ts',
+    guard: "FIELD_RULES[operation].card === 'required' && cards !== 'taken'",
+    without: 'operation === cards',
+    tests: [CARD_ROWS],
+  },
+  {
     name: 'cards: the number is masked in what is kept of a row',
     file: 'src/ingest/rows.ts',
     guard: "        if (part !== undefined) return keptOfCard(part, unquoted(cells[i] ?? ''))\n",

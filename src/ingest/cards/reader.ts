@@ -14,6 +14,7 @@ import type { ReadingOptions } from '../inspect-records.ts'
 import { readAgain } from '../read-again.ts'
 import { cardColumnsOf, fieldsIn } from '../row-cells.ts'
 import { RowReading } from '../row-reading.ts'
+import { readRows } from '../rows.ts'
 import type { Seals } from './seals.ts'
 
 type Answer = CardDetails | 'changed'
@@ -25,8 +26,18 @@ interface Asked {
 
 type Rows = Awaited<ReturnType<typeof readAgain>>['rows']
 
-/** Of the file that `seals` are of. The file stays open when the reader is closed. */
-export function openCardReader(file: FileHandle, survey: Survey, options: ReadingOptions, seals: Seals): CardReader {
+/**
+ * Of a file whose rows were sealed while a draft was made of them; where none was made, as of a batch that is recorded
+ * already, they are sealed now. Throws a fault where the bytes are not those of the survey. The file stays open when
+ * the reader is closed.
+ */
+export async function openCardReader(
+  file: FileHandle,
+  survey: Survey,
+  options: ReadingOptions,
+  seals: Seals,
+): Promise<CardReader> {
+  if (!seals.isWhole) for await (const _ of readRows(file, survey, options, seals));
   return new Elevator(file, survey, cardOfRow(survey, options), seals)
 }
 

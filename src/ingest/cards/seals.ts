@@ -13,6 +13,11 @@ export class Seals {
   #rows = 0
   #isWhole: boolean = false
 
+  /** The last reading came to its end, and was of the bytes that were surveyed. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
   /** A reading begins, and an earlier one no longer counts. `rows`: as many as the survey found. */
   begin(rows: number): void {
     this.drop()
@@ -30,7 +35,6 @@ export class Seals {
     this.#rows = rowNo
   }
 
-  /** The reading came to its end and was of the bytes that were surveyed. */
   finish(): void {
     this.#isWhole = true
   }

@@ -172,6 +172,28 @@ describe('a vault file', () => {
     expect(await faultsOf({ ...cells, transaction_type: word }, { operation }, columns)).toEqual([])
   })
 
+  test('that stores or changes cards is refused where they are not taken, with the way to do it', async () => {
+    for (const [operation, command] of [
+      ['VAULT_CREATE', 'tranche vault create FILE'],
+      ['VAULT_UPDATE', 'tranche vault update FILE'],
+    ] as const)
+      expect(await refusalOf(csvOf(VAULT, [STORED]), { operation })).toMatchObject({
+        problem: expect.stringContaining('card details are not taken here'),
+        remedy: expect.stringContaining(command),
+      })
+  })
+
+  test('is read back from its results, whose masks are not sent', async () => {
+    const columns = ['card_number', 'card_cvv', 'card_expiry', 'result_reference', 'result_card_bin']
+    const cells = { card_number: '411111******1111', card_expiry: '04/31', result_reference: 'R-1' }
+    const more = { result_card_bin: '411111', result_card_expiry: '04/2031' }
+    const row = await rowOf({ ...cells, ...more }, vault('VAULT_CREATE'), [...columns, 'result_card_expiry'])
+    expect(row?.cells).toEqual(['411111******1111', '', '04/31'])
+    expect(row?.faults.map(({ problem }) => problem)).toContainEqual('is masked, so that it cannot be sent')
+    const pin = csvOf([...columns, 'result_card_pin'], [{ ...cells, result_card_pin: '1234' }])
+    expect(await refusalOf(pin, { ...TAKEN, operation: 'VAULT_CREATE' })).toMatchObject({ column: 'result_card_pin' })
+  })
+
   test('names the columns that every row needs', () => {
     const needs = { ...TAKEN, operation: 'VAULT_CREATE' } as const
     expect(headerOf('reference;card_number', needs)).toMatchObject({

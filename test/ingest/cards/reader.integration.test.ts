@@ -42,7 +42,7 @@ async function withReader<T>(
         return file.read(...at)
       },
     }
-    const reader = openCardReader(counted as unknown as FileHandle, survey, all, seals)
+    const reader = await openCardReader(counted as unknown as FileHandle, survey, all, seals)
     return use({ file, reader, seals, reads }).finally(() => reader.close())
   })
 }
@@ -227,6 +227,18 @@ describe('seals', () => {
     await withReader(csvWith(CARDS.slice(0, 3)), async ({ reader, seals }) => {
       seals.begin(3)
       expect(await reader.cardOf(1)).toBe('changed')
+    })
+  })
+
+  test('are made by the reader of a file that no draft was made of', async () => {
+    const options = { ...READING, ...TAKEN }
+    await withFile(csvWith(CARDS), async (file) => {
+      const survey = await surveyFile(file, options)
+      if (survey.kind === 'refused') throw new Error(survey.problem)
+      const reader = await openCardReader(file, survey, options, new Seals())
+      expect(await reader.cardOf(7)).toEqual(cardNo(7))
+      await file.write(' ', 0)
+      await expect(openCardReader(file, survey, options, new Seals())).rejects.toThrow('changed while it was read')
     })
   })
 
