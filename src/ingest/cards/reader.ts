@@ -41,9 +41,13 @@ export async function openCardReader(
   return new Elevator(file, survey, cardOfRow(survey, options), seals)
 }
 
-/** Of a row that was checked: its cells are those of an instruction. null: it has no card. */
+/**
+ * Of a row that was checked: its cells are those of an instruction. null: it has no card. One that has expired since then
+ * is the gateway's to decline: the row is recorded, and the file has not changed.
+ */
 function cardOfRow({ header }: Survey, options: ReadingOptions): (record: CsvRecord) => CardDetails | null {
-  const columns = cardColumnsOf(header, options)
+  const asked = cardColumnsOf(header, options)
+  const columns = asked === null ? null : { ...asked, nowMs: null }
   return (record) => {
     const { cellOf, storedOf } = fieldsIn(header, record)
     const row = new RowReading(cellOf, storedOf)
@@ -54,7 +58,7 @@ function cardOfRow({ header }: Survey, options: ReadingOptions): (record: CsvRec
 
 /**
  * Goes through the file from its first row to its last and stops where it is asked for a row; who asks for one behind it
- * waits for the next pass. After the first row that is not as it was checked nobody gets a card.
+ * waits for the next pass. After the first row that is not as it was checked no row gets its card.
  */
 class Elevator implements CardReader {
   readonly #file: FileHandle

@@ -86,7 +86,7 @@ const NO_EXPIRY: Problem = {
 }
 
 /** MM/YYYY, MM/YY, MM-YYYY, MMYY. Good to the end of its month, UTC. */
-export function parseCardExpiry(text: string, nowMs: number): CardExpiry | Problem {
+export function parseCardExpiry(text: string, nowMs: number | null): CardExpiry | Problem {
   if (isMarkedAsText(text)) return MARKED_AS_TEXT
   if (/^\d{3}$/.test(text)) {
     return { problem: 'has 3 digits: a spreadsheet may have dropped a leading zero', remedy: NO_EXPIRY.remedy }
@@ -108,9 +108,10 @@ export function parseExpiryYear(text: string): string | Problem {
 
 const YEARS_MOST = 30
 
-/** Of a month and a year that were parsed: whether the card is good now. */
-export function toExpiry(month: string, year: string, nowMs: number): CardExpiry | Problem {
+/** Of a month and a year that were parsed. `nowMs`: when the card is to be good; null: that is not asked. */
+export function toExpiry(month: string, year: string, nowMs: number | null): CardExpiry | Problem {
   const expiry = { month: month.padStart(2, '0'), year: year.length === 2 ? `20${year}` : year }
+  if (nowMs === null) return expiry
   const now = new Date(nowMs)
   const months = (Number(expiry.year) - now.getUTCFullYear()) * 12 + Number(expiry.month) - 1 - now.getUTCMonth()
   if (months < 0) return { problem: 'is past', remedy: 'ask the customer for the new card' }

@@ -237,6 +237,9 @@ describe('seals', () => {
       if (survey.kind === 'refused') throw new Error(survey.problem)
       const reader = await openCardReader(file, survey, options, new Seals())
       expect(await reader.cardOf(7)).toEqual(cardNo(7))
+      const later = { ...options, nowMs: Date.UTC(2099, 0) }
+      const resumed = await openCardReader(file, survey, later, new Seals())
+      expect(await resumed.cardOf(7)).toEqual(cardNo(7)) // expired, and the file is what was checked
       await file.write(' ', 0)
       await expect(openCardReader(file, survey, options, new Seals())).rejects.toThrow('changed while it was read')
     })
