@@ -11,12 +11,17 @@ import { isProblem } from '../domain/problem.ts'
 import type { FileRefusal, InstructionFile } from '../domain/submission.ts'
 import { type Spelling, words } from '../domain/words.ts'
 import type { NumbersPassed } from '../ingest/cards/evidence.ts'
+import type { openCardReader } from '../ingest/cards/reader.ts'
 import type { CardReader } from '../ports/cards.ts'
 import { accountKeyOf } from './accounts.ts'
 import { openToRead } from './input-file.ts'
 
 export interface FileOptions {
   readonly operation: Operation | undefined
+  /** Whether rows may have card details: only where this process sends them itself, or sends nothing. */
+  readonly cards: 'taken' | 'refused'
+  /** Epoch milliseconds: whether a card has expired. */
+  readonly nowMs: number
   readonly currency: Currency | undefined
   readonly decimal: '.' | ',' | undefined
   readonly runKey: string | undefined
@@ -67,15 +72,18 @@ export type OpenedFile =
   | FileRefusal
 
 export async function openInstructionFile(path: string, merchant: Merchant, options: FileOptions): Promise<OpenedFile> {
-  const [{ surveyFile }, { readRows }, { carriedColumns, understoodColumns }] = await Promise.all([
+  const [{ surveyFile }, { readRows }, { Seals }, { carriedColumns, understoodColumns }] = await Promise.all([
     import('../ingest/inspect-file.ts'),
     import('../ingest/rows.ts'),
+    import('../ingest/cards/seals.ts'),
     import('../ingest/header.ts'),
   ])
   const said = await parseSaid(options)
   const handle = await openToRead(path)
   const reading = {
     operation: options.operation,
+    cards: options.cards,
+    nowMs: options.nowMs,
     currency: options.currency ?? merchant.currency ?? undefined,
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     runKey: options.runKey,
@@ -85,6 +93,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     spelling: options.spelling,
     ...said,
   }
+  const seals = new Seals()
   try {
     const survey = await surveyFile(handle, reading)
     if (survey.kind === 'refused') {
@@ -104,7 +113,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       ignored: survey.header.ignored,
       sheet: survey.sheet,
       formsPassed: survey.cards.forms,
-      openCards: null,
+      openCards: survey.header.cardParts.size === 0 ? null : () => openCards(handle, survey, reading, seals),
       close: () => handle.close(),
       file: {
         name: maskCardData(basename(path)),
@@ -112,7 +121,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
         columns: carriedColumns(survey.header),
         fedBack: survey.fedBack,
         notCards: survey.header.notCards.map((place) => survey.header.written[place] as string),
-        rows: () => readRows(handle, survey, reading),
+        rows: () => readRows(handle, survey, reading, seals),
       },
     }
   } catch (error) {
@@ -121,15 +130,23 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
   }
 }
 
+async function openCards(...read: Parameters<typeof openCardReader>): Promise<CardReader> {
+  const { openCardReader: open } = await import('../ingest/cards/reader.ts')
+  return open(...read)
+}
+
 function placeAmong(carried: readonly number[], place: number | undefined): number | null {
   const found = place === undefined ? -1 : carried.indexOf(place)
   return found === -1 ? null : found
 }
 
 /** What a person said of columns and moments; what is wrong with it is no fault of the file. */
-async function parseSaid({ map, timeZone }: FileOptions) {
-  const { parseColumnMap } = await import('../ingest/columns.ts')
-  const parsed = parseColumnMap(map ?? [])
+async function parseSaid({ map, timeZone, operation, cards }: FileOptions) {
+  const [{ parseColumnMap }, { vocabularyOf }] = await Promise.all([
+    import('../ingest/columns.ts'),
+    import('../ingest/vocabulary.ts'),
+  ])
+  const parsed = parseColumnMap(map ?? [], vocabularyOf({ operation, cards }))
   const nothing = 'Nothing was recorded and nothing was sent.'
   if (isProblem(parsed))
     throw new Fault('usage', words`${{ set: 'map', to: null }}: ${parsed.problem}; ${parsed.remedy}. ${nothing}`)

@@ -44,7 +44,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   const given = await withFormat(app, asked)
   if (given.saveFormat !== undefined) await assertCanSave(app, given, given.saveFormat)
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
-  const request = anonymous ? requestFor(app, NO_MERCHANT, given) : parseFileArguments(app, given)
+  const request = anonymous ? requestFor(app, NO_MERCHANT, given, 'taken') : parseFileArguments(app, given, 'taken')
   if (anonymous)
     terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
   else if (!ledgerExists(app))
@@ -105,10 +105,11 @@ function nextStep(app: App, path: string, asked: CheckArguments): string {
 /** To be pasted: without the options the file would be read otherwise, or another number of rows be let through. */
 function nextCommand(path: string, asked: CheckArguments): string {
   const format = asked.saveFormat ?? asked.format
-  const reading = asked.saveFormat === undefined ? readingWords(asked) : []
+  const { vault, ...said } = asked
+  const reading = asked.saveFormat === undefined ? readingWords(said) : []
   const out = path.replace(/(?:\.(?:csv|txt|tsv)|(\.xlsx))?$/i, (_, book = '.csv') => `.results${book.toLowerCase()}`)
   return commandText(
-    'run',
+    ...(vault === undefined ? ['run'] : ['vault', vault]),
     maskCardData(path),
     ...reading,
     ...askingWords({ ...asked, format }),

@@ -45,9 +45,12 @@ export interface FileRequest {
   toSubmit(accountId: AccountId, sandbox: boolean): SubmitRequest
 }
 
-export function parseFileArguments(app: App, given: FileArguments): FileRequest {
+/** Whether rows may have card details: a command that leaves the sending to others refuses them. */
+type Cards = FileOptions['cards']
+
+export function parseFileArguments(app: App, given: FileArguments, cards: Cards = 'refused'): FileRequest {
   const merchant = merchantOf(app.config, given.merchant ?? defaultName(app))
-  return requestFor(app, merchant, given)
+  return requestFor(app, merchant, given, cards)
 }
 
 /** With what the saved format says, where the command line does not say otherwise. */
@@ -84,9 +87,11 @@ export function rehearsedMerchant(app: App, { merchant }: FileArguments): Mercha
   return merchant === undefined ? app.config.merchants.get(defaultName(app)) : merchantOf(app.config, merchant)
 }
 
-export function requestFor(app: App, merchant: Merchant, given: FileArguments): FileRequest {
+export function requestFor(app: App, merchant: Merchant, given: FileArguments, cards: Cards = 'refused'): FileRequest {
   const options = {
     operation: operationOf(given),
+    cards,
+    nowMs: app.clock.nowMs(),
     currency: parseOption(given.currency, '--currency', 'an ISO 4217 code such as EUR', parseCurrency),
     decimal: parseOption<'.' | ','>(given.decimal, '--decimal', '. or ,', (text) =>
       text === '.' || text === ',' ? text : undefined,

@@ -55,11 +55,11 @@ export async function run(app: App, path: string, asked: RunArguments, terminal:
   const given = await withFormat(app, asked)
   const giveUpAfterMs = given.giveUpAfter === undefined ? null : parseDurationMs(given.giveUpAfter)
   if (given.sandbox !== true)
-    return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given), terminal, false)
+    return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given, 'taken'), terminal, false)
   const rehearsal = await openRehearsal(app, rehearsedMerchant(app, given))
   try {
     terminal.say('SANDBOX: a private gateway and a throw-away ledger; no money moves and nothing is remembered.')
-    const request = requestFor(rehearsal.app, rehearsal.merchant, given)
+    const request = requestFor(rehearsal.app, rehearsal.merchant, given, 'taken')
     const opened = await openInstructionFile(path, request.merchant, request.options)
     if (opened.kind === 'refused')
       return refuseWhole(opened, path, await openRejects(given, path, besideOf(given, true)), terminal)

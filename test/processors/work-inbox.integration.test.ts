@@ -28,7 +28,15 @@ import { accountId, ledger, place, useSqliteLedger } from '../fixtures/use-ledge
 
 const PAN = '4111111111111111'
 const OPTIONS = {
-  ...{ operation: undefined, currency: undefined, decimal: undefined, runKey: undefined, sheet: undefined },
+  ...{
+    operation: undefined,
+    cards: 'refused' as const,
+    nowMs: 0,
+    currency: undefined,
+    decimal: undefined,
+    runKey: undefined,
+    sheet: undefined,
+  },
   spelling: commandLine,
 }
 const REQUEST: Omit<SubmitRequest, 'accountId'> = {
