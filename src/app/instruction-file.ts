@@ -120,6 +120,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
         sha256: survey.sha256,
         columns: carriedColumns(survey.header),
         fedBack: survey.fedBack,
+        hasCards: survey.header.cardParts.size > 0,
         notCards: survey.header.notCards.map((place) => survey.header.written[place] as string),
         rows: () => readRows(handle, survey, reading, seals),
       },

@@ -57,7 +57,10 @@ export function withTableOptions(command: Command): Command {
       '--lookalike-days <days>',
       'how long a row that was sent under another run key counts as a look-alike (default 20, or the merchant’s)',
     )
-    .option('--retry <statuses>', 'with a results file: which of failed,cancelled,invalid run again')
+    .option(
+      '--retry <statuses>',
+      'with a results file, or the file of cards itself: which of failed,cancelled,invalid run again',
+    )
 }
 
 /** What a batch leaves behind, and how it is run to its end. */

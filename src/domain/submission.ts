@@ -22,6 +22,8 @@ export interface InstructionFile {
   readonly sha256: string
   readonly columns: readonly string[]
   readonly fedBack: boolean
+  /** Its rows have card details. Their results do not: what failed is run again from the file itself. */
+  readonly hasCards?: boolean
   /** Columns whose numbers only look like card numbers, as a person says. */
   readonly notCards?: readonly string[]
   rows(): AsyncIterable<readonly DraftRow[]>

@@ -31,7 +31,7 @@ export async function reviewFile(
   lookOnly = false,
   signal?: AbortSignal,
 ): Promise<Reviewed> {
-  if (request.retry.length > 0 && !file.fedBack) {
+  if (request.retry.length > 0 && !file.fedBack && file.hasCards !== true) {
     throw new Fault(
       'usage',
       words`${{ set: 'retry', to: null }} takes a results file: this file has no result_reference column. Nothing was recorded and nothing was sent.`,
