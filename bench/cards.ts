@@ -187,7 +187,7 @@ async function openTrial(rows: number, latencyMs: number, settings: NodeJS.Proce
     TRANCHE_WITNESS_DIR: join(dir, 'w'),
     ...settings,
   }
-  const lines = Array.from({ length: rows }, (_, i) => `C-${i + 1},Ada,Byron,${numberOf(i + 1)},12,30,737`)
+  const lines = Array.from({ length: rows }, (_, i) => `C-${i + 1},Ada,Byron ${i + 1},${numberOf(i + 1)},12,30,737`)
   const input = join(dir, 'cards.csv')
   writeFileSync(
     input,

@@ -60,12 +60,13 @@ export function describeCards(): void {
   })
 
   describe('cards: a row', () => {
-    test('looks like one with the same card, and not like one with another', async () => {
+    test('looks like one with the same card and holder, and not like one with another', async () => {
       await submit(ledger, accountId, [stored('A')])
-      const likes = async (card: CardMask) => {
-        return (await reviewOnly(ledger, headerOf(accountId), [stored('B', { card })])).review.lookalikes
+      const likes = async (card: CardMask, details: Instruction['details'] = {}) => {
+        return (await reviewOnly(ledger, headerOf(accountId), [stored('B', { card, details })])).review.lookalikes
       }
       expect(await likes(CARD)).toBe(1)
+      expect(await likes(CARD, { last_name: 'Byron' })).toBe(0)
       expect(await likes({ ...CARD, lastFour: '1112' })).toBe(0)
       expect(await likes({ ...CARD, expiry: { month: '11', year: '2030' } })).toBe(0)
     })
