@@ -6,6 +6,7 @@ import { workerNow } from '../app/locks.ts'
 import { toWorklistCsv } from '../app/worklist.ts'
 import type { App } from '../app.ts'
 import { countIn, isoOf, type LeftOpen, leftOpenIn } from '../domain/batch-status.ts'
+import { cardText } from '../domain/card.ts'
 import type { DoubtRow } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -67,6 +68,8 @@ function toRecord(doubt: DoubtRow): DoubtRecord {
     currency: instruction.money?.currency ?? '',
     order_id: instruction.orderId ?? '',
     vault_id: instruction.vaultId ?? '',
+    card: instruction.card === null ? '' : cardText(instruction.card),
+    holder: [instruction.details.first_name, instruction.details.last_name].join(' ').trim(),
     xtl_order_id: instruction.xtlOrderId ?? '',
     sent_at: sentAtMs === null ? '' : isoOf(sentAtMs),
     reason: doubt.reason ?? '',
@@ -85,6 +88,7 @@ function show(doubt: DoubtRecord, row: DoubtRow, app: App, terminal: Terminal): 
   const target = [
     doubt.order_id === '' ? null : `order ${doubt.order_id}`,
     doubt.vault_id === '' ? null : `vault ${doubt.vault_id}`,
+    doubt.card === '' ? null : `card ${doubt.card}${doubt.holder === '' ? '' : ` of ${doubt.holder}`}`,
     doubt.xtl_order_id === '' ? null : `xtl_order_id ${doubt.xtl_order_id}`,
   ].filter((part) => part !== null)
   const sent = doubt.sent_at === '' ? 'sent at an unknown time' : `sent ${doubt.sent_at}`

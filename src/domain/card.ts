@@ -44,3 +44,8 @@ export function parseCardMask(text: string): CardMask {
 export function formatExpiry({ month, year }: CardExpiry): string {
   return `${month}/${year}`
 }
+
+/** `411111******1111 12/2030`, for people. */
+export function cardText({ bin, lastFour, expiry }: CardMask): string {
+  return `${bin}******${lastFour} ${formatExpiry(expiry)}`
+}

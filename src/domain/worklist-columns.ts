@@ -9,6 +9,8 @@ export const WORKLIST_COLUMNS = [
   'currency',
   'order_id',
   'vault_id',
+  'card',
+  'holder',
   'xtl_order_id',
   'sent_at',
   'reason',

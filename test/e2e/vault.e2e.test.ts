@@ -164,3 +164,27 @@ test('what failed is run again from the file itself, and nothing that is stored 
   expect(office.sandbox.log().filter(({ status }) => status === 'APPROVED')).toHaveLength(6)
   expect(compareBooks(booksOf(office, { input, out: again }))).toEqual([])
 })
+
+test('a card whose answer was lost is in doubt: the worklist tells which, and what was found is applied', async () => {
+  office = await openOffice({ env: { TRANCHE_DOUBT_REST_MS: '0' } })
+  const input = await office.put('cards.csv', vaultFile(3))
+  const lastFour = cardNumber(2).slice(-4)
+  office.sandbox.addFault({ kind: 'reset-after', match: { lastFour }, times: 1 })
+  const out = office.path('out.csv')
+  const ran = await office.tranche('vault', 'create', input, '--out', out)
+  expect([ran.code, countsIn(out)], ran.stderr).toEqual([5, { APPROVED: 2, IN_DOUBT: 1 }])
+  const list = office.path('doubts.csv')
+  const shown = await office.tranche('in-doubt', 'list')
+  expect(shown.stdout).toContain(`card 411111******${lastFour} 12/2030 of Ada Byron 2`)
+  expect((await office.tranche('in-doubt', 'list', '--out', list)).code).toBe(0)
+  expect(readCsv(list)).toMatchObject([
+    { reference: 'V-2', card: `411111******${lastFour} 12/2030`, holder: 'Ada Byron 2' },
+  ])
+  expect(readCsv(list)[0]?.reason).toContain('the card may be stored')
+  const found = (await readFile(list, 'utf8')).replace(/,,,\s*$/, ',approved,,found in the vault\n')
+  await writeFile(list, found)
+  const resolved = await office.tranche('in-doubt', 'resolve', '--file', list, '--reason', 'looked up')
+  expect(resolved.code, resolved.stderr).toBe(0)
+  expect(recordedIn(office).map(({ state }) => state)).toEqual(['APPROVED', 'APPROVED', 'APPROVED'])
+  expect(compareBooks(booksOf(office))).toEqual([])
+})
