@@ -1,5 +1,5 @@
-// Cards into the vault, by real processes and a sandbox in this one: how fully the limits are used, what memory a file takes,
-// and how long card numbers can be found in the memory of the process that sends them.
+// Cards into the vault beside sales by vault id, by real processes and a sandbox in this one: how fully the limits are used,
+// what memory a file takes, and how long card numbers can be found in the memory of the process that sends them.
 //
 //   npx node bench/cards.ts [pace] [file] [memory]      default all three
 
@@ -25,45 +25,47 @@ import { openSandbox, type Sandbox } from '../src/sandbox/server.ts'
 const PROGRAM = new URL('../bin/tranche.js', import.meta.url).pathname
 // ───────────────────────────────────────────────────────────── The three
 
-/** 10,000 cards under a rate, and 10,000 under a limit of open requests. */
+/** 10,000 of each under a rate, and under a limit of open requests. */
 async function pace(): Promise<void> {
   const limits = [
     ['rate 200/s', 0, { TRANCHE_RATE: '200' }],
     ['8 open, 20 ms', 20, { TRANCHE_IN_FLIGHT: '8' }],
   ] as const
   for (const [name, latencyMs, env] of limits) {
-    await using trial = await openTrial(10_000, latencyMs, env)
-    const began = performance.now()
-    await trial.run()
-    const seconds = (performance.now() - began) / 1000
-    const sent = trial
-      .read<{ at: number }>('SELECT sent_at AS at FROM instruction ORDER BY sent_at')
-      .map(({ at }) => at)
-    const span = ((sent.at(-1) as number) - (sent[0] as number)) / 1000
-    console.log(
-      `${name.padEnd(14)} ${trial.sandbox.log().length} cards stored in ${seconds.toFixed(1)} s; ` +
-        `${((sent.length - 1) / span).toFixed(1)} a second, at most ${fullest(sent)} in one`,
-    )
+    for (const kind of KINDS) {
+      await using trial = await openTrial(kind, 10_000, latencyMs, env)
+      await trial.run()
+      const sent = trial
+        .read<{ at: number }>('SELECT sent_at AS at FROM instruction ORDER BY sent_at')
+        .map(({ at }) => at)
+      const span = ((sent.at(-1) as number) - (sent[0] as number)) / 1000
+      const mean = ((sent.length - 1) / span).toFixed(1)
+      console.log(
+        `${name.padEnd(14)} ${trial.sandbox.log().length} ${kind}: ${mean} a second, at most ${fullest(sent)} in one`,
+      )
+    }
   }
 }
 
 /** The most resident memory that the process ever had. */
 async function file(): Promise<void> {
-  const peaks: number[] = []
-  for (const rows of [1_000, 100_000]) {
-    await using trial = await openTrial(rows, 0, { TRANCHE_IN_FLIGHT: '64' })
-    const peakKb = await trial.run()
-    peaks.push(peakKb)
-    console.log(`${String(rows).padStart(7)} cards: ${(peakKb / 1024).toFixed(0)} MiB resident at most`)
+  for (const kind of KINDS) {
+    const peaks: number[] = []
+    for (const rows of [1_000, 100_000]) {
+      await using trial = await openTrial(kind, rows, 0, { TRANCHE_IN_FLIGHT: '64' })
+      const peakKb = await trial.run()
+      peaks.push(peakKb)
+      console.log(`${String(rows).padStart(7)} ${kind}: ${(peakKb / 1024).toFixed(0)} MiB resident at most`)
+    }
+    const [small = 1, large = 0] = peaks
+    console.log(`        ${kind}: ratio ${(large / small).toFixed(2)}`)
   }
-  const [small = 1, large = 0] = peaks
-  console.log(`ratio ${(large / small).toFixed(2)}`)
 }
 
 /** By snapshots of the heap, which collect garbage first, and by reading the pages of the process as they are. */
 async function memory(): Promise<void> {
   const ROWS = 3_000
-  await using trial = await openTrial(ROWS, 50, { TRANCHE_IN_FLIGHT: '8' })
+  await using trial = await openTrial('cards', ROWS, 50, { TRANCHE_IN_FLIGHT: '8' })
   const child = trial.start(['--heapsnapshot-signal=SIGUSR2', `--diagnostic-dir=${trial.dir}`])
   await until(() => trial.settled() >= 300)
   await trial.freeze(child, async () => tell('as it is', statesIn(trial), pagesOf(child.pid as number)))
@@ -163,6 +165,29 @@ function snapshotIn(dir: string): string | null {
 
 // ───────────────────────────────────────────────────────────── A trial
 
+const KINDS = ['cards', 'sales'] as const
+type Kind = (typeof KINDS)[number]
+
+const COMMANDS: Readonly<Record<Kind, readonly string[]>> = {
+  cards: ['vault', 'create'],
+  sales: ['run', '--operation', 'CAPTURE'],
+}
+
+const FILES: Readonly<Record<Kind, (rows: number) => string>> = {
+  cards: (rows) =>
+    linesOf(
+      'reference,first_name,last_name,card_number,card_exp_mm,card_exp_yy,card_cvv',
+      rows,
+      (no) => `C-${no},Ada,Byron ${no},${numberOf(no)},12,30,737`,
+    ),
+  sales: (rows) =>
+    linesOf('reference,amount,request_currency,customer_vault_id', rows, (no) => `S-${no},10.00,EUR,${no}`),
+}
+
+function linesOf(header: string, rows: number, lineOf: (no: number) => string): string {
+  return `${[header, ...Array.from({ length: rows }, (_, i) => lineOf(i + 1))].join('\n')}\n`
+}
+
 interface Trial extends AsyncDisposable {
   readonly dir: string
   readonly sandbox: Sandbox
@@ -174,7 +199,7 @@ interface Trial extends AsyncDisposable {
   settled(): number
 }
 
-async function openTrial(rows: number, latencyMs: number, settings: NodeJS.ProcessEnv): Promise<Trial> {
+async function openTrial(kind: Kind, rows: number, latencyMs: number, settings: NodeJS.ProcessEnv): Promise<Trial> {
   const dir = mkdtempSync(join(tmpdir(), 'cards-'))
   const credentials = { username: 'bench', password: 'bench' }
   const sandbox = await openSandbox({ ...credentials, clock: () => Date.now(), latencyMs })
@@ -187,12 +212,9 @@ async function openTrial(rows: number, latencyMs: number, settings: NodeJS.Proce
     TRANCHE_WITNESS_DIR: join(dir, 'w'),
     ...settings,
   }
-  const lines = Array.from({ length: rows }, (_, i) => `C-${i + 1},Ada,Byron ${i + 1},${numberOf(i + 1)},12,30,737`)
-  const input = join(dir, 'cards.csv')
-  writeFileSync(
-    input,
-    `reference,first_name,last_name,card_number,card_exp_mm,card_exp_yy,card_cvv\n${lines.join('\n')}\n`,
-  )
+  const input = join(dir, 'in.csv')
+  writeFileSync(input, FILES[kind](rows))
+  if (kind === 'sales') sandbox.prepare({ vault: Array.from({ length: rows }, (_, i) => ({ vaultId: String(i + 1) })) })
   spawnSync(process.execPath, [PROGRAM, 'init'], { env })
   const ledger = join(dir, 'd', 'ledger.db')
   const read = <Row>(sql: string) => {
@@ -204,7 +226,7 @@ async function openTrial(rows: number, latencyMs: number, settings: NodeJS.Proce
     }
   }
   const start = (nodeOptions: readonly string[] = []) =>
-    spawn(process.execPath, [...nodeOptions, PROGRAM, 'vault', 'create', input, '--out', join(dir, 'out.csv')], {
+    spawn(process.execPath, [...nodeOptions, PROGRAM, ...COMMANDS[kind], input, '--out', join(dir, 'out.csv')], {
       env,
       stdio: ['ignore', 'ignore', 'inherit'],
     })
