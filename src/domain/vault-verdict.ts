@@ -35,6 +35,12 @@ export function mayBeStored(operation: VaultOperation): string {
 }
 
 const NO_SUCH_MERCHANT = /\bmerchant\b.{0,40}\bnot found\b/i
+/** A refusal that names one of these speaks of a record, not of who asks. */
+const OF_A_RECORD = /\b(?:vault|customer|card|record|token)/i
+
+export function namesRecord(text: string): boolean {
+  return OF_A_RECORD.test(text)
+}
 
 function verdictOnFailed(answer: Answer, { connection, everInDoubt }: VaultJudging, doubt: Doubt): Verdict {
   const reason = present(answer.errorMessage) ?? 'refused without a reason'
@@ -44,7 +50,7 @@ function verdictOnFailed(answer: Answer, { connection, everInDoubt }: VaultJudgi
       `Failed (${reason}) over a kept-alive connection, without anything that ties the answer to this request`,
     )
   }
-  if (NO_SUCH_MERCHANT.test(reason)) {
+  if (NO_SUCH_MERCHANT.test(reason) && !namesRecord(reason)) {
     return { kind: 'stop-account', reason: `the gateway refuses the username or password (${reason})` }
   }
   if (everInDoubt) return doubt(`Failed (${reason}), but an earlier attempt was in doubt and may be what was executed`)
@@ -55,13 +61,16 @@ function verdictOnSuccess(answer: Answer, facts: AnswerFacts, judging: VaultJudg
   const { operation, connection, sent } = judging
   const differences = differencesIn(answer, sent)
   if (differences.length > 0) return doubt(`the answer belongs to another request: ${differences.join(', ')}`)
-  if (operation === 'VAULT_CREATE' && facts.vaultId === null) return doubt('Success without a vault id')
+  if (operation === 'VAULT_CREATE' && !/[1-9]/.test(facts.vaultId ?? '')) return doubt('Success without a vault id')
+  if (facts.vaultId !== null && !/^\d+$/.test(facts.vaultId)) return doubt('Success with a vault id that is no number')
+  const told = present(answer.errorMessage)
+  if (told !== null) return doubt(`Success with an error (${told})`)
   const isTied = ties(answer, operation)
   if (!isTied && connection === 'warm') {
     return doubt('Success over a kept-alive connection, without anything that ties the answer to this request')
   }
   // The answer to a delete is not documented: its status is all that it need say.
-  const lacks = isTied || operation === 'VAULT_DELETE' ? [] : ['the answer does not repeat the card']
+  const lacks = isTied || operation === 'VAULT_DELETE' ? [] : ['the answer does not repeat what was sent']
   return { kind: 'approved', facts, warnings: lacks.map((text) => ({ text, aboutMoney: false })) }
 }
 
@@ -95,8 +104,18 @@ function nameKey(name: string): string {
 
 /** Whether it repeats something that another request would not: the card, or the vault id that was sent. */
 function ties(answer: Answer, operation: VaultOperation): boolean {
-  const names = operation === 'VAULT_DELETE' ? ['customer_vault_id'] : ['cc_bin', 'cc_last_4_digit']
-  return names.every((name) => present(answer[name]) !== null)
+  return TIES[operation].every((name) => present(answer[name]) !== null)
+}
+
+const TIES: Readonly<Record<VaultOperation, readonly string[]>> = {
+  VAULT_CREATE: ['cc_bin', 'cc_last_4_digit'],
+  VAULT_UPDATE: ['customer_vault_id', 'cc_bin', 'cc_last_4_digit'],
+  VAULT_DELETE: ['customer_vault_id'],
+}
+
+/** `text`: what stood in an answer that the contract does not describe. What speaks of a failure is believed no setting. */
+export function isPlainSuccess(text: string): boolean {
+  return !/<[a-z!]|\b(?:error|fail|invalid|unknown|denied|refus|reject|not|no|false|login|sign)/i.test(text)
 }
 
 function vaultFactsOf(answer: Answer): AnswerFacts {

@@ -5,7 +5,7 @@ import { type Instruction, isVaultOperation, plainId, type TransactionType } fro
 import { toUpperAscii } from './keyword.ts'
 import { formatAmount, sameAmount } from './money.ts'
 import { type Answer, type Outcome, WITHHELD } from './outcome.ts'
-import { mayBeStored, verdictOnVaultStatus } from './vault-verdict.ts'
+import { isPlainSuccess, mayBeStored, namesRecord, verdictOnVaultStatus } from './vault-verdict.ts'
 
 /** What an answer says, as the digits and text received. */
 export interface AnswerFacts {
@@ -94,20 +94,31 @@ function verdictOnAnswer(outcome: Answered, judging: Judging): Verdict {
       const { instruction: sent, everInDoubt } = judging
       return verdictOnVaultStatus(body.status, body.fields, { operation, sent, everInDoubt, httpStatus, connection })
     }
-    case 'none':
-      if (isTrustedDeletion(outcome, judging)) return { kind: 'approved', facts: factsOf({}), warnings: [] }
-      return verdictOnCode(outcome, present(body.message ?? undefined) ?? outcome.text, judging)
+    case 'none': {
+      const words = present(body.message ?? undefined) ?? outcome.text
+      if (isTrustedDeletion(outcome, words, judging)) return trustedDeletion(outcome)
+      return verdictOnCode(outcome, words, judging)
+    }
     // Whatever the code: a code of refusal in front of an answer that says APPROVED would be no certainty either.
     case 'unclear':
-      if (isTrustedDeletion(outcome, judging)) return { kind: 'approved', facts: factsOf({}), warnings: [] }
+      if (isTrustedDeletion(outcome, '', judging)) return trustedDeletion(outcome)
       return unproven('an answer that cannot be understood', outcome, outcome.text, judging)
   }
 }
 
 /** Over a connection that carried another request it may be the second answer to that one. */
-function isTrustedDeletion({ httpStatus, connection }: Answered, { instruction, deleteAnswer }: Judging): boolean {
+function isTrustedDeletion(outcome: Answered, words: string, { instruction, deleteAnswer }: Judging): boolean {
+  const { httpStatus, connection, text } = outcome
   const is2xx = httpStatus >= 200 && httpStatus <= 299
-  return instruction.operation === 'VAULT_DELETE' && deleteAnswer === 'any-2xx' && is2xx && connection === 'fresh'
+  const isMeant =
+    instruction.operation === 'VAULT_DELETE' && deleteAnswer === 'any-2xx' && is2xx && connection === 'fresh'
+  return isMeant && isPlainSuccess(`${words} ${text}`)
+}
+
+function trustedDeletion({ text }: Answered): Verdict {
+  const warnings =
+    text === '' ? [] : [{ text: `the vault answered the deletion with: ${cut(text)}`, aboutMoney: false }]
+  return { kind: 'approved', facts: factsOf({}), warnings }
 }
 
 function mayHaveBeen({ instruction: { operation } }: Judging): string {
@@ -175,12 +186,12 @@ function verdictOnCode(outcome: Answered, words: string, judging: Judging): Verd
       retryAfterMs,
     }
   }
-  if (WRONG_CREDENTIALS_OR_ADDRESS.includes(httpStatus)) {
+  if (WRONG_CREDENTIALS_OR_ADDRESS.includes(httpStatus) && !isOfRecord(words, judging)) {
     const cause = httpStatus === 401 ? 'the gateway refuses the username or password' : 'the gateway address is wrong'
     return { kind: 'stop-account', reason: `${cause} (HTTP ${httpStatus}${said})` }
   }
   if (httpStatus === 403) return { kind: 'forbidden', reason: `the gateway refused this request (HTTP 403${said})` }
-  if (REFUSED_AS_WRONG.includes(httpStatus)) {
+  if (REFUSED_AS_WRONG.includes(httpStatus) || (httpStatus === 404 && isOfRecord(words, judging))) {
     const reason = `refused as wrong (HTTP ${httpStatus}${said})`
     // Certain of this attempt only: the earlier one may be what was executed.
     if (judging.everInDoubt)
@@ -189,6 +200,11 @@ function verdictOnCode(outcome: Answered, words: string, judging: Judging): Verd
   }
   const is2xx = httpStatus >= 200 && httpStatus <= 299
   return unproven(is2xx ? 'not the answer promised' : 'an answer that proves nothing', outcome, words, judging)
+}
+
+/** A vault may say 404 of the one record that was named, and mean no wrong address. */
+function isOfRecord(words: string, { instruction: { operation } }: Judging): boolean {
+  return (operation === 'VAULT_UPDATE' || operation === 'VAULT_DELETE') && namesRecord(words)
 }
 
 function unproven(what: string, { httpStatus }: Answered, words: string, judging: Judging): Verdict {

@@ -6,7 +6,7 @@ import { type Answer, type Body, WITHHELD } from '../domain/outcome.ts'
 import { holdsPan } from '../domain/pan.ts'
 import { TOKENIZATION, TRANSACTIONS } from './answer.ts'
 import { parseBody, textOf } from './body.ts'
-import { DISGUISED, REPEATED, type Scrub, visible } from './scrub.ts'
+import { CARD_REPEATED, DISGUISED, REPEATED, type Scrub, visible } from './scrub.ts'
 
 /** What an answer may repeat of its request: our own words, kept exactly. */
 export type Sent = Pick<Instruction, 'operation' | 'orderId' | 'xtlOrderId' | 'money'>
@@ -120,9 +120,10 @@ function keepField(
   // Blanks around any other field are none of it; around a status they are.
   const value = name === 'TRANS_STATUS_NAME' || name === 'status' ? raw : raw.replace(/\s+/g, ' ').trim()
   if (value === '') return value
+  if (scrub.repeatsCard(value)) return WITHHELD
   if (hasForm(value, sent) && (isOwn(value, sent) || !scrub.repeats(value))) return value
   const line = scrub.line(value, LONGEST_ODD - 3)
-  if (line === REPEATED || line === DISGUISED) return WITHHELD
+  if (line === REPEATED || line === DISGUISED || line === CARD_REPEATED) return WITHHELD
   return `[${line}${value.length > LONGEST_ODD - 3 ? '…' : ''}]`
 }
 

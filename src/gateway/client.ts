@@ -64,7 +64,12 @@ export function openGateway(options: GatewayOptions): Gateway {
 
   return {
     send(instruction, fence, abandon, card = null) {
-      const attempt = new Attempt(context, { sent: instruction, scrub: createScrub(hidden) }, fence, abandon)
+      const attempt = new Attempt(
+        context,
+        { sent: instruction, scrub: createScrub({ ...hidden, card }) },
+        fence,
+        abandon,
+      )
       if (isClosing) attempt.abandon()
       const dispatch = () => {
         if (!attempt.isWaiting) return

@@ -1,6 +1,7 @@
 // Makes text that came from outside fit to be kept and shown: one visible line of bounded length, no card data, none of our
 // credentials.
 
+import type { CardDetails } from '../domain/card.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { codeBehindName } from '../domain/card-words.ts'
 import { createReplacer } from '../domain/secrets.ts'
@@ -14,6 +15,8 @@ export interface Scrub {
   line(text: string, most?: number): string
   /** Whether a secret stands anywhere in the text, in whatever writing. */
   repeats(text: string): boolean
+  /** Whether the number of the card that was sent stands anywhere in the text, also between other digits. */
+  repeatsCard(text: string): boolean
 }
 
 export interface Hidden {
@@ -21,27 +24,34 @@ export interface Hidden {
   readonly username: string
   /** What must never be seen again. */
   readonly secrets: readonly string[]
+  /** The details that the request had; absent or null: it had none. */
+  readonly card?: Pick<CardDetails, 'number' | 'code'> | null
 }
 
 export const REPEATED = 'the answer repeated our credentials; withheld'
+export const CARD_REPEATED = 'the answer repeated the card number; withheld'
 export const DISGUISED = 'the answer held what may be card data, in disguise; withheld'
 
 const LONGEST_LINE = 2_000
 /** Longer than a card number or a security code with its name: what is cut off may have been the rest of one. */
 const MARGIN = 200
 
-export function createScrub({ username, secrets }: Hidden): Scrub {
+export function createScrub({ username, secrets, card = null }: Hidden): Scrub {
   const isRepeated = searchFor(secrets)
+  const repeatsCard = card === null ? () => false : searchForNumber(card.number)
+  const maskOwnCode = card === null ? (text: string) => text : maskerOf(card.code)
   const hideUsername = createReplacer([{ word: username, instead: '***' }])
   return {
     repeats: isRepeated,
+    repeatsCard,
     line(text, most = LONGEST_LINE) {
       if (text === '') return ''
       // Twice: what is masked becomes shorter.
       const cut = text.slice(0, most + 2 * MARGIN)
       if (isRepeated(cut)) return REPEATED
+      if (repeatsCard(cut)) return CARD_REPEATED
       const plain = visible(cut)
-      const masked = maskCodes(maskCardData(hideUsername(plain)))
+      const masked = maskOwnCode(maskCodes(maskCardData(hideUsername(plain))))
       const whole = cut === text ? masked : masked.slice(0, -MARGIN)
       const line = whole.slice(0, most).toWellFormed()
       return hidesCard(line) ? DISGUISED : line
@@ -112,6 +122,19 @@ function base64Of(secret: string): string[] {
 }
 
 // ───────────────────────────────────────────────────────────── Card data
+
+/** Padded, between an expiry and a code, in groups: wherever its digits follow on one another. */
+function searchForNumber(number: string): (text: string) => boolean {
+  const isWritten = searchFor([number])
+  const holds = (text: string) => text.replace(/[^\p{Nd}]+/gu, '').includes(number)
+  return (text) => isWritten(text) || holds(text.normalize('NFKC')) || holds(unescaped(text) ?? '')
+}
+
+/** Three or four digits stand in many texts; of this card they may be its code. */
+function maskerOf(code: string): (text: string) => string {
+  const own = new RegExp(`(?<!\\d)${code}(?!\\d)`, 'g')
+  return (text) => text.replace(own, '***')
+}
 
 /** An answer names its fields: what is a course or a customer in a file is a security code there. */
 const ONLY_ANSWERS = ['csc2?', 'cav2?', 'cid2?', 'pins?', 'pmt key', 'card (?:code|value)', 'security value']

@@ -90,6 +90,20 @@ describe('Success', () => {
     expect(verdictOn(answered(RECORD, { connection: 'warm' }), sent('VAULT_UPDATE')).kind).toBe('approved')
   })
 
+  test.each(['0', '000', 'n/a', '-1'])('with the vault id "%s" is in doubt', (customer_vault_id) => {
+    expect(verdictOn(answered({ ...RECORD, customer_vault_id }), sent('VAULT_CREATE')).kind).toBe('in-doubt')
+  })
+
+  test('with an error beside it is in doubt', () => {
+    const verdict = verdictOn(answered({ ...RECORD, errorMessage: 'card was not stored' }), sent('VAULT_CREATE'))
+    expect([verdict.kind, reasonOf(verdict)]).toEqual(['in-doubt', expect.stringContaining('card was not stored')])
+  })
+
+  test('of an update without its vault id is in doubt over a kept-alive connection', () => {
+    const { customer_vault_id: _id, ...without } = RECORD
+    expect(verdictOn(answered(without, { connection: 'warm' }), sent('VAULT_UPDATE')).kind).toBe('in-doubt')
+  })
+
   test.each([199, 302, 400, 500, 503])('with HTTP %i is in doubt', (httpStatus) => {
     expect(verdictOn(answered(RECORD, { httpStatus }), sent('VAULT_CREATE')).kind).toBe('in-doubt')
   })
@@ -116,6 +130,22 @@ describe('Failed', () => {
       'stop-account',
     )
   })
+})
+
+test.each([
+  'The customer vault record of this merchant was not found',
+  'Merchant: vault id not found',
+  'merchant token was not found',
+])('"%s" refuses one record and stops nothing', (errorMessage) => {
+  expect(verdictOn(answered({ status: 'Failed', errorMessage }), sent('VAULT_DELETE')).kind).toBe('declined')
+})
+
+test('a 404 that names the record fails the row; any other is a wrong address', () => {
+  const with404 = (message: string | null): Outcome => ({ ...SEEN, httpStatus: 404, body: { kind: 'none', message } })
+  expect(verdictOn(with404('customer vault id not found'), sent('VAULT_DELETE')).kind).toBe('failed')
+  expect(verdictOn(with404('customer vault id not found'), sent('VAULT_CREATE')).kind).toBe('stop-account')
+  expect(verdictOn(with404('no such page'), sent('VAULT_DELETE')).kind).toBe('stop-account')
+  expect(verdictOn(with404('vault id not found'), sent('VAULT_DELETE', { everInDoubt: true })).kind).toBe('in-doubt')
 })
 
 test('an unknown status is in doubt', () => {
@@ -146,6 +176,13 @@ describe('the answer to a deletion', () => {
     expect(verdictOn({ ...seen, connection: 'warm' }, trusting).kind).toBe('in-doubt')
     expect(verdictOn({ ...seen, httpStatus: 500 }, trusting).kind).toBe('in-doubt')
     expect(verdictOn(answered({ status: 'Failed' }), trusting).kind).toBe('declined')
+    for (const text of ['Failed: no such id', '{"success":false}', '<html>Login</html>', 'not found']) {
+      expect(verdictOn({ ...seen, text }, trusting).kind).toBe('in-doubt')
+    }
+    expect(verdictOn({ ...seen, text: '{"deleted":true}' }, trusting)).toMatchObject({
+      kind: 'approved',
+      warnings: [{ text: expect.stringContaining('deleted') }],
+    })
     expect(verdictOn(seen, sent('VAULT_UPDATE', { deleteAnswer: 'any-2xx' })).kind).toBe('in-doubt')
   })
 })

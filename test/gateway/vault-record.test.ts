@@ -121,4 +121,32 @@ describe('the answer of the vault', () => {
     expect(read(texts[2] as string).repeatsCredentials).toBe(true)
     expect(fieldsOf(texts[2] as string).status).toBe('Failed')
   })
+
+  describe('of the very card that was sent', () => {
+    const AMEX = { number: '378282246310005', code: '9173' }
+    const own = createScrub({ username: 'merchant-one', secrets: [], card: AMEX })
+    const kept = (text: string) => JSON.stringify(readAnswer(Buffer.from(text), undefined, own, SENT))
+
+    test.each([
+      '9173 is not the security code of this card',
+      JSON.stringify({ request: ['378282246310005', '12', '30', '9173'] }),
+      '37828224631000512309173',
+      'a:2:{s:6:"number";s:15:"378282246310005";s:3:"cvv";s:4:"9173";}',
+      '<tr><td>378282246310005</td><td>9173</td></tr>',
+      "INSERT INTO t VALUES ('000000378282246310005', 9173)",
+      '378282246310005|12|30|9173',
+      '3782-822463-10005',
+      Buffer.from('378282246310005').toString('base64'),
+      JSON.stringify({ status: 'Failed', errorMessage: 'no such code: 9173' }),
+      success({ ...DATA, customer_vault_id: '378282246310005' }),
+      success({ ...DATA, customer_id: 10_000, first_name: '9173', last_name: '378282246310005' }),
+      success({ ...DATA, customer_id: '00378282246310005' }),
+    ])('nothing is kept: %s', (text) => {
+      expect(kept(text)).not.toMatch(/378282246310005|3782-822463|9173|Mzc4MjgyMjQ2MzEwMDA1/)
+    })
+
+    test('a number that is another stays', () => {
+      expect(kept(success({ ...DATA, customer_vault_id: '700000000000001' }))).toContain('700000000000001')
+    })
+  })
 })

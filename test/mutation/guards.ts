@@ -39,6 +39,7 @@ const CONFIG = 'test/config/config.test.ts'
 const COMMIT = 'test/ledger/sqlite/commit.test.ts'
 const VERDICT = 'test/domain/verdict.test.ts'
 const VAULT_VERDICT = 'test/domain/vault-verdict.test.ts'
+const VAULT_CLIENT = 'test/gateway/vault-client.integration.test.ts'
 const VAULT_ANSWERS = 'test/gateway/vault-record.test.ts'
 const BODY = 'test/gateway/body.test.ts'
 const ANSWERED = 'test/gateway/answered.test.ts'
@@ -655,7 +656,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a card stored without a vault id is in doubt',
     file: 'src/domain/vault-verdict.ts',
-    guard: "operation === 'VAULT_CREATE' && facts.vaultId === null",
+    guard: "operation === 'VAULT_CREATE' && !/[1-9]/.test(facts.vaultId ?? '')",
     without: "operation === 'VAULT_DELETE' && facts.vaultId === ''",
     tests: [VAULT_VERDICT],
   },
@@ -690,7 +691,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an unknown merchant stops the account',
     file: 'src/domain/vault-verdict.ts',
-    guard: 'if (NO_SUCH_MERCHANT.test(reason)) {',
+    guard: 'if (NO_SUCH_MERCHANT.test(reason) && !namesRecord(reason)) {',
     without: "if (reason === '') {",
     tests: [VAULT_VERDICT],
   },
@@ -792,6 +793,83 @@ export const GUARDS: readonly Guard[] = [
     guard: 'return vaultId !== null && isVaultOperation(operation) ? ',
     without: "return vaultId === '' && isVaultOperation(operation) ? ",
     tests: [LEDGER],
+  },
+  {
+    name: 'a refusal of one record does not stop the account',
+    file: 'src/domain/vault-verdict.ts',
+    guard: ' && !namesRecord(reason)',
+    without: '',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'a vault id that is no number is in doubt',
+    file: 'src/domain/vault-verdict.ts',
+    guard: 'if (facts.vaultId !== null && !/^\\d+$/.test(facts.vaultId))',
+    without: "if (facts.vaultId === '')",
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'a success of the vault with an error is in doubt',
+    file: 'src/domain/vault-verdict.ts',
+    guard: 'if (told !== null) return',
+    without: "if (told === '') return",
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'an answer that speaks of a failure is trusted by no setting',
+    file: 'src/domain/verdict.ts',
+    guard: 'return isMeant && isPlainSuccess(`${words} ${text}`)',
+    without: 'return isMeant || isPlainSuccess(`${words} ${text}`) === undefined',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'a record that is not found does not stop the account',
+    file: 'src/domain/verdict.ts',
+    guard: ' && !isOfRecord(words, judging)',
+    without: '',
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'an update is tied by the vault id as well',
+    file: 'src/domain/vault-verdict.ts',
+    guard: "VAULT_UPDATE: ['customer_vault_id', 'cc_bin', 'cc_last_4_digit']",
+    without: "VAULT_UPDATE: ['cc_bin', 'cc_last_4_digit']",
+    tests: [VAULT_VERDICT],
+  },
+  {
+    name: 'an answer that repeats the card number is withheld',
+    file: 'src/gateway/scrub.ts',
+    guard: '      if (repeatsCard(cut)) return CARD_REPEATED\n',
+    without: '',
+    tests: [VAULT_ANSWERS],
+  },
+  {
+    name: 'a card number between other digits is found',
+    file: 'src/gateway/scrub.ts',
+    guard: "isWritten(text) || holds(text.normalize('NFKC'))",
+    without: 'isWritten(text)',
+    tests: [VAULT_ANSWERS],
+  },
+  {
+    name: 'the code of the card that was sent is masked',
+    file: 'src/gateway/scrub.ts',
+    guard: 'maskOwnCode(maskCodes(',
+    without: '((text: string) => text)(maskCodes(',
+    tests: [VAULT_ANSWERS],
+  },
+  {
+    name: 'an id that is the card number is withheld',
+    file: 'src/gateway/answered.ts',
+    guard: '  if (scrub.repeatsCard(value)) return WITHHELD\n',
+    without: '',
+    tests: [VAULT_ANSWERS],
+  },
+  {
+    name: 'the client tells what card it sent',
+    file: 'src/gateway/client.ts',
+    guard: 'createScrub({ ...hidden, card })',
+    without: 'createScrub(hidden)',
+    tests: [VAULT_CLIENT],
   },
   {
     name: 'a decline after a doubt is in doubt',
