@@ -1,5 +1,6 @@
 // The card details of the file that a run works off: opened when sending begins, and given up when the file has changed.
 
+import { Fault } from '../domain/fault.ts'
 import type { CardReader } from '../ports/cards.ts'
 import type { CardSource } from '../processors/execute-slice.ts'
 
@@ -11,6 +12,15 @@ export interface OwnCards {
   /** null: it needs none. */
   open(): Promise<CardSource | null>
   close(): Promise<void>
+}
+
+/** With it Node writes what passes through streams and sockets to stderr, and that may be a log. Faults where it is set. */
+export function assertNothingTold({ NODE_DEBUG: told = '' }: NodeJS.ProcessEnv): void {
+  if (told.trim() === '') return
+  throw new Fault(
+    'config',
+    `NODE_DEBUG is set (${told}): Node would write card details to stderr. Take it out of the environment. Nothing was recorded and nothing was sent.`,
+  )
 }
 
 /** `openCards`: null where the file has no card details. */

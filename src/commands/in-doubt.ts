@@ -34,7 +34,7 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
     const left = await leftOpenNow(app, ledger)
     if (doubts.length > 0)
       terminal.say(
-        `${plural(doubts.length, 'row', 'rows')} may have been executed and will never be sent again by the machine. Look each one up at the gateway by its order id or xtl_order_id and the time it was sent; then say what you found: tranche in-doubt resolve --help`,
+        `${plural(doubts.length, 'row', 'rows')} may have been executed and will never be sent again by the machine. Look each one up at the gateway by its order id, xtl_order_id or card and the time it was sent; then say what you found: tranche in-doubt resolve --help`,
       )
     else if (left === null) terminal.say('No row is in doubt.')
     terminal.say(...leftOpenLines(left))

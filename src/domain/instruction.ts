@@ -144,7 +144,7 @@ export type RuledField =
 /** An amount or an order in a vault file means that it is a file of payments: it must not delete the cards that it was to charge. */
 const VAULT_RULES = {
   amount: 'forbidden',
-  request_currency: 'unused',
+  request_currency: 'forbidden',
   request_ref_po_id: 'forbidden',
   save_card_on_file: 'unused',
   xtl_order_id: 'unused',
@@ -208,8 +208,8 @@ export const FIELD_RULES = {
     card: 'forbidden',
     customer: 'unused',
   },
-  VAULT_CREATE: { ...VAULT_RULES, customer_vault_id: 'forbidden', card: 'required', customer: 'optional' },
-  VAULT_UPDATE: { ...VAULT_RULES, customer_vault_id: 'required', card: 'required', customer: 'optional' },
+  VAULT_CREATE: { ...VAULT_RULES, customer_vault_id: 'forbidden', card: 'required', customer: 'required' },
+  VAULT_UPDATE: { ...VAULT_RULES, customer_vault_id: 'required', card: 'required', customer: 'required' },
   VAULT_DELETE: { ...VAULT_RULES, customer_vault_id: 'required', card: 'forbidden', customer: 'unused' },
 } as const satisfies Record<Operation, Record<RuledField, FieldRule>>
 

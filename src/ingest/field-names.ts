@@ -20,6 +20,7 @@ export const VAULT_FIELDS = [
   'reference',
   'transaction_type',
   'amount',
+  'request_currency',
   'request_ref_po_id',
   'customer_vault_id',
   'execute_at',

@@ -2,7 +2,7 @@
 
 import { isRoundedPan } from '../domain/card-number.ts'
 import { holdsCardSecret } from '../domain/card-secrets.ts'
-import { FIELD_RULES } from '../domain/instruction.ts'
+import { CUSTOMER_FIELDS, FIELD_RULES, isVaultOperation, type Operation } from '../domain/instruction.ts'
 import { mayHoldPan } from '../domain/pan.ts'
 import { type Problem, shown } from '../domain/problem.ts'
 import { joined, type Text, words } from '../domain/words.ts'
@@ -87,6 +87,22 @@ export function findHalfResults(written: readonly string[], hasReferences: boole
   }
 }
 
+/** A file of payments must not delete the cards that it was to charge. */
+export function findPayments({ operation }: HeaderNeeds, rivals: readonly string[]): Problem<Text> | null {
+  const [column] = rivals
+  if (column === undefined || operation === undefined || !isVaultOperation(operation)) return null
+  const ignored = {
+    set: 'map',
+    column: shown(column).trim(),
+    field: 'ignore',
+    lead: ', or say that it is nothing: ',
+  } as const
+  return {
+    problem: `the column "${shown(column)}" speaks of an amount, and a file of the vault has none: it may be a file of payments`,
+    remedy: words`take the column out${ignored}`,
+  }
+}
+
 export function findMissing(
   written: readonly string[],
   meanings: readonly (Field | null)[],
@@ -96,14 +112,18 @@ export function findMissing(
   const missing = neededFields(needs, has).filter((field) => !has(field))
   if (missing.length === 0) return null
   const unknown = written.filter((name, i) => name.trim() !== '' && meanings[i] === null)
+  const remedies = joined(
+    missing.map((field) => remedyFor(field, unknown)),
+    '; ',
+  )
+  const replaces = needs.operation === 'VAULT_UPDATE' ? REPLACES : ''
   return {
-    problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}`,
-    remedy: joined(
-      missing.map((field) => remedyFor(field, unknown)),
-      '; ',
-    ),
+    problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}${replaces}`,
+    remedy: remedies,
   }
 }
+
+const REPLACES = '. An update replaces the whole record, and the vault would lose what the file does not have'
 
 function remedyFor(field: Field, unknown: readonly string[]): Text {
   const nearest = nearestTo(field, unknown)
@@ -145,7 +165,20 @@ function neededFields({ operation, currency, cards }: HeaderNeeds, has: (field: 
     return rules[field] === 'required' || (rules[field] === 'this-or-card' && !(card !== null && has(card.number)))
   }
   const asked = ['amount', 'request_currency', 'request_ref_po_id', 'customer_vault_id'] as const
-  return [...asked.filter(isNeeded), ...(card !== null && rules.card === 'required' ? neededOf(card, has) : [])]
+  const ofCard = card !== null && rules.card === 'required' ? neededOf(card, has) : []
+  return [...asked.filter(isNeeded), ...neededOfCustomer(operation), ...ofCard]
+}
+
+/** An update replaces the whole record: what the file does not have, the vault would lose. */
+function neededOfCustomer(operation: Operation): readonly Field[] {
+  switch (operation) {
+    case 'VAULT_CREATE':
+      return ['first_name', 'last_name']
+    case 'VAULT_UPDATE':
+      return CUSTOMER_FIELDS.filter((field) => field !== 'address_2')
+    default:
+      return []
+  }
 }
 
 /** Of a card that every row has: month and year in one column, or in two. */

@@ -20,6 +20,7 @@ import {
   findHalfResults,
   findMissing,
   findPanInHeader,
+  findPayments,
   findTooLarge,
   findTwoOfOneField,
 } from './header-faults.ts'
@@ -93,6 +94,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
     findHalfResults(written, results !== null) ??
     findMissing(written, meanings, needs) ??
+    findPayments(needs, namesAt(rivals)) ??
     findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals)) ??
     (fields.amount === undefined ? null : findDirections(namesAt(directions)))
   if (fault !== null) return refuseNames(fault)

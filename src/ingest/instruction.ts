@@ -17,6 +17,7 @@ import { type Currency, type Money, parseCurrency } from '../domain/money.ts'
 import { isProblem, type Problem } from '../domain/problem.ts'
 import { type Text, words } from '../domain/words.ts'
 import { type CardColumns, readTarget } from './card-of-row.ts'
+import type { Field } from './field-names.ts'
 import { parseMoney, parsePlainDecimal } from './fields/amount.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
 import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
@@ -132,7 +133,10 @@ function vaultOperationCell(cell: string, declared: VaultOperation): Operation |
 
 /** The currency is asked for wherever an amount is; a wrong one is a fault even where there is no amount. */
 function readMoney(row: RowReading, reading: Reading): Money | null {
-  if (row.ruleOf('amount') === 'forbidden') return row.take('amount', () => null)
+  if (row.ruleOf('amount') === 'forbidden') {
+    row.take('request_currency', () => null)
+    return row.take('amount', () => null)
+  }
   const currencyGiven = row.text('request_currency') !== ''
   const currency = row.takeFree('request_currency', parseCurrencyCell) ?? (currencyGiven ? null : reading.currency)
   // A number cell is written by this program, with a point; what people wrote follows the sign of their file.
@@ -175,13 +179,20 @@ function parseDetail(text: string): string | Problem {
   return text
 }
 
+const NO_HOLDER: Problem = {
+  problem: 'is empty, and the vault needs the name of the holder',
+  remedy: 'write it as it stands on the card',
+}
+
 function readDetails(row: RowReading): Instruction['details'] {
   const details: { -readonly [K in keyof Instruction['details']]: string } = {}
   const taken = [
     ...(row.ruleOf('details') === 'unused' ? [] : DETAIL_FIELDS),
     ...(row.ruleOf('customer') === 'unused' ? [] : CUSTOMER_FIELDS),
   ]
+  const needed: readonly Field[] = row.ruleOf('customer') === 'required' ? ['first_name', 'last_name'] : []
   for (const field of taken) {
+    if (needed.includes(field) && row.text(field) === '') row.fault(field, NO_HOLDER)
     const value = row.takeFree(field, parseDetail)
     if (value !== null) details[field] = value
   }

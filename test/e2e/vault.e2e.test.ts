@@ -67,7 +67,8 @@ test('sales by card that were killed go on when the same file is run again, and 
   const again = await office.tranche('run', input, '--out', out)
   expect([0, 5], again.stderr).toContain(again.code)
   expect(office.sandbox.received()).toBeGreaterThan(sentBefore)
-  expect(office.sandbox.received()).toBe(60)
+  const charged = office.sandbox.log().map(({ xtlOrderId }) => xtlOrderId)
+  expect(new Set(charged).size).toBe(charged.length)
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 

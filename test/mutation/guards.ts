@@ -872,6 +872,48 @@ export const GUARDS: readonly Guard[] = [
     tests: [VAULT_CLIENT],
   },
   {
+    name: 'a vault id names one card',
+    file: 'src/ledger/sqlite/settle.ts',
+    guard: "    if (vaultId !== null && otherCard(row.account_id, vaultId, row.id)) return 'vault-id'\n",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a file of payments is no file of the vault',
+    file: 'src/ingest/header.ts',
+    guard: '    findPayments(needs, namesAt(rivals)) ??\n',
+    without: '',
+    tests: ['test/ingest/cards/card-rows.integration.test.ts'],
+  },
+  {
+    name: 'a row of the vault has no currency',
+    file: 'src/ingest/instruction.ts',
+    guard: "    row.take('request_currency', () => null)\n    return",
+    without: '    return',
+    tests: ['test/ingest/cards/card-rows.integration.test.ts'],
+  },
+  {
+    name: 'an update names the whole record',
+    file: 'src/ingest/header-faults.ts',
+    guard: "return CUSTOMER_FIELDS.filter((field) => field !== 'address_2')",
+    without: 'return []',
+    tests: ['test/ingest/cards/card-rows.integration.test.ts'],
+  },
+  {
+    name: 'a card is stored under a name',
+    file: 'src/ingest/instruction.ts',
+    guard: "    if (needed.includes(field) && row.text(field) === '') row.fault(field, NO_HOLDER)\n",
+    without: '',
+    tests: ['test/ingest/cards/card-rows.integration.test.ts'],
+  },
+  {
+    name: 'a code behind a card number is no part of it',
+    file: 'src/ingest/fields/card.ts',
+    guard: '  if (isFollowed(text)) return FOLLOWED\n',
+    without: '',
+    tests: ['test/ingest/fields/card.test.ts'],
+  },
+  {
     name: 'a decline after a doubt is in doubt',
     file: 'src/domain/verdict.ts',
     guard: '    if (judging.everInDoubt)\n      return doubt(`DECLINED',
@@ -1122,8 +1164,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a transaction settles one row',
     file: 'src/ledger/sqlite/settle.ts',
-    guard: 'return other !== undefined && other.id !== row.id',
-    without: 'return other !== undefined && other.id === -1',
+    guard: "other.id === row.id ? null : 'transaction'",
+    without: "other.id !== -1 ? null : 'transaction'",
     tests: [LEDGER],
   },
   {
@@ -1136,7 +1178,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a second row that is answered with a transaction is in doubt',
     file: 'src/ledger/rules/settling.ts',
-    guard: "    ? move(row, 'IN_DOUBT', settlement, takenReason(settlement))\n",
+    guard: "    ? move(row, 'IN_DOUBT', settlement, takenReason(taken, settlement))\n",
     without: '    ? move(row, to, settlement, settlement.reason)\n',
     tests: [SETTLING],
   },

@@ -34,9 +34,22 @@ export function parseCardNumber(text: string, kind: CellKind = 'text'): string |
       remedy: FROM_SOURCE,
     }
   }
+  if (isFollowed(text)) return FOLLOWED
   if (!isInRange(digits)) return { problem: 'begins as no card number of that length does', remedy: FROM_SOURCE }
   if (passesLuhn(digits)) return digits
   return { problem: 'has a wrong digit: its check digit does not fit', remedy: FROM_SOURCE }
+}
+
+const FOLLOWED: Problem = {
+  problem: 'has more digits behind a whole card number, perhaps its code',
+  remedy: 'write the number alone and without blanks; code and expiry have columns of their own',
+}
+
+/** One number in ten fits by chance, whatever is behind it: where it is parted, what stands in front may be all of it. */
+function isFollowed(text: string): boolean {
+  const groups = text.trim().split(/[\s\p{Pd}]+/u)
+  const front = groups.slice(0, -1).join('')
+  return /^\d{3,4}$/.test(groups.at(-1) ?? '') && /^\d{15,16}$/.test(front) && isInRange(front) && passesLuhn(front)
 }
 
 /** Of 16 digits the check digit tells; of more than that a spreadsheet has taken several, and one in ten fits by chance. */

@@ -69,6 +69,11 @@ export const NO_FACTS: AnswerFacts = {
 
 const NOTHING: ChangeNothing = { kind: 'change-nothing' }
 
+/** The vault id under which the row would have its card stored. null: none. */
+export function vaultIdIn({ to, facts }: { to: State; facts: AnswerFacts | null }): string | null {
+  return to === 'APPROVED' ? (facts?.vaultId ?? null) : null
+}
+
 /** The transaction id that the row would take from this settlement. null: none; an id of zeros is none. */
 export function transactionIn({ to, facts }: { to: State; facts: AnswerFacts | null }): string | null {
   if (to !== 'APPROVED' && to !== 'DECLINED') return null
@@ -76,13 +81,15 @@ export function transactionIn({ to, facts }: { to: State; facts: AnswerFacts | n
   return id === null || /^0*$/.test(id) ? null : id
 }
 
-/** `isTaken`: the transaction id of the settlement has already settled another row of the account. */
-export function settlingStep(row: RowToSettle, settlement: Settlement, isTaken: boolean): SettlingStep {
+/** What of the settlement another row of the account has: the transaction id that settled it, or the vault id of another card. */
+export type Taken = 'transaction' | 'vault-id'
+
+export function settlingStep(row: RowToSettle, settlement: Settlement, taken: Taken | null): SettlingStep {
   const to = targetOf(row, settlement)
   if (to === null) return lateAnswer(row, settlement)
-  if (!isTaken) return move(row, to, settlement, settlement.reason)
+  if (taken === null) return move(row, to, settlement, settlement.reason)
   return row.state === 'SENDING'
-    ? move(row, 'IN_DOUBT', settlement, takenReason(settlement))
+    ? move(row, 'IN_DOUBT', settlement, takenReason(taken, settlement))
     : lateAnswer(row, settlement)
 }
 
@@ -127,8 +134,10 @@ function takenBy(to: State, { facts }: Settlement): AnswerFacts {
   return transactionId === facts.transactionId ? facts : { ...facts, transactionId }
 }
 
-/** A transaction id can settle one row only: the second row to see it was given the answer of another. */
-function takenReason({ facts }: Settlement): string {
+/** The second row to see it was given the answer of another. */
+function takenReason(taken: Taken, { facts }: Settlement): string {
+  if (taken === 'vault-id')
+    return `the answer carries vault id ${facts?.vaultId}, under which another card was stored; the card may be stored`
   return `the answer carries transaction id ${facts?.transactionId}, which already settled another row; it may have been executed`
 }
 

@@ -155,6 +155,22 @@ export function sameTransactionIn(
     find.get(accountId, transactionId) as ReturnType<ReturnType<typeof sameTransactionIn>>
 }
 
+/** Of cards that were stored: few rows of most ledgers, and each is asked about once. */
+export const STORED_INDEX = `
+  CREATE INDEX instruction_stored ON instruction (account_id, ltrim(answered_vault_id, '0'))
+    WHERE operation = 'VAULT_CREATE' AND answered_vault_id IS NOT NULL;
+`
+
+/** Whether a card of another mask was stored under that vault id. The same card may get the same id again. */
+export function otherCardIn(db: DatabaseSync): (accountId: number, vaultId: string, rowId: number) => boolean {
+  const find = db.prepare(`
+    SELECT 1 FROM instruction i INDEXED BY instruction_stored
+    WHERE account_id = ?1 AND ltrim(answered_vault_id, '0') = ltrim(?2, '0') AND operation = 'VAULT_CREATE'
+      AND answered_vault_id IS NOT NULL AND state = 'APPROVED' AND id <> ?3
+      AND card IS NOT (SELECT card FROM instruction WHERE id = ?3) LIMIT 1`)
+  return (accountId, vaultId, rowId) => find.get(accountId, vaultId, rowId) !== undefined
+}
+
 /** Rows `e` of the order of row `i`, by the index of open orders. */
 const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id <> i.id
     AND e.order_key IS NOT NULL AND e.state IN ('READY', 'SENDING', 'IN_DOUBT')`

@@ -8,7 +8,7 @@ import { DOUBTED } from './clock-steps.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
-import { SUBMITTED_AGAIN_INDEX, TRANSACTION_INDEX } from './rows.ts'
+import { STORED_INDEX, SUBMITTED_AGAIN_INDEX, TRANSACTION_INDEX } from './rows.ts'
 import { XTL_INDEX } from './xtl-order-ids.ts'
 
 const MIGRATIONS: readonly string[] = [
@@ -209,6 +209,7 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE instruction ADD COLUMN answered_card TEXT; -- by the vault, as in card
   ALTER TABLE batch ADD COLUMN needs_file INTEGER NOT NULL DEFAULT 0; -- it has rows with card details, which only its file has
   `,
+  STORED_INDEX,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -3,14 +3,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { formatCardMask } from '../../domain/card.ts'
 import type { Settled, Settlement } from '../../ports/ledger/work.ts'
-import { type KeepLateAnswer, type MakeMove, settlingStep, transactionIn } from '../rules/settling.ts'
+import {
+  type KeepLateAnswer,
+  type MakeMove,
+  settlingStep,
+  type Taken,
+  transactionIn,
+  vaultIdIn,
+} from '../rules/settling.ts'
 import { prepareActs } from './acts.ts'
 import { prepareStopping } from './executed-before.ts'
 import type { RecordMove, SettlingRow } from './moves.ts'
 import { prepareNamed } from './named.ts'
 import { preparePausing } from './pauses.ts'
 import { answeredBy } from './recorded.ts'
-import { sameTransactionIn } from './rows.ts'
+import { otherCardIn, sameTransactionIn } from './rows.ts'
 import type { Tally } from './tally.ts'
 
 export function prepareSettling(
@@ -23,6 +30,7 @@ export function prepareSettling(
     'UPDATE instruction SET warning = ?, money_warning = max(money_warning, ?), noted_at = ? WHERE id = ?',
   )
   const sameTransaction = sameTransactionIn(db)
+  const otherCard = otherCardIn(db)
   const askToWait = db.prepare('UPDATE account SET wait_until = max(coalesce(wait_until, 0), ?) WHERE id = ?')
   const noteLate = db.prepare('UPDATE batch SET late_answers = late_answers + 1 WHERE id = ?')
   const pausing = preparePausing(db)
@@ -30,7 +38,7 @@ export function prepareSettling(
   const act = prepareActs(db)
 
   return (row, settlement) => {
-    const step = settlingStep(row, settlement, isTaken(row, settlement))
+    const step = settlingStep(row, settlement, takenIn(row, settlement))
     switch (step.kind) {
       case 'move':
         return move(row, step, settlement)
@@ -41,11 +49,12 @@ export function prepareSettling(
     }
   }
 
-  function isTaken(row: SettlingRow, settlement: Settlement): boolean {
+  function takenIn(row: SettlingRow, settlement: Settlement): Taken | null {
+    const vaultId = row.operation === 'VAULT_CREATE' ? vaultIdIn(settlement) : null
+    if (vaultId !== null && otherCard(row.account_id, vaultId, row.id)) return 'vault-id'
     const id = transactionIn(settlement)
-    if (id === null) return false
-    const other = sameTransaction(row.account_id, id)
-    return other !== undefined && other.id !== row.id
+    const other = id === null ? undefined : sameTransaction(row.account_id, id)
+    return other === undefined || other.id === row.id ? null : 'transaction'
   }
 
   function move(row: SettlingRow, step: MakeMove, settlement: Settlement): Settled {

@@ -43,6 +43,9 @@ export const card: fc.Arbitrary<CardDetails> = fc
 
 export const expiryText = ({ expiry: { month, year } }: CardDetails) => `${month}/${year}`
 
+/** 19 digits of which the first 16 are a number by themselves: parted there they are taken for a number and its code. */
+export const hasNumberInFront = (number: string) => number.length === 19 && passesLuhn(number.slice(0, 16))
+
 /** In groups of four, by a sign. */
 export const grouped = (number: string, sign: string) => number.replace(/(?<=^(?:.{4})+)(?=.)/g, sign)
 

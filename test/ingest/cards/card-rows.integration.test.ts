@@ -29,6 +29,7 @@ const VAULT = [
   'cust_fname',
   'Street',
   'address_2',
+  ...['last_name', 'email', 'phone', 'city', 'state', 'zip', 'country'],
   'card_number',
   'card_cvv',
   'expiry',
@@ -36,6 +37,7 @@ const VAULT = [
 const STORED: Cells = {
   reference: 'R-1',
   cust_fname: 'Ann',
+  last_name: 'Smith',
   Street: 'Road 1',
   card_number: VISA,
   card_cvv: '123',
@@ -136,7 +138,7 @@ describe('a vault file', () => {
       card: { bin: '411111', lastFour: '1111', expiry: EXPIRY },
       details: { first_name: 'Ann', address_1: 'Road 1', address_2: 'c/o Bob' },
     })
-    expect(row?.cells.slice(5)).toEqual(['411111******1111', '', '04/31'])
+    expect(row?.cells.slice(12)).toEqual(['411111******1111', '', '04/31'])
   })
 
   test('of changes names the stored card and has the new one', async () => {
@@ -156,7 +158,7 @@ describe('a vault file', () => {
   })
 
   test.each(VAULT_OPERATIONS)('%s takes no file of payments: its cards were to be charged', async (operation) => {
-    const columns = [...VAULT.slice(0, operation === 'VAULT_DELETE' ? 5 : 8), 'amount', 'order_id', 'transaction_type']
+    const columns = [...VAULT.slice(0, operation === 'VAULT_DELETE' ? 5 : 15), 'amount', 'order_id', 'transaction_type']
     const cells = operation === 'VAULT_CREATE' ? STORED : { ...STORED, customer_vault_id: '77' }
     expect(await faultsOf(cells, { operation }, columns)).toEqual([])
     expect((await faultsOf({ ...cells, amount: '1.00' }, { operation }, columns)).join()).toContain(
@@ -172,6 +174,27 @@ describe('a vault file', () => {
     expect(await faultsOf({ ...cells, transaction_type: word }, { operation }, columns)).toEqual([])
   })
 
+  test.each(['Total', 'Rechnungsbetrag'])(
+    'with a column %s may be one of payments and is refused, unless that is nothing',
+    async (column) => {
+      const csv = csvOf(['customer_vault_id', column], [{ customer_vault_id: '77', [column]: '9' }])
+      const operation = 'VAULT_DELETE'
+      expect(await refusalOf(csv, { operation })).toMatchObject({
+        problem: expect.stringContaining('may be a file of payments'),
+      })
+      expect(await read(csv, { operation, map: [{ column, field: null }] })).not.toMatchObject({ kind: 'refused' })
+    },
+  )
+
+  test('takes no currency, and no empty name', async () => {
+    const columns = ['customer_vault_id', 'currency']
+    const faults = await faultsOf({ customer_vault_id: '77', currency: 'EUR' }, vault('VAULT_DELETE'), columns)
+    expect(faults.join()).toContain('looks like a payment')
+    expect(await faultsOf({ ...STORED, last_name: ' ' }, vault('VAULT_CREATE'), VAULT)).toEqual([
+      'last_name is empty, and the vault needs the name of the holder',
+    ])
+  })
+
   test('that stores or changes cards is refused where they are not taken, with the way to do it', async () => {
     for (const [operation, command] of [
       ['VAULT_CREATE', 'tranche vault create FILE'],
@@ -184,11 +207,25 @@ describe('a vault file', () => {
   })
 
   test('is read back from its results, whose masks are not sent', async () => {
-    const columns = ['card_number', 'card_cvv', 'card_expiry', 'result_reference', 'result_card_bin']
-    const cells = { card_number: '411111******1111', card_expiry: '04/31', result_reference: 'R-1' }
+    const columns = [
+      'card_number',
+      'card_cvv',
+      'card_expiry',
+      'result_reference',
+      'result_card_bin',
+      'first_name',
+      'last_name',
+    ]
+    const cells = {
+      first_name: 'Ann',
+      last_name: 'Smith',
+      card_number: '411111******1111',
+      card_expiry: '04/31',
+      result_reference: 'R-1',
+    }
     const more = { result_card_bin: '411111', result_card_expiry: '04/2031' }
     const row = await rowOf({ ...cells, ...more }, vault('VAULT_CREATE'), [...columns, 'result_card_expiry'])
-    expect(row?.cells).toEqual(['411111******1111', '', '04/31'])
+    expect(row?.cells.slice(0, 3)).toEqual(['411111******1111', '', '04/31'])
     expect(row?.faults.map(({ problem }) => problem)).toContainEqual('is masked, so that it cannot be sent')
     const pin = csvOf([...columns, 'result_card_pin'], [{ ...cells, result_card_pin: '1234' }])
     expect(await refusalOf(pin, { ...TAKEN, operation: 'VAULT_CREATE' })).toMatchObject({ column: 'result_card_pin' })
@@ -196,10 +233,16 @@ describe('a vault file', () => {
 
   test('names the columns that every row needs', () => {
     const needs = { ...TAKEN, operation: 'VAULT_CREATE' } as const
-    expect(headerOf('reference;card_number', needs)).toMatchObject({
+    expect(headerOf('reference;first_name;last_name;card_number', needs)).toMatchObject({
       problem: expect.stringContaining('no column card_exp_mm, card_exp_yy, card_cvv;'),
     })
-    expect(headerOf('reference;card_number;expiry;cvc', needs)).toHaveProperty('fields.card_expiry', 2)
+    expect(headerOf('reference;fname;lname;card_number;expiry;cvc', needs)).toHaveProperty('fields.card_expiry', 4)
+    expect(headerOf('reference;card_number;expiry;cvc', needs)).toMatchObject({
+      problem: expect.stringContaining('no column first_name, last_name'),
+    })
+    expect(headerOf('vault id;fname;lname;pan;expiry;cvc', { ...TAKEN, operation: 'VAULT_UPDATE' })).toMatchObject({
+      problem: expect.stringContaining('An update replaces the whole record'),
+    })
     expect(headerOf('reference;cust_lname', { operation: 'VAULT_DELETE' })).toMatchObject({
       problem: expect.stringContaining('no column customer_vault_id'),
     })

@@ -99,8 +99,15 @@ describe('the card of a row', () => {
   })
 
   test('of a vault file has month and year from their columns', async () => {
-    const columns = ['card_number', 'card_exp_mm', 'card_exp_yy', 'card_cvv']
-    const cells = { card_number: '4111 1111 1111 1111', card_exp_mm: '4', card_exp_yy: '31', card_cvv: '123' }
+    const columns = ['card_number', 'card_exp_mm', 'card_exp_yy', 'card_cvv', 'first_name', 'last_name']
+    const cells = {
+      first_name: 'Ann',
+      last_name: 'Smith',
+      card_number: '4111 1111 1111 1111',
+      card_exp_mm: '4',
+      card_exp_yy: '31',
+      card_cvv: '123',
+    }
     await withReader(
       csvOf(columns, [cells]),
       async ({ reader }) =>

@@ -11,7 +11,17 @@ import {
   parseExpiryYear,
   toExpiry,
 } from '../../../src/ingest/fields/card.ts'
-import { AMEX, card, cardNumber, expiryText, grouped, NOW, VISA, withCheckDigit } from '../cards/card-files.ts'
+import {
+  AMEX,
+  card,
+  cardNumber,
+  expiryText,
+  grouped,
+  hasNumberInFront,
+  NOW,
+  VISA,
+  withCheckDigit,
+} from '../cards/card-files.ts'
 
 const problemOf = (parsed: unknown) => (isProblem(parsed) ? String(parsed.problem) : parsed)
 
@@ -19,9 +29,15 @@ describe('a card number', () => {
   test('is read with blanks or hyphens between its groups', () => {
     fc.assert(
       fc.property(cardNumber, fc.constantFrom('', ' ', '-', '\u00a0', ' - ', '\u2011'), (number, sign) => {
+        fc.pre(sign === '' || !hasNumberInFront(number))
         expect(parseCardNumber(grouped(number, sign))).toBe(number)
       }),
     )
+  })
+
+  test('with its code behind it is none, though all of it may fit', () => {
+    for (const text of ['4012888888881881 508', '4111111111111111-123', '378282246310005 9173'])
+      expect(problemOf(parseCardNumber(text))).toContain('behind a whole card number')
   })
 
   test('with one digit wrong, or two neighbours swapped, is none', () => {

@@ -14,6 +14,7 @@ import {
   refund,
   reviewOnly,
   rowIn,
+  statesIn,
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
@@ -85,6 +86,17 @@ export function describeCards(): void {
       await work(ledger, batchId, 'A', 'APPROVED', { facts })
       expect((await rowIn(ledger, batchId, 'A')).facts).toEqual(facts)
       expect(await auditOf(ledger)).toEqual([])
+    })
+
+    test('is in doubt when it is answered with the vault id of another card', async () => {
+      const other = { ...CARD, lastFour: '2222' }
+      const batchId = await submit(ledger, accountId, [stored('A'), stored('B', { card: other }), stored('C')])
+      const facts = { ...NO_FACTS, vaultId: '900' }
+      await work(ledger, batchId, 'A', 'APPROVED', { facts })
+      await work(ledger, batchId, 'B', 'APPROVED', { facts: { ...facts, vaultId: '0900' } })
+      await work(ledger, batchId, 'C', 'APPROVED', { facts })
+      expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'IN_DOUBT', 'APPROVED'])
+      expect((await rowIn(ledger, batchId, 'B')).reason).toContain('under which another card was stored')
     })
 
     test('that changes a vault record waits for an earlier change of the same, and for no other', async () => {

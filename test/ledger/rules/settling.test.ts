@@ -23,7 +23,7 @@ const settlement = (to: Settlement['to'], over: Partial<Settlement> = {}) =>
 const settle =
   (to: Settlement['to'], over: Partial<Settlement> = {}, isTaken = false) =>
   (state: RowToSettle) =>
-    settlingStep(state, settlement(to, over), isTaken)
+    settlingStep(state, settlement(to, over), isTaken ? 'transaction' : null)
 
 function moveTo(to: MakeMove['to'], cause: MakeMove['cause'], over: Partial<MakeMove> = {}): MakeMove {
   return {

@@ -180,6 +180,7 @@ test('rows without a batch, as an earlier version left them, go with the next ve
       'DROP INDEX instruction_xtl; DROP INDEX instruction_plain_transaction; DROP INDEX instruction_submitted_again; DROP TABLE doubted',
     )
     db.exec('ALTER TABLE account DROP COLUMN doubt_rest; ALTER TABLE account DROP COLUMN held_reason')
+    db.exec('DROP INDEX instruction_stored')
     for (const column of ['card', 'answered_customer_id', 'answered_card']) {
       db.exec(`ALTER TABLE instruction DROP COLUMN ${column}`)
     }
