@@ -61,11 +61,11 @@ const VAULT_COMMANDS = [
 export function addVaultCommands(program: Command, act: Act): void {
   const command = program
     .command('vault')
-    .description('cards into the customer vault of the gateway, changed there, out of it')
+    .description('store, replace or delete cards in the customer vault of the gateway')
   for (const [verb, description] of VAULT_COMMANDS) {
     withRunOptions(withTableOptions(command.command(`${verb} <file>`)))
       .description(description)
-      .addHelpText('after', VAULT_HELP)
+      .addHelpText('after', VAULT_HELP[verb])
       .action((file: string, options: RunArguments) =>
         act(async (app, terminal) =>
           (await import('../commands/run.ts')).run(app, file, { ...options, vault: verb }, terminal),

@@ -27,17 +27,30 @@ Examples:
   $ tranche in-doubt list --out doubts.csv     # fill in its last three columns, then:
   $ tranche in-doubt resolve --file doubts.csv --reason "checked by Ann on Monday"`
 
-export const VAULT_HELP = `
-Columns: reference, customer_vault_id (update, delete), first_name, last_name, email, phone, address_1, address_2, city, state, zip,
-country, card_number, card_exp_mm, card_exp_yy, card_cvv. The results say under result_vault_id which vault id each card has.
-Card details go from the file to the gateway and are kept nowhere; the number comes back masked, the security code empty.
-Broken off, run it again: it goes on where it stood. See docs/guides/cards-into-the-vault.md.
+const KEPT = `Card details go from the file to the gateway and are kept nowhere; the number comes back masked, the security code empty.
+Broken off, run it again: it goes on where it stood. See docs/guides/cards-into-the-vault.md.`
+
+export const VAULT_HELP = {
+  create: `
+Columns: first_name, last_name, card_number, card_exp_mm, card_exp_yy, card_cvv; and, where you have them, reference, email, phone,
+address_1, address_2, city, state, zip, country. The results say under result_vault_id which vault id each card has.
+${KEPT}
 ${example(
   'tranche check cards.csv --vault create',
   'tranche vault create cards.csv --out cards.results.csv --sandbox      # rehearse it',
   'tranche vault create cards.csv --out cards.results.csv',
-  'tranche vault delete left.csv --out left.results.csv',
-)}`
+  'tranche vault create cards.csv --retry failed --out again.results.csv',
+)}`,
+  update: `
+Columns: customer_vault_id, first_name, last_name, email, phone, address_1, city, state, zip, country, card_number, card_exp_mm,
+card_exp_yy, card_cvv; and, where you have them, reference, address_2. The whole record is replaced: what is empty in the file is
+empty in the vault afterwards.
+${KEPT}
+${example('tranche vault update renewed.csv --out renewed.results.csv')}`,
+  delete: `
+Columns: customer_vault_id; and, where you have it, reference. A running worker does it, else this process.
+${example('tranche vault delete left.csv --out left.results.csv')}`,
+} as const
 
 export const INBOX_HELP = `
 A file is complete when it has not changed for --stable-for, or as soon as a file NAME.done stands beside it. Only .csv, .txt,

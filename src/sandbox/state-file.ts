@@ -40,7 +40,7 @@ export async function openStateFile(
 
 async function checkPlace(path: string): Promise<void> {
   const found = await stat(path).catch(() => null)
-  if (found !== null && !found.isFile()) throw new Fault('usage', `${path} is no file; name another one.`)
+  if (found !== null && !found.isFile()) throw new Fault('usage', `${path} is not a file; name another one.`)
   const directory = await stat(dirname(path)).catch(() => null)
   if (!directory?.isDirectory())
     throw new Fault('usage', `There is no directory ${dirname(path)} to keep the state in.`)

@@ -204,7 +204,7 @@ describe('what is refused, and left as it is', () => {
       openSandbox({ username: USERNAME, password: PASSWORD, clock: () => NOW_MS, statePath }).catch((cause) => cause)
     expect(await error(directory)).toMatchObject({
       code: 'usage',
-      message: `${directory} is no file; name another one.`,
+      message: `${directory} is not a file; name another one.`,
     })
     expect(await error(join(directory, 'none', 'x'))).toMatchObject({ code: 'usage' })
     expect(await readdir(directory)).toEqual([])

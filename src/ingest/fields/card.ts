@@ -35,7 +35,7 @@ export function parseCardNumber(text: string, kind: CellKind = 'text'): string |
     }
   }
   if (isFollowed(text)) return FOLLOWED
-  if (!isInRange(digits)) return { problem: 'begins as no card number of that length does', remedy: FROM_SOURCE }
+  if (!isInRange(digits)) return { problem: 'begins as no card number of its length does', remedy: FROM_SOURCE }
   if (passesLuhn(digits)) return digits
   return { problem: 'has a wrong digit: its check digit does not fit', remedy: FROM_SOURCE }
 }
