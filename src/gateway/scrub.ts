@@ -127,7 +127,7 @@ function base64Of(secret: string): string[] {
 function searchForNumber(number: string): (text: string) => boolean {
   const isWritten = searchFor([number])
   const holds = (text: string) => text.replace(/[^\p{Nd}]+/gu, '').includes(number)
-  return (text) => isWritten(text) || holds(text.normalize('NFKC')) || holds(unescaped(text) ?? '')
+  return (text) => isWritten(text) || [text.normalize('NFKC'), unescaped(text) ?? ''].some(holds)
 }
 
 /** Three or four digits stand in many texts; of this card they may be its code. */
