@@ -3,6 +3,7 @@
 import { type CardMask, formatCardMask } from './card.ts'
 import { toLowerAscii } from './keyword.ts'
 import type { Currency, Money } from './money.ts'
+import { nameKey } from './person-name.ts'
 
 /** The gateway's `transaction_type`. CAPTURE is a sale; CAUTH captures an earlier authorization. */
 export const TRANSACTION_TYPES = ['CAPTURE', 'AUTH', 'CAUTH', 'REFUND', 'CANCEL'] as const
@@ -274,10 +275,7 @@ export function lookalikeOf(
  * number of 32 bits (FNV-1a), because what look-alikes are known by stays when names are purged.
  */
 function holderMark({ first_name: first = '', last_name: last = '' }: Instruction['details']): string {
-  const name = `${first} ${last}`
-    .normalize('NFKD')
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .toLowerCase()
+  const name = nameKey(first + last)
   let mark = 0x811c9dc5
   for (let i = 0; i < name.length; i++) mark = Math.imul(mark ^ name.charCodeAt(i), 0x01000193)
   return (mark >>> 0).toString(16).padStart(8, '0')

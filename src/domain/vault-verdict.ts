@@ -3,6 +3,7 @@
 import type { CardMask } from './card.ts'
 import { type Instruction, plainId, type VaultOperation } from './instruction.ts'
 import type { Answer, Connection } from './outcome.ts'
+import { nameKey } from './person-name.ts'
 import type { AnswerFacts, Verdict } from './verdict.ts'
 
 /** What the verdict on an answer of the vault depends on. */
@@ -92,14 +93,6 @@ function differencesIn(answer: Answer, { vaultId, card, details }: VaultJudging[
       answered !== null && wanted !== null && wanted !== undefined && wanted !== '' && keyOf(answered) !== keyOf(wanted)
     return isOther ? [`${name} is another`] : []
   })
-}
-
-/** Letter case, accents, blanks and hyphens make no other name: gateways write them in their own way. */
-function nameKey(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .toLowerCase()
 }
 
 /** Whether it repeats something that another request would not: the card, or the vault id that was sent. */

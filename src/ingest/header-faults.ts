@@ -117,12 +117,14 @@ export function findMissing(
     '; ',
   )
   const replaces = needs.operation === 'VAULT_UPDATE' ? REPLACES : ''
+  const toStore = needs.operation === undefined && has('pmt_numb') && !has('amount') ? TO_STORE : ''
   return {
     problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}${replaces}`,
-    remedy: remedies,
+    remedy: words`${remedies}${toStore}`,
   }
 }
 
+const TO_STORE = words`${{ act: 'use-vault', to: 'create', lead: '; to store the cards in the vault: ' }}`
 const REPLACES = '. An update replaces the whole record, and the vault would lose what the file does not have'
 
 function remedyFor(field: Field, unknown: readonly string[]): Text {

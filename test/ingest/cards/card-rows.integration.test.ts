@@ -232,6 +232,9 @@ describe('a vault file', () => {
   })
 
   test('names the columns that every row needs', () => {
+    expect(headerOf('reference;first_name;last_name;card_number;expiry;cvc', TAKEN)).toMatchObject({
+      remedy: expect.stringContaining('to store the cards in the vault: tranche vault create FILE'),
+    })
     const needs = { ...TAKEN, operation: 'VAULT_CREATE' } as const
     expect(headerOf('reference;first_name;last_name;card_number', needs)).toMatchObject({
       problem: expect.stringContaining('no column card_exp_mm, card_exp_yy, card_cvv;'),
