@@ -27,6 +27,9 @@ export interface Step {
   readonly act: Act
 }
 
+/** `TRANCHE_CONNECTIONS`. */
+export type Connections = 'fresh' | 'warm'
+
 /** A deadline of requests that the schedule can overrun and nothing else does. */
 export const TIMEOUT_MS = 2_500
 const TOO_LATE_MS = TIMEOUT_MS + 500
@@ -104,8 +107,11 @@ function faultOf(dice: Dice): FaultRule {
   return { kind, match: { any: true }, times, every: dice.from(1, 2, 5), ...over }
 }
 
-/** Whether a row that met the fault may end in doubt for it. */
-export function costsDoubt({ kind, latencyMs = 0 }: Pick<FaultRule, 'kind' | 'latencyMs'>): boolean {
+/** Whether a row that met the fault may end in doubt for it. On a kept connection a refusal may be that of another row. */
+export function costsDoubt(
+  { kind, latencyMs = 0 }: Pick<FaultRule, 'kind' | 'latencyMs'>,
+  connections: Connections,
+): boolean {
   if (kind === 'slow') return latencyMs >= TIMEOUT_MS
-  return kind !== '429' && kind !== '401'
+  return connections === 'warm' || (kind !== '429' && kind !== '401')
 }

@@ -7,7 +7,7 @@ import { query, recordedIn } from '../fixtures/books.ts'
 import { type Ended, type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../fixtures/proxy.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
-import { type Act, costsDoubt, type Dice, TIMEOUT_MS } from './schedule.ts'
+import { type Act, type Connections, costsDoubt, type Dice, TIMEOUT_MS } from './schedule.ts'
 
 export interface Stage extends AsyncDisposable {
   readonly office: Office
@@ -45,7 +45,7 @@ export interface Toll {
 }
 
 /** `commandOf` says by which command work is done from the next start on. */
-export async function openStage(connections: 'fresh' | 'warm', commandOf: () => readonly string[]): Promise<Stage> {
+export async function openStage(connections: Connections, commandOf: () => readonly string[]): Promise<Stage> {
   const settings = {
     TRANCHE_IN_FLIGHT: '8',
     TRANCHE_TIMEOUT_MS: String(TIMEOUT_MS),
@@ -148,7 +148,7 @@ export async function openStage(connections: 'fresh' | 'warm', commandOf: () => 
     for (const line of (await answer.text()).trim().split('\n')) {
       if (line === '') continue
       const rule = JSON.parse(line)
-      if (costsDoubt(rule)) struck += rule.struck
+      if (costsDoubt(rule, connections)) struck += rule.struck
     }
     office.sandbox.clearFaults()
   }
