@@ -7,6 +7,7 @@
 
 import { expect, test } from 'vitest'
 import { booksOf, compareBooks, query, readCsv, recordedIn } from '../fixtures/books.ts'
+import { cardSales, vaultFile } from '../fixtures/cards.ts'
 import { type Ended, until } from '../fixtures/cli.ts'
 import {
   type FileRow,
@@ -22,6 +23,8 @@ import { openDice, type Step, scheduleOf } from './schedule.ts'
 import { openStage, type Stage } from './stage.ts'
 
 const { NEMESIS_SEEDS = '26,60,1588,3927', NEMESIS_MINUTES, NEMESIS_STEPS = '14' } = process.env
+/** In each file of cards. */
+const CARDS = 50
 const SCHEDULE_WITHIN_MS = 60_000 + Number(NEMESIS_STEPS) * 5_000
 
 if (NEMESIS_MINUTES === undefined) {
@@ -43,14 +46,20 @@ async function playSchedule(seed: number): Promise<void> {
   const startedMs = Date.now()
   const dice = openDice(seed)
   const files: Submitted[] = []
-  /** Mostly the service; sometimes a clerk's run of either file, which ends when that is done or stuck. */
+  const cardFiles: CardFile[] = []
+  const starts: (readonly string[])[] = []
+  /** First the files of cards; then mostly the service, sometimes a run of a file, which ends when that is done or stuck. */
   const commandOf = () => {
     const { input, out } = files[dice.below(files.length)] as Submitted
-    return dice.from(['worker'], ['worker'], ['run', input ?? '', '--out', out])
+    const { command } = cardFiles[dice.below(cardFiles.length)] as CardFile
+    return starts.shift() ?? dice.from(['worker'], ['worker'], ['run', input ?? '', '--out', out], command)
   }
   await using stage = await openStage(seed % 3 === 0 ? 'warm' : 'fresh', commandOf)
   const { office } = stage
-  files.push(await submit(stage, mixedFile(200), 'mixed'), await submit(stage, plainFile(100), 'refunds'))
+  files.push(await submit(stage, mixedFile(150), 'mixed'), await submit(stage, plainFile(40), 'refunds'))
+  cardFiles.push(await putCards(stage, ['vault', 'create'], vaultFile(CARDS, { first: 1_000 })))
+  cardFiles.push(await putCards(stage, ['run'], cardSales(CARDS, 2_000)))
+  starts.push(...cardFiles.map(({ command }) => command))
 
   const steps = scheduleOf(seed, Number(NEMESIS_STEPS))
   office.sandbox.prepare(preparationFor(steps.map((_, n) => messageRow(n))))
@@ -64,18 +73,21 @@ async function playSchedule(seed: number): Promise<void> {
     stage.perform(act, dice)
   }
   await stage.calm()
+  const ends = [] // of runs of the files of cards, which no worker can work off
+  for (const { command } of cardFiles) ends.push(await stage.tranche(...command))
   await stage.deliver()
   const idle = await stage.tranche('worker', '--until-idle')
   for (const { id } of query<{ id: string }>(office, "SELECT id FROM batch WHERE source = 'queue'"))
     files.push({ batch: id, input: null, out: office.path(`${id}.csv`), statuses: steps.map(() => 'APPROVED') })
-  for (const { batch, out } of files) await office.tranche('results', batch, '--out', out)
+  await Promise.all(files.map(({ batch, out }) => office.tranche('results', batch, '--out', out)))
 
+  const reports = [...files, ...cardFiles]
   const about = told(stage, seed, steps, startedMs, idle)
   tell(about)
   const { caught, struck, left } = stage.toll()
   const found = {
-    books: compareBooks(booksOf(office, ...files)),
-    otherThanForetold: files.flatMap(otherThanForetold),
+    books: compareBooks(booksOf(office, ...reports)),
+    otherThanForetold: reports.flatMap(otherThanForetold),
     leftWaiting: leftWaiting(stage),
     sweptOfNoKilledWorker: referencesMoved(stage, 'sweep').filter((reference) => !caught.has(reference)),
     doubtsBeyondTheStrikes: Math.max(0, referencesMoved(stage, 'doubt').length - struck),
@@ -90,14 +102,31 @@ async function playSchedule(seed: number): Promise<void> {
     unexpectedEnds: [],
   })
   expect([0, 3, 5, 6], about).toContain(idle.code)
+  for (const { code, stderr } of ends) expect([0, 5], `${stderr}\n${about}`).toContain(code)
 }
 
-interface Submitted {
-  readonly batch: string
+interface Report {
   /** null: messages. */
   readonly input: string | null
   readonly out: string
   readonly statuses: MixedFile['statuses']
+}
+
+interface Submitted extends Report {
+  readonly batch: string
+}
+
+/** The command that sends it records it, and no other does. */
+interface CardFile extends Report {
+  readonly command: readonly string[]
+}
+
+async function putCards({ office }: Stage, command: readonly string[], csv: string): Promise<CardFile> {
+  const name = command.join('-')
+  const input = await office.put(`cards-${name}.csv`, csv)
+  const out = office.path(`cards-${name}.out.csv`)
+  const statuses = Array.from({ length: CARDS }, () => 'APPROVED' as const)
+  return { input, out, statuses, command: [...command, input, '--out', out] }
 }
 
 async function submit({ office, tranche }: Stage, file: MixedFile, name: string): Promise<Submitted> {
@@ -119,7 +148,7 @@ function messageRow(n: number): FileRow & { readonly reference: string } {
 }
 
 /** Whatever happened, a row that is settled is settled as the gateway would have done in peace. */
-function otherThanForetold({ out, statuses }: Submitted): string[] {
+function otherThanForetold({ out, statuses }: Report): string[] {
   return readCsv(out)
     .map(({ reference, result_status: status = '' }, i) => ({ reference, status, foretold: statuses[i] ?? 'no row' }))
     .filter(({ status, foretold }) => !['IN_DOUBT', 'PENDING', foretold].includes(status))
@@ -130,8 +159,9 @@ function otherThanForetold({ out, statuses }: Submitted): string[] {
 function leftWaiting({ office }: Stage): string[] {
   const rows = recordedIn(office)
   const doubted = new Set(rows.filter(({ state }) => state === 'IN_DOUBT').map((row) => row.order_key))
+  const waitsRightly = (order: string | null) => order !== null && doubted.has(order)
   return rows
-    .filter((row) => row.state === 'SENDING' || (row.state === 'READY' && !doubted.has(row.order_key)))
+    .filter((row) => row.state === 'SENDING' || (row.state === 'READY' && !waitsRightly(row.order_key)))
     .map(({ reference, state }) => `${reference} is ${state}`)
 }
 
