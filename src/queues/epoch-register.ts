@@ -9,11 +9,14 @@ export interface OpenedRegister extends EpochRegister {
   close(): void
 }
 
-/** An empty ARGV[1]: no epoch is expected there. Asked again, because its answer was lost on the way, it says the same. */
+/**
+ * An empty ARGV[1]: no epoch is expected there. Asked again, because its answer was lost on the way, it says the same. A Redis
+ * that was emptied since it was asked is no other host.
+ */
 const REPLACE = `
   local held = redis.call('get', KEYS[1]) or ''
   if held == ARGV[2] then return 1 end
-  if held ~= ARGV[1] then return 0 end
+  if held ~= '' and held ~= ARGV[1] then return 0 end
   redis.call('set', KEYS[1], ARGV[2])
   return 1`
 

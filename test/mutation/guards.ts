@@ -1781,6 +1781,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/queues/epoch-register.integration.test.ts'],
   },
   {
+    name: 'a register that was emptied meanwhile stops no worker',
+    file: 'src/queues/epoch-register.ts',
+    guard: "held ~= '' and held ~= ARGV[1]",
+    without: 'held ~= ARGV[1]',
+    tests: ['test/queues/epoch-register.integration.test.ts'],
+  },
+  {
     name: 'a copy writes no witness',
     file: 'src/ledger/sqlite/copies/identity.ts',
     guard: '  witness.leave()\n',

@@ -43,3 +43,12 @@ test('asked again, because the answer was lost on the way, it says the same', as
   expect(await register.replace(null, '1-x')).toBe(true)
   expect(await register.newest()).toBe('1-x')
 })
+
+test('a Redis that was emptied after it was asked is no other host', async () => {
+  const register = open()
+  expect(await register.replace(null, '1-x')).toBe(true)
+  expect(await register.newest()).toBe('1-x')
+  await redis.flush()
+  expect(await register.replace('1-x', '2-x')).toBe(true)
+  expect(await register.newest()).toBe('2-x')
+})
