@@ -189,3 +189,27 @@ test('a card whose answer was lost is in doubt: the worklist tells which, and wh
   expect(recordedIn(office).map(({ state }) => state)).toEqual(['APPROVED', 'APPROVED', 'APPROVED'])
   expect(compareBooks(booksOf(office))).toEqual([])
 })
+
+test('a canary of cards waits for a person; resumed, the same file goes on', async () => {
+  office = await openOffice()
+  const input = await office.put('cards.csv', vaultFile(12))
+  const out = office.path('out.csv')
+  const first = await office.tranche('vault', 'create', input, '--out', out, '--canary', '3', '--json')
+  expect([first.code, countsIn(out)], first.stderr).toEqual([6, { APPROVED: 3, PENDING: 9 }])
+  const batch = first.last.batch as string
+  expect((await office.tranche('resume', batch, '--reason', 'looked')).code).toBe(0)
+  const waiting = await office.tranche('status', batch)
+  expect(waiting.stdout + waiting.stderr).toContain('its rows have card details, which are nowhere but in its file')
+  const again = await office.tranche('vault', 'create', input, '--out', out)
+  expect([again.code, countsIn(out)], again.stderr).toEqual([0, { APPROVED: 12 }])
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('card details are refused where Node would write them to stderr', async () => {
+  office = await openOffice()
+  const input = await office.put('cards.csv', vaultFile(2))
+  const args = ['vault', 'create', input, '--out', office.path('out.csv')]
+  const refused = await office.trancheWith({ NODE_DEBUG: 'stream' }, ...args)
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('NODE_DEBUG is set (stream)')])
+  expect(office.sandbox.received()).toBe(0)
+})
