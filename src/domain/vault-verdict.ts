@@ -1,5 +1,6 @@
 // From an answer of the customer vault to its verdict, beside that of transactions in `verdict.ts`. Pure; tried from the top.
 
+import { present } from './answer-text.ts'
 import type { CardMask } from './card.ts'
 import { type Instruction, plainId, type VaultOperation } from './instruction.ts'
 import type { Answer, Connection } from './outcome.ts'
@@ -129,9 +130,4 @@ function cardIn(answer: Answer): CardMask | null {
   const year = found('cc_expiry_yy', /^(?:20)?\d\d$/)
   if (bin === null || lastFour === null || month === null || year === null) return null
   return { bin, lastFour, expiry: { month: month.padStart(2, '0'), year: `20${year.slice(-2)}` } }
-}
-
-function present(text: string | undefined): string | null {
-  const trimmed = text?.replace(/\s+/g, ' ').trim() ?? ''
-  return trimmed === '' ? null : trimmed
 }

@@ -1,5 +1,6 @@
 // From an outcome to what it means for the money. Pure, complete, tried from the top; whatever is not understood is in doubt.
 
+import { cut, declineReasonOf, present } from './answer-text.ts'
 import type { CardMask } from './card.ts'
 import { type Instruction, isVaultOperation, plainId, type TransactionType } from './instruction.ts'
 import { toUpperAscii } from './keyword.ts'
@@ -326,40 +327,4 @@ export function factsOf(answer: Answer): AnswerFacts {
     customerId: null,
     card: null,
   }
-}
-
-/** Longer texts of one advice are cut: an answer must not be able to fill results and histories. */
-const LONGEST_ADVICE = 300
-
-/** All that the four advices say, in this order and nothing twice: mostly they agree, and where they do not, each may matter. */
-export function declineReasonOf(answer: Answer): string {
-  const advices = [answer.API_ADVICE, answer.SERVICE_ADVICE, answer.PROCESSOR_ADVICE, answer.ERROR_MESSAGE]
-  const texts = advices.flatMap((advice) => {
-    const text = present(advice?.replace(/\p{Cc}/gu, ' '))
-    return text === null ? [] : [{ text: cut(text), key: keyOf(cut(text)) }]
-  })
-  const said = texts.filter(
-    ({ key }, i) => !texts.some((other, at) => (other.key === key ? at < i : other.key.includes(key))),
-  )
-  return said.length === 0 ? 'declined without a reason' : said.map(({ text }) => text).join(' / ')
-}
-
-/** Letter case, and where blanks stand, make no other text. */
-function keyOf(text: string): string {
-  return text.toLowerCase().replaceAll(' ', '')
-}
-
-function cut(text: string): string {
-  const letters = [...text]
-  return letters.length <= LONGEST_ADVICE
-    ? text
-    : `${letters
-        .slice(0, LONGEST_ADVICE - 1)
-        .join('')
-        .trimEnd()}…`
-}
-
-function present(text: string | undefined): string | null {
-  const trimmed = text?.replace(/\s+/g, ' ').trim() ?? ''
-  return trimmed === '' ? null : trimmed
 }

@@ -1,17 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { declineReasonOf } from '../../src/domain/answer-text.ts'
 import { TRANSACTION_TYPES, type TransactionType } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { Answer, Body, Connection, Outcome } from '../../src/domain/outcome.ts'
-import {
-  declineReasonOf,
-  echoOf,
-  factsOf,
-  type Judging,
-  signalOf,
-  type Verdict,
-  verdictOn,
-} from '../../src/domain/verdict.ts'
+import { echoOf, factsOf, type Judging, signalOf, type Verdict, verdictOn } from '../../src/domain/verdict.ts'
 import { bodyOf } from '../fixtures/bodies.ts'
 
 const EUR = 'EUR' as Currency
