@@ -100,6 +100,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       await handle.close()
       return survey
     }
+    const hasCards = survey.header.cardParts.size > 0
     return {
       kind: 'file',
       rows: survey.rows,
@@ -113,16 +114,16 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       ignored: survey.header.ignored,
       sheet: survey.sheet,
       formsPassed: survey.cards.forms,
-      openCards: survey.header.cardParts.size === 0 ? null : () => openCards(handle, survey, reading, seals),
+      openCards: hasCards ? () => openCards(handle, survey, reading, seals) : null,
       close: () => handle.close(),
       file: {
         name: maskCardData(basename(path)),
         sha256: survey.sha256,
         columns: carriedColumns(survey.header),
         fedBack: survey.fedBack,
-        hasCards: survey.header.cardParts.size > 0,
+        hasCards,
         notCards: survey.header.notCards.map((place) => survey.header.written[place] as string),
-        rows: () => readRows(handle, survey, reading, seals),
+        rows: () => readRows(handle, survey, reading, hasCards ? seals : null),
       },
     }
   } catch (error) {

@@ -201,7 +201,7 @@ async function changedFault({ app, ledger }: Run, batchId: BatchId): Promise<Fau
   const stands = brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null, PUT_BACK)
   return new Fault(
     'stopped',
-    `The file changed while its rows were being sent: it is no longer what was checked. Nothing more of it is sent. ${stands}`,
+    `The file changed while its rows were being sent, or can no longer be read: it is not what was checked. Nothing more of it is sent. ${stands}`,
   )
 }
 

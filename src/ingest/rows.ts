@@ -1,4 +1,4 @@
-// The second reading of a file: its rows as instructions or faults, a few hundred at a time.
+// The rows of a surveyed file as instructions or faults, a few hundred at a time.
 
 import type { FileHandle } from 'node:fs/promises'
 import type { DraftRow, RowFault } from '../domain/draft.ts'
