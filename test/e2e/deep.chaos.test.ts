@@ -3,6 +3,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Ended, type Office, openOffice } from '../fixtures/cli.ts'
+import { BACK_TO_9 } from '../fixtures/earlier.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
 let office: Office
@@ -208,15 +209,10 @@ test('who acted is bound to what was submitted and to acts', async () => {
 test('of a batch that the version before recorded, the deep look says that nothing is proved', async () => {
   const batch = await ran()
   tamper(
-    'DROP INDEX instruction_xtl',
-    'ALTER TABLE account DROP COLUMN held_reason',
-    'DROP INDEX instruction_plain_transaction',
-    'DROP INDEX instruction_submitted_again',
-    'DROP TABLE doubted',
+    ...BACK_TO_9,
     'ALTER TABLE move DROP COLUMN answered',
     'ALTER TABLE chain DROP COLUMN last_recorded',
     'ALTER TABLE chain DROP COLUMN form',
-    'ALTER TABLE account DROP COLUMN doubt_rest',
     'DROP TABLE recorded',
     'DELETE FROM chain',
     "INSERT INTO chain SELECT 1, (SELECT max(id) FROM move), (SELECT coalesce(max(id), 0) FROM act), ''",

@@ -9,6 +9,7 @@ import { SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
 import { openLedger } from '../../../src/ledger/sqlite/ledger.ts'
 import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import { BACK_TO_9 } from '../../fixtures/earlier.ts'
 import { CLERK, headerOf, refund, review, rowOf, statesIn, submit, work } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
 
@@ -176,16 +177,7 @@ test('rows without a batch, as an earlier version left them, go with the next ve
   await ledger.close()
   change((db) => {
     db.exec("PRAGMA foreign_keys = OFF; DELETE FROM batch WHERE stage = 'draft'")
-    db.exec(
-      'DROP INDEX instruction_xtl; DROP INDEX instruction_plain_transaction; DROP INDEX instruction_submitted_again; DROP TABLE doubted',
-    )
-    db.exec('ALTER TABLE account DROP COLUMN doubt_rest; ALTER TABLE account DROP COLUMN held_reason')
-    db.exec('DROP INDEX instruction_stored')
-    for (const column of ['card', 'answered_customer_id', 'answered_card']) {
-      db.exec(`ALTER TABLE instruction DROP COLUMN ${column}`)
-    }
-    db.exec('ALTER TABLE batch DROP COLUMN needs_file')
-    db.exec('PRAGMA user_version = 9')
+    for (const undo of BACK_TO_9) db.exec(undo)
     migrate(db)
   })
   expect(rowsInFile()).toBe(1)
