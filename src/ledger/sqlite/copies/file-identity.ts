@@ -31,8 +31,22 @@ export function inodeOf(path: string): string | null {
  * them apart. null: there is no such file.
  */
 export function timesAgree(path: string): boolean | null {
+  for (;;) {
+    const found = timesOf(path)
+    if (found === null || found.written === found.changed) return found === null ? null : true
+    // The system sets one after the other, and a worker may be writing to it at this moment.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MOMENT_MS)
+    const again = timesOf(path)
+    if (again?.written === found.written && again.changed === found.changed) return false
+  }
+}
+
+/** Longer than a process is kept from its processor between two instructions, mostly. */
+const MOMENT_MS = 10
+
+function timesOf(path: string): { readonly written: bigint; readonly changed: bigint } | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? null : found.mtimeNs === found.ctimeNs
+  return found === undefined ? null : { written: found.mtimeNs, changed: found.ctimeNs }
 }
 
 export function isOtherFile(remembered: FileIdentity | null, found: FileIdentity | null): boolean {
