@@ -9,7 +9,8 @@ import { parseBody, textOf } from './body.ts'
 import { CARD_REPEATED, DISGUISED, REPEATED, type Scrub, visible } from './scrub.ts'
 
 /** What an answer may repeat of its request: our own words, kept exactly. */
-export type Sent = Pick<Instruction, 'operation' | 'orderId' | 'xtlOrderId' | 'money'>
+export type Sent = Pick<Instruction, 'operation' | 'orderId' | 'xtlOrderId' | 'money'> &
+  Partial<Pick<Instruction, 'details'>>
 
 /** Nothing of an answer leaves this room but this. */
 export interface Kept {
@@ -101,6 +102,7 @@ function keepFields(answer: Answer, scrub: Scrub, sent: Sent): Answer {
   const kept = Object.entries(answer).flatMap(([name, value]): [string, string][] => {
     const hasForm = Object.hasOwn(FORMS, name) ? FORMS[name] : undefined
     if (hasForm !== undefined) return [[name, keepField(name, value, hasForm, scrub, sent)]]
+    if (isOwnName(name, value, sent)) return [[name, value]]
     return WORDS_OF_THE_CONTRACT.includes(name) ? [[name, scrub.line(value)]] : []
   })
   return Object.fromEntries(kept)
@@ -128,6 +130,12 @@ function keepField(
 }
 
 const OWN_WORDS = ['Success', 'Failed', 'APPROVED', 'DECLINED', 'CAPTURE', 'AUTH', 'REFUND', 'CCCREDIT', 'CANCEL']
+
+/** A holder may be called by the digits of a code: masked, the name would be another than was sent. */
+function isOwnName(name: string, value: string, { details = {} }: Sent): boolean {
+  const own = name === 'first_name' || name === 'last_name' ? details[name] : undefined
+  return own !== undefined && own === value
+}
 
 /** Digits, the words of the contract and what we sent are what they are, though a password be the same. */
 function isOwn(value: string, { xtlOrderId }: Sent): boolean {

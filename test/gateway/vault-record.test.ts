@@ -145,6 +145,15 @@ describe('the answer of the vault', () => {
       expect(kept(text)).not.toMatch(/378282246310005|3782-822463|9173|Mzc4MjgyMjQ2MzEwMDA1/)
     })
 
+    test('a name that was sent stays, though the code be in it', () => {
+      const sent = { ...SENT, details: { first_name: 'Ada', last_name: 'Byron 9173' } }
+      const answer = Buffer.from(success({ ...DATA, last_name: 'Byron 9173' }))
+      const { body } = readAnswer(answer, undefined, own, sent)
+      expect(body).toMatchObject({ fields: { first_name: 'Ada', last_name: 'Byron 9173' } })
+      const other = readAnswer(answer, undefined, own, { ...sent, details: { last_name: 'Smith' } })
+      expect(JSON.stringify(other)).not.toContain('9173')
+    })
+
     test('a number that is another stays', () => {
       expect(kept(success({ ...DATA, customer_vault_id: '700000000000001' }))).toContain('700000000000001')
     })

@@ -914,6 +914,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ingest/fields/card.test.ts'],
   },
   {
+    name: 'the name of a holder is compared as it was sent',
+    file: 'src/gateway/answered.ts',
+    guard: '    if (isOwnName(name, value, sent)) return [[name, value]]\n',
+    without: '',
+    tests: [VAULT_ANSWERS],
+  },
+  {
     name: 'a decline after a doubt is in doubt',
     file: 'src/domain/verdict.ts',
     guard: '    if (judging.everInDoubt)\n      return doubt(`DECLINED',
