@@ -4,6 +4,7 @@ import { type Instruction, isVaultOperation, plainId } from '../domain/instructi
 import { sameAmount } from '../domain/money.ts'
 import { type Answer, type Body, WITHHELD } from '../domain/outcome.ts'
 import { holdsPan } from '../domain/pan.ts'
+import { nameKey } from '../domain/person-name.ts'
 import { TOKENIZATION, TRANSACTIONS } from './answer.ts'
 import { parseBody, textOf } from './body.ts'
 import { CARD_REPEATED, DISGUISED, REPEATED, type Scrub, visible } from './scrub.ts'
@@ -102,7 +103,8 @@ function keepFields(answer: Answer, scrub: Scrub, sent: Sent): Answer {
   const kept = Object.entries(answer).flatMap(([name, value]): [string, string][] => {
     const hasForm = Object.hasOwn(FORMS, name) ? FORMS[name] : undefined
     if (hasForm !== undefined) return [[name, keepField(name, value, hasForm, scrub, sent)]]
-    if (isOwnName(name, value, sent)) return [[name, value]]
+    const own = ownName(name, value, sent)
+    if (own !== null) return [[name, own]]
     return WORDS_OF_THE_CONTRACT.includes(name) ? [[name, scrub.line(value)]] : []
   })
   return Object.fromEntries(kept)
@@ -131,10 +133,10 @@ function keepField(
 
 const OWN_WORDS = ['Success', 'Failed', 'APPROVED', 'DECLINED', 'CAPTURE', 'AUTH', 'REFUND', 'CCCREDIT', 'CANCEL']
 
-/** A holder may be called by the digits of a code: masked, the name would be another than was sent. */
-function isOwnName(name: string, value: string, { details = {} }: Sent): boolean {
+/** The holder's name as it was sent, where the answer repeats it: masked for a word that is in it, it would be another's. */
+function ownName(name: string, value: string, { details = {} }: Sent): string | null {
   const own = name === 'first_name' || name === 'last_name' ? details[name] : undefined
-  return own !== undefined && own === value
+  return own !== undefined && nameKey(own) === nameKey(value) ? own : null
 }
 
 /** Digits, the words of the contract and what we sent are what they are, though a password be the same. */

@@ -2,7 +2,7 @@
 
 import type { CardDetails } from '../domain/card.ts'
 import { assert } from '../domain/fault.ts'
-import { CUSTOMER_FIELDS, FIELD_RULES, type Instruction, type VaultOperation } from '../domain/instruction.ts'
+import { CUSTOMER_FIELDS, FIELD_RULES, type Instruction, plainId, type VaultOperation } from '../domain/instruction.ts'
 import type { Credentials } from './form.ts'
 
 /** Below the base address. */
@@ -33,7 +33,7 @@ export function toVaultRecord(
 
 function withVaultId(json: string, vaultId: string): string {
   assert(/^\d+$/.test(vaultId), `the vault id ${vaultId} is not a number`)
-  return `${json.slice(0, -1)},"customer_vault_id":${vaultId.replace(/^0+(?=\d)/, '')}}`
+  return `${json.slice(0, -1)},"customer_vault_id":${plainId(vaultId)}}`
 }
 
 function customerOf(details: Instruction['details']): Readonly<Record<string, string>> {

@@ -150,6 +150,11 @@ describe('the answer of the vault', () => {
       const answer = Buffer.from(success({ ...DATA, last_name: 'Byron 9173' }))
       const { body } = readAnswer(answer, undefined, own, sent)
       expect(body).toMatchObject({ fields: { first_name: 'Ada', last_name: 'Byron 9173' } })
+      const written = Buffer.from(success({ ...DATA, first_name: 'ADA', last_name: 'BYRON-9173' }))
+      const hidden = createScrub({ username: 'ada', secrets: [], card: AMEX })
+      expect(readAnswer(written, undefined, hidden, sent).body).toMatchObject({
+        fields: { first_name: 'Ada', last_name: 'Byron 9173' },
+      })
       const other = readAnswer(answer, undefined, own, { ...sent, details: { last_name: 'Smith' } })
       expect(JSON.stringify(other)).not.toContain('9173')
     })

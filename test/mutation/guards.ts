@@ -4325,7 +4325,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'cards: an expiry is not past',
     file: 'src/ingest/fields/card.ts',
-    guard: "  if (months < 0) return { problem: 'is past', remedy: 'ask the customer for the new card' }\n",
+    guard: "  if (months < 0) return { problem: 'has expired', remedy: 'ask the customer for the new card' }\n",
     without: '',
     tests: [CARD_FIELDS],
   },
