@@ -31,13 +31,12 @@ export function verdictOnVaultStatus(status: string, answer: Answer, judging: Va
 
 type Doubt = (reason: string) => Verdict
 
-/** A create in doubt may have left a card in the vault that no file names: whoever looks must look for that. */
+/** A create in doubt may have left a card in the vault that no file names: a person must look for that. */
 export function mayBeStored(operation: VaultOperation): string {
   return operation === 'VAULT_CREATE' ? '; the card may be stored' : ''
 }
 
-const NO_SUCH_MERCHANT = /\bmerchant\b.{0,40}\bnot found\b/i
-/** A refusal that names one of these speaks of a record, not of who asks. */
+/** A refusal that names one of these speaks of a record, not of the merchant. */
 const OF_A_RECORD = /\b(?:vault|customer|card|record|token)/i
 
 export function namesRecord(text: string): boolean {
@@ -52,11 +51,17 @@ function verdictOnFailed(answer: Answer, { connection, everInDoubt }: VaultJudgi
       `Failed (${reason}) over a kept-alive connection, without anything that ties the answer to this request`,
     )
   }
-  if (NO_SUCH_MERCHANT.test(reason) && !namesRecord(reason)) {
+  if (saysNoMerchant(reason)) {
     return { kind: 'stop-account', reason: `the gateway refuses the username or password (${reason})` }
   }
   if (everInDoubt) return doubt(`Failed (${reason}), but an earlier attempt was in doubt and may be what was executed`)
   return { kind: 'declined', facts: vaultFactsOf(answer), reason, warnings: [] }
+}
+
+/** By what is in front of "not found": what follows may name the card that was to be stored. */
+function saysNoMerchant(reason: string): boolean {
+  const missing = /^.*?(?=\bnot found\b)/i.exec(reason)?.[0] ?? ''
+  return /\bmerchant\b/i.test(missing) && !namesRecord(missing)
 }
 
 function verdictOnSuccess(answer: Answer, facts: AnswerFacts, judging: VaultJudging, doubt: Doubt): Verdict {
@@ -107,7 +112,7 @@ const TIES: Readonly<Record<VaultOperation, readonly string[]>> = {
   VAULT_DELETE: ['customer_vault_id'],
 }
 
-/** `text`: what stood in an answer that the contract does not describe. What speaks of a failure is believed no setting. */
+/** `text`: what stood in an answer that the contract does not describe. No setting makes a success of what speaks of a failure. */
 export function isPlainSuccess(text: string): boolean {
   return !/<[a-z!]|\b(?:error|fail|invalid|unknown|denied|refus|reject|not|no|false|login|sign)/i.test(text)
 }

@@ -125,11 +125,14 @@ describe('Failed', () => {
     expect(verdictOn(answered(FAILED, { httpStatus: 500 }), sent('VAULT_DELETE')).kind).toBe('in-doubt')
   })
 
-  test.each(['Merchant not found', 'The merchant with this key was not found'])('"%s" stops the account', (text) => {
-    expect(verdictOn(answered({ status: 'Failed', errorMessage: text }), sent('VAULT_CREATE')).kind).toBe(
-      'stop-account',
-    )
-  })
+  test.each(['Merchant not found', 'The merchant with this key was not found', 'Merchant not found; card not stored'])(
+    '"%s" stops the account',
+    (text) => {
+      expect(verdictOn(answered({ status: 'Failed', errorMessage: text }), sent('VAULT_CREATE')).kind).toBe(
+        'stop-account',
+      )
+    },
+  )
 })
 
 test.each([

@@ -691,7 +691,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an unknown merchant stops the account',
     file: 'src/domain/vault-verdict.ts',
-    guard: 'if (NO_SUCH_MERCHANT.test(reason) && !namesRecord(reason)) {',
+    guard: 'if (saysNoMerchant(reason)) {',
     without: "if (reason === '') {",
     tests: [VAULT_VERDICT],
   },
@@ -797,7 +797,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a refusal of one record does not stop the account',
     file: 'src/domain/vault-verdict.ts',
-    guard: ' && !namesRecord(reason)',
+    guard: ' && !namesRecord(missing)',
     without: '',
     tests: [VAULT_VERDICT],
   },
