@@ -2,7 +2,7 @@
 
 import { Fault } from '../domain/fault.ts'
 import type { CardReader } from '../ports/cards.ts'
-import type { CardSource } from '../processors/execute-slice.ts'
+import type { CardFile } from '../processors/execute-slice.ts'
 
 export interface OwnCards {
   /** The file has rows with card details. */
@@ -10,7 +10,7 @@ export interface OwnCards {
   /** Aborted when the file is no longer what was checked. */
   readonly changed: AbortSignal
   /** null: it needs none. */
-  open(): Promise<CardSource | null>
+  open(): Promise<CardFile | null>
   close(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export function assertNothingTold({ NODE_DEBUG: told = '' }: NodeJS.ProcessEnv):
 /** `openCards`: null where the file has no card details. */
 export function prepareOwnCards(openCards: (() => Promise<CardReader>) | null): OwnCards {
   const changed = new AbortController()
-  let source: Promise<CardSource> | null = null
+  let source: Promise<CardFile> | null = null
   return {
     isNeeded: openCards !== null,
     changed: changed.signal,

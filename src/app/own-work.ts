@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Held, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import type { CardSource } from '../processors/execute-slice.ts'
+import type { CardFile } from '../processors/execute-slice.ts'
 import type { Followed, Following } from '../processors/follow-batch.ts'
 
 export type { Followed }
@@ -18,7 +18,7 @@ export interface OwnWork {
   /** Resolves to null where this process may work, to the one that works where another does. */
   tryToOpen(): Promise<Held | null>
   /** `cards`: of a file whose rows have card details. */
-  start(batchId: BatchId, cards: CardSource | null): Promise<void>
+  start(batchId: BatchId, cards: CardFile | null): Promise<void>
   stopWork(): Promise<void>
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@ import type { AccountId, BatchId } from '../domain/ids.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
-import type { CardSource } from '../processors/execute-slice.ts'
+import type { CardFile } from '../processors/execute-slice.ts'
 import type { Work } from '../processors/work-off.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import { accountKeyOf } from './accounts.ts'
@@ -22,7 +22,7 @@ export interface WorkOptions extends WorkEvents {
   /** Work off this batch only, and take no messages. */
   readonly only: BatchId | null
   /** Of that batch. */
-  readonly cards?: CardSource | null
+  readonly cards?: CardFile | null
 }
 
 /** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */

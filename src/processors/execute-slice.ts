@@ -33,11 +33,11 @@ export interface SliceParts {
   readonly inFlight: Set<RowId>
   readonly onSettled: (row: DueRow, verdict: Verdict, settled: Settled) => void
   /** Reads the card details of rows again from their file; null: this process has none, and rows that need it stay READY. */
-  readonly cards: CardSource | null
+  readonly cards: CardFile | null
 }
 
 /** The file of the one batch that is worked off. */
-export interface CardSource {
+export interface CardFile {
   readonly reader: CardReader
   /** It is not the file that was checked: nothing more of it may be sent. */
   readonly onChanged: () => void
@@ -91,7 +91,7 @@ async function executeRow(row: DueRow, parts: SliceParts, signal: AbortSignal, s
 }
 
 /** Before the row is claimed, and no earlier than it has a permit: as few details as may be are in memory. */
-async function cardFor(row: DueRow, cards: CardSource | null): Promise<CardDetails | null | 'none-here'> {
+async function cardFor(row: DueRow, cards: CardFile | null): Promise<CardDetails | null | 'none-here'> {
   if (row.instruction.card === null) return null
   if (cards === null) return 'none-here'
   const card = await cards.reader.cardOf(row.rowNo)

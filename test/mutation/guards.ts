@@ -760,6 +760,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [SLICE],
   },
   {
+    name: 'a row is sent with its own card',
+    file: 'src/processors/execute-slice.ts',
+    guard: ' && formatCardMask(maskOf(card)) === formatCardMask(row.instruction.card)',
+    without: '',
+    tests: [SLICE],
+  },
+  {
     name: 'a changed file is told',
     file: 'src/processors/execute-slice.ts',
     guard: '  cards.onChanged()\n',

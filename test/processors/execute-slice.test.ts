@@ -257,6 +257,13 @@ describe('rows with card details', () => {
     expect(await countsOf(batchId)).toEqual({ READY: 2 })
   })
 
+  test('are not claimed with the card of another row', async () => {
+    const batchId = await cardBatch('A', 'B')
+    const { cards, changes } = cardsFrom((rowNo) => detailsOf(rowNo + 1))
+    expect(await run(batchId, { cards })).toBe(0)
+    expect([gateway.sent.length, changes.length]).toEqual([0, 2])
+  })
+
   test('are read no earlier than they have a permit', async () => {
     const batchId = await cardBatch(...Array.from({ length: 20 }, (_, i) => `R-${i}`))
     gateway.reply = () => new Promise(() => {}) // none answers: the window is 1
