@@ -111,7 +111,7 @@ export interface Instruction {
   /** The gateway's order id of the earlier transaction, as written in the file. */
   readonly orderId: string | null
   readonly vaultId: string | null
-  /** The row has card details: they are with whoever reads the file, never here. null: it has none. */
+  /** The row has card details: the process that reads the file has them, never the instruction. null: it has none. */
   readonly card: CardMask | null
   readonly saveCardOnFile: boolean
   /** What is sent as `xtl_order_id`; null where the operation does not take one. */

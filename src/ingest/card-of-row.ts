@@ -22,7 +22,7 @@ export interface CardColumns {
   readonly fields: Readonly<Record<CardPart, Field>>
   /** Month and year of the expiry stand in columns of their own. */
   readonly parted: boolean
-  /** An expiry before this is past; null: it was looked at before. */
+  /** An expiry before this has passed; null: it was looked at before. */
   readonly nowMs: number | null
 }
 

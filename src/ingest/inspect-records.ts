@@ -26,7 +26,7 @@ export interface ReadingOptions {
   readonly operation?: Operation | undefined
   /** Whether rows may have card details; refused where nothing is said. Storing and changing cards needs them taken. */
   readonly cards?: CardsTaken | undefined
-  /** Epoch milliseconds, where cards are taken: whether one is past its expiry. */
+  /** Epoch milliseconds, where cards are taken: whether one has expired. */
   readonly nowMs?: number | undefined
   /** For rows that name none. */
   readonly currency?: Currency | undefined

@@ -41,7 +41,7 @@ type Instructed =
   | {
       readonly kind: 'instruction'
       readonly instruction: Instruction
-      /** Of the card that the instruction has the mask of. Whoever takes it sends it at once or lets go of it. */
+      /** The card behind the instruction's mask. Its taker sends it at once or drops it. */
       readonly card: CardDetails | null
     }
   | {

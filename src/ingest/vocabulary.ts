@@ -27,7 +27,7 @@ function withCard(fields: readonly Field[], card: Readonly<Record<CardPart, Fiel
   return { fields: [...fields, ...Object.values(card)], card }
 }
 
-/** An operation that no card is sent with takes no column of cards, whoever reads the file. */
+/** An operation that sends no card has no card columns, even where card details are taken. */
 export function vocabularyOf({
   operation,
   cards = 'refused',

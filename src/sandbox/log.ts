@@ -7,7 +7,7 @@ import type { FaultKind } from './fault-kinds.ts'
 
 /**
  * One request that was executed or declined. Of the vault, that is every request of the known merchant that the vault
- * answered, or would have: its Success is APPROVED and its Failed is DECLINED, as whoever records the answer calls them.
+ * answered, or would have: its Success is APPROVED and its Failed is DECLINED, as the client's ledger calls them.
  */
 export interface Executed {
   readonly seq: number

@@ -923,7 +923,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the name of a holder is compared as it was sent',
     file: 'src/gateway/answered.ts',
-    guard: '    if (isOwnName(name, value, sent)) return [[name, value]]\n',
+    guard: '    if (own !== null) return [[name, own]]\n',
     without: '',
     tests: [VAULT_ANSWERS],
   },

@@ -145,7 +145,7 @@ describe('forms that are refused', () => {
       ['pmt_numb must be a card number', 'pmt_key must be 3 or 4 digits', 'pmt_expiry must be MM/YYYY and not past'],
     ],
     [
-      'a card that is past',
+      'an expired card',
       { ...SALE, ...CARD, customer_vault_id: '', pmt_expiry: '10/2026' },
       ['pmt_expiry must be MM/YYYY and not past'],
     ],

@@ -65,7 +65,7 @@ interface Starting {
 
 interface RunFile {
   readonly file: Pick<KeptFile, 'name' | 'rows'>
-  /** So many rows are read before somebody changes the file; null: it stays. */
+  /** How many rows are read before the file is changed; null: it is not. */
   readonly changesAfter: number | null
 }
 

@@ -266,7 +266,7 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
     for (const file of office.cardFiles.values()) {
       office.startWorker({ runs: { file, changesAfter: null } })
       if (!(await world.run(() => office.isEmpty, world.nowMs + PATIENCE_MS))) {
-        return world.fail('a run of a file with cards goes on for ever')
+        return world.fail('a run of a file with cards does not end')
       }
     }
     if (record.all("SELECT 1 FROM instruction WHERE state = 'IN_DOUBT' LIMIT 1").length > 0) {

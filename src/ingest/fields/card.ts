@@ -127,7 +127,7 @@ export function toExpiry(month: string, year: string, nowMs: number | null): Car
   if (nowMs === null) return expiry
   const now = new Date(nowMs)
   const months = (Number(expiry.year) - now.getUTCFullYear()) * 12 + Number(expiry.month) - 1 - now.getUTCMonth()
-  if (months < 0) return { problem: 'is past', remedy: 'ask the customer for the new card' }
+  if (months < 0) return { problem: 'has expired', remedy: 'ask the customer for the new card' }
   if (months > YEARS_MOST * 12) {
     return { problem: `is more than ${YEARS_MOST} years ahead`, remedy: 'write it as it stands on the card' }
   }

@@ -81,7 +81,7 @@ describe('a payment with card details', () => {
       'pmt_key',
     ])
     expect((await faultsOf({ ...SALE, pmt_numb: '', pmt_key: '12', pmt_expiry: '10/2026' })).join()).toMatch(
-      /pmt_numb is empty.*pmt_expiry is past.*pmt_key has fewer digits/,
+      /pmt_numb is empty.*pmt_expiry has expired.*pmt_key has fewer digits/,
     )
   })
 
@@ -384,6 +384,6 @@ test('nothing that is kept of a row holds its number or its code', async () => {
 test('a card is read by the clock that was given', async () => {
   const cells = { ...SALE, pmt_numb: AMEX, pmt_key: '1234', pmt_expiry: '11/26' }
   expect(await faultsOf(cells)).toEqual([])
-  expect(await faultsOf(cells, { nowMs: Date.UTC(2026, 11, 1) })).toEqual(['pmt_expiry is past'])
+  expect(await faultsOf(cells, { nowMs: Date.UTC(2026, 11, 1) })).toEqual(['pmt_expiry has expired'])
   await expect(readWhole(csvOf(PAYMENTS, [SALE]), { cards: 'taken' })).rejects.toThrow('clock')
 })

@@ -138,8 +138,8 @@ describe('an expiry', () => {
 
   test('is good to the end of its month, UTC', () => {
     expect(isProblem(parseCardExpiry('11/2026', Date.UTC(2026, 11, 1) - 1))).toBe(false)
-    expect(problemOf(parseCardExpiry('11/2026', Date.UTC(2026, 11, 1)))).toBe('is past')
-    expect(problemOf(parseCardExpiry('12/2025', NOW))).toBe('is past')
+    expect(problemOf(parseCardExpiry('11/2026', Date.UTC(2026, 11, 1)))).toBe('has expired')
+    expect(problemOf(parseCardExpiry('12/2025', NOW))).toBe('has expired')
   })
 
   test('is not more than 30 years ahead', () => {
