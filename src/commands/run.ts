@@ -5,7 +5,7 @@ import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
 import { sendsFor, workerNow } from '../app/locks.ts'
-import { assertNothingTold, type OwnCards, prepareOwnCards } from '../app/own-cards.ts'
+import { type OwnCards, prepareOwnCards, prepareProcess } from '../app/own-cards.ts'
 import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
 import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
@@ -95,7 +95,7 @@ async function runOn(
   const signal = AbortSignal.any([interruption.signal, cards.changed])
   const run: Run = { app, ledger, own, cards, sends, signal, terminal }
   try {
-    if (cards.isNeeded) assertNothingTold(process.env)
+    if (cards.isNeeded) prepareProcess(process.env)
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions: given.exceptions ?? null }
     await checkRoom([given.out, given.exceptions], opened.rows, opened.file.columns.length)

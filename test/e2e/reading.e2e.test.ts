@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { query } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
+import { MEMORY_TOLD, residentMiBIn } from '../fixtures/memory.ts'
 
 let office: Office
 beforeEach(async () => {
@@ -206,11 +207,7 @@ async function putLarge(beginning: string, piece: string): Promise<string> {
 }
 
 describe('a file of 300 MB', () => {
-  // What the process held at most is said by itself when it ends.
-  const watch = "process.on('exit',()=>process.stderr.write('RSS '+process.resourceUsage().maxRSS))"
-  const env = {
-    NODE_OPTIONS: `--max-old-space-size=64 --import data:text/javascript,${encodeURIComponent(watch)}`,
-  }
+  const env = { NODE_OPTIONS: `--max-old-space-size=64 ${MEMORY_TOLD}` }
 
   test.each([
     ['that is one quoted field', `${HEADER}CANCEL;1;"`, 'x', /larger than 64 KiB/],
@@ -234,8 +231,7 @@ describe('a file of 300 MB', () => {
       expect(ended.code, ended.stderr).toBe(7)
       expect(ended.stderr).toMatch(sentence)
       expect(ended.stderr).toContain('Nothing was recorded and nothing was sent.')
-      const residentMiB = Number(/RSS (\d+)/.exec(ended.stderr)?.[1]) / 1024
-      expect(residentMiB).toBeLessThan(256)
+      expect(residentMiBIn(ended.stderr)).toBeLessThan(256)
     },
     60_000,
   )

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
 import { cardNumber, cardSales, vaultFile } from '../fixtures/cards.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { MEMORY_TOLD, residentMiBIn } from '../fixtures/memory.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -213,3 +214,16 @@ test('card details are refused where Node would write them to stderr', async () 
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('NODE_DEBUG is set (stream)')])
   expect(office.sandbox.received()).toBe(0)
 })
+
+test('thousands of cards take little more memory than a few, so that what was sent is soon overwritten', async () => {
+  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '64', NODE_OPTIONS: MEMORY_TOLD } })
+  const resident = async (name: string, count: number, first: number) => {
+    const input = await office.put(name, vaultFile(count, { first }))
+    const ran = await office.tranche('vault', 'create', input, '--out', office.path(`${name}.out`))
+    expect(ran.code, ran.stderr).toBe(0)
+    return residentMiBIn(ran.stderr)
+  }
+  const few = await resident('few.csv', 500, 1)
+  const many = await resident('many.csv', 10_000, 501)
+  expect(many / few).toBeLessThan(1.35)
+}, 60_000)

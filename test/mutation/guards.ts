@@ -76,6 +76,7 @@ const INSTRUCTION = 'test/domain/instruction.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
+const VAULT_USED = 'test/e2e/vault.e2e.test.ts'
 const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
 const INTERPRETATION = 'test/domain/interpretation.test.ts'
@@ -4342,6 +4343,13 @@ export const GUARDS: readonly Guard[] = [
     guard: 'months > YEARS_MOST * 12',
     without: 'months > 1e9',
     tests: [CARD_FIELDS],
+  },
+  {
+    name: 'cards: the heap of a run stays small',
+    file: 'src/app/own-cards.ts',
+    guard: "  setFlagsFromString('--optimize-for-size')\n",
+    without: '',
+    tests: [VAULT_USED],
   },
   {
     name: 'cards: a row that was read again is the row that was checked',
