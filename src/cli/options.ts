@@ -46,6 +46,7 @@ export function withTableOptions(command: Command): Command {
     .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
     .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
     .option('--merchant <name>', 'which configured merchant')
+    .option('--only-new', 'of a corrected file: send the rows that no earlier file holds, and nothing else')
     .option('--skip-invalid', 'leave bad rows out and report them as INVALID, instead of refusing the file')
     .option(
       '--rejects <file>',

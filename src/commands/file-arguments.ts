@@ -28,6 +28,7 @@ export interface FileArguments {
   readonly sheet?: string
   readonly runKey?: string
   readonly skipInvalid?: boolean
+  readonly onlyNew?: boolean
   readonly expectCount?: string
   readonly expectTotal?: readonly string[]
   readonly allowLookalikes?: string
@@ -105,6 +106,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
   }
   const checks = {
     skipInvalid: given.skipInvalid ?? false,
+    onlyNew: given.onlyNew ?? false,
     expectCount: parseOption(given.expectCount, '--expect-count', 'a number of rows', parseWhole) ?? null,
     expectTotals: parseTotals(given.expectTotal ?? []),
     allowLookalikes:

@@ -21,9 +21,9 @@ import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
 import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
+import { recordedBeforeLines } from '../present/correction.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { brokenOffText, endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
-import { againLines } from '../present/resubmission.ts'
 import { howReadLines } from '../present/review.ts'
 import { plural } from '../present/text.ts'
 import { refuseWhole } from './check.ts'
@@ -278,7 +278,7 @@ async function record(
       await refuse(submitted.reviewed, path, rejects, terminal)
       return null
     case 'recorded':
-      terminal.say(...againLines(submitted.review))
+      terminal.say(...recordedBeforeLines(submitted.review))
       if (!request.sandbox) terminal.say(`Recorded as batch ${submitted.batchId}.`)
       return { batchId: submitted.batchId, isNew: true }
     default: {

@@ -54,6 +54,8 @@ export interface DraftHeader {
   /** Results fed back: recorded rows are looked up, nothing new is sent except what `retry` names. */
   readonly fedBack: boolean
   readonly retry: readonly RetryStatus[]
+  /** Rows that an earlier file holds are not sent, whatever their reference. Absent: false. */
+  readonly onlyNew?: boolean
   /** For how many days a row that was sent under another run key counts as a look-alike. */
   readonly lookalikeDays: number
   readonly nowMs: number
@@ -71,6 +73,25 @@ export interface Again {
   readonly repeated: readonly { readonly state: State; readonly count: number }[]
   /** Of results fed back: they run again, as `retry` asked. */
   readonly retried: readonly { readonly state: State; readonly count: number }[]
+  /** Of the repeated ones: those that have another content now. They are left out where only new rows are wanted. */
+  readonly changed: number
+}
+
+/** A file that holds rows of earlier files under other references: the original of one of those, mended. Those rows are not sent. */
+export interface Correction {
+  readonly rows: number
+  /** The one with the most of them first. */
+  readonly batches: readonly EarlierBatch[]
+}
+
+export interface EarlierBatch {
+  readonly batchId: BatchId
+  readonly fileName: string | null
+  readonly createdAtMs: number
+  /** Rows of it that the file holds. */
+  readonly rows: number
+  /** Of those rows. */
+  readonly totals: readonly (Total & { readonly state: State })[]
 }
 
 export interface DraftReview {
@@ -86,6 +107,8 @@ export interface DraftReview {
   /** Bad rows of results fed back that match no recorded row. */
   readonly unidentified: number
   readonly again: Again
+  /** null: it holds none, or too few to be told from chance. */
+  readonly correction: Correction | null
   /** Of the accepted rows. */
   readonly totals: readonly Total[]
   /** Over all rows with an amount that could be read, whatever becomes of them; the operation is empty where it is not known. */
@@ -138,6 +161,8 @@ export interface Lookalike {
     readonly reference: string
     readonly state: State | null
   }
+  /** The recorded row has the same target and is in the file no more: the amount that it was recorded with. null: it is alike. */
+  readonly changedFrom: { readonly amountMinor: bigint; readonly currency: Currency } | null
   /** It is that very row, to run again, which had ended when an older state was put back: it may have run in what was lost. */
   readonly lost: boolean
   /**

@@ -1,6 +1,6 @@
 // What is asked of a file of instructions, what it turned out to hold, and why it is refused. Pure.
 
-import type { Draft, DraftReview, DraftRow, FaultCause, Lookalike, RetryStatus, RowFault } from './draft.ts'
+import type { Correction, Draft, DraftReview, DraftRow, FaultCause, Lookalike, RetryStatus, RowFault } from './draft.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import { type Fingerprint, isSameFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
@@ -46,6 +46,8 @@ export interface SubmitRequest {
   readonly fingerprint: Fingerprint
   readonly sandbox: boolean
   readonly retry: readonly RetryStatus[]
+  /** Rows that an earlier file holds are not sent, and that is no reason to refuse the file. Absent: false. */
+  readonly onlyNew?: boolean
   readonly lookalikeDays: number
   readonly allowLookalikes: number
   readonly skipInvalid: boolean
@@ -61,6 +63,8 @@ export type Refusal =
   | { readonly kind: 'bad-rows'; readonly rows: number }
   /** Rows of a results file that are no recorded row; leaving them out would let them come back as new ones. */
   | { readonly kind: 'unidentified'; readonly rows: number }
+  /** Most rows are those of earlier files: the file is one of them, mended. */
+  | { readonly kind: 'correction'; readonly correction: Correction; readonly rows: number; readonly newRows: number }
   | LookalikesRefused
   | Undeclared
 
@@ -77,10 +81,14 @@ export interface LookalikesRefused extends LookalikeCounts {
   readonly kind: 'lookalikes'
   readonly found: number
   readonly allowed: number
+  /** Rows that would be sent. */
+  readonly accepted: number
 }
 
 /** Which of the look-alikes are of a kind that a person has to know of. */
 export interface LookalikeCounts {
+  /** Rows that are like one row of an earlier file or message. */
+  readonly recorded: number
   /** Rows to run again that may have run again in a record that was lost. */
   readonly lost: number
   /** Rows that are like a row still to be sent, by its batch. */
@@ -106,8 +114,16 @@ export function refusalsOf(review: DraftReview, likes: LookalikeCounts, request:
   const refusals: Refusal[] = []
   if (review.invalid > 0 && !request.skipInvalid) refusals.push({ kind: 'bad-rows', rows: review.invalid })
   if (review.unidentified > 0) refusals.push({ kind: 'unidentified', rows: review.unidentified })
+  const { correction, rows, accepted: newRows } = review
+  if (correction !== null && request.onlyNew !== true) refusals.push({ kind: 'correction', correction, rows, newRows })
   if (review.lookalikes !== request.allowLookalikes && review.lookalikes > 0) {
-    refusals.push({ kind: 'lookalikes', found: review.lookalikes, allowed: request.allowLookalikes, ...likes })
+    refusals.push({
+      kind: 'lookalikes',
+      found: review.lookalikes,
+      allowed: request.allowLookalikes,
+      accepted: newRows,
+      ...likes,
+    })
   }
   return [...refusals, ...undeclaredIn(review, request)]
 }

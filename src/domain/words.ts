@@ -24,6 +24,7 @@ export type SettingName =
   | 'max-declined'
   | 'merchant'
   | 'not-a-card'
+  | 'only-new'
   | 'operation'
   | 'out'
   | 'reason'

@@ -27,6 +27,7 @@ interface Given {
   readonly allowLookalikes?: Text
   readonly lookalikeDays?: Text
   readonly skipInvalid?: boolean | undefined
+  readonly onlyNew?: boolean | undefined
 }
 
 /** How the file is read; a saved format can keep it. */
@@ -57,6 +58,7 @@ export function askingWords(given: Given): string[] {
       ['--lookalike-days', given.lookalikeDays],
     ]),
     ...(given.skipInvalid === true ? ['--skip-invalid'] : []),
+    ...(given.onlyNew === true ? ['--only-new'] : []),
   ]
 }
 

@@ -32,15 +32,21 @@ export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
   const repeated = again.repeated.map(
     ({ state, count }) => `  not sent: ${plural(count, 'row')} ${NOT_SENT[state]}${REMEDIES[state] ?? ''}`,
   )
-  const lines = [...retried, ...repeated]
+  const changed =
+    again.changed === 0
+      ? []
+      : [
+          `  of these, ${plural(again.changed, 'row has', 'rows have')} other content now: look at the results, and correct what is wrong there by hand`,
+        ]
+  const lines = [...retried, ...repeated, ...changed]
   return lines.length === 0 ? [] : ['Recorded before:', ...lines]
 }
 
-export function toJsonAgain({ repeated, retried }: Again): object {
+export function toJsonAgain({ repeated, retried, changed }: Again): object {
   const counts = (of: Again['repeated']) => {
     const sums: Record<string, number> = {}
     for (const { state, count } of of) sums[statusOf(state)] = count
     return sums
   }
-  return { repeated: counts(repeated), retried: counts(retried) }
+  return { repeated: counts(repeated), retried: counts(retried), changed }
 }

@@ -5,7 +5,8 @@ import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../do
 import type { Currency } from '../domain/money.ts'
 import { statusOf } from '../domain/states.ts'
 import type { FileRefusal, LookalikesRefused, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
-import { againLines, toJsonAgain } from './resubmission.ts'
+import { correctionRefusal, recordedBeforeLines, toJsonCorrection } from './correction.ts'
+import { toJsonAgain } from './resubmission.ts'
 import { amountText, capital, plural, toTable } from './text.ts'
 import { toJsonTotals } from './totals.ts'
 
@@ -79,7 +80,7 @@ export function reviewLines(review: DraftReview): string[] {
     `${review.invalid} bad`,
     plural(review.lookalikes, 'look-alike'),
   ]
-  return [...totalLines(review), ...(asRead === null ? [] : [asRead]), parts.join(', '), ...againLines(review)]
+  return [...totalLines(review), ...(asRead === null ? [] : [asRead]), parts.join(', '), ...recordedBeforeLines(review)]
 }
 
 /** Rows that wait for a person, whatever else is done with the file. */
@@ -146,13 +147,15 @@ export function allErrorsOf(path: string): string {
   return `all of them, with the same options: tranche check ${named} --rejects ${named.replace(/\.csv$/i, '')}.rejects.csv`
 }
 
-function lookalikeLine({ line, reference, like, lost, refundedBefore, moneyWarning }: Lookalike): string {
+function lookalikeLine({ line, reference, like, lost, changedFrom, refundedBefore, moneyWarning }: Lookalike): string {
   const where =
     like.batchId === null
       ? `row ${like.rowNo} of this file`
       : `row ${like.rowNo} of batch ${like.batchId}, ${like.state}${moneyWarning === null ? '' : `; ${moneyWarning}`}`
   if (lost)
     return `line ${line}: ${reference} (${where}) may have run again in the record that was lost when an older state of the ledger was put back`
+  if (changedFrom !== null)
+    return `line ${line}: ${reference} has the target of ${like.reference} (${where}), which asked for ${amountText(changedFrom.amountMinor, changedFrom.currency)} ${changedFrom.currency} and is in this file no more; sent, it would move money beside that row, not in its place`
   if (refundedBefore === null)
     return `line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore
@@ -193,8 +196,10 @@ function refusalLine(refusal: Refusal): string {
       return `${plural(refusal.rows, 'row')} cannot be sent as written, so nothing of the file is. Correct the file, or the bad rows alone (--rejects FILE), or leave ${refusal.rows === 1 ? 'it' : 'them'} out with --skip-invalid.`
     case 'unidentified':
       return `${plural(refusal.rows, 'line')} of this results file cannot be told for a recorded row, and --skip-invalid does not leave such lines out: they might have been executed under another reference. Use an intact file (tranche results BATCH --out FILE), or take the lines out.`
+    case 'correction':
+      return correctionRefusal(refusal.correction, refusal.rows, refusal.newRows)
     case 'lookalikes':
-      return `${lookalikesText(refusal)} ${stillToSendText(refusal)}What was entered twice or has run already moves money twice: take it out of the file. Only if ${refusal.found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${refusal.found}.`
+      return `${lookalikesText(refusal)} ${stillToSendText(refusal)}${lookalikesRemedy(refusal)}`
     default:
       return undeclaredLine(refusal)
   }
@@ -218,6 +223,14 @@ function lookalikesText({ found, lost }: LookalikesRefused): string {
   if (lost === 0) return like
   const again = `${plural(lost, 'row', 'rows')} to run again may have run again already, in the record that was lost when an older state of the ledger was put back. Look ${lost === 1 ? 'it' : 'them'} up at the gateway.`
   return lost === found ? again : `${like} ${again}`
+}
+
+/** Where most of the file was sent before, the way to send it all once more is not for copying. */
+function lookalikesRemedy({ found, recorded, accepted }: LookalikesRefused): string {
+  const takeOut = 'What was entered twice or has run already moves money twice: take it out of the file.'
+  if (recorded < 2 || recorded * 2 < accepted)
+    return `${takeOut} Only if ${found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${found}.`
+  return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references: this may be an earlier file again. If it is not, tranche run --help tells how look-alikes are let through.`
 }
 
 /** A batch that was paused or has not run yet is the likelier reason than rows that were entered twice. */
@@ -244,6 +257,7 @@ export function toJsonReview(review: DraftReview): object {
     invalid: review.invalid,
     totals: toJsonTotals(review.totals),
     again: toJsonAgain(review.again),
+    correction: toJsonCorrection(review.correction),
   }
 }
 
@@ -277,17 +291,24 @@ export function toJsonRefusals({ first, review, refusals }: Reviewed): object {
 
 function toJsonRefusal(refusal: Refusal): object {
   const message = refusalLine(refusal)
+  if (refusal.kind === 'correction')
+    return { kind: refusal.kind, known: refusal.correction.rows, new: refusal.newRows, message }
   if (refusal.kind !== 'lookalikes') return { ...refusal, message }
   return { kind: refusal.kind, found: refusal.found, allowed: refusal.allowed, message }
 }
 
-function toJsonLookalike({ rowNo, line, reference, like, lost, refundedBefore, moneyWarning }: Lookalike): object {
+function toJsonLookalike(lookalike: Lookalike): object {
+  const { rowNo, line, reference, like, lost, changedFrom, refundedBefore, moneyWarning } = lookalike
   return {
     ...{ row: rowNo, line, reference },
     like: {
       ...{ batch: like.batchId, row: like.rowNo, reference: like.reference },
       status: like.state === null ? null : statusOf(like.state),
     },
+    changed_from:
+      changedFrom === null
+        ? null
+        : { amount: amountText(changedFrom.amountMinor, changedFrom.currency), currency: changedFrom.currency },
     may_have_run_again: lost,
     money_warning: moneyWarning,
     refunded_before:

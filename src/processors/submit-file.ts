@@ -37,6 +37,12 @@ export async function reviewFile(
       words`${{ set: 'retry', to: null }} takes a results file: this file has no result_reference column. Nothing was recorded and nothing was sent.`,
     )
   }
+  if (request.onlyNew === true && file.fedBack) {
+    throw new Fault(
+      'usage',
+      words`${{ set: 'only-new', to: null }} is for a file of instructions: results that are fed back hold no new rows. Nothing was recorded and nothing was sent.`,
+    )
+  }
   const draft = await ledger.openDraft({
     accountId: request.accountId,
     fileName: file.name,
@@ -48,6 +54,7 @@ export async function reviewFile(
     sandbox: request.sandbox,
     fedBack: file.fedBack,
     retry: request.retry,
+    onlyNew: request.onlyNew ?? false,
     lookalikeDays: request.lookalikeDays,
     nowMs: request.nowMs,
     canaryRows: request.canaryRows,
@@ -81,15 +88,18 @@ async function surveyLookalikes(draft: Draft): Promise<LookalikeCounts & Pick<Fi
   const lookalikes: Lookalike[] = []
   const stillToSend = new Map<string, number>()
   let lost = 0
+  let recorded = 0
   for await (const page of draft.lookalikes()) {
     lookalikes.push(...page.slice(0, LOOKALIKES_SHOWN - lookalikes.length))
-    for (const { like, refundedBefore, lost: isLost } of page) {
+    for (const { like, refundedBefore, changedFrom, lost: isLost } of page) {
       if (isLost) lost += 1
-      if (like.batchId === null || refundedBefore !== null || !isToSend(like.state)) continue
+      if (like.batchId === null || refundedBefore !== null || changedFrom !== null) continue
+      if (!isLost) recorded += 1
+      if (!isToSend(like.state)) continue
       stillToSend.set(like.batchId, (stillToSend.get(like.batchId) ?? 0) + 1)
     }
   }
-  return { lookalikes, lost, stillToSend }
+  return { lookalikes, recorded, lost, stillToSend }
 }
 
 function isToSend(state: State | null): boolean {

@@ -24,7 +24,8 @@ const total = (
 const REVIEW: DraftReview = {
   ...{ rows: 3, accepted: 3, duplicate: 0, invalid: 0, lookalikes: 0, heldByDoubt: 0, amountsUnread: 0, faults: 0 },
   unidentified: 0,
-  again: { repeated: [], retried: [] },
+  again: { repeated: [], retried: [], changed: 0 },
+  correction: null,
   totals: [],
   totalsRead: [total(EUR, 3, 4128055n)],
   extents: [],
@@ -36,7 +37,7 @@ const REQUEST: SubmitRequest = {
   ...{ maxDeclinedPercent: null, nowMs: 0 },
 }
 
-const NO_LOOKALIKES: LookalikeCounts = { lost: 0, stillToSend: new Map() }
+const NO_LOOKALIKES: LookalikeCounts = { recorded: 0, lost: 0, stillToSend: new Map() }
 
 const refusals = (review: Partial<DraftReview>, request: Partial<SubmitRequest>) =>
   refusalsOf({ ...REVIEW, ...review }, NO_LOOKALIKES, { ...REQUEST, ...request })

@@ -76,6 +76,7 @@ const INSTRUCTION = 'test/domain/instruction.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
+const CORRECTED = 'test/e2e/corrected.e2e.test.ts'
 const VAULT_USED = 'test/e2e/vault.e2e.test.ts'
 const READING = 'test/e2e/reading.e2e.test.ts'
 const WINDOW = 'test/domain/window.test.ts'
@@ -2422,6 +2423,76 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (otherName === undefined && sameUser !== undefined && !ownAccount) {',
     without: 'if (ownAccount && !ownAccount) {',
     tests: [CONFIG],
+  },
+  {
+    name: 'a row that an earlier file holds is not sent with the corrected one',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: "state = 'DUPLICATE', holds_reference = 0, duplicate_of = earlier",
+    without: 'duplicate_of = NULL',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a recorded row is one row of a corrected file',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: ' AND p.nth = r.nth',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'two references of their own name two instructions',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '      WHERE r.reference @is_derived OR p.reference @is_derived) AS m',
+    without: ') AS m',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a corrected file is known without being told',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '  return asked > 1 && asked * 2 >= sound\n',
+    without: '  return false\n',
+    tests: [LEDGER],
+  },
+  {
+    name: 'rows under another run key are of another run',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: 'AND i.holds_reference = 1 AND i.run_key IS NOT DISTINCT FROM :runKey',
+    without: 'AND i.holds_reference = 1',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a changed amount in a corrected file is asked about',
+    file: 'src/ledger/texts/review.ts',
+    guard: '  yield* findChanged()\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a roster whose references moved on is asked about',
+    file: 'src/ledger/texts/review.ts',
+    guard: " AND ${isInFile('i')}",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'only sales of a roster may share a target',
+    file: 'src/ledger/texts/review.ts',
+    guard: " AND d.order_id IS NULL AND d.operation IN ('CAPTURE', 'AUTH')",
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'references that moved on are not left out as changed ones',
+    file: 'src/ledger/texts/review.ts',
+    guard: '  if (changed > same) return\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a corrected file is refused whole unless only its new rows are wanted',
+    file: 'src/domain/submission.ts',
+    guard: 'if (correction !== null && request.onlyNew !== true)',
+    without: 'if (correction !== null && correction.rows < 0)',
+    tests: [CORRECTED],
   },
   {
     name: 'a reference names one instruction',

@@ -12,7 +12,8 @@ const TABLES = `
     operation TEXT, amount_minor INTEGER, currency TEXT, order_id TEXT, order_key TEXT, vault_id TEXT, card TEXT, xtl_order_id TEXT,
     save_card INTEGER, details TEXT, execute_at INTEGER, content TEXT, lookalike TEXT, due_at INTEGER, attempt INTEGER,
     ever_in_doubt INTEGER NOT NULL DEFAULT 0, completed_at INTEGER, reason TEXT, duplicate_of INTEGER, supersedes INTEGER,
-    came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER, lost_row INTEGER);
+    came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER, lost_row INTEGER,
+    earlier INTEGER, changed_row INTEGER);
   CREATE TEMP TABLE draft_fault (
     id INTEGER PRIMARY KEY, row_no INTEGER, line INTEGER, column_name TEXT, value TEXT, problem TEXT, remedy TEXT);
   CREATE TEMP TABLE draft_order (
@@ -26,6 +27,7 @@ const INDEXES = `
   CREATE INDEX IF NOT EXISTS temp.draft_reference ON draft_row (reference);
   CREATE INDEX IF NOT EXISTS temp.draft_lookalike ON draft_row (lookalike, row_no);
   CREATE INDEX IF NOT EXISTS temp.draft_xtl ON draft_row (ltrim(xtl_order_id, '0'), row_no) WHERE xtl_order_id IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS temp.draft_duplicate ON draft_row (duplicate_of) WHERE duplicate_of IS NOT NULL;
   CREATE INDEX IF NOT EXISTS temp.draft_fault_row ON draft_fault (row_no);`
 
 export function makeDraftTables(db: DatabaseSync): void {

@@ -84,7 +84,7 @@ function toReconciliationRow(row: ReadColumns): ReconciliationRow {
     repeats:
       row.state !== 'DUPLICATE' || row.firstState === null
         ? null
-        : { state: row.firstState, warned: row.firstWarned === 1 },
+        : { state: row.firstState, warned: row.firstWarned === 1 || row.reason !== null },
     submittedAgain: row.state === 'DUPLICATE' ? null : row.firstState,
     operation: row.operation,
     amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
@@ -101,7 +101,9 @@ function toReconciliationRow(row: ReadColumns): ReconciliationRow {
 
 function originalText(row: ReadColumns): string | null {
   const now = standsNow(row)
-  return now === null || row.state !== 'DUPLICATE' ? null : `the same instruction is ${now}; not sent again`
+  if (now === null || row.state !== 'DUPLICATE') return null
+  if (row.reason === null) return `the same instruction is ${now}; not sent again`
+  return `the reference is ${now}, recorded with other content (${row.reason}); not sent`
 }
 
 /** A row that ended here may have been paid in another batch: read alone, it would be paid once more by hand. */

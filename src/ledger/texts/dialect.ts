@@ -16,7 +16,7 @@ export interface Dialect {
   readonly words: Readonly<Record<Word, string>>
 }
 
-type Word = 'position' | 'is_made_up'
+type Word = 'position' | 'is_made_up' | 'is_derived'
 
 export const SQLITE: Dialect = {
   parameter: '?',
@@ -25,12 +25,18 @@ export const SQLITE: Dialect = {
     position: 'instr',
     // Differs from PostgreSQL in that the pattern is no regular expression: whether a reference was made up for a row that had a bad one.
     is_made_up: `GLOB '*[0-9a-f]-[0-9]*${UNREAD_REFERENCE}'`,
+    // Likewise: whether a reference was made from the bytes of a file, for a row that has none of its own.
+    is_derived: `GLOB '*${'[0-9a-f]'.repeat(16)}-[0-9]*'`,
   },
 }
 
 export const POSTGRES: Dialect = {
   parameter: '$',
-  words: { position: 'strpos', is_made_up: `~ '[0-9a-f]-[0-9].*${UNREAD_REFERENCE}$'` },
+  words: {
+    position: 'strpos',
+    is_made_up: `~ '[0-9a-f]-[0-9].*${UNREAD_REFERENCE}$'`,
+    is_derived: "~ '[0-9a-f]{16}-[0-9]'",
+  },
 }
 
 /** A text as an engine takes it: with numbered parameters, and their names in that order. */

@@ -175,9 +175,10 @@ export function* countAgain({ fedBack }: DraftHeader): Script<Again> {
   const repeated = yield* all<Again['repeated'][number]>(`
     SELECT i.state, count(*) AS count FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of
     WHERE d.state = 'DUPLICATE' GROUP BY 1 ORDER BY 1`)
-  if (!fedBack) return { repeated, retried: [] }
+  const changed = yield* count("SELECT count(*) AS n FROM draft_row WHERE state = 'DUPLICATE' AND reason IS NOT NULL")
+  if (!fedBack) return { repeated, retried: [], changed }
   const retried = yield* all<Again['retried'][number]>(`
     SELECT coalesce(i.state, 'INVALID') AS state, count(*) AS count
     FROM draft_row d LEFT JOIN instruction i ON i.id = d.supersedes WHERE d.state = 'READY' GROUP BY 1 ORDER BY 1`)
-  return { repeated, retried }
+  return { repeated, retried, changed }
 }

@@ -7,6 +7,7 @@ import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
 import { MOST_MINOR } from '../rules/arriving.ts'
 import { EXECUTED, LAST_RESTORED_AT } from './conditions.ts'
+import { correctionOf, findChanged, isInFile, meetEarlierFiles } from './corrections.ts'
 import { DRAFT_FAULT, RETRIED, retriedBy } from './draft.ts'
 import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
@@ -31,6 +32,7 @@ export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsU
     heldByDoubt: yield* countHeldByDoubt(header),
     unidentified: yield* countUnidentified(header),
     again: yield* countAgain(header),
+    correction: yield* correctionOf(),
     totals: yield* totalsOf("state = 'READY'"),
     totalsRead: yield* totalsOf('operation IS NOT NULL OR amount_minor IS NOT NULL'),
     extents: yield* extents(),
@@ -45,6 +47,7 @@ function* compare(header: DraftHeader): Script<void> {
   yield* refuseRepeats()
   yield* meetRecorded(header)
   if (header.fedBack) yield* meetLines(header)
+  yield* meetEarlierFiles(header)
   yield* refuseExecuted(header)
   yield* refuseFaulty() // rows that cannot be sent refund nothing
   yield* refuseXtlRepeats()
@@ -92,9 +95,34 @@ const DIFFERENCES = `ltrim(
 
 /** A reference that is recorded already is the same instruction again, or an error. */
 function* meetRecorded(header: DraftHeader): Script<void> {
+  if (header.onlyNew === true) yield* leaveOutChanged(header)
   yield* refuseOtherContent(header)
   yield* runAgain(header)
   yield* repeat(header)
+}
+
+/**
+ * Where only new rows are wanted, one that is recorded with other content is none. Unless most rows are so: then the references
+ * no longer name what they did, as where lines are numbered and one was put in between.
+ */
+function* leaveOutChanged({ accountId: account, nowMs: now }: DraftHeader): Script<void> {
+  const recorded = `FROM instruction i
+    WHERE d.state = 'READY' AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}`
+  const found = yield* one<{ changed: number; same: number }>(
+    `
+    SELECT coalesce(sum(CASE WHEN d.content <> i.content THEN 1 ELSE 0 END), 0) AS changed,
+      coalesce(sum(CASE WHEN d.content = i.content THEN 1 ELSE 0 END), 0) AS same
+    ${recorded.replace('FROM', 'FROM draft_row d,')}`,
+    { account },
+  )
+  const { changed, same } = found!
+  if (changed > same) return
+  yield* change(
+    `
+    UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = :now, reason = ${DIFFERENCES}
+    ${recorded} AND d.content <> i.content`,
+    { account, now },
+  )
 }
 
 function* refuseOtherContent({ accountId: account }: DraftHeader): Script<void> {
@@ -140,24 +168,36 @@ function* refuseFaulty(): Script<void> {
     WHERE d.row_no IN (SELECT row_no FROM draft_fault)`)
 }
 
+/**
+ * Whether row `d` and another one are two sales of one roster: two customers of one run, each under a reference of its own, may
+ * share card and price. Of a recorded row this holds only as long as the file still has it: else references may have moved on.
+ */
+function isOfOneRoster(other: 'o' | 'i'): string {
+  return `(d.run_key IS NOT NULL AND ${other}.run_key = d.run_key AND d.order_id IS NULL AND d.operation IN ('CAPTURE', 'AUTH')
+        AND NOT (d.reference @is_derived) AND NOT (${other}.reference @is_derived))`
+}
+
 /** Marks accepted rows that look like an earlier row of the file or a recorded one under another reference; counts them. */
 function* findLookalikes(header: DraftHeader): Script<number> {
   yield* change(`
     UPDATE draft_row AS d SET like_row = (
-      SELECT min(o.row_no) FROM draft_row o WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY')
+      SELECT min(o.row_no) FROM draft_row o
+      WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY' AND NOT ${isOfOneRoster('o')})
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`)
   yield* change(
     `
-    UPDATE draft_row AS d SET like_recorded = (${RECORDED_LOOKALIKE})
+    UPDATE draft_row AS d SET like_recorded = (${RECORDED_LOOKALIKE} AND NOT (${isOfOneRoster('i')} AND ${isInFile('i')}))
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`,
     lookalikeSince(header),
   )
   yield* markRepeats()
+  yield* findChanged()
   yield* findLost()
-  return yield* count(
-    'SELECT count(*) AS n FROM draft_row WHERE like_row IS NOT NULL OR like_recorded IS NOT NULL OR lost_row IS NOT NULL',
-  )
+  return yield* count(`SELECT count(*) AS n FROM draft_row d WHERE ${IS_LIKE}`)
 }
+
+const IS_LIKE =
+  '(d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.changed_row IS NOT NULL OR d.lost_row IS NOT NULL)'
 
 /** Marks rows that are to run again and had ended when an older state was put back: in what was lost they may have run again. */
 function* findLost(): Script<void> {
@@ -190,12 +230,13 @@ const LOOKALIKES = `
       coalesce(o.reference, i.reference) AS "likeReference", CASE WHEN o.row_no IS NULL THEN i.state END AS "likeState",
       CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost,
       CASE WHEN d.lost_row IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS "refundedMinor",
-      p.before_currency AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
+      CASE WHEN d.lost_row IS NULL AND d.changed_row IS NOT NULL THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
+      CASE WHEN d.changed_row IS NULL THEN p.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
     FROM draft_row d
     LEFT JOIN draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
-    LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded) AND o.row_no IS NULL
+    LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded, d.changed_row) AND o.row_no IS NULL
     LEFT JOIN draft_repeat p ON p.row_no = d.row_no
-    WHERE d.row_no > :last AND (d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.lost_row IS NOT NULL)
+    WHERE d.row_no > :last AND ${IS_LIKE}
     ORDER BY d.row_no LIMIT :most`
 
 /** Those after row `last`. */
@@ -210,15 +251,18 @@ interface FoundLookalike extends Pick<Lookalike, 'rowNo' | 'line' | 'reference' 
   readonly likeState: State | null
   readonly lost: number
   readonly refundedMinor: string | null
+  readonly changedMinor: string | null
   readonly currency: Currency | null
 }
 
 function toLookalike(found: FoundLookalike): Lookalike {
-  const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, refundedMinor, currency } = found
+  const { rowNo, line, reference, batchId, likeRowNo, likeReference, likeState, currency } = found
+  const { refundedMinor, changedMinor } = found
   return {
     ...{ rowNo, line, reference },
     like: { batchId, rowNo: likeRowNo, reference: likeReference, state: likeState },
     lost: found.lost === 1,
+    changedFrom: changedMinor === null ? null : { amountMinor: BigInt(changedMinor), currency: currency as Currency },
     refundedBefore: refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency },
     moneyWarning: found.moneyWarning,
   }

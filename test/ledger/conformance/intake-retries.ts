@@ -232,14 +232,17 @@ export function describeRetries(): void {
       expect(await again(false)).toEqual({
         repeated: ['APPROVED', 'CANCELLED', 'DECLINED', 'FAILED', 'INVALID'].map(one),
         retried: [],
+        changed: 0,
       })
       expect(await again(true, 'FAILED', 'INVALID')).toEqual({
         repeated: ['APPROVED', 'CANCELLED', 'DECLINED'].map(one),
         retried: ['FAILED', 'INVALID'].map(one),
+        changed: 0,
       })
       expect((await check([refund('ok'), refund('new')])).review.again).toEqual({
         repeated: [one('APPROVED')],
         retried: [],
+        changed: 0,
       })
     })
 

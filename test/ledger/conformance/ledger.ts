@@ -7,6 +7,7 @@ import { accountId, ledger, place, useLedger } from '../../fixtures/use-ledger.t
 import { describeActs } from './acts.ts'
 import { describeControl } from './control.ts'
 import { describeDoubts } from './doubts.ts'
+import { describeCorrections } from './intake-corrections.ts'
 import { describeDrafts } from './intake-drafts.ts'
 import { describeFaults } from './intake-faults.ts'
 import { describeLookalikes } from './intake-lookalikes.ts'
@@ -33,6 +34,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeDrafts()
     describeFaults()
     describeLookalikes()
+    describeCorrections()
     describeRefunds()
     describeRetries()
     describeMessages()

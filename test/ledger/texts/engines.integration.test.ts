@@ -76,6 +76,8 @@ const xtl = (reference: string, xtlOrderId: string, over: Partial<Instruction> =
 const dollars = (reference: string, orderId: string, amountMinor = 1_000n) =>
   order(reference, orderId, amountMinor, { money: { amountMinor, currency: USD } })
 
+const made = (hash: string, rowNo: number) => `${hash.repeat(16)}-${rowNo}`
+
 const FED_BACK: Partial<DraftHeader> = { fedBack: true }
 const again = (...retry: DraftHeader['retry']): Partial<DraftHeader> => ({ fedBack: true, retry })
 
@@ -104,6 +106,35 @@ const CASES: readonly Case[] = [
     record: [recorded(1, 'A'), recorded(2, 'B', { state: 'FAILED' }), recorded(3, 'C', { state: 'IN_DOUBT' })],
     draft: [drafted(1, 'A'), drafted(2, 'B'), drafted(3, 'C'), drafted(4, 'D')],
     finds: { accepted: 1, duplicate: 3, again: { retried: [] } },
+  },
+  {
+    of: 'a corrected file: moved, doubled, changed and new rows',
+    record: ['71', '72', '73', '74'].map((orderId, i) =>
+      recorded(i + 1, order(made('a', i + 1), orderId), i === 3 ? { state: 'DECLINED' } : {}),
+    ),
+    draft: ['72', '71', '74', '72', '73', '75'].map((orderId, i) =>
+      drafted(i + 1, order(made('b', i + 1), orderId, i === 4 ? 900n : 1_000n)),
+    ),
+    header: { onlyNew: true },
+    finds: { accepted: 3, duplicate: 3, lookalikes: 2, correction: { rows: 3, batches: [{ batchId: OPEN, rows: 3 }] } },
+  },
+  {
+    of: 'a corrected file that is not said to be one',
+    record: [1, 2].map((n) => recorded(n, order(made('a', n), `7${n}`))),
+    draft: [1, 2, 3].map((n) => drafted(n, order(made('b', n), `7${n}`))),
+    finds: { accepted: 1, duplicate: 2, correction: { rows: 2 } },
+  },
+  {
+    of: 'a roster of which a card was replaced and two subscribers have one card',
+    record: [1, 2].map((n) => recorded(n, sale(`k/s${n}`, `4${n}`), { run_key: 'k' })),
+    draft: [
+      drafted(1, sale('k/s1', '41'), { run_key: 'k' }),
+      drafted(2, sale('k/s2', '99'), { run_key: 'k' }),
+      drafted(3, sale('k/s3', '41'), { run_key: 'k' }),
+      drafted(4, sale('k/s4', '42'), { run_key: 'k' }),
+    ],
+    header: { onlyNew: true, runKey: 'k' },
+    finds: { accepted: 2, duplicate: 2, lookalikes: 1, again: { changed: 1 } },
   },
   {
     of: 'what another submit has not finished',

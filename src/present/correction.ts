@@ -1,0 +1,58 @@
+// A corrected file in words: which of its rows earlier files hold, what became of those, and how to send only the rest.
+
+import { isoOf } from '../domain/batch-status.ts'
+import type { Correction, DraftReview } from '../domain/draft.ts'
+import { type State, statusOf } from '../domain/states.ts'
+import { visible } from '../domain/visible.ts'
+import { againLines } from './resubmission.ts'
+import { amountText, plural, toTable } from './text.ts'
+
+/** What of the file was recorded before. Nothing where nothing was. */
+export function recordedBeforeLines(review: Pick<DraftReview, 'again' | 'correction' | 'duplicate'>): string[] {
+  const { correction, again, duplicate } = review
+  if (correction === null) return againLines(review)
+  const isAll = duplicate === correction.rows && again.changed === 0
+  return [...(isAll ? [] : againLines(review)), ...correctionLines(correction)]
+}
+
+function correctionLines(correction: Correction): string[] {
+  const rows = correction.batches.flatMap(({ batchId, fileName, createdAtMs, totals }) =>
+    totals.map(({ state, operation, currency, count, amountMinor }, i) => [
+      ...(i === 0
+        ? [`  batch ${batchId}`, visible(fileName ?? ''), isoOf(createdAtMs).slice(0, 16).replace('T', ' ')]
+        : ['', '', '']),
+      plural(count, 'row'),
+      `${operation} ${nameOf(state)}`,
+      amountText(amountMinor, currency),
+      currency,
+    ]),
+  )
+  return [`${plural(correction.rows, 'row is', 'rows are')} in earlier files:`, ...toTable(rows, [3, 5])]
+}
+
+function nameOf(state: State): string {
+  return statusOf(state).toLowerCase().replace('_', ' ')
+}
+
+export function correctionRefusal({ rows: known }: Correction, rows: number, newRows: number): string {
+  const means = 'This is an earlier file with changes, and sending it whole would move that money again.'
+  const next =
+    newRows === 0
+      ? 'None of the others can be sent as new, so there is nothing left to send.'
+      : `To send ${plural(newRows, 'new row')} and nothing else, add --only-new.`
+  const meant = 'If all of them are meant once more, give this run a name of its own with --run-key.'
+  return `${known} of ${plural(rows, 'row')} were recorded with an earlier file. ${means} ${next} ${meant}`
+}
+
+export function toJsonCorrection(correction: Correction | null): object | null {
+  if (correction === null) return null
+  return {
+    rows: correction.rows,
+    batches: correction.batches.map(({ batchId, fileName, createdAtMs, rows, totals }) => ({
+      ...{ batch: batchId, file: fileName, created_at: isoOf(createdAtMs), rows },
+      totals: totals.map(({ operation, currency, state, count, amountMinor }) => ({
+        ...{ operation, currency, status: statusOf(state), count, amount: amountText(amountMinor, currency) },
+      })),
+    })),
+  }
+}

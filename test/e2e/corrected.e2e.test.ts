@@ -1,0 +1,85 @@
+// The original is mended and run again: by a clerk whose file has no references, and by cron whose roster has changed.
+
+import { afterEach, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
+import { type Office, openOffice } from '../fixtures/cli.ts'
+import { preparationFor, refunds, saleRow, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+const ORDERS = refunds(40)
+
+/** As a clerk has them: no references, and an order each. */
+const clerksFile = (amounts: Readonly<Record<number, string>> = {}) =>
+  toCsv(ORDERS.map((row, i) => ({ ...row, reference: '', amount: amounts[i + 1] ?? row.amount ?? '' })))
+
+test('a clerk mends the bad rows in the original and runs it again: only they are sent', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(ORDERS))
+  const input = await office.put('refunds.csv', clerksFile({ 7: 'abc', 9: '5,5,5' }))
+  const first = await office.tranche('run', input, '--skip-invalid', '--out', office.path('first.csv'))
+  expect([first.code, countsIn(office.path('first.csv'))], first.stderr).toEqual([3, { APPROVED: 38, INVALID: 2 }])
+
+  await office.put('refunds.csv', clerksFile())
+  const again = await office.tranche('run', input, '--out', office.path('again.csv'))
+  expect(again.code).toBe(7)
+  expect(again.stderr).toContain('38 of 40 rows were recorded with an earlier file.')
+  expect(again.stderr).toContain('To send 2 new rows and nothing else, add --only-new.')
+  expect(again.stdout + again.stderr).not.toContain('--allow-lookalikes')
+  expect(office.sandbox.received()).toBe(38)
+
+  const checked = await office.tranche('check', input, '--json')
+  expect(checked.last).toMatchObject({
+    ...{ ok: false, accepted: 2, duplicate: 38 },
+    correction: { rows: 38, batches: [{ file: 'refunds.csv', rows: 38, totals: [{ status: 'APPROVED', count: 38 }] }] },
+    refusals: [{ kind: 'correction', known: 38, new: 2 }],
+  })
+  const out = office.path('again.csv')
+  const mended = await office.tranche('run', input, '--only-new', '--out', out)
+  expect([mended.code, countsIn(out)], mended.stderr).toEqual([0, { APPROVED: 2, DUPLICATE: 38 }])
+  expect(office.sandbox.received()).toBe(40)
+  const once = await office.tranche('run', input, '--only-new', '--out', out)
+  expect(once.code, once.stderr).toBe(0)
+  expect(office.sandbox.received()).toBe(40)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('a row whose amount was changed after it was paid is asked about, and not paid beside the first', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(ORDERS))
+  const input = await office.put('refunds.csv', clerksFile({ 7: 'abc' }))
+  await office.tranche('run', input, '--skip-invalid', '--out', office.path('first.csv'))
+  await office.put('refunds.csv', clerksFile({ 3: '2.50' }))
+  const again = await office.tranche('run', input, '--only-new', '--out', office.path('again.csv'))
+  expect(again.code).toBe(7)
+  expect(again.stderr).toMatch(
+    /line 4: \S+ has the target of \S+ \(row 3 of batch \S+, APPROVED\), which asked for 3\.01 EUR/,
+  )
+  expect(office.sandbox.received()).toBe(39)
+})
+
+test('a roster with one subscriber more charges that one, though card and price are those of another', async () => {
+  office = await openOffice()
+  const subscribers = [1, 2, 3].map((n) => saleRow(n, { reference: `sub-${n}`, xtl_order_id: '' }))
+  office.sandbox.prepare(preparationFor(subscribers))
+  const charge = async (rows: typeof subscribers, out: string, ...more: string[]) => {
+    const input = await office.put('roster.csv', toCsv(rows))
+    return office.tranche('run', input, '--run-key', '2026-12', '--out', office.path(out), ...more)
+  }
+  expect((await charge(subscribers, 'first.csv')).code).toBe(0)
+  const joined = saleRow(2, { reference: 'sub-4', xtl_order_id: '' })
+  const more = await charge([...subscribers, joined], 'second.csv')
+  expect([more.code, countsIn(office.path('second.csv'))], more.stderr).toEqual([0, { APPROVED: 1, DUPLICATE: 3 }])
+
+  const replaced = { ...(subscribers[0] as (typeof subscribers)[0]), customer_vault_id: '40003' }
+  const changed = await charge([replaced, ...subscribers.slice(1), joined], 'third.csv')
+  expect(changed.code).toBe(7)
+  const left = await charge([replaced, ...subscribers.slice(1), joined], 'third.csv', '--only-new')
+  expect(left.code, left.stderr).toBe(0)
+  expect(left.stderr).toContain('of these, 1 row has other content now')
+  expect(readCsv(office.path('third.csv'))[0]?.result_reason).toContain(
+    'recorded with other content (vault id); not sent',
+  )
+  expect(office.sandbox.received()).toBe(4)
+})

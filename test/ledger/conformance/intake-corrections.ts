@@ -1,0 +1,247 @@
+// A corrected file: rows without references of their own come again from other bytes, and are known by what they ask for.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { Instruction } from '../../../src/domain/instruction.ts'
+import {
+  CLERK,
+  DAY_MS,
+  faultyRow,
+  headerOf,
+  NOW,
+  refund,
+  review,
+  rowIn,
+  rowOf,
+  sale,
+  statesIn,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { check } from './given.ts'
+
+const FIRST = '0123456789abcdef'
+const MENDED = 'fedcba9876543210'
+
+/** As of a file without references: they are made from its bytes. */
+const derived = (hash: string, rowNo: number, runKey: string | null = null) =>
+  `${runKey === null ? '' : `${runKey}/`}${hash}-${rowNo}`
+
+const refunds = (hash: string, orders: readonly string[], over: Parameters<typeof refund>[1] = {}) =>
+  orders.map((orderId, i) => refund(derived(hash, i + 1), { orderId, ...over }))
+
+const onlyNew: Partial<DraftHeader> = { onlyNew: true }
+
+export function describeCorrections(): void {
+  describe('a corrected file', () => {
+    test('is known: most of its rows are rows of an earlier file, and only the rest is new', async () => {
+      const first = [...refunds(FIRST, ['71', '72', '73']), faultyRow(4, derived(FIRST, 4))]
+      const batchId = await submit(ledger, accountId, first)
+      await work(ledger, batchId, derived(FIRST, 1), 'APPROVED')
+      await work(ledger, batchId, derived(FIRST, 2), 'DECLINED')
+      const { review: reviewed, lookalikes } = await check(refunds(MENDED, ['71', '72', '73', '74']))
+      expect(lookalikes).toEqual([])
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 3, lookalikes: 0 })
+      expect(reviewed.correction).toEqual({
+        rows: 3,
+        batches: [
+          {
+            ...{ batchId, fileName: 'refunds.csv', createdAtMs: NOW, rows: 3 },
+            totals: ['APPROVED', 'DECLINED', 'READY'].map((state) => ({
+              ...{ operation: 'REFUND', currency: 'EUR', state, count: 1, amountMinor: 1_000n },
+            })),
+          },
+        ],
+      })
+    })
+
+    test('sends the rows that no earlier file holds, and the others point at the rows they are', async () => {
+      const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+      const again = await submit(ledger, accountId, refunds(MENDED, ['72', '74', '71']), onlyNew)
+      expect(await statesIn(ledger, again)).toEqual(['DUPLICATE', 'READY', 'DUPLICATE'])
+      const { reason } = await rowIn(ledger, again, derived(MENDED, 1))
+      expect(reason).toBe(`the same instruction is row 2 of batch ${batchId}: PENDING; not sent again`)
+    })
+
+    test('whose rows were mended in a file of rejects knows those as well', async () => {
+      const batchId = await submit(ledger, accountId, [
+        ...refunds(FIRST, ['71', '72']),
+        faultyRow(3, derived(FIRST, 3)),
+      ])
+      const rejects = await submit(ledger, accountId, [refund(derived(FIRST, 3), { orderId: '73' })])
+      const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']))
+      expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3 })
+      expect(reviewed.correction?.batches.map((batch) => [batch.batchId, batch.rows])).toEqual([
+        [batchId, 2],
+        [rejects, 1],
+      ])
+    })
+
+    test('that holds a row twice which was recorded once sends neither unasked', async () => {
+      await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+      const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '71']), onlyNew)
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 1 })
+    })
+
+    test.each([
+      ['less', 500n],
+      ['more', 1_500n],
+    ])('is asked about a row that asks for %s than the row in its place did', async (_, amountMinor) => {
+      const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+      const mended = refunds(MENDED, ['71', '72', '73'])
+      mended[1] = refund(derived(MENDED, 2), { orderId: '72', amountMinor })
+      for (const asked of [{}, onlyNew]) {
+        const { review: reviewed, lookalikes } = await check(mended, asked)
+        expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 1 })
+        expect(lookalikes[0]?.like).toMatchObject({ batchId, rowNo: 2 })
+      }
+    })
+
+    test('of sales is asked about a changed amount as well', async () => {
+      const sales = (hash: string, amounts: readonly bigint[]) =>
+        amounts.map((amountMinor, i) =>
+          sale(derived(hash, i + 1), `4${i}`, { money: { amountMinor, currency: 'EUR' as never } }),
+        )
+      await submit(ledger, accountId, sales(FIRST, [100n, 200n, 300n]))
+      const { lookalikes } = await check(sales(MENDED, [100n, 250n, 300n]))
+      expect(lookalikes.map(({ rowNo, changedFrom }) => [rowNo, changedFrom?.amountMinor])).toEqual([[2, 200n]])
+    })
+
+    test('is none where few rows are those of earlier files: these are asked about as ever', async () => {
+      await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+      const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73', '74', '75']))
+      expect(reviewed).toMatchObject({ accepted: 5, duplicate: 0, lookalikes: 2, correction: null })
+    })
+
+    test('is none where one row alone repeats: it may be a second refund', async () => {
+      await submit(ledger, accountId, refunds(FIRST, ['71']))
+      const { review: reviewed } = await check(refunds(MENDED, ['71']))
+      expect(reviewed).toMatchObject({ accepted: 1, lookalikes: 1, correction: null })
+    })
+
+    test('is none under another run key: that is another run', async () => {
+      await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+      await submit(ledger, accountId, [refund('2026-12/other')], { runKey: '2026-12' })
+      const rows = ['71', '72'].map((orderId, i) => refund(derived(MENDED, i + 1, '2026-12'), { orderId }))
+      const { review: reviewed } = await check(rows, { runKey: '2026-12', ...onlyNew })
+      expect(reviewed).toMatchObject({ accepted: 2, duplicate: 0, lookalikes: 2, correction: null })
+    })
+
+    test('is none where both files have references of their own: those name instructions', async () => {
+      await submit(ledger, accountId, [refund('A', { orderId: '71' }), refund('B', { orderId: '72' })])
+      const rows = [refund('C', { orderId: '71' }), refund('D', { orderId: '72' })]
+      const { review: reviewed } = await check(rows, onlyNew)
+      expect(reviewed).toMatchObject({ accepted: 2, duplicate: 0, lookalikes: 2, correction: null })
+    })
+
+    test('is known by what was recorded long ago only where only new rows are wanted', async () => {
+      const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+      for (const rowNo of [1, 2]) await work(ledger, batchId, derived(FIRST, rowNo), 'APPROVED')
+      const later = { nowMs: NOW + 40 * DAY_MS }
+      const rows = refunds(MENDED, ['71', '72'])
+      const unasked = await review(ledger, headerOf(accountId, later), rows)
+      expect(unasked.review).toMatchObject({ duplicate: 0, correction: null })
+      await unasked.draft.discard()
+      expect((await check(rows, { ...later, ...onlyNew })).review).toMatchObject({ accepted: 0, duplicate: 2 })
+    })
+
+    test('of a batch that was cancelled sends its rows only where more than the new ones are wanted', async () => {
+      const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+      await ledger.cancel(batchId, 'wrong', CLERK, NOW)
+      const rows = refunds(MENDED, ['71', '72'])
+      expect((await check(rows)).review).toMatchObject({ accepted: 2, correction: null })
+      expect((await check(rows, onlyNew)).review).toMatchObject({ accepted: 0, duplicate: 2 })
+    })
+
+    test('sends nothing a second time, however its rows are moved, doubled, changed or left out', async () => {
+      let trials = 0
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 12 }),
+          fc.array(fc.integer({ min: 1, max: 14 }), { minLength: 1, maxLength: 16 }),
+          async (before, after) => {
+            const trial = ++trials // orders and files of its own
+            const order = (n: number) => `${trial}${String(n).padStart(2, '0')}`
+            const hash = (n: number) => `${trial}a${n}`.padStart(16, '0')
+            await submit(ledger, accountId, refunds(hash(1), before.map(order)))
+            const { review: reviewed } = await check(refunds(hash(2), after.map(order)), onlyNew)
+            const left = [...before]
+            const fresh = after.filter((n) => {
+              const at = left.indexOf(n)
+              if (at !== -1) left.splice(at, 1)
+              return at === -1
+            })
+            expect(reviewed.accepted).toBe(fresh.length)
+            const known = new Set(before)
+            const unknown = fresh.filter((n, i) => !known.has(n) && fresh.indexOf(n) === i)
+            // What repeats a recorded row or another one is asked about, once for each.
+            expect(reviewed.lookalikes).toBe(fresh.length - unknown.length)
+          },
+        ),
+        { numRuns: 60 },
+      )
+    })
+  })
+
+  describe('a roster that comes again under its run key', () => {
+    const DECEMBER: Partial<DraftHeader> = { runKey: '2026-12' }
+    const roster = (...rows: readonly (readonly [string, string])[]): Instruction[] =>
+      rows.map(([name, vaultId]) => sale(`2026-12/${name}`, vaultId))
+
+    test('charges a new subscriber, though card and price are those of another one', async () => {
+      await submit(ledger, accountId, roster(['sub-1', '41'], ['sub-2', '42']), DECEMBER)
+      const { review: reviewed } = await check(roster(['sub-1', '41'], ['sub-2', '42'], ['sub-3', '42']), DECEMBER)
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 0 })
+    })
+
+    test('holds two subscriptions of one card', async () => {
+      expect((await check(roster(['sub-1', '41'], ['sub-2', '41']), DECEMBER)).review.lookalikes).toBe(0)
+    })
+
+    test('is asked about a subscriber whose card and price a row has that the roster no longer holds', async () => {
+      await submit(ledger, accountId, roster(['sub-1', '41'], ['sub-2', '42']), DECEMBER)
+      const { review: reviewed } = await check(roster(['sub-1', '41'], ['sub-9', '42']), DECEMBER)
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 1, lookalikes: 1 })
+    })
+
+    test('is refused where a card was replaced, and leaves that row out where only new rows are wanted', async () => {
+      const batchId = await submit(ledger, accountId, roster(['sub-1', '41'], ['sub-2', '42']), DECEMBER)
+      const replaced = roster(['sub-1', '41'], ['sub-2', '99'], ['sub-3', '43'])
+      expect((await check(replaced, DECEMBER)).review).toMatchObject({ accepted: 1, duplicate: 1, invalid: 1 })
+      const { draft, review: reviewed } = await review(
+        ledger,
+        headerOf(accountId, { ...DECEMBER, ...onlyNew }),
+        replaced,
+      )
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, invalid: 0, again: { changed: 1 } })
+      const { reason, repeats } = await rowIn(ledger, await draft.record(CLERK), '2026-12/sub-2')
+      expect([reason, repeats?.warned]).toEqual([
+        `the reference is row 2 of batch ${batchId}: PENDING, recorded with other content (vault id); not sent`,
+        true,
+      ])
+    })
+
+    test('is asked about a subscriber with the card that another one had when it was charged', async () => {
+      await submit(ledger, accountId, roster(['sub-1', '41'], ['sub-2', '42']), DECEMBER)
+      const renamed = roster(['sub-1', '41'], ['sub-2', '99'], ['sub-3', '42'])
+      const { review: reviewed } = await check(renamed, { ...DECEMBER, ...onlyNew })
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 1 })
+    })
+
+    test('whose numbers have moved on is refused even where only new rows are wanted', async () => {
+      await submit(ledger, accountId, roster(['1', '41'], ['2', '42'], ['3', '43']), DECEMBER)
+      const moved = roster(['1', '40'], ['2', '41'], ['3', '42'], ['4', '43'])
+      const { review: reviewed } = await check(moved, { ...DECEMBER, ...onlyNew })
+      expect(reviewed).toMatchObject({ invalid: 3, accepted: 1, lookalikes: 1 })
+    })
+
+    test('of captures is asked about two of one order', async () => {
+      const rows = ['a', 'b'].map((name, i) =>
+        rowOf(i + 1, refund(`2026-12/${name}`, { operation: 'CAUTH', orderId: '7' })),
+      )
+      expect((await check(rows, DECEMBER)).review.lookalikes).toBe(1)
+    })
+  })
+}
