@@ -49,6 +49,7 @@ const COMMAND_LINE = ['cli.ts', 'cli', 'commands', 'present']
 const NO_OPTIONS: Readonly<Record<string, RegExp>> = {
   'queues/private-redis.ts': /^ *'--[a-z-]+',|'--pdeathsig'/,
   'ledger/texts/conditions.ts': /LIKE '--restored: %'/,
+  'app/own-cards.ts': /setFlagsFromString\('--optimize-for-size'\)/,
 }
 const OPTION_OR_COMMAND = /tranche [a-z]|(?:^|[^-a-zA-Z])--[a-z][a-z-]+/
 
