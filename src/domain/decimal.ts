@@ -11,6 +11,17 @@ export function plus(a: Decimal, b: Decimal): Decimal {
   return { digits: scaled(a, decimals) + scaled(b, decimals), decimals }
 }
 
+export function minus(a: Decimal, b: Decimal): Decimal {
+  return plus(a, { ...b, digits: -b.digits })
+}
+
+/** Without zeros at the end that say nothing; at least so many decimals stay. */
+export function trimmed({ digits, decimals }: Decimal, least: number): Decimal {
+  if (decimals < least) return { digits: digits * 10n ** BigInt(least - decimals), decimals: least }
+  if (decimals === least || digits % 10n !== 0n) return { digits, decimals }
+  return trimmed({ digits: digits / 10n, decimals: decimals - 1 }, least)
+}
+
 function scaled(value: Decimal, decimals: number): bigint {
   return value.digits * 10n ** BigInt(decimals - value.decimals)
 }

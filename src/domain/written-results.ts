@@ -1,5 +1,6 @@
 // Results that were written: where they are, and what they add up to.
 
+import type { Decimal } from './decimal.ts'
 import type { Operation } from './instruction.ts'
 import type { Currency } from './money.ts'
 import type { ReasonCategory } from './reason-categories.ts'
@@ -21,6 +22,20 @@ export interface SummaryLine {
   readonly answeredCount: number
   /** Their exact sum, with as many decimals as the gateway wrote. */
   readonly answeredAmount: string
+  readonly answered: Decimal
+}
+
+/** An approved row for which the gateway names another amount or currency than was asked. */
+export interface Difference {
+  readonly rowNo: number
+  readonly reference: string
+  readonly operation: Operation
+  /** As written in results. */
+  readonly askedAmount: string
+  readonly currency: Currency
+  readonly answeredAmount: string
+  /** Empty where it named none. */
+  readonly answeredCurrency: string
 }
 
 /** How many rows of one status were refused for one kind of reason. */
@@ -40,6 +55,11 @@ export interface WrittenResults {
   readonly atMs: number
   readonly summary: readonly SummaryLine[]
   readonly reasons: readonly ReasonCount[]
+  readonly differences: {
+    readonly rows: number
+    /** Those that stand first in the file. */
+    readonly first: readonly Difference[]
+  }
   /** Rows that were submitted again after they had ended: what became of their money is in other results. */
   readonly submittedAgain: number
   /** The columns of the file, as they stand in the results. */

@@ -1,9 +1,10 @@
-// The sentence that ties results to the rows they came from: how many were read, what became of them, and of the money.
+// The sentences that tie results to the rows they came from: how many were read, what became of them, and of the money.
 
+import { type Decimal, formatDecimal, minus, plus, trimmed } from '../domain/decimal.ts'
 import type { Operation } from '../domain/instruction.ts'
-import type { Currency } from '../domain/money.ts'
+import { type Currency, exponentOf, parseCurrency } from '../domain/money.ts'
 import type { ResultStatus } from '../domain/states.ts'
-import type { WrittenResults } from '../domain/written-results.ts'
+import type { Difference, SummaryLine, WrittenResults } from '../domain/written-results.ts'
 import { amountText, plural } from './text.ts'
 
 const WORDS = {
@@ -29,6 +30,14 @@ const MONEY = {
   DUPLICATE: 'recorded before',
 } as const satisfies Record<ResultStatus, string>
 
+/** Operations that move no money: their sums must not pass for sums that did. */
+const MOVES_NONE: Readonly<
+  Partial<Record<Operation, { readonly asked: string; readonly approved: string; readonly why: string }>>
+> = {
+  AUTH: { asked: 'asked', approved: 'authorized', why: 'An authorization moves no money.' },
+  CANCEL: { asked: 'declared', approved: 'released', why: 'A cancellation moves no money.' },
+}
+
 /**
  * What became of the rows and of the money that they ask for, for each operation and currency. Results that do not tie out
  * are not written.
@@ -39,12 +48,15 @@ export function tieOutLines(written: WrittenResults): string[] {
     return count === 0 ? [] : [`${count} ${WORDS[status]}${reasonsText(written, status)}`]
   })
   const rows = `${plural(written.rowsRead, 'row')} read, ${written.rows} in the results${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`
-  const sums = moneySums(written)
-  const [only] = sums
+  const groups = groupsOf(written)
+  const [only] = groups
   const lines =
-    only !== undefined && sums.length === 1
-      ? [`${rows}; ${only.text}.`]
-      : [`${rows}.`, ...sums.map(({ operation, text }) => `${operation === '' ? 'Bad rows' : operation}: ${text}.`)]
+    only !== undefined && groups.length === 1
+      ? [`${rows}; ${moneyText(only)}`]
+      : [
+          `${rows}.`,
+          ...groups.map((group) => `${group.operation === '' ? 'Bad rows' : group.operation}: ${moneyText(group)}`),
+        ]
   const unknown = countOf(written, ({ status, currency }) => status === 'INVALID' && currency === '')
   const asides = [
     unknown === 0
@@ -52,7 +64,7 @@ export function tieOutLines(written: WrittenResults): string[] {
       : `${plural(unknown, 'invalid row has', 'invalid rows have')} no amount that could be read, and no part in these sums.`,
     written.submittedAgain === 0 ? null : submittedAgainText(written.submittedAgain),
   ]
-  return [...lines, ...asides.filter((aside) => aside !== null)]
+  return [...lines, ...differenceLines(written), ...asides.filter((aside) => aside !== null)]
 }
 
 /** "Not moved" is true of this batch only. */
@@ -61,7 +73,7 @@ function submittedAgainText(rows: number): string {
   return `${rows} of these rows ${verb} submitted again in another batch, and ${whose} money may have moved there: see result_warning.`
 }
 
-function countOf({ summary }: WrittenResults, fits: (line: WrittenResults['summary'][number]) => boolean): number {
+function countOf({ summary }: WrittenResults, fits: (line: SummaryLine) => boolean): number {
   return summary.reduce((sum, line) => (fits(line) ? sum + line.count : sum), 0)
 }
 
@@ -70,29 +82,122 @@ function reasonsText({ reasons }: WrittenResults, status: ResultStatus): string 
   return own.length === 0 ? '' : ` (${own.map(({ category, count }) => `${count} ${category}`).join(', ')})`
 }
 
-function moneySums({ summary }: WrittenResults): { operation: Operation | ''; text: string }[] {
-  const groups = new Map<string, { operation: Operation | ''; currency: Currency; parts: Map<string, bigint> }>()
-  for (const { operation, currency, status, requestedMinor } of summary) {
+/** All rows of one operation and currency. */
+interface Group {
+  readonly operation: Operation | ''
+  readonly currency: Currency
+  readonly lines: readonly SummaryLine[]
+}
+
+function groupsOf({ summary }: WrittenResults): Group[] {
+  const groups = new Map<string, Group>()
+  for (const line of summary) {
+    const { operation, currency } = line
     if (currency === '') continue
     const key = `${operation}|${currency}`
-    const group = groups.get(key) ?? { operation, currency, parts: new Map<string, bigint>() }
-    group.parts.set(MONEY[status], (group.parts.get(MONEY[status]) ?? 0n) + requestedMinor)
-    groups.set(key, group)
+    groups.set(key, { operation, currency, lines: [...(groups.get(key)?.lines ?? []), line] })
   }
-  return [...groups.values()].map(({ operation, currency, parts }) => {
-    const asked = [...parts.values()].reduce((sum, part) => sum + part, 0n)
-    const named = [...new Set(Object.values(MONEY))].flatMap((word) => {
-      const part = parts.get(word)
-      return part === undefined ? [] : [`${amountText(part, currency)} ${word}`]
-    })
-    return { operation, text: `${amountText(asked, currency)} ${currency} asked = ${named.join(' + ')}` }
+  return [...groups.values()]
+}
+
+/** What was asked ties out by what was asked; what was approved is the gateway's sum, and where the two differ both are told. */
+function moneyText(group: Group): string {
+  const { operation, currency, lines } = group
+  const {
+    asked: verb,
+    approved: released,
+    why,
+  } = (operation !== '' && MOVES_NONE[operation]) || {
+    ...{ asked: 'asked', approved: 'approved', why: null },
+  }
+  const parts = new Map<string, bigint>()
+  for (const { status, requestedMinor } of lines)
+    parts.set(MONEY[status], (parts.get(MONEY[status]) ?? 0n) + requestedMinor)
+  const asked = [...parts.values()].reduce((sum, part) => sum + part, 0n)
+  const answered = answeredText(group)
+  const named = [...new Set(Object.values(MONEY))].flatMap((word) => {
+    const part = parts.get(word)
+    if (part === undefined) return []
+    const name = word === 'approved' ? (answered === null ? released : 'in approved rows') : word
+    return [`${amountText(part, currency)} ${why !== null && name === 'not moved' ? 'not approved' : name}`]
   })
+  const equation = `${amountText(asked, currency)} ${currency} ${verb} = ${named.join(' + ')}`
+  const approved = answered === null ? [] : [`The gateway ${released} ${answered}.`]
+  return [`${equation}.`, ...approved, ...(why === null ? [] : [why])].join(' ')
+}
+
+/** What the gateway says of the approved rows; null: just what was asked, or it named no amounts. */
+function answeredText({ operation, currency, lines }: Group): string | null {
+  const approved = lines.filter(({ status, answeredCount }) => status === 'APPROVED' && answeredCount > 0)
+  if (approved.length === 0 || operation === 'CANCEL') return null
+  const sums = new Map<string, Decimal>()
+  for (const { answeredCurrency, answered } of approved) {
+    const code = answeredCurrency === '' ? currency : answeredCurrency
+    sums.set(code, plus(sums.get(code) ?? NOTHING, answered))
+  }
+  const unnamed = lines.reduce(
+    (sum, { status, count, answeredCount }) => (status === 'APPROVED' ? sum + count - answeredCount : sum),
+    0,
+  )
+  const own = sums.get(currency)
+  const asked = {
+    digits: approved.reduce((sum, line) => sum + line.requestedMinor, 0n),
+    decimals: exponentOf(currency),
+  }
+  if (unnamed === 0 && sums.size === 1 && own !== undefined && minus(own, asked).digits === 0n) return null
+  const texts = [...sums].map(([code, sum]) => `${formatDecimal(trimmed(sum, decimalsIn(code, currency)))} ${code}`)
+  return `${texts.join(' and ')}${unnamed === 0 ? '' : ` and named no amount for ${plural(unnamed, 'row')}`}`
+}
+
+const NOTHING: Decimal = { digits: 0n, decimals: 0 }
+
+/** Of what is no currency, as many as the currency that was asked for has. */
+function decimalsIn(code: string, asked: Currency): number {
+  return exponentOf(parseCurrency(code) ?? asked)
+}
+
+/** The rows for which the gateway names other money than was asked. */
+function differenceLines({ differences: { rows, first } }: WrittenResults): string[] {
+  if (rows === 0) return []
+  const more = rows - first.length
+  const named = first.map(differenceText)
+  return [`Other than asked: ${named.join('; ')}${more === 0 ? '' : `; and ${plural(more, 'more row')}`}.`]
+}
+
+function differenceText({
+  rowNo,
+  reference,
+  askedAmount,
+  currency,
+  answeredAmount,
+  answeredCurrency,
+}: Difference): string {
+  const answered = `${answeredAmount} ${answeredCurrency === '' ? currency : answeredCurrency}`
+  return `row ${rowNo} (${reference}) ${answered} for ${askedAmount} ${currency}`
 }
 
 /** The same for programs. */
 export function toJsonTieOut(written: WrittenResults): object {
   return {
     ...{ rows_read: written.rowsRead, rows_written: written.rows, ties_out: true, reasons: written.reasons },
+    approved: written.summary.filter(({ status }) => status === 'APPROVED').map(toJsonApproved),
+    differing_rows: written.differences.rows,
+    differences: written.differences.first.map(toJsonDifference),
     submitted_again: written.submittedAgain,
+  }
+}
+
+function toJsonApproved(line: SummaryLine): object {
+  return {
+    ...{ operation: line.operation, currency: line.currency, count: line.count, asked_amount: line.requestedAmount },
+    ...{ answered_currency: line.answeredCurrency, answered_count: line.answeredCount },
+    answered_amount: line.answeredAmount,
+  }
+}
+
+function toJsonDifference({ rowNo, reference, askedAmount, currency, ...answered }: Difference): object {
+  return {
+    ...{ row: rowNo, reference, asked_amount: askedAmount, currency },
+    ...{ answered_amount: answered.answeredAmount, answered_currency: answered.answeredCurrency },
   }
 }

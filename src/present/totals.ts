@@ -36,7 +36,7 @@ export function totalLines(batch: BatchView): string[] {
       currency,
     ])
   const total = ['  total', '', String(batch.rows), '', '']
-  return toTable([['  operation', 'status', 'rows', 'amount', ''], ...rows, total], [2, 3])
+  return toTable([['  operation', 'status', 'rows', 'asked', ''], ...rows, total], [2, 3])
 }
 
 function rank({ state }: { readonly state: Parameters<typeof statusOf>[0] }): number {

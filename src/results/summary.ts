@@ -4,12 +4,12 @@ import type { BatchView } from '../domain/batch.ts'
 import { type Decimal, formatDecimal, plus } from '../domain/decimal.ts'
 import { OPERATIONS, type Operation } from '../domain/instruction.ts'
 import { toUpperAscii } from '../domain/keyword.ts'
-import { type Currency, formatAmount } from '../domain/money.ts'
+import { type Currency, formatAmount, sameAmount } from '../domain/money.ts'
 import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf, STATES } from '../domain/states.ts'
-import type { ReasonCount, SummaryLine } from '../domain/written-results.ts'
-import { toTimestamp } from './cells.ts'
+import type { Difference, ReasonCount, SummaryLine, WrittenResults } from '../domain/written-results.ts'
+import { oneLine, toTimestamp } from './cells.ts'
 
 export const SUMMARY_COLUMNS = [
   'summary_batch',
@@ -42,6 +42,8 @@ export interface Tally {
   lines(): SummaryLine[]
   /** Of DECLINED and FAILED rows, the most frequent first. */
   reasons(): ReasonCount[]
+  /** Of approved sales, authorizations, captures and refunds. */
+  differences(): WrittenResults['differences']
   /** How many rows were submitted again after they had ended. */
   submittedAgain(): number
 }
@@ -61,11 +63,15 @@ interface Sum {
 export function createTally(reasonRules: readonly ReasonRule[] = []): Tally {
   const sums = new Map<string, Sum>()
   const reasons = new Map<string, ReasonCount>()
+  const differing: Difference[] = []
+  let differences = 0
   let submittedAgain = 0
   return {
     add(row) {
       if (row.submittedAgain !== null) submittedAgain += 1
       addReason(reasons, row, reasonRules)
+      const difference = differenceIn(row)
+      if (difference !== null && ++differences <= DIFFERENCES_NAMED) differing.push(difference)
       const sum = sumFor(sums, row)
       sum.count += 1
       sum.requestedMinor += sum.currency === '' ? 0n : (row.amountMinor ?? 0n)
@@ -76,8 +82,23 @@ export function createTally(reasonRules: readonly ReasonRule[] = []): Tally {
     },
     lines: () => [...sums.values()].sort(inReadingOrder).map(toLine),
     reasons: () => [...reasons.values()].sort((a, b) => b.count - a.count || compareText(a.category, b.category)),
+    differences: () => ({ rows: differences, first: differing }),
     submittedAgain: () => submittedAgain,
   }
+}
+
+const DIFFERENCES_NAMED = 10
+
+/** The amount of a cancellation is declared and never sent: nothing can differ from it. */
+function differenceIn({ state, operation, amountMinor, currency, facts, rowNo, reference }: ReconciliationRow) {
+  if (state !== 'APPROVED' || operation === null || operation === 'CANCEL') return null
+  if (amountMinor === null || currency === null || facts.amount === null) return null
+  const answeredCurrency = answeredCurrencyOf(facts.currency)
+  if (sameAmount(facts.amount, { amountMinor, currency }) && (answeredCurrency === '' || answeredCurrency === currency))
+    return null
+  const askedAmount = requestedText(amountMinor, currency)
+  const answeredAmount = oneLine(facts.amount).slice(0, 40)
+  return { rowNo, reference: reference ?? '', operation, askedAmount, currency, answeredAmount, answeredCurrency }
 }
 
 function addReason(reasons: Map<string, ReasonCount>, row: ReconciliationRow, rules: readonly ReasonRule[]): void {
@@ -208,7 +229,7 @@ function toLine(sum: Sum): SummaryLine {
   const requestedAmount = requestedText(requestedMinor, currency)
   const answeredAmount = answeredCount === 0 ? '' : formatDecimal(sum.answered)
   const asked = { operation, currency, status, count, requestedAmount, requestedMinor }
-  return { ...asked, answeredCurrency, answeredCount, answeredAmount }
+  return { ...asked, answeredCurrency, answeredCount, answeredAmount, answered: sum.answered }
 }
 
 function inReadingOrder(a: Sum, b: Sum): number {

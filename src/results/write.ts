@@ -62,6 +62,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
       ...{ path, summaryPath, rows, atMs: reading.atMs, summary },
       ...{
         reasons: tally.reasons(),
+        differences: tally.differences(),
         submittedAgain: tally.submittedAgain(),
         rowsRead: reading.batch.rows,
         carried: layout.carried.map((i) => layout.columns[i] as string),

@@ -5,7 +5,7 @@ import type { Currency } from '../../src/domain/money.ts'
 import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
 import { tieOutLines } from '../../src/present/tie-out.ts'
 import { createTally } from '../../src/results/summary.ts'
-import { AT_MS, rowOf } from '../results/reading.ts'
+import { AT_MS, NO_FACTS, rowOf } from '../results/reading.ts'
 
 function linesFor(rows: readonly Partial<ReconciliationRow>[]): string[] {
   const tally = createTally()
@@ -22,6 +22,7 @@ function linesFor(rows: readonly Partial<ReconciliationRow>[]): string[] {
       exceptions: null,
     },
     ...{ summary: tally.lines(), reasons: tally.reasons(), submittedAgain: tally.submittedAgain() },
+    differences: tally.differences(),
   })
 }
 
@@ -61,6 +62,58 @@ test('each operation and currency has a line, and what is not known is not calle
     'REFUND: 7 JPY asked = 7 not moved.',
     'Bad rows: 0.09 EUR asked = 0.09 not moved.',
     '1 invalid row has no amount that could be read, and no part in these sums.',
+  ])
+})
+
+const answered = (amount: string | null, currency: string | null = 'EUR') => ({
+  facts: { ...NO_FACTS, amount, currency },
+})
+
+test('what was approved is the gateway’s sum: where it is another one, both are told, and the rows', () => {
+  const rows: Partial<ReconciliationRow>[] = [
+    { state: 'APPROVED', amountMinor: 1_200n, ...answered('12.0000') },
+    { rowNo: 5, reference: 'X-5', state: 'APPROVED', amountMinor: 508n, ...answered('6.0800') },
+    { state: 'IN_DOUBT', amountMinor: 503n },
+  ]
+  expect(linesFor(rows).slice(0, 2)).toEqual([
+    '3 rows read, 3 in the results: 2 approved, 1 in doubt; 22.11 EUR asked = 17.08 in approved rows + 5.03 in doubt. ' +
+      'The gateway approved 18.08 EUR.',
+    'Other than asked: row 5 (X-5) 6.0800 EUR for 5.08 EUR.',
+  ])
+})
+
+test('amounts that even out are still told row by row, and another currency is never added up with the one asked', () => {
+  const rows: Partial<ReconciliationRow>[] = [
+    { rowNo: 1, reference: 'A', state: 'APPROVED', amountMinor: 500n, ...answered('6.0000') },
+    { rowNo: 2, reference: 'B', state: 'APPROVED', amountMinor: 500n, ...answered('4.0000') },
+  ]
+  expect(linesFor(rows)[1]).toBe(
+    'Other than asked: row 1 (A) 6.0000 EUR for 5.00 EUR; row 2 (B) 4.0000 EUR for 5.00 EUR.',
+  )
+  const inDollars = {
+    rowNo: 3,
+    reference: 'C',
+    state: 'APPROVED' as const,
+    amountMinor: 500n,
+    ...answered('5.0000', 'USD'),
+  }
+  expect(
+    linesFor([...rows, inDollars, { state: 'APPROVED', amountMinor: 100n, ...answered(null, null) }])[0],
+  ).toContain(
+    '16.00 EUR asked = 16.00 in approved rows. The gateway approved 10.00 EUR and 5.00 USD and named no amount for 1 row.',
+  )
+})
+
+test('an authorization and a cancellation are told as what they are: no money has moved', () => {
+  expect(
+    linesFor([
+      { state: 'APPROVED', operation: 'AUTH', amountMinor: 2_000n, ...answered('20.00') },
+      { state: 'DECLINED', operation: 'AUTH', amountMinor: 502n },
+      { state: 'APPROVED', operation: 'CANCEL', amountMinor: 900n, ...answered('45.00') },
+    ]).slice(1),
+  ).toEqual([
+    'AUTH: 25.02 EUR asked = 20.00 authorized + 5.02 not approved. An authorization moves no money.',
+    'CANCEL: 9.00 EUR declared = 9.00 released. A cancellation moves no money.',
   ])
 })
 

@@ -33,6 +33,7 @@ describe('a line', () => {
         answeredCurrency: 'EUR',
         answeredCount: 3,
         answeredAmount: '90071992547409931246.9678',
+        answered: { digits: 900719925474099312469678n, decimals: 4 },
       },
     ])
   })
