@@ -9,7 +9,7 @@ import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-c
 import { PROGRAM_HELP } from './cli/help.ts'
 import { AS_HELP, JSON_HELP } from './cli/options.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
-import { assertFitTexts } from './commands/option-texts.ts'
+import { assertFitTexts, nameIn } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
 import { createTerminal } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
@@ -22,6 +22,13 @@ import { EXIT, exitCodeOfError } from './present/exit-codes.ts'
 interface GlobalOptions {
   readonly json?: boolean
   readonly as?: string
+}
+
+/** Of a command that is called; one of them takes a finding as well. */
+interface OwnOptions {
+  readonly json?: boolean
+  readonly as?: string | readonly string[]
+  readonly found?: string
 }
 
 /** Runs one command and ends the process with its exit code: a connection that will not close does not keep it alive. */
@@ -94,7 +101,7 @@ function toProgram(): Command {
     .version(version)
     .option('--json', JSON_HELP)
     .option('--as <name>', AS_HELP)
-    // In front of the command or behind it: "in-doubt resolve" has an --as of its own.
+    // In front of the command or behind it.
     .enablePositionalOptions()
     .addHelpText('after', PROGRAM_HELP)
   addFileCommands(program, act)
@@ -151,9 +158,9 @@ function givenTo(program: Command): GlobalOptions {
   const front = program.opts<GlobalOptions>()
   const called = CALLED.get(program)
   if (called === undefined) return front
-  const { json, as } = called.opts<GlobalOptions>()
-  const isOwnAs = called.name() === 'resolve'
-  return { ...front, ...(json === true ? { json } : {}), ...(as === undefined || isOwnAs ? {} : { as }) }
+  const { json, as: said, found } = called.opts<OwnOptions>()
+  const as = nameIn(said, found)
+  return { ...front, ...(json === true ? { json } : {}), ...(as === undefined ? {} : { as }) }
 }
 
 function allOf(command: Command): Command[] {

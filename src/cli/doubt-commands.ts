@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { ResolveArguments } from '../commands/resolve.ts'
 import type { Act } from './act.ts'
 import { example, RESOLVE_HELP } from './help.ts'
+import { AS_HELP } from './options.ts'
 
 export function addDoubtCommands(program: Command, act: Act): void {
   const inDoubt = program
@@ -20,10 +21,12 @@ export function addDoubtCommands(program: Command, act: Act): void {
   inDoubt
     .command('resolve [reference]')
     .description('record what was found at the gateway; nothing is sent unless you say send-again')
-    .option('--as <finding>', 'what was found: approved, declined, not-executed, or send-again')
+    .option('--found <finding>', 'approved, declined, not-executed, or send-again')
+    .option('--as <name>', AS_HELP, (name: string, before: readonly string[] = []) => [...before, name])
     .option('--transaction <id>', 'the transaction at the gateway; it can settle one row only')
     .option('--reason <text>', 'what was found and where; kept in the history')
     .option('--attempt <n>', 'the attempt that was looked up, as the worklist shows it')
+    .option('--correct', 'put another finding in the place of what a person found before')
     .option('--merchant <name>', 'where several merchants have this reference')
     .option('--file <worklist>', 'a worklist with its column resolution filled in')
     .addHelpText('after', RESOLVE_HELP)

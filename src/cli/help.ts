@@ -19,11 +19,11 @@ export const RESOLVE_HELP = `
 not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left
 (TRANCHE_DOUBT_REST_MS, 15 minutes unless set): what is not there yet may still be executed. Of a row that was sent
 more than once they need --attempt N, the attempt that you looked up. So does declined, which then waits as well.
-Who acts stands in front: tranche --as Ann in-doubt resolve …
+A finding that was wrong is corrected by a second one with --correct; both are kept in the history.
 
 Examples:
-  $ tranche in-doubt resolve R-1001 --as approved --transaction 7001234 --reason "found in the portal"
-  $ tranche in-doubt resolve R-1002 --as not-executed --reason "not in the portal, not in the settlement file"
+  $ tranche in-doubt resolve R-1001 --found approved --transaction 7001234 --reason "found in the portal"
+  $ tranche in-doubt resolve R-1002 --found not-executed --reason "not in the portal, not in the settlement file"
   $ tranche in-doubt list --out doubts.csv     # fill in its last three columns, then:
   $ tranche in-doubt resolve --file doubts.csv --reason "checked by Ann on Monday"`
 

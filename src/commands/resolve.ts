@@ -17,11 +17,14 @@ import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { showStructuralFault } from './check.ts'
 import { leftOpenNow } from './in-doubt.ts'
+import { oldFindingIn } from './option-texts.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ResolveArguments {
-  /** What was found. The name of the person who acts stands before the command: tranche --as NAME in-doubt resolve … */
-  readonly as?: string
+  readonly found?: string
+  /** Who acts; or, as earlier versions took it, what was found. */
+  readonly as?: readonly string[]
+  readonly correct?: boolean
   readonly transaction?: string
   readonly attempt?: string
   readonly merchant?: string
@@ -57,8 +60,9 @@ export async function resolveInDoubt(
 async function parseResolution(app: App, reference: string | undefined, given: ResolveArguments): Promise<Resolution> {
   const usage = (problem: string) => new Fault('usage', `${problem}. Nothing was changed.`)
   if (reference === undefined) throw usage('Name the reference, or a worklist with --file')
-  const finding = given.as === undefined ? undefined : parseFinding(given.as)
-  if (finding === undefined) throw usage(`--as: say what was found, one of ${FINDINGS.join(', ')}`)
+  const found = foundIn(given)
+  const finding = found === undefined ? undefined : parseFinding(found)
+  if (finding === undefined) throw usage(`--found: name what was found, one of ${FINDINGS.join(', ')}`)
   const reason = given.reason?.trim() ?? ''
   if (reason === '') throw usage('--reason: say what was found and where; it is kept in the history')
   const attempt =
@@ -69,8 +73,12 @@ async function parseResolution(app: App, reference: string | undefined, given: R
   if (wrong !== null) throw usage(`--transaction ${transactionId}: ${wrong.problem}; ${wrong.remedy}`)
   return {
     ...{ reference: toIdentifier(reference), merchant: given.merchant ?? null, attempt, row: null, finding },
-    ...{ transactionId, reason, restMs: app.config.doubtRestMs },
+    ...{ transactionId, reason, restMs: app.config.doubtRestMs, corrects: given.correct ?? false },
   }
+}
+
+function foundIn({ found, as = [] }: ResolveArguments): string | undefined {
+  return found ?? oldFindingIn(as)
 }
 
 async function resolveFile(
@@ -81,7 +89,8 @@ async function resolveFile(
 ): Promise<number> {
   if (
     reference !== undefined ||
-    given.as !== undefined ||
+    foundIn(given) !== undefined ||
+    given.correct !== undefined ||
     given.transaction !== undefined ||
     given.attempt !== undefined ||
     given.merchant !== undefined

@@ -35,6 +35,8 @@ export interface Resolution {
   /** The row that was looked up: another one is not judged, even under the same reference. null: whichever has it. */
   readonly row: { readonly batchId: string; readonly rowNo: number } | null
   readonly finding: Finding
+  /** It takes the place of what a person found of the row before. Absent: false. */
+  readonly corrects?: boolean
   /** As found at the gateway. It can settle one row only. */
   readonly transactionId: string | null
   readonly reason: string
@@ -58,6 +60,7 @@ export type Resolved =
         | 'unknown'
         | 'ambiguous'
         | 'not-in-doubt'
+        | 'not-found-before'
         | 'other-attempt'
         | 'other-row'
         | 'too-early'

@@ -62,11 +62,22 @@ export const MOVES = [
   { from: 'SENDING', to: 'IN_DOUBT', cause: 'restore' },
 ] as const satisfies readonly Move[]
 
+/** What a person may find of a row in doubt. They may find something else later: the row then ends in another of these. */
+const FOUND = MOVES.flatMap(({ from, to, cause }) =>
+  from === 'IN_DOUBT' && cause === 'resolve' && !MOVES.some((move) => move.from === to) ? [to] : [],
+)
+
 export function canMove(from: State, to: State, cause: Cause): boolean {
-  return MOVES.some((move) => move.from === from && move.to === to && move.cause === cause)
+  if (MOVES.some((move) => move.from === from && move.to === to && move.cause === cause)) return true
+  return cause === 'resolve' && isFound(from) && isFound(to)
 }
 
-/** A state that no move leaves. Derived, so that it cannot disagree with the table. */
+/** The state of a row that a person ended, or whatever ended another row in the same state. */
+export function isFound(state: State): boolean {
+  return FOUND.some((found) => found === state)
+}
+
+/** A state that no move leaves, but for a person's correction. Derived, so that it cannot disagree with the table. */
 export function isFinal(state: State): boolean {
   return !MOVES.some((move) => move.from === state)
 }

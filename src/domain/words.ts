@@ -16,6 +16,7 @@ export type Setting = {
 export type SettingName =
   | 'attempt'
   | 'canary'
+  | 'correct'
   | 'currency'
   | 'decimal'
   | 'exceptions'

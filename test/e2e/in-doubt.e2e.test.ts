@@ -31,6 +31,31 @@ async function runWithDoubts(env: NodeJS.ProcessEnv = AT_ONCE): Promise<{ input:
 const executedAs = (n: number) => office.sandbox.log().find((entry) => entry.orderId === orderOf(n))?.transactionId
 const statusOf = async (batch: string) => (await office.tranche('status', batch, '--json')).last
 
+test('a wrong finding is corrected by a second one, and both names are kept', async () => {
+  const { input, out, batch } = await runWithDoubts()
+  const id = executedAs(1) as string
+  const said = ['in-doubt', 'resolve', 'R-1', '--reason', 'in the portal']
+  const first = await office.tranche(...said, '--as', 'Ann', '--found', 'declined', '--json')
+  expect([first.code, first.last.status], first.stderr).toEqual([0, 'DECLINED'])
+  const again = [...said, '--found', 'approved', '--transaction', id]
+  const unsaid = await office.tranche(...again)
+  expect([unsaid.code, unsaid.stderr]).toEqual([2, expect.stringContaining('record what is right with --correct')])
+  // An earlier spelling, beside a name.
+  const old = [...said, '--as', 'Bob', '--as', 'approved', '--transaction', id, '--correct', '--json']
+  const second = await office.tranche(...old)
+  expect([second.code, second.last.status], second.stderr).toEqual([0, 'APPROVED'])
+  const { moves } = (await office.tranche('history', 'R-1', '--json')).last
+  expect(moves.slice(-2)).toMatchObject([
+    { from: 'IN_DOUBT', to: 'DECLINED', by: expect.stringMatching(/says "Ann"$/) },
+    { from: 'DECLINED', to: 'APPROVED', by: expect.stringMatching(/says "Bob"$/) },
+  ])
+  expect((await office.tranche('results', batch, '--out', out)).code).toBe(0)
+  expect(readCsv(out).find(({ reference }) => reference === 'R-1')).toMatchObject({
+    ...{ result_status: 'APPROVED', result_transaction_id: id },
+  })
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
 test('what was found is recorded, what is wanted is sent once more, and the books agree', async () => {
   const { input, out, batch } = await runWithDoubts()
   expect(await statusOf(batch)).toMatchObject({ state: 'needs_attention', results_stale: false })
@@ -144,8 +169,8 @@ test('a worklist with a mistake is refused whole', async () => {
 })
 
 test.each([
-  [['R-1', '--as', 'approved'], '--reason'],
-  [['R-1', '--reason', 'x'], '--as'],
+  [['R-1', '--found', 'approved'], '--reason'],
+  [['R-1', '--reason', 'x'], '--found'],
   [['--as', 'approved', '--reason', 'x'], 'Name the reference'],
   [['R-2', '--as', 'declined', '--reason', 'x'], 'is not in doubt'],
   [['R-9', '--as', 'approved', '--reason', 'x'], 'no instruction "R-9"'],

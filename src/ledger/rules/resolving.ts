@@ -6,7 +6,7 @@ import { isoOf } from '../../domain/batch-status.ts'
 import type { Resolution, Resolved } from '../../domain/doubt.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { stateOfFinding, waitsForRest } from '../../domain/resolution.ts'
-import { resultStatusOf, type State } from '../../domain/states.ts'
+import { type Cause, isFound, resultStatusOf, type State } from '../../domain/states.ts'
 import { type Text, words } from '../../domain/words.ts'
 import { isSameTransaction } from './settling.ts'
 
@@ -29,6 +29,10 @@ export interface RowToResolve {
   readonly hold: Hold
   readonly transactionId: string | null
   readonly executeAtMs: number | null
+  /** Why it moved last; null: it never did. */
+  readonly lastCause: Cause | null
+  /** An answer said that it was executed, beside what its state tells: 0 or 1. */
+  readonly moneyWarning: number
 }
 
 /** The row that a transaction has settled. */
@@ -79,7 +83,10 @@ export function resolvingStep(
 ): ResolvingStep {
   const another = notTheOneShown(row, resolution)
   if (another !== null) return another
-  if (row.state !== 'IN_DOUBT') return settledAlready(row, resolution)
+  if (row.state !== 'IN_DOUBT') {
+    const settled = settledAlready(row, resolution) ?? whyNotCorrected(row, resolution)
+    if (settled !== null) return settled
+  }
   return whyNot(row, resolution, nowMs) ?? whyTaken(taken, resolution) ?? moveOf(row, resolution, actor, nowMs)
 }
 
@@ -105,17 +112,51 @@ function notTheOneShown(row: RowToResolve, resolution: Resolution): Refusal | nu
   )
 }
 
-/** It stands where the finding would move it, or the finding comes too late. */
-function settledAlready(row: RowToResolve, resolution: Resolution): Exclude<ResolvingStep, ResolvingMove> {
+/** It stands where the finding would move it, or the finding comes too late; null: it is to be corrected. */
+function settledAlready(row: RowToResolve, resolution: Resolution): Exclude<ResolvingStep, ResolvingMove> | null {
   const { transactionId } = resolution
   const agrees = transactionId === null || isSameTransaction(row.transactionId, transactionId)
   if (row.state === stateOfFinding(resolution.finding) && agrees) {
     return { kind: 'already', batchId: row.batchId, rowNo: row.rowNo, state: row.state }
   }
+  if (resolution.corrects === true) return null
+  const history = words`See: ${{ act: 'show-history', reference: resolution.reference }}`
+  const how = mayBeCorrected(row)
+    ? words`, as a person found. If that was wrong, record what is right with ${{ set: 'correct', to: null }}. ${history}`
+    : words`. ${history}`
   return refused(
     'not-in-doubt',
-    words`${nameOf(row, resolution)} is not in doubt: it is ${resultStatusOf(row.state)}. See: ${{ act: 'show-history', reference: resolution.reference }}`,
+    words`${nameOf(row, resolution)} is not in doubt: it is ${resultStatusOf(row.state)}${how}`,
   )
+}
+
+/** What the gateway answered is no finding of a person, and stays. */
+function mayBeCorrected({ state, lastCause }: RowToResolve): boolean {
+  return lastCause === 'resolve' && isFound(state)
+}
+
+function whyNotCorrected(row: RowToResolve, resolution: Resolution): Refusal | null {
+  const { reference, finding } = resolution
+  const name = nameOf(row, resolution)
+  if (!mayBeCorrected(row)) {
+    return refused(
+      'not-found-before',
+      words`${name} is ${resultStatusOf(row.state)}, and no person found that: there is no finding to correct. See: ${{ act: 'show-history', reference }}`,
+    )
+  }
+  if (finding === 'send-again') {
+    return refused(
+      'not-found-before',
+      words`${name} is ${resultStatusOf(row.state)}: a correction sends nothing. Record it as not-executed; ${{ set: 'retry', to: null }} can send it in another batch`,
+    )
+  }
+  if (row.moneyWarning === 1 && finding !== 'approved') {
+    return refused(
+      'not-found-before',
+      words`${name} was answered as approved after a person had ended it: it cannot be called ${finding}. See: ${{ act: 'show-history', reference }}`,
+    )
+  }
+  return null
 }
 
 function whyNot(row: RowToResolve, resolution: Resolution, nowMs: number): Refusal | null {

@@ -88,7 +88,8 @@ function prepareResolving(
   const byReference = db.prepare(`
     SELECT i.id, i.batch_id, i.batch_id AS batchId, i.account_id, a.name AS merchant, i.row_no AS rowNo, i.state, i.attempt,
       i.claimed_at AS claimedAtMs, ${LAST_RESTORED_AT} AS restoredAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold, i.operation, i.currency, i.amount_minor,
-      i.transaction_id AS transactionId, i.execute_at AS executeAtMs
+      i.transaction_id AS transactionId, i.execute_at AS executeAtMs, i.money_warning AS moneyWarning,
+      (SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1) AS lastCause
     FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
     WHERE i.reference = ?1 AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open' AND (?2 IS NULL OR a.name = ?2)
       AND (i.holds_reference = 1 OR i.state = 'IN_DOUBT')`)
@@ -98,7 +99,7 @@ function prepareResolving(
     `UPDATE instruction SET state = :to, reason = :reason, transaction_id = :transactionId, completed_at = :completedAtMs,
       due_at = :dueAtMs, answered_order_id = NULL, answered_record_id = NULL, answered_amount = NULL,
       answered_currency = NULL, answered_vault_id = NULL, answered_xtl_order_id = NULL, answered_customer_id = NULL, answered_card = NULL
-    WHERE id = :id AND state = 'IN_DOUBT' AND attempt = :attempt`,
+    WHERE id = :id AND state = :from AND attempt = :attempt`,
   )
   // A person has looked at this one. What is held stays so until they resume it.
   const looked = db.prepare('UPDATE account SET new_doubts = max(0, new_doubts - 1) WHERE id = ?')
@@ -126,8 +127,9 @@ function prepareResolving(
     if (step.kind !== 'move') return step
     const { id, attempt, batchId, rowNo, hold } = row
     const { kind: _, ...values } = step
-    if (move({ ...values, transactionId, id, attempt }).changes !== 1) return movedMeanwhile(row, resolution)
-    looked.run(row.account_id)
+    if (move({ ...values, from: row.state, transactionId, id, attempt }).changes !== 1)
+      return movedMeanwhile(row, resolution)
+    if (row.state === 'IN_DOUBT') looked.run(row.account_id)
     const answered = answeredBy({ ...NO_FACTS, transactionId })
     record(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
     return { kind: 'resolved', batchId, rowNo, state: step.to, hold }

@@ -12,7 +12,7 @@ export function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
   const arrived = db.prepare(`
       SELECT i.batch_id AS batchId, i.row_no AS rowNo, 0 AS attempt, NULL AS "from",
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.state ELSE 'READY' END AS "to",
-        'recorded' AS cause, b.created_at AS atMs, b.created_by AS "by",
+        'recorded' AS cause, coalesce(i.arrived_at, b.created_at) AS atMs, b.created_by AS "by",
         (SELECT parts FROM actor WHERE id = b.actor_id) AS parts, NULL AS httpStatus, NULL AS answerText,
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.reason END AS reason, i.id AS rowId
       FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.reference = ? AND b.stage = 'open' ORDER BY i.id`)

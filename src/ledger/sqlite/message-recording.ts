@@ -32,8 +32,8 @@ export function prepareMessageRecording(
   const nextRow = db.prepare('UPDATE batch SET rows = rows + 1 WHERE id = ? RETURNING rows')
   const insertRow = prepareNamed(
     db,
-    `INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, ${INSTRUCTION_COLUMNS})
-    VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, ${INSTRUCTION_PARAMETERS})`,
+    `INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, arrived_at, ${INSTRUCTION_COLUMNS})
+    VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, :arrivedAtMs, ${INSTRUCTION_PARAMETERS})`,
   )
   const digests = prepareDigests(db)
   const keepDigest = prepareRecorded(db)
@@ -59,7 +59,16 @@ export function prepareMessageRecording(
     accept()
     const { rows: rowNo } = nextRow.get(batchId) as { rows: number }
     const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
-    insertRow({ ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs: row.execute_at ?? nowMs })
+    insertRow({
+      ...row,
+      batchId,
+      accountId,
+      rowNo,
+      cells,
+      runKey,
+      dueAtMs: row.execute_at ?? nowMs,
+      arrivedAtMs: nowMs,
+    })
     bind(batchId, rowNo)
     const { operation, currency, amount_minor } = row
     tally.moved({ batch_id: batchId, operation, currency, amount_minor }, null, 'READY')

@@ -52,7 +52,7 @@ interface ReadColumns extends FactColumns {
 }
 
 /** Whether row `i`, or the row that stands for it now (see `originalOf`), changed or came at that moment or later. */
-const CHANGED_SINCE = `(?2 IS NULL OR b.created_at >= ?2 OR i.noted_at >= ?2 OR p.noted_at >= ?2 OR o.noted_at >= ?2
+const CHANGED_SINCE = `(?2 IS NULL OR coalesce(i.arrived_at, b.created_at) >= ?2 OR i.noted_at >= ?2 OR p.noted_at >= ?2 OR o.noted_at >= ?2
   OR EXISTS (SELECT 1 FROM batch ob WHERE ob.id = o.batch_id AND ob.created_at >= ?2)
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.at >= ?2)
   OR EXISTS (SELECT 1 FROM move m WHERE m.row_id = o.id AND m.at >= ?2))`

@@ -210,6 +210,7 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE batch ADD COLUMN needs_file INTEGER NOT NULL DEFAULT 0; -- it has rows with card details, which only its file has
   `,
   STORED_INDEX,
+  'ALTER TABLE instruction ADD COLUMN arrived_at INTEGER; -- of a message; null: it came with its batch',
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -51,6 +51,75 @@ export function describeDoubts(): void {
     return batchId
   }
 
+  describe('resolve: a second finding', () => {
+    const FINDS = [
+      ['approved', 'APPROVED'],
+      ['declined', 'DECLINED'],
+      ['not-executed', 'FAILED'],
+    ] as const
+
+    test.each(FINDS.flatMap(([first]) => FINDS.map(([second, state]) => [first, second, state] as const)))(
+      'after %s, %s takes its place where it is said to correct it, and both are kept',
+      async (first, second, state) => {
+        const batchId = await inDoubt('A')
+        await resolve('A', { finding: first, transactionId: first === 'not-executed' ? null : '71' })
+        const transactionId = second === 'not-executed' ? null : '72'
+        expect(await resolve('A', { finding: second, transactionId, corrects: true })).toMatchObject(
+          first === second && transactionId === null
+            ? { kind: 'already', state }
+            : { kind: 'resolved', batchId, rowNo: 1, state },
+        )
+        const { facts, ...row } = await rowIn(ledger, batchId, 'A')
+        expect([row.state, facts.transactionId]).toEqual([state, transactionId])
+        expect((await ledger.batch(batchId))?.counts).toEqual({ [state]: 1 })
+        const causes = (await ledger.history('A')).map(({ cause }) => cause)
+        expect(causes.filter((cause) => cause === 'resolve').length).toBe(first === second && !transactionId ? 1 : 2)
+        expect(await auditOf(ledger)).toEqual([])
+      },
+    )
+
+    test('is refused unless it is said to correct the first, and says how', async () => {
+      await inDoubt('A')
+      await resolve('A', { finding: 'declined' })
+      expect(await resolve('A', { finding: 'approved' })).toMatchObject({
+        ...{ kind: 'refused', why: 'not-in-doubt' },
+        reason: saying(/it is DECLINED, as a person found.*--correct/),
+      })
+    })
+
+    test('corrects no answer of the gateway, and nothing that has not ended', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+      await work(ledger, batchId, 'A', 'DECLINED')
+      for (const reference of ['A', 'B'])
+        expect(await resolve(reference, { finding: 'approved', corrects: true })).toMatchObject({
+          ...{ kind: 'refused', why: 'not-found-before' },
+        })
+      expect(await statesIn(ledger, batchId)).toEqual(['DECLINED', 'READY'])
+    })
+
+    test('sends nothing, settles no other row by its transaction, and waits as a first one does', async () => {
+      await inDoubt('A', 'B')
+      await resolve('A', { finding: 'approved', transactionId: '71' })
+      await resolve('B', { finding: 'approved', transactionId: '72' })
+      const correct = (over: Partial<Resolution>, nowMs?: number) => resolve('B', { corrects: true, ...over }, nowMs)
+      expect(await correct({ finding: 'send-again' })).toMatchObject({ why: 'not-found-before' })
+      expect(await correct({ finding: 'approved', transactionId: '71' })).toMatchObject({ why: 'transaction-taken' })
+      expect(await correct({ finding: 'not-executed' }, SENT_MS)).toMatchObject({ why: 'too-early' })
+    })
+
+    test('cannot deny what an answer said after the first', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const row = await claimNamed(ledger, batchId, 'A')
+      await settle(ledger, row, 'IN_DOUBT')
+      await resolve('A', { finding: 'not-executed' })
+      await settle(ledger, row, 'APPROVED', { facts: factsWith('73') })
+      expect(await resolve('A', { finding: 'declined', corrects: true })).toMatchObject({ why: 'not-found-before' })
+      expect(await resolve('A', { finding: 'approved', transactionId: '73', corrects: true })).toMatchObject({
+        state: 'APPROVED',
+      })
+    })
+  })
+
   describe('resolve: a finding', () => {
     test.each([
       ['approved', 'APPROVED'],

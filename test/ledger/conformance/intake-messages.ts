@@ -74,6 +74,13 @@ export function describeMessages(): void {
       })
     })
 
+    test('is told in its history when it came, not when the first of its day did', async () => {
+      await taken('M-1')
+      await taken('M-2', {}, NOW + 60_000)
+      const arrivals = await Promise.all(['M-1', 'M-2'].map((reference) => ledger.history(reference)))
+      expect(arrivals.map(([first]) => first?.atMs)).toEqual([NOW, NOW + 60_000])
+    })
+
     test('joins the batch of its day and account', async () => {
       const second = await openAccount(ledger, 'second')
       const batchOf = async (reference: string, account: AccountId, nowMs: number) => {

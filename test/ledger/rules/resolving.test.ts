@@ -22,6 +22,7 @@ const ROW: RowToResolve = {
   ...{ batchId: 'b1' as BatchId, rowNo: 2, merchant: 'shop', state: 'IN_DOUBT', attempt: 1 },
   ...{ claimedAtMs: NOW - 2 * REST_MS - 1, restoredAtMs: null },
   ...{ leftByMs: NOW - 2 * REST_MS, restMs: 0, hold: 'none', transactionId: null, executeAtMs: null },
+  ...{ lastCause: 'doubt', moneyWarning: 0 },
 }
 const ASKED: Resolution = {
   ...{ reference: 'A', merchant: null, attempt: null, row: null, finding: 'approved' },
