@@ -9,6 +9,7 @@ import { stoppedBy } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { words } from '../domain/words.ts'
+import { type WorkerView, workerView } from '../domain/worker.ts'
 import type { Held, Holder, Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { ledgerExists } from './data-directory.ts'
@@ -117,6 +118,12 @@ function resultsHeld(batchId: BatchId, { heldBy }: Held): Fault {
     'stopped',
     words`${who} is writing results and does not come to an end, so those of batch ${batchId} were not written. The record itself is safe. See whether that process stands still; then: ${{ act: 'write-results', batchId, as: 'any' }}`,
   )
+}
+
+/** Who works on this ledger at this moment, by the lock and the heartbeat. */
+export async function workersNow(app: App, ledger: Pick<Ledger, 'heartbeats'>): Promise<readonly WorkerView[]> {
+  const worker = await workerNow(app)
+  return worker === null ? [] : [workerView(worker.holder, await ledger.heartbeats(), app.clock.nowMs())]
 }
 
 /** The process that works at this moment; null: none. */

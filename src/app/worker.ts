@@ -1,8 +1,10 @@
 // Working off: what the ledger says is due, handed out over Redis and sent through the lanes.
 
+import { hostname } from 'node:os'
 import type { App } from '../app.ts'
 import type { AccountId, BatchId } from '../domain/ids.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import { type WorkerIdentity, workerId } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
@@ -37,6 +39,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     ledger,
     clock,
     log,
+    worker: identityOf(app, options.only === null ? 'worker' : 'run'),
     only: options.only,
     cards: options.cards ?? null,
     register,
@@ -56,6 +59,12 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     throw error
   })
   return { stop: () => work.stop().finally(() => register?.close()) }
+}
+
+function identityOf({ clock }: App, command: string): WorkerIdentity {
+  const { pid } = process
+  const host = hostname()
+  return { id: workerId(host, pid), host, pid, command, sinceMs: clock.nowMs() }
 }
 
 /** A private Redis lies in the data directory and would be copied with it: only a shared one tells anything. */

@@ -1,6 +1,6 @@
 // tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
 
-import { sendsFor, workerNow } from '../app/locks.ts'
+import { sendsFor, workerNow, workersNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
@@ -11,6 +11,7 @@ import { EXIT } from '../present/exit-codes.ts'
 import { whyText } from '../present/standing.ts'
 import { plural, toTable } from '../present/text.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from '../present/totals.ts'
+import { toJsonWorker } from '../present/workers.ts'
 import { durationText, openProgress } from './follow.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
@@ -56,6 +57,7 @@ async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<nu
   terminal.object({
     ...(await toJsonAlarm(ledger)),
     batches: batches.map((batch) => toJson(batch, standing(batch))),
+    workers: (await workersNow(app, ledger)).map(toJsonWorker),
   })
   if (batches.length === 0) terminal.say(`No batches yet in ${app.paths.ledger}.`)
   const rows = batches.map((batch) => {

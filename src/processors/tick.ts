@@ -1,12 +1,14 @@
-// The heartbeat of a worker: looks into the ledger for what is due and offers it as slices. The ledger is the only clock.
+// Looks into the ledger for what is due and offers it as slices. The ledger is the only clock.
 
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
+import type { Activity } from '../domain/worker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch } from '../ports/dispatch.ts'
 import type { AccountControls, ControlLedger } from '../ports/ledger/control.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
 import type { AccountLane } from './execute-slice.ts'
+import type { KeepHeartbeat } from './keep-heartbeat.ts'
 
 const EVERY_MS = 250
 /** Rows in one slice. */
@@ -28,6 +30,7 @@ export interface TickParts {
   readonly inFlight: ReadonlySet<RowId>
   /** Work off this batch only. */
   readonly only: BatchId | null
+  readonly heartbeat: KeepHeartbeat
   /** Told once when no work can be handed out, with the reason, and once with null when it can be again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined
 }
@@ -38,7 +41,7 @@ export interface Tick {
 }
 
 export function openTick(parts: TickParts): Tick {
-  const { dispatch, clock, log, onTrouble } = parts
+  const { dispatch, clock, log, heartbeat, onTrouble } = parts
   const stopping = new AbortController()
   const seen = new Map<AccountId, AccountControls>()
   const saying = createSaying(parts)
@@ -48,6 +51,7 @@ export function openTick(parts: TickParts): Tick {
   async function beat(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
+        await heartbeat(activityOf(parts, failing))
         await saying()
         await watching()
         await step(parts, seen)
@@ -77,8 +81,14 @@ export function openTick(parts: TickParts): Tick {
     async stop() {
       stopping.abort()
       await beating
+      await heartbeat('ending')
     },
   }
+}
+
+function activityOf({ lanes, inFlight }: TickParts, failing: boolean): Activity {
+  if (failing || [...lanes.values()].some(({ limiter }) => !limiter.isOpen())) return 'waiting'
+  return inFlight.size > 0 ? 'working' : 'idle'
 }
 
 async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Promise<void> {

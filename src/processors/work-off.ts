@@ -2,6 +2,7 @@
 // order in which it starts and stops is what no row is sent twice by.
 
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
+import type { WorkerIdentity } from '../domain/worker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
 import type { ControlLedger } from '../ports/ledger/control.ts'
@@ -10,12 +11,14 @@ import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
 import { openEpoch } from './keep-epoch.ts'
+import { createHeartbeat } from './keep-heartbeat.ts'
 import { openTick, type TickParts } from './tick.ts'
 
 export interface WorkOffParts<R extends AccountLane> {
   readonly ledger: WorkLedger & Pick<ControlLedger, 'controls'> & Pick<CopyLedger, 'renewEpoch'>
   readonly clock: Clock
   readonly log: Log
+  readonly worker: WorkerIdentity
   /** Work off this batch only. */
   readonly only: BatchId | null
   /** What other hosts see of this ledger too; null: nothing is shared with any. */
@@ -66,7 +69,8 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
     return running.finally(() => slicesRunning.delete(running))
   })
   const intake = await parts.openIntake(lanes)
-  const tick = openTick({ ledger, dispatch, lanes, clock, log, inFlight, only, onTrouble })
+  const heartbeat = createHeartbeat({ ledger, worker: parts.worker, clock, log })
+  const tick = openTick({ heartbeat, ledger, dispatch, lanes, clock, log, inFlight, only, onTrouble })
   const epoch = openEpoch({ ledger, register, clock, log })
   return {
     async stop() {

@@ -80,7 +80,17 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
     deleteAnswer: 'status' as const,
   }
   const lanes = new Map([[accountId, lane]])
-  tick = openTick({ ledger, dispatch: offers, lanes, clock, log, inFlight: new Set(), only: null, ...over })
+  tick = openTick({
+    ledger,
+    dispatch: offers,
+    lanes,
+    clock,
+    log,
+    inFlight: new Set(),
+    only: null,
+    heartbeat: async () => {},
+    ...over,
+  })
   await idle()
 }
 

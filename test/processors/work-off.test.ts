@@ -17,6 +17,8 @@ const gateway: Gateway = {
 const silent = () => {}
 const log: Log = { debug: silent, info: silent, warn: silent, error: silent }
 
+const WORKER = { id: 'vm:1', host: 'vm', pid: 1, command: 'worker', sinceMs: NOW }
+
 test('rows from before the clock was set back are due when work begins, save for execute_at', async () => {
   const clock = new ManualClock(NOW - 7_200_000)
   const ledger = openLedger({
@@ -37,7 +39,15 @@ test('rows from before the clock was set back are due when work begins, save for
   }
   const limiter = createLimiter({ inFlightMax: 1, ratePerSecond: null, clock })
   const work = await workOff({
-    ...{ ledger: { ...ledger, renewEpoch: async () => {} }, clock, log, only: null, register: null, doubtRestMs: 0 },
+    ...{
+      ledger: { ...ledger, renewEpoch: async () => {} },
+      clock,
+      log,
+      worker: WORKER,
+      only: null,
+      register: null,
+      doubtRestMs: 0,
+    },
     ...{
       openDispatch: async () => dispatch,
       openIntake: async () => null,

@@ -159,6 +159,7 @@ export class Office {
         ledger,
         clock: life.clock,
         log,
+        worker: { id: life.name, host: 'office', pid: 1, command: 'worker', sinceMs: life.clock.nowMs() },
         only,
         openLanes: () => this.#openLanes(life, ledger),
         openDispatch: (concurrency, run) => redis.openDispatch(life, concurrency, run),

@@ -28,6 +28,7 @@ import { explainDamage, inspect, isDamage } from './copies/damage.ts'
 import { openPlace } from './copies/place.ts'
 import type { Witness } from './copies/witness.ts'
 import { prepareDoubts } from './doubts.ts'
+import { prepareHeartbeats } from './heartbeats.ts'
 import { type IntakeParts, prepareIntake } from './intake.ts'
 import { prepareMoves, type RecordMove } from './moves.ts'
 import { type FileOptions, OPEN_WAIT_MS, openFile } from './open-file.ts'
@@ -104,6 +105,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const act = prepareActs(db)
   const work = prepareWork(db, committer, tally, { record, timing })
   const control = createControl(db, committer, record)
+  const { beat, heartbeats } = prepareHeartbeats(db, committer)
   const working: WorkLedger & Pick<ControlLedger, 'controls'> = {
     ...work,
     async workable(...asked) {
@@ -113,12 +115,14 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...prepareSweeping(db, committer, record),
     ...prepareRests(db, committer),
     controls: control.controls,
+    beat,
   }
   return {
     ledgerId,
     ...prepareDoubts(db, committer, record, prepareSetForward(db, boot)),
     ...prepareIntake(db, committer, tally, { newBatchId, lockSubmit }),
     ...createQueries(db, committer, openReader),
+    heartbeats,
     ...control,
     ...prepareActLedger(db, committer, act, timing),
     ...preparePurging(db, committer, { act, timing, isReconciled: (batchId) => isReconciled(viewOf(db, batchId)) }),

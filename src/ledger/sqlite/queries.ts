@@ -12,7 +12,11 @@ import { openReading } from './reading.ts'
 import { ORDER_IS_FREE } from './rows.ts'
 
 /** `openReader`: another connection to the same ledger, for a read transaction that outlives other work. */
-export function createQueries(db: DatabaseSync, committer: Committer, openReader: () => DatabaseSync): QueryLedger {
+export function createQueries(
+  db: DatabaseSync,
+  committer: Committer,
+  openReader: () => DatabaseSync,
+): Omit<QueryLedger, 'heartbeats'> {
   const written = db.prepare('UPDATE batch SET results_path = ?, results_version = ?, results_move = ? WHERE id = ?')
   return {
     async batches(only) {

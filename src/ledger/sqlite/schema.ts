@@ -5,6 +5,7 @@ import { Fault } from '../../domain/fault.ts'
 import { ACTORS } from './acts.ts'
 import { CHAIN } from './chain.ts'
 import { DOUBTED } from './clock-steps.ts'
+import { HEARTBEATS } from './heartbeats.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
@@ -211,6 +212,7 @@ const MIGRATIONS: readonly string[] = [
   `,
   STORED_INDEX,
   'ALTER TABLE instruction ADD COLUMN arrived_at INTEGER; -- of a message; null: it came with its batch',
+  HEARTBEATS,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -4,6 +4,7 @@ import type { BatchView } from '../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Pages } from '../../domain/pages.ts'
 import type { Edition, HistoryMove, ReconciliationRow } from '../../domain/reconciliation.ts'
+import type { Heartbeat } from '../../domain/worker.ts'
 
 /** One read transaction over a batch. Rows and totals are of the same moment. Close it. */
 export interface BatchReading {
@@ -47,4 +48,6 @@ export interface QueryLedger {
    */
   waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
   accounts(): Promise<readonly AccountView[]>
+  /** Oldest first. A dead worker leaves its last one. */
+  heartbeats(): Promise<readonly Heartbeat[]>
 }

@@ -6,6 +6,7 @@ import type { Instruction } from '../../domain/instruction.ts'
 import type { Cause, State } from '../../domain/states.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
 import type { GatewayHealth } from '../../domain/window.ts'
+import type { Heartbeat } from '../../domain/worker.ts'
 
 /** A row that may be sent, with all that sending needs. */
 export interface DueRow {
@@ -95,6 +96,8 @@ export interface WorkLedger {
   endOverlongRests(nowMs: number, seenMs: number): Promise<number>
   /** The health of the account's gateway, for people; null: nothing to tell. */
   recordHealth(accountId: AccountId, condition: GatewayHealth | null): Promise<void>
+  /** That this worker lives, for people. Nothing is decided by it. */
+  beat(heartbeat: Heartbeat): Promise<void>
   /**
    * On start, after the sweep: how long a request in doubt may still be executed, as this worker says. It holds for every
    * command that resolves. Where rows are in doubt already, it becomes no shorter: they may have been sent under a longer one.

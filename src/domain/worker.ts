@@ -1,0 +1,69 @@
+// A worker as others see it: who holds the worker lock, and what its heartbeat tells.
+
+export interface WorkerIdentity {
+  /** Host and process, as `vm:21973`. */
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  readonly command: string
+  readonly sinceMs: number
+}
+
+/** `waiting`: for the gateway or Redis. `ending`: its work is over, and it writes down what became of it. */
+export type Activity = 'working' | 'idle' | 'waiting' | 'ending'
+
+export interface Heartbeat extends WorkerIdentity {
+  readonly activity: Activity
+  readonly beatAtMs: number
+}
+
+/** Who holds the worker lock, as far as it could be read. */
+interface LockHolder {
+  readonly pid: number
+  readonly host: string
+  readonly command: string
+  readonly startedAtMs: number
+}
+
+export interface WorkerView {
+  readonly id: string
+  readonly host: string | null
+  readonly pid: number | null
+  readonly command: string | null
+  readonly sinceMs: number | null
+  /** null: none of it is known. */
+  readonly lastBeatMs: number | null
+  /** `silent`: it holds the lock, and its heartbeat is missing. */
+  readonly state: Activity | 'silent'
+}
+
+/** Several beats: one that waits for a slow disk is no silence. */
+const SILENT_AFTER_MS = 30_000
+/** Results of a million rows are written in that time, without a tick. */
+const ENDING_AT_MOST_MS = 600_000
+
+export function workerId(host: string, pid: number): string {
+  return `${host}:${pid}`
+}
+
+/** The process that holds the lock. Beats of other processes are those of the dead. */
+export function workerView(holder: LockHolder | null, beats: readonly Heartbeat[], nowMs: number): WorkerView {
+  const beat =
+    holder === null ? beats.at(-1) : beats.find(({ host, pid }) => host === holder.host && pid === holder.pid)
+  const heardAtMs = [holder?.startedAtMs, beat?.beatAtMs].filter((atMs) => atMs !== undefined)
+  return {
+    id: beat?.id ?? (holder === null ? 'unknown' : workerId(holder.host, holder.pid)),
+    host: holder?.host ?? beat?.host ?? null,
+    pid: holder?.pid ?? beat?.pid ?? null,
+    command: holder?.command ?? beat?.command ?? null,
+    sinceMs: holder?.startedAtMs ?? beat?.sinceMs ?? null,
+    lastBeatMs: beat?.beatAtMs ?? null,
+    state: stateOf(beat?.activity ?? 'idle', heardAtMs, nowMs),
+  }
+}
+
+/** Either way round: where the clock was set back, a beat from the future shows no life. */
+function stateOf(activity: Activity, heardAtMs: readonly number[], nowMs: number): WorkerView['state'] {
+  const allowedMs = activity === 'ending' ? ENDING_AT_MOST_MS : SILENT_AFTER_MS
+  return heardAtMs.some((atMs) => Math.abs(nowMs - atMs) <= allowedMs) ? activity : 'silent'
+}
