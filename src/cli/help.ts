@@ -9,6 +9,11 @@ The ledger lies in TRANCHE_DATA_DIR. Where it is missing later, its volume is no
 worker and inbox then end with 2 and send nothing. Run init by hand, never from the script that runs the payments.
 ${example('tranche init', 'TRANCHE_DATA_DIR=/srv/tranche tranche init')}`
 
+export const DOCTOR_HELP = `
+FIX: something is broken (exit 2, or 1 where the record is). ATTENTION: nothing is broken, and a person must look: something is
+stopped, paused or silent, or the gateway is away (exit 6), or rows are in doubt (exit 5). WARN: it works, and will not for long (exit 0).
+${example('tranche doctor', 'tranche doctor --live     # a health check')}`
+
 export const PURGE_HELP = `
 Goes: the cells of every row, names, addresses and e-mails, the gateway's texts, the texts of refused messages. Stays: reference, amounts,
 order, vault and transaction ids, states and moves. A batch with rows that are open or in doubt, or whose results were not written since it

@@ -5,7 +5,7 @@ import type { AdoptArguments } from '../commands/adopt.ts'
 import type { DoctorArguments } from '../commands/doctor.ts'
 import type { SandboxArguments } from '../commands/sandbox.ts'
 import type { Act, ActAlone } from './act.ts'
-import { example, INIT_HELP } from './help.ts'
+import { DOCTOR_HELP, example, INIT_HELP } from './help.ts'
 
 export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
   program
@@ -41,10 +41,15 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
   addCopyCommands(program, act)
   program
     .command('doctor')
-    .description('check configuration, Redis, ledger, gateway, clock; say what to fix')
+    .description('check configuration, Redis, ledger, worker, gateway, clock; say what to fix, and what needs a person')
+    .option(
+      '--live',
+      'ask only whether the worker lives (exit 0), or none does or it is silent (exit 6): a health check',
+    )
     .option('--whole', 'look at every page of the ledger, however large it is (some seconds for each GiB)')
     .option('--deep', 'hold the record against itself: sums, rows, moves, acts and the chain over them')
     .option('--head <head>', 'with --deep: the record must be the one that had this head')
+    .addHelpText('after', DOCTOR_HELP)
     .action((options: DoctorArguments) =>
       act(async (app, terminal) => (await import('../commands/doctor.ts')).doctor(app, options, terminal)),
     )

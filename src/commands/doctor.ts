@@ -1,26 +1,32 @@
-// tranche doctor: checks configuration, Redis, ledger, gateway and clock; says what to fix. Sends no request.
+// tranche doctor: checks configuration, Redis, ledger, worker, gateway and clock; says what to fix and what waits for a
+// person. Sends no request. With --live it asks for the worker alone, as a health check does.
 
 import { existsSync } from 'node:fs'
+import { attentionNow } from '../app/attention.ts'
 import { assertClock } from '../app/clock.ts'
 import { explainDamage, openLedger } from '../app/ledger.ts'
-import { workerNow } from '../app/locks.ts'
+import { workersNow } from '../app/locks.ts'
 import { checkRedis, inspectLedger, reachGateway } from '../app/probes.ts'
 import { isWitnessed } from '../app/witness.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
-import { countIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import { spell } from '../domain/words.ts'
+import type { WorkerView } from '../domain/worker.ts'
 import type { Disagreement } from '../ports/ledger/audit.ts'
+import { attentionText, exitCodeOfAttention } from '../present/attention.ts'
 import { commandLine, errorText } from '../present/command-line.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
+import { toJsonWorker, workerText } from '../present/workers.ts'
 import { note } from './note.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface DoctorArguments {
+  /** Ask whether the worker lives, and nothing else. */
+  readonly live?: boolean
   readonly whole?: boolean
   /** Hold the record against itself, row by row. */
   readonly deep?: boolean
@@ -34,35 +40,73 @@ interface Finding {
   readonly says: string
   /** It works, and will not for long. */
   readonly warns?: boolean
+  /** Nothing is broken, and a person must look. */
+  readonly attention?: boolean
   /** How a command that met it would end. */
   readonly exit: number
 }
 
 export async function doctor(app: App, given: DoctorArguments, terminal: Terminal): Promise<number> {
   const { whole = false, deep = false } = given
+  if (given.live === true) return askForWorker(app, given, terminal)
   const earlier = parseHead(given)
+  const { workers, findings: ofLedger } = await checkLedger(app, whole)
   const findings = [
     checkMerchants(app),
     checkSettings(app),
     checkFiles(app),
-    await checkLedger(app, whole),
+    ...ofLedger,
     ...(deep ? await checkRecord(app, earlier, terminal) : []),
     await checkWitness(app),
-    await checkWorker(app),
+    ...workerFindings(workers),
     await finding(app, 'redis', () => checkRedis(app)),
-    ...(await checkGateways(app)),
+    ...(await checkGateways(app, workers)),
     await checkClock(app),
   ]
-  for (const { what, ok, warns, says } of findings)
-    terminal.data(`${ok ? (warns === true ? 'WARN' : 'ok  ') : 'FIX '} ${what}: ${says}`)
-  const ok = findings.every((one) => one.ok)
-  const head = await headNow(app)
-  terminal.object({ ok, findings: findings.map(({ exit: _, ...said }) => said), head })
-  const warned = findings.some(({ warns }) => warns === true)
-  const order = warned ? 'Everything works. See to what is marked WARN before it does not.' : 'Everything is in order.'
-  terminal.say(ok ? order : 'Mend what is marked FIX, then run it again.')
-  if (ok) return EXIT.approved
-  return findings.some(({ exit }) => exit === EXIT.failure) ? EXIT.failure : EXIT.usage
+  for (const one of findings) terminal.data(`${markOf(one).padEnd(4)} ${one.what}: ${one.says}`)
+  const exit = exitOf(findings)
+  const said = findings.map(({ exit: _, ...finding }) => finding)
+  terminal.object({ ok: exit === EXIT.approved, findings: said, head: await headNow(app), exit })
+  terminal.say(endingOf(findings))
+  return exit
+}
+
+/** The worst; what must be fixed comes before what must be looked at. */
+function exitOf(findings: readonly Finding[]): number {
+  const exits = findings.map(({ exit }) => exit)
+  const order = [EXIT.failure, EXIT.usage, EXIT.stopped, EXIT.inDoubt]
+  return order.find((exit) => exits.includes(exit)) ?? EXIT.approved
+}
+
+function markOf({ ok, warns, attention }: Finding): string {
+  if (attention === true) return 'ATTENTION'
+  if (!ok) return 'FIX'
+  return warns === true ? 'WARN' : 'ok'
+}
+
+function endingOf(findings: readonly Finding[]): string {
+  const marks = findings.map(markOf)
+  if (marks.includes('FIX')) return 'Fix what is marked FIX, then run doctor again.'
+  if (marks.includes('ATTENTION')) return 'Nothing is broken. What is marked ATTENTION needs a person.'
+  return marks.includes('WARN')
+    ? 'Everything works. See to what is marked WARN before it does not.'
+    : 'Everything is in order.'
+}
+
+/** For a health check: it must be quick, and a gateway that is away is none of the worker's faults. */
+async function askForWorker(app: App, { whole, deep, head }: DoctorArguments, terminal: Terminal): Promise<number> {
+  if (whole === true || deep === true || head !== undefined)
+    throw new Fault('usage', '--live looks at the worker alone: leave --whole, --deep and --head out.')
+  const ledger = await openLedger(app)
+  try {
+    const workers = await workersNow(app, ledger)
+    const live = workers.some(({ state }) => state !== 'silent')
+    terminal.object({ live, workers: workers.map(toJsonWorker) })
+    terminal.data(...(workers.length === 0 ? ['no worker is running'] : workers.map(workerText)))
+    return live ? EXIT.approved : EXIT.stopped
+  } finally {
+    await ledger.close()
+  }
 }
 
 async function finding(app: App, what: string, check: () => Promise<string>): Promise<Finding> {
@@ -118,33 +162,42 @@ function checkFiles({ config: { exposed } }: App): Finding {
   return { what, ok, says: says.join('; '), exit: ok ? EXIT.approved : EXIT.usage }
 }
 
-function checkLedger(app: App, whole: boolean): Promise<Finding> {
-  return finding(app, 'ledger', async () => {
+interface LedgerFindings {
+  readonly findings: readonly Finding[]
+  /** null: the ledger could not be opened, so that nothing is known of them. */
+  readonly workers: readonly WorkerView[] | null
+}
+
+async function checkLedger(app: App, whole: boolean): Promise<LedgerFindings> {
+  let workers: readonly WorkerView[] | null = null
+  const waiting: Finding[] = []
+  const looked = await finding(app, 'ledger', async () => {
     const ledger = await openLedger(app)
     try {
       const pages = await inspectLedger(app, ledger, whole)
       const alarm = await ledger.alarm()
       if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
-      const batches = await ledger.batches()
-      const inDoubt = batches.reduce((sum, batch) => sum + countIn(batch, 'IN_DOUBT'), 0)
-      const accounts = await ledger.accounts()
-      const stopped = accounts.filter((account) => account.stopped !== null)
+      const [batches, accounts] = [await ledger.batches(), await ledger.accounts()]
+      const now = await attentionNow(app, ledger, batches)
+      workers = now.workers
+      for (const one of now.attention) {
+        if (one.code === 'silent') continue // told of with the workers
+        const exit = exitCodeOfAttention([one])
+        waiting.push({ ...attentionText(one, app.paths.ledger), ok: false, attention: true, exit })
+      }
       const turned = accounts.filter((account) => account.ratePerSecond !== null)
-      const notes = [
+      return [
         `${plural(batches.length, 'batch', 'batches')} in ${app.paths.ledger}`,
         spell(pages, commandLine),
-        ...(inDoubt > 0 ? [`${plural(inDoubt, 'row', 'rows')} in doubt (tranche in-doubt list)`] : []),
-        ...stopped.map(({ name, stopped: why }) => `merchant ${name} is stopped (${why})`),
-        ...accounts.flatMap(({ name, held }) => (held === null ? [] : [`merchant ${name} is paused (${held})`])),
         ...turned.map(
           ({ name, ratePerSecond }) => `the rate dial of merchant ${name} is at ${ratePerSecond}/s (tranche rate)`,
         ),
-      ]
-      return notes.join('; ')
+      ].join('; ')
     } finally {
       await ledger.close()
     }
   })
+  return { findings: [looked, ...waiting], workers }
 }
 
 /** Each disagreement is a finding of its own. Thousands of one kind say no more than the first few hundred. */
@@ -210,30 +263,43 @@ function checkWitness(app: App): Promise<Finding> {
   })
 }
 
-function checkWorker(app: App): Promise<Finding> {
-  return finding(app, 'worker', async () => {
-    const worker = await workerNow(app)
-    if (worker === null) return 'none is running; start one with tranche worker, or use tranche run'
-    return worker.holder === null
-      ? 'running'
-      : `process ${worker.holder.pid} on ${worker.holder.host} (tranche ${worker.holder.command})`
+function workerFindings(workers: readonly WorkerView[] | null): Finding[] {
+  if (workers === null) return []
+  if (workers.length === 0) {
+    const says = 'none is running; start one with tranche worker, or use tranche run'
+    return [{ what: 'worker', ok: true, says, exit: EXIT.approved }]
+  }
+  return workers.map((worker) => {
+    const silent = worker.state === 'silent'
+    const says = workerText(worker)
+    return silent
+      ? { what: 'worker', ok: false, attention: true, says, exit: EXIT.stopped }
+      : { what: 'worker', ok: true, says, exit: EXIT.approved }
   })
 }
 
-function checkGateways(app: App): Promise<Finding[]> {
-  return Promise.all(Array.from(app.config.merchants.values(), (merchant) => checkGateway(app, merchant)))
+function checkGateways(app: App, workers: readonly WorkerView[] | null): Promise<Finding[]> {
+  const works = workers?.some(({ state }) => state !== 'silent') ?? false
+  return Promise.all(Array.from(app.config.merchants.values(), (merchant) => checkGateway(app, merchant, works)))
 }
 
-async function checkGateway(app: App, merchant: Merchant): Promise<Finding> {
+/** `works`: a worker lives. It waits for the gateway by itself, and no setting of ours is to be mended. */
+async function checkGateway(app: App, merchant: Merchant, works: boolean): Promise<Finding> {
   let warns = false
+  let away = false
   const found = await finding(app, `gateway of ${merchant.name}`, async () => {
-    const { says, tls } = await reachGateway(app, merchant)
+    const { says, tls } = await reachGateway(app, merchant).catch((error: unknown) => {
+      away = works && error instanceof Fault && error.code === 'unavailable'
+      throw error
+    })
     if (tls === null) return says
     const told = tlsWords(tls, app.clock.nowMs())
     warns = told.warns
     return `${says}; ${told.says}`
   })
-  return { ...found, warns }
+  if (!away) return { ...found, warns }
+  const says = `${found.says}. The worker waits for it and goes on by itself`
+  return { ...found, says, attention: true, exit: EXIT.stopped }
 }
 
 const DAY_MS = 24 * 3600 * 1000

@@ -14,3 +14,10 @@ export function toJsonWorker({ id, host, pid, command, sinceMs, lastBeatMs, stat
     state,
   }
 }
+export function workerText({ pid, host, command, sinceMs, lastBeatMs, state }: WorkerView): string {
+  const who = pid === null ? 'a process that could not be read' : `process ${pid} on ${host} (tranche ${command})`
+  const since = sinceMs === null ? '' : ` since ${isoOf(sinceMs)}`
+  if (state !== 'silent') return `${who}${since}, ${state} now`
+  const last = lastBeatMs === null ? 'it gave no sign of life' : `its last sign of life was at ${isoOf(lastBeatMs)}`
+  return `${who} holds the worker lock${since} and is silent: ${last}. See whether that process is frozen or its disk is full. If it does not go on, end it and start a worker: what it was sending comes into doubt`
+}

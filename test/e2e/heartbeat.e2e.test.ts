@@ -6,7 +6,7 @@ import { type Office, openOffice, until } from '../fixtures/cli.ts'
 
 let office: Office
 beforeEach(async () => {
-  office = await openOffice()
+  office = await openOffice({ triggers: true })
 })
 afterEach(() => office.close())
 
@@ -42,4 +42,60 @@ test('status lists the worker with its host, since when and what it does; a froz
   worker.kill('SIGKILL')
   await worker.ended
   expect(await workersNow()).toEqual([])
+})
+
+test('doctor tells a frozen worker and open doubts apart from what is in order', async () => {
+  expect(await office.tranche('doctor', '--live')).toMatchObject({ code: 6, stdout: 'no worker is running\n' })
+  const input = await office.put(
+    'captures.csv',
+    'reference,amount,request_currency,customer_vault_id\nlost,5.03,EUR,40001\n',
+  )
+  const { last } = await office.tranche('submit', input, '--operation', 'CAPTURE', '--json')
+  const worker = await office.worker()
+  await until(
+    'it is in doubt',
+    async () => (await office.tranche('status', last.batch, '--json')).last.counts.IN_DOUBT === 1,
+  )
+
+  const alive = await office.tranche('doctor', '--live')
+  expect([alive.code, alive.stdout]).toEqual([0, expect.stringMatching(new RegExp(`^process ${worker.pid} on `))])
+  const doubts = await office.tranche('doctor')
+  expect(doubts.code).toBe(5)
+  expect(doubts.stdout).toMatch(/^ok {3}worker: process .* idle now$/m)
+  expect(doubts.stdout).toMatch(/^ATTENTION doubts: 1 row in doubt/m)
+
+  await worker.freeze()
+  age(31_000)
+  await ageLock(31_000)
+  expect(await office.tranche('doctor', '--live', '--json')).toMatchObject({ code: 6, last: { live: false } })
+  const frozen = await office.tranche('doctor')
+  expect(frozen.code).toBe(6)
+  expect(frozen.stdout).toMatch(/^ATTENTION worker: process \d+ .* is silent: its last sign of life was at /m)
+  expect(frozen.stdout + frozen.stderr).not.toContain('Everything is in order')
+})
+
+test('a gateway that is away is to be looked at while a worker waits for it, and to be fixed where none does', async () => {
+  const worker = await office.worker()
+  await office.sandbox.close()
+  const waiting = await office.tranche('doctor')
+  expect(waiting.code).toBe(6)
+  expect(waiting.stdout).toMatch(/^ATTENTION gateway of default: .*goes on by itself$/m)
+  expect((await office.tranche('doctor', '--live')).code).toBe(0)
+  worker.kill('SIGTERM')
+  await worker.ended
+  const alone = await office.tranche('doctor')
+  expect([alone.code, alone.stdout]).toEqual([2, expect.stringMatching(/^FIX {2}gateway of default: /m)])
+})
+
+test('a stopped merchant and a paused batch are named with the command that lets them go on', async () => {
+  const input = await office.put(
+    'captures.csv',
+    'reference,amount,request_currency,customer_vault_id\nA,5.00,EUR,40001\nB,6.00,EUR,40002\n',
+  )
+  const { last } = await office.tranche('submit', input, '--operation', 'CAPTURE', '--json')
+  await office.tranche('pause', last.batch, '--reason', 'look first')
+  const doctor = await office.tranche('doctor')
+  expect(doctor.code).toBe(6)
+  expect(doctor.stdout).toContain(`ATTENTION batch ${last.batch}: batch ${last.batch} is paused (look first)`)
+  expect(doctor.stdout).toContain(`tranche resume ${last.batch} --reason TEXT`)
 })

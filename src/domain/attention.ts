@@ -1,0 +1,48 @@
+// What waits for a person, over the whole ledger: what a monitor asks for. Pure.
+
+import type { Alarm } from './alarm.ts'
+import type { BatchView } from './batch.ts'
+import { countIn } from './batch-status.ts'
+import type { BatchId } from './ids.ts'
+import type { WorkerView } from './worker.ts'
+
+export type Attention =
+  | { readonly code: 'alarm'; readonly alarm: Alarm }
+  | { readonly code: 'in-doubt'; readonly rows: number }
+  /** Rows that were being sent when their worker ended: in doubt as soon as another starts. */
+  | { readonly code: 'left-open'; readonly rows: number }
+  | { readonly code: 'late-answers'; readonly batchId: BatchId; readonly answers: number }
+  /** The account is stopped, or held for its doubts. */
+  | { readonly code: 'stopped' | 'held'; readonly merchant: string; readonly reason: string }
+  | { readonly code: 'paused'; readonly batchId: BatchId; readonly reason: string | null }
+  | { readonly code: 'silent'; readonly worker: WorkerView }
+
+/** What the ledger and the lock show. */
+export interface Seen {
+  readonly alarm: Alarm | null
+  readonly batches: readonly BatchView[]
+  readonly accounts: readonly { readonly name: string; readonly stopped: string | null; readonly held: string | null }[]
+  readonly workers: readonly WorkerView[]
+}
+
+export function attentionIn({ alarm, batches, accounts, workers }: Seen): readonly Attention[] {
+  const sum = (state: 'IN_DOUBT' | 'SENDING') => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
+  const inDoubt = sum('IN_DOUBT')
+  const leftOpen = workers.length === 0 ? sum('SENDING') : 0
+  return [
+    ...(alarm === null ? [] : [{ code: 'alarm', alarm } as const]),
+    ...(inDoubt === 0 ? [] : [{ code: 'in-doubt', rows: inDoubt } as const]),
+    ...(leftOpen === 0 ? [] : [{ code: 'left-open', rows: leftOpen } as const]),
+    ...batches
+      .filter(({ lateAnswers }) => lateAnswers > 0)
+      .map(({ batchId, lateAnswers }) => ({ code: 'late-answers', batchId, answers: lateAnswers }) as const),
+    ...accounts.flatMap(({ name, stopped, held }): Attention[] => [
+      ...(stopped === null ? [] : [{ code: 'stopped', merchant: name, reason: stopped } as const]),
+      ...(held === null ? [] : [{ code: 'held', merchant: name, reason: held } as const]),
+    ]),
+    ...batches
+      .filter((batch) => batch.hold === 'paused' && countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0)
+      .map(({ batchId, holdReason }) => ({ code: 'paused', batchId, reason: holdReason }) as const),
+    ...workers.filter(({ state }) => state === 'silent').map((worker) => ({ code: 'silent', worker }) as const),
+  ]
+}

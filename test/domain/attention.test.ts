@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { attentionIn, type Seen } from '../../src/domain/attention.ts'
+import type { BatchView } from '../../src/domain/batch.ts'
+import type { WorkerView } from '../../src/domain/worker.ts'
+import { attentionText, exitCodeOfAttention } from '../../src/present/attention.ts'
+
+const batch = (over: Partial<BatchView>) =>
+  ({ batchId: 'b', counts: {}, hold: 'none', holdReason: null, lateAnswers: 0, ...over }) as BatchView
+const worker = (state: WorkerView['state']): WorkerView => ({
+  ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: 0, lastBeatMs: 0, state },
+})
+const seen = (over: Partial<Seen>): Seen => ({ alarm: null, batches: [], accounts: [], workers: [], ...over })
+const shop = { name: 'shop', stopped: null, held: null }
+
+test.each<readonly [string, Seen, readonly string[], number]>([
+  ['a batch that goes on', seen({ batches: [batch({ counts: { READY: 3, APPROVED: 1 } })], accounts: [shop] }), [], 0],
+  [
+    'rows in doubt of two batches',
+    seen({ batches: [batch({ counts: { IN_DOUBT: 2 } }), batch({ counts: { IN_DOUBT: 3 } })] }),
+    ['in-doubt'],
+    5,
+  ],
+  ['rows that a dead worker was sending', seen({ batches: [batch({ counts: { SENDING: 2 } })] }), ['left-open'], 5],
+  [
+    'rows that a worker is sending',
+    seen({ batches: [batch({ counts: { SENDING: 2 } })], workers: [worker('working')] }),
+    [],
+    0,
+  ],
+  ['late answers', seen({ batches: [batch({ lateAnswers: 1 })] }), ['late-answers'], 5],
+  ['a stopped account', seen({ accounts: [{ ...shop, stopped: '401' }] }), ['stopped'], 6],
+  ['an account that is held', seen({ accounts: [{ ...shop, held: 'ten doubts' }] }), ['held'], 6],
+  ['a paused batch', seen({ batches: [batch({ hold: 'paused', counts: { READY: 1 } })] }), ['paused'], 6],
+  ['a paused batch that is over', seen({ batches: [batch({ hold: 'paused', counts: { APPROVED: 1 } })] }), [], 0],
+  ['a silent worker', seen({ workers: [worker('silent')] }), ['silent'], 6],
+  ['a ledger that may be a copy', seen({ alarm: { kind: 'backup', noticed: 'it is a backup' } }), ['alarm'], 6],
+  [
+    'a stop before doubts',
+    seen({ batches: [batch({ counts: { IN_DOUBT: 1 } })], accounts: [{ ...shop, stopped: '401' }] }),
+    ['in-doubt', 'stopped'],
+    6,
+  ],
+])('%s', (_what, all, codes, exit) => {
+  const found = attentionIn(all)
+  expect(found.map(({ code }) => code)).toEqual(codes)
+  expect(exitCodeOfAttention(found)).toBe(exit)
+  for (const one of found) expect(attentionText(one, '/d/ledger.db').says).not.toMatch(/undefined|null/)
+})
