@@ -12,8 +12,15 @@ export interface AttentionNow {
   readonly attention: readonly Attention[]
 }
 
-/** `batches`: all that there are. */
-export async function attentionNow(app: App, ledger: Ledger, batches: readonly BatchView[]): Promise<AttentionNow> {
-  const [alarm, accounts, workers] = [await ledger.alarm(), await ledger.accounts(), await workersNow(app, ledger)]
+/** `all`: every batch. `merchant`: only what concerns it; null: everything. */
+export async function attentionNow(
+  app: App,
+  ledger: Ledger,
+  all: readonly BatchView[],
+  merchant: string | null = null,
+): Promise<AttentionNow> {
+  const [alarm, workers] = [await ledger.alarm(), await workersNow(app, ledger)]
+  const accounts = (await ledger.accounts()).filter(({ name }) => merchant === null || name === merchant)
+  const batches = all.filter((batch) => merchant === null || batch.merchant === merchant)
   return { workers, attention: attentionIn({ alarm, batches, accounts, workers }) }
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { LogArguments } from '../commands/log.ts'
 import type { PurgeArguments } from '../commands/purge.ts'
 import type { ResultsArguments } from '../commands/results.ts'
+import type { StatusListArguments } from '../commands/status-list.ts'
 import type { Act } from './act.ts'
 import { example, PURGE_HELP } from './help.ts'
 
@@ -11,10 +12,25 @@ export function addBatchCommands(program: Command, act: Act): void {
   program
     .command('status [batch]')
     .description('all batches; or one: counts, amounts, and why nothing moves')
-    .option('--watch', 'of one batch: keep showing until it moves no further')
-    .addHelpText('after', example('tranche status', 'tranche status 261120-k7q2m --watch'))
-    .action((batch: string | undefined, options: { watch?: boolean }) =>
-      act(async (app, terminal) => (await import('../commands/status.ts')).status(app, batch, options, terminal)),
+    .option('--watch', 'keep showing: one batch until it moves no further, all of them until Ctrl-C')
+    .option('--merchant <name>', 'only batches of this merchant')
+    .option('--state <state>', 'only batches in this state, such as running, paused or needs_attention')
+    .option('--last <n>', 'so many, the latest first (default 20; with --json all of them)')
+    .option('--check', 'for scripts: exit 5 where rows are in doubt, 6 where something is stopped, paused or silent')
+    .addHelpText(
+      'after',
+      example(
+        'tranche status',
+        'tranche status 261120-k7q2m --watch',
+        'tranche status --merchant shop --state paused',
+        'tranche status --check || mail -s "tranche needs a person" ops@example.com < /dev/null',
+      ),
+    )
+    .action((batch: string | undefined, options: StatusListArguments) =>
+      act(async (app, terminal) => {
+        if (batch === undefined) return (await import('../commands/status-list.ts')).statusList(app, options, terminal)
+        return (await import('../commands/status.ts')).status(app, batch, options, terminal)
+      }),
     )
   program
     .command('results <batch>')

@@ -1,6 +1,6 @@
-// tranche status [BATCH] [--watch]: all batches, or one with its counts, amounts and why nothing moves.
+// tranche status BATCH [--watch]: one batch with its counts, amounts and why nothing moves.
 
-import { sendsFor, workerNow, workersNow } from '../app/locks.ts'
+import { sendsFor, workerNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
@@ -9,30 +9,28 @@ import type { Holder } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { whyText } from '../present/standing.ts'
-import { plural, toTable } from '../present/text.ts'
+import { plural } from '../present/text.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from '../present/totals.ts'
-import { toJsonWorker } from '../present/workers.ts'
 import { durationText, openProgress } from './follow.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface StatusArguments {
   readonly watch?: boolean
+  readonly check?: boolean
+  readonly merchant?: string
+  readonly state?: string
+  readonly last?: string
 }
 
 const WATCH_EVERY_MS = 500
 
-export async function status(
-  app: App,
-  id: string | undefined,
-  given: StatusArguments,
-  terminal: Terminal,
-): Promise<number> {
-  if (id === undefined && given.watch === true)
-    throw new Fault('usage', '--watch follows one batch. Name it: tranche status BATCH --watch')
+export async function status(app: App, id: string, given: StatusArguments, terminal: Terminal): Promise<number> {
+  for (const name of ['check', 'merchant', 'state', 'last'] as const)
+    if (given[name] !== undefined)
+      throw new Fault('usage', `--${name} is about all batches: leave the batch out, or leave --${name} out.`)
   const ledger = await openLedgerAloud(app, terminal)
   try {
-    if (id === undefined) return await showAll(app, ledger, terminal)
     return given.watch === true ? await watch(app, ledger, id, terminal) : await showOne(app, ledger, id, terminal)
   } finally {
     await ledger.close()
@@ -50,41 +48,8 @@ export async function toJsonAlarm(ledger: Ledger): Promise<object> {
   return alarm === null ? {} : { ledger_alarm: alarm }
 }
 
-async function showAll(app: App, ledger: Ledger, terminal: Terminal): Promise<number> {
-  const batches = await ledger.batches()
-  const worker = await workerNow(app)
-  const standing = (batch: BatchView) => standingNow(app, batch, worker)
-  terminal.object({
-    ...(await toJsonAlarm(ledger)),
-    batches: batches.map((batch) => toJson(batch, standing(batch))),
-    workers: (await workersNow(app, ledger)).map(toJsonWorker),
-  })
-  if (batches.length === 0) terminal.say(`No batches yet in ${app.paths.ledger}.`)
-  const rows = batches.map((batch) => {
-    const { state } = standing(batch)
-    const settled = batch.rows - countIn(batch, 'READY') - countIn(batch, 'SENDING')
-    const doubt = countIn(batch, 'IN_DOUBT')
-    return [
-      batch.batchId,
-      state.replace('_', ' '),
-      `${settled}/${batch.rows}`,
-      doubt === 0 ? '' : `${doubt} in doubt`,
-      isoOf(batch.createdAtMs).slice(0, 16).replace('T', ' '),
-      batch.fileName ?? 'messages',
-      batch.runKey ?? '',
-    ]
-  })
-  for (const line of toTable(
-    batches.length === 0 ? [] : [['batch', 'state', 'rows', '', 'recorded (UTC)', 'from', 'run key'], ...rows],
-    [2],
-  )) {
-    terminal.data(line)
-  }
-  return EXIT.approved
-}
-
 /** `worker`: as `workerNow` answered. */
-function standingNow(app: App, batch: BatchView, worker: { holder: Holder | null } | null): Standing {
+export function standingNow(app: App, batch: BatchView, worker: { holder: Holder | null } | null): Standing {
   const isServed = worker === null || sendsFor(worker.holder, batch)
   return standingOf(batch, app.clock.nowMs(), worker !== null, isServed)
 }
@@ -93,7 +58,7 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const batch = await findBatch(ledger, id)
   const standing = standingNow(app, batch, await workerNow(app))
   const speed = await speedOf(app, ledger, batch, standing)
-  terminal.object({ ...also, ...(await toJsonAlarm(ledger)), ...toJson(batch, standing), ...speed })
+  terminal.object({ ...also, ...(await toJsonAlarm(ledger)), ...toJsonBatch(batch, standing), ...speed })
   const { state, why } = standing
   const reason = whyText(why)
   terminal.title(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`, reason === null ? '' : ` (${reason})`)
@@ -164,7 +129,7 @@ function troubleOf({ gatewayHealth }: BatchView): object | null {
   }
 }
 
-function toJson(batch: BatchView, { state, why }: Standing): object {
+export function toJsonBatch(batch: BatchView, { state, why }: Standing): object {
   const reason = whyText(why)
   return {
     batch: batch.batchId,

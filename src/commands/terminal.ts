@@ -20,16 +20,17 @@ export interface Terminal {
   say(...lines: readonly string[]): void
   /** A line of data whose beginning stands out. */
   title(beginning: string, rest?: string): void
-  /** Draws over the last line on a screen; `null` takes it away. */
-  redraw(line: string | null): void
+  /** Draws over the last lines that were drawn on a screen; `null` takes them away. */
+  redraw(lines: string | readonly string[] | null): void
 }
 
 export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
   const isScreen = stderr.isTTY === true && process.env.TERM !== 'dumb'
-  let drawn = false
+  let drawn = 0
   function clear(): void {
-    if (drawn) stderr.write('\r\u001b[K')
-    drawn = false
+    if (drawn > 1) stderr.write(`\u001b[${drawn - 1}A`)
+    if (drawn > 0) stderr.write(drawn > 1 ? '\r\u001b[J' : '\r\u001b[K')
+    drawn = 0
   }
   return {
     json,
@@ -60,12 +61,14 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
       clear()
       if (!json) stdout.write(`${styleText('bold', visible(beginning), { stream: stdout })}${visible(rest)}\n`)
     },
-    redraw(line) {
+    redraw(lines) {
       if (!isScreen) return
       clear()
-      if (line === null) return
-      stderr.write(visible(line).slice(0, Math.max(20, (stderr.columns ?? 80) - 1)))
-      drawn = true
+      if (lines === null) return
+      const width = Math.max(20, (stderr.columns ?? 80) - 1)
+      const all = typeof lines === 'string' ? [lines] : lines.slice(0, Math.max(1, (stderr.rows ?? 24) - 1))
+      stderr.write(all.map((line) => visible(line).slice(0, width)).join('\n'))
+      drawn = all.length
     },
   }
 }

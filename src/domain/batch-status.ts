@@ -6,7 +6,9 @@ import type { BatchId } from './ids.ts'
 import { isFinal, type State } from './states.ts'
 import type { GatewayHealth } from './window.ts'
 
-export type BatchState = 'running' | 'waiting' | 'paused' | 'stopped' | 'needs_attention' | 'done' | 'cancelled'
+export const BATCH_STATES = ['running', 'waiting', 'paused', 'stopped', 'needs_attention', 'done', 'cancelled'] as const
+
+export type BatchState = (typeof BATCH_STATES)[number]
 
 /** Why a batch does not move, or moves slowly. */
 export type Why =

@@ -28,6 +28,11 @@ function exitCodeOf({ code }: Attention): 5 | 6 {
   }
 }
 
+export function toJsonAttention(one: Attention, ledgerPath: string): object {
+  const { what, says } = attentionText(one, ledgerPath)
+  return { code: one.code.replace('-', '_'), what, says }
+}
+
 /** What it is about, and the rest of the line. */
 export function attentionText(one: Attention, ledgerPath: string): { readonly what: string; readonly says: string } {
   switch (one.code) {

@@ -170,7 +170,8 @@ describe('what is said together and cannot hold together is refused, and nothing
   test.each<[string, (batch: string) => string[]]>([
     ['a batch and a merchant to resume', (id) => ['resume', id, '--merchant', 'default', '--reason', 'looked']],
     ['a worklist and a merchant', () => ['in-doubt', 'resolve', '--file', 'doubts.csv', '--merchant', 'default']],
-    ['all batches and --watch', () => ['status', '--watch']],
+    ['one batch and a merchant to show', (id) => ['status', id, '--merchant', 'default']],
+    ['a look for a script that never ends', () => ['status', '--check', '--watch']],
     [
       'a rehearsal and a merchant that is not configured',
       () => ['run', 'in.csv', '--out', 'o.csv', '--sandbox', '--merchant', 'hotel'],
