@@ -7,6 +7,7 @@ import { actorOf, SYSTEM } from './actor.ts'
 import { systemClock } from './app/clock.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Actor } from './domain/actor.ts'
+import { passwordsIn } from './domain/secrets.ts'
 import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
 import { looseningIn } from './domain/tls.ts'
 import type { Spelling } from './domain/words.ts'
@@ -34,21 +35,29 @@ export interface AppOptions {
   readonly as: string | null
   /** Used where the configuration says nothing. */
   readonly logLevel: string
+  /** It reads the ledger and sends nothing: a mistake in what it does not need is noted, not refused. */
+  readonly reads?: boolean
   readonly spelling: Spelling
 }
 
+interface CreateOptions {
+  /** Passwords that no merchant has: of one that is not understood. */
+  readonly alsoHidden?: readonly string[]
+}
+
 /** From the environment, or a fault that names every mistake in it. */
-export async function loadApp({ env, ...options }: AppOptions): Promise<App> {
-  return createApp(await loadConfig(env, homedir()), looseningIn(env, process.execArgv), options)
+export async function loadApp({ env, reads = false, ...options }: AppOptions): Promise<App> {
+  const config = await loadConfig(env, homedir(), reads)
+  return createApp(config, looseningIn(env, process.execArgv), { ...options, alsoHidden: passwordsIn(env) })
 }
 
 /** Opens nothing: a command opens what it needs through `app/`. */
 export function createApp(
   config: Config,
   loosening: readonly string[],
-  { as, logLevel, spelling }: Omit<AppOptions, 'env'>,
+  { as, logLevel, spelling, alsoHidden = [] }: Omit<AppOptions, 'env' | 'reads'> & CreateOptions,
 ): App {
-  const hidden = hiddenIn(config)
+  const hidden = hiddenIn(config, alsoHidden)
   return {
     config,
     clock: systemClock,
@@ -66,12 +75,12 @@ export function createApp(
 }
 
 /** What no line of the log and no unexpected failure may hold. A username that is a merchant's name as well is no secret. */
-function hiddenIn({ merchants, redisUrl }: Config): Hidden {
+function hiddenIn({ merchants, redisUrl }: Config, also: readonly string[]): Hidden {
   const all = [...merchants.values()]
   const redis = redisUrl === null ? null : URL.parse(redisUrl.reveal())
   const ofRedis = redis === null || redis.password === '' ? [] : [redis.password, decodeURIComponent(redis.password)]
   return {
-    secrets: [...all.map(({ password }) => password.reveal()), ...ofRedis],
+    secrets: [...all.map(({ password }) => password.reveal()), ...ofRedis, ...also],
     usernames: all.map(({ username }) => username).filter((username) => !merchants.has(username)),
   }
 }

@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
+import type { App } from './app.ts'
 import type { Act, ActAlone } from './cli/act.ts'
 import { addBatchCommands } from './cli/batch-commands.ts'
 import { addDoubtCommands } from './cli/doubt-commands.ts'
@@ -14,6 +15,7 @@ import { keepToItself } from './commands/own-process.ts'
 import { createTerminal } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
+import { passwordsIn } from './domain/secrets.ts'
 import { createTextScrub } from './domain/text-scrub.ts'
 import { visible } from './domain/visible.ts'
 import { commandLine, errorText } from './present/command-line.ts'
@@ -60,7 +62,7 @@ function reportError(error: unknown, json: boolean, opened?: (text: string) => s
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
   const exit = exitCodeOfError(error)
   const terminal = createTerminal(json, process.stdout, process.stderr)
-  const scrub = opened ?? createTextScrub({ secrets: secretsIn(process.env), usernames: [] })
+  const scrub = opened ?? createTextScrub({ secrets: passwordsIn(process.env), usernames: [] })
   // Faults are our own words, except that those of a configuration quote it. Other errors may quote anything.
   const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub
   const message = clean(errorText(error))
@@ -76,13 +78,6 @@ function reportError(error: unknown, json: boolean, opened?: (text: string) => s
     exit,
   })
   return exit
-}
-
-/** A password may stand in a wrong variable as well. */
-function secretsIn(env: NodeJS.ProcessEnv): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    name.startsWith('TRANCHE_') && name.endsWith('PASSWORD') && value !== undefined ? [value] : [],
-  )
 }
 
 /** What commander says of words that it does not know. */
@@ -120,13 +115,19 @@ function toProgram(): Command {
 function actsOf(program: Command): { act: Act; actAlone: ActAlone } {
   const terminalOf = ({ json = false }: GlobalOptions) => createTerminal(json, process.stdout, process.stderr)
   return {
-    async act(action, logLevel = 'error') {
+    async act(action, mode = 'sends') {
       const given = givenTo(program)
       const [{ loadApp }, { explainDamage }] = await Promise.all([import('./app.ts'), import('./app/ledger.ts')])
-      const app = await loadApp({ env: process.env, as: given.as ?? null, logLevel, spelling: commandLine })
+      const app = await loadApp({
+        ...{ env: process.env, as: given.as ?? null, spelling: commandLine },
+        logLevel: mode === 'serves' ? 'info' : 'error',
+        reads: mode === 'reads' || mode === 'examines',
+      })
       SCRUBS.set(program, app.scrub)
+      const terminal = terminalOf(given)
+      if (mode === 'reads') terminal.say(...mistakenLines(app))
       try {
-        process.exitCode = await action(app, terminalOf(given))
+        process.exitCode = await action(app, terminal)
       } catch (error) {
         throw await explainDamage(app, error)
       }
@@ -135,6 +136,14 @@ function actsOf(program: Command): { act: Act; actAlone: ActAlone } {
       process.exitCode = await action(terminalOf(givenTo(program)))
     },
   }
+}
+
+/** Of a command that only reads the ledger. */
+function mistakenLines({ config: { mistakes }, scrub }: App): string[] {
+  if (mistakes.length === 0) return []
+  return [
+    `The configuration is wrong (${scrub(mistakes.join('; '))}). This command only reads the ledger and goes on; nothing can be sent until that is corrected.`,
+  ]
 }
 
 /** What every command takes behind its name too, and one look at what it was given. */

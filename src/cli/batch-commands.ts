@@ -30,7 +30,7 @@ export function addBatchCommands(program: Command, act: Act): void {
       act(async (app, terminal) => {
         if (batch === undefined) return (await import('../commands/status-list.ts')).statusList(app, options, terminal)
         return (await import('../commands/status.ts')).status(app, batch, options, terminal)
-      }),
+      }, 'reads'),
     )
   program
     .command('results <batch>')
@@ -49,7 +49,10 @@ export function addBatchCommands(program: Command, act: Act): void {
       ),
     )
     .action((batch: string, options: ResultsArguments) =>
-      act(async (app, terminal) => (await import('../commands/results.ts')).results(app, batch, options, terminal)),
+      act(
+        async (app, terminal) => (await import('../commands/results.ts')).results(app, batch, options, terminal),
+        'reads',
+      ),
     )
   for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
   program
@@ -71,7 +74,7 @@ function addLookingBack(program: Command, act: Act): void {
     .description('every move of an instruction')
     .addHelpText('after', example('tranche history R-1001', 'tranche history 2026-12/sub-77'))
     .action((reference: string) =>
-      act(async (app, terminal) => (await import('../commands/history.ts')).history(app, reference, terminal)),
+      act(async (app, terminal) => (await import('../commands/history.ts')).history(app, reference, terminal), 'reads'),
     )
   program
     .command('log')
@@ -79,7 +82,7 @@ function addLookingBack(program: Command, act: Act): void {
     .option('--since <time>', 'from this moment on, with its offset')
     .addHelpText('after', example('tranche log', 'tranche log --since 2026-12-01T00:00:00Z --json'))
     .action((options: LogArguments) =>
-      act(async (app, terminal) => (await import('../commands/log.ts')).log(app, options, terminal)),
+      act(async (app, terminal) => (await import('../commands/log.ts')).log(app, options, terminal), 'reads'),
     )
   program
     .command('purge')
@@ -108,6 +111,10 @@ function addSteering(program: Command, what: keyof typeof STEERING, act: Act): v
   command
     .addHelpText('after', example(`tranche ${what} 261120-k7q2m --reason "agreed with Ann"`))
     .action((batch: string | undefined, options: { reason: string; merchant?: string }) =>
-      act(async (app, terminal) => (await import('../commands/steer.ts')).steer(app, what, batch, options, terminal)),
+      act(
+        async (app, terminal) => (await import('../commands/steer.ts')).steer(app, what, batch, options, terminal),
+        // The brake must hold whatever else is wrong.
+        what === 'pause' ? 'reads' : 'sends',
+      ),
     )
 }

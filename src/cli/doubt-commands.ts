@@ -16,7 +16,10 @@ export function addDoubtCommands(program: Command, act: Act): void {
     .option('--out <file>', 'write it as CSV')
     .addHelpText('after', example('tranche in-doubt list', 'tranche in-doubt list --out doubts.csv'))
     .action((options: { out?: string }) =>
-      act(async (app, terminal) => (await import('../commands/in-doubt.ts')).listInDoubt(app, options, terminal)),
+      act(
+        async (app, terminal) => (await import('../commands/in-doubt.ts')).listInDoubt(app, options, terminal),
+        'reads',
+      ),
     )
   inDoubt
     .command('resolve [reference]')

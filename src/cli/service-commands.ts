@@ -19,7 +19,7 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .option('--until-idle', 'end when nothing can move within a minute without a person')
     .addHelpText('after', example('tranche worker', 'tranche worker --until-idle'))
     .action((options: { untilIdle?: boolean }) =>
-      act(async (app, terminal) => (await import('../commands/worker.ts')).worker(app, options, terminal), 'info'),
+      act(async (app, terminal) => (await import('../commands/worker.ts')).worker(app, options, terminal), 'serves'),
     )
   program
     .command('sandbox')
@@ -51,7 +51,7 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .option('--head <head>', 'with --deep: the record must be the one that had this head')
     .addHelpText('after', DOCTOR_HELP)
     .action((options: DoctorArguments) =>
-      act(async (app, terminal) => (await import('../commands/doctor.ts')).doctor(app, options, terminal)),
+      act(async (app, terminal) => (await import('../commands/doctor.ts')).doctor(app, options, terminal), 'examines'),
     )
   program
     .command('down')
@@ -65,7 +65,7 @@ function addCopyCommands(program: Command, act: Act): void {
     .description('copy the ledger, the only supported way; a worker may go on meanwhile')
     .addHelpText('after', example('tranche backup /backup/ledger-2026-12-01.db'))
     .action((file: string) =>
-      act(async (app, terminal) => (await import('../commands/backup.ts')).backup(app, file, terminal)),
+      act(async (app, terminal) => (await import('../commands/backup.ts')).backup(app, file, terminal), 'reads'),
     )
   program
     .command('adopt')

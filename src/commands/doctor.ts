@@ -124,6 +124,14 @@ async function finding(app: App, what: string, check: () => Promise<string>): Pr
 }
 
 function checkMerchants(app: App): Finding {
+  const { mistakes } = app.config
+  if (mistakes.length > 0)
+    return {
+      what: 'configuration',
+      ok: false,
+      says: `${app.scrub(mistakes.join('; '))}. Nothing can be sent until that is corrected`,
+      exit: EXIT.usage,
+    }
   const names = [...app.config.merchants.keys()]
   return names.length > 0
     ? {

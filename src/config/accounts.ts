@@ -1,7 +1,14 @@
 // One name for each account: a second one would have its own references, pace and stops, and each would send the same file.
 
-import type { Merchant } from '../domain/merchant.ts'
+import { DEFAULT_MERCHANT, type Merchant } from '../domain/merchant.ts'
 import type { Note } from './setting-readers.ts'
+
+/** The environment makes a merchant beside those of the file, which is seldom meant. */
+function remedyOf(otherName: string): string {
+  return otherName === DEFAULT_MERCHANT
+    ? `. Unset TRANCHE_GATEWAY_*: beside TRANCHE_CONFIG they make a merchant called ${DEFAULT_MERCHANT}`
+    : ''
+}
 
 /**
  * References and limits belong to the account (URL and username): it must not have two names. One gateway may have several
@@ -16,14 +23,17 @@ export function byName(merchants: readonly Merchant[], note: Note): ReadonlyMap<
     const account = JSON.stringify([url, username])
     const otherName = accounts.get(account)
     if (otherName !== undefined) {
-      note('TRANCHE_CONFIG', `merchants.${name}: has the URL and username of "${otherName}"; an account has one name`)
+      note(
+        'TRANCHE_CONFIG',
+        `merchants.${name}: has the URL and username of "${otherName}"; an account has one name${remedyOf(otherName)}`,
+      )
     }
     const credential = JSON.stringify([username, password.reveal()])
     const sameUser = credentials.get(credential)
     if (otherName === undefined && sameUser !== undefined && !ownAccount) {
       note(
         'TRANCHE_CONFIG',
-        `merchants.${name}: has the username and password of "${sameUser}" under another address; if both reach one account, each would send the same file: keep one. If they are two accounts, add own_account: true`,
+        `merchants.${name}: has the username and password of "${sameUser}" under another address; if both reach one account, each would send the same file: keep one${sameUser === DEFAULT_MERCHANT ? ' (unset TRANCHE_GATEWAY_*)' : ''}. If they are two accounts, add own_account: true`,
       )
     }
     named.set(name, merchant)

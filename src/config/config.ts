@@ -6,6 +6,7 @@ import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Secret } from '../domain/secret.ts'
 import { SETTING_NAMES } from '../domain/settings.ts'
+import { didYouMean } from '../domain/similar.ts'
 import { byName } from './accounts.ts'
 import { redisPrefixFrom, redisUrlFrom } from './address.ts'
 import { dataDirFrom, witnessDirsFrom } from './directories.ts'
@@ -30,22 +31,28 @@ export interface Config {
   readonly doubtRestMs: number
   readonly logLevel: LogLevel | null
   readonly exposed: readonly ExposedFile[]
-  /** Variables that look like settings and are none. */
+  /** Variables that look like settings and are none, each with the one that was probably meant. */
   readonly unknown: readonly string[]
   /** By name. Empty where none is configured: commands that only read need none. */
   readonly merchants: ReadonlyMap<string, Merchant>
+  /** What is wrong, where only the ledger is read; else a configuration with a mistake is no configuration. */
+  readonly mistakes: readonly string[]
 }
 
 const DOUBT_REST_MS = { min: 0, max: 7 * 24 * 3600 * 1000 }
 
-export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promise<Config> {
-  const mistakes: string[] = []
+/** Where the ledger is, and what guards it: without these nothing can be read. */
+const OF_THE_LEDGER: readonly string[] = ['TRANCHE_DATA_DIR', 'XDG_STATE_HOME', 'TRANCHE_WITNESS_DIR']
+
+/** `reads`: the caller sends nothing and settles nothing. What is wrong with gateway, merchants, Redis and limits is noted. */
+export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads = false): Promise<Config> {
+  const mistakes: { readonly name: string; readonly text: string }[] = []
   const exposed: ExposedFile[] = []
-  const settings = createSettings(env, (name, problem) => mistakes.push(`${name} ${problem}`), exposed)
+  const settings = createSettings(env, (name, problem) => mistakes.push({ name, text: `${name} ${problem}` }), exposed)
   const traffic = trafficFrom(settings)
   const own = ownMerchant(settings, traffic)
   const dataDir = dataDirFrom(settings, env, homeDir)
-  const config: Omit<Config, 'merchants'> = {
+  const config: Omit<Config, 'merchants' | 'mistakes'> = {
     dataDir,
     witnessDirs: witnessDirsFrom(settings, env, homeDir, dataDir),
     witnessNamed: settings.has('TRANCHE_WITNESS_DIR'),
@@ -60,14 +67,17 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string): Promi
   const taken = OWN_SETTINGS.flat().some(settings.has)
   const listed = path === undefined ? [] : await listedMerchants(resolve(path), traffic, taken, settings)
   const merchants = byName(own === null ? listed : [own, ...listed], settings.note)
-  if (mistakes.length > 0) {
+  const texts = mistakes.map(({ text }) => text)
+  if (texts.length > 0 && (!reads || mistakes.some(({ name }) => OF_THE_LEDGER.includes(name)))) {
     const message = 'The configuration is wrong; nothing was started and nothing was sent:'
-    throw new Fault('config', message, { points: mistakes })
+    throw new Fault('config', message, { points: texts })
   }
-  return Object.freeze({ ...config, merchants })
+  return Object.freeze({ ...config, merchants, mistakes: texts })
 }
 
 /** Those of our scripts are not ours. */
 function unknownSettings(env: NodeJS.ProcessEnv): readonly string[] {
-  return Object.keys(env).filter((name) => /^TRANCHE_(?!SETUP_|CI_)/.test(name) && !SETTING_NAMES.includes(name))
+  return Object.keys(env)
+    .filter((name) => /^TRANCHE_(?!SETUP_|CI_)/.test(name) && !SETTING_NAMES.includes(name))
+    .map((name) => `${name}${didYouMean(name, SETTING_NAMES)}`)
 }

@@ -6,6 +6,7 @@ import { MERCHANT_DEFAULTS, type Merchant, type Traffic } from '../domain/mercha
 import { type Currency, parseCurrency } from '../domain/money.ts'
 import { folded, REASON_CATEGORIES } from '../domain/reason-categories.ts'
 import { Secret } from '../domain/secret.ts'
+import { didYouMean } from '../domain/similar.ts'
 import { parseAddress } from './address.ts'
 import { CONNECTIONS, IN_FLIGHT, passwordProblem, type Range, TIMEOUT_MS } from './limits.ts'
 import { type ExposedFile, readSecretFile } from './secret-files.ts'
@@ -106,13 +107,13 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
 }
 
 /** No value is repeated: it may be a password in the wrong place. */
-export function issueProblems(issue: z.core.$ZodIssue): string[] {
+export function issueProblems(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
   const path = issue.path.map((part) => `.${String(part)}`).join('')
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
       key === 'password'
         ? '.password: no password stands in this file; write password_file: with the path of a file that holds it'
-        : `${path}.${key}: is not a known setting`,
+        : `${path}.${key}: is not a known setting${path === '' ? didYouMean(key, known) : ''}`,
     )
   }
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [`${path}: is missing`]

@@ -2,6 +2,7 @@
 
 import { dirname, resolve } from 'node:path'
 import { DEFAULT_MERCHANT, type Merchant, type Traffic } from '../domain/merchant.ts'
+import { didYouMean } from '../domain/similar.ts'
 import { readTextSync } from '../files/open-file.ts'
 import { entrySchema, fromEntry, isRecord, issueProblems, usernameProblems } from './merchant-entry.ts'
 import { noteWriters, whyNotRead } from './secret-files.ts'
@@ -27,7 +28,8 @@ export async function listedMerchants(
   return entries.flatMap(([name, content]) => {
     const problems = [...nameProblems(name, taken), ...usernameProblems(content)]
     const read = schema.safeParse(content)
-    if (!read.success) problems.push(...read.error.issues.flatMap(issueProblems))
+    if (!read.success)
+      problems.push(...read.error.issues.flatMap((issue) => issueProblems(issue, Object.keys(schema.shape))))
     const trust = trustFrom(
       LISTED_TRUST,
       (setting) => pathIn(content, setting, dirname(path)),
@@ -61,7 +63,8 @@ async function readEntries(path: string, complain: (problem: string) => void): P
     complain(`(${path}) must have "merchants:" with at least one merchant under it`)
     return []
   }
-  for (const key of Object.keys(content)) if (key !== 'merchants') complain(`(${path}) ${key}: is not a known setting`)
+  for (const key of Object.keys(content))
+    if (key !== 'merchants') complain(`(${path}) ${key}: is not a known setting${didYouMean(key, ['merchants'])}`)
   return Object.entries(content.merchants)
 }
 
@@ -76,7 +79,9 @@ function orUndefined(read: () => unknown): unknown {
 
 function nameProblems(name: string, taken: boolean): string[] {
   if (!MERCHANT_NAME.test(name)) return [': a name is 1 to 64 letters, digits, - and _']
-  return taken && name === DEFAULT_MERCHANT ? [': the environment (TRANCHE_GATEWAY_…) has a merchant of this name'] : []
+  return taken && name === DEFAULT_MERCHANT
+    ? [': the environment has a merchant of this name; give this one another, or unset TRANCHE_GATEWAY_*']
+    : []
 }
 
 /** undefined: none is named, or what the schema complains of. */

@@ -35,3 +35,10 @@ export function createReplacer(words: readonly { readonly word: string; readonly
   const pattern = new RegExp(spelled.map(({ spelling }) => RegExp.escape(spelling)).join('|'), 'gi')
   return (text: string) => text.replace(pattern, (found) => insteadOf.get(found.toLowerCase()) ?? '[secret]')
 }
+
+/** Of the environment. A password may stand in a wrong variable as well. */
+export function passwordsIn(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    name.startsWith('TRANCHE_') && name.endsWith('PASSWORD') && value !== undefined ? [value] : [],
+  )
+}

@@ -46,13 +46,21 @@ async function mistakesOf(env: NodeJS.ProcessEnv, homeDir = HOME): Promise<strin
 describe('the environment', () => {
   test('names variables that look like settings and are none', async () => {
     const env = { TRANCHE_RAT: '5', TRANCHE_RATE: '5', TRANCHE_SETUP_SUDO: 'yes', XTRANCHE_A: '1' }
-    expect((await loadConfig(env, '/home/x')).unknown).toEqual(['TRANCHE_RAT'])
+    expect((await loadConfig(env, '/home/x')).unknown).toEqual(['TRANCHE_RAT (did you mean TRANCHE_RATE?)'])
+  })
+
+  test('a mistake is noted for what only reads the ledger, unless it says where the ledger is', async () => {
+    const { mistakes, dataDir } = await loadConfig({ TRANCHE_RATE: 'fast', TRANCHE_DATA_DIR: '/srv/t' }, HOME, true)
+    expect([mistakes, dataDir]).toEqual([[expect.stringMatching(/^TRANCHE_RATE must be .*"fast"$/)], '/srv/t'])
+    for (const name of ['TRANCHE_DATA_DIR', 'XDG_STATE_HOME', 'TRANCHE_WITNESS_DIR'])
+      await expect(loadConfig({ [name]: 'not/absolute' }, HOME, true)).rejects.toMatchObject({ code: 'config' })
   })
 
   test('an empty environment gives the defaults and no merchant', async () => {
     const config = await loadConfig({}, HOME)
     expect(config).toEqual({
       dataDir: '/home/clerk/.local/state/tranche',
+      mistakes: [],
       witnessDirs: ['/home/clerk/.cache/tranche', `/var/tmp/tranche-${process.getuid?.()}`],
       witnessNamed: false,
       exposed: [],
@@ -492,7 +500,7 @@ merchants:
       'merchants: {again: {url: "https://GATEWAY.example/base", username: shop-1, password_file: any.password}}',
     )
     expect(await mistakesOf({ ...GATEWAY, TRANCHE_CONFIG: path })).toEqual([
-      expect.stringContaining('merchants.again: has the URL and username of "default"'),
+      expect.stringMatching(/merchants\.again: has the URL and username of "default".* Unset TRANCHE_GATEWAY_\*: /),
     ])
   })
 

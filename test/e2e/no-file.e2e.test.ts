@@ -37,7 +37,7 @@ test('a pipe is no worklist, no configuration and no saved format', async () => 
   expect(code).toBe(0)
   const worklist = await office.tranche('in-doubt', 'resolve', '--file', pipe, '--reason', 'found')
   expect([worklist.code, worklist.stderr]).toEqual([2, expect.stringContaining('is a pipe, not a file')])
-  const refused = await office.trancheWith({ TRANCHE_CONFIG: pipe }, 'status')
+  const refused = await office.trancheWith({ TRANCHE_CONFIG: pipe }, 'worker', '--until-idle')
   expect([refused.code, refused.stderr]).toEqual([
     2,
     expect.stringContaining(`TRANCHE_CONFIG names ${pipe}, which is a pipe`),

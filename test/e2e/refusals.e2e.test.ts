@@ -34,7 +34,7 @@ test('an unexpected failure shows no card number and no password', async () => {
 test('each mistake of the configuration stands on a line of its own, whatever is in it', async () => {
   office = await openOffice()
   const env = { TRANCHE_IN_FLIGHT: 'x\ny', TRANCHE_RATE: 'fast' }
-  const refused = await office.trancheWith(env, 'status', '--json')
+  const refused = await office.trancheWith(env, 'worker', '--json')
   expect([refused.code, refused.stderr.trimEnd().split('\n')]).toEqual([
     2,
     [
@@ -125,7 +125,7 @@ test('a sandbox on a port in use, an unknown option and a broken setting end wit
   expect(port.code, port.stderr).toBe(2)
   expect(port.stderr).toContain('is in use')
   expect((await office.tranche('run', 'a.csv', '--outt', 'b.csv')).code).toBe(2)
-  const broken = await office.trancheWith({ TRANCHE_RATE: 'fast', TRANCHE_TIMEOUT_MS: '5' }, 'status')
+  const broken = await office.trancheWith({ TRANCHE_RATE: 'fast', TRANCHE_TIMEOUT_MS: '5' }, 'worker')
   expect(broken.code).toBe(2)
   expect(broken.stderr).toContain('TRANCHE_RATE')
   expect(broken.stderr).toContain('TRANCHE_TIMEOUT_MS')

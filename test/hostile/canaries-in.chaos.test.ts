@@ -77,7 +77,8 @@ const PUTS: Readonly<Record<Put, readonly Act[]>> = {
     },
   ],
   'the environment': [
-    async ({ tranche }, text) => [await tranche(['status', '--json'], { TRANCHE_RATE: text }), 2],
+    async ({ tranche }, text) => [await tranche(['status', '--json'], { TRANCHE_RATE: text }), 0],
+    async ({ tranche }, text) => [await tranche(['worker', '--json'], { TRANCHE_RATE: text }), 2],
     async ({ tranche }, text) => [await tranche(['doctor'], { TRANCHE_CONFIG: `/nowhere/${text}` }), 2],
     async ({ tranche, file }, text) => {
       const input = await file()

@@ -1853,6 +1853,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [WITNESS_DIR],
   },
   {
+    name: 'only what reads the ledger goes on with a configuration that has a mistake',
+    file: 'src/config/config.ts',
+    guard: '(!reads || mistakes',
+    without: '(mistakes',
+    tests: [CONFIG],
+  },
+  {
+    name: 'a mistake about where the ledger is stops what reads it as well',
+    file: 'src/config/config.ts',
+    guard: 'OF_THE_LEDGER.includes(name)',
+    without: 'name === null',
+    tests: [CONFIG],
+  },
+  {
     name: 'doctor says where nothing witnesses',
     file: 'src/commands/doctor.ts',
     guard: '    if (await isWitnessed(app)) return',
