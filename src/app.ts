@@ -25,6 +25,8 @@ export interface App {
   readonly actor: Actor
   /** Of the door that started this process. */
   readonly spelling: Spelling
+  /** Whatever is said on stderr is a line of the log: of a service whose stderr is no terminal. */
+  readonly logsOnly: boolean
   /** What weakens TLS for the whole process, by name. */
   readonly loosening: readonly string[]
   readonly paths: { readonly ledger: string; readonly submitLock: string; readonly workerLock: string }
@@ -37,6 +39,7 @@ export interface AppOptions {
   readonly logLevel: string
   /** It reads the ledger and sends nothing: a mistake in what it does not need is noted, not refused. */
   readonly reads?: boolean
+  readonly logsOnly?: boolean
   readonly spelling: Spelling
 }
 
@@ -55,7 +58,7 @@ export async function loadApp({ env, reads = false, ...options }: AppOptions): P
 export function createApp(
   config: Config,
   loosening: readonly string[],
-  { as, logLevel, spelling, alsoHidden = [] }: Omit<AppOptions, 'env' | 'reads'> & CreateOptions,
+  { as, logLevel, spelling, logsOnly = false, alsoHidden = [] }: Omit<AppOptions, 'env' | 'reads'> & CreateOptions,
 ): App {
   const hidden = hiddenIn(config, alsoHidden)
   return {
@@ -63,6 +66,7 @@ export function createApp(
     clock: systemClock,
     log: createLog({ level: config.logLevel ?? logLevel, hidden }),
     scrub: createTextScrub(hidden),
+    logsOnly,
     loosening,
     spelling,
     actor: actorOf(as, SYSTEM),

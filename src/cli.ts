@@ -12,7 +12,7 @@ import { AS_HELP, JSON_HELP } from './cli/options.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
 import { assertFitTexts, nameIn } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
-import { createTerminal } from './commands/terminal.ts'
+import { createTerminal, loggingTerminal } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
 import { passwordsIn } from './domain/secrets.ts'
@@ -51,12 +51,21 @@ async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    process.exitCode = reportError(error, argv.includes('--json'), SCRUBS.get(program))
+    const isService = LOGGED.has(CALLED.get(program)?.name() ?? '') && process.stderr.isTTY !== true
+    process.exitCode = await reportError(error, argv.includes('--json'), SCRUBS.get(program), isService)
   }
 }
 
+/** Services, by name: where their stderr is no terminal, every line of it is one of the log. */
+const LOGGED: ReadonlySet<string> = new Set(['worker'])
+
 /** `opened`: the scrub of the configuration, once it could be read. */
-function reportError(error: unknown, json: boolean, opened?: (text: string) => string): number {
+async function reportError(
+  error: unknown,
+  json: boolean,
+  opened: ((text: string) => string) | undefined,
+  isService: boolean,
+): Promise<number> {
   // Commander has spoken already. Asking for help, or naming no command, is no mistake.
   if (error instanceof CommanderError)
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.approved : EXIT.usage
@@ -66,7 +75,8 @@ function reportError(error: unknown, json: boolean, opened?: (text: string) => s
   // Faults are our own words, except that those of a configuration quote it. Other errors may quote anything.
   const clean = error instanceof Fault && opened !== undefined ? maskCardData : scrub
   const message = clean(errorText(error))
-  if (error instanceof Fault) for (const line of error.linesIn(commandLine)) terminal.say(clean(line))
+  if (isService) await logError(error, message, exit)
+  else if (error instanceof Fault) for (const line of error.linesIn(commandLine)) terminal.say(clean(line))
   else {
     terminal.say(`Unexpected failure: ${message}. What was recorded is safe; run it again, and report this:`)
     const stack = error instanceof Error ? (error.stack ?? '') : ''
@@ -78,6 +88,17 @@ function reportError(error: unknown, json: boolean, opened?: (text: string) => s
     exit,
   })
   return exit
+}
+
+async function logError(error: unknown, message: string, exit: number): Promise<void> {
+  const { createLog } = await import('./log.ts')
+  const log = createLog({ level: 'error', hidden: { secrets: passwordsIn(process.env), usernames: [] } })
+  if (error instanceof Fault) log.error({ code: error.code, exit }, message)
+  else
+    log.error(
+      { err: error, exit },
+      `unexpected failure: ${message}. What was recorded is safe; run it again, and report this`,
+    )
 }
 
 /** What commander says of words that it does not know. */
@@ -122,9 +143,10 @@ function actsOf(program: Command): { act: Act; actAlone: ActAlone } {
         ...{ env: process.env, as: given.as ?? null, spelling: commandLine },
         logLevel: mode === 'serves' ? 'info' : 'error',
         reads: mode === 'reads' || mode === 'examines',
+        logsOnly: mode === 'serves' && process.stderr.isTTY !== true,
       })
       SCRUBS.set(program, app.scrub)
-      const terminal = terminalOf(given)
+      const terminal = app.logsOnly ? loggingTerminal(terminalOf(given), app.log) : terminalOf(given)
       if (mode === 'reads') terminal.say(...mistakenLines(app))
       try {
         process.exitCode = await action(app, terminal)

@@ -24,7 +24,8 @@ export function createLog(request: LogRequest): Log {
       level: request.level,
       base: { pid: process.pid },
       timestamp: stdTimeFunctions.isoTime,
-      formatters: { log: withPlainErrors },
+      // A name: log shippers know no numbers.
+      formatters: { log: withPlainErrors, level: (level) => ({ level }) },
       // Pino's own would take the plain errors apart again.
       serializers: { err: (value) => (value instanceof Error ? toPlainError(value, CAUSES_MAX) : value) },
       hooks: { streamWrite: (line) => visibleJson(scrub(line)) },

@@ -43,15 +43,12 @@ export async function openLedgerOrNone(app: App): Promise<Ledger> {
 
 function dieOf(app: App): (error: unknown) => never {
   return (error) => {
-    app.log.error({ err: error }, 'the ledger cannot be trusted any more')
-    const message = app.scrub(error instanceof Fault ? error.linesIn(app.spelling).join('\n') : messageOf(error))
-    process.stderr.write(
-      `${visible(
-        error instanceof Fault
-          ? message
-          : `The ledger failed (${message}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.`,
-      )}\n`,
-    )
+    const message =
+      error instanceof Fault
+        ? app.scrub(error.linesIn(app.spelling).join('\n'))
+        : `The ledger failed (${app.scrub(messageOf(error))}). Everything stopped at once; open requests are in doubt at the next start. Check the disk of ${app.config.dataDir}, then run it again.`
+    app.log.error({ err: error }, app.logsOnly ? message : 'the ledger cannot be trusted any more')
+    if (!app.logsOnly) process.stderr.write(`${visible(message)}\n`)
     process.exit(1)
   }
 }

@@ -8,6 +8,7 @@ import { type WorkerIdentity, workerId } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
+import type { Narrator } from '../processors/narrate.ts'
 import type { Work } from '../processors/work-off.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import { accountKeyOf } from './accounts.ts'
@@ -29,12 +30,15 @@ export interface WorkOptions extends WorkEvents {
 
 /** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */
 export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, options: WorkOptions): Promise<Work> {
-  const [{ workOff }, { openSlices }] = await Promise.all([
+  const [{ workOff }, { openSlices }, { createNarrator }] = await Promise.all([
     import('../processors/work-off.ts'),
     import('../queues/slices.ts'),
+    import('../processors/narrate.ts'),
   ])
   const { config, clock, log } = app
   const register = await openRegister(app, ledger)
+  const narrator = createNarrator({ ledger, clock, log })
+  const telling = keepTelling(app, narrator)
   const work = await workOff({
     ledger,
     clock,
@@ -45,12 +49,22 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     register,
     onTrouble: options.onTrouble,
     doubtRestMs: config.doubtRestMs,
-    openLanes: () => openLanes(app, ledger, options.only),
+    openLanes: async () => {
+      const lanes = await openLanes(app, ledger, options.only)
+      telling.begin(lanes)
+      return lanes
+    },
     openDispatch: (concurrency, work) =>
-      openSlices({ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency, work }),
-    openIntake: async (lanes) => (options.only === null ? openIntake(app, ledger, lanes, redis) : null),
+      openSlices({
+        ...{ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency },
+        work: (slice) => {
+          narrator.sliceTaken(slice.batchId)
+          return work(slice)
+        },
+      }),
+    openIntake: async (lanes) => (options.only === null ? openIntake(app, ledger, lanes, redis, narrator) : null),
     onSettled: (row, verdict, settled) => {
-      if (settled.paused !== null) log.warn({ batch: row.batchId, row: row.rowNo }, `paused: ${settled.paused}`)
+      narrator.settled(row, verdict, settled)
       log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
       options.onSettled?.(row, verdict, settled)
     },
@@ -58,7 +72,42 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     register?.close()
     throw error
   })
-  return { stop: () => work.stop().finally(() => register?.close()) }
+  return {
+    async stop() {
+      await work.stop().finally(() => register?.close())
+      await telling.stop()
+    },
+  }
+}
+
+const TELL_EVERY_MS = 1_000
+
+/** Looks again and again, and once more at the end: what happened last is told as well. */
+function keepTelling({ clock, log }: App, narrator: Narrator) {
+  const stopping = new AbortController()
+  let lanes: ReadonlyMap<AccountId, MerchantLane> = new Map()
+  let telling = Promise.resolve()
+  const look = () =>
+    narrator
+      .look((accountId) => lanes.get(accountId)?.limiter.health() ?? null)
+      .catch((error: unknown) => log.debug({ err: error }, 'what there is to tell could not be read'))
+  async function keep(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await look()
+      await clock.sleep(TELL_EVERY_MS, stopping.signal)
+    }
+    await look()
+  }
+  return {
+    begin(opened: typeof lanes): void {
+      lanes = opened
+      telling = keep()
+    },
+    async stop(): Promise<void> {
+      stopping.abort()
+      await telling
+    },
+  }
 }
 
 function identityOf({ clock }: App, command: string): WorkerIdentity {
@@ -79,6 +128,7 @@ async function openIntake(
   ledger: Ledger,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
+  narrator: Narrator,
 ) {
   const [{ openIntakeQueue }, { takeMessage }, { parseMessage }] = await Promise.all([
     import('../queues/intake.ts'),
@@ -98,6 +148,10 @@ async function openIntake(
     prefix: config.redisPrefix,
     ledgerId: ledger.ledgerId,
     log,
-    take: (jobName, payload, sourceId) => takeMessage(jobName, payload, sourceId, parts),
+    take: async (jobName, payload, sourceId) => {
+      const taken = await takeMessage(jobName, payload, sourceId, parts)
+      if (taken.kind === 'refused') narrator.refused(taken.reasons)
+      return taken
+    },
   })
 }

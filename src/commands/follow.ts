@@ -6,7 +6,7 @@ import { countIn, settledIn, standingOf } from '../domain/batch-status.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { whyText } from '../present/standing.ts'
-import { countsOf } from '../present/totals.ts'
+import { countsOf, toJsonBatchTotals } from '../present/totals.ts'
 import type { Terminal } from './terminal.ts'
 
 const SPEAK_EVERY_MS = 5_000
@@ -53,7 +53,13 @@ function createTroubleWatch({ clock }: App, terminal: Terminal): { look(batch: B
 
 /** Where the record stood then: in a log that is kept elsewhere it proves what was recorded. */
 export async function logEnding(app: App, ledger: Ledger, batch: BatchView): Promise<void> {
-  app.log.info({ batch: batch.batchId, counts: countsOf(batch), head: await ledger.head() }, 'batch ended')
+  const { batchId, merchant, rows } = batch
+  const { state } = standingOf(batch, app.clock.nowMs(), true)
+  const sums = toJsonBatchTotals(batch)
+  app.log.info(
+    { batch: batchId, merchant, state, rows, counts: countsOf(batch), totals: sums, head: await ledger.head() },
+    'batch ended',
+  )
 }
 
 export async function viewOf(ledger: Ledger, batchId: BatchId): Promise<BatchView> {

@@ -2,6 +2,7 @@
 
 import { styleText } from 'node:util'
 import { visible, visibleJson } from '../domain/visible.ts'
+import type { Log } from '../ports/log.ts'
 
 /** Whatever is in a line, one line is shown, and nothing of it is obeyed but the colours that are added here. */
 export interface Terminal {
@@ -71,4 +72,12 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
       drawn = all.length
     },
   }
+}
+
+/** Of a service whose stderr is no terminal: what is said to a person becomes lines of the log. */
+export function loggingTerminal(terminal: Terminal, log: Pick<Log, 'info'>): Terminal {
+  const say = (...lines: readonly string[]) => {
+    for (const line of lines) if (line !== '') log.info({}, line)
+  }
+  return Object.assign(Object.create(terminal) as Terminal, { say })
 }

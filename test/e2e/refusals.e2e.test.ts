@@ -34,7 +34,7 @@ test('an unexpected failure shows no card number and no password', async () => {
 test('each mistake of the configuration stands on a line of its own, whatever is in it', async () => {
   office = await openOffice()
   const env = { TRANCHE_IN_FLIGHT: 'x\ny', TRANCHE_RATE: 'fast' }
-  const refused = await office.trancheWith(env, 'worker', '--json')
+  const refused = await office.trancheWith(env, 'rate', '--json')
   expect([refused.code, refused.stderr.trimEnd().split('\n')]).toEqual([
     2,
     [
