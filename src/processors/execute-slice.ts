@@ -3,6 +3,7 @@
 
 import { type CardDetails, formatCardMask, maskOf } from '../domain/card.ts'
 import type { AccountId, RowId } from '../domain/ids.ts'
+import type { Outcome } from '../domain/outcome.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { CardReader } from '../ports/cards.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -11,7 +12,7 @@ import type { Gateway } from '../ports/gateway.ts'
 import type { DueRow, Settled, WorkLedger } from '../ports/ledger/work.ts'
 import type { AccountLimiter } from '../throttle/limiter.ts'
 import type { Reservation } from '../throttle/pacer.ts'
-import type { Forbidden } from '../throttle/refusals.ts'
+import type { Refused } from '../throttle/refusals.ts'
 import { createSendDeadline, fenceOf } from '../throttle/send-deadline.ts'
 import { settlementOf } from './settlement.ts'
 
@@ -127,7 +128,7 @@ async function claimAndSend(
   })
   lane.limiter.record(signalOf(verdict), verdict.kind === 'unsent' ? verdict.retryAfterMs : null, failureIn(verdict))
   const { settlement, stops } = settlementOf(row, {
-    ...{ attempt: claim.attempt, outcome, verdict, forbidden: forbiddenIn(row, verdict, lane.limiter) },
+    ...{ attempt: claim.attempt, outcome, verdict, refused: refusedIn(row, outcome, verdict, lane.limiter, clock) },
     ...{ atMs: clock.nowMs(), backoffMs: lane.limiter.backoffLeftMs() },
   })
   // The stop goes first, into the same commit: the row must not be claimed again in between.
@@ -137,11 +138,28 @@ async function claimAndSend(
   return true
 }
 
-/** What a 403 means depends on what else passes; null: the answer was none. */
-function forbiddenIn(row: DueRow, { kind }: Verdict, { refusals }: AccountLimiter): Forbidden | null {
-  if (kind === 'forbidden') return refusals.judge(row.rowId, row.forbiddenCount + 1)
-  if (kind === 'approved' || kind === 'declined' || kind === 'failed') refusals.passed()
-  return null
+/** What a 403 or a 429 means depends on what else passes; null: the answer was neither. */
+function refusedIn(
+  row: DueRow,
+  outcome: Outcome,
+  verdict: Verdict,
+  { refusals }: AccountLimiter,
+  clock: Clock,
+): Refused | null {
+  switch (verdict.kind) {
+    case 'forbidden':
+      return refusals.forbidden(row.rowId, row.forbiddenCount + 1)
+    case 'unsent':
+      return verdict.signal === 'throttled' ? refusals.throttled(row.rowId, clock.nowMs()) : null
+    case 'approved':
+    case 'declined':
+    case 'failed':
+      if (outcome.kind === 'answered') refusals.passed(row.rowId, outcome.sentAtMs)
+      return null
+    case 'in-doubt':
+    case 'stop-account':
+      return null
+  }
 }
 
 /** In words, for people who ask why nothing moves. */

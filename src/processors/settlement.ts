@@ -3,14 +3,14 @@
 import type { Outcome } from '../domain/outcome.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { DueRow, Settlement } from '../ports/ledger/work.ts'
-import type { Forbidden } from '../throttle/refusals.ts'
+import { REFUSALS_BEFORE_GIVING_UP, type Refused } from '../throttle/refusals.ts'
 
 interface Attempted {
   readonly attempt: number
   readonly outcome: Outcome
   readonly verdict: Verdict
-  /** null: the answer was no 403. */
-  readonly forbidden: Forbidden | null
+  /** null: neither 403 nor 429. */
+  readonly refused: Refused | null
   readonly atMs: number
   /** How long the account backs off from now. */
   readonly backoffMs: number
@@ -24,6 +24,8 @@ interface Written {
 
 /** How long a row that was answered 403 waits, times its refusals so far. */
 const FORBIDDEN_WAIT_MS = 10_000
+/** Longer than the window of a limit per minute: a row that is told 429 behind it as well is meant itself. */
+const WAIT_APART_MS = 60_000
 
 export function settlementOf(row: DueRow, attempted: Attempted): Written {
   const { attempt, outcome, verdict, atMs } = attempted
@@ -46,13 +48,15 @@ export function settlementOf(row: DueRow, attempted: Attempted): Written {
     case 'unsent': {
       const { reason, retryAfterMs } = verdict
       const askedToWaitUntilMs = retryAfterMs === null ? null : atMs + retryAfterMs
-      const dueAtMs = atMs + attempted.backoffMs
-      return goesOn({ ...seen, to: 'READY', cause: 'unsent', reason, dueAtMs, askedToWaitUntilMs })
+      const waiting = { ...seen, reason, askedToWaitUntilMs }
+      if (attempted.refused === 'give-up-row') return goesOn(givenUp(row, waiting))
+      const waitMs = attempted.refused === 'wait-apart' ? WAIT_APART_MS : attempted.backoffMs
+      return goesOn({ ...waiting, to: 'READY', cause: 'unsent', dueAtMs: atMs + waitMs })
     }
     case 'stop-account':
       return { settlement: { ...seen, to: 'READY', cause: 'unsent', reason: verdict.reason }, stops: verdict.reason }
     case 'forbidden':
-      return forbiddenOf(row, { ...seen, reason: verdict.reason, forbidden: true }, attempted.forbidden ?? 'wait')
+      return forbiddenOf(row, { ...seen, reason: verdict.reason, forbidden: true }, attempted.refused ?? 'wait')
   }
 }
 
@@ -60,28 +64,30 @@ function goesOn(settlement: Settlement): Written {
   return { settlement, stops: null }
 }
 
-function forbiddenOf(
-  row: DueRow,
-  seen: Omit<Settlement, 'to' | 'cause'> & { readonly reason: string },
-  means: Forbidden,
-): Written {
-  const count = row.forbiddenCount + 1
+type Refusal = Omit<Settlement, 'to' | 'cause'> & { readonly reason: string }
+
+function forbiddenOf(row: DueRow, seen: Refusal, means: Refused): Written {
   const { reason, atMs } = seen
   switch (means) {
     case 'wait':
-      return goesOn({ ...seen, to: 'READY', cause: 'unsent', dueAtMs: atMs + count * FORBIDDEN_WAIT_MS })
-    case 'give-up-row': {
-      const given = `${reason}, ${count} times while others passed`
-      // Certain of these attempts only: an earlier one may be what was executed.
-      if (row.everInDoubt) {
-        const doubt = `${given}, but an earlier attempt was in doubt`
-        return goesOn({ ...seen, to: 'IN_DOUBT', cause: 'doubt', reason: doubt })
-      }
-      return goesOn({ ...seen, to: 'FAILED', cause: 'answer', reason: given })
-    }
+    case 'wait-apart':
+      return goesOn({
+        ...{ ...seen, to: 'READY', cause: 'unsent' },
+        dueAtMs: atMs + (row.forbiddenCount + 1) * FORBIDDEN_WAIT_MS,
+      })
+    case 'give-up-row':
+      return goesOn(givenUp(row, seen))
     case 'stop-account':
       return { settlement: { ...seen, to: 'READY', cause: 'unsent' }, stops: `${reason}, and nothing else passes` }
   }
+}
+
+function givenUp({ everInDoubt }: DueRow, seen: Refusal): Settlement {
+  const reason = `${seen.reason}, ${REFUSALS_BEFORE_GIVING_UP} times while others passed`
+  // Certain of these attempts only: an earlier one may be what was executed.
+  if (everInDoubt)
+    return { ...seen, to: 'IN_DOUBT', cause: 'doubt', reason: `${reason}, but an earlier attempt was in doubt` }
+  return { ...seen, to: 'FAILED', cause: 'answer', reason }
 }
 
 /** What the attempt showed, whatever it means. */

@@ -946,8 +946,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row refused three times is not given up as failed after a doubt',
     file: 'src/processors/settlement.ts',
-    guard: 'if (row.everInDoubt) {',
-    without: 'if (row.everInDoubt && row.rowId === 0) {',
+    guard: '  if (everInDoubt)\n    return { ...seen',
+    without: '  if (everInDoubt && seen.rowId === 0)\n    return { ...seen',
     tests: [SLICE],
   },
   {
@@ -2866,6 +2866,35 @@ export const GUARDS: readonly Guard[] = [
     guard: '{1,12}',
     without: '{1,15}',
     tests: ['test/ledger/sqlite/copies/epoch-file.test.ts'],
+  },
+  {
+    name: 'a row is not given up for 429 where nothing that was sent later has passed',
+    file: 'src/throttle/refusals.ts',
+    guard: 'lastPassSentAtMs > latestNewAtMs ? before + 1 : before',
+    without: 'before + 1',
+    tests: [GATE, SLICE],
+  },
+  {
+    name: 'a row is not given up for 429 where another passes that was answered so before',
+    file: 'src/throttle/refusals.ts',
+    guard: 'if (timesOf.has(rowId)) timesOf.clear()\n      else lastPass',
+    without: 'lastPass',
+    tests: [GATE],
+  },
+  {
+    name: 'a row is not given up for 429 within the minute of a limit per minute',
+    file: 'src/processors/settlement.ts',
+    guard: "attempted.refused === 'wait-apart' ? WAIT_APART_MS : attempted.backoffMs",
+    without: 'attempted.backoffMs',
+    tests: [SLICE],
+  },
+  {
+    name: 'the account waits as it was asked to, also where its row is given up',
+    file: 'src/processors/settlement.ts',
+    guard: 'const waiting = { ...seen, reason, askedToWaitUntilMs }',
+    without:
+      'const waiting = { ...seen, reason, askedToWaitUntilMs: attempted.refused === null ? askedToWaitUntilMs : null }',
+    tests: [SLICE],
   },
   {
     name: 'who follows a batch does not give up while an answer is awaited',

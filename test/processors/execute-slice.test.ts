@@ -529,6 +529,38 @@ describe('the way', () => {
     expect(await countsOf(batchId)).toEqual({ APPROVED: 2 })
   })
 
+  test('again and again for one row, while others pass, ends it as FAILED; it does not hold up the account', async () => {
+    const batchId = await batchOf('A', 'B', 'C')
+    gateway.reply = (instruction) =>
+      instruction.reference === 'A'
+        ? answered(429, null, { retryAfterMs: 2_000 })
+        : answered(200, refundAnswer(instruction), { sentAtMs: clock.nowMs() })
+    await run(batchId)
+    await clock.advance(2_000)
+    await run(batchId)
+    expect(await countsOf(batchId)).toEqual({ READY: 1, APPROVED: 2 })
+    await clock.advance(59_999)
+    expect(await run(batchId)).toBe(0)
+    await clock.advance(1)
+    expect(await run(batchId)).toBe(1)
+    expect(await countsOf(batchId)).toEqual({ FAILED: 1, APPROVED: 2 })
+    expect(await lastMove('A')).toMatchObject({
+      reason: 'the gateway asked to wait (HTTP 429), 3 times while others passed',
+    })
+    // It may have meant the account all the same.
+    expect((await ledger.batch(batchId))?.accountWaitsUntilMs).toBe(clock.nowMs() + 2_000)
+  })
+
+  test('again and again for the only row never ends it', async () => {
+    const batchId = await batchOf('A', 'B')
+    gateway.reply = () => answered(429, null)
+    for (let n = 0; n < 10; n++) {
+      await run(batchId)
+      await clock.advance(15_000)
+    }
+    expect(await countsOf(batchId)).toEqual({ READY: 2 })
+  })
+
   test('with wrong credentials stops the account: the rows stay READY and nothing more is sent', async () => {
     const batchId = await batchOf('A', 'B', 'C', 'D', 'E', 'F', 'G', 'H')
     gateway.reply = () => answered(401, null)

@@ -48,6 +48,8 @@ export interface Weather {
   readonly notExecutedStatus: readonly number[]
   readonly latencyMs: number
   readonly declines: number
+  /** How many rows are told to wait whenever they come, however the others fare. */
+  readonly singledOut: number
   readonly troubles: ReadonlyMap<Trouble, number>
 }
 
@@ -107,6 +109,7 @@ export class GatewayTruth {
   readonly #strict: boolean
   readonly #connecting = new Set<Life>()
   readonly #acts: { readonly point: 'claimed' | 'sent'; readonly act: (life: Life) => void }[] = []
+  readonly #singledOut = new Map<string, boolean>()
   #answers: { readonly answer: Answer; readonly accountId: AccountId; readonly atMs: number }[] = []
 
   /** `strict`: only one process sends, so that whatever leaves must stand as SENDING in the ledger. */
@@ -284,13 +287,20 @@ export class GatewayTruth {
       httpStatus,
       retryAfterMs,
     })
-    if (this.spell === '429' || trouble === 'told-to-wait')
+    if (this.spell === '429' || trouble === 'told-to-wait' || this.#isSingledOut(instruction))
       return plain(429, random.chance(0.6) ? random.whole(1, 3) * 1000 : null)
     if (this.spell === '401' || this.spell === '404') return plain(Number(this.spell))
     if (this.spell === '403' || trouble === 'forbidden') return plain(403)
     if (trouble === 'refused-as-wrong') return plain(random.pick([400, 411, 413, 414, 415, 422, 431]))
     if (trouble === 'error-before') return plain(random.pick([500, 502, 503, 504, 408, 409, 302]))
     return null
+  }
+
+  #isSingledOut({ reference }: Instruction): boolean {
+    const { random } = this.#world
+    const singled = this.#singledOut.get(reference) ?? random.chance(this.weather.singledOut)
+    this.#singledOut.set(reference, singled)
+    return singled && !this.calm
   }
 
   #execute(request: Request): Execution {

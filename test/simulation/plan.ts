@@ -112,6 +112,7 @@ function drawWeather(random: Random): Weather {
     notExecutedStatus: random.chance(0.2) ? [503] : [],
     latencyMs: random.pick([2, 20, 100, 250]),
     declines,
+    singledOut: !isFair && random.chance(0.2) ? random.pick([0.05, 0.2]) : 0,
     troubles,
   }
 }

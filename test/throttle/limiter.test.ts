@@ -150,14 +150,14 @@ describe('a rest', () => {
   test('ends when a person says go on, with one place and nothing held against anyone', async () => {
     const limiter = limiterOf()
     const row = (n: number) => n as RowId
-    limiter.refusals.judge(row(1), 1)
-    limiter.refusals.judge(row(2), 1)
+    limiter.refusals.forbidden(row(1), 1)
+    limiter.refusals.forbidden(row(2), 1)
     limiter.record('true-answer', null)
     limiter.record('throttled', 600_000)
     limiter.reset()
     expect(limiter.isOpen()).toBe(true)
     expect(given(await ask(limiter, 5))).toBe(1)
-    expect(limiter.refusals.judge(row(3), 1)).toBe('wait')
+    expect(limiter.refusals.forbidden(row(3), 1)).toBe('wait')
   })
 })
 
@@ -201,17 +201,17 @@ describe('refusals (403)', () => {
   const row = (n: number) => n as RowId
 
   test('of one row let it wait', () => {
-    expect(limiterOf().refusals.judge(row(1), 1)).toBe('wait')
+    expect(limiterOf().refusals.forbidden(row(1), 1)).toBe('wait')
   })
 
   test('of three different rows in a row stop the account', () => {
     const { refusals } = limiterOf()
-    expect([1, 2, 3].map((n) => refusals.judge(row(n), 1))).toEqual(['wait', 'wait', 'stop-account'])
+    expect([1, 2, 3].map((n) => refusals.forbidden(row(n), 1))).toEqual(['wait', 'wait', 'stop-account'])
   })
 
   test('of the same row again are one row', () => {
     const { refusals } = limiterOf()
-    expect([refusals.judge(row(1), 1), refusals.judge(row(1), 2), refusals.judge(row(2), 1)]).toEqual([
+    expect([refusals.forbidden(row(1), 1), refusals.forbidden(row(1), 2), refusals.forbidden(row(2), 1)]).toEqual([
       'wait',
       'wait',
       'wait',
@@ -220,20 +220,84 @@ describe('refusals (403)', () => {
 
   test('are not in a row when anything passes between them', () => {
     const { refusals } = limiterOf()
-    refusals.judge(row(1), 1)
-    refusals.judge(row(2), 1)
-    refusals.passed()
-    expect(refusals.judge(row(3), 1)).toBe('wait')
+    refusals.forbidden(row(1), 1)
+    refusals.forbidden(row(2), 1)
+    refusals.passed(row(4), NOW)
+    expect(refusals.forbidden(row(3), 1)).toBe('wait')
   })
 
   test('give a row up at the third, where others pass', () => {
     const { refusals } = limiterOf()
-    refusals.passed()
-    expect([1, 2, 3].map((count) => refusals.judge(row(1), count))).toEqual(['wait', 'wait', 'give-up-row'])
+    refusals.passed(row(4), NOW)
+    expect([1, 2, 3].map((count) => refusals.forbidden(row(1), count))).toEqual(['wait', 'wait', 'give-up-row'])
   })
 
   test('give no row up where nothing has passed', () => {
-    expect(limiterOf().refusals.judge(row(1), 3)).toBe('stop-account')
+    expect(limiterOf().refusals.forbidden(row(1), 3)).toBe('stop-account')
+  })
+})
+
+describe('being asked to wait (429)', () => {
+  const A = 1 as RowId
+  const B = 2 as RowId
+  const C = 3 as RowId
+
+  test('gives the row up at the third time where others pass that were sent in between', () => {
+    const { refusals } = limiterOf()
+    expect(refusals.throttled(A, NOW)).toBe('wait')
+    refusals.passed(B, NOW + 1_000)
+    expect(refusals.throttled(A, NOW + 2_000)).toBe('wait-apart')
+    expect(refusals.throttled(A, NOW + 62_000)).toBe('give-up-row')
+  })
+
+  test('gives up every row that is meant, where there are several', () => {
+    const { refusals } = limiterOf()
+    expect([refusals.throttled(A, NOW), refusals.throttled(B, NOW)]).toEqual(['wait', 'wait'])
+    refusals.passed(C, NOW + 1_000)
+    for (const means of ['wait-apart', 'give-up-row'])
+      expect([refusals.throttled(A, NOW + 2_000), refusals.throttled(B, NOW + 2_000)]).toEqual([means, means])
+  })
+
+  test('gives no row up where nothing passes', () => {
+    const { refusals } = limiterOf()
+    refusals.passed(B, NOW - 1)
+    for (let n = 0; n < 10; n++) expect(refusals.throttled(A, NOW + n)).toBe('wait')
+  })
+
+  test('does not count what was sent before it and passes after it', () => {
+    const { refusals } = limiterOf()
+    refusals.throttled(A, NOW)
+    refusals.passed(B, NOW)
+    expect([refusals.throttled(A, NOW + 1), refusals.throttled(A, NOW + 2)]).toEqual(['wait', 'wait'])
+  })
+
+  test('means the account where a row passes that was asked to wait before', () => {
+    const { refusals } = limiterOf()
+    refusals.throttled(A, NOW)
+    refusals.throttled(B, NOW)
+    refusals.passed(C, NOW + 1_000)
+    expect(refusals.throttled(A, NOW + 2_000)).toBe('wait-apart')
+    refusals.passed(B, NOW + 3_000)
+    expect([refusals.throttled(A, NOW + 4_000), refusals.throttled(A, NOW + 5_000)]).toEqual(['wait', 'wait'])
+  })
+
+  test('means the account where another row is asked as well, and nothing has passed since', () => {
+    const { refusals } = limiterOf()
+    refusals.throttled(A, NOW)
+    refusals.passed(C, NOW + 1_000)
+    refusals.throttled(A, NOW + 2_000)
+    refusals.throttled(B, NOW + 3_000)
+    expect(refusals.throttled(A, NOW + 62_000)).toBe('wait')
+    refusals.passed(C, NOW + 63_000)
+    expect(refusals.throttled(A, NOW + 64_000)).toBe('give-up-row')
+  })
+
+  test('of a hundred different rows means the account', () => {
+    const { refusals } = limiterOf()
+    for (let n = 0; n < 100; n++) refusals.throttled((100 + n) as RowId, NOW)
+    refusals.passed(C, NOW + 1_000)
+    const again = [1_001, 1_002, 1_003].map((ms) => refusals.throttled(100 as RowId, NOW + ms))
+    expect(again).toEqual(['wait', 'wait', 'wait'])
   })
 })
 
