@@ -6,6 +6,9 @@ export const JSON_HELP =
   'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
 export const AS_HELP = 'who acts, kept beside user@host in the history'
 
+export const GIVE_UP_HELP =
+  'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING (default: 1h without a terminal; never)'
+
 /** Of a file of payments. */
 export function withFileOptions(command: Command): Command {
   command
@@ -71,10 +74,7 @@ export function withRunOptions(command: Command): Command {
     .option('--exceptions <file>', 'write the rows that a person must look at there as well')
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
-    .option(
-      '--give-up-after <duration>',
-      'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING',
-    )
+    .option('--give-up-after <duration>', GIVE_UP_HELP)
 }
 
 /** What makes a batch stop by itself before all of it is sent. */

@@ -4,8 +4,10 @@ import type { Command } from 'commander'
 import type { AdoptArguments } from '../commands/adopt.ts'
 import type { DoctorArguments } from '../commands/doctor.ts'
 import type { SandboxArguments } from '../commands/sandbox.ts'
+import type { WorkerArguments } from '../commands/worker.ts'
 import type { Act, ActAlone } from './act.ts'
 import { DOCTOR_HELP, example, INIT_HELP } from './help.ts'
+import { GIVE_UP_HELP } from './options.ts'
 
 export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
   program
@@ -17,8 +19,9 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .command('worker')
     .description('work until SIGTERM (graceful), or until nothing can move')
     .option('--until-idle', 'end when nothing can move within a minute without a person')
+    .option('--give-up-after <duration>', `with --until-idle: ${GIVE_UP_HELP}`)
     .addHelpText('after', example('tranche worker', 'tranche worker --until-idle'))
-    .action((options: { untilIdle?: boolean }) =>
+    .action((options: WorkerArguments) =>
       act(async (app, terminal) => (await import('../commands/worker.ts')).worker(app, options, terminal), 'serves'),
     )
   program

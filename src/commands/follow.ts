@@ -6,6 +6,7 @@ import { countIn, settledIn, standingOf } from '../domain/batch-status.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { whyText } from '../present/standing.ts'
+import { durationText } from '../present/text.ts'
 import { countsOf, toJsonBatchTotals } from '../present/totals.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -120,10 +121,4 @@ function lineOf(batch: BatchView, settled: number, perSecond: number | null): st
   const speed = perSecond === null || perSecond === 0 ? [] : [`${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`]
   const time = perSecond === null || perSecond === 0 || left === 0 ? [] : [`${durationText(left / perSecond)} left`]
   return [`${settled} of ${batch.rows}`, ...said, ...speed, ...time].join(' · ')
-}
-
-export function durationText(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`
-  if (seconds < 5400) return `${Math.ceil(seconds / 60)} min`
-  return `${(seconds / 3600).toFixed(1)} h`
 }

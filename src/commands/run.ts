@@ -27,6 +27,7 @@ import { brokenOffText, endingLines, outcomeLines, toJsonOutcome } from '../pres
 import { howReadLines } from '../present/review.ts'
 import { plural } from '../present/text.ts'
 import { refuseWhole } from './check.ts'
+import { parseGiveUpAfterMs } from './durations.ts'
 import {
   type FileArguments,
   type FileRequest,
@@ -53,7 +54,7 @@ export interface RunArguments extends FileArguments {
 
 export async function run(app: App, path: string, asked: RunArguments, terminal: Terminal): Promise<number> {
   const given = await withFormat(app, asked)
-  const giveUpAfterMs = given.giveUpAfter === undefined ? null : parseDurationMs(given.giveUpAfter)
+  const giveUpAfterMs = parseGiveUpAfterMs(given.giveUpAfter, terminal)
   if (given.sandbox !== true)
     return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given, 'taken'), terminal, false)
   const rehearsal = await openRehearsal(app, rehearsedMerchant(app, given))
@@ -326,13 +327,4 @@ function followingText(batchId: BatchId, held: Held | null): string {
   return held?.heldBy?.command === 'run'
     ? `Another run is working on this ledger. Batch ${batchId} is recorded and begins when that one ends.`
     : `A worker is running and does this batch too. Following batch ${batchId}.`
-}
-
-/** `90s`, `15m`, `2h`; plain digits are seconds. */
-export function parseDurationMs(text: string, option = '--give-up-after'): number {
-  const match = /^(\d{1,6})(s|m|h)?$/.exec(text)
-  if (match === null)
-    throw new Fault('usage', `${option} ${text}: write a duration such as 90s, 15m or 2h. Nothing was sent.`)
-  const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 }[(match[2] ?? 's') as 's' | 'm' | 'h']
-  return Number(match[1]) * unitMs
 }

@@ -9,6 +9,8 @@ export interface Terminal {
   readonly json: boolean
   /** stderr is a screen: it may be redrawn. */
   readonly isScreen: boolean
+  /** stderr is a terminal: a person sees what happens, and can end it. */
+  readonly isAttended: boolean
   /** The reader of stdout has gone: nothing that is shown is seen. */
   readerLeft(): boolean
   /** Resolves when the reader of stdout has caught up; a caller that writes much waits for it now and then. */
@@ -36,6 +38,7 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
   return {
     json,
     isScreen,
+    isAttended: stderr.isTTY === true,
     readerLeft: () => stdout.destroyed,
     drained: () =>
       stdout.destroyed || !stdout.writableNeedDrain

@@ -6,20 +6,29 @@ import { openRedis } from '../app/redis.ts'
 import { startWork } from '../app/worker.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, type Ending, endingOf } from '../domain/batch-status.ts'
+import { countIn, type Ending, endingOf, givenUp, settledIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { createPatience } from '../domain/patience.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { endingLines } from '../present/outcome.ts'
 import { plural } from '../present/text.ts'
 import { countsOf } from '../present/totals.ts'
+import { parseGiveUpAfterMs } from './durations.ts'
 import { logEnding, viewOf } from './follow.ts'
 import { awaiting, openInterruption } from './signals.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface WorkerArguments {
   readonly untilIdle?: boolean
+  readonly giveUpAfter?: string
+}
+
+/** `--until-idle`: when it ends by itself. */
+interface Until {
+  /** null: never. */
+  readonly giveUpAfterMs: number | null
 }
 
 const LOOK_EVERY_MS = 500
@@ -31,6 +40,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
       'No merchant is configured, so nothing could be sent: set TRANCHE_GATEWAY_URL, TRANCHE_GATEWAY_USERNAME and TRANCHE_GATEWAY_PASSWORD, or TRANCHE_CONFIG.',
     )
   }
+  const until = untilOf(given, terminal)
   const ledger = await openLedger(app)
   const touched = new Set<BatchId>()
   const interruption = openInterruption(terminal, () =>
@@ -39,17 +49,19 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
   try {
     const lock = await takeLockToSend(app, ledger, 'worker')
     if (lock.kind === 'held') throw heldFault(lock.heldBy)
-    try {
-      await workUntil(app, ledger, interruption.signal, given.untilIdle === true, touched, terminal)
-    } finally {
-      lock.release()
-    }
-    const end = interruption.signal.aborted ? 'signal' : 'idle'
-    return await leave(ledger, touched, given.untilIdle === true, end, app, terminal)
+    const end = await workUntil(app, ledger, interruption.signal, until, touched, terminal).finally(lock.release)
+    if (interruption.signal.aborted) return stopped(until !== null, terminal)
+    return await leave(ledger, touched, end === 'gave-up' ? until : null, app, terminal)
   } finally {
     interruption.close()
     await ledger.close()
   }
+}
+
+function untilOf({ untilIdle, giveUpAfter }: WorkerArguments, terminal: Terminal): Until | null {
+  if (untilIdle === true) return { giveUpAfterMs: parseGiveUpAfterMs(giveUpAfter, terminal) }
+  if (giveUpAfter === undefined) return null
+  throw new Fault('usage', '--give-up-after needs --until-idle: any other worker works until it is told to stop.')
 }
 
 function heldFault(holder: { pid: number; host: string; command: string } | null): Fault {
@@ -65,10 +77,10 @@ async function workUntil(
   app: App,
   ledger: Ledger,
   signal: AbortSignal,
-  untilIdle: boolean,
+  until: Until | null,
   touched: Set<BatchId>,
   terminal: Terminal,
-): Promise<void> {
+): Promise<End | null> {
   const redis = await openRedis(app)
   try {
     // What a dead worker was sending comes into doubt as work opens: the exit code must tell of it.
@@ -86,11 +98,15 @@ async function workUntil(
       `Working off ${app.paths.ledger}; messages are taken from the queue tranche-intake on ${where}. Ctrl-C or SIGTERM ends it gracefully.`,
     )
     terminal.object({ event: 'working', ledger: app.paths.ledger })
+    const look = until === null ? async () => null : createEndWatch(ledger, app, until)
     try {
-      while (!signal.aborted && !(untilIdle && (await isIdle(ledger, app)))) {
+      let end = await look()
+      while (!signal.aborted && end === null) {
         await app.clock.sleep(LOOK_EVERY_MS, signal)
         await logEndings(app, ledger, unlogged)
+        end = await look()
       }
+      return end
     } finally {
       await work.stop()
       await logEndings(app, ledger, unlogged)
@@ -110,10 +126,19 @@ async function logEndings(app: App, ledger: Ledger, unlogged: Set<BatchId>): Pro
   }
 }
 
-/** Nothing can move within a minute without a person. */
-async function isIdle(ledger: Ledger, app: App): Promise<boolean> {
-  const open = await ledger.batches('open')
-  return open.every((batch) => !isServed(app, batch) || endingOf(batch, app.clock.nowMs()) !== null)
+type End = 'idle' | 'gave-up'
+
+/** Nothing can move within a minute without a person, or no row was settled for too long; null while neither is so. */
+function createEndWatch(ledger: Ledger, app: App, { giveUpAfterMs }: Until): () => Promise<End | null> {
+  const { clock } = app
+  const patience = createPatience(giveUpAfterMs, clock.monotonicMs())
+  return async () => {
+    const open = await ledger.batches('open')
+    if (open.every((batch) => !isServed(app, batch) || endingOf(batch, clock.nowMs()) !== null)) return 'idle'
+    const settled = open.reduce((total, batch) => total + settledIn(batch), 0)
+    const look = { settled, sending: sum(open, 'SENDING'), nowMs: clock.monotonicMs() }
+    return patience.isOver(look) ? 'gave-up' : null
+  }
 }
 
 /** Rows of a merchant that is not configured here move nowhere; nor do those that need their file. */
@@ -129,25 +154,25 @@ function sum(batches: readonly BatchView[], state: 'SENDING'): number {
   return batches.reduce((total, batch) => total + countIn(batch, state), 0)
 }
 
-/** Until idle: lists what is left, and the worst of what was worked on is the exit code. */
+function stopped(untilIdle: boolean, terminal: Terminal): number {
+  terminal.say('Stopped. Every answer that came is recorded; what was not sent stays due.')
+  // A service that is asked to stop has done its work; one that was to work until idle has not.
+  const exit = untilIdle ? EXIT.interrupted : EXIT.approved
+  terminal.object({ event: 'result', exit })
+  return exit
+}
+
+/** `gaveUp`: it waited no longer. Lists what is left, and the worst of what was worked on is the exit code. */
 async function leave(
   ledger: Ledger,
   touched: ReadonlySet<BatchId>,
-  untilIdle: boolean,
-  end: 'idle' | 'signal',
+  gaveUp: Until | null,
   app: App,
   terminal: Terminal,
 ): Promise<number> {
-  if (end === 'signal') {
-    terminal.say('Stopped. Every answer that came is recorded; what was not sent stays due.')
-    // A service that is asked to stop has done its work; one that was to work until idle has not.
-    const exit = untilIdle ? EXIT.interrupted : EXIT.approved
-    terminal.object({ event: 'result', exit })
-    return exit
-  }
   let worst: number = EXIT.approved
   for (const batch of await ledger.batches()) {
-    const ending = isServed(app, batch) ? endingOf(batch, app.clock.nowMs()) : notServed(app, batch)
+    const ending = endingFor(app, batch, gaveUp)
     if (ending === null || !(touched.has(batch.batchId) || isOpen(batch))) continue
     const code = exitCodeOf(batch, ending)
     worst = Math.max(worst, code)
@@ -168,7 +193,10 @@ function said(batch: BatchView): string {
     .join(', ')
 }
 
-function notServed(app: App, batch: BatchView): Ending | null {
-  if (batch.needsFile) return endingOf(batch, app.clock.nowMs(), false)
+function endingFor(app: App, batch: BatchView, gaveUp: Until | null): Ending | null {
+  const served = isServed(app, batch)
+  const ending = endingOf(batch, app.clock.nowMs(), served)
+  if (served) return ending ?? (gaveUp === null ? null : givenUp(batch, gaveUp.giveUpAfterMs))
+  if (batch.needsFile) return ending
   return { kind: 'stuck', state: 'waiting', why: [{ code: 'not-configured', merchant: batch.merchant }] }
 }

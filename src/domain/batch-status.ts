@@ -33,7 +33,7 @@ export type Why =
   | { readonly code: 'in-doubt'; readonly rows: number }
   | { readonly code: 'late-answers'; readonly answers: number; readonly batchId: BatchId }
   /** The command that follows it gave up waiting. */
-  | { readonly code: 'no-progress'; readonly seconds: number }
+  | { readonly code: 'no-progress'; readonly seconds: number; readonly trouble: string | null }
   /** Earlier rows of the same orders are in another batch, which is not worked off. */
   | { readonly code: 'waits-for-batch'; readonly batchId: BatchId }
 
@@ -175,6 +175,13 @@ export function endingOf(batch: BatchView, nowMs: number, isServed = true): Endi
     case 'running':
       return null
   }
+}
+
+/** Of a batch that moves no more, though nothing but time holds it up: the command that waits for it gives up. */
+export function givenUp({ gatewayHealth }: Pick<BatchView, 'gatewayHealth'>, afterMs: number | null): Ending {
+  const seconds = Math.round((afterMs ?? 0) / 1000)
+  const why: Why = { code: 'no-progress', seconds, trouble: gatewayHealth?.why ?? null }
+  return { kind: 'stuck', state: 'waiting', why: [why] }
 }
 
 export function countIn(batch: Pick<BatchView, 'counts'>, state: State): number {

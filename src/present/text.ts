@@ -15,6 +15,12 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+export function durationText(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  if (seconds < 5400) return `${Math.ceil(seconds / 60)} min`
+  return `${(seconds / 3600).toFixed(1)} h`
+}
+
 /** Columns of text, each as wide as its widest cell; `right` names the columns that are numbers. */
 export function toTable(table: readonly (readonly string[])[], right: readonly number[] = []): string[] {
   const rows = table.map((row) => row.map(visible))

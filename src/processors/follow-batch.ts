@@ -1,9 +1,10 @@
 // Follows a batch until it moves no further by itself.
 
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, type Ending, endingOf, settledIn } from '../domain/batch-status.ts'
+import { countIn, type Ending, endingOf, givenUp, settledIn } from '../domain/batch-status.ts'
 import { assert } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { createPatience } from '../domain/patience.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueryLedger } from '../ports/ledger/queries.ts'
 
@@ -29,14 +30,16 @@ export interface Following {
 
 /** Resolves to null where the signal aborted first. */
 export async function followBatch(batchId: BatchId, following: Following): Promise<Followed | null> {
-  const { ledger, clock, signal, step, isServed, onLook } = following
-  const patience = createPatience(following)
+  const { ledger, clock, signal, giveUpAfterMs, step, isServed, onLook } = following
+  const patience = createPatience(giveUpAfterMs, clock.monotonicMs())
   while (!signal.aborted) {
     const batch = await ledger.batch(batchId)
     assert(batch !== null, `batch ${batchId} is gone`)
     onLook(batch)
-    const ending = endingOf(batch, clock.nowMs(), isServed(batch)) ?? patience.endingOf(batch)
+    const ending = endingOf(batch, clock.nowMs(), isServed(batch))
     if (ending !== null) return { batch, ending }
+    const look = { settled: settledIn(batch), sending: countIn(batch, 'SENDING'), nowMs: clock.monotonicMs() }
+    if (patience.isOver(look)) return { batch, ending: givenUp(batch, giveUpAfterMs) }
     const alone = await step()
     const other = alone && countIn(batch, 'SENDING') === 0 ? await ledger.waitsFor(batchId, clock.nowMs()) : null
     if (other !== null) {
@@ -46,21 +49,4 @@ export async function followBatch(batchId: BatchId, following: Following): Promi
     await clock.sleep(LOOK_EVERY_MS, signal)
   }
   return null
-}
-
-/** Ends when no row was settled for too long, and none is being sent. */
-function createPatience({ clock, giveUpAfterMs }: Pick<Following, 'clock' | 'giveUpAfterMs'>) {
-  let settledBefore = -1
-  let settledAtMs = clock.monotonicMs()
-  return {
-    endingOf(batch: BatchView): Ending | null {
-      const settled = settledIn(batch)
-      if (settled !== settledBefore) settledAtMs = clock.monotonicMs()
-      settledBefore = settled
-      if (giveUpAfterMs === null || clock.monotonicMs() - settledAtMs <= giveUpAfterMs) return null
-      if (countIn(batch, 'SENDING') > 0) return null
-      const seconds = Math.round(giveUpAfterMs / 1000)
-      return { kind: 'stuck', state: 'waiting', why: [{ code: 'no-progress', seconds }] }
-    },
-  }
 }

@@ -2898,9 +2898,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'who follows a batch does not give up while an answer is awaited',
-    file: 'src/processors/follow-batch.ts',
-    guard: "      if (countIn(batch, 'SENDING') > 0) return null\n",
-    without: '',
+    file: 'src/domain/patience.ts',
+    guard: 'sending > 0 ? Math.max(giveUpAfterMs, LONGEST_REQUEST_MS) : giveUpAfterMs',
+    without: 'giveUpAfterMs',
     tests: ['test/processors/follow-batch.test.ts'],
   },
   {

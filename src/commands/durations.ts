@@ -1,0 +1,25 @@
+// Durations as a person writes them, and how long a command waits for rows that do not move.
+
+import { Fault } from '../domain/fault.ts'
+import type { Terminal } from './terminal.ts'
+
+/** `90s`, `15m`, `2h`; plain digits are seconds. */
+export function parseDurationMs(text: string, option: string): number {
+  const match = /^(\d{1,6})(s|m|h)?$/.exec(text)
+  if (match === null)
+    throw new Fault('usage', `${option} ${text}: write a duration such as 90s, 15m or 2h. Nothing was sent.`)
+  const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 }[(match[2] ?? 's') as 's' | 'm' | 'h']
+  return Number(match[1]) * unitMs
+}
+
+/** Where nobody watches, a command that waits for ever is never noticed. */
+const UNATTENDED_MS = 60 * 60_000
+
+/** null: for ever, as `0` and `never` say, and as a person at a terminal may decide with Ctrl-C. */
+export function parseGiveUpAfterMs(
+  given: string | undefined,
+  { isAttended }: Pick<Terminal, 'isAttended'>,
+): number | null {
+  if (given === undefined) return isAttended ? null : UNATTENDED_MS
+  return (given === 'never' ? 0 : parseDurationMs(given, '--give-up-after')) || null
+}

@@ -1,0 +1,30 @@
+// How long a command waits for rows that do not move, as a person says it or leaves it unsaid.
+
+import { expect, test } from 'vitest'
+import { parseDurationMs, parseGiveUpAfterMs } from '../../src/commands/durations.ts'
+import { Fault } from '../../src/domain/fault.ts'
+
+const attended = { isAttended: true }
+const unattended = { isAttended: false }
+
+test('a command waits an hour without a terminal, and for ever at one', () => {
+  expect(parseGiveUpAfterMs(undefined, unattended)).toBe(3_600_000)
+  expect(parseGiveUpAfterMs(undefined, attended)).toBeNull()
+})
+
+test.each(['0', '0m', 'never'])('%s switches it off', (given) => {
+  expect(parseGiveUpAfterMs(given, unattended)).toBeNull()
+})
+
+test.each([
+  ['90', 90_000],
+  ['90s', 90_000],
+  ['15m', 900_000],
+  ['2h', 7_200_000],
+])('%s is so long, with a terminal and without', (given, ms) => {
+  expect([attended, unattended].map((terminal) => parseGiveUpAfterMs(given, terminal))).toEqual([ms, ms])
+})
+
+test.each(['', 'soon', '-1', '1.5h', '1d'])('%j is no duration', (given) => {
+  expect(() => parseDurationMs(given, '--stable-for')).toThrow(Fault)
+})
