@@ -4,50 +4,78 @@ import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, settledIn, standingOf } from '../domain/batch-status.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { type Stillness, stillnessOf } from '../domain/stillness.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { whyText } from '../present/standing.ts'
-import { durationText } from '../present/text.ts'
+import { type Motion, progressBar, progressLine, stillText } from '../present/progress.ts'
+import { capital, plural } from '../present/text.ts'
 import { countsOf, toJsonBatchTotals } from '../present/totals.ts'
 import type { Terminal } from './terminal.ts'
 
 const SPEAK_EVERY_MS = 5_000
 
-/** Draws the progress of a batch while it is followed, and says once when the gateway is in trouble and once when it is over. */
+/** Draws the progress of a batch while it is followed, and says once that nothing moves and why, and once that it moves again. */
 export async function drawing<T>(
   app: App,
   terminal: Terminal,
+  ledger: Pick<Ledger, 'accounts'>,
   follow: (onLook: (batch: BatchView) => void) => Promise<T>,
 ): Promise<T> {
-  const progress = openProgress(app, terminal)
-  const trouble = createTroubleWatch(app, terminal)
+  const stillness = createStillnessWatch(app, ledger)
+  const progress = openProgress(app, terminal, stillness)
+  const sentences = createSentences(terminal)
   try {
     return await follow((batch) => {
+      sentences.look(stillness.look(batch), batch)
       progress.show(batch)
-      trouble.look(batch)
     })
   } finally {
     progress.end()
   }
 }
 
-/** A trouble that is over before this is not worth a word. */
-const TROUBLE_WORTH_MS = 1_500
+/** What is over before this is not worth a word. */
+const STILL_WORTH_MS = 2_000
 
-/** Says once when the way to the gateway is in trouble, and once when it is over. */
-function createTroubleWatch({ clock }: App, terminal: Terminal): { look(batch: BatchView): void } {
-  let told = false
+interface StillnessWatch {
+  /** Why no row has moved for a while; null: one has, or the reason is not known. */
+  look(batch: BatchView): Stillness | null
+}
+
+function createStillnessWatch({ clock, config }: App, ledger: Pick<Ledger, 'accounts'>): StillnessWatch {
+  let settledBefore = -1
+  let movedAtMs = clock.monotonicMs()
+  let ratePerSecond: number | null = null
+  async function readRate({ merchant }: BatchView): Promise<void> {
+    const account = (await ledger.accounts()).find(({ name }) => name === merchant)
+    ratePerSecond = account?.ratePerSecond ?? config.merchants.get(merchant)?.ratePerSecond ?? null
+  }
   return {
     look(batch) {
-      const { gatewayHealth } = batch
-      if (gatewayHealth === null) {
-        if (told) terminal.say('The gateway answers again.')
-        told = false
-      } else if (!told && gatewayHealth.failures > 0 && clock.nowMs() - gatewayHealth.sinceMs > TROUBLE_WORTH_MS) {
-        const { state, why } = standingOf(batch, clock.nowMs(), true)
-        if (why.length === 0) return
-        terminal.say(`${state === 'waiting' ? 'Waiting: ' : ''}${whyText(why)}.`)
-        told = true
+      const settled = settledIn(batch)
+      if (settled !== settledBefore) {
+        movedAtMs = clock.monotonicMs()
+        void readRate(batch).catch(() => {}) // for people; the next row reads it again
       }
+      settledBefore = settled
+      if (clock.monotonicMs() - movedAtMs < STILL_WORTH_MS) return null
+      return stillnessOf(batch, clock.nowMs(), ratePerSecond)
+    },
+  }
+}
+
+/** Of the reasons that a person may want to do something about: an answer that takes its time and a slow rate are none. */
+function createSentences(terminal: Terminal) {
+  let told: Stillness['code'] | null = null
+  return {
+    look(still: Stillness | null, batch: BatchView): void {
+      if (still !== null && still.code !== told && still.code !== 'answers' && still.code !== 'rate') {
+        const left = countIn(batch, 'READY') + countIn(batch, 'SENDING')
+        terminal.say(`${capital(stillText(still))}. ${plural(left, 'row is', 'rows are')} left; it goes on by itself.`)
+        told = still.code
+      } else if (told === 'gateway' && batch.gatewayHealth === null) {
+        terminal.say('The gateway answers again.')
+        told = null
+      } else if (still === null && told !== 'gateway') told = null
     },
   }
 }
@@ -75,7 +103,11 @@ interface Progress {
 }
 
 /** A bar on a screen; a line every five seconds elsewhere; an object with `--json`. */
-export function openProgress({ clock }: Pick<App, 'clock'>, terminal: Terminal): Progress {
+export function openProgress(
+  { clock }: Pick<App, 'clock'>,
+  terminal: Terminal,
+  stillness: StillnessWatch | null = null,
+): Progress {
   const startMs = clock.monotonicMs()
   let first: number | null = null
   let spokenAtMs = startMs
@@ -85,40 +117,28 @@ export function openProgress({ clock }: Pick<App, 'clock'>, terminal: Terminal):
       const settled = settledIn(batch)
       first ??= settled
       const perSecond = nowMs - startMs < 500 ? null : ((settled - first) * 1000) / (nowMs - startMs)
-      if (terminal.isScreen && !terminal.json) terminal.redraw(barOf(batch, settled, perSecond))
+      const motion = { perSecond, still: stillness?.look(batch) ?? null }
+      if (terminal.isScreen && !terminal.json)
+        terminal.redraw(progressBar(batch, motion, clock.nowMs(), (terminal.columns ?? 80) - 1))
       else if (nowMs - spokenAtMs >= SPEAK_EVERY_MS) {
         spokenAtMs = nowMs
-        if (terminal.json)
-          terminal.object({
-            event: 'progress',
-            batch: batch.batchId,
-            rows: batch.rows,
-            settled,
-            counts: countsOf(batch),
-          })
-        else terminal.say(lineOf(batch, settled, perSecond))
+        if (terminal.json) terminal.object(toJsonProgress(batch, motion))
+        else terminal.say(progressLine(batch, motion))
       }
     },
     end: () => terminal.redraw(null),
   }
 }
 
-const BAR_WIDTH = 20
-
-function barOf(batch: BatchView, settled: number, perSecond: number | null): string {
-  const filled = batch.rows === 0 ? BAR_WIDTH : Math.floor((settled / batch.rows) * BAR_WIDTH)
-  return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${lineOf(batch, settled, perSecond)}`
-}
-
-function lineOf(batch: BatchView, settled: number, perSecond: number | null): string {
-  const said = (['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'CANCELLED'] as const)
-    .filter((state) => countIn(batch, state) > 0)
-    .map((state) => `${state.toLowerCase().replace('_', ' ')} ${countIn(batch, state)}`)
-  // A speed of before the trouble says nothing of when it will be over.
-  if ((batch.gatewayHealth?.failures ?? 0) > 0)
-    return [`${settled} of ${batch.rows}`, ...said, 'waiting for the gateway'].join(' · ')
-  const left = batch.rows - settled
-  const speed = perSecond === null || perSecond === 0 ? [] : [`${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`]
-  const time = perSecond === null || perSecond === 0 || left === 0 ? [] : [`${durationText(left / perSecond)} left`]
-  return [`${settled} of ${batch.rows}`, ...said, ...speed, ...time].join(' · ')
+function toJsonProgress(batch: BatchView, { still }: Motion): object {
+  return {
+    ...{
+      event: 'progress',
+      batch: batch.batchId,
+      rows: batch.rows,
+      settled: settledIn(batch),
+      counts: countsOf(batch),
+    },
+    ...(still === null ? {} : { waiting: stillText(still) }),
+  }
 }

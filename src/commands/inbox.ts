@@ -34,7 +34,7 @@ import { parseDurationMs } from './durations.ts'
 import { type FileArguments, type FileRequest, parseFileArguments, withFormat } from './file-arguments.ts'
 import { otherwiseFault } from './known-batch.ts'
 import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
-import { awaiting, openInterruption } from './signals.ts'
+import { finishing, openInterruption } from './signals.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -55,9 +55,7 @@ export async function inbox(app: App, dir: string, given: InboxArguments, termin
   const folder = await prepareInboxFolder(app, dir, stableMs)
   for (const path of folder.made) terminal.say(`A new folder was made: ${path}`)
   const ledger = await openLedgerAloud(app, terminal)
-  const interruption = openInterruption(terminal, () =>
-    awaiting(async () => 0, 'the file in hand is brought to its end'),
-  )
+  const interruption = openInterruption(terminal, () => finishing('the file in hand is brought to its end'))
   try {
     const inboxId = await folder.bind(ledger.ledgerId)
     const { signal } = interruption

@@ -9,7 +9,7 @@ import type { PurgePlan } from '../domain/purge.ts'
 import { categoryOfReason } from '../domain/reason-categories.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
-import { awaiting, openInterruption } from './signals.ts'
+import { finishing, openInterruption } from './signals.ts'
 import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -25,9 +25,7 @@ const REST_MS = 10
 export async function purge(app: App, given: PurgeArguments, terminal: Terminal): Promise<number> {
   const request = await toRequest(app, given)
   const ledger = await openLedger(app)
-  const interruption = openInterruption(terminal, () =>
-    awaiting(async () => 0, 'the step in hand is brought to its end'),
-  )
+  const interruption = openInterruption(terminal, () => finishing('the step in hand is brought to its end'))
   try {
     const plan = await ledger.toPurge(request.beforeMs)
     sayLeft(plan, terminal)

@@ -40,7 +40,7 @@ import { drawing, logEnding, viewOf } from './follow.ts'
 import { goOnWith } from './known-batch.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
-import { type AtSignal, awaiting, openInterruption } from './signals.ts'
+import { type AtSignal, answersByMs, awaiting, openInterruption } from './signals.ts'
 import { refuse } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -90,7 +90,7 @@ async function runOn(
   }
   const ledger = await openLedger(app)
   const sends: Sends = { batchId: null, held: null, isNew: false, begun: false }
-  const interruption = openInterruption(terminal, () => atSignal(ledger, sends))
+  const interruption = openInterruption(terminal, () => atSignal(app, ledger, sends))
   const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
   const cards = prepareOwnCards(opened.openCards)
   const signal = AbortSignal.any([interruption.signal, cards.changed])
@@ -243,10 +243,12 @@ interface Sends {
   begun: boolean
 }
 
-function atSignal(ledger: Ledger, { batchId, held }: Sends): AtSignal {
-  if (batchId !== null && held === null) return awaiting(() => sendingIn(ledger))
+function atSignal(app: App, ledger: Ledger, { batchId, held }: Sends): AtSignal {
+  if (batchId !== null && held === null)
+    return awaiting({ count: () => sendingIn(ledger), overByMs: () => answersByMs(app) })
   const goesOn = batchId === null || held === null ? '' : `; ${goingOnText(held, `batch ${batchId}`)}`
-  return { now: `this run stops here${goesOn}`, cost: async () => 'This run had no request open.' }
+  const cost = async () => 'This run had no request open.'
+  return { now: `this run stops here${goesOn}`, waitsFor: async () => null, cost }
 }
 
 function goingOnText({ heldBy }: Held, what: string): string {
@@ -305,7 +307,7 @@ async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null)
     const alone = await step()
     if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(followingText(batchId, sends.held))
     const until = { signal, giveUpAfterMs }
-    const followed = await drawing(app, terminal, (onLook) =>
+    const followed = await drawing(app, terminal, ledger, (onLook) =>
       followBatch(batchId, { ...until, ledger, clock: app.clock, step, isServed, onLook }),
     )
     await own.stopWork()

@@ -1,5 +1,7 @@
 // What a signal means: the first lets open requests end, the second leaves at once and says what that costs.
 
+import type { App } from '../app.ts'
+import { isoOf } from '../domain/batch-status.ts'
 import { plural } from '../present/text.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -16,15 +18,43 @@ export interface Interruption {
 export interface AtSignal {
   /** What happens at the first one. */
   readonly now: string
+  /** What is waited for from then on; null: nothing. */
+  waitsFor(): Promise<string | null>
   /** What leaving at once costs. */
   cost(): Promise<string>
 }
 
 const AWAITED = 'nothing new is sent; open requests are awaited so that none ends in doubt'
 
-/** Of a process that sends. `openRequests` counts what would be left in doubt. */
-export function awaiting(openRequests: () => Promise<number>, now: string = AWAITED): AtSignal {
-  return { now, cost: async () => costText(await openRequests().catch(() => null)) }
+interface OpenRequests {
+  /** What would be left in doubt. */
+  count(): Promise<number>
+  /** When the last of them has its answer, or its deadline has passed. */
+  overByMs(): number
+}
+
+/** Of a process that sends. */
+export function awaiting({ count, overByMs }: OpenRequests): AtSignal {
+  return {
+    now: AWAITED,
+    waitsFor: async () => {
+      const [open, by] = [await count(), isoOf(overByMs())]
+      return open === 0
+        ? null
+        : `${plural(open, 'request is', 'requests are')} open; the last answer is awaited until ${by} at the latest.`
+    },
+    cost: async () => costText(await count().catch(() => null)),
+  }
+}
+
+/** When no request that leaves now can be answered any more. */
+export function answersByMs({ clock, config }: Pick<App, 'clock' | 'config'>): number {
+  return clock.nowMs() + Math.max(0, ...Array.from(config.merchants.values(), ({ timeoutMs }) => timeoutMs))
+}
+
+/** Of a process that sends nothing. `now`: what it brings to its end. */
+export function finishing(now: string): AtSignal {
+  return { now, waitsFor: async () => null, cost: async () => costText(0) }
 }
 
 function costText(open: number | null): string {
@@ -42,7 +72,12 @@ export function openInterruption(terminal: Terminal, at: () => AtSignal): Interr
       return
     }
     terminal.say('') // behind the ^C that the screen shows
-    terminal.say(`${name}: ${at().now}. Again: leave at once.`)
+    const meaning = at()
+    terminal.say(`${name}: ${meaning.now}. A second one leaves at once.`)
+    void meaning.waitsFor().then(
+      (waits) => waits !== null && terminal.say(waits),
+      () => {}, // the record cannot be read now; what matters is said already
+    )
     controller.abort()
   }
   async function leaveNow(): Promise<void> {

@@ -11,6 +11,8 @@ export interface Terminal {
   readonly isScreen: boolean
   /** stderr is a terminal: a person sees what happens, and can end it. */
   readonly isAttended: boolean
+  /** How wide the screen is; null: stderr is none. */
+  readonly columns: number | null
   /** The reader of stdout has gone: nothing that is shown is seen. */
   readerLeft(): boolean
   /** Resolves when the reader of stdout has caught up; a caller that writes much waits for it now and then. */
@@ -39,6 +41,9 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
     json,
     isScreen,
     isAttended: stderr.isTTY === true,
+    get columns() {
+      return stderr.isTTY === true ? (stderr.columns ?? null) : null
+    },
     readerLeft: () => stdout.destroyed,
     drained: () =>
       stdout.destroyed || !stdout.writableNeedDrain

@@ -17,7 +17,7 @@ import { plural } from '../present/text.ts'
 import { countsOf } from '../present/totals.ts'
 import { parseGiveUpAfterMs } from './durations.ts'
 import { logEnding, viewOf } from './follow.ts'
-import { awaiting, openInterruption } from './signals.ts'
+import { answersByMs, awaiting, openInterruption } from './signals.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface WorkerArguments {
@@ -44,7 +44,10 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
   const ledger = await openLedger(app)
   const touched = new Set<BatchId>()
   const interruption = openInterruption(terminal, () =>
-    awaiting(async () => sum(await ledger.batches('open'), 'SENDING')),
+    awaiting({
+      count: async () => sum(await ledger.batches('open'), 'SENDING'),
+      overByMs: () => answersByMs(app),
+    }),
   )
   try {
     const lock = await takeLockToSend(app, ledger, 'worker')

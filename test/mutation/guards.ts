@@ -3040,8 +3040,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a run that follows a worker promises nothing of what that worker sends',
     file: 'src/commands/run.ts',
-    guard: 'if (batchId !== null && held === null) return awaiting',
-    without: 'if (batchId !== null) return awaiting',
+    guard: 'if (batchId !== null && held === null)\n    return awaiting',
+    without: 'if (batchId !== null)\n    return awaiting',
     tests: [LEAVING],
   },
   {

@@ -2,21 +2,15 @@
 
 import { expect, test } from 'vitest'
 import type { BatchView } from '../../src/domain/batch.ts'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { type Following, followBatch } from '../../src/processors/follow-batch.ts'
+import { batchView } from '../fixtures/batches.ts'
 import { ManualClock } from '../fixtures/clock.ts'
 
-const BATCH = '261121-abcde' as BatchId
+const BATCH = batchView().batchId
 const OTHER = '261120-zzzzz' as BatchId
 
-const batchOf = (counts: BatchView['counts']): BatchView => ({
-  ...{ batchId: BATCH, source: 'file', accountId: 1 as AccountId, merchant: 'shop', fileName: 'r.csv' },
-  ...{ fileSha256: null, runKey: null, fingerprint: '', sandbox: false, createdAtMs: 0, createdBy: 'ann@desk' },
-  ...{ purgedAtMs: null, needsFile: false, hold: 'none', holdReason: null, accountStopped: null, accountHeld: null },
-  ...{ accountWaitsUntilMs: null, gatewayHealth: null, rows: 3, counts, totals: [], moneyWarnings: 0 },
-  ...{ duplicateMoneyWarnings: 0, duplicateOf: {}, nextDueAtMs: 0, nextExecuteAtMs: null, blocked: 0, blockedDue: 0 },
-  ...{ lateAnswers: 0, resultsPath: null, resultsStale: false },
-})
+const batchOf = (counts: BatchView['counts']): BatchView => batchView({ counts })
 
 /** Shows one look after another, the last one for ever. */
 function following(looks: readonly BatchView['counts'][], over: Partial<Following> = {}) {
