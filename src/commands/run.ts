@@ -43,6 +43,7 @@ import { openRejects, type Rejects } from './rejects.ts'
 import { type AtSignal, answersByMs, awaiting, openInterruption } from './signals.ts'
 import { refuse } from './submit.ts'
 import type { Terminal } from './terminal.ts'
+import { topReasonsOf } from './top-reasons.ts'
 
 export interface RunArguments extends FileArguments {
   readonly out: string
@@ -113,8 +114,9 @@ async function runOn(
     await noteResults(app, ledger, batchId, written, terminal)
     const { batch, ending } = followed
     await logEnding(app, ledger, batch)
-    terminal.data(...outcomeLines(batch, written))
-    terminal.object({ event: 'result', ...toJsonOutcome(batch, ending, written) })
+    const tops = await topReasonsOf(app, ledger, batch)
+    terminal.data(...outcomeLines(batch, written, tops))
+    terminal.object({ event: 'result', ...toJsonOutcome(batch, ending, written, tops) })
     terminal.say(...endingLines(batch, ending))
     return exitCodeOf(batch, ending)
   } finally {

@@ -8,12 +8,14 @@ import { Fault } from '../domain/fault.ts'
 import type { Holder } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { reasonLines } from '../present/reasons.ts'
 import { whyText } from '../present/standing.ts'
 import { durationText, plural } from '../present/text.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from '../present/totals.ts'
 import { openProgress } from './follow.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
+import { topReasonsOf } from './top-reasons.ts'
 
 export interface StatusArguments {
   readonly watch?: boolean
@@ -58,11 +60,19 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const batch = await findBatch(ledger, id)
   const standing = standingNow(app, batch, await workerNow(app))
   const speed = await speedOf(app, ledger, batch, standing)
-  terminal.object({ ...also, ...(await toJsonAlarm(ledger)), ...toJsonBatch(batch, standing), ...speed })
+  const tops = await topReasonsOf(app, ledger, batch)
+  terminal.object({
+    ...also,
+    ...(await toJsonAlarm(ledger)),
+    ...toJsonBatch(batch, standing),
+    top_reasons: tops,
+    ...speed,
+  })
   const { state, why } = standing
   const reason = whyText(why)
   terminal.title(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`, reason === null ? '' : ` (${reason})`)
   for (const line of describe(batch, standing)) terminal.data(line)
+  terminal.data(...reasonLines(batch, tops))
   if (speed.rows_per_second > 0 && standing.state === 'running') terminal.data(speedText(speed))
   return EXIT.approved
 }

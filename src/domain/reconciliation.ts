@@ -61,3 +61,13 @@ export interface HistoryMove {
   readonly answerText: string | null
   readonly reason: string | null
 }
+
+/** Rows of one batch that were declined, failed or came into doubt for one reason. */
+export interface ReasonTotal {
+  readonly state: 'DECLINED' | 'FAILED' | 'IN_DOUBT'
+  /** null: there is none, or it was purged. */
+  readonly reason: string | null
+  /** What a purged reason counted as. */
+  readonly categoryKept: ReasonCategory | null
+  readonly count: number
+}

@@ -4,23 +4,30 @@ import type { BatchView } from '../domain/batch.ts'
 import { countIn, type Ending, isoOf, isPaused, leftOpenIn } from '../domain/batch-status.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import { exitCodeOf } from './exit-codes.ts'
+import { reasonLines, type TopReason } from './reasons.ts'
 import { leftOpenLines, stuckText } from './standing.ts'
 import { plural } from './text.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from './totals.ts'
 
-export function outcomeLines(batch: BatchView, written: WrittenResults | null): string[] {
-  if (written === null) return totalLines(batch)
+export function outcomeLines(batch: BatchView, written: WrittenResults | null, tops: readonly TopReason[]): string[] {
+  if (written === null) return [...totalLines(batch), ...reasonLines(batch, tops)]
   const files = [`Results: ${written.path}`, `Summary: ${written.summaryPath}`, ...exceptionLines(written.exceptions)]
-  return [...totalLines(batch), ...tieOutLines(written), ...files]
+  return [...totalLines(batch), ...tieOutLines(written), ...reasonLines(batch, tops), ...files]
 }
 
-export function toJsonOutcome(batch: BatchView, ending: Ending, written: WrittenResults | null): object {
+export function toJsonOutcome(
+  batch: BatchView,
+  ending: Ending,
+  written: WrittenResults | null,
+  tops: readonly TopReason[],
+): object {
   return {
     batch: batch.batchId,
     rows: batch.rows,
     counts: countsOf(batch),
     totals: toJsonBatchTotals(batch),
+    top_reasons: tops,
     ending: ending.kind,
     ...(ending.kind === 'stuck' ? { reason: stuckText(ending) } : {}),
     ...(written === null

@@ -56,7 +56,7 @@ function textOf(why: Why): string {
     case 'late-answers':
       return `${plural(why.answers, 'answer')} came after the row had been settled otherwise: see result_warning; when you have looked: tranche resume ${why.batchId} --reason TEXT`
     case 'no-progress':
-      return `no row was settled for ${durationText(why.seconds)}${why.trouble === null ? '' : ` (${why.trouble})`}, so this command stopped waiting (--give-up-after). They stay PENDING; the same command, run again, goes on with them`
+      return `no row was settled for ${durationText(why.seconds)}${why.trouble === null ? '' : ` (${why.trouble})`}, so this command stopped waiting (--give-up-after). What is left stays PENDING; the same command, run again, goes on with it`
     case 'waits-for-batch':
       return `they wait for earlier rows of the same orders in batch ${why.batchId}, which this run does not work off. Finish that one first (tranche worker --until-idle), or cancel it`
   }

@@ -3,6 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
+import { parseReasonCategory } from '../../domain/reason-categories.ts'
+import type { ReasonTotal } from '../../domain/reconciliation.ts'
 import type { AccountView, QueryLedger } from '../../ports/ledger/queries.ts'
 import { viewOf } from './batch-view.ts'
 import type { Committer } from './commit.ts'
@@ -37,6 +39,7 @@ export function createQueries(
     async resultsWritten(batchId, path, { version, lastMove }) {
       await committer.write(() => void written.run(path, version, lastMove, batchId), { kind: 'faulting' })
     },
+    reasons: async (batchId) => reasonsOf(db, batchId),
     history: async (reference) => historyOf(db, reference),
     settledSince: async (batchId, sinceMs) => settledSince(db, batchId, sinceMs),
     waitsFor: async (batchId, nowMs) => waitsFor(db, batchId, nowMs),
@@ -74,6 +77,22 @@ function waitsFor(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchId | 
       ${due} ORDER BY i.due_at LIMIT 1`)
     .get(batchId, nowMs) as { other: string | null } | undefined
   return (found?.other ?? null) as BatchId | null
+}
+
+/** Reasons that name a row differ from row to row; more of them say no more. */
+const REASONS_MOST = 1_000
+
+function reasonsOf(db: DatabaseSync, batchId: BatchId): ReasonTotal[] {
+  const totals = db.prepare(`
+    SELECT i.state, i.reason, i.row_no <= coalesce(b.purged_to, 0) AS isPurged, count(*) AS count
+    FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.batch_id = ? AND i.state IN ('DECLINED', 'FAILED', 'IN_DOUBT')
+    GROUP BY 1, 2, 3 ORDER BY 4 DESC, 2 LIMIT ${REASONS_MOST}`)
+  const found = findRows<Pick<ReasonTotal, 'state' | 'reason' | 'count'> & { isPurged: number }>(totals, batchId)
+  return found.map(({ state, reason, count, isPurged }) => ({
+    ...{ state, count, reason: isPurged === 1 ? null : reason },
+    categoryKept: isPurged === 1 ? parseReasonCategory(reason) : null,
+  }))
 }
 
 /** More moves than that in the time a speed is taken over are not made. */

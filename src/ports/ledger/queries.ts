@@ -3,7 +3,7 @@
 import type { BatchView } from '../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Pages } from '../../domain/pages.ts'
-import type { Edition, HistoryMove, ReconciliationRow } from '../../domain/reconciliation.ts'
+import type { Edition, HistoryMove, ReasonTotal, ReconciliationRow } from '../../domain/reconciliation.ts'
 import type { Heartbeat } from '../../domain/worker.ts'
 
 /** One read transaction over a batch. Rows and totals are of the same moment. Close it. */
@@ -39,6 +39,8 @@ export interface QueryLedger {
   batch(idOrPrefix: string): Promise<BatchView | null>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
   resultsWritten(batchId: BatchId, path: string, edition: Edition): Promise<void>
+  /** The commonest reasons for which rows of the batch were declined, failed or came into doubt; of many, not all. */
+  reasons(batchId: BatchId): Promise<readonly ReasonTotal[]>
   history(reference: string): Promise<readonly HistoryMove[]>
   /** Rows of the batch that came to an end, or into doubt, at that moment or later; of the latest moves only. */
   settledSince(batchId: BatchId, sinceMs: number): Promise<number>

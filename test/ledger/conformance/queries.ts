@@ -263,6 +263,25 @@ export function describeQueries(): void {
     expect(await ledger.settledSince(other, NOW + 31)).toBe(0)
   })
 
+  test('reasons counts why rows of a batch were declined, failed or are in doubt, the commonest first', async () => {
+    const batchId = await submit(
+      ledger,
+      accountId,
+      ['A', 'B', 'C', 'D', 'E', 'F'].map((reference) => refund(reference)),
+    )
+    const other = await submit(ledger, accountId, [refund('G')])
+    for (const reference of ['A', 'B']) await work(ledger, batchId, reference, 'DECLINED', { reason: 'no funds' })
+    await work(ledger, batchId, 'C', 'FAILED', { reason: 'bad amount' })
+    await work(ledger, batchId, 'D', 'IN_DOUBT', { reason: 'no answer' })
+    await work(ledger, batchId, 'E', 'APPROVED', { reason: 'approved' })
+    await work(ledger, other, 'G', 'DECLINED', { reason: 'no funds' })
+    const of = (state: string, reason: string, count: number) => ({ state, reason, count, categoryKept: null })
+    const reasons = await ledger.reasons(batchId)
+    expect(reasons[0]).toEqual(of('DECLINED', 'no funds', 2))
+    expect(reasons.slice(1)).toHaveLength(2)
+    expect(reasons).toEqual(expect.arrayContaining([of('FAILED', 'bad amount', 1), of('IN_DOUBT', 'no answer', 1)]))
+  })
+
   describe('openReading: a reading', () => {
     test('is of one moment, whatever is settled meanwhile', async () => {
       const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])

@@ -1,0 +1,74 @@
+// Why rows were declined, failed or came into doubt: the commonest reasons, with counts and categories.
+
+import type { BatchView } from '../domain/batch.ts'
+import { countIn } from '../domain/batch-status.ts'
+import { categoryOfReason, type ReasonCategory, type ReasonRule } from '../domain/reason-categories.ts'
+import type { ReasonTotal } from '../domain/reconciliation.ts'
+
+/** Rows whose reasons differ in numbers alone are of one reason. */
+export interface TopReason {
+  readonly status: ReasonTotal['state']
+  readonly reason: string
+  /** null: the gateway has not answered, so nobody knows of one. */
+  readonly category: ReasonCategory | null
+  readonly count: number
+}
+
+const STATUSES = [
+  ['DECLINED', 'declined'],
+  ['FAILED', 'failed'],
+  ['IN_DOUBT', 'in doubt'],
+] as const
+
+const SHOWN = 3
+const REASON_CHARS = 120
+
+/** `rules`: the merchant's own categories. The commonest of each status first. */
+export function topReasons(totals: readonly ReasonTotal[], rules: readonly ReasonRule[]): TopReason[] {
+  const found = new Map<string, TopReason>()
+  for (const total of totals) {
+    const reason = withoutNumbers(total)
+    const key = `${total.state} ${reason}`
+    const before = found.get(key)
+    const category = before === undefined ? categoryOf(total, rules) : before.category
+    found.set(key, { status: total.state, reason, category, count: (before?.count ?? 0) + total.count })
+  }
+  return STATUSES.flatMap(([status]) =>
+    [...found.values()].filter((top) => top.status === status).sort((a, b) => b.count - a.count),
+  )
+}
+
+function categoryOf({ state, reason, categoryKept }: ReasonTotal, rules: readonly ReasonRule[]): ReasonCategory | null {
+  return state === 'IN_DOUBT' ? null : (categoryKept ?? categoryOfReason(reason ?? '', rules))
+}
+
+/** Ids, moments and amounts are of one row; codes of three digits say why. What is true of every doubt is not said of each. */
+function withoutNumbers({ reason, categoryKept }: ReasonTotal): string {
+  if (categoryKept !== null) return 'text purged'
+  const text = (reason ?? '')
+    .replace(/; it may have been executed.*$/, '')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
+    .replace(/\d{4,}/g, '…')
+    .trim()
+  if (text === '') return 'no reason given'
+  return text.length > REASON_CHARS ? `${text.slice(0, REASON_CHARS - 1)}…` : text
+}
+
+/** A line for each status that has any. */
+export function reasonLines(batch: Pick<BatchView, 'counts'>, tops: readonly TopReason[]): string[] {
+  return STATUSES.flatMap(([status, word]) => {
+    const own = tops.filter((top) => top.status === status)
+    if (own.length === 0) return []
+    const total = countIn(batch, status)
+    const shown = own
+      .slice(0, SHOWN)
+      .map(({ count, reason, category }) => `${count === total ? '' : `${count} × `}${reason}${inBrackets(category)}`)
+    const rest = total - own.slice(0, SHOWN).reduce((sum, { count }) => sum + count, 0)
+    const others = rest > 0 ? [`${rest} for other reasons`] : []
+    return [`${total} ${word}: ${[...shown, ...others].join('; ')}.`]
+  })
+}
+
+function inBrackets(category: ReasonCategory | null): string {
+  return category === null || category === 'other' ? '' : ` (${category})`
+}
