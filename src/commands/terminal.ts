@@ -3,6 +3,7 @@
 import { styleText } from 'node:util'
 import { visible, visibleJson } from '../domain/visible.ts'
 import type { Log } from '../ports/log.ts'
+import { inColour, type Screen, toScreen } from '../present/screen.ts'
 
 /** Whatever is in a line, one line is shown, and nothing of it is obeyed but the colours that are added here. */
 export interface Terminal {
@@ -13,6 +14,8 @@ export interface Terminal {
   readonly isAttended: boolean
   /** How wide the screen is; null: stderr is none. */
   readonly columns: number | null
+  /** The time of day where the person is; null: stdout is no screen, or its zone is UTC, and UTC is told alone. */
+  readonly localTime: ((atMs: number) => string) | null
   /** The reader of stdout has gone: nothing that is shown is seen. */
   readerLeft(): boolean
   /** Resolves when the reader of stdout has caught up; a caller that writes much waits for it now and then. */
@@ -30,20 +33,24 @@ export interface Terminal {
 }
 
 export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
-  const isScreen = stderr.isTTY === true && process.env.TERM !== 'dumb'
+  const isScreen = isScreenLike(stderr)
   let drawn = 0
   function clear(): void {
     if (drawn > 1) stderr.write(`\u001b[${drawn - 1}A`)
     if (drawn > 0) stderr.write(drawn > 1 ? '\r\u001b[J' : '\r\u001b[K')
     drawn = 0
   }
+  function write(stream: NodeJS.WriteStream, line: string): void {
+    for (const shown of toScreen(visible(line), screenOf(stream, json))) stream.write(`${shown}\n`)
+  }
   return {
     json,
     isScreen,
     isAttended: stderr.isTTY === true,
     get columns() {
-      return stderr.isTTY === true ? (stderr.columns ?? null) : null
+      return screenOf(stderr, false).columns
     },
+    localTime: screenOf(stdout, json).localTime,
     readerLeft: () => stdout.destroyed,
     drained: () =>
       stdout.destroyed || !stdout.writableNeedDrain
@@ -57,26 +64,35 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
           }),
     data(...lines) {
       clear()
-      if (!json) for (const line of lines) stdout.write(`${visible(line)}\n`)
+      if (!json) for (const line of lines) write(stdout, line)
     },
     object(value) {
       if (json) stdout.write(`${visibleJson(JSON.stringify(value))}\n`)
     },
     say(...lines) {
       clear()
-      for (const line of lines) stderr.write(`${visible(line)}\n`)
+      for (const line of lines) write(stderr, line)
     },
     title(beginning, rest = '') {
       clear()
-      if (!json) stdout.write(`${styleText('bold', visible(beginning), { stream: stdout })}${visible(rest)}\n`)
+      if (json) return
+      const [first = '', ...others] = toScreen(visible(beginning) + visible(rest), {
+        ...screenOf(stdout, json),
+        coloured: false,
+      })
+      const bold = visible(beginning).slice(0, first.length)
+      const shown = styleText('bold', bold, { stream: stdout }) + first.slice(bold.length)
+      for (const line of [shown, ...others]) stdout.write(`${line}\n`)
     },
     redraw(lines) {
       if (!isScreen) return
       clear()
       if (lines === null) return
-      const width = Math.max(20, (stderr.columns ?? 80) - 1)
+      const { columns, coloured } = screenOf(stderr, json)
+      const width = Math.max(20, (columns ?? 80) - 1)
       const all = typeof lines === 'string' ? [lines] : lines.slice(0, Math.max(1, (stderr.rows ?? 24) - 1))
-      stderr.write(all.map((line) => visible(line).slice(0, width)).join('\n'))
+      const shown = all.map((line) => visible(line).slice(0, width)).map((line) => (coloured ? inColour(line) : line))
+      stderr.write(shown.join('\n'))
       drawn = all.length
     },
   }
@@ -88,4 +104,29 @@ export function loggingTerminal(terminal: Terminal, log: Pick<Log, 'info'>): Ter
     for (const line of lines) if (line !== '') log.info({}, line)
   }
   return Object.assign(Object.create(terminal) as Terminal, { say })
+}
+
+function isScreenLike(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && process.env.TERM !== 'dumb'
+}
+
+/** Asked at each line: a window changes its size. */
+function screenOf(stream: NodeJS.WriteStream, json: boolean): Screen {
+  if (stream.isTTY !== true || json) return { columns: null, coloured: false, localTime: null }
+  return {
+    columns: stream.columns ?? null,
+    coloured: isScreenLike(stream) && (process.env.NO_COLOR ?? '') === '',
+    localTime: isInUtc() ? null : localTime,
+  }
+}
+
+function isInUtc(): boolean {
+  return new Date().getTimezoneOffset() === 0
+}
+
+/** With its day where that is another one than in UTC. */
+function localTime(atMs: number): string {
+  const at = new Date(atMs)
+  const [day, time] = new Date(atMs - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19).split('T')
+  return at.toISOString().startsWith(day as string) ? (time as string) : `${day} ${time}`
 }

@@ -3,7 +3,7 @@
 import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createTerminal, type Terminal } from '../../src/commands/terminal.ts'
 import { toTable } from '../../src/present/text.ts'
 
@@ -76,4 +76,43 @@ test('columns of a table line up though a name is shown longer than it is', () =
     ['c', 'y'],
   ])
   expect(first.indexOf('x')).toBe(second.indexOf('y'))
+})
+
+describe('on a terminal', () => {
+  const long = 'Only if every one of them is meant, add --allow-lookalikes 390: 2 rows are IN DOUBT.'
+  const RED = '\u001b[31m'
+
+  function shown(as: { readonly isTTY: boolean; readonly json?: boolean }, env: Record<string, string>): string {
+    const stderr = Object.assign(new PassThrough(), { isTTY: as.isTTY, columns: 60 })
+    const before = { NO_COLOR: process.env.NO_COLOR, TERM: process.env.TERM }
+    delete process.env.NO_COLOR
+    Object.assign(process.env, { TERM: 'xterm' }, env)
+    try {
+      const stdout = new PassThrough() as unknown as WriteStream
+      createTerminal(as.json ?? false, stdout, stderr as unknown as WriteStream).say(long)
+    } finally {
+      for (const [name, value] of Object.entries(before))
+        if (value === undefined) delete process.env[name]
+        else process.env[name] = value
+    }
+    return String(stderr.read())
+  }
+
+  test('a message is wrapped at words to its columns, and doubts are red', () => {
+    const text = shown({ isTTY: true }, {})
+    expect(text.split('\n')).toHaveLength(3)
+    expect(text).toContain('--allow-lookalikes')
+    expect(text).toContain(`${RED}IN DOUBT`)
+  })
+
+  test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('%j takes the colours away, and nothing else', (env) => {
+    const text = shown({ isTTY: true }, env)
+    expect(text.split('\n')).toHaveLength(3)
+    expect(text).not.toContain('\u001b')
+  })
+
+  test('a pipe and a program get one line, without colour', () => {
+    expect(shown({ isTTY: false }, {})).toBe(`${long}\n`)
+    expect(shown({ isTTY: true, json: true }, {})).toBe(`${long}\n`)
+  })
 })
