@@ -10,6 +10,7 @@ import { cardText } from '../domain/card.ts'
 import type { DoubtRow } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { doubtLines } from '../present/doubts.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { amountText, plural } from '../present/text.ts'
@@ -30,7 +31,10 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
     if (given.out !== undefined) {
       await writeWorklist(given.out, doubts, terminal)
       await noteExport(app, ledger, { kind: 'worklist', file: given.out, rows: doubts.length }, terminal)
-    } else for (const [i, doubt] of doubts.entries()) show(doubt, found[i] as DoubtRow, app, terminal)
+    } else {
+      const shown = found.map((row) => ({ row, restUntilMs: restUntilMsOf(row, app) }))
+      terminal.data(...doubtLines(shown, app.clock.nowMs(), terminal.localTime))
+    }
     const left = await leftOpenNow(app, ledger)
     if (doubts.length > 0)
       terminal.say(
@@ -80,32 +84,12 @@ function toRecord(doubt: DoubtRow): DoubtRecord {
 }
 
 /** From when on it may be called not executed, and how many rows wait for it. */
-function timesOf({ leftByMs, restMs, holdsUp }: DoubtRow, app: App): { rest_until: string; holds_up: number } {
-  return { rest_until: isoOf(leftByMs + Math.max(restMs, app.config.doubtRestMs)), holds_up: holdsUp }
+function timesOf(row: DoubtRow, app: App): { rest_until: string; holds_up: number } {
+  return { rest_until: isoOf(restUntilMsOf(row, app)), holds_up: row.holdsUp }
 }
 
-function show(doubt: DoubtRecord, row: DoubtRow, app: App, terminal: Terminal): void {
-  const target = [
-    doubt.order_id === '' ? null : `order ${doubt.order_id}`,
-    doubt.vault_id === '' ? null : `vault ${doubt.vault_id}`,
-    doubt.card === '' ? null : `card ${doubt.card}${doubt.holder === '' ? '' : ` of ${doubt.holder}`}`,
-    doubt.xtl_order_id === '' ? null : `xtl_order_id ${doubt.xtl_order_id}`,
-  ].filter((part) => part !== null)
-  const sent = doubt.sent_at === '' ? 'sent at an unknown time' : `sent ${doubt.sent_at}`
-  terminal.data(`${doubt.reference}  ${doubt.operation} ${doubt.amount} ${doubt.currency}`.trimEnd())
-  terminal.data(
-    `  ${target.join(', ')}; ${sent}; merchant ${doubt.merchant}; row ${doubt.row} of batch ${doubt.batch}, attempt ${doubt.attempt}`,
-  )
-  terminal.data(`  ${doubt.reason}`)
-  const { rest_until: restUntil, holds_up: holdsUp } = timesOf(row, app)
-  const rests = Date.parse(restUntil) > app.clock.nowMs()
-  const notes = [
-    rests
-      ? `it may still be executed: call it ${row.attempt > 1 ? 'declined, ' : ''}not-executed or send-again from ${restUntil} on`
-      : null,
-    holdsUp > 0 ? `${plural(holdsUp, 'row')} of the same order ${holdsUp === 1 ? 'waits' : 'wait'} for it` : null,
-  ].filter((note) => note !== null)
-  if (notes.length > 0) terminal.data(`  ${notes.join('; ')}`)
+function restUntilMsOf({ leftByMs, restMs }: DoubtRow, app: App): number {
+  return leftByMs + Math.max(restMs, app.config.doubtRestMs)
 }
 
 async function writeWorklist(path: string, doubts: readonly DoubtRecord[], terminal: Terminal): Promise<void> {

@@ -27,7 +27,7 @@ const REASON_CHARS = 120
 export function topReasons(totals: readonly ReasonTotal[], rules: readonly ReasonRule[]): TopReason[] {
   const found = new Map<string, TopReason>()
   for (const total of totals) {
-    const reason = withoutNumbers(total)
+    const reason = total.categoryKept === null ? withoutNumbers(total.reason ?? '') : 'text purged'
     const key = `${total.state} ${reason}`
     const before = found.get(key)
     const category = before === undefined ? categoryOf(total, rules) : before.category
@@ -43,9 +43,8 @@ function categoryOf({ state, reason, categoryKept }: ReasonTotal, rules: readonl
 }
 
 /** Ids, moments and amounts are of one row; codes of three digits say why. What is true of every doubt is not said of each. */
-function withoutNumbers({ reason, categoryKept }: ReasonTotal): string {
-  if (categoryKept !== null) return 'text purged'
-  const text = (reason ?? '')
+export function withoutNumbers(reason: string): string {
+  const text = reason
     .replace(/; it may have been executed.*$/, '')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
     .replace(/\d{4,}/g, '…')
