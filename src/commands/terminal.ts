@@ -76,11 +76,10 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
     title(beginning, rest = '') {
       clear()
       if (json) return
-      const [first = '', ...others] = toScreen(visible(beginning) + visible(rest), {
-        ...screenOf(stdout, json),
-        coloured: false,
-      })
-      const bold = visible(beginning).slice(0, first.length)
+      const title = visible(beginning)
+      const plain = { ...screenOf(stdout, json), coloured: false }
+      const [first = '', ...others] = toScreen(title + visible(rest), plain)
+      const bold = title.slice(0, first.length)
       const shown = styleText('bold', bold, { stream: stdout }) + first.slice(bold.length)
       for (const line of [shown, ...others]) stdout.write(`${line}\n`)
     },
