@@ -7,7 +7,7 @@ import type { Act, ActAlone } from './cli/act.ts'
 import { addBatchCommands } from './cli/batch-commands.ts'
 import { addDoubtCommands } from './cli/doubt-commands.ts'
 import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-commands.ts'
-import { PROGRAM_HELP } from './cli/help.ts'
+import { fitHelp, PROGRAM_HELP } from './cli/help.ts'
 import { AS_HELP, JSON_HELP } from './cli/options.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
 import { assertFitTexts, nameIn } from './commands/option-texts.ts'
@@ -106,6 +106,11 @@ function writeErr(text: string): void {
   process.stderr.write(maskCardData(text).split('\n').map(visible).join('\n'))
 }
 
+/** Help, and nothing else. */
+function writeOut(text: string): void {
+  process.stdout.write(fitHelp(text, process.stdout.isTTY ? process.stdout.columns : 80))
+}
+
 function toProgram(): Command {
   const program = new Command('tranche')
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
@@ -127,7 +132,7 @@ function toProgram(): Command {
   addDoubtCommands(program, act)
   addServiceCommands(program, act, actAlone)
   for (const command of [program, ...allOf(program)]) {
-    command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput({ writeErr })
+    command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput({ writeErr, writeOut })
     if (command.commands.length === 0) addCommonOptions(program, command)
   }
   return program
