@@ -24,6 +24,8 @@ export interface FileOptions {
   readonly nowMs: number
   readonly currency: Currency | undefined
   readonly decimal: '.' | ',' | undefined
+  /** Every amount carries a minus, which is taken off. */
+  readonly sign?: 'minus' | undefined
   readonly runKey: string | undefined
   /** IANA name: where moments without an offset are read. */
   readonly timeZone?: string | undefined
@@ -86,6 +88,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     nowMs: options.nowMs,
     currency: options.currency ?? merchant.currency ?? undefined,
     decimal: options.decimal ?? merchant.decimal ?? undefined,
+    sign: options.sign,
     runKey: options.runKey,
     sheet: options.sheet,
     notCards: options.notCards,

@@ -20,6 +20,12 @@ export function withFileOptions(command: Command): Command {
     .addOption(
       new Option('--decimal <sign>', 'decimal sign of the amounts, where the file leaves it open').choices(['.', ',']),
     )
+    .addOption(
+      new Option(
+        '--sign <sign>',
+        'every amount has a minus or brackets, as in exports of refunds: take it off',
+      ).choices(['minus']),
+    )
     .option(
       '--expect-total <CUR=AMOUNT>',
       'refuse the file unless it adds up to this; once for each currency in it',

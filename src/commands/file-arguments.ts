@@ -21,6 +21,7 @@ export interface FileArguments {
   readonly vault?: string
   readonly currency?: string
   readonly decimal?: string
+  readonly sign?: string
   readonly timezone?: string
   readonly map?: readonly string[]
   readonly notACard?: readonly string[]
@@ -97,6 +98,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
     decimal: parseOption<'.' | ','>(given.decimal, '--decimal', '. or ,', (text) =>
       text === '.' || text === ',' ? text : undefined,
     ),
+    sign: parseOption<'minus'>(given.sign, '--sign', 'minus', (text) => (text === 'minus' ? text : undefined)),
     runKey: given.runKey,
     timeZone: given.timezone,
     map: (given.map ?? []).map(parseMapping),

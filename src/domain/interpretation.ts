@@ -10,6 +10,8 @@ export interface Interpretation {
   readonly operation?: Operation | undefined
   readonly currency?: Currency | undefined
   readonly decimal?: '.' | ',' | undefined
+  /** Every amount carries a minus, which is taken off. */
+  readonly sign?: 'minus' | undefined
   readonly sheet?: string | undefined
   /** IANA name. */
   readonly timeZone?: string | undefined
@@ -22,11 +24,12 @@ export interface Interpretation {
 export type Fingerprint = string
 
 export function fingerprintOf({ map = [], retry = [], ...said }: Interpretation): Fingerprint {
-  const { operation, currency, decimal, sheet, timeZone } = said
+  const { operation, currency, decimal, sign, sheet, timeZone } = said
   const canonical = {
     operation,
     currency,
     decimal,
+    sign,
     sheet,
     timeZone,
     map: map.length === 0 ? undefined : map.map(({ column, field }) => `${column}=${field}`).toSorted(),

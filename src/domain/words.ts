@@ -33,6 +33,7 @@ export type SettingName =
   | 'retry'
   | 'run-key'
   | 'sheet'
+  | 'sign'
   | 'timezone'
 
 /** A use case to call. */

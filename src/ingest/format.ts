@@ -22,6 +22,8 @@ export interface Format {
   readonly operation?: string | undefined
   readonly currency?: string | undefined
   readonly decimal?: string | undefined
+  /** `minus`: every amount carries one. */
+  readonly sign?: string | undefined
   readonly timezone?: string | undefined
   /** `COLUMN=FIELD` each. */
   readonly map?: readonly string[] | undefined
@@ -116,13 +118,16 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
       operation: said((text) => parseOperation(text) !== undefined, `one of ${TRANSACTION_TYPES.join(', ')}`),
       currency: said((text) => parseCurrency(text) !== undefined, 'an ISO 4217 code such as EUR'),
       decimal: said((text) => text === '.' || text === ',', '"." or ","'),
+      sign: said((text) => text === 'minus', 'minus'),
       timezone: said(isTimeZone, 'an IANA time zone such as Europe/Berlin'),
       map: z.record(z.string(), z.string().nullable(), 'write lines of COLUMN: FIELD').optional(),
       not_a_card: z.array(z.string(), 'write a list of columns').optional(),
     },
     {
       error: (issue) =>
-        issue.code === 'invalid_type' ? 'write operation, currency, decimal, timezone, map or not_a_card' : undefined,
+        issue.code === 'invalid_type'
+          ? 'write operation, currency, decimal, sign, timezone, map or not_a_card'
+          : undefined,
     },
   )
   const read = schema.safeParse(content)

@@ -12,6 +12,7 @@ import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weig
 import { findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
 import { readRecords } from './csv/records.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
+import type { Minuses } from './fields/minus.ts'
 import { parseRunKey } from './fields/reference.ts'
 import type { Header } from './header.ts'
 import { knownWith, type ReadingOptions, type RecordsFound, surveyRecords } from './inspect-records.ts'
@@ -40,6 +41,7 @@ interface Surveyed {
   readonly header: Header
   /** null: no amount of the file shows one. */
   readonly decimal: DecimalSign | null
+  readonly minuses: Minuses
   readonly rows: number
   readonly cards: CardsJudged
   /** The file is results of this program: references come from there, and it may send nothing by itself. */
@@ -89,13 +91,24 @@ export function runKeyOf(options: ReadingOptions): string | null {
 }
 
 function toSurvey<Place>(
-  { header, decimal, rows, cards, warnings }: RecordsFound,
+  { header, decimal, minuses, rows, cards, warnings }: RecordsFound,
   sha256: string,
   place: Place,
   more: readonly string[],
 ): Surveyed & Place {
   const fedBack = header.results !== null
-  return { kind: 'survey', ...place, sha256, header, decimal, rows, cards, fedBack, warnings: [...warnings, ...more] }
+  return {
+    kind: 'survey',
+    ...place,
+    sha256,
+    header,
+    decimal,
+    minuses,
+    rows,
+    cards,
+    fedBack,
+    warnings: [...warnings, ...more],
+  }
 }
 
 // ───────────────────────────────────────────────────────────── Workbooks

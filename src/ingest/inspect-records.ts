@@ -15,6 +15,7 @@ import type { CsvRecord } from './csv/records.ts'
 import { mayMark } from './fields/currency-mark.ts'
 import { DecimalEvidence, type DecimalSign } from './fields/decimal-sign.ts'
 import { DirectionEvidence } from './fields/direction.ts'
+import { type Minuses, withoutMinus } from './fields/minus.ts'
 import { SideEvidence } from './fields/sides.ts'
 import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
@@ -31,6 +32,8 @@ export interface ReadingOptions {
   /** For rows that name none. */
   readonly currency?: Currency | undefined
   readonly decimal?: DecimalSign | undefined
+  /** Every amount carries a minus, which is taken off. */
+  readonly sign?: 'minus' | undefined
   readonly runKey?: string | undefined
   /** What the columns are, where their names do not say it. */
   readonly map?: readonly MappedColumn[] | undefined
@@ -50,6 +53,7 @@ export interface RecordsFound {
   readonly header: Header
   /** null: no amount of the file shows one. */
   readonly decimal: DecimalSign | null
+  readonly minuses: Minuses
   readonly rows: number
   readonly cards: CardsJudged
   readonly warnings: readonly string[]
@@ -105,9 +109,9 @@ export async function surveyRecords(
   const found = evidence.judge()
   if ('kind' in found) return found
   const { header } = evidence
-  const { decimal, cards, leaning } = found
+  const { decimal, minuses, cards, leaning } = found
   const odd: Text[] = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(cards.passed)]
-  return { header, decimal, rows, cards, warnings: odd.map((warning) => spell(warning, options.spelling)) }
+  return { header, decimal, minuses, rows, cards, warnings: odd.map((warning) => spell(warning, options.spelling)) }
 }
 
 /** What no row says alone: which columns hold cards, how amounts are written, which way the money goes. */
@@ -136,10 +140,14 @@ class RowEvidence {
     this.#sides.see(read.cells, read.line)
     this.#directions.see(amount, read.line, otherMarks(this.header, read, this.#options))
     // A number of a workbook has no decimal sign that was written.
-    if ((read.kinds?.[place] ?? 'text') === 'text') this.#amounts.see(amount, read.line)
+    if ((read.kinds?.[place] ?? 'text') === 'text') this.#amounts.see(this.#unsigned(amount), read.line)
   }
 
-  judge(): StructuralFault | (Pick<RecordsFound, 'decimal' | 'cards'> & { readonly leaning: Text | null }) {
+  #unsigned(amount: string): string {
+    return this.#options.sign === undefined ? amount : (withoutMinus(amount) ?? amount)
+  }
+
+  judge(): StructuralFault | (Pick<RecordsFound, 'decimal' | 'minuses' | 'cards'> & { readonly leaning: Text | null }) {
     const named = this.#doubtful.decide()
     if (named !== null) return named
     const judged = this.#cards.judge()
@@ -149,7 +157,8 @@ class RowEvidence {
     const decimal = this.#amounts.decide(this.#options.decimal)
     if (decimal !== null && typeof decimal === 'object') return decimal
     const leaning = this.#options.decimal === undefined ? this.#amounts.leaning(decimal) : null
-    return { decimal, leaning, cards: judged }
+    const minuses = { isSaid: this.#options.sign === 'minus', all: this.#directions.minuses }
+    return { decimal, minuses, leaning, cards: judged }
   }
 }
 

@@ -21,6 +21,7 @@ import type { Field } from './field-names.ts'
 import { parseMoney, parsePlainDecimal } from './fields/amount.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
 import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
+import { type Minuses, readMinus } from './fields/minus.ts'
 import { toXtlOrderId } from './fields/xtl-order-id.ts'
 import { AS_TEXT, type CellOf, type FieldFault, RowReading, type StoredOf } from './row-reading.ts'
 import { kindProblem, marksProblem } from './workbook/cell.ts'
@@ -30,6 +31,7 @@ export interface Reading {
   readonly operation: Operation | null
   readonly currency: Currency | null
   readonly decimal: DecimalSign | null
+  readonly minuses: Minuses
   readonly accountKey: string
   /** Where moments without an offset are read; null: they are faults. */
   readonly timeZone: string | null
@@ -142,7 +144,7 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   // A number cell is written by this program, with a point; what people wrote follows the sign of their file.
   const { kind, marks } = row.stored('amount')
   const sign = kind === 'number' ? '.' : reading.decimal
-  const plain = row.take('amount', (text) => parsePlainDecimal(text, sign))
+  const plain = row.take('amount', (text) => parsePlainDecimal(readMinus(text, reading.minuses), sign))
   if (row.text('amount') === '') return null
   if (currency === null && !currencyGiven) {
     row.fault('request_currency', {

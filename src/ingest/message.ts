@@ -10,6 +10,7 @@ import { isProblem, spelled } from '../domain/problem.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
 import { isCardColumn } from './columns.ts'
 import type { Field } from './field-names.ts'
+import { NO_MINUSES } from './fields/minus.ts'
 import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './fields/reference.ts'
 import { instruct } from './instruction.ts'
 import { LIMITS } from './limits.ts'
@@ -82,6 +83,7 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
     operation: null,
     currency: null,
     decimal: '.',
+    minuses: NO_MINUSES,
     accountKey: accountKey ?? '',
     timeZone: null,
     card: null,

@@ -51,7 +51,7 @@ export async function* readRows(
 }
 
 function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord, rowNo: number) => DraftRow {
-  const { header, sha256, sheet, decimal } = survey
+  const { header, sha256, sheet, decimal, minuses } = survey
   const derivedOf = derivedReferences(sha256, sheet)
   const runKey = runKeyOf(options)
   const isDamaged = damageIn(header)
@@ -59,6 +59,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     operation: options.operation ?? null,
     currency: options.currency ?? null,
     decimal,
+    minuses,
     accountKey: options.accountKey,
     timeZone: options.timeZone ?? null,
     card: cardColumnsOf(header, options),

@@ -14,6 +14,7 @@ interface Given {
   readonly vault?: Text
   readonly currency?: Text
   readonly decimal?: Text
+  readonly sign?: Text
   readonly timezone?: Text
   readonly map?: Texts
   readonly notACard?: Texts
@@ -37,6 +38,7 @@ export function readingWords(given: Given): string[] {
     ['--vault', given.vault],
     ['--currency', given.currency],
     ['--decimal', given.decimal],
+    ['--sign', given.sign],
     ['--timezone', given.timezone],
     ...(given.map ?? []).map((said): [string, string] => ['--map', said]),
     ...(given.notACard ?? []).map((said): [string, string] => ['--not-a-card', said]),

@@ -80,6 +80,18 @@ describe('the fingerprint of an interpretation', () => {
     )
   })
 
+  test('is another where every amount is said to have a minus, and is read back', () => {
+    fc.assert(
+      fc.property(interpretations, (said) => {
+        const signed = fingerprintOf({ ...said, sign: 'minus' })
+        expect(isSameFingerprint(fingerprintOf(said), signed)).toBe(false)
+        expect(isSameFingerprint(asOptions(said), signed)).toBe(false)
+        expect(parseFingerprint(signed)?.sign).toBe('minus')
+        expect(isSameFingerprint(signed, signed)).toBe(true)
+      }),
+    )
+  })
+
   test('of nothing said is empty', () => {
     expect(fingerprintOf({ map: [], retry: [] })).toBe('')
     expect(isSameFingerprint('', '')).toBe(true)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
 import { AMBIGUOUS } from '../../src/ingest/fields/decimal-sign.ts'
+import { NO_MINUSES } from '../../src/ingest/fields/minus.ts'
 import { instruct, type Reading } from '../../src/ingest/instruction.ts'
 import type { FieldFault } from '../../src/ingest/row-reading.ts'
 
@@ -8,6 +9,7 @@ const READING: Reading = {
   operation: null,
   currency: null,
   decimal: '.',
+  minuses: NO_MINUSES,
   accountKey: 'account',
   timeZone: null,
   card: null,

@@ -73,6 +73,7 @@ const IDENTIFIER = 'test/ingest/fields/identifier.test.ts'
 const ODD_REFERENCES = 'test/ledger/sqlite/odd-references.integration.test.ts'
 const MONEY = 'test/domain/money.test.ts'
 const INSTRUCTION = 'test/domain/instruction.test.ts'
+const MINUS = 'test/ingest/fields/minus.integration.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
@@ -3234,6 +3235,27 @@ export const GUARDS: readonly Guard[] = [
     guard: 'DASH.test(before) || ',
     without: '',
     tests: ['test/ingest/fields/direction.integration.test.ts'],
+  },
+  {
+    name: 'reading: a minus is taken off only where a person said that every amount has one',
+    file: 'src/ingest/fields/minus.ts',
+    guard: 'if (!isSaid) return',
+    without: 'if (!isSaid && without === null) return',
+    tests: [MINUS],
+  },
+  {
+    name: 'reading: where every amount is said to have a minus, one without goes the other way',
+    file: 'src/ingest/fields/minus.ts',
+    guard: 'return /[1-9]/.test(text) ? NO_MINUS : text',
+    without: 'return text',
+    tests: [MINUS],
+  },
+  {
+    name: 'interpretation: the same bytes read without their minuses are another batch',
+    file: 'src/domain/interpretation.ts',
+    guard: '    sign,\n    sheet,',
+    without: '    sheet,',
+    tests: ['test/domain/interpretation.test.ts'],
   },
   {
     name: 'reading: a word beside an amount may say which way it goes',

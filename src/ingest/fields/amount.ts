@@ -7,7 +7,8 @@ import { AMBIGUOUS, type DecimalSign, readUnder, signShownBy } from './decimal-s
 import { unseenProblem } from './identifier.ts'
 
 /** A cell, trimmed and not empty, as a plain decimal (`1234.56`). Without a sign only whole numbers can be read. */
-export function parsePlainDecimal(text: string, sign: DecimalSign | null): string | Problem<Text> {
+export function parsePlainDecimal(text: string | Problem<Text>, sign: DecimalSign | null): string | Problem<Text> {
+  if (isProblem(text)) return text
   const odd = oddityOf(text)
   if (odd !== null) return odd
   if (sign === null) {

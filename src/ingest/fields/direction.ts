@@ -3,6 +3,7 @@
 import { parseCurrency } from '../../domain/money.ts'
 import { refuse, type StructuralFault } from '../../domain/problem.ts'
 import { signShownBy } from './decimal-sign.ts'
+import { withoutMinus } from './minus.ts'
 
 /** Lines of either kind that are named; the rest is counted. */
 const LINES_NAMED = 5
@@ -14,12 +15,21 @@ const LINES_NAMED = 5
 export class DirectionEvidence {
   readonly #withMinus = new Lines()
   readonly #without = new Lines()
+  #seen = 0
+  #minuses = 0
 
   /** `marks`: what a spreadsheet shows beside the amount and is not known to be its currency. */
   see(amount: string, line: number, marks: readonly string[]): void {
     if (!/[1-9]/.test(amount)) return // nothing and zero go no way
+    this.#seen += 1
+    if (withoutMinus(amount.trim()) !== null) this.#minuses += 1
     if (isMarked([amount, ...marks].join(' '))) this.#withMinus.add(line)
     else if (signShownBy(amount.trim()) !== 'malformed') this.#without.add(line)
+  }
+
+  /** How many amounts there are, where each of them has a minus or brackets; else 0. */
+  get minuses(): number {
+    return this.#minuses === this.#seen ? this.#seen : 0
   }
 
   decide(): StructuralFault | null {

@@ -115,7 +115,7 @@ describe('an amount', () => {
     ['0.1', 10n],
     ['9.9999999999999995E-2', 10n],
     ['1000000', 100000000n],
-    ['-5', 'has a sign'],
+    ['-5', 'has a minus'],
     ['1E+20', 'has more than 15 digits'],
   ])('stored as the number %s is %s', async (stored, expected) => {
     expect(await amountOf(number(stored))).toBe(expected)
