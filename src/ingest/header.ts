@@ -1,6 +1,7 @@
 // The header line: which column is which field, and what is carried through to the results.
 
 import { unguardCell } from '../domain/formula-guard.ts'
+import type { Currency } from '../domain/money.ts'
 import { isProblem, type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
 import type { Text } from '../domain/words.ts'
 import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './cards/columns.ts'
@@ -14,6 +15,7 @@ import {
   squeezed,
 } from './columns.ts'
 import type { CardPart, Field } from './field-names.ts'
+import { currencyInName } from './fields/currency-shown.ts'
 import { findDirections, findRivals, saysDirection, speaksOfAmount } from './fields/rivals.ts'
 import {
   findDuplicate,
@@ -28,6 +30,10 @@ import { type HeaderNeeds, meaningsOf, notCardsIn, saidPlaces } from './said-col
 import { cardPartOf, type Vocabulary, vocabularyOf } from './vocabulary.ts'
 
 export interface Header {
+  /** As the name of the amount's column says. */
+  readonly currency: Currency | null
+  /** Where nothing says the currency so far; a mark beside every amount still may. */
+  readonly missingCurrency: Problem<Text> | null
   /** Every column as the file names it. */
   readonly written: readonly string[]
   /** The same for finding them again further down. */
@@ -75,6 +81,10 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   if (isProblem(meanings)) return refuseNames(meanings)
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
+  const amount = meanings.indexOf('amount')
+  const inName = amount === -1 ? null : currencyInName(written[amount] as string)
+  // Whether every amount has a mark is seen in the rows.
+  const asked = { ...needs, currency: inName ?? needs.currency ?? (amount === -1 ? undefined : ANY_CURRENCY) }
   const places = written.map((_, i) => i)
   const cardParts = cardPartsIn(meanings, vocabulary)
   const cards = otherCardColumns(written, cardParts, results !== null)
@@ -93,7 +103,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     findDuplicate(written) ??
     findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
     findHalfResults(written, results !== null) ??
-    findMissing(written, meanings, needs) ??
+    findMissing(written, meanings, asked) ??
     findPayments(needs, namesAt(rivals)) ??
     findRivals(written, amountIn(fields, written, needs.map ?? []), namesAt(rivals)) ??
     (fields.amount === undefined ? null : findDirections(namesAt(directions)))
@@ -101,6 +111,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const notCards = notCardsIn(written, needs.notCards ?? [], cardPlaces)
   if (isProblem(notCards)) return refuse(notCards, { line })
   return {
+    currency: inName,
+    missingCurrency: findMissing(written, meanings, { ...needs, currency: inName ?? needs.currency }),
     written,
     names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
     fields,
@@ -123,6 +135,9 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     guarded,
   }
 }
+
+/** Stands for one that the rows may still say. */
+const ANY_CURRENCY = 'XXX' as Currency
 
 function mappedIn(written: readonly string[], meanings: readonly (Field | null)[]): Header['mapped'] {
   return written.flatMap((name, i) => {

@@ -7,14 +7,10 @@ import { FIELD_RULES, type Operation } from '../domain/instruction.ts'
 import { isProblem, type Problem, refuse, type StructuralFault, shown, spelled } from '../domain/problem.ts'
 import type { FileRefusal } from '../domain/submission.ts'
 import { type Text, words } from '../domain/words.ts'
-import type { CardsJudged } from './cards/evidence.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './csv/bytes.ts'
 import { findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
 import { readRecords } from './csv/records.ts'
-import type { DecimalSign } from './fields/decimal-sign.ts'
-import type { Minuses } from './fields/minus.ts'
 import { parseRunKey } from './fields/reference.ts'
-import type { Header } from './header.ts'
 import { knownWith, type ReadingOptions, type RecordsFound, surveyRecords } from './inspect-records.ts'
 import { LIMITS } from './limits.ts'
 import { openWorkbook, startsAsZip, type Workbook } from './workbook/workbook.ts'
@@ -34,19 +30,12 @@ interface WorkbookPlace {
   readonly sheet: string
 }
 
-interface Surveyed {
+interface Surveyed extends RecordsFound {
   readonly kind: 'survey'
   /** Of the bytes of the file, in hex. */
   readonly sha256: string
-  readonly header: Header
-  /** null: no amount of the file shows one. */
-  readonly decimal: DecimalSign | null
-  readonly minuses: Minuses
-  readonly rows: number
-  readonly cards: CardsJudged
   /** The file is results of this program: references come from there, and it may send nothing by itself. */
   readonly fedBack: boolean
-  readonly warnings: readonly string[]
 }
 
 /** A wrong run key is a fault of usage; whatever is wrong with the file is an answer. */
@@ -90,25 +79,9 @@ export function runKeyOf(options: ReadingOptions): string | null {
   return key
 }
 
-function toSurvey<Place>(
-  { header, decimal, minuses, rows, cards, warnings }: RecordsFound,
-  sha256: string,
-  place: Place,
-  more: readonly string[],
-): Surveyed & Place {
-  const fedBack = header.results !== null
-  return {
-    kind: 'survey',
-    ...place,
-    sha256,
-    header,
-    decimal,
-    minuses,
-    rows,
-    cards,
-    fedBack,
-    warnings: [...warnings, ...more],
-  }
+function toSurvey<Place>(found: RecordsFound, sha256: string, place: Place, more: readonly string[]): Surveyed & Place {
+  const fedBack = found.header.results !== null
+  return { kind: 'survey', ...place, ...found, sha256, fedBack, warnings: [...found.warnings, ...more] }
 }
 
 // ───────────────────────────────────────────────────────────── Workbooks

@@ -13,6 +13,14 @@ import type { Delimiter, IsKnown } from './csv/delimiter.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
 import { mayMark } from './fields/currency-mark.ts'
+import {
+  type CurrencySaid,
+  currencyNote,
+  currencyOfFile,
+  isAmountIn,
+  MarkEvidence,
+  partMark,
+} from './fields/currency-shown.ts'
 import { DecimalEvidence, type DecimalSign } from './fields/decimal-sign.ts'
 import { DirectionEvidence } from './fields/direction.ts'
 import { type Minuses, withoutMinus } from './fields/minus.ts'
@@ -54,6 +62,7 @@ export interface RecordsFound {
   /** null: no amount of the file shows one. */
   readonly decimal: DecimalSign | null
   readonly minuses: Minuses
+  readonly currencySaid: CurrencySaid
   readonly rows: number
   readonly cards: CardsJudged
   readonly warnings: readonly string[]
@@ -87,7 +96,7 @@ export async function surveyRecords(
       if (unseen !== null) return unseen
       const parsed = parseHeader(read.cells, read.line, options)
       if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
-      evidence = new RowEvidence(parsed, options)
+      evidence = new RowEvidence(parsed, read.line, options)
       continue
     }
     const { header } = evidence
@@ -109,23 +118,42 @@ export async function surveyRecords(
   const found = evidence.judge()
   if ('kind' in found) return found
   const { header } = evidence
-  const { decimal, minuses, cards, leaning } = found
-  const odd: Text[] = [...(leaning === null ? [] : [leaning]), ...oddities.warnings(), ...passedWarnings(cards.passed)]
-  return { header, decimal, minuses, rows, cards, warnings: odd.map((warning) => spell(warning, options.spelling)) }
+  const { decimal, minuses, currencySaid, cards, leaning } = found
+  const inCurrency = currencyNote(currencySaid, header.fields.request_currency !== undefined)
+  const odd: Text[] = [
+    ...[leaning, inCurrency].filter((note) => note !== null),
+    ...oddities.warnings(),
+    ...passedWarnings(cards.passed),
+  ]
+  return {
+    header,
+    decimal,
+    minuses,
+    currencySaid,
+    rows,
+    cards,
+    warnings: odd.map((warning) => spell(warning, options.spelling)),
+  }
 }
 
 /** What no row says alone: which columns hold cards, how amounts are written, which way the money goes. */
 class RowEvidence {
   readonly header: Header
+  /** Of the header. */
+  readonly #line: number
   readonly #options: ReadingOptions
   readonly #amounts = new DecimalEvidence()
+  /** The same without their marks, which counts where all have the same one. */
+  readonly #marked = new DecimalEvidence()
+  readonly #marks = new MarkEvidence()
   readonly #directions = new DirectionEvidence()
   readonly #sides: SideEvidence
   readonly #cards: CardEvidence
   readonly #doubtful: DoubtfulColumns
 
-  constructor(header: Header, options: ReadingOptions) {
+  constructor(header: Header, line: number, options: ReadingOptions) {
     this.header = header
+    this.#line = line
     this.#options = options
     this.#sides = new SideEvidence(header.written, header.beside)
     this.#cards = new CardEvidence(header)
@@ -139,26 +167,37 @@ class RowEvidence {
     const amount = unquoted(read.cells[place] ?? '')
     this.#sides.see(read.cells, read.line)
     this.#directions.see(amount, read.line, otherMarks(this.header, read, this.#options))
+    this.#marks.see(withoutMinus(amount) ?? amount, read.marks?.[place] ?? [])
     // A number of a workbook has no decimal sign that was written.
-    if ((read.kinds?.[place] ?? 'text') === 'text') this.#amounts.see(this.#unsigned(amount), read.line)
+    if ((read.kinds?.[place] ?? 'text') !== 'text') return
+    const unsigned = this.#options.sign === undefined ? amount : (withoutMinus(amount) ?? amount)
+    this.#amounts.see(unsigned, read.line)
+    this.#marked.see(partMark(unsigned).number, read.line)
   }
 
-  #unsigned(amount: string): string {
-    return this.#options.sign === undefined ? amount : (withoutMinus(amount) ?? amount)
+  #currencySaid(): CurrencySaid {
+    return { forAll: this.#options.currency ?? null, inName: this.header.currency, mark: this.#marks.decide() }
   }
 
-  judge(): StructuralFault | (Pick<RecordsFound, 'decimal' | 'minuses' | 'cards'> & { readonly leaning: Text | null }) {
+  judge():
+    | StructuralFault
+    | (Pick<RecordsFound, 'decimal' | 'minuses' | 'currencySaid' | 'cards'> & { readonly leaning: Text | null }) {
     const named = this.#doubtful.decide()
     if (named !== null) return named
     const judged = this.#cards.judge()
     if ('kind' in judged) return judged
-    const bothWays = this.#directions.decide() ?? this.#sides.decide()
+    const currencySaid = this.#currencySaid()
+    const bothWays = this.#directions.decide(currencySaid.mark !== null) ?? this.#sides.decide()
     if (bothWays !== null) return bothWays
-    const decimal = this.#amounts.decide(this.#options.decimal)
+    const { missingCurrency } = this.header
+    if (missingCurrency !== null && currencyOfFile(currencySaid) === null)
+      return refuse(missingCurrency, { line: this.#line })
+    const amounts = currencySaid.mark === null ? this.#amounts : this.#marked
+    const decimal = amounts.decide(this.#options.decimal)
     if (decimal !== null && typeof decimal === 'object') return decimal
-    const leaning = this.#options.decimal === undefined ? this.#amounts.leaning(decimal) : null
+    const leaning = this.#options.decimal === undefined ? amounts.leaning(decimal) : null
     const minuses = { isSaid: this.#options.sign === 'minus', all: this.#directions.minuses }
-    return { decimal, minuses, leaning, cards: judged }
+    return { decimal, minuses, currencySaid, leaning, cards: judged }
   }
 }
 
@@ -179,7 +218,7 @@ async function titled(read: CsvRecord, options: ReadingOptions, source: Source):
 export function knownWith(options: Pick<ReadingOptions, 'operation' | 'cards' | 'map'>): (column: string) => boolean {
   const vocabulary = vocabularyOf(options)
   const said = new Map((options.map ?? []).map(({ column, field }) => [squeezed(column), field]))
-  return (column) => (said.get(squeezed(column)) ?? fieldOf(column, vocabulary) ?? null) !== null
+  return (column) => (said.get(squeezed(column)) ?? fieldOf(column, vocabulary) ?? null) !== null || isAmountIn(column)
 }
 
 function findUnseenName({ kinds = [], cells, line }: CsvRecord): StructuralFault | null {

@@ -19,6 +19,7 @@ import { type Text, words } from '../domain/words.ts'
 import { type CardColumns, readTarget } from './card-of-row.ts'
 import type { Field } from './field-names.ts'
 import { parseMoney, parsePlainDecimal } from './fields/amount.ts'
+import { type CurrencySaid, contradiction, currencyOfFile, partMark } from './fields/currency-shown.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
 import { parseGatewayId, parseXtlOrderId } from './fields/identifier.ts'
 import { type Minuses, readMinus } from './fields/minus.ts'
@@ -29,7 +30,7 @@ import { kindProblem, marksProblem } from './workbook/cell.ts'
 /** What holds for every row alike. */
 export interface Reading {
   readonly operation: Operation | null
-  readonly currency: Currency | null
+  readonly currency: CurrencySaid
   readonly decimal: DecimalSign | null
   readonly minuses: Minuses
   readonly accountKey: string
@@ -140,11 +141,14 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
     return row.take('amount', () => null)
   }
   const currencyGiven = row.text('request_currency') !== ''
-  const currency = row.takeFree('request_currency', parseCurrencyCell) ?? (currencyGiven ? null : reading.currency)
+  const currency =
+    row.takeFree('request_currency', parseCurrencyCell) ?? (currencyGiven ? null : currencyOfFile(reading.currency))
   // A number cell is written by this program, with a point; what people wrote follows the sign of their file.
   const { kind, marks } = row.stored('amount')
   const sign = kind === 'number' ? '.' : reading.decimal
-  const plain = row.take('amount', (text) => parsePlainDecimal(readMinus(text, reading.minuses), sign))
+  const plain = row.take('amount', (text) =>
+    parsePlainDecimal(withoutMark(readMinus(text, reading.minuses), reading.currency), sign),
+  )
   if (row.text('amount') === '') return null
   if (currency === null && !currencyGiven) {
     row.fault('request_currency', {
@@ -153,7 +157,17 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
     })
   }
   if (plain === null || currency === null) return null
-  return row.keep('amount', marksProblem(marks, currency) ?? parseMoney(plain, currency))
+  return row.keep(
+    'amount',
+    marksProblem(marks, currency) ?? contradiction(currency, reading.currency) ?? parseMoney(plain, currency),
+  )
+}
+
+/** The mark that stands beside every amount of the file is no fault; any other is. */
+function withoutMark(text: string | Problem<Text>, { mark }: CurrencySaid): string | Problem<Text> {
+  if (isProblem(text) || mark === null) return text
+  const parted = partMark(text)
+  return parted.mark === mark ? parted.number : text
 }
 
 function parseCurrencyCell(text: string): Currency | Problem {

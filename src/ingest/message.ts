@@ -10,6 +10,7 @@ import { isProblem, spelled } from '../domain/problem.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
 import { isCardColumn } from './columns.ts'
 import type { Field } from './field-names.ts'
+import { NO_CURRENCY_SAID } from './fields/currency-shown.ts'
 import { NO_MINUSES } from './fields/minus.ts'
 import { MAX_REFERENCE_CHARACTERS, parseReference, parseRunKey, withRunKey } from './fields/reference.ts'
 import { instruct } from './instruction.ts'
@@ -81,7 +82,7 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
   const cellOf = (field: Field) => String(fields[field] ?? '')
   const reading = {
     operation: null,
-    currency: null,
+    currency: NO_CURRENCY_SAID,
     decimal: '.',
     minuses: NO_MINUSES,
     accountKey: accountKey ?? '',

@@ -51,13 +51,13 @@ export async function* readRows(
 }
 
 function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord, rowNo: number) => DraftRow {
-  const { header, sha256, sheet, decimal, minuses } = survey
+  const { header, sha256, sheet, decimal, minuses, currencySaid } = survey
   const derivedOf = derivedReferences(sha256, sheet)
   const runKey = runKeyOf(options)
   const isDamaged = damageIn(header)
   const reading: Reading = {
     operation: options.operation ?? null,
-    currency: options.currency ?? null,
+    currency: currencySaid,
     decimal,
     minuses,
     accountKey: options.accountKey,

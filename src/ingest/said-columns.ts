@@ -6,6 +6,7 @@ import { type Problem, shown } from '../domain/problem.ts'
 import { type SettingName, type Text, words } from '../domain/words.ts'
 import { fieldOf, type MappedColumn, nearestName, plainName, squeezed } from './columns.ts'
 import type { Field } from './field-names.ts'
+import { isAmountIn } from './fields/currency-shown.ts'
 import { type CardsTaken, cardPartOf, type Vocabulary } from './vocabulary.ts'
 
 export interface HeaderNeeds {
@@ -41,7 +42,19 @@ export function meaningsOf(
       if (field !== null && !said.has(i) && meanings[i] === field && plainName(name) !== field) meanings[i] = null
     }
   }
-  return withNumber(meanings, said, vocabulary)
+  return withNumber(withAmount(meanings, written, said), said, vocabulary)
+}
+
+/** A name with a currency in it means the amount where no other column does: beside one it is a converted amount. */
+function withAmount(
+  meanings: (Field | null)[],
+  written: readonly string[],
+  said: ReadonlyMap<number, Field | null>,
+): (Field | null)[] {
+  if (meanings.includes('amount')) return meanings
+  return meanings.map((field, i) =>
+    field === null && !said.has(i) && isAmountIn(written[i] as string) ? 'amount' : field,
+  )
 }
 
 /** Without the number of a card a code may be that of a door, and an expiry that of a voucher. */

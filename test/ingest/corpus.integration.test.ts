@@ -546,8 +546,8 @@ const CASES: readonly Case[] = [
     file: 'signs-and-symbols',
     fact: 'signs, symbols, letters and rounded numbers are no amounts',
     rows: [
-      'line 2, row 1: amount "-5.00" has a sign; write it without one: the operation says which way the money goes',
-      'line 3, row 2: amount "(5.00)" has a sign; write it without one: the operation says which way the money goes',
+      'line 2, row 1: amount "+5.00" has a sign; write it without one: the operation says which way the money goes',
+      'line 3, row 2: amount "+ 5.00" has a sign; write it without one: the operation says which way the money goes',
       'line 4, row 3: amount "€ 5.00" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
       'line 5, row 4: amount "5.00 EUR" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
       'line 6, row 5: amount "1.2E+3" is in scientific notation; format the column as a number with decimals and export the file again',

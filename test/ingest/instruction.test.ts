@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Currency } from '../../src/domain/money.ts'
+import { NO_CURRENCY_SAID } from '../../src/ingest/fields/currency-shown.ts'
 import { AMBIGUOUS } from '../../src/ingest/fields/decimal-sign.ts'
 import { NO_MINUSES } from '../../src/ingest/fields/minus.ts'
 import { instruct, type Reading } from '../../src/ingest/instruction.ts'
@@ -7,7 +8,7 @@ import type { FieldFault } from '../../src/ingest/row-reading.ts'
 
 const READING: Reading = {
   operation: null,
-  currency: null,
+  currency: NO_CURRENCY_SAID,
   decimal: '.',
   minuses: NO_MINUSES,
   accountKey: 'account',
@@ -72,7 +73,10 @@ describe('instructions', () => {
 
   test('operation and currency of the file hold for rows that name none', () => {
     const row = { amount: '5', request_ref_po_id: '5' }
-    const found = instructionOf(row, { operation: 'REFUND', currency: 'JPY' as Currency })
+    const found = instructionOf(row, {
+      operation: 'REFUND',
+      currency: { ...NO_CURRENCY_SAID, forAll: 'JPY' as Currency },
+    })
     expect(found).toMatchObject({ operation: 'REFUND', money: { amountMinor: 5n, currency: 'JPY' } })
     expect(instructionOf({ ...row, request_currency: 'usd' }, { operation: 'REFUND' }).money?.currency).toBe('USD')
   })

@@ -74,6 +74,7 @@ const ODD_REFERENCES = 'test/ledger/sqlite/odd-references.integration.test.ts'
 const MONEY = 'test/domain/money.test.ts'
 const INSTRUCTION = 'test/domain/instruction.test.ts'
 const MINUS = 'test/ingest/fields/minus.integration.test.ts'
+const CURRENCY_SHOWN = 'test/ingest/fields/currency-shown.integration.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
@@ -3256,6 +3257,41 @@ export const GUARDS: readonly Guard[] = [
     guard: '    sign,\n    sheet,',
     without: '    sheet,',
     tests: ['test/domain/interpretation.test.ts'],
+  },
+  {
+    name: 'reading: a currency in the name of the column agrees with that of the row',
+    file: 'src/ingest/fields/currency-shown.ts',
+    guard: 'if (inName !== null && inName !== currency)',
+    without: 'if (inName !== null && inName === null)',
+    tests: [CURRENCY_SHOWN],
+  },
+  {
+    name: 'reading: a mark beside every amount may stand for the currency of the row',
+    file: 'src/ingest/fields/currency-shown.ts',
+    guard: 'if (mark === null || mayMark(mark, currency)) return null',
+    without: 'if (mark === null || mark !== null) return null',
+    tests: [CURRENCY_SHOWN],
+  },
+  {
+    name: 'reading: a mark that does not stand beside every amount is no currency of the file',
+    file: 'src/ingest/fields/currency-shown.ts',
+    guard: 'mark !== (this.#mark ?? mark)',
+    without: 'this.#isMixed',
+    tests: [CURRENCY_SHOWN],
+  },
+  {
+    name: 'reading: an amount that is read with its currency goes a way, too',
+    file: 'src/ingest/fields/direction.ts',
+    guard: 'readsCurrency && this.#without.first === null ? this.#withCurrency : this.#without',
+    without: 'readsCurrency ? this.#without : this.#without',
+    tests: [CURRENCY_SHOWN],
+  },
+  {
+    name: 'reading: a file whose currency nobody says is refused',
+    file: 'src/ingest/inspect-records.ts',
+    guard: 'missingCurrency !== null && currencyOfFile(currencySaid) === null',
+    without: 'missingCurrency !== null && missingCurrency === null',
+    tests: [CURRENCY_SHOWN],
   },
   {
     name: 'reading: a word beside an amount may say which way it goes',

@@ -2,6 +2,7 @@
 
 import { parseCurrency } from '../../domain/money.ts'
 import { refuse, type StructuralFault } from '../../domain/problem.ts'
+import { partMark } from './currency-shown.ts'
 import { signShownBy } from './decimal-sign.ts'
 import { withoutMinus } from './minus.ts'
 
@@ -15,6 +16,8 @@ const LINES_NAMED = 5
 export class DirectionEvidence {
   readonly #withMinus = new Lines()
   readonly #without = new Lines()
+  /** With a currency beside them, which is read where every amount has the same one. */
+  readonly #withCurrency = new Lines()
   #seen = 0
   #minuses = 0
 
@@ -25,6 +28,7 @@ export class DirectionEvidence {
     if (withoutMinus(amount.trim()) !== null) this.#minuses += 1
     if (isMarked([amount, ...marks].join(' '))) this.#withMinus.add(line)
     else if (signShownBy(amount.trim()) !== 'malformed') this.#without.add(line)
+    else if (signShownBy(partMark(amount.trim()).number) !== 'malformed') this.#withCurrency.add(line)
   }
 
   /** How many amounts there are, where each of them has a minus or brackets; else 0. */
@@ -32,12 +36,14 @@ export class DirectionEvidence {
     return this.#minuses === this.#seen ? this.#seen : 0
   }
 
-  decide(): StructuralFault | null {
-    if (this.#withMinus.first === null || this.#without.first === null) return null
-    const problem = `amounts with a minus, in brackets or with a word (${this.#withMinus}) are mixed with amounts without (${this.#without})`
+  /** `readsCurrency`: an amount with a currency beside it is good. */
+  decide(readsCurrency: boolean): StructuralFault | null {
+    const without = readsCurrency && this.#without.first === null ? this.#withCurrency : this.#without
+    if (this.#withMinus.first === null || without.first === null) return null
+    const problem = `amounts with a minus, in brackets or with a word (${this.#withMinus}) are mixed with amounts without (${without})`
     const remedy =
       'a file must move money one way: remove the rows that are not meant, then write every amount without a sign'
-    return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, this.#without.first) })
+    return refuse({ problem, remedy }, { line: Math.max(this.#withMinus.first, without.first) })
   }
 }
 
