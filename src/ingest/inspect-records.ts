@@ -1,32 +1,20 @@
 // What the records of a file say, wherever they come from: the header, the rows below it, the decimal sign, what is odd.
 
 import type { Operation } from '../domain/instruction.ts'
-import { type Currency, parseCurrency } from '../domain/money.ts'
+import type { Currency } from '../domain/money.ts'
 import { type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
 import { type Spelling, spell, type Text } from '../domain/words.ts'
 import { lineTakenIn, Oddities, takenInFault, titledFault } from './anomalies.ts'
-import { DoubtfulColumns } from './cards/columns.ts'
-import { CardEvidence, type CardsJudged, passedWarnings } from './cards/evidence.ts'
+import { passedWarnings } from './cards/evidence.ts'
 import { findCardData } from './cards/record.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
 import type { Delimiter, IsKnown } from './csv/delimiter.ts'
-import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
-import { mayMark } from './fields/currency-mark.ts'
-import {
-  type CurrencySaid,
-  currencyNote,
-  currencyOfFile,
-  isAmountIn,
-  MarkEvidence,
-  partMark,
-} from './fields/currency-shown.ts'
-import { DecimalEvidence, type DecimalSign } from './fields/decimal-sign.ts'
-import { DirectionEvidence } from './fields/direction.ts'
-import { type Minuses, withoutMinus } from './fields/minus.ts'
-import { SideEvidence } from './fields/sides.ts'
+import { isAmountIn } from './fields/currency-shown.ts'
+import type { DecimalSign } from './fields/decimal-sign.ts'
 import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
 import { LIMITS } from './limits.ts'
+import { RowEvidence, type RowsShown } from './row-evidence.ts'
 import { type CardsTaken, vocabularyOf } from './vocabulary.ts'
 
 /** What a person says about a file. */
@@ -57,14 +45,9 @@ export interface ReadingOptions {
   readonly spelling: Spelling
 }
 
-export interface RecordsFound {
+export interface RecordsFound extends RowsShown {
   readonly header: Header
-  /** null: no amount of the file shows one. */
-  readonly decimal: DecimalSign | null
-  readonly minuses: Minuses
-  readonly currencySaid: CurrencySaid
   readonly rows: number
-  readonly cards: CardsJudged
   readonly warnings: readonly string[]
 }
 
@@ -117,96 +100,9 @@ export async function surveyRecords(
   if (evidence === null || rows === 0) return refuse(evidence === null ? EMPTY : NO_ROWS)
   const found = evidence.judge()
   if ('kind' in found) return found
-  const { header } = evidence
-  const { decimal, minuses, currencySaid, cards, leaning } = found
-  const inCurrency = currencyNote(currencySaid, header.fields.request_currency !== undefined)
-  const odd: Text[] = [
-    ...[leaning, inCurrency].filter((note) => note !== null),
-    ...oddities.warnings(),
-    ...passedWarnings(cards.passed),
-  ]
-  return {
-    header,
-    decimal,
-    minuses,
-    currencySaid,
-    rows,
-    cards,
-    warnings: odd.map((warning) => spell(warning, options.spelling)),
-  }
-}
-
-/** What no row says alone: which columns hold cards, how amounts are written, which way the money goes. */
-class RowEvidence {
-  readonly header: Header
-  /** Of the header. */
-  readonly #line: number
-  readonly #options: ReadingOptions
-  readonly #amounts = new DecimalEvidence()
-  /** The same without their marks, which counts where all have the same one. */
-  readonly #marked = new DecimalEvidence()
-  readonly #marks = new MarkEvidence()
-  readonly #directions = new DirectionEvidence()
-  readonly #sides: SideEvidence
-  readonly #cards: CardEvidence
-  readonly #doubtful: DoubtfulColumns
-
-  constructor(header: Header, line: number, options: ReadingOptions) {
-    this.header = header
-    this.#line = line
-    this.#options = options
-    this.#sides = new SideEvidence(header.written, header.beside)
-    this.#cards = new CardEvidence(header)
-    this.#doubtful = new DoubtfulColumns(header)
-  }
-
-  see(read: CsvRecord, rowNo: number): void {
-    this.#cards.see(read, rowNo)
-    this.#doubtful.see(read, rowNo)
-    const place = this.header.fields.amount ?? -1
-    const amount = unquoted(read.cells[place] ?? '')
-    this.#sides.see(read.cells, read.line)
-    this.#directions.see(amount, read.line, otherMarks(this.header, read, this.#options))
-    this.#marks.see(withoutMinus(amount) ?? amount, read.marks?.[place] ?? [])
-    // A number of a workbook has no decimal sign that was written.
-    if ((read.kinds?.[place] ?? 'text') !== 'text') return
-    const unsigned = this.#options.sign === undefined ? amount : (withoutMinus(amount) ?? amount)
-    this.#amounts.see(unsigned, read.line)
-    this.#marked.see(partMark(unsigned).number, read.line)
-  }
-
-  #currencySaid(): CurrencySaid {
-    return { forAll: this.#options.currency ?? null, inName: this.header.currency, mark: this.#marks.decide() }
-  }
-
-  judge():
-    | StructuralFault
-    | (Pick<RecordsFound, 'decimal' | 'minuses' | 'currencySaid' | 'cards'> & { readonly leaning: Text | null }) {
-    const named = this.#doubtful.decide()
-    if (named !== null) return named
-    const judged = this.#cards.judge()
-    if ('kind' in judged) return judged
-    const currencySaid = this.#currencySaid()
-    const bothWays = this.#directions.decide(currencySaid.mark !== null) ?? this.#sides.decide()
-    if (bothWays !== null) return bothWays
-    const { missingCurrency } = this.header
-    if (missingCurrency !== null && currencyOfFile(currencySaid) === null)
-      return refuse(missingCurrency, { line: this.#line })
-    const amounts = currencySaid.mark === null ? this.#amounts : this.#marked
-    const decimal = amounts.decide(this.#options.decimal)
-    if (decimal !== null && typeof decimal === 'object') return decimal
-    const leaning = this.#options.decimal === undefined ? amounts.leaning(decimal) : null
-    const minuses = { isSaid: this.#options.sign === 'minus', all: this.#directions.minuses }
-    return { decimal, minuses, currencySaid, leaning, cards: judged }
-  }
-}
-
-/** What a workbook shows beside the amount of the row, without the signs of its currency. */
-function otherMarks({ fields }: Header, { cells, marks }: CsvRecord, options: ReadingOptions): readonly string[] {
-  const shown = marks?.[fields.amount ?? -1] ?? []
-  if (shown.length === 0) return shown
-  const currency = parseCurrency(unquoted(cells[fields.request_currency ?? -1] ?? '')) ?? options.currency
-  return currency === undefined ? shown : shown.filter((mark) => !mayMark(mark, currency))
+  const { notes, ...shown } = found
+  const odd: Text[] = [...notes, ...oddities.warnings(), ...passedWarnings(found.cards.passed)]
+  return { ...shown, header: evidence.header, rows, warnings: odd.map((warning) => spell(warning, options.spelling)) }
 }
 
 /** Where lines stand above the one that names the columns. */

@@ -18,18 +18,20 @@ interface RowCells {
   readonly storedOf: StoredOf
 }
 
-export function fieldsIn(header: Header, record: CsvRecord): RowCells {
+export function fieldsIn(header: Header, record: CsvRecord, numericIds: ReadonlySet<Field>): RowCells {
   const cells = header.guarded ? record.cells.map(unguardCell) : record.cells
   const placeOf = (field: Field) => header.fields[field] ?? -1
   return {
     cells,
     cellOf: (field) => unquoted(cells[placeOf(field)] ?? ''),
-    storedOf: (field) => storedIn(record, placeOf(field)),
+    storedOf: (field) => storedIn(record, placeOf(field), numericIds.has(field)),
   }
 }
 
-export function storedIn({ kinds, marks }: CsvRecord, place: number): Stored {
-  return { kind: kinds?.[place] ?? 'text', marks: marks?.[place] ?? [] }
+/** A whole number is an id only where the column says so. */
+function storedIn({ kinds, marks }: CsvRecord, place: number, isNumericId: boolean): Stored {
+  const kind = kinds?.[place] ?? 'text'
+  return { kind: kind === 'whole' ? (isNumericId ? 'text' : 'number') : kind, marks: marks?.[place] ?? [] }
 }
 
 /** null: the file has no cards, or none are taken. */

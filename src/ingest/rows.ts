@@ -16,8 +16,8 @@ import { runKeyOf, type Survey } from './inspect-file.ts'
 import { findStructuralFault, type ReadingOptions } from './inspect-records.ts'
 import { instruct, type Reading } from './instruction.ts'
 import { changed, readAgain } from './read-again.ts'
-import { cardColumnsOf, fieldsIn, storedIn } from './row-cells.ts'
-import type { FieldFault } from './row-reading.ts'
+import { cardColumnsOf, fieldsIn } from './row-cells.ts'
+import type { FieldFault, StoredOf } from './row-reading.ts'
 import { kindProblem } from './workbook/cell.ts'
 
 const ROWS_AT_ONCE = 500
@@ -51,7 +51,7 @@ export async function* readRows(
 }
 
 function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord, rowNo: number) => DraftRow {
-  const { header, sha256, sheet, decimal, minuses, currencySaid } = survey
+  const { header, sha256, sheet, decimal, minuses, currencySaid, numericIds } = survey
   const derivedOf = derivedReferences(sha256, sheet)
   const runKey = runKeyOf(options)
   const isDamaged = damageIn(header)
@@ -65,7 +65,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
     card: cardColumnsOf(header, options),
   }
   return (record, rowNo) => {
-    const { cells, cellOf, storedOf } = fieldsIn(header, record)
+    const { cells, cellOf, storedOf } = fieldsIn(header, record, numericIds)
     const derived = withRunKey(derivedOf(rowNo), runKey)
     const given = damagedReference(header, record) ?? givenReference(header, cells, cellOf, runKey)
     const reference = given ?? derived
@@ -82,7 +82,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
         const part = header.cardParts.get(i)
         if (part !== undefined) return keptOfCard(part, unquoted(cells[i] ?? ''))
         const cell = i === header.fields.amount ? amountCell(cells, record, i, decimal) : (cells[i] ?? '')
-        return read.kind === 'faults' && isDamaged(i, record, read.faults) ? marked(cell) : cell
+        return read.kind === 'faults' && isDamaged(i, storedOf, read.faults) ? marked(cell) : cell
       }),
       reference: isProblem(reference) ? unreadReference(derived) : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
@@ -93,15 +93,15 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
   }
 }
 
-type IsDamaged = (place: number, record: CsvRecord, faults: readonly FieldFault[]) => boolean
+type IsDamaged = (place: number, storedOf: StoredOf, faults: readonly FieldFault[]) => boolean
 
 /** Whether a workbook says that the cell in that place is not what was written, or shows a bad amount with a word or sign. */
 function damageIn(header: Header): IsDamaged {
   const fieldAt = new Map(Object.entries(header.fields).map(([field, place]) => [place, field as Field]))
-  return (place, record, faults) => {
+  return (place, storedOf, faults) => {
     const field = fieldAt.get(place)
     if (field === undefined) return false
-    const { kind, marks } = storedIn(record, place)
+    const { kind, marks } = storedOf(field)
     const isBadMoney = faults.some((fault) => fault.field === 'amount' || fault.field === 'request_currency')
     return kindProblem(field, kind) !== null || (field === 'amount' && marks.length > 0 && isBadMoney)
   }

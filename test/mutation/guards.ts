@@ -75,6 +75,7 @@ const MONEY = 'test/domain/money.test.ts'
 const INSTRUCTION = 'test/domain/instruction.test.ts'
 const MINUS = 'test/ingest/fields/minus.integration.test.ts'
 const CURRENCY_SHOWN = 'test/ingest/fields/currency-shown.integration.test.ts'
+const NUMERIC_IDS = 'test/ingest/fields/numeric-ids.integration.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
@@ -3204,8 +3205,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'reading: of amounts with a minus and amounts without neither kind is sent',
-    file: 'src/ingest/inspect-records.ts',
-    guard: '  if (bothWays !== null) return bothWays\n',
+    file: 'src/ingest/row-evidence.ts',
+    guard: '    if (bothWays !== null) return bothWays\n',
     without: '',
     tests: ['test/ingest/fields/direction.integration.test.ts'],
   },
@@ -3288,10 +3289,52 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'reading: a file whose currency nobody says is refused',
-    file: 'src/ingest/inspect-records.ts',
+    file: 'src/ingest/row-evidence.ts',
     guard: 'missingCurrency !== null && currencyOfFile(currencySaid) === null',
     without: 'missingCurrency !== null && missingCurrency === null',
     tests: [CURRENCY_SHOWN],
+  },
+  {
+    name: 'reading: a number is no id in a column where a text begins with a zero',
+    file: 'src/ingest/fields/numeric-ids.ts',
+    guard: "ids.showsZeros ||= text.startsWith('0')",
+    without: "ids.showsZeros ||= text.startsWith('x')",
+    tests: [NUMERIC_IDS],
+  },
+  {
+    name: 'reading: a number is no id in a column where a number format shows zeros',
+    file: 'src/ingest/fields/numeric-ids.ts',
+    guard: 'numbers > 0 && !showsZeros && !isFormatted',
+    without: 'numbers > 0 && !showsZeros',
+    tests: [NUMERIC_IDS],
+  },
+  {
+    name: 'reading: a number is no id beside texts of another length',
+    file: 'src/ingest/fields/numeric-ids.ts',
+    guard: ' && textLengths.isSubsetOf(lengths)',
+    without: '',
+    tests: [NUMERIC_IDS],
+  },
+  {
+    name: 'reading: a reference is never a number',
+    file: 'src/ingest/fields/numeric-ids.ts',
+    guard: "const FIELDS = ['request_ref_po_id', 'customer_vault_id']",
+    without: "const FIELDS = ['request_ref_po_id', 'customer_vault_id', 'reference', 'xtl_order_id']",
+    tests: [NUMERIC_IDS],
+  },
+  {
+    name: 'reading: a number of more than 15 digits is no id',
+    file: 'src/ingest/workbook/number-format.ts',
+    guard: ' && number < 1e15',
+    without: '',
+    tests: [NUMERIC_IDS],
+  },
+  {
+    name: 'reading: a number that its format shows otherwise is no id',
+    file: 'src/ingest/workbook/number-format.ts',
+    guard: 'sections[0]?.isBare === true && isWhole(number)',
+    without: 'isWhole(number)',
+    tests: [NUMERIC_IDS],
   },
   {
     name: 'reading: a word beside an amount may say which way it goes',
@@ -3302,7 +3345,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'reading: a column may say by its values which way the money goes',
-    file: 'src/ingest/inspect-records.ts',
+    file: 'src/ingest/row-evidence.ts',
     guard: ' ?? this.#sides.decide()',
     without: '',
     tests: ['test/ingest/fields/direction.integration.test.ts'],
@@ -3409,7 +3452,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a cell that a workbook has damaged stays bad in the text of results and rejects',
     file: 'src/ingest/rows.ts',
-    guard: "read.kind === 'faults' && isDamaged(i, record, read.faults) ? marked(cell) : cell",
+    guard: "read.kind === 'faults' && isDamaged(i, storedOf, read.faults) ? marked(cell) : cell",
     without: 'cell',
     tests: [WORKBOOK],
   },
@@ -3744,8 +3787,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a file with card numbers is refused before a row of it is on disk',
-    file: 'src/ingest/inspect-records.ts',
-    guard: "  if ('kind' in judged) return judged\n",
+    file: 'src/ingest/row-evidence.ts',
+    guard: "    if ('kind' in cards) return cards\n",
     without: "  if ('kind' in judged) judged.problem.trim()\n",
     tests: [CARD_EVIDENCE],
   },
@@ -3815,7 +3858,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a card number whose last digit a spreadsheet lost refuses the file',
     file: 'src/ingest/cards/record.ts',
-    guard: "new Set(['number', 'rescaled', ",
+    guard: "new Set(['whole', 'number', 'rescaled', ",
     without: 'new Set([',
     tests: [WORKBOOK],
   },
@@ -4257,7 +4300,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'card columns of doubtful names are judged by what stands below',
-    file: 'src/ingest/inspect-records.ts',
+    file: 'src/ingest/row-evidence.ts',
     guard: 'if (named !== null) return named',
     without: '',
     tests: [CARD_COLUMNS],

@@ -45,11 +45,11 @@ export async function openCardReader(
  * Of a row that was checked: its cells are those of an instruction. null: it has no card. One that has expired since then
  * is the gateway's to decline: the row is recorded, and the file has not changed.
  */
-function cardOfRow({ header }: Survey, options: ReadingOptions): (record: CsvRecord) => CardDetails | null {
+function cardOfRow({ header, numericIds }: Survey, options: ReadingOptions): (record: CsvRecord) => CardDetails | null {
   const asked = cardColumnsOf(header, options)
   const columns = asked === null ? null : { ...asked, nowMs: null }
   return (record) => {
-    const { cellOf, storedOf } = fieldsIn(header, record)
+    const { cellOf, storedOf } = fieldsIn(header, record, numericIds)
     const row = new RowReading(cellOf, storedOf)
     const card = readCard(row, columns)
     return row.faults.length === 0 ? card : null

@@ -32,7 +32,7 @@ export function findCardData(
   return pan === -1 ? null : refuse(NUMBER, at(pan))
 }
 
-const NUMBER_KINDS: ReadonlySet<string> = new Set(['number', 'rescaled', 'stale', 'covered'])
+const NUMBER_KINDS: ReadonlySet<string> = new Set(['whole', 'number', 'rescaled', 'stale', 'covered'])
 const ROUNDED: Problem = {
   problem: 'holds a number that may be a card number whose last digits the spreadsheet has made zeros',
   remedy:

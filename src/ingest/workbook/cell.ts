@@ -31,7 +31,8 @@ const CARD_FIELDS: readonly Field[] = [...Object.values(PAYMENT_CARD), ...Object
 
 const STORED_AS_NUMBER: Problem = {
   problem: 'is stored as a number: a spreadsheet keeps 15 digits of it and drops leading zeros',
-  remedy: 'format the column as Text and fill it again from the source',
+  remedy:
+    'in Excel: select the column, Data, Text to Columns, Next, Next, Text, Finish; where the ids have zeros in front or more than 15 digits, fill them in again from the source',
 }
 const SHOWN_AS_ANOTHER: Problem = {
   problem:
@@ -57,6 +58,7 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
     case 'rescaled':
       if (field === 'amount') return SHOWN_AS_ANOTHER
       return IDS.includes(field) || CARD_FIELDS.includes(field) ? STORED_AS_NUMBER : null
+    case 'whole':
     case 'number':
       return IDS.includes(field) ? STORED_AS_NUMBER : null
     case 'date':

@@ -3,8 +3,11 @@
 /** No format has more characters: a spreadsheet takes 255. */
 const FORMAT_CHARACTERS_MOST = 1_000
 
-/** What a format makes of a number. `rescaled`: a person sees another number. The later one is the stricter. */
-const NUMBER_STYLES = ['number', 'rescaled', 'date'] as const
+/**
+ * What a format makes of a number. `whole`: an integer of at most 15 digits, of which it shows every digit and nothing else.
+ * `rescaled`: a person sees another number. The later one is the stricter.
+ */
+const NUMBER_STYLES = ['whole', 'number', 'rescaled', 'date'] as const
 export type NumberStyle = (typeof NUMBER_STYLES)[number]
 
 interface Shown {
@@ -22,6 +25,8 @@ interface Section {
   readonly condition: ((number: number) => boolean) | null
   /** It shows the digits of the number, in their places, and nothing that changes what they say. */
   readonly isPlain: boolean
+  /** `0`, `@` and General: one place for all digits, and nothing beside it. */
+  readonly isBare: boolean
   /** It adds a minus or brackets. */
   readonly isSigned: boolean
   readonly decimals: number
@@ -36,7 +41,7 @@ interface Section {
 export function showNumber(format: NumberFormat, plain: string): Shown {
   const shown = format.map((sections) => showBy(sections, plain))
   return {
-    style: shown.map(({ style }) => style).reduce(stricter, 'number'),
+    style: shown.map(({ style }) => style).reduce(stricter, 'whole'),
     marks: shown.length === 1 ? (shown[0] as Shown).marks : shown.flatMap(({ marks }) => marks),
   }
 }
@@ -52,11 +57,17 @@ function showBy(sections: readonly Section[] | 'date', plain: string): Shown {
   const number = Number(plain)
   if (number === 0) return AS_IT_IS // no amount, whatever it looks like
   const used = sectionsFor(sections, number)
+  if (sections.length === 1 && sections[0]?.isBare === true && isWhole(number)) return { style: 'whole', marks: [] }
   const isShown = used.length > 0 && used.every((section) => shows(section, plain, number))
   return {
     style: isShown ? 'number' : 'rescaled',
     marks: used.flatMap((section) => (addsSign(section, number) ? [...section.marks, MINUS] : section.marks)),
   }
+}
+
+/** Up to 15 digits a spreadsheet keeps every one. */
+function isWhole(number: number): boolean {
+  return Number.isInteger(number) && number >= 1 && number < 1e15
 }
 
 /** Stands for whatever the format shows of the kind. */
@@ -187,6 +198,7 @@ function toSection(tokens: readonly Token[]): Section {
       (isAll || (places !== '' && matched !== undefined)) &&
       !before.some(({ kind }) => kind === 'number') &&
       SAYS_NOTHING.test(bare.replace(SIGNS, '')),
+    isBare: tokens.length === 1 && isPlace(tokens[0] as Token),
     isSigned: bare.search(SIGNS) !== -1,
     decimals: isAll || exponent !== undefined ? Number.POSITIVE_INFINITY : decimals.length,
     significant: exponent === undefined ? Number.POSITIVE_INFINITY : decimals.length + 1,

@@ -1,0 +1,114 @@
+// What no row says alone: which columns hold cards, how amounts are written, in which currency, which way the money goes.
+
+import { type Currency, parseCurrency } from '../domain/money.ts'
+import { refuse, type StructuralFault } from '../domain/problem.ts'
+import type { Text } from '../domain/words.ts'
+import { DoubtfulColumns } from './cards/columns.ts'
+import { CardEvidence, type CardsJudged } from './cards/evidence.ts'
+import { unquoted } from './csv/quotes.ts'
+import type { CsvRecord } from './csv/records.ts'
+import type { Field } from './field-names.ts'
+import { mayMark } from './fields/currency-mark.ts'
+import { type CurrencySaid, currencyNote, currencyOfFile, MarkEvidence, partMark } from './fields/currency-shown.ts'
+import { DecimalEvidence, type DecimalSign } from './fields/decimal-sign.ts'
+import { DirectionEvidence } from './fields/direction.ts'
+import { type Minuses, withoutMinus } from './fields/minus.ts'
+import { NumericIdEvidence } from './fields/numeric-ids.ts'
+import { SideEvidence } from './fields/sides.ts'
+import type { Header } from './header.ts'
+
+/** How the rows are read, as all of them together show. */
+export interface RowsShown {
+  /** null: no amount of the file shows one. */
+  readonly decimal: DecimalSign | null
+  readonly minuses: Minuses
+  readonly currencySaid: CurrencySaid
+  /** The fields whose number cells in a workbook are read as ids. */
+  readonly numericIds: ReadonlySet<Field>
+  readonly cards: CardsJudged
+}
+
+/** What a person says of it. */
+interface Said {
+  readonly currency?: Currency | undefined
+  readonly decimal?: DecimalSign | undefined
+  readonly sign?: 'minus' | undefined
+}
+
+export class RowEvidence {
+  readonly header: Header
+  /** Of the header. */
+  readonly #line: number
+  readonly #said: Said
+  readonly #amounts = new DecimalEvidence()
+  /** The same without their marks, which counts where all have the same one. */
+  readonly #marked = new DecimalEvidence()
+  readonly #marks = new MarkEvidence()
+  readonly #directions = new DirectionEvidence()
+  readonly #sides: SideEvidence
+  readonly #numericIds: NumericIdEvidence
+  readonly #cards: CardEvidence
+  readonly #doubtful: DoubtfulColumns
+
+  constructor(header: Header, line: number, said: Said) {
+    this.header = header
+    this.#line = line
+    this.#said = said
+    this.#sides = new SideEvidence(header.written, header.beside)
+    this.#numericIds = new NumericIdEvidence(header)
+    this.#cards = new CardEvidence(header)
+    this.#doubtful = new DoubtfulColumns(header)
+  }
+
+  see(read: CsvRecord, rowNo: number): void {
+    this.#cards.see(read, rowNo)
+    this.#doubtful.see(read, rowNo)
+    this.#numericIds.see(read)
+    const place = this.header.fields.amount ?? -1
+    const amount = unquoted(read.cells[place] ?? '')
+    this.#sides.see(read.cells, read.line)
+    this.#directions.see(amount, read.line, this.#otherMarks(read))
+    this.#marks.see(withoutMinus(amount) ?? amount, read.marks?.[place] ?? [])
+    // A number of a workbook has no decimal sign that was written.
+    if ((read.kinds?.[place] ?? 'text') !== 'text') return
+    const unsigned = this.#said.sign === undefined ? amount : (withoutMinus(amount) ?? amount)
+    this.#amounts.see(unsigned, read.line)
+    this.#marked.see(partMark(unsigned).number, read.line)
+  }
+
+  judge(): StructuralFault | (RowsShown & { readonly notes: readonly Text[] }) {
+    const named = this.#doubtful.decide()
+    if (named !== null) return named
+    const cards = this.#cards.judge()
+    if ('kind' in cards) return cards
+    const { fields, currency: inName, missingCurrency } = this.header
+    const currencySaid = { forAll: this.#said.currency ?? null, inName, mark: this.#marks.decide() }
+    const bothWays = this.#directions.decide(currencySaid.mark !== null) ?? this.#sides.decide()
+    if (bothWays !== null) return bothWays
+    if (missingCurrency !== null && currencyOfFile(currencySaid) === null)
+      return refuse(missingCurrency, { line: this.#line })
+    const amounts = currencySaid.mark === null ? this.#amounts : this.#marked
+    const decimal = amounts.decide(this.#said.decimal)
+    if (decimal !== null && typeof decimal === 'object') return decimal
+    const leaning = this.#said.decimal === undefined ? amounts.leaning(decimal) : null
+    const inCurrency = currencyNote(currencySaid, fields.request_currency !== undefined)
+    const numericIds = this.#numericIds.decide()
+    return {
+      decimal,
+      minuses: { isSaid: this.#said.sign === 'minus', all: this.#directions.minuses },
+      currencySaid,
+      numericIds: numericIds.fields,
+      cards,
+      notes: [...[leaning, inCurrency].filter((note) => note !== null), ...numericIds.notes],
+    }
+  }
+
+  /** What a workbook shows beside the amount of the row, without the signs of its currency. */
+  #otherMarks({ cells, marks }: CsvRecord): readonly string[] {
+    const { fields } = this.header
+    const shown = marks?.[fields.amount ?? -1] ?? []
+    if (shown.length === 0) return shown
+    const currency = parseCurrency(unquoted(cells[fields.request_currency ?? -1] ?? '')) ?? this.#said.currency
+    return currency === undefined ? shown : shown.filter((mark) => !mayMark(mark, currency))
+  }
+}
