@@ -26,6 +26,8 @@ export interface FileOptions {
   readonly decimal: '.' | ',' | undefined
   /** Every amount carries a minus, which is taken off. */
   readonly sign?: 'minus' | undefined
+  /** The line that names the columns, where it is not the first. */
+  readonly headerRow?: number | undefined
   readonly runKey: string | undefined
   /** IANA name: where moments without an offset are read. */
   readonly timeZone?: string | undefined
@@ -52,6 +54,8 @@ export type OpenedFile =
       readonly mapped: readonly { readonly written: string; readonly field: string }[]
       /** As the whole file was read; null: no amount of it shows one. */
       readonly decimal: '.' | ',' | null
+      /** The line that names the columns, where it was said to be another than the first. */
+      readonly headerRow: number | undefined
       /** Which of the carried columns names references; null: none does. */
       readonly referencePlace: number | null
       /** Of a workbook, the sheet that the rows come from; null: it is none. */
@@ -89,6 +93,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
     currency: options.currency ?? merchant.currency ?? undefined,
     decimal: options.decimal ?? merchant.decimal ?? undefined,
     sign: options.sign,
+    headerRow: options.headerRow,
     runKey: options.runKey,
     sheet: options.sheet,
     notCards: options.notCards,
@@ -111,6 +116,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
       numbersPassed: survey.cards.passed,
       mapped: survey.header.mapped,
       decimal: survey.decimal,
+      headerRow: options.headerRow,
       referencePlace: placeAmong(survey.header.carried, survey.header.fields.reference),
       columns: { mapped: understoodColumns(survey.header), carried: survey.header.unknown },
       rivals: survey.header.rivals,

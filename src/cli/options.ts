@@ -52,6 +52,7 @@ export function withTableOptions(command: Command): Command {
       '--format <name>',
       'read the file as saved under this name (check --save-format); other options overrule it',
     )
+    .option('--header-row <n>', 'the line that names the columns, where title lines are above it')
     .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
     .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
     .option('--merchant <name>', 'which configured merchant')

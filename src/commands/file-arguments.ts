@@ -22,6 +22,7 @@ export interface FileArguments {
   readonly currency?: string
   readonly decimal?: string
   readonly sign?: string
+  readonly headerRow?: string
   readonly timezone?: string
   readonly map?: readonly string[]
   readonly notACard?: readonly string[]
@@ -99,6 +100,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
       text === '.' || text === ',' ? text : undefined,
     ),
     sign: parseOption<'minus'>(given.sign, '--sign', 'minus', (text) => (text === 'minus' ? text : undefined)),
+    headerRow: headerRowOf(given),
     runKey: given.runKey,
     timeZone: given.timezone,
     map: (given.map ?? []).map(parseMapping),
@@ -155,6 +157,12 @@ function operationOf({ operation, vault }: FileArguments): Operation | undefined
     'usage',
     `--operation ${operation} is for payments, and --vault ${vault} says that the file is of the vault: give one of them. Nothing was recorded and nothing was sent.`,
   )
+}
+
+/** The first line is what a file is read from anyway: to say it makes no other batch. */
+function headerRowOf({ headerRow }: FileArguments): number | undefined {
+  const line = parseOption(headerRow, '--header-row', 'the number of a line, 1 or more', parsePositive)
+  return line === 1 ? undefined : line
 }
 
 const VAULT_VERBS: Readonly<Record<string, VaultOperation>> = {

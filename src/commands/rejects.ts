@@ -10,10 +10,12 @@ import { plural } from '../present/text.ts'
 import type { FileArguments } from './file-arguments.ts'
 import type { Terminal } from './terminal.ts'
 
+type Opened = OpenedFile & { readonly kind: 'file' }
+
 /** Where they go; nothing where they were not asked for. */
 export interface Rejects {
   /** Before anything of the file is recorded. */
-  write(opened: OpenedFile & { readonly kind: 'file' }, reviewed: Reviewed): Promise<void>
+  write(opened: Opened, reviewed: Reviewed): Promise<void>
   /** The file is no table: the one line says why. */
   writeWhole(opened: OpenedFile & { readonly kind: 'refused' }): Promise<void>
   /** For people: where they are, and what to do with them. */
@@ -36,7 +38,7 @@ export async function openRejects(
   return {
     async write(opened, { draft, review }) {
       if (file === null) return
-      next = nextCommand(file.path, given, opened.decimal)
+      next = nextCommand(file.path, given, opened)
       others = othersText(review.rows - review.invalid, given)
       const runKey = given.runKey === undefined ? null : toIdentifier(given.runKey)
       written = await file.writeRows({ opened, runKey, rejects: draft.rejects() })
@@ -81,8 +83,14 @@ function othersText(others: number, { skipInvalid = false }: FileArguments): str
 }
 
 /** As the file was read, so that a mended row means what it meant: a few rows alone may leave the decimal sign open. */
-function nextCommand(path: string, given: FileArguments, decimal: '.' | ',' | null): string {
+function nextCommand(
+  path: string,
+  given: FileArguments,
+  { decimal, headerRow }: Pick<Opened, 'decimal' | 'headerRow'>,
+): string {
   const { runKey, merchant, retry, format } = given
-  const reading = readingWords({ ...given, decimal: given.decimal ?? decimal ?? undefined })
+  // Rejects begin with their column names, whatever a saved format says of the file that they came from.
+  const line = format !== undefined && headerRow !== undefined ? '1' : undefined
+  const reading = readingWords({ ...given, decimal: given.decimal ?? decimal ?? undefined, headerRow: line })
   return commandText('check', path, ...reading, ...askingWords({ runKey, merchant, retry, format }))
 }

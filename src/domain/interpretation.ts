@@ -12,6 +12,8 @@ export interface Interpretation {
   readonly decimal?: '.' | ',' | undefined
   /** Every amount carries a minus, which is taken off. */
   readonly sign?: 'minus' | undefined
+  /** The line that names the columns, where it is not the first. */
+  readonly headerRow?: number | undefined
   readonly sheet?: string | undefined
   /** IANA name. */
   readonly timeZone?: string | undefined
@@ -24,12 +26,13 @@ export interface Interpretation {
 export type Fingerprint = string
 
 export function fingerprintOf({ map = [], retry = [], ...said }: Interpretation): Fingerprint {
-  const { operation, currency, decimal, sign, sheet, timeZone } = said
+  const { operation, currency, decimal, sign, headerRow, sheet, timeZone } = said
   const canonical = {
     operation,
     currency,
     decimal,
     sign,
+    headerRow,
     sheet,
     timeZone,
     map: map.length === 0 ? undefined : map.map(({ column, field }) => `${column}=${field}`).toSorted(),

@@ -21,6 +21,7 @@ export type SettingName =
   | 'decimal'
   | 'exceptions'
   | 'format'
+  | 'header-row'
   | 'map'
   | 'max-declined'
   | 'merchant'

@@ -4,6 +4,7 @@
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { parseOperation } from '../domain/instruction.ts'
 import { refuse, type StructuralFault, shown } from '../domain/problem.ts'
+import { words } from '../domain/words.ts'
 import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
@@ -19,7 +20,7 @@ export function titledFault(first: CsvRecord, headerLine: number | null): Struct
   return refuse(
     {
       problem: `the file begins with "${shown(title.trim())}" where the column names should be; line ${headerLine} looks like the column names`,
-      remedy: `take out ${lines}, so that the column names come first`,
+      remedy: words`take out ${lines}, so that the column names come first${{ set: 'header-row', to: String(headerLine), lead: ', or leave them in and say ' }}`,
     },
     { line: first.line },
   )

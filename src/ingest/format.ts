@@ -24,6 +24,8 @@ export interface Format {
   readonly decimal?: string | undefined
   /** `minus`: every amount carries one. */
   readonly sign?: string | undefined
+  /** The line that names the columns, as digits. */
+  readonly headerRow?: string | undefined
   readonly timezone?: string | undefined
   /** `COLUMN=FIELD` each. */
   readonly map?: readonly string[] | undefined
@@ -119,6 +121,7 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
       currency: said((text) => parseCurrency(text) !== undefined, 'an ISO 4217 code such as EUR'),
       decimal: said((text) => text === '.' || text === ',', '"." or ","'),
       sign: said((text) => text === 'minus', 'minus'),
+      header_row: z.int('write the number of a line').min(1, 'write the number of a line').optional(),
       timezone: said(isTimeZone, 'an IANA time zone such as Europe/Berlin'),
       map: z.record(z.string(), z.string().nullable(), 'write lines of COLUMN: FIELD').optional(),
       not_a_card: z.array(z.string(), 'write a list of columns').optional(),
@@ -126,7 +129,7 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
     {
       error: (issue) =>
         issue.code === 'invalid_type'
-          ? 'write operation, currency, decimal, sign, timezone, map or not_a_card'
+          ? 'write operation, currency, decimal, sign, header_row, timezone, map or not_a_card'
           : undefined,
     },
   )
@@ -137,8 +140,12 @@ async function parseFormat(content: unknown): Promise<{ mistakes: readonly strin
   const parsed = parseColumnMap(map, ANY_FILE)
   if (isProblem(parsed)) mistakes.push(`map: ${parsed.problem}; ${parsed.remedy}`)
   if (!read.success) return { mistakes, format: {} }
-  const { not_a_card: notACard, ...others } = read.data
-  return { mistakes, format: { ...others, notACard, map: map.map(({ column, field }) => `${column}=${field}`) } }
+  const { not_a_card: notACard, header_row: line, ...others } = read.data
+  const headerRow = line === undefined ? undefined : String(line)
+  return {
+    mistakes,
+    format: { ...others, headerRow, notACard, map: map.map(({ column, field }) => `${column}=${field}`) },
+  }
 }
 
 function issueText(issue: { code?: string; path: PropertyKey[]; message: string; keys?: string[] }): string[] {
@@ -158,7 +165,7 @@ export async function writeFormat(
   dataDir: string,
   merchant: string,
   name: string,
-  { map = [], notACard = [], ...format }: Format,
+  { map = [], notACard = [], headerRow, ...format }: Format,
 ): Promise<{ readonly path: string; readonly replaced: boolean }> {
   const path = pathOf(dataDir, merchant, name)
   const { Document } = await import('yaml')
@@ -168,7 +175,11 @@ export async function writeFormat(
   })
   const columnsSaid = notACard.length === 0 ? undefined : notACard
   const said = Object.fromEntries(
-    Object.entries({ ...format, not_a_card: columnsSaid }).filter(([, value]) => value !== undefined),
+    Object.entries({
+      ...format,
+      header_row: headerRow === undefined ? undefined : Number(headerRow),
+      not_a_card: columnsSaid,
+    }).filter(([, value]) => value !== undefined),
   )
   const document = new Document(columns.length === 0 ? said : { ...said, map: Object.fromEntries(columns) })
   document.commentBefore = ` How files of the merchant ${merchant} are read with the format ${name}. It may be edited.`

@@ -4,7 +4,7 @@ import { isRoundedPan } from '../domain/card-number.ts'
 import { holdsCardSecret } from '../domain/card-secrets.ts'
 import { CUSTOMER_FIELDS, FIELD_RULES, isVaultOperation, type Operation } from '../domain/instruction.ts'
 import { mayHoldPan } from '../domain/pan.ts'
-import { type Problem, shown } from '../domain/problem.ts'
+import { type Problem, refuse, type StructuralFault, shown } from '../domain/problem.ts'
 import { joined, type Text, words } from '../domain/words.ts'
 import { isResultColumn, isSlipOf, type MappedColumn, namesOf, plainName, squeezed } from './columns.ts'
 import type { CardPart, Field } from './field-names.ts'
@@ -34,6 +34,16 @@ export function findPanInHeader(written: readonly string[]): Problem | null {
     problem: 'the first line holds a card number where the column names should be',
     remedy: 'put the column names first; for stored cards use customer_vault_id',
   }
+}
+
+/** Lines above the column names are left out of the rows, and must hold no card number all the same. */
+export function findCardAbove(texts: readonly string[]): StructuralFault | null {
+  if (!texts.some((text) => mayHoldPan(text) || holdsCardSecret(text) || isRoundedPan(text))) return null
+  const problem = 'a line above the column names holds a card number'
+  return refuse(
+    { problem, remedy: 'remove it from the file, and from wherever the file came from' },
+    { code: 'card-data' },
+  )
 }
 
 /** Columns without a name may be many; any other name may be there once. */

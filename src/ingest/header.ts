@@ -3,7 +3,7 @@
 import { unguardCell } from '../domain/formula-guard.ts'
 import type { Currency } from '../domain/money.ts'
 import { isProblem, type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
-import type { Text } from '../domain/words.ts'
+import { type Text, words } from '../domain/words.ts'
 import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './cards/columns.ts'
 import {
   cardKindsIn,
@@ -218,9 +218,9 @@ export function namesColumns({ names, fields, vocabulary }: Header, cells: reado
   return known >= 2
 }
 
-const NO_NAMES: Problem = {
+const NO_NAMES: Problem<Text> = {
   problem: 'the first line is mostly numbers, so that it does not seem to name the columns',
-  remedy: 'put the line with the column names first, and delete what is above it',
+  remedy: words`put the line with the column names first, and delete what is above it${{ set: 'header-row', to: 'N', lead: ', or say which line it is with ' }}`,
 }
 
 /** As where rows begin at once, or an export begins with a line about itself. */

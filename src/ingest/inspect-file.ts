@@ -11,6 +11,7 @@ import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weig
 import { findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
 import { readRecords } from './csv/records.ts'
 import { parseRunKey } from './fields/reference.ts'
+import { findCardAbove } from './header-faults.ts'
 import { knownWith, type ReadingOptions, type RecordsFound, surveyRecords } from './inspect-records.ts'
 import { LIMITS } from './limits.ts'
 import { openWorkbook, startsAsZip, type Workbook } from './workbook/workbook.ts'
@@ -28,6 +29,8 @@ interface WorkbookPlace {
   readonly encoding: null
   readonly delimiter: null
   readonly sheet: string
+  /** Of the sheet: the first row that is read. */
+  readonly firstLine: number
 }
 
 interface Surveyed extends RecordsFound {
@@ -87,12 +90,12 @@ function toSurvey<Place>(found: RecordsFound, sha256: string, place: Place, more
 // ───────────────────────────────────────────────────────────── Workbooks
 
 async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promise<Survey | StructuralFault> {
-  const workbook = await openWorkbook(file, options.sheet)
+  const workbook = await openWorkbook(file, options.sheet, options.headerRow)
   if (workbook.kind === 'refused') return workbook
   const found = await surveyRecords(workbook.records(), options, { ...workbook, delimiter: null })
   if (typeof found === 'string') return refuse(NOT_TEXT)
   if ('kind' in found) return found
-  const place = { encoding: null, delimiter: null, sheet: workbook.sheet }
+  const place = { encoding: null, delimiter: null, sheet: workbook.sheet, firstLine: workbook.firstLine }
   return toSurvey(found, workbook.sha256, place, unseenWarnings(workbook))
 }
 
@@ -218,8 +221,10 @@ async function surveyAs(
   patient = false,
 ): Promise<Survey | StructuralFault | 'not-text'> {
   const text = new TextDecoder(encoding).decode(head)
-  const layout = sniffLayout(text, knownWith(options))
-  if (isProblem(layout)) return refuse(layout, { line: 1 })
+  const layout = sniffLayout(text, knownWith(options), options.headerRow)
+  if (isProblem(layout)) return refuse(layout, { line: options.headerRow === undefined ? 1 : null })
+  const cardAbove = findCardAbove(text.slice(0, layout.skippedCharacters).split(/\r\n|\r|\n/))
+  if (cardAbove !== null) return cardAbove
   const hash = createHash('sha256')
   const records = readRecords(file, { ...layout, encoding, patient }, hash)
   const found = await surveyRecords(records, options, {

@@ -8,7 +8,7 @@ import { lineTakenIn, Oddities, takenInFault, titledFault } from './anomalies.ts
 import { passedWarnings } from './cards/evidence.ts'
 import { findCardData } from './cards/record.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
-import type { Delimiter, IsKnown } from './csv/delimiter.ts'
+import { type Delimiter, type IsKnown, noSuchLine } from './csv/delimiter.ts'
 import type { CsvRecord } from './csv/records.ts'
 import { isAmountIn } from './fields/currency-shown.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
@@ -30,6 +30,8 @@ export interface ReadingOptions {
   readonly decimal?: DecimalSign | undefined
   /** Every amount carries a minus, which is taken off. */
   readonly sign?: 'minus' | undefined
+  /** The line that names the columns; lines above it are left out, and counted. */
+  readonly headerRow?: number | undefined
   readonly runKey?: string | undefined
   /** What the columns are, where their names do not say it. */
   readonly map?: readonly MappedColumn[] | undefined
@@ -75,6 +77,8 @@ export async function surveyRecords(
     if (read.kind !== 'record') return read.kind
     oddities.see(read)
     if (evidence === null) {
+      if (options.headerRow !== undefined && read.line !== options.headerRow)
+        return refuse(noSuchLine(options.headerRow))
       const unseen = findUnseenName(read)
       if (unseen !== null) return unseen
       const parsed = parseHeader(read.cells, read.line, options)
@@ -97,12 +101,19 @@ export async function surveyRecords(
     if (fault !== null) return fault
     evidence.see(read, rows)
   }
-  if (evidence === null || rows === 0) return refuse(evidence === null ? EMPTY : NO_ROWS)
+  if (evidence === null) return refuse(options.headerRow === undefined ? EMPTY : noSuchLine(options.headerRow))
+  if (rows === 0) return refuse(NO_ROWS)
   const found = evidence.judge()
   if ('kind' in found) return found
   const { notes, ...shown } = found
-  const odd: Text[] = [...notes, ...oddities.warnings(), ...passedWarnings(found.cards.passed)]
+  const odd: Text[] = [...titlesNote(options), ...notes, ...oddities.warnings(), ...passedWarnings(found.cards.passed)]
   return { ...shown, header: evidence.header, rows, warnings: odd.map((warning) => spell(warning, options.spelling)) }
+}
+
+function titlesNote({ headerRow }: ReadingOptions): readonly string[] {
+  if (headerRow === undefined) return []
+  const above = headerRow === 2 ? 'Line 1 is' : `Lines 1 to ${headerRow - 1} are`
+  return [`${above} above the column names and left out.`]
 }
 
 /** Where lines stand above the one that names the columns. */

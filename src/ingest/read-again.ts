@@ -24,7 +24,7 @@ export async function readAgain(
     const hash = createHash('sha256')
     return { rows: numbered(readRecords(file, survey, hash), survey), sha256: () => hash.digest('hex') }
   }
-  const workbook = await openWorkbook(file, survey.sheet)
+  const workbook = await openWorkbook(file, survey.sheet, survey.firstLine)
   if (workbook.kind === 'refused') throw changed()
   return { rows: numbered(workbook.records(), survey), sha256: () => workbook.sha256 }
 }

@@ -15,6 +15,7 @@ interface Given {
   readonly currency?: Text
   readonly decimal?: Text
   readonly sign?: Text
+  readonly headerRow?: Text
   readonly timezone?: Text
   readonly map?: Texts
   readonly notACard?: Texts
@@ -39,6 +40,7 @@ export function readingWords(given: Given): string[] {
     ['--currency', given.currency],
     ['--decimal', given.decimal],
     ['--sign', given.sign],
+    ['--header-row', given.headerRow],
     ['--timezone', given.timezone],
     ...(given.map ?? []).map((said): [string, string] => ['--map', said]),
     ...(given.notACard ?? []).map((said): [string, string] => ['--not-a-card', said]),

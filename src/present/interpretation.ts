@@ -10,12 +10,13 @@ import { optionText } from './command-line.ts'
 export function interpretationText(fingerprint: Fingerprint): string {
   const said = parseFingerprint(fingerprint)
   if (said === null) return fingerprint
-  const { operation, currency, decimal, sign, sheet, timeZone, map = [], retry = [] } = said
+  const { operation, currency, decimal, sign, headerRow, sheet, timeZone, map = [], retry = [] } = said
   return optionText([
     ['--operation', operation],
     ['--currency', currency],
     ['--decimal', decimal],
     ['--sign', sign],
+    ['--header-row', headerRow === undefined ? undefined : String(headerRow)],
     ['--sheet', sheet],
     ['--timezone', timeZone],
     ...map.map(({ column, field }): [string, string] => ['--map', `${column}=${field || 'ignore'}`]),

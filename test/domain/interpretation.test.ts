@@ -80,9 +80,12 @@ describe('the fingerprint of an interpretation', () => {
     )
   })
 
-  test('is another where every amount is said to have a minus, and is read back', () => {
+  test('is another where a minus or the line of the names is said, and is read back', () => {
     fc.assert(
       fc.property(interpretations, (said) => {
+        const titled = fingerprintOf({ ...said, headerRow: 3 })
+        expect(isSameFingerprint(fingerprintOf(said), titled)).toBe(false)
+        expect(parseFingerprint(titled)?.headerRow).toBe(3)
         const signed = fingerprintOf({ ...said, sign: 'minus' })
         expect(isSameFingerprint(fingerprintOf(said), signed)).toBe(false)
         expect(isSameFingerprint(asOptions(said), signed)).toBe(false)

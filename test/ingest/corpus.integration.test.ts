@@ -279,13 +279,13 @@ const CASES: readonly Case[] = [
     file: 'title-lines',
     fact: 'title lines above the column names are refused, and the line of the names is named',
     refused:
-      'line 1: the file begins with "Export of 21.11.2026" where the column names should be; line 3 looks like the column names. take out lines 1 to 2, so that the column names come first',
+      'line 1: the file begins with "Export of 21.11.2026" where the column names should be; line 3 looks like the column names. take out lines 1 to 2, so that the column names come first, or leave them in and say --header-row 3',
   },
   {
     file: 'title-line-undelimited',
     fact: 'so is a title that has no delimiter in it',
     refused:
-      'line 1: the file begins with "Refunds November" where the column names should be; line 3 looks like the column names. take out lines 1 to 2, so that the column names come first',
+      'line 1: the file begins with "Refunds November" where the column names should be; line 3 looks like the column names. take out lines 1 to 2, so that the column names come first, or leave them in and say --header-row 3',
   },
   {
     file: 'header-twice',
@@ -743,7 +743,7 @@ const CASES: readonly Case[] = [
     file: 'comment-line',
     fact: 'a comment above the column names is a title',
     refused:
-      'line 1: the file begins with "# refunds of November" where the column names should be; line 2 looks like the column names. take out line 1, so that the column names come first',
+      'line 1: the file begins with "# refunds of November" where the column names should be; line 2 looks like the column names. take out line 1, so that the column names come first, or leave them in and say --header-row 2',
   },
 ]
 

@@ -23,6 +23,8 @@ const FORMAT = {
   operation: 'REFUND',
   currency: 'EUR',
   decimal: ',',
+  sign: 'minus',
+  headerRow: '3',
   timezone: 'Europe/Berlin',
   map: ['Betrag=amount', 'Summe: brutto=ignore'],
 }
@@ -39,7 +41,9 @@ describe('a saved format', () => {
         'operation: REFUND',
         'currency: EUR',
         'decimal: ","',
+        'sign: minus',
         'timezone: Europe/Berlin',
+        'header_row: 3',
         'map:',
         '  Betrag: amount',
         '  "Summe: brutto": ignore',

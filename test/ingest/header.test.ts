@@ -150,13 +150,13 @@ describe('the delimiter', () => {
     ['order_id\r\n12', ','],
     ['größe;name\r\n', ';'],
   ])('of %j is %j', (head, delimiter) => {
-    expect(sniffLayout(head)).toEqual({ delimiter, sepLineLength: 0 })
+    expect(sniffLayout(head)).toEqual({ delimiter, skippedCharacters: 0, firstLine: 1 })
   })
 
   test('is what a sep= line says', () => {
-    expect(sniffLayout('sep=;\r\ntype,amount')).toEqual({ delimiter: ';', sepLineLength: 7 })
-    expect(sniffLayout('SEP=\t\ntype,amount')).toEqual({ delimiter: '\t', sepLineLength: 6 })
-    expect(sniffLayout('"sep=,"\rtype,amount')).toEqual({ delimiter: ',', sepLineLength: 8 })
+    expect(sniffLayout('sep=;\r\ntype,amount')).toEqual({ delimiter: ';', skippedCharacters: 7, firstLine: 2 })
+    expect(sniffLayout('SEP=\t\ntype,amount')).toEqual({ delimiter: '\t', skippedCharacters: 6, firstLine: 2 })
+    expect(sniffLayout('"sep=,"\rtype,amount')).toEqual({ delimiter: ',', skippedCharacters: 8, firstLine: 2 })
     expect(sniffLayout('sep=#\ntype#amount')).toHaveProperty('problem')
   })
 })

@@ -51,7 +51,8 @@ describe('a first line that is mostly numbers', () => {
     expect(fault).toMatchObject({
       line: 1,
       problem: 'the first line is mostly numbers, so that it does not seem to name the columns',
-      remedy: 'put the line with the column names first, and delete what is above it',
+      remedy:
+        'put the line with the column names first, and delete what is above it, or say which line it is with --header-row N',
     })
   })
 
@@ -70,7 +71,7 @@ describe('title lines above the names of a workbook', () => {
       line: 1,
       problem:
         'the file begins with "Refunds of November" where the column names should be; line 3 looks like the column names',
-      remedy: 'take out lines 1 to 2, so that the column names come first',
+      remedy: 'take out lines 1 to 2, so that the column names come first, or leave them in and say --header-row 3',
     })
     const gap = rowsOf([['Title', 'of', 'six', 'cells', 'in', 'all']], 2) + rowsOf([COLUMNS, CELLS], 5)
     expect((await refusalOf(zip(partsOf({ A: gap })))).problem).toContain('line 5 looks like the column names')

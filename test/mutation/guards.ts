@@ -76,6 +76,7 @@ const INSTRUCTION = 'test/domain/instruction.test.ts'
 const MINUS = 'test/ingest/fields/minus.integration.test.ts'
 const CURRENCY_SHOWN = 'test/ingest/fields/currency-shown.integration.test.ts'
 const NUMERIC_IDS = 'test/ingest/fields/numeric-ids.integration.test.ts'
+const HEADER_ROW = 'test/ingest/header-row.integration.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
@@ -3255,8 +3256,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'interpretation: the same bytes read without their minuses are another batch',
     file: 'src/domain/interpretation.ts',
-    guard: '    sign,\n    sheet,',
-    without: '    sheet,',
+    guard: '    sign,\n    headerRow,',
+    without: '    headerRow,',
     tests: ['test/domain/interpretation.test.ts'],
   },
   {
@@ -3335,6 +3336,20 @@ export const GUARDS: readonly Guard[] = [
     guard: 'sections[0]?.isBare === true && isWhole(number)',
     without: 'isWhole(number)',
     tests: [NUMERIC_IDS],
+  },
+  {
+    name: 'reading: a card number in a line above the column names refuses the file',
+    file: 'src/ingest/inspect-file.ts',
+    guard: '  if (cardAbove !== null) return cardAbove\n',
+    without: '',
+    tests: [HEADER_ROW],
+  },
+  {
+    name: 'interpretation: the same bytes read from another line are another batch',
+    file: 'src/domain/interpretation.ts',
+    guard: '    headerRow,\n    sheet,',
+    without: '    sheet,',
+    tests: ['test/domain/interpretation.test.ts'],
   },
   {
     name: 'reading: a word beside an amount may say which way it goes',

@@ -1,6 +1,7 @@
 // Which character parts the cells: what a `sep=` line says, else what the header line shows outside its quotes.
 
 import type { Problem } from '../../domain/problem.ts'
+import { type Text, words } from '../../domain/words.ts'
 import { fieldOf } from '../columns.ts'
 
 const DELIMITERS = [';', ',', '\t', '|'] as const
@@ -8,8 +9,10 @@ export type Delimiter = (typeof DELIMITERS)[number]
 
 export interface Layout {
   readonly delimiter: Delimiter
-  /** Characters of a leading `sep=` line with its line end, 0 where there is none. */
-  readonly sepLineLength: number
+  /** Before the line that names the columns: a `sep=` line, and the lines that a person said are above it. */
+  readonly skippedCharacters: number
+  /** Of the file, from 1: the first line that is read. */
+  readonly firstLine: number
 }
 
 /** Which names are known decides between delimiters; the mapping may know others than everybody. */
@@ -17,14 +20,40 @@ export type IsKnown = (column: string) => boolean
 
 const everybodyKnows: IsKnown = (column) => fieldOf(column) !== undefined
 
-export function sniffLayout(head: string, isKnown: IsKnown = everybodyKnows): Layout | Problem {
+/** `headerRow`: the line that names the columns, where a person said it. */
+export function sniffLayout(
+  head: string,
+  isKnown: IsKnown = everybodyKnows,
+  headerRow: number | undefined = undefined,
+): Layout | Problem<Text> {
   const sep = /^"?sep=([^\r\n]?)"?[;,|\t ]*(?:\r\n|\r|\n|$)/i.exec(head)
+  const above = headerRow === undefined ? null : charactersAbove(head, headerRow)
+  if (headerRow !== undefined && above === null) return noSuchLine(headerRow)
+  const skipped = { skippedCharacters: above ?? sep?.[0].length ?? 0, firstLine: headerRow ?? (sep === null ? 1 : 2) }
   if (sep === null) {
-    const delimiter = sniffDelimiter(headerLine(head), isKnown)
-    return typeof delimiter === 'string' ? { delimiter, sepLineLength: 0 } : delimiter
+    const delimiter = sniffDelimiter(headerLine(head.slice(skipped.skippedCharacters)), isKnown)
+    return typeof delimiter === 'string' ? { delimiter, ...skipped } : delimiter
   }
   const delimiter = DELIMITERS.find((candidate) => candidate === sep[1])
-  return delimiter === undefined ? NOT_A_DELIMITER : { delimiter, sepLineLength: sep[0].length }
+  return delimiter === undefined ? NOT_A_DELIMITER : { delimiter, ...skipped }
+}
+
+/** Up to a line of the file, whatever quotation marks stand above it; null: the file has no such line near its start. */
+function charactersAbove(head: string, line: number): number | null {
+  if (line === 1) return 0
+  let at = 1
+  for (const { index, 0: lineEnd } of head.matchAll(/\r\n|\r|\n/g)) {
+    at += 1
+    if (at === line) return index + lineEnd.length
+  }
+  return null
+}
+
+export function noSuchLine(line: number): Problem<Text> {
+  return {
+    problem: words`line ${line} is empty or not there, and ${{ set: 'header-row', to: null }} says that it names the columns`,
+    remedy: 'count the lines as a text editor or the spreadsheet numbers them, empty ones too',
+  }
 }
 
 const NOT_A_DELIMITER: Problem = {

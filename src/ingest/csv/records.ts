@@ -74,9 +74,9 @@ export async function* readRecords(
   layout: RecordLayout,
   hash: Hash,
 ): AsyncGenerator<CsvRecord | StructuralFault | NotTextFound | OddQuotesFound> {
-  const lines = { next: layout.sepLineLength === 0 ? 1 : 2 }
+  const lines = { next: layout.firstLine }
   const parser = new QuickParser(parserOptions(layout, lines))
-  const whole = withoutStart(readText(file, layout.encoding, hash), layout.sepLineLength)
+  const whole = withoutStart(readText(file, layout.encoding, hash), layout.skippedCharacters)
   const text = inTurns(withinLines(inPieces(whole), lines.next))
   // Errors reach the loop below through the parser; the callback only keeps them from being thrown uncaught.
   pipeline(Readable.from(text, { highWaterMark: 1 }), parser, () => undefined)

@@ -2,6 +2,7 @@
 
 import { refuse, type StructuralFault } from '../../domain/problem.ts'
 import type { CsvRecord } from '../csv/records.ts'
+import { findCardAbove } from '../header-faults.ts'
 import { LIMITS } from '../limits.ts'
 import { lettersOf } from './address.ts'
 import type { Merge } from './merges.ts'
@@ -43,14 +44,19 @@ const FILLED_ROWS_MOST = 1_000_000
 export async function* readSheet(
   book: Book,
   part: Entry,
-  merges: readonly Merge[],
-  unseen: Unseen,
+  { merges, unseen, firstLine }: SheetReading,
 ): AsyncGenerator<CsvRecord | StructuralFault> {
   const rows = new RowReader(book, merges)
   let columns: number | null = null
   let filled = -1
   for await (const _ of readXml(book.bytes, part, book.budget, SHEET, rows)) {
     for (const row of withinText(book.textBudget, rows.take())) {
+      if (row.line < firstLine) {
+        const card = findCardAbove(row.cells.map(({ text }) => text))
+        if (card === null) continue
+        yield card
+        return
+      }
       if (columns === null) {
         columns = widthOf(row.cells)
         unseen.columns = row.cells.flatMap(({ text }, i) =>
@@ -68,6 +74,13 @@ export async function* readSheet(
       yield toRecord(row, columns)
     }
   }
+}
+
+interface SheetReading {
+  readonly merges: readonly Merge[]
+  readonly unseen: Unseen
+  /** Rows above it are left out. */
+  readonly firstLine: number
 }
 
 /** What a person who looks at the sheet does not see of it, so far. */

@@ -25,6 +25,8 @@ export interface Workbook {
   readonly sheet: string
   /** A person who opens the workbook does not see that sheet. */
   readonly isHidden: boolean
+  /** The first row that is read. */
+  readonly firstLine: number
   readonly unseen: Readonly<Unseen>
   /** The header first; a fault, where there is one, is the last thing that comes. */
   records(): AsyncGenerator<CsvRecord | StructuralFault>
@@ -41,7 +43,11 @@ export function startsAsZip(head: Uint8Array): boolean {
  * All bytes are read and hashed before any of them is understood, so that every record is of the bytes that the hash
  * names. A sheet that is named and not there is a fault of usage; whatever is wrong with the file is an answer.
  */
-export async function openWorkbook(file: FileHandle, wanted: string | undefined): Promise<Workbook | StructuralFault> {
+export async function openWorkbook(
+  file: FileHandle,
+  wanted: string | undefined,
+  firstLine = 1,
+): Promise<Workbook | StructuralFault> {
   const bytes = await readAll(file, LIMITS.workbookBytes)
   if (bytes === null) {
     return refuse({
@@ -62,8 +68,9 @@ export async function openWorkbook(file: FileHandle, wanted: string | undefined)
       sha256: createHash('sha256').update(bytes).digest('hex'),
       sheet: name,
       isHidden,
+      firstLine,
       unseen,
-      records: () => faultsAsAnswers(readSheet(book, part, merges, unseen)),
+      records: () => faultsAsAnswers(readSheet(book, part, { merges, unseen, firstLine })),
       findHeaderBelow: (firstLine, isKnown) => findHeaderBelow(book, part, firstLine, isKnown),
     }
   } catch (error) {

@@ -1,0 +1,86 @@
+// Lines above the column names: refused with the line that seems to have them, left out where a person says which it is.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { partsOf, rowsOf, zip } from './sheets.ts'
+import { encode, readWhole, refusalOf } from './table.ts'
+
+const REFUND = { operation: 'REFUND' } as const
+const TABLE = ['Betrag;Währung;Order ID', '5,00;EUR;700000001', '6,00;EUR;700000002']
+const sheetWith = (above: readonly string[]) =>
+  zip(partsOf({ A: rowsOf([...above, ...TABLE].map((line) => line.split(';'))) }))
+
+describe('title lines above the column names', () => {
+  test('are refused, and the sentence says what to do', async () => {
+    for (const file of [['Export', '', ...TABLE].join('\n'), sheetWith(['Export', ''])]) {
+      const fault = await refusalOf(file, REFUND)
+      expect(fault.problem).toContain('line 3 looks like the column names')
+      expect(fault.remedy).toBe(
+        'take out lines 1 to 2, so that the column names come first, or leave them in and say --header-row 3',
+      )
+    }
+  })
+
+  test('are left out where the line is said, and lines keep their numbers', async () => {
+    const titles = fc.array(
+      fc.constantFrom(
+        '',
+        'Export vom 1.12.2026',
+        '"half a quote',
+        ';;;',
+        'a;b;c;d;e',
+        'Konto;4711',
+        'sum"of"all',
+        'ä€',
+      ),
+      { minLength: 1, maxLength: 8 },
+    )
+    const ends = fc.constantFrom('\n', '\r\n', '\r')
+    const encodings = fc.constantFrom('utf8', 'utf8-bom', 'utf16le-bom', 'windows-1252')
+    await fc.assert(
+      fc.asyncProperty(titles, ends, encodings, async (above, end, encoding) => {
+        const headerRow = above.length + 1
+        const { survey, rows } = await readWhole(encode([...above, ...TABLE].join(end), encoding), {
+          ...REFUND,
+          headerRow,
+        })
+        expect(rows.map(({ line, rowNo, instruction }) => [line, rowNo, instruction?.orderId])).toEqual([
+          [headerRow + 1, 1, '700000001'],
+          [headerRow + 2, 2, '700000002'],
+        ])
+        expect(survey.warnings[0]).toContain('above the column names and left out')
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('are left out of a workbook in the same way, however wide they are', async () => {
+    const { survey, rows } = await readWhole(sheetWith(['a;b;c;d;e;f', '', 'Export']), { ...REFUND, headerRow: 4 })
+    expect(rows.map(({ line, instruction }) => [line, instruction?.orderId])).toEqual([
+      [5, '700000001'],
+      [6, '700000002'],
+    ])
+    expect(survey.warnings).toEqual(['Lines 1 to 3 are above the column names and left out.'])
+  })
+
+  test('may follow a sep= line', async () => {
+    const { rows } = await readWhole(['sep=;', 'a,b,c,d', ...TABLE].join('\n'), { ...REFUND, headerRow: 3 })
+    expect(rows.map(({ line }) => line)).toEqual([4, 5])
+  })
+
+  test('must hold no card number', async () => {
+    for (const file of [['Card 4111 1111 1111 1111', ...TABLE].join('\n'), sheetWith(['Card 4111111111111111'])]) {
+      const fault = await refusalOf(file, { ...REFUND, headerRow: 2 })
+      expect([fault.code, fault.problem]).toEqual(['card-data', 'a line above the column names holds a card number'])
+    }
+  })
+
+  test.each([
+    [2, 'line 2 is empty or not there, and --header-row says that it names the columns'],
+    [4, 'the first line is mostly numbers'],
+    [99, 'line 99 is empty or not there'],
+  ])('are not what a line says that names nothing: %i', async (headerRow, problem) => {
+    for (const file of [['Export', '', ...TABLE].join('\n'), sheetWith(['Export', ''])])
+      expect((await refusalOf(file, { ...REFUND, headerRow })).problem).toContain(problem)
+  })
+})
