@@ -28,7 +28,7 @@ export function isVaultOperation(operation: Operation): operation is VaultOperat
 export function parseOperation(text: string): TransactionType | undefined {
   const word = text.trim()
   if ((TRANSACTION_TYPES as readonly string[]).includes(word)) return word as TransactionType
-  if (word === 'capture') return 'CAUTH'
+  if (word === 'capture' || word === 'captured') return 'CAUTH'
   const name = toLowerAscii(word.normalize('NFD').replace(/\p{M}/gu, ''))
   return Object.hasOwn(WORDS, name) ? WORDS[name] : undefined
 }
@@ -42,8 +42,12 @@ const WORDS: Readonly<Record<string, TransactionType>> = {
   authorisation: 'AUTH',
   cauth: 'CAUTH',
   refund: 'REFUND',
+  refunded: 'REFUND',
   void: 'CANCEL',
   cancel: 'CANCEL',
+  voided: 'CANCEL',
+  cancelled: 'CANCEL',
+  canceled: 'CANCEL',
   // In German, French, Spanish and Italian only what gives money back or gives an order up, accents left out: their words
   // for taking money do not tell a sale from the capture of an authorization.
   erstattung: 'REFUND',

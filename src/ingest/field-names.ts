@@ -70,7 +70,7 @@ const PAYMENT_SYNONYMS: Readonly<Record<PaymentField, readonly string[]>> = {
     ...['operazione', 'tipo_operazione', 'tipo_di_operazione', 'tipo_transazione', 'tipo_di_transazione'],
   ],
   amount: [
-    ...['amt', 'sum', 'value', 'transaction_amount', 'refund_amount'],
+    ...['amt', 'sum', 'value', 'transaction_amount', 'refund_amount', 'trans_value', 'trans_amount'],
     ...['betrag', 'transaktionsbetrag', 'erstattungsbetrag', 'rückerstattungsbetrag'],
     ...['montant', 'montant_du_remboursement', 'montant_de_la_transaction'],
     ...['importe', 'monto', 'importe_del_reembolso', 'importe_de_la_transacción'],

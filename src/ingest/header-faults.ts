@@ -46,12 +46,12 @@ export function findCardAbove(texts: readonly string[]): StructuralFault | null 
   )
 }
 
-/** Columns without a name may be many; any other name may be there once. */
-export function findDuplicate(written: readonly string[]): Problem<Text> | null {
+/** Columns without a name may be many, and so may be those that are only carried through; any other name may be there once. */
+export function findDuplicate(written: readonly string[], isCarried: (place: number) => boolean): Problem<Text> | null {
   const seen = new Map<string, string>()
-  for (const name of written) {
+  for (const [place, name] of written.entries()) {
     const key = plainName(name)
-    if (key === '') continue
+    if (key === '' || isCarried(place)) continue
     const first = seen.get(key)
     if (first !== undefined) return twice(first, name, 'have the same name')
     seen.set(key, name)

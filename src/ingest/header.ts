@@ -27,6 +27,7 @@ import {
   findTwoOfOneField,
 } from './header-faults.ts'
 import { type HeaderNeeds, meaningsOf, notCardsIn, saidPlaces } from './said-columns.ts'
+import { numbered, withoutUnused } from './unused-columns.ts'
 import { cardPartOf, type Vocabulary, vocabularyOf } from './vocabulary.ts'
 
 export interface Header {
@@ -42,9 +43,13 @@ export interface Header {
   readonly fields: Readonly<Partial<Record<Field, number>>>
   /** Columns that were understood under another name than the gateway's. */
   readonly mapped: readonly { readonly written: string; readonly field: Field }[]
+  /** Their places, but for those that a person named. */
+  readonly guessed: readonly number[]
+  /** For a person: columns that were passed over. */
+  readonly notes: readonly string[]
   /** Columns with a name that were not understood; they are carried through. */
   readonly unknown: readonly string[]
-  /** Of these, the columns that a person said are none. */
+  /** Of these, the columns that a person said are none, or that the operation does not use. */
   readonly ignored: readonly string[]
   /** Of the unknown ones, those whose names speak of an amount and that no `=ignore` excludes. */
   readonly rivals: readonly string[]
@@ -74,11 +79,12 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   const guarded = findResults(names) !== null || names.some(isRejectColumn)
   const written = guarded ? names.map(unguardCell) : names
   const vocabulary = vocabularyOf(needs)
-  const meanings = meaningsOf(written, needs.map ?? [], vocabulary)
+  const meant = meaningsOf(written, needs.map ?? [], vocabulary)
   const unreadable = findPanInHeader(written) ?? findTooLarge(written)
   if (unreadable !== null) return refuse(unreadable, { line })
   const refuseNames = (fault: Problem<Text>) => refuse(isMostlyNumbers(written) ? NO_NAMES : fault, { line })
-  if (isProblem(meanings)) return refuseNames(meanings)
+  if (isProblem(meant)) return refuseNames(meant)
+  const { meanings, passed, notes } = withoutUnused(meant, written, needs.operation)
   const fields: Partial<Record<Field, number>> = {}
   const results = findResults(written)
   const amount = meanings.indexOf('amount')
@@ -95,12 +101,12 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
   }
   const unread = places.filter((i) => meanings[i] === null && !cardPlaces.includes(i) && !isOurs(i))
   const unknown = unread.filter((i) => (written[i] as string).trim() !== '')
-  const ignored = saidPlaces(needs.map ?? [], written, (field) => field === null)
+  const ignored = [...saidPlaces(needs.map ?? [], written, (field) => field === null), ...passed]
   const rivals = unknown.filter((i) => !ignored.includes(i) && speaksOfAmount(written[i] as string))
   const directions = unknown.filter((i) => !ignored.includes(i) && saysDirection(written[i] as string))
   const namesAt = (some: readonly number[]) => some.map((i) => written[i] as string)
   const fault =
-    findDuplicate(written) ??
+    findDuplicate(written, (i) => unread.includes(i)) ??
     findTwoOfOneField(written, meanings, needs.map ?? [], fields) ??
     findHalfResults(written, results !== null) ??
     findMissing(written, meanings, asked) ??
@@ -117,6 +123,8 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     names: { plain: written.map(plainName), squeezed: new Set(written.map(squeezed)) },
     fields,
     mapped: mappedIn(written, meanings),
+    guessed: guessedIn(written, meanings, needs.map ?? []),
+    notes,
     unknown: namesAt(unknown),
     ignored: namesAt(ignored),
     rivals: namesAt(rivals),
@@ -143,6 +151,18 @@ function mappedIn(written: readonly string[], meanings: readonly (Field | null)[
   return written.flatMap((name, i) => {
     const field = meanings[i] ?? null
     return field === null || plainName(name) === field ? [] : [{ written: name, field }]
+  })
+}
+
+function guessedIn(
+  written: readonly string[],
+  meanings: readonly (Field | null)[],
+  map: readonly MappedColumn[],
+): Header['guessed'] {
+  const said = saidPlaces(map, written, (field) => field !== null)
+  return written.flatMap((name, i) => {
+    const field = meanings[i] ?? null
+    return field === null || plainName(name) === field || said.includes(i) ? [] : [i]
   })
 }
 
@@ -175,9 +195,9 @@ function amountIn(
   return { place: amount, isSaid: saidPlaces(map, written, (field) => field === 'amount').includes(amount) }
 }
 
-/** The carried columns, as the results name them again. */
+/** The carried columns, as the results name them again: no name twice. */
 export function carriedColumns(header: Header): readonly string[] {
-  return header.carried.map((i) => header.written[i] as string)
+  return numbered(header.carried.map((i) => header.written[i] as string))
 }
 
 /** Every column that was understood, under its own name or another, in the order of the file. */

@@ -48,7 +48,6 @@ export interface ReadingOptions {
 }
 
 export interface RecordsFound extends RowsShown {
-  readonly header: Header
   readonly rows: number
   readonly warnings: readonly string[]
 }
@@ -107,7 +106,7 @@ export async function surveyRecords(
   if ('kind' in found) return found
   const { notes, ...shown } = found
   const odd: Text[] = [...titlesNote(options), ...notes, ...oddities.warnings(), ...passedWarnings(found.cards.passed)]
-  return { ...shown, header: evidence.header, rows, warnings: odd.map((warning) => spell(warning, options.spelling)) }
+  return { ...shown, rows, warnings: odd.map((warning) => spell(warning, options.spelling)) }
 }
 
 function titlesNote({ headerRow }: ReadingOptions): readonly string[] {

@@ -1,5 +1,6 @@
 // What no row says alone: which columns hold cards, how amounts are written, in which currency, which way the money goes.
 
+import type { Operation } from '../domain/instruction.ts'
 import { type Currency, parseCurrency } from '../domain/money.ts'
 import { refuse, type StructuralFault } from '../domain/problem.ts'
 import type { Text } from '../domain/words.ts'
@@ -16,6 +17,7 @@ import { type Minuses, withoutMinus } from './fields/minus.ts'
 import { NumericIdEvidence } from './fields/numeric-ids.ts'
 import { SideEvidence } from './fields/sides.ts'
 import type { Header } from './header.ts'
+import { GuessedType, numberedNote } from './unused-columns.ts'
 
 /** How the rows are read, as all of them together show. */
 export interface RowsShown {
@@ -26,10 +28,13 @@ export interface RowsShown {
   /** The fields whose number cells in a workbook are read as ids. */
   readonly numericIds: ReadonlySet<Field>
   readonly cards: CardsJudged
+  /** Without a column that was taken for the operation's and is not. */
+  readonly header: Header
 }
 
 /** What a person says of it. */
 interface Said {
+  readonly operation?: Operation | undefined
   readonly currency?: Currency | undefined
   readonly decimal?: DecimalSign | undefined
   readonly sign?: 'minus' | undefined
@@ -46,6 +51,7 @@ export class RowEvidence {
   readonly #marks = new MarkEvidence()
   readonly #directions = new DirectionEvidence()
   readonly #sides: SideEvidence
+  readonly #type: GuessedType
   readonly #numericIds: NumericIdEvidence
   readonly #cards: CardEvidence
   readonly #doubtful: DoubtfulColumns
@@ -54,6 +60,7 @@ export class RowEvidence {
     this.header = header
     this.#line = line
     this.#said = said
+    this.#type = new GuessedType(header, said.operation)
     this.#sides = new SideEvidence(header.written, header.beside)
     this.#numericIds = new NumericIdEvidence(header)
     this.#cards = new CardEvidence(header)
@@ -64,6 +71,7 @@ export class RowEvidence {
     this.#cards.see(read, rowNo)
     this.#doubtful.see(read, rowNo)
     this.#numericIds.see(read)
+    this.#type.see(read)
     const place = this.header.fields.amount ?? -1
     const amount = unquoted(read.cells[place] ?? '')
     this.#sides.see(read.cells, read.line)
@@ -92,6 +100,10 @@ export class RowEvidence {
     if (decimal !== null && typeof decimal === 'object') return decimal
     const leaning = this.#said.decimal === undefined ? amounts.leaning(decimal) : null
     const inCurrency = currencyNote(currencySaid, fields.request_currency !== undefined)
+    const type = this.#type.decide()
+    if (type !== null && 'kind' in type) return type
+    const header = type?.header ?? this.header
+    const sameNames = numberedNote(header.carried.map((i) => header.written[i] as string))
     const numericIds = this.#numericIds.decide()
     return {
       decimal,
@@ -99,7 +111,12 @@ export class RowEvidence {
       currencySaid,
       numericIds: numericIds.fields,
       cards,
-      notes: [...[leaning, inCurrency].filter((note) => note !== null), ...numericIds.notes],
+      header,
+      notes: [
+        ...header.notes,
+        ...[type?.note ?? null, sameNames, leaning, inCurrency].filter((note) => note !== null),
+        ...numericIds.notes,
+      ],
     }
   }
 

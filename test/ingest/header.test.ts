@@ -49,7 +49,7 @@ describe('columns', () => {
 
   test('of one name refuse the file, known or not', () => {
     expect(refusal('type;amount;Amount').problem).toBe('the columns "amount" and "Amount" have the same name')
-    expect(refusal('type;note;note').problem).toBe('the columns "note" and "note" have the same name')
+    expect(refusal('type;cvv;cvv').problem).toBe('the columns "cvv" and "cvv" have the same name')
   })
 
   test('without a name may be many and are carried through', () => {

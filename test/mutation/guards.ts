@@ -77,6 +77,7 @@ const MINUS = 'test/ingest/fields/minus.integration.test.ts'
 const CURRENCY_SHOWN = 'test/ingest/fields/currency-shown.integration.test.ts'
 const NUMERIC_IDS = 'test/ingest/fields/numeric-ids.integration.test.ts'
 const HEADER_ROW = 'test/ingest/header-row.integration.test.ts'
+const UNUSED = 'test/ingest/unused-columns.integration.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
@@ -3350,6 +3351,27 @@ export const GUARDS: readonly Guard[] = [
     guard: '    headerRow,\n    sheet,',
     without: '    sheet,',
     tests: ['test/domain/interpretation.test.ts'],
+  },
+  {
+    name: 'reading: of two columns of a field that is used none is chosen',
+    file: 'src/ingest/unused-columns.ts',
+    guard: ' || !isUnused(field, operation)',
+    without: '',
+    tests: [UNUSED],
+  },
+  {
+    name: 'reading: a column that holds an operation is the operation',
+    file: 'src/ingest/unused-columns.ts',
+    guard: 'if (parseOperation(cell) !== undefined) this.#place = null',
+    without: '',
+    tests: [UNUSED],
+  },
+  {
+    name: 'reading: a type that is passed over may say which way the money goes',
+    file: 'src/ingest/unused-columns.ts',
+    guard: '    if (bothWays !== null) return bothWays\n',
+    without: '',
+    tests: [UNUSED],
   },
   {
     name: 'reading: a word beside an amount may say which way it goes',
