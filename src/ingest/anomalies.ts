@@ -36,11 +36,19 @@ export class Oddities {
   #wrapped = 0
   #firstWrapped = 0
   #takenIn: number | null = null
+  #ragged = 0
+  #firstRagged = 0
 
   see({ wrapped, line }: CsvRecord): void {
     if (wrapped !== true) return
     this.#firstWrapped ||= line
     this.#wrapped += 1
+  }
+
+  /** The line has empty cells too few or too many. */
+  seeRagged({ line }: CsvRecord): void {
+    this.#firstRagged ||= line
+    this.#ragged += 1
   }
 
   /** Answers with how many there are. */
@@ -65,6 +73,10 @@ export class Oddities {
     if (this.#wrapped > 0)
       warnings.push(
         `Whole lines stand in quotation marks (${this.#wrapped}, the first is line ${this.#firstWrapped}); they were read without them.`,
+      )
+    if (this.#ragged > 0)
+      warnings.push(
+        `${this.#ragged === 1 ? 'Line' : `${this.#ragged} lines, the first of them line`} ${this.#firstRagged}${this.#ragged === 1 ? ' has' : ', have'} cells too few or empty cells too many at the end: missing ones are read as empty.`,
       )
     if (this.#takenIn !== null)
       warnings.push(

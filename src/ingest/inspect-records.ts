@@ -9,6 +9,7 @@ import { passedWarnings } from './cards/evidence.ts'
 import { findCardData } from './cards/record.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
 import { type Delimiter, type IsKnown, noSuchLine } from './csv/delimiter.ts'
+import { ShortLines, squared } from './csv/ragged.ts'
 import type { CsvRecord } from './csv/records.ts'
 import { isAmountIn } from './fields/currency-shown.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
@@ -70,11 +71,14 @@ export async function surveyRecords(
 ): Promise<RecordsFound | StructuralFault | ReadOtherwise> {
   const oddities = new Oddities()
   let evidence: RowEvidence | null = null
+  let shortLines: ShortLines | null = null
   let rows = 0
-  for await (const read of records) {
-    if (read.kind === 'refused') return read
-    if (read.kind !== 'record') return read.kind
+  for await (const found of records) {
+    if (found.kind === 'refused') return found
+    if (found.kind !== 'record') return found.kind
+    const read = evidence === null ? found : squared(evidence.header, found)
     oddities.see(read)
+    if (read !== found) oddities.seeRagged(read)
     if (evidence === null) {
       if (options.headerRow !== undefined && read.line !== options.headerRow)
         return refuse(noSuchLine(options.headerRow))
@@ -83,6 +87,7 @@ export async function surveyRecords(
       const parsed = parseHeader(read.cells, read.line, options)
       if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
       evidence = new RowEvidence(parsed, read.line, options)
+      shortLines = new ShortLines(parsed)
       continue
     }
     const { header } = evidence
@@ -98,10 +103,13 @@ export async function surveyRecords(
       findStructuralFault(header, read, rows, null) ??
       (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
     if (fault !== null) return fault
+    shortLines?.see(found, rows)
     evidence.see(read, rows)
   }
   if (evidence === null) return refuse(options.headerRow === undefined ? EMPTY : noSuchLine(options.headerRow))
   if (rows === 0) return refuse(NO_ROWS)
+  const short = shortLines?.decide() ?? null
+  if (short !== null) return lengthFault(evidence.header, short.record, short.rowNo)
   const found = evidence.judge()
   if ('kind' in found) return found
   const { notes, ...shown } = found
@@ -167,10 +175,14 @@ export function findStructuralFault(
   const wanted = header.written.length
   if (namesColumns(header, record.cells)) return refuse(OTHER_NAMES, at)
   if (length === wanted) return findCardData(header, record, rowNo, passed)
-  return refuse(otherLength(record.cells, wanted), at)
+  return lengthFault(header, record, rowNo)
 }
 
-/** Empty cells that are too much are not passed over: where a decimal comma has parted an amount, they look the same. */
+function lengthFault({ written }: Header, { cells, line }: CsvRecord, rowNo: number): StructuralFault {
+  return refuse(otherLength(cells, written.length), { rowNo, line })
+}
+
+/** Where a decimal comma has parted an amount, an empty cell at the end is left over, too. */
 function otherLength(cells: readonly string[], wanted: number): Problem {
   const { length } = cells
   const problem = `the row has ${length} ${length === 1 ? 'cell' : 'cells'} and the header ${wanted}`

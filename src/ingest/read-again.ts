@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import type { StructuralFault } from '../domain/problem.ts'
+import { squared } from './csv/ragged.ts'
 import { type CsvRecord, readRecords } from './csv/records.ts'
 import { isHeaderAgain } from './header.ts'
 import type { Survey } from './inspect-file.ts'
@@ -39,7 +40,7 @@ async function* numbered(
     // The header, which the survey has, and where files were pasted together the header again.
     if (rowNo >= 0 && isHeaderAgain(header, read.cells)) continue
     rowNo += 1
-    if (rowNo > 0) yield { record: read, rowNo }
+    if (rowNo > 0) yield { record: squared(header, read), rowNo }
   }
 }
 

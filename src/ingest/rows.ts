@@ -74,7 +74,10 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       read.kind === 'faults'
         ? read.faults.map((fault) => toRowFault(fault, header, record, rowNo, options.spelling))
         : []
-    const totals = faults.length === 0 ? null : totalsFault(header, record, rowNo)
+    const whole =
+      faults.length === 0
+        ? null
+        : (totalsFault(header, record, rowNo) ?? continuationFault(read, header, record, rowNo))
     return {
       rowNo,
       line: record.line,
@@ -87,7 +90,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
       reference: isProblem(reference) ? unreadReference(derived) : reference,
       instruction: read.kind === 'instruction' ? read.instruction : null,
       money: read.kind === 'faults' ? read.money : null,
-      faults: totals === null ? faults : [totals],
+      faults: whole === null ? faults : [whole],
       cameFrom: cameFrom(header, cells),
     }
   }
@@ -180,6 +183,31 @@ function toRowFault(
 
 const TOTALS =
   /^(?:(?:grand|sub|zwischen)?[ -]?totals?|sum|(?:gesamt|end|zwischen)?summe|gesamt|total g[ée]n[ée]ral|sous-total|somme|suma|totale(?: generale)?|total general|somma)\s*:?$/i
+
+/** What a line needs to be a row of its own. */
+const OF_ITS_OWN = ['amount', 'request_ref_po_id', 'customer_vault_id'] as const satisfies readonly Field[]
+
+/** Exports of orders have a line for each further item, without amount and id: one word for all that is missing. */
+function continuationFault(
+  read: ReturnType<typeof instruct>,
+  { fields }: Header,
+  { cells, line }: CsvRecord,
+  rowNo: number,
+): RowFault | null {
+  const empty: readonly Field[] = [...OF_ITS_OWN, 'request_currency']
+  if (read.kind !== 'faults' || read.faults.length < 2 || !read.faults.every(({ field }) => empty.includes(field)))
+    return null
+  const places = OF_ITS_OWN.flatMap((field) => fields[field] ?? [])
+  if (places.length < 2 || places.some((place) => unquoted(cells[place] ?? '') !== '')) return null
+  return {
+    rowNo,
+    line,
+    column: null,
+    value: null,
+    problem: 'has neither an amount nor an id: it looks like a further line of the row above it',
+    remedy: 'take such lines out of the file, or leave them out; if it is an instruction, fill in its empty cells',
+  }
+}
 
 /** A bad row that is the total of a spreadsheet needs one word, not one for every cell that is missing. */
 function totalsFault(header: Header, record: CsvRecord, rowNo: number): RowFault | null {

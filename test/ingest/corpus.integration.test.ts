@@ -332,9 +332,9 @@ const CASES: readonly Case[] = [
   },
   {
     file: 'cell-missing',
-    fact: 'a row with a cell less is refused',
-    refused:
-      'line 3: the row has 5 cells and the header 6. look for a delimiter inside a cell that is not in quotation marks, a cell that is missing, or a missing line end',
+    fact: 'a row without its last cell, which no money goes by, is read with a note',
+    rows: ['line 2, row 1: R1, REFUND, 12.30 EUR, order 1001', 'line 3, row 2: R2, REFUND, 1.00 EUR, order 1002'],
+    warnings: ['Line 3 has cells too few or empty cells too many at the end: missing ones are read as empty.'],
   },
   {
     file: 'decimal-comma-as-delimiter',

@@ -176,7 +176,7 @@ describe('a file is refused', () => {
       `${HEAD}CANCEL;1;a\n\nCANCEL;1;a;b\n`,
       { rowNo: 2, line: 4, problem: /4 cells and the header 3/ },
     ],
-    ['with a cell too few', `${HEAD}CANCEL;1\n`, { rowNo: 1, line: 2, problem: /2 cells and the header 3/ }],
+    ['with a cell too few', `${HEAD}1;CANCEL\n`, { rowNo: 1, line: 2, problem: /2 cells and the header 3/ }],
     ['with a column twice', 'type;amount;Amount\n1;2;3\n', { line: 1, problem: /same name/ }],
     ['with a column missing', '\norder_id;note\n1;2\n', { line: 2, problem: /no column transaction_type/ }],
     ['with a sep= line that makes no sense', 'sep=#\na#b\n', { line: 1 }],

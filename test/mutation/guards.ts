@@ -78,6 +78,7 @@ const CURRENCY_SHOWN = 'test/ingest/fields/currency-shown.integration.test.ts'
 const NUMERIC_IDS = 'test/ingest/fields/numeric-ids.integration.test.ts'
 const HEADER_ROW = 'test/ingest/header-row.integration.test.ts'
 const UNUSED = 'test/ingest/unused-columns.integration.test.ts'
+const RAGGED = 'test/ingest/csv-ragged.integration.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
@@ -3372,6 +3373,20 @@ export const GUARDS: readonly Guard[] = [
     guard: '    if (bothWays !== null) return bothWays\n',
     without: '',
     tests: [UNUSED],
+  },
+  {
+    name: 'reading: a line with an empty cell too many may be one whose cells have moved',
+    file: 'src/ingest/csv/ragged.ts',
+    guard: '  if (mayHaveMoved(header, cells, surplus)) return record\n',
+    without: '',
+    tests: [RAGGED],
+  },
+  {
+    name: 'reading: of a line with cells too few the amount may be what is lost',
+    file: 'src/ingest/inspect-records.ts',
+    guard: '  if (short !== null) return lengthFault(evidence.header, short.record, short.rowNo)\n',
+    without: '',
+    tests: [RAGGED],
   },
   {
     name: 'reading: a word beside an amount may say which way it goes',
