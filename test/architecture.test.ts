@@ -27,8 +27,8 @@ const ROOMS = [
 const UNDER_THE_APP = [...ROOMS.filter((room) => room !== 'commands' && room !== 'present'), 'actor.ts', 'log.ts']
 const TOP = ['cli.ts', 'cli', 'app.ts', 'app', 'actor.ts', 'log.ts']
 const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
-  'cli.ts': ['domain', 'ports', 'present', 'commands', 'cli', 'app.ts', 'app'],
-  cli: ['commands', 'cli', 'app.ts'],
+  'cli.ts': ['domain', 'ports', 'present', 'commands', 'cli', 'app.ts', 'app', 'log.ts'],
+  cli: ['present', 'commands', 'cli', 'app.ts'],
   'app.ts': [...UNDER_THE_APP, 'app'],
   app: [...UNDER_THE_APP, 'app.ts', 'app'],
   'actor.ts': ['domain'],

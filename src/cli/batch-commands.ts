@@ -5,8 +5,10 @@ import type { LogArguments } from '../commands/log.ts'
 import type { PurgeArguments } from '../commands/purge.ts'
 import type { ResultsArguments } from '../commands/results.ts'
 import type { StatusListArguments } from '../commands/status-list.ts'
+import type { SteerArguments } from '../commands/steer.ts'
 import type { Act } from './act.ts'
 import { example, PURGE_HELP } from './help.ts'
+import { YES_HELP } from './options.ts'
 
 export function addBatchCommands(program: Command, act: Act): void {
   program
@@ -89,7 +91,7 @@ function addLookingBack(program: Command, act: Act): void {
     .description('personal data of finished batches out of the record; what prevents a second sending stays')
     .requiredOption('--before <time>', 'of batches that were over before this moment, with its offset')
     .requiredOption('--reason <text>', 'why; kept in the log of acts')
-    .option('--yes', 'do not ask')
+    .option('-y, --yes', YES_HELP)
     .addHelpText('after', PURGE_HELP)
     .action((options: PurgeArguments) =>
       act(async (app, terminal) => (await import('../commands/purge.ts')).purge(app, options, terminal)),
@@ -108,9 +110,10 @@ function addSteering(program: Command, what: keyof typeof STEERING, act: Act): v
     .description(STEERING[what])
     .requiredOption('--reason <text>', 'why; kept in the history')
   if (what === 'resume') command.option('--merchant <name>', 'in place of a batch: let a stopped merchant go on')
+  if (what === 'cancel') command.option('-y, --yes', YES_HELP)
   command
     .addHelpText('after', example(`tranche ${what} 261120-k7q2m --reason "agreed with Ann"`))
-    .action((batch: string | undefined, options: { reason: string; merchant?: string }) =>
+    .action((batch: string | undefined, options: SteerArguments) =>
       act(
         async (app, terminal) => (await import('../commands/steer.ts')).steer(app, what, batch, options, terminal),
         // The brake must hold whatever else is wrong.

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { ResolveArguments } from '../commands/resolve.ts'
 import type { Act } from './act.ts'
 import { example, RESOLVE_HELP } from './help.ts'
-import { AS_HELP } from './options.ts'
+import { AS_HELP, YES_HELP } from './options.ts'
 
 export function addDoubtCommands(program: Command, act: Act): void {
   const inDoubt = program
@@ -31,6 +31,7 @@ export function addDoubtCommands(program: Command, act: Act): void {
     .option('--attempt <n>', 'the attempt that was looked up, as the worklist shows it')
     .option('--correct', 'put another finding in the place of what a person found before')
     .option('--merchant <name>', 'where several merchants have this reference')
+    .option('-y, --yes', YES_HELP)
     .option('--file <worklist>', 'a worklist with its column resolution filled in')
     .addHelpText('after', RESOLVE_HELP)
     .action((reference: string | undefined, options: ResolveArguments) =>

@@ -7,7 +7,7 @@ import type { InboxArguments } from '../commands/inbox.ts'
 import type { RunArguments } from '../commands/run.ts'
 import type { Act } from './act.ts'
 import { example, INBOX_HELP, VAULT_HELP } from './help.ts'
-import { withBrakes, withFileOptions, withRunOptions, withTableOptions } from './options.ts'
+import { withBrakes, withFileOptions, withRunOptions, withTableOptions, YES_HELP } from './options.ts'
 
 export function addFileCommands(program: Command, act: Act): void {
   withFileOptions(program.command('check <file>'))
@@ -46,6 +46,7 @@ export function addFileCommands(program: Command, act: Act): void {
   withBrakes(withFileOptions(program.command('submit <file>')))
     .description('record it and print the batch id; a worker does the rest')
     .option('--vault <verb>', 'it is a file for the customer vault: delete')
+    .option('-y, --yes', YES_HELP)
     .addHelpText('after', example('tranche submit refunds.csv', 'batch=$(tranche submit refunds.csv)'))
     .action((file: string, options: FileArguments) =>
       act(async (app, terminal) => (await import('../commands/submit.ts')).submit(app, file, options, terminal)),

@@ -9,6 +9,8 @@ export const AS_HELP = 'who acts, kept beside user@host in the history'
 export const GIVE_UP_HELP =
   'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING (default: 1h without a terminal; never)'
 
+export const YES_HELP = 'do not ask on a terminal before it is done'
+
 /** Of a file of payments. */
 export function withFileOptions(command: Command): Command {
   command
@@ -82,6 +84,7 @@ export function withRunOptions(command: Command): Command {
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
     .option('--give-up-after <duration>', GIVE_UP_HELP)
+    .option('-y, --yes', YES_HELP)
 }
 
 /** What makes a batch stop by itself before all of it is sent. */

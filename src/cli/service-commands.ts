@@ -7,7 +7,7 @@ import type { SandboxArguments } from '../commands/sandbox.ts'
 import type { WorkerArguments } from '../commands/worker.ts'
 import type { Act, ActAlone } from './act.ts'
 import { DOCTOR_HELP, example, INIT_HELP } from './help.ts'
-import { GIVE_UP_HELP } from './options.ts'
+import { GIVE_UP_HELP, YES_HELP } from './options.ts'
 
 export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
   program
@@ -77,6 +77,7 @@ function addCopyCommands(program: Command, act: Act): void {
     .option('--restored', 'an older state was put back: what is not settled in it comes into doubt')
     .option('--merchant <name>', 'the same account, at the address or user name configured now')
     .requiredOption('--reason <text>', 'why; kept in the history')
+    .option('-y, --yes', YES_HELP)
     .addHelpText(
       'after',
       example(

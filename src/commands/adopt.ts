@@ -12,6 +12,7 @@ import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
+import { confirm } from './confirm.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface AdoptArguments {
@@ -19,6 +20,7 @@ export interface AdoptArguments {
   readonly restored?: boolean
   readonly merchant?: string
   readonly reason: string
+  readonly yes?: boolean
 }
 
 export async function adopt(app: App, given: AdoptArguments, terminal: Terminal): Promise<number> {
@@ -30,6 +32,11 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
     const lock = await takeLedgerLock(app, ledger, 'adopt')
     if (lock.kind === 'held') throw heldFault(lock)
     try {
+      await confirm(terminal, {
+        question: questionOf(what, app),
+        otherwise: 'Nothing was changed.',
+        yes: given.yes === true,
+      })
       if (what.kind === 'merchant') await adoptMerchant(app, ledger, what.name, given.reason, terminal)
       else await adoptLedger(app, ledger, what.kind, given.reason, terminal)
       return EXIT.approved
@@ -38,6 +45,17 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
     }
   } finally {
     await ledger.close()
+  }
+}
+
+function questionOf(what: ReturnType<typeof parseWhat>, app: App): string {
+  switch (what.kind) {
+    case 'merchant':
+      return `What waits for merchant ${what.name} will be sent to the address that is configured now. Is it the same gateway account?`
+    case 'moved':
+      return `${app.paths.ledger} will send from now on. If another copy of it sends as well, money moves twice. Is every other copy dead?`
+    case 'restored':
+      return `Every row of ${app.paths.ledger} that is not settled comes into doubt. Take it over as an older state?`
   }
 }
 

@@ -29,6 +29,8 @@ export interface FileArguments {
   readonly format?: string
   readonly sheet?: string
   readonly runKey?: string
+  /** The last look is answered with yes. */
+  readonly yes?: boolean
   readonly skipInvalid?: boolean
   readonly onlyNew?: boolean
   readonly expectCount?: string

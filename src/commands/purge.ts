@@ -1,6 +1,5 @@
 // tranche purge: personal data of finished batches out of the record. What prevents a second sending stays.
 
-import { createInterface } from 'node:readline/promises'
 import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
@@ -9,6 +8,7 @@ import type { PurgePlan } from '../domain/purge.ts'
 import { categoryOfReason } from '../domain/reason-categories.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
+import { confirm, mayAsk } from './confirm.ts'
 import { finishing, openInterruption } from './signals.ts'
 import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
@@ -30,7 +30,7 @@ export async function purge(app: App, given: PurgeArguments, terminal: Terminal)
     const plan = await ledger.toPurge(request.beforeMs)
     sayLeft(plan, terminal)
     const rows = plan.batches.reduce((sum, batch) => sum + batch.rows, 0)
-    if (rows + plan.refusals > 0 && given.yes !== true) await confirm(plan, rows, request.beforeMs, terminal)
+    if (rows + plan.refusals > 0 && given.yes !== true) await ask(plan, rows, request.beforeMs, terminal)
     let purged = 0
     let refusals = 0
     for await (const step of ledger.purge(request)) {
@@ -66,19 +66,16 @@ async function toRequest(app: App, { before, reason }: PurgeArguments) {
   return { beforeMs, reason, actor: app.actor, nowMs, categoryOf }
 }
 
-async function confirm(plan: PurgePlan, rows: number, beforeMs: number, terminal: Terminal): Promise<void> {
+async function ask(plan: PurgePlan, rows: number, beforeMs: number, terminal: Terminal): Promise<void> {
   const what = `${plural(rows, 'row')} of ${plural(plan.batches.length, 'batch', 'batches')} that ended before ${isoOf(beforeMs)}, and ${plural(plan.refusals, 'refused message')}`
-  if (!process.stdin.isTTY || !terminal.isScreen) {
+  if (!mayAsk(terminal)) {
     throw new Fault(
       'usage',
       `This takes the personal data of ${what} out of the record, for good. Nothing was purged. There is no terminal to ask on: confirm with --yes.`,
     )
   }
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asking
-    .question(`The personal data of ${what} goes out of the record, for good. Go on? [y/N] `)
-    .finally(() => asking.close())
-  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Fault('usage', 'Nothing was purged.')
+  const question = `The personal data of ${what} goes out of the record, for good. Go on?`
+  await confirm(terminal, { question, otherwise: 'Nothing was purged.', yes: false })
 }
 
 const WHY = {

@@ -16,6 +16,7 @@ import { faultLine } from '../present/review.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { showStructuralFault } from './check.ts'
+import { confirm } from './confirm.ts'
 import { leftOpenNow } from './in-doubt.ts'
 import { oldFindingIn } from './option-texts.ts'
 import type { Terminal } from './terminal.ts'
@@ -25,6 +26,7 @@ export interface ResolveArguments {
   /** Who acts; or, as earlier versions took it, what was found. */
   readonly as?: readonly string[]
   readonly correct?: boolean
+  readonly yes?: boolean
   readonly transaction?: string
   readonly attempt?: string
   readonly merchant?: string
@@ -42,6 +44,7 @@ export async function resolveInDoubt(
   const resolution = await parseResolution(app, reference, given)
   const ledger = await openLedger(app)
   try {
+    if (resolution.finding === 'send-again') await lookBeforeSending(resolution.reference, given.yes === true, terminal)
     const resolved = await ledger.resolve(resolution, app.actor, app.clock.nowMs())
     if (resolved.kind === 'refused') {
       throw new Fault(
@@ -55,6 +58,14 @@ export async function resolveInDoubt(
   } finally {
     await ledger.close()
   }
+}
+
+function lookBeforeSending(reference: string, yes: boolean, terminal: Terminal): Promise<void> {
+  return confirm(terminal, {
+    question: `${reference} will be sent once more. If its first request was executed, money moves twice. Send it again?`,
+    otherwise: 'Nothing was changed.',
+    yes,
+  })
 }
 
 async function parseResolution(app: App, reference: string | undefined, given: ResolveArguments): Promise<Resolution> {

@@ -17,6 +17,7 @@ import { countIn } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
+import type { Merchant } from '../domain/merchant.ts'
 import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
 import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -38,6 +39,7 @@ import {
 } from './file-arguments.ts'
 import { drawing, logEnding, viewOf } from './follow.ts'
 import { goOnWith } from './known-batch.ts'
+import { lookAtNew, lookAtRest } from './last-look.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { type AtSignal, answersByMs, awaiting, openInterruption } from './signals.ts'
@@ -101,7 +103,10 @@ async function runOn(
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
     const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions: given.exceptions ?? null }
     await checkRoom([given.out, given.exceptions], opened.rows, opened.file.columns.length)
-    const batchId = await batchOf(run, { opened, request: toSubmit, path, rejects, results: { ...results, sandbox } })
+    const batchId = await batchOf(run, {
+      ...{ merchant: request.merchant, yes: sandbox || given.yes === true },
+      ...{ opened, request: toSubmit, path, rejects, results: { ...results, sandbox } },
+    })
     if (batchId === null) return EXIT.refused
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
@@ -140,6 +145,8 @@ interface Run {
 }
 
 interface Asked {
+  readonly merchant: Merchant
+  readonly yes: boolean
   readonly opened: OpenedFile & { readonly kind: 'file' }
   readonly request: SubmitRequest
   readonly path: string
@@ -160,11 +167,18 @@ async function batchOf(run: Run, asked: Asked): Promise<BatchId | null> {
   })
   if (run.cards.isNeeded && sends.held?.heldBy?.command === 'worker') throw workerRuns(sends.held, path)
   terminal.say(...howReadLines(opened))
-  if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
+  if (known !== null) await goOn(run, known, asked)
   const found = known === null ? await record(run, submission, asked) : { batchId: known, isNew: false }
   sends.batchId = found?.batchId ?? null
   sends.isNew = found?.isNew ?? false
   return sends.batchId
+}
+
+async function goOn({ ledger, sends, signal, terminal }: Run, known: BatchId, asked: Asked): Promise<void> {
+  const batch = await viewOf(ledger, known)
+  terminal.say(sameText(batch))
+  if (sends.held !== null) return // another process sends it
+  await lookAtRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
 }
 
 function besideOf({ out, exceptions }: RunArguments, sandbox: boolean) {
@@ -271,11 +285,13 @@ function sayInterrupted(batchId: BatchId, { held }: Sends, terminal: Terminal): 
 async function record(
   { app, ledger, signal, terminal }: Run,
   submission: Submission,
-  { opened, request, path, rejects }: Asked,
+  { opened, request, path, rejects, merchant, yes }: Asked,
 ): Promise<{ readonly batchId: BatchId; readonly isNew: boolean } | null> {
   const onReviewed = async (reviewed: Reviewed) => {
     await rejects.write(opened, reviewed)
     await noteRejects(app, ledger, rejects, path, terminal)
+    if (reviewed.refusals.length > 0) return
+    await lookAtNew(reviewed.review, { accountId: request.accountId, ledger, merchant, terminal, yes, signal })
   }
   const submitted = await submission.submit(opened.file, request, app.actor, { onReviewed, signal })
   switch (submitted.kind) {

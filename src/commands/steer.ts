@@ -11,12 +11,14 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
+import { confirm } from './confirm.ts'
 import { findBatch } from './status.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface SteerArguments {
   readonly reason: string
   readonly merchant?: string
+  readonly yes?: boolean
 }
 
 export type Steering = 'pause' | 'resume' | 'cancel'
@@ -51,6 +53,7 @@ export async function steer(
         `Batch ${before.batchId} has nothing left to cancel: every row is settled. Nothing was changed.`,
       )
     }
+    if (what === 'cancel') await lookBeforeCancel(before, given.yes === true, terminal)
     await ledger[what](before.batchId, given.reason, app.actor, app.clock.nowMs())
     const after = await findBatch(ledger, before.batchId)
     terminal.object({
@@ -75,6 +78,15 @@ export async function steer(
   } finally {
     await ledger.close()
   }
+}
+
+function lookBeforeCancel(batch: BatchView, yes: boolean, terminal: Terminal): Promise<void> {
+  const ready = countIn(batch, 'READY')
+  return confirm(terminal, {
+    question: `${plural(ready, 'row')} of batch ${batch.batchId} (${batch.fileName ?? 'messages'}) will not be sent, and that cannot be undone. Cancel it?`,
+    otherwise: 'Nothing was changed.',
+    yes,
+  })
 }
 
 /** What becomes of the requests that are open. */

@@ -28,6 +28,7 @@ import { toJsonTotals } from '../present/totals.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { goOnWith } from './known-batch.ts'
+import { lookAtNew } from './last-look.ts'
 import { noteRefusedCards, noteRejects } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import type { Terminal } from './terminal.ts'
@@ -51,6 +52,9 @@ export async function submit(app: App, path: string, given: FileArguments, termi
       onReviewed: async (reviewed) => {
         await rejects.write(opened, reviewed)
         await noteRejects(app, ledger, rejects, path, terminal)
+        if (reviewed.refusals.length > 0) return
+        const look = { accountId, ledger, merchant: request.merchant, terminal, yes: given.yes === true }
+        await lookAtNew(reviewed.review, look)
       },
     })
     const sha256 = opened.file.sha256

@@ -113,7 +113,7 @@ function isScreenLike(stream: NodeJS.WriteStream): boolean {
 function screenOf(stream: NodeJS.WriteStream, json: boolean): Screen {
   if (stream.isTTY !== true || json) return { columns: null, coloured: false, localTime: null }
   return {
-    columns: stream.columns ?? null,
+    columns: stream.columns || null, // 0: a terminal that does not know
     coloured: isScreenLike(stream) && (process.env.NO_COLOR ?? '') === '',
     localTime: isInUtc() ? null : localTime,
   }

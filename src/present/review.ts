@@ -92,7 +92,7 @@ export function heldByDoubtLines({ heldByDoubt }: DraftReview): string[] {
 }
 
 /** What a person holds against the list that the file was made from: sums, and the amounts that stand out. */
-function totalLines({ totals, extents }: DraftReview): string[] {
+export function totalLines({ totals, extents }: Pick<DraftReview, 'totals' | 'extents'>): string[] {
   const rows = totals.map(({ operation, currency, count, amountMinor }) => {
     const extent = extents.find((one) => one.operation === operation && one.currency === currency)
     const at = (word: string, { line, amountMinor: minor }: Extent['smallest']) =>

@@ -1,0 +1,62 @@
+// The last look before something that cannot be taken back: a question on a terminal, and none where nobody is there to answer.
+
+import { createInterface } from 'node:readline'
+import { Fault } from '../domain/fault.ts'
+import type { Terminal } from './terminal.ts'
+
+/** A question keeps others waiting: one draft at a time is on its way into a ledger. */
+const ANSWER_WITHIN_MS = 5 * 60_000
+
+export interface Confirming {
+  /** Ends in a question mark. */
+  readonly question: string
+  /** What no, or no answer, leaves: one sentence. */
+  readonly otherwise: string
+  /** The answer was given with the command. */
+  readonly yes: boolean
+  readonly signal?: AbortSignal
+}
+
+/** Returns where the answer is yes, or nobody can be asked; faults otherwise. */
+export async function confirm(terminal: Terminal, { question, otherwise, yes, signal }: Confirming): Promise<void> {
+  if (yes || !mayAsk(terminal)) return
+  const answer = await ask(`${question} [y/N] `, signal)
+  if (answer !== null && /^\s*(y|yes)\s*$/i.test(answer)) return
+  throw new Fault('interrupted', otherwise)
+}
+
+/** Whether a person is at both ends. */
+export function mayAsk(
+  terminal: Pick<Terminal, 'json' | 'isScreen'>,
+  stdin: { isTTY?: boolean } = process.stdin,
+): boolean {
+  return terminal.isScreen && !terminal.json && stdin.isTTY === true
+}
+
+/** null: the question was broken off, or nobody answered in time. */
+async function ask(question: string, signal: AbortSignal | undefined): Promise<string | null> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+  const interrupted = new AbortController()
+  const interrupt = () => interrupted.abort()
+  process.once('SIGINT', interrupt)
+  const given = [interrupted.signal, ...(signal === undefined ? [] : [signal])]
+  const over = AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), ...given])
+  try {
+    return await new Promise((resolve) => {
+      const giveUp = () => {
+        process.stderr.write('\n')
+        resolve(null)
+      }
+      over.addEventListener('abort', giveUp, { once: true })
+      lines.once('close', giveUp)
+      lines.question(question, (answer) => {
+        lines.off('close', giveUp)
+        resolve(answer)
+      })
+    })
+  } finally {
+    process.off('SIGINT', interrupt)
+    lines.close()
+    process.stdin.unref?.()
+  }
+}
