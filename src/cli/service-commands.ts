@@ -33,10 +33,26 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .option('--latency <ms>', 'how long an answer takes')
     .option('--settle-after <seconds>', 'when a sale is no longer pending settlement (default 86400)')
     .option('--state <file>', 'keep orders and stored cards in this file over restarts (default: forget them)')
+    .option(
+      '--prepare <file>',
+      'make the orders and vault ids that this file names (.json: as POST /_sandbox/prepare takes it; else instructions)',
+    )
+    .option('--operation <op>', 'with --prepare: what every row of that file asks for')
+    .option('--currency <code>', 'with --prepare: currency of rows that name none')
+    .option(
+      '--accept-unknown-orders [currency]',
+      'orders and vault ids exist when they are first named; orders in EUR, or in this currency',
+    )
     .option('--no-triggers', 'let nothing mean trouble but the amount 5.02')
     .addHelpText(
       'after',
-      example('tranche sandbox', 'tranche sandbox --port 0 --json', 'tranche sandbox --state rehearsal.state'),
+      example(
+        'tranche sandbox',
+        'tranche sandbox --port 0 --json',
+        'tranche sandbox --state rehearsal.state',
+        'tranche sandbox --prepare refunds.csv --operation REFUND',
+        'tranche sandbox --accept-unknown-orders USD',
+      ),
     )
     .action((options: SandboxArguments) =>
       actAlone(async (terminal) => (await import('../commands/sandbox.ts')).sandbox(options, terminal)),

@@ -9,7 +9,7 @@ import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts'
 import { addRule, clearRules } from './faults.ts'
 import { plainDigits } from './form.ts'
 import { balanceMinorOf, stateOf } from './orders.ts'
-import { addPrepared } from './prepare.ts'
+import { addPrepared, type Preparation } from './prepare.ts'
 import { nowMsOf, type SandboxState } from './state.ts'
 
 export interface AdminReply {
@@ -71,7 +71,7 @@ const ADVANCE = z.strictObject({ advanceMs: z.int().min(0) })
 
 const ROUTES: Readonly<Record<string, Route>> = {
   '/_sandbox/prepare': {
-    POST: (state, body) => [addPrepared(state.book, parse(PREPARATION, body), nowMsOf(state))],
+    POST: (state, body) => [addPrepared(state.book, parsePreparation(body), nowMsOf(state))],
   },
   '/_sandbox/faults': {
     GET: (state) => state.faults.standing.map(({ rule, matched, struck }) => ({ ...rule, matched, struck })),
@@ -96,6 +96,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
     GET: (state) => state.book.orders.values().map((order) => toOrderLine(state, order)),
   },
   '/_sandbox/counts': { GET: (state) => [{ received: state.received, executed: state.log.executed }] },
+}
+
+/** Faults with everything that is wrong with it. */
+export function parsePreparation(json: string): Preparation {
+  return parse(PREPARATION, json)
 }
 
 export function answerAdmin(state: SandboxState, method: string, path: string, body: string): AdminReply {

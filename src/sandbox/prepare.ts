@@ -5,6 +5,7 @@ import type { Instruction } from '../domain/instruction.ts'
 import { type Currency, exponentOf, formatAmount, parseAmount, parseCurrency } from '../domain/money.ts'
 import type { Order, OrderBook } from './book.ts'
 import { isId, plainDigits } from './form.ts'
+import type { TransactionRequest } from './orders.ts'
 
 interface PreparedOrder {
   readonly orderId: string
@@ -37,6 +38,29 @@ export function addPrepared(book: OrderBook, preparation: Preparation, nowMs: nu
   for (const order of orders) if (!book.orders.has(order.orderId)) book.orders.set(order.orderId, order)
   for (const vaultId of vaultIds) if (!book.vault.has(vaultId)) book.vault.set(vaultId, null)
   return { orders: book.orders.size - before.orders, vault: book.vault.size - before.vault }
+}
+
+/** As much of an order that nobody prepared as any request of a rehearsal asks for. */
+const UNKNOWN_WHOLE = 1_000_000n
+
+/** What makes a request approvable that names an order or a card for the first time. `currency`: of orders whose request says none. */
+export function unknownIn(request: TransactionRequest, currency: Currency): Preparation {
+  switch (request.operation) {
+    case 'CAPTURE':
+    case 'AUTH':
+      return request.source.kind === 'vault' ? { vault: [{ vaultId: request.source.vaultId }] } : {}
+    case 'CAUTH':
+      return { orders: [wholeOrder(request.orderId, 'authorized', request.money.currency)] }
+    case 'REFUND':
+      return { orders: [wholeOrder(request.orderId, 'settled', currency)] }
+    case 'CANCEL':
+      return { orders: [wholeOrder(request.orderId, 'pending settlement', currency)] }
+  }
+}
+
+function wholeOrder(orderId: string, state: PreparedOrder['state'], currency: Currency): PreparedOrder {
+  const amountMinor = UNKNOWN_WHOLE * 10n ** BigInt(exponentOf(currency))
+  return { orderId, state, amount: formatAmount({ amountMinor, currency }), currency }
 }
 
 function toOrder(prepared: PreparedOrder, nowMs: number): Order {

@@ -5,6 +5,7 @@ import { faultFor, type Strike } from './faults.ts'
 import { parseForm, parseRequest } from './form.ts'
 import { enter } from './log.ts'
 import { execute, type TransactionRequest } from './orders.ts'
+import { addPrepared, unknownIn } from './prepare.ts'
 import { type Done, oneMore, type Reply, refusalsIn, replyUnder, type Untruth } from './reply.ts'
 import { isMerchant, nowMsOf, type SandboxState } from './state.ts'
 
@@ -30,6 +31,8 @@ export function receive(state: SandboxState, requestSeq: number, body: string): 
 
 /** Written down before any answer is attempted: what broke on the way back was executed all the same. */
 function perform(state: SandboxState, requestSeq: number, request: TransactionRequest, strike: Strike | null): Done {
+  const currency = state.options.acceptsUnknownIn ?? null
+  if (currency !== null) addPrepared(state.book, unknownIn(request, currency), nowMsOf(state))
   const execution = execute(state.book, request, nowMsOf(state))
   const { answer, operation, orderId, money, vaultId, card, xtlOrderId } = execution
   const entry = enter(state.log, requestSeq, state.options.clock(), {

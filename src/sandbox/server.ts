@@ -5,10 +5,11 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Fault } from '../domain/fault.ts'
 import type { VaultOperation } from '../domain/instruction.ts'
+import type { Currency } from '../domain/money.ts'
 import { type AdminReply, answerAdmin, wrong } from './admin.ts'
 import { addRule, clearRules, type FaultRule, refuses } from './faults.ts'
 import type { Executed } from './log.ts'
-import { addPrepared, type Preparation } from './prepare.ts'
+import { addPrepared, type Preparation, type Prepared } from './prepare.ts'
 import type { Refuse, Reply } from './reply.ts'
 import { receive, refuse } from './request-handler.ts'
 import { createState, nowMsOf, type SandboxState } from './state.ts'
@@ -30,6 +31,8 @@ export interface SandboxOptions {
   readonly latencyMs?: number
   /** Whether `TRIGGER_AMOUNTS` make trouble; default no. */
   readonly triggers?: boolean
+  /** Orders and cards exist when they are first named, orders in this currency; default: only what was prepared exists. */
+  readonly acceptsUnknownIn?: Currency | null
   /** A file that keeps orders, stored cards and counts over restarts, written at most once a second; null: none. */
   readonly statePath?: string | null
   /** Is told when that file cannot be written; default: not at all, but closing fails. */
@@ -44,7 +47,8 @@ export interface Sandbox {
   log(): readonly Executed[]
   /** Requests that reached an endpoint of the gateway, executed or not. */
   received(): number
-  prepare(preparation: Preparation): void
+  /** How many were made. */
+  prepare(preparation: Preparation): Prepared
   addFault(rule: FaultRule): void
   clearFaults(): void
   /** Moves the clock that settlement and card expiry go by. */
@@ -92,8 +96,15 @@ interface Front {
 
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port = 0, host = '127.0.0.1', username, password, clock } = options
-  const { settleAfterMs = DAY_MS, latencyMs = 0, triggers = false, statePath = null, warn = () => {} } = options
-  const state = createState({ username, password, clock, settleAfterMs, triggers })
+  const {
+    settleAfterMs = DAY_MS,
+    latencyMs = 0,
+    triggers = false,
+    acceptsUnknownIn = null,
+    statePath = null,
+    warn = () => {},
+  } = options
+  const state = createState({ username, password, clock, settleAfterMs, triggers, acceptsUnknownIn })
   const front: Front = { state, latencyMs, timers: new Set(), sockets: new Set(), served: new WeakSet() }
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     serve(front, request, response)
@@ -113,7 +124,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     port: bound,
     log: () => state.log.entries,
     received: () => state.received,
-    prepare: (preparation) => void addPrepared(state.book, preparation, nowMsOf(state)),
+    prepare: (preparation) => addPrepared(state.book, preparation, nowMsOf(state)),
     addFault: (rule) => addRule(state.faults, rule),
     clearFaults: () => clearRules(state.faults),
     advance: (ms) => {

@@ -1,5 +1,6 @@
 // All that one sandbox has in memory.
 
+import type { Currency } from '../domain/money.ts'
 import { createOrderBook, type OrderBook } from './book.ts'
 import { createFaultBoard, type FaultBoard } from './faults.ts'
 import type { Log } from './log.ts'
@@ -10,6 +11,8 @@ export interface StateOptions {
   readonly clock: () => number
   readonly settleAfterMs: number
   readonly triggers: boolean
+  /** Orders and cards exist when they are first named; orders in this currency. null: only what was prepared exists. */
+  readonly acceptsUnknownIn?: Currency | null
 }
 
 export interface SandboxState {
