@@ -91,8 +91,7 @@ async function reportError(
 }
 
 async function logError(error: unknown, message: string, exit: number): Promise<void> {
-  const { createLog } = await import('./log.ts')
-  const log = createLog({ level: 'error', hidden: { secrets: passwordsIn(process.env), usernames: [] } })
+  const log = (await import('./app/error-log.ts')).openErrorLog(passwordsIn(process.env))
   if (error instanceof Fault) log.error({ code: error.code, exit }, message)
   else
     log.error(
