@@ -58,8 +58,8 @@ export interface InboxFolder {
   /** What the rejected file and all that stands beside it are called, without their endings. */
   rejectedStem(file: TakenFile): string
   reject(file: TakenFile, report: InboxReport): Promise<Rejected>
-  /** The report of a file that stays where it is, written once. Resolves to its path. */
-  reportLeft(name: string, report: InboxReport): Promise<string>
+  /** The report of a file that stays where it is, written once. `isKnown`: it was there, of the same file. */
+  reportLeft(name: string, report: InboxReport): Promise<{ readonly path: string; readonly isKnown: boolean }>
   /** Removes the reports of files that stayed and are no longer among these. */
   forgetGone(entries: readonly InboxEntry[]): Promise<void>
   /** That the file of a batch was written to in the archive. */
@@ -96,7 +96,14 @@ export type InboxEvent =
       readonly path: string
     }
   | { readonly kind: 'rejected'; readonly name: string; readonly path: string; readonly report: string }
-  | { readonly kind: 'left'; readonly name: string; readonly report: string; readonly finding: StaysFor }
+  | {
+      readonly kind: 'left'
+      readonly name: string
+      readonly report: string
+      readonly finding: StaysFor
+      /** An earlier process has told of it. */
+      readonly isKnown: boolean
+    }
   /** It was written to after it had been recorded: what was added is in no batch. */
   | { readonly kind: 'changed'; readonly name: string; readonly batchId: BatchId; readonly path: string }
   | { readonly kind: 'results'; readonly batch: BatchView; readonly path: string; readonly summaryPath: string }

@@ -1,10 +1,10 @@
 // The reports of files that stay where they are: in rejected/, gone when their files are.
 
-import { readdir, rm } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InboxFolder } from '../domain/inbox.ts'
 import { leftReportOf, NOT_TAKEN } from './names.ts'
-import { writeUnlessSame } from './renames.ts'
+import { isSame, writeWhole } from './renames.ts'
 
 export function createLeftReports(path: string): Pick<InboxFolder, 'reportLeft' | 'forgetGone'> {
   const rejected = join(path, 'rejected')
@@ -20,8 +20,10 @@ export function createLeftReports(path: string): Pick<InboxFolder, 'reportLeft' 
     async reportLeft(name, report) {
       const reportName = leftReportOf(name)
       ;(await knownReports()).add(reportName)
-      await writeUnlessSame(join(rejected, reportName), report)
-      return join(rejected, reportName)
+      const reportPath = join(rejected, reportName)
+      const isKnown = (await isSame(reportPath, report)) && (await isAbout(reportPath, join(path, name)))
+      if (!isKnown) await writeWhole(reportPath, report)
+      return { path: reportPath, isKnown }
     },
 
     async forgetGone(entries) {
@@ -33,5 +35,15 @@ export function createLeftReports(path: string): Pick<InboxFolder, 'reportLeft' 
         known.delete(reportName)
       }
     },
+  }
+}
+
+/** Whether the report is younger than the last change of its file; both times are of one file system. A folder has none that counts. */
+async function isAbout(reportPath: string, path: string): Promise<boolean> {
+  try {
+    const [report, file] = await Promise.all([lstat(reportPath), lstat(path)])
+    return file.isDirectory() || report.mtimeMs >= file.ctimeMs
+  } catch {
+    return true // its name cannot be written in UTF-8, or it has gone
   }
 }

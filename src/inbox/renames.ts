@@ -59,10 +59,8 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /** A report that is there already keeps its time: people see by it what is new. */
-export async function writeUnlessSame(path: string, report: InboxReport): Promise<void> {
-  const text = textOf(report)
-  const there = await readFile(path, 'utf8').catch(() => null)
-  if (there !== text) await writeWhole(path, report)
+export async function isSame(path: string, report: InboxReport): Promise<boolean> {
+  return (await readFile(path, 'utf8').catch(() => null)) === textOf(report)
 }
 
 export async function writeOnce(path: string, report: InboxReport): Promise<void> {

@@ -120,7 +120,9 @@ export function eventText(event: InboxEvent): string {
     case 'rejected':
       return `${nameText(event.name)} is refused. ${NOTHING} Why, and what to do: ${event.report}`
     case 'left':
-      return leftText(nameText(event.name), event.finding)
+      return event.isKnown
+        ? `${nameText(event.name)} is still there and is not taken. Why, and what to do: ${event.report}`
+        : leftText(nameText(event.name), event.finding)
     case 'changed':
       return `${nameText(event.name)} was written to after it had been recorded as batch ${event.batchId}: what was added since is in no batch and is not sent. Look at ${event.path}`
     case 'results':
@@ -167,12 +169,13 @@ export function toJsonEvent(event: InboxEvent): object {
     case 'rejected':
       return { event: event.kind, file: nameText(event.name), path: event.path, report: event.report }
     case 'left': {
-      const { kind, name, report, finding } = event
+      const { kind, name, report, finding, isKnown } = event
       return {
         event: kind,
         file: nameText(name),
         report,
         reason: REASON_OF[finding.kind],
+        known: isKnown,
         ...(finding.kind === 'unfit' ? { problem: finding.problem } : {}),
       }
     }
@@ -209,9 +212,10 @@ export function exitCodeOfEvents(events: readonly InboxEvent[]): number {
 function exitCodeOfEvent(event: InboxEvent): number {
   switch (event.kind) {
     case 'rejected':
-    case 'left':
     case 'changed':
       return EXIT.refused
+    case 'left':
+      return event.isKnown ? EXIT.approved : EXIT.refused
     case 'results':
       return exitCodeOf(event.batch, { kind: 'finished' })
     case 'trouble':

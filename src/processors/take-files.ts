@@ -89,7 +89,8 @@ export async function leave<F>(
   name: string,
   finding: StaysFor,
 ): Promise<void> {
-  const report = await folder.reportLeft(name, reports.left(name, finding))
-  if (finding.kind === 'cards') await cardsFound(folder.pathOf(name), { line: finding.line, column: finding.column })
-  tell({ kind: 'left', name, report, finding })
+  const { path: report, isKnown } = await folder.reportLeft(name, reports.left(name, finding))
+  if (finding.kind === 'cards' && !isKnown)
+    await cardsFound(folder.pathOf(name), { line: finding.line, column: finding.column })
+  tell({ kind: 'left', name, report, finding, isKnown })
 }

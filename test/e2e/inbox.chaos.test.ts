@@ -68,7 +68,7 @@ test('killed before any step, it records each file as one batch, and each row is
     if (killed.code === 7) break // for the bad one and the one that is left; nobody was killed
     expect(killed.code, killed.stderr).toBeNull()
     const again = await inbox()
-    expect(again.code, again.stderr).toBe(7) // for the one that is left
+    expect([0, 7], again.stderr).toContain(again.code) // 7 for the one that is left, unless that was told before
   }
   expect(files).toBeGreaterThan(25)
   expect(namesIn('claimed')).toEqual([])

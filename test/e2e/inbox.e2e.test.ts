@@ -1,6 +1,15 @@
 // An inbox as its users have it: files go in, results come out, and the real command line is all that stands between.
 
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -125,7 +134,7 @@ test('a refused file is put aside with every fault and the way to mend it, and e
   expect(query(office, 'SELECT id FROM batch')).toEqual([])
 })
 
-test('what is not taken is reported once beside the folder, and the exit code is 7', async () => {
+test('what is not taken is reported once beside the folder, and the exit code is 7 once, until the file changes', async () => {
   const long = `${'n'.repeat(251)}.csv`
   const rows = refunds(2)
   office.sandbox.prepare(preparationFor(rows))
@@ -150,8 +159,13 @@ test('what is not taken is reported once beside the folder, and the exit code is
 
   const written = () => namesIn('rejected').map((name) => statSync(join(dir, 'rejected', name)).mtimeMs)
   const before = written()
-  expect((await once()).code).toBe(7)
+  const again = await once()
+  expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('is still there and is not taken')])
+  expect(again.objects.filter(({ reason }) => reason === 'not-taken').every(({ known }) => known)).toBe(true)
   expect(written()).toEqual(before)
+  appendFileSync(join(dir, 'refunds.ods'), 'y')
+  expect((await once()).code).toBe(7)
+  expect((await once()).code).toBe(0)
 
   for (const name of ['link.csv', 'refunds', 'refunds.ods', 'refunds.CSV ']) rmSync(join(dir, name))
   rmSync(latin)

@@ -310,13 +310,13 @@ describe('putting away', () => {
   })
 
   test('no name of its own holds a card number', async () => {
-    const path = await folder.reportLeft('4111111111111111.csv', report)
+    const { path } = await folder.reportLeft('4111111111111111.csv', report)
     expect(basename(path)).toBe('4111110000001111.csv.not-taken.txt')
-    expect(basename(await folder.reportLeft('cvv 123.csv', report))).toBe('cvv 000.csv.not-taken.txt')
+    expect(basename((await folder.reportLeft('cvv 123.csv', report)).path)).toBe('cvv 000.csv.not-taken.txt')
   })
 
   test('a report has nothing in it that a terminal obeys', async () => {
-    const path = await folder.reportLeft('x.xls', ['column \u001b[2J\u202e\u009b: a\nb'])
+    const { path } = await folder.reportLeft('x.xls', ['column \u001b[2J\u202e\u009b: a\nb'])
     expect(await readFile(path, 'utf8')).toBe('column ␛[2J<U+202E><U+009B>: a␊b\n')
   })
 
