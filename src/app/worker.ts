@@ -43,7 +43,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     ledger,
     clock,
     log,
-    worker: identityOf(app, options.only === null ? 'worker' : 'run'),
+    worker: identityOf(app, options.only),
     only: options.only,
     cards: options.cards ?? null,
     register,
@@ -110,10 +110,17 @@ function keepTelling({ clock, log }: App, narrator: Narrator) {
   }
 }
 
-function identityOf({ clock }: App, command: string): WorkerIdentity {
+function identityOf({ clock }: App, only: BatchId | null): WorkerIdentity {
   const { pid } = process
   const host = hostname()
-  return { id: workerId(host, pid), host, pid, command, sinceMs: clock.nowMs() }
+  return {
+    id: workerId(host, pid),
+    host,
+    pid,
+    command: only === null ? 'worker' : 'run',
+    sinceMs: clock.nowMs(),
+    batchId: only,
+  }
 }
 
 /** A private Redis lies in the data directory and would be copied with it: only a shared one tells anything. */

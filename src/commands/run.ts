@@ -4,7 +4,7 @@ import { accountOf } from '../app/accounts.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
-import { sendsFor, workerNow } from '../app/locks.ts'
+import { sendsFor, workerNow, workersNow } from '../app/locks.ts'
 import { type OwnCards, prepareOwnCards, prepareProcess } from '../app/own-cards.ts'
 import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
@@ -323,7 +323,7 @@ async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null)
   }
   try {
     const alone = await step()
-    if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(followingText(batchId, sends.held))
+    if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(await followingText(run, batchId))
     const until = { signal, giveUpAfterMs }
     const followed = await drawing(app, terminal, ledger, (onLook) =>
       followBatch(batchId, { ...until, ledger, clock: app.clock, step, isServed, onLook }),
@@ -343,8 +343,10 @@ function troubleText(error: unknown): string {
   return `No work can be handed out (${message}). What was sent is recorded, the rest stays due. It goes on by itself when Redis answers; Ctrl-C ends it, and the same command resumes it.`
 }
 
-function followingText(batchId: BatchId, held: Held | null): string {
-  return held?.heldBy?.command === 'run'
-    ? `Another run is working on this ledger. Batch ${batchId} is recorded and begins when that one ends.`
-    : `A worker is running and does this batch too. Following batch ${batchId}.`
+async function followingText({ app, ledger, sends }: Run, batchId: BatchId): Promise<string> {
+  if (sends.held?.heldBy?.command !== 'run')
+    return `A worker is running and does this batch too. Following batch ${batchId}.`
+  const [other] = await workersNow(app, ledger)
+  if (other?.batchId === batchId) return `Another run is working on this batch already. Following batch ${batchId}.`
+  return `Another run is working on this ledger. Batch ${batchId} is recorded${other?.batchId == null ? '; where that run is not working on it, it' : ' and'} begins when that one ends.`
 }

@@ -112,6 +112,11 @@ function describe(batch: BatchView, { state }: Standing): string[] {
     ...totalLines(batch),
   ]
   if (state === 'paused') lines.push(`When you have looked: tranche resume ${batch.batchId} --reason TEXT`)
+  const inDoubt = countIn(batch, 'IN_DOUBT')
+  if (inDoubt > 0 && (state === 'paused' || state === 'stopped'))
+    lines.push(
+      `${plural(inDoubt, 'row is', 'rows are')} in doubt as well: look ${inDoubt === 1 ? 'it' : 'them'} up at the gateway (tranche in-doubt list)`,
+    )
   // A batch that waits for nothing else says so in its first line.
   if (batch.blocked > 0 && batch.nextDueAtMs !== null && state !== 'needs_attention')
     lines.push(

@@ -53,6 +53,12 @@ export async function steer(
         `Batch ${before.batchId} has nothing left to cancel: every row is settled. Nothing was changed.`,
       )
     }
+    if (what === 'pause' && isOver(before)) {
+      throw new Fault(
+        'usage',
+        `Batch ${before.batchId} is done: every row is settled, so there is nothing to pause. Nothing was changed.`,
+      )
+    }
     if (what === 'cancel') await lookBeforeCancel(before, given.yes === true, terminal)
     await ledger[what](before.batchId, given.reason, app.actor, app.clock.nowMs())
     const after = await findBatch(ledger, before.batchId)
@@ -87,6 +93,13 @@ function lookBeforeCancel(batch: BatchView, yes: boolean, terminal: Terminal): P
     otherwise: 'Nothing was changed.',
     yes,
   })
+}
+
+/** Messages of the same day may still come into their batch, and a doubt may be sent again. */
+function isOver(batch: BatchView): boolean {
+  return (
+    batch.source === 'file' && (['READY', 'SENDING', 'IN_DOUBT'] as const).every((state) => countIn(batch, state) === 0)
+  )
 }
 
 /** What becomes of the requests that are open. */

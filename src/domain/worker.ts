@@ -1,5 +1,7 @@
 // A worker as others see it: who holds the worker lock, and what its heartbeat tells.
 
+import type { BatchId } from './ids.ts'
+
 export interface WorkerIdentity {
   /** Host and process, as `vm:21973`. */
   readonly id: string
@@ -7,6 +9,8 @@ export interface WorkerIdentity {
   readonly pid: number
   readonly command: string
   readonly sinceMs: number
+  /** The one that it works off; null: all. */
+  readonly batchId: BatchId | null
 }
 
 /** `waiting`: for the gateway or Redis. `ending`: its work is over, and it writes down what became of it. */
@@ -31,6 +35,8 @@ export interface WorkerView {
   readonly pid: number | null
   readonly command: string | null
   readonly sinceMs: number | null
+  /** The only one that it works off, as far as it has said; null: all, or not known. */
+  readonly batchId: BatchId | null
   /** null: none of it is known. */
   readonly lastBeatMs: number | null
   /** `silent`: it holds the lock, and its heartbeat is missing. */
@@ -57,6 +63,7 @@ export function workerView(holder: LockHolder | null, beats: readonly Heartbeat[
     pid: holder?.pid ?? beat?.pid ?? null,
     command: holder?.command ?? beat?.command ?? null,
     sinceMs: holder?.startedAtMs ?? beat?.sinceMs ?? null,
+    batchId: beat?.batchId ?? null,
     lastBeatMs: beat?.beatAtMs ?? null,
     state: stateOf(beat?.activity ?? 'idle', heardAtMs, nowMs),
   }

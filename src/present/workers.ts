@@ -3,13 +3,14 @@
 import { isoOf } from '../domain/batch-status.ts'
 import type { WorkerView } from '../domain/worker.ts'
 
-export function toJsonWorker({ id, host, pid, command, sinceMs, lastBeatMs, state }: WorkerView): object {
+export function toJsonWorker({ id, host, pid, command, sinceMs, batchId, lastBeatMs, state }: WorkerView): object {
   return {
     id,
     host,
     pid,
     command,
     since: sinceMs === null ? null : isoOf(sinceMs),
+    ...(batchId === null ? {} : { batch: batchId }),
     last_heartbeat: lastBeatMs === null ? null : isoOf(lastBeatMs),
     state,
   }

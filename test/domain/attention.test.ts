@@ -7,7 +7,7 @@ import { attentionText, exitCodeOfAttention } from '../../src/present/attention.
 const batch = (over: Partial<BatchView>) =>
   ({ batchId: 'b', counts: {}, hold: 'none', holdReason: null, lateAnswers: 0, ...over }) as BatchView
 const worker = (state: WorkerView['state']): WorkerView => ({
-  ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: 0, lastBeatMs: 0, state },
+  ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: 0, batchId: null, lastBeatMs: 0, state },
 })
 const seen = (over: Partial<Seen>): Seen => ({ alarm: null, batches: [], accounts: [], workers: [], ...over })
 const shop = { name: 'shop', stopped: null, held: null }

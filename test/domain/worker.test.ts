@@ -4,7 +4,7 @@ import { type Heartbeat, workerView } from '../../src/domain/worker.ts'
 const NOW = Date.UTC(2026, 10, 21, 20)
 const HOLDER = { pid: 7, host: 'vm', command: 'worker', startedAtMs: NOW - 3_600_000 }
 const beat = (over: Partial<Heartbeat> = {}): Heartbeat => ({
-  ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: HOLDER.startedAtMs + 5 },
+  ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: HOLDER.startedAtMs + 5, batchId: null },
   ...{ beatAtMs: NOW - 5_000, activity: 'working', ...over },
 })
 

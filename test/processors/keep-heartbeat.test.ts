@@ -7,7 +7,7 @@ import { NOW } from '../fixtures/ledgers.ts'
 
 const silent = () => {}
 const log: Log = { debug: silent, info: silent, warn: silent, error: silent }
-const worker = { id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: NOW }
+const worker = { id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: NOW, batchId: null }
 
 function heartbeatOf(beat: (heartbeat: Heartbeat) => Promise<void>) {
   const clock = new ManualClock(NOW)

@@ -17,7 +17,7 @@ const gateway: Gateway = {
 const silent = () => {}
 const log: Log = { debug: silent, info: silent, warn: silent, error: silent }
 
-const WORKER = { id: 'vm:1', host: 'vm', pid: 1, command: 'worker', sinceMs: NOW }
+const WORKER = { id: 'vm:1', host: 'vm', pid: 1, command: 'worker', sinceMs: NOW, batchId: null }
 
 test('rows from before the clock was set back are due when work begins, save for execute_at', async () => {
   const clock = new ManualClock(NOW - 7_200_000)

@@ -15,6 +15,7 @@ export const HEARTBEATS = `
     pid INTEGER NOT NULL,
     command TEXT NOT NULL,
     since INTEGER NOT NULL,
+    batch_id TEXT, -- null: it works off all
     beat_at INTEGER NOT NULL, -- its last tick, or nearly
     activity TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
@@ -25,16 +26,16 @@ export function prepareHeartbeats(
   committer: Committer,
 ): Pick<WorkLedger, 'beat'> & Pick<QueryLedger, 'heartbeats'> {
   const forget = db.prepare('DELETE FROM heartbeat WHERE worker <> ?')
-  const keep = db.prepare('INSERT OR REPLACE INTO heartbeat VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const keep = db.prepare('INSERT OR REPLACE INTO heartbeat VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   const all = db.prepare(
-    'SELECT worker AS id, host, pid, command, since AS sinceMs, beat_at AS beatAtMs, activity FROM heartbeat ORDER BY beat_at',
+    'SELECT worker AS id, host, pid, command, since AS sinceMs, batch_id AS batchId, beat_at AS beatAtMs, activity FROM heartbeat ORDER BY beat_at',
   )
   return {
-    async beat({ id, host, pid, command, sinceMs, beatAtMs, activity }) {
+    async beat({ id, host, pid, command, sinceMs, batchId, beatAtMs, activity }) {
       await committer.write(
         () => {
           forget.run(id)
-          keep.run(id, host, pid, command, sinceMs, beatAtMs, activity)
+          keep.run(id, host, pid, command, sinceMs, batchId, beatAtMs, activity)
         },
         { kind: 'faulting' },
       )
