@@ -1,9 +1,10 @@
 // Another service hands in one instruction with plain BullMQ and waits until it is in the ledger (not until it is sent).
-// Run with: TRANCHE_REDIS_URL=redis://… node examples/enqueue.ts, while a worker runs on the same Redis.
+// Run with: TRANCHE_REDIS_URL=redis://… node examples/enqueue.mjs [REFERENCE], while a worker runs on the same Redis. Node 20 will do.
 
 import { Queue, QueueEvents } from 'bullmq'
 
-const connection = { url: process.env.TRANCHE_REDIS_URL ?? 'redis://127.0.0.1:6379' }
+const redis = process.env.TRANCHE_REDIS_URL ?? 'redis://127.0.0.1:6379'
+const connection = redis.startsWith('/') ? { path: redis } : { url: redis }
 const queue = new Queue('tranche-intake', { connection })
 const events = new QueueEvents('tranche-intake', { connection })
 

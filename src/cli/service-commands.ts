@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { AdoptArguments } from '../commands/adopt.ts'
 import type { DoctorArguments } from '../commands/doctor.ts'
+import type { MessagesArguments } from '../commands/messages.ts'
 import type { SandboxArguments } from '../commands/sandbox.ts'
 import type { WorkerArguments } from '../commands/worker.ts'
 import type { Act, ActAlone } from './act.ts'
@@ -58,6 +59,7 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
       actAlone(async (terminal) => (await import('../commands/sandbox.ts')).sandbox(options, terminal)),
     )
   addCopyCommands(program, act)
+  addMessageCommands(program, act)
   program
     .command('doctor')
     .description('check configuration, Redis, ledger, worker, gateway, clock; say what to fix, and what needs a person')
@@ -76,6 +78,18 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .command('down')
     .description('stop a private Redis left behind')
     .action(() => act(async (app, terminal) => (await import('../commands/down.ts')).down(app, terminal)))
+}
+
+function addMessageCommands(program: Command, act: Act): void {
+  const messages = program.command('messages').description('messages of other services')
+  messages
+    .command('failed')
+    .description('messages that were refused, with reason and time, the latest first; Redis must be running')
+    .option('--last <n>', 'so many (default 100)')
+    .addHelpText('after', example('tranche messages failed', 'tranche messages failed --last 1000 --json'))
+    .action((options: MessagesArguments) =>
+      act(async (app, terminal) => (await import('../commands/messages.ts')).messagesFailed(app, options, terminal)),
+    )
 }
 
 function addCopyCommands(program: Command, act: Act): void {

@@ -101,6 +101,12 @@ export async function stopLeftBehind(dataDir: string): Promise<boolean> {
   return pid !== null
 }
 
+/** Of the private Redis that runs, or was running; null: there is none. */
+export function privateSocketIn(dataDir: string): string | null {
+  const { socket } = placesIn(dataDir)
+  return statSync(socket, { throwIfNoEntry: false }) === undefined ? null : socket
+}
+
 function placesIn(dataDir: string): Places {
   return {
     dataDir,

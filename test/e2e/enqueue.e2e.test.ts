@@ -1,0 +1,45 @@
+// A service that hands in messages as the example shows, and what it asks about those that were refused.
+
+import { spawnSync } from 'node:child_process'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Office, openOffice } from '../fixtures/cli.ts'
+import { openRedisServer } from '../fixtures/redis.ts'
+
+let office: Office
+beforeEach(async () => {
+  office = await openOffice()
+})
+afterEach(() => office.close())
+
+/** By whatever Node the machine has: it need not be ours. */
+function enqueue(redis: string, ...args: readonly string[]) {
+  return spawnSync('node', ['examples/enqueue.mjs', ...args], {
+    encoding: 'utf8',
+    env: { PATH: `/usr/local/bin:/usr/bin:/bin:${process.env.PATH}`, TRANCHE_REDIS_URL: redis },
+  })
+}
+
+test('the example hands its message in, and a refused one is listed with reason and time', async () => {
+  await using redis = await openRedisServer(office.path('r.sock'))
+  const env = { TRANCHE_REDIS_URL: redis.path }
+  await office.worker(env)
+  const taken = enqueue(redis.path, 'CAP-1')
+  expect(taken.stdout, taken.stderr).toMatch(/status: 'accepted'/)
+  const none = await office.trancheWith(env, 'messages', 'failed')
+  expect([none.code, none.stdout, none.stderr]).toEqual([0, '', 'No message was refused that Redis still keeps.\n'])
+
+  const refused = enqueue(redis.path, '=CAP 2')
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('refused: ')])
+  const failed = await office.trancheWith(env, 'messages', 'failed', '--json')
+  expect(failed.last).toMatchObject({
+    count: 1,
+    messages: [{ reference: '=CAP 2', reason: expect.stringMatching(/^refused: .*reference/) }],
+  })
+  expect(Math.abs(Date.parse(failed.last.messages[0].at) - Date.now())).toBeLessThan(60_000)
+  expect((await office.trancheWith(env, 'messages', 'failed')).stdout).toMatch(/^\d{4}-\S+Z {2}=CAP 2 {2}refused: /)
+})
+
+test('where no Redis runs, that is said', async () => {
+  const { code, stderr } = await office.tranche('messages', 'failed')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('No private Redis is running')])
+})
