@@ -19,6 +19,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./
 COPY bin ./bin
+COPY formats ./formats
 RUN ln -s /app/bin/tranche.js /usr/local/bin/tranche \
   && install -d -o node -g node -m 0700 "$TRANCHE_DATA_DIR" "$TRANCHE_WITNESS_DIR"
 USER node

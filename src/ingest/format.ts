@@ -1,8 +1,9 @@
 // Saved formats: how one merchant's files of one kind are read, as YAML that a person may edit.
 
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { isTimeZone } from '../domain/instant.ts'
@@ -45,9 +46,14 @@ function pathOf(dataDir: string, merchant: string, name: string): string {
   )
 }
 
-/** A format that is missing or wrong is a fault of usage: a file is not read some other way. */
+/** For exports that many people have; beside the program, in a checkout and in a package. */
+const SHIPPED = fileURLToPath(new URL('../../formats/', import.meta.url))
+
+/** A format that is missing or wrong is a fault of usage: a file is not read some other way. One's own goes before a shipped one. */
 export async function readFormat(dataDir: string, merchant: string, name: string): Promise<Format> {
-  const path = pathOf(dataDir, merchant, name)
+  const own = pathOf(dataDir, merchant, name)
+  const isShipped = !existsSync(own) && shippedFormats().includes(name)
+  const path = isShipped ? join(SHIPPED, `${name}${EXTENSION}`) : own
   const text = await readText(path, () => missing(dirname(path), merchant, name))
   const { parseDocument } = await import('yaml')
   const document = parseDocument(text, { prettyErrors: true })
@@ -88,10 +94,16 @@ function missing(directory: string, merchant: string, name: string): Fault {
     names.length === 0
       ? words`No format is saved for the merchant ${merchant}: save one with "${{ act: 'save-format', name }}".`
       : `The merchant ${merchant} has ${names.join(', ')}.`
+  const shipped = shippedFormats()
+  const also = shipped.length === 0 ? '' : ` Tranche has ${shipped.join(', ')}.`
   return new Fault(
     'usage',
-    words`There is no format "${name}" (${directory}). ${known} Nothing was recorded and nothing was sent.`,
+    words`There is no format "${name}" (${directory}). ${known}${also} Nothing was recorded and nothing was sent.`,
   )
+}
+
+export function shippedFormats(): readonly string[] {
+  return namesIn(SHIPPED)
 }
 
 function namesIn(directory: string): string[] {

@@ -12,6 +12,29 @@ afterEach(() => office.close())
 const EXPORT = 'Export of 1.12.2026\n\nAmount;Currency;order_id\n-12.30;EUR;1001\n(4.50);EUR;1002\n'
 const HOW = ['--operation', 'REFUND', '--sign', 'minus', '--header-row', '3']
 
+describe('a format that comes with the program', () => {
+  const ACTIVITY = 'Date,Type,Currency,Gross,Fee,Net,Invoice Number\n1,Payment Refund,EUR,-12.30,0,-12.30,1001\n'
+  const ID = ['--map', 'Invoice Number=request_ref_po_id']
+
+  test('is used by its name, completed, and replaced by one that is saved under that name', async () => {
+    const file = await office.put('activity.csv', ACTIVITY)
+    const shipped = await office.tranche('check', file, '--format', 'paypal-activity', ...ID, '--json')
+    expect(shipped.last).toMatchObject({
+      ok: true,
+      totals: [{ operation: 'REFUND', currency: 'EUR', amount: '12.30' }],
+    })
+    const kept = ['--format', 'paypal-activity', '--save-format', 'paypal-activity']
+    expect((await office.tranche('check', file, ...kept, ...ID)).code).toBe(0)
+    expect((await office.tranche('check', file, '--format', 'paypal-activity')).code).toBe(0)
+  })
+
+  test('is listed where none has the name that was said', async () => {
+    const file = await office.put('activity.csv', ACTIVITY)
+    const unknown = await office.tranche('check', file, '--format', 'paypall')
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Tranche has paypal-activity, paypal-')])
+  })
+})
+
 describe('how an export is read', () => {
   test('is offered by one sentence after the other, and kept in a format', async () => {
     const file = await office.put('export.csv', EXPORT)

@@ -92,7 +92,9 @@ describe('a saved format', () => {
     await writeFormat(dir, 'shop', 'bank', {})
     await expect(readFormat(dir, 'shop', 'bnak')).rejects.toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/no format "bnak" .*has bank, roster\. Nothing was recorded and nothing was sent/),
+      message: expect.stringMatching(
+        /no format "bnak" .*has bank, roster\. Tranche has .*sparkasse-camt.*\. Nothing was recorded and nothing was sent/,
+      ),
     })
     await expect(readFormat(dir, 'other', 'bank')).rejects.toMatchObject({ code: 'usage' })
   })
