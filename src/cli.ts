@@ -7,7 +7,7 @@ import type { Act, ActAlone } from './cli/act.ts'
 import { addBatchCommands } from './cli/batch-commands.ts'
 import { addDoubtCommands } from './cli/doubt-commands.ts'
 import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-commands.ts'
-import { fitHelp, PROGRAM_HELP } from './cli/help.ts'
+import { PROGRAM_HELP } from './cli/help.ts'
 import { AS_HELP, JSON_HELP } from './cli/options.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
 import { assertFitTexts, nameIn } from './commands/option-texts.ts'
@@ -20,6 +20,7 @@ import { createTextScrub } from './domain/text-scrub.ts'
 import { visible } from './domain/visible.ts'
 import { commandLine, errorText } from './present/command-line.ts'
 import { EXIT, exitCodeOfError } from './present/exit-codes.ts'
+import { fitHelp } from './present/help.ts'
 
 interface GlobalOptions {
   readonly json?: boolean

@@ -1,7 +1,7 @@
 // How help fits its screen.
 
 import { expect, test } from 'vitest'
-import { fitHelp } from '../../src/cli/help.ts'
+import { fitHelp } from '../../src/present/help.ts'
 
 test('a command that is too long is broken before an option, so that a shell reads on', () => {
   const text = '  $ tranche run refunds.results.csv --operation REFUND --retry failed --out again.results.csv\nThe end.'
