@@ -9,7 +9,7 @@ import { accountOf } from './accounts.ts'
 import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
 
 const REPEATED =
-  'The gateway repeats our password in its answers. Nothing of it is kept here, and no verdict depends on it. Logs on the way may hold it: have it changed'
+  'The gateway repeats our password in its answers. None of it is kept here, and no verdict depends on it. Logs on the way may hold it: have it changed'
 
 export interface MerchantLane extends AccountLane {
   readonly merchant: Merchant

@@ -116,7 +116,7 @@ function resultsHeld(batchId: BatchId, { heldBy }: Held): Fault {
   const who = heldBy === null ? 'Another process' : `Another process (${heldBy.pid} on ${heldBy.host})`
   return new Fault(
     'stopped',
-    words`${who} is writing results and does not come to an end, so those of batch ${batchId} were not written. The record itself is safe. See whether that process stands still; then: ${{ act: 'write-results', batchId, as: 'any' }}`,
+    words`${who} is writing results and does not come to an end, so those of batch ${batchId} were not written. The ledger is safe. Check whether that process hangs; then: ${{ act: 'write-results', batchId, as: 'any' }}`,
   )
 }
 

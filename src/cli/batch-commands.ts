@@ -38,7 +38,7 @@ export function addBatchCommands(program: Command, act: Act): void {
     .command('results <batch>')
     .description('reconciliation of a batch, finished or not (unfinished rows are PENDING)')
     .requiredOption('--out <file>', 'where it goes (.csv, .xlsx or .jsonl); a summary is written beside it')
-    .option('--exceptions <file>', 'write the rows that a person must look at there as well')
+    .option('--exceptions <file>', 'also write the rows that a person must look at to this file')
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--since <time>', 'only rows that changed at this time or later (ISO 8601 with offset)')
     .option('--only <statuses>', 'only rows of these statuses, such as declined,failed,in_doubt')
@@ -81,15 +81,15 @@ function addLookingBack(program: Command, act: Act): void {
   program
     .command('log')
     .description('what people and the machine did: pauses, resolutions, refusals, backups, exports')
-    .option('--since <time>', 'from this moment on, with its offset')
+    .option('--since <time>', 'only entries since this time (ISO 8601 with offset)')
     .addHelpText('after', example('tranche log', 'tranche log --since 2026-12-01T00:00:00Z --json'))
     .action((options: LogArguments) =>
       act(async (app, terminal) => (await import('../commands/log.ts')).log(app, options, terminal), 'reads'),
     )
   program
     .command('purge')
-    .description('personal data of finished batches out of the record; what prevents a second sending stays')
-    .requiredOption('--before <time>', 'of batches that were over before this moment, with its offset')
+    .description('remove personal data of finished batches from the ledger; what prevents sending twice stays')
+    .requiredOption('--before <time>', 'of batches that ended before this time (ISO 8601 with offset)')
     .requiredOption('--reason <text>', 'why; kept in the log of acts')
     .option('-y, --yes', YES_HELP)
     .addHelpText('after', PURGE_HELP)
@@ -100,7 +100,7 @@ function addLookingBack(program: Command, act: Act): void {
 
 const STEERING = {
   pause: 'send nothing more of a batch until it is resumed; open requests are awaited',
-  resume: 'go on with a paused batch, or with a merchant after a stop',
+  resume: 'continue a paused batch, or a merchant after a stop',
   cancel: 'give up what has not been sent yet; what was executed stays executed',
 }
 
@@ -109,7 +109,7 @@ function addSteering(program: Command, what: keyof typeof STEERING, act: Act): v
     .command(what === 'resume' ? 'resume [batch]' : `${what} <batch>`)
     .description(STEERING[what])
     .requiredOption('--reason <text>', 'why; kept in the history')
-  if (what === 'resume') command.option('--merchant <name>', 'in place of a batch: let a stopped merchant go on')
+  if (what === 'resume') command.option('--merchant <name>', 'instead of a batch: let a stopped merchant continue')
   if (what === 'cancel') command.option('-y, --yes', YES_HELP)
   command
     .addHelpText('after', example(`tranche ${what} 261120-k7q2m --reason "agreed with Ann"`))

@@ -23,7 +23,7 @@ export function addDoubtCommands(program: Command, act: Act): void {
     )
   inDoubt
     .command('resolve [reference]')
-    .description('record what was found at the gateway; nothing is sent unless you say send-again')
+    .description('record what was found at the gateway; nothing is sent unless you choose send-again')
     .option('--found <finding>', 'approved, declined, not-executed, or send-again')
     .option('--as <name>', AS_HELP, (name: string, before: readonly string[] = []) => [...before, name])
     .option('--transaction <id>', 'the transaction at the gateway; it can settle one row only')
@@ -32,7 +32,7 @@ export function addDoubtCommands(program: Command, act: Act): void {
     .option('--correct', 'put another finding in the place of what a person found before')
     .option('--merchant <name>', 'where several merchants have this reference')
     .option('-y, --yes', YES_HELP)
-    .option('--file <worklist>', 'a worklist with its column resolution filled in')
+    .option('--file <worklist>', 'a worklist whose column resolution is filled in')
     .addHelpText('after', RESOLVE_HELP)
     .action((reference: string | undefined, options: ResolveArguments) =>
       act(async (app, terminal) =>

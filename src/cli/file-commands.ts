@@ -30,7 +30,7 @@ export function addFileCommands(program: Command, act: Act): void {
       act(async (app, terminal) => (await import('../commands/check.ts')).check(app, file, options, terminal)),
     )
   withRunOptions(withFileOptions(program.command('run <file>')))
-    .description('submit it, work it off in this process, write the results; run again: resumes')
+    .description('submit it, execute it in this process and write the results; run it again to resume')
     .addHelpText(
       'after',
       example(
@@ -77,7 +77,7 @@ export function addVaultCommands(program: Command, act: Act): void {
 
 export function addInboxCommand(program: Command, act: Act): void {
   const command = withBrakes(withFileOptions(program.command('inbox <dir>')))
-    .description('take the files that are put into a folder: archive/ or rejected/, and their results into results/')
+    .description('take files from a folder into archive/ or rejected/, and write their results to results/')
     .option('--once', 'take what is complete now, write the results that are due, end')
     .option('--stable-for <duration>', 'a file is complete when it has not changed for so long (default 10s)')
     .option('--bom', 'write results with a byte order mark, for Excel')

@@ -39,10 +39,10 @@ export function withFileOptions(command: Command): Command {
 /** Of any file of rows. */
 export function withTableOptions(command: Command): Command {
   return command
-    .option('--timezone <zone>', 'where execute_at is meant when it names no offset, such as Europe/Berlin')
+    .option('--timezone <zone>', 'time zone of execute_at values without an offset, such as Europe/Berlin')
     .option(
       '--map <COLUMN=FIELD>',
-      'read a column as this field; FIELD ignore: as none; may be given per column',
+      'read a column as this field, or skip it (FIELD ignore); may be given per column',
       collect,
     )
     .option(
@@ -52,7 +52,7 @@ export function withTableOptions(command: Command): Command {
     )
     .option(
       '--format <name>',
-      'read the file as saved under this name (check --save-format); other options overrule it',
+      'read the file as saved under this name (check --save-format); other options override it',
     )
     .option('--header-row <n>', 'the line that names the columns, where title lines are above it')
     .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
@@ -72,7 +72,7 @@ export function withTableOptions(command: Command): Command {
     )
     .option(
       '--retry <statuses>',
-      'with a results file, or the file of cards itself: which of failed,cancelled,invalid run again',
+      'which rows of a results file, or of a file of cards, run again: failed,cancelled,invalid',
     )
 }
 
@@ -80,7 +80,7 @@ export function withTableOptions(command: Command): Command {
 export function withRunOptions(command: Command): Command {
   return withBrakes(command)
     .requiredOption('--out <results>', 'where the reconciliation goes: CSV, or by its ending .xlsx or .jsonl')
-    .option('--exceptions <file>', 'write the rows that a person must look at there as well')
+    .option('--exceptions <file>', 'also write the rows that a person must look at to this file')
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
     .option('--give-up-after <duration>', GIVE_UP_HELP)

@@ -13,7 +13,7 @@ import { GIVE_UP_HELP, YES_HELP } from './options.ts'
 export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
   program
     .command('init')
-    .description('make the record (ledger) of this installation, once; nothing else makes one for real sending')
+    .description('create the ledger of this installation, once; no other command creates one for real sending')
     .addHelpText('after', INIT_HELP)
     .action(() => act(async (app, terminal) => (await import('../commands/init.ts')).init(app, terminal)))
   program
@@ -44,7 +44,7 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
       '--accept-unknown-orders [currency]',
       'orders and vault ids exist when they are first named; orders in EUR, or in this currency',
     )
-    .option('--no-triggers', 'let nothing mean trouble but the amount 5.02')
+    .option('--no-triggers', 'no amount causes trouble except 5.02')
     .addHelpText(
       'after',
       example(
@@ -68,8 +68,8 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
       'ask only whether the worker lives (exit 0), or none does or it is silent (exit 6): a health check',
     )
     .option('--whole', 'look at every page of the ledger, however large it is (some seconds for each GiB)')
-    .option('--deep', 'hold the record against itself: sums, rows, moves, acts and the chain over them')
-    .option('--head <head>', 'with --deep: the record must be the one that had this head')
+    .option('--deep', 'check the ledger against itself: sums, rows, moves, acts and the chain over them')
+    .option('--head <head>', 'with --deep: fail unless the ledger once had this head')
     .addHelpText('after', DOCTOR_HELP)
     .action((options: DoctorArguments) =>
       act(async (app, terminal) => (await import('../commands/doctor.ts')).doctor(app, options, terminal), 'examines'),
@@ -102,9 +102,9 @@ function addCopyCommands(program: Command, act: Act): void {
     )
   program
     .command('adopt')
-    .description('take over a ledger that was moved or put back, or an account at a new address')
+    .description('take over a ledger that was moved or restored, or an account at a new address')
     .option('--moved', 'this is the newest state, and no other copy will send again')
-    .option('--restored', 'an older state was put back: what is not settled in it comes into doubt')
+    .option('--restored', 'an older state was restored: its unsettled rows become IN_DOUBT')
     .option('--merchant <name>', 'the same account, at the address or user name configured now')
     .requiredOption('--reason <text>', 'why; kept in the history')
     .option('-y, --yes', YES_HELP)

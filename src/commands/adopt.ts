@@ -96,9 +96,9 @@ async function adoptLedger(app: App, ledger: Ledger, how: Adoption, reason: stri
   const now = isoOf(app.clock.nowMs())
   const lost = how === 'restored' ? { lost_until: now } : {}
   terminal.object({ adopted: how, was: alarm?.kind ?? null, in_doubt: inDoubt, last_record_at: last, ...lost })
-  const because = alarm === null ? '' : ` Reason for the alarm: ${alarm.noticed}.`
-  terminal.say(`${app.paths.ledger} is adopted.${because}`)
-  if (how === 'moved') terminal.say('It goes on where it stood. No other copy of it may ever send again.')
+  const because = alarm === null ? '' : ` Sending was blocked because: ${alarm.noticed}.`
+  terminal.say(`${app.paths.ledger} is adopted now.${because}`)
+  if (how === 'moved') terminal.say('It goes on where it stopped. No other copy of it may ever send again.')
   else sayRestored({ inDoubt, last, now, mayRunAgain: await holdsRetryable(ledger) }, terminal)
 }
 

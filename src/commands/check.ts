@@ -45,12 +45,9 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   if (given.saveFormat !== undefined) await assertCanSave(app, given, given.saveFormat)
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
   const request = anonymous ? requestFor(app, NO_MERCHANT, given, 'taken') : parseFileArguments(app, given, 'taken')
-  if (anonymous)
-    terminal.say('No merchant is configured: the file is checked by itself, not against what was recorded.')
+  if (anonymous) terminal.say('No gateway account is set, so the file was not compared with earlier batches.')
   else if (!ledgerExists(app))
-    terminal.say(
-      `There is no ledger at ${app.paths.ledger}: the file is checked by itself, not against what was recorded.`,
-    )
+    terminal.say(`There is no ledger at ${app.paths.ledger}, so the file was not compared with earlier batches.`)
   const rejects = await openRejects(asked, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') {
@@ -124,7 +121,7 @@ async function assertCanSave(app: App, given: FileArguments, name: string): Prom
   if (Object.values(formatOf(given)).some((said) => said !== undefined && said.length > 0)) return
   throw new Fault(
     'usage',
-    '--save-format: there is nothing to keep. Say how the file is read with --operation, --currency, --decimal, --sign, --header-row, --timezone, --map or --not-a-card. Nothing was recorded and nothing was sent.',
+    '--save-format: there is nothing to keep. Add what says how the file is read: --operation, --currency, --decimal, --sign, --header-row, --timezone, --map or --not-a-card. Nothing was recorded and nothing was sent.',
   )
 }
 

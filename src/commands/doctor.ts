@@ -88,9 +88,7 @@ function endingOf(findings: readonly Finding[]): string {
   const marks = findings.map(markOf)
   if (marks.includes('FIX')) return 'Fix what is marked FIX, then run doctor again.'
   if (marks.includes('ATTENTION')) return 'Nothing is broken. What is marked ATTENTION needs a person.'
-  return marks.includes('WARN')
-    ? 'Everything works. See to what is marked WARN before it does not.'
-    : 'Everything is in order.'
+  return marks.includes('WARN') ? 'Everything works. Look at the items marked WARN soon.' : 'Everything is in order.'
 }
 
 /** For a health check: it must be quick, and a gateway that is away is none of the worker's faults. */

@@ -110,7 +110,7 @@ async function takeLock(
         `${who} takes the files of this inbox already. Nothing was taken here; it takes them, or run this again when it has ended.`,
       )
     if (!said) {
-      terminal.say(`${who} takes the files of this inbox. This one stands by and goes on when that one ends.`)
+      terminal.say(`${who} takes the files of this inbox. This one waits, and takes over when that one ends.`)
       terminal.object({ event: 'waiting', holder: lock.heldBy })
     }
     said = true
@@ -151,7 +151,7 @@ async function work(
   await worker.note()
   if (once && growing.length > 0 && stableMs > 0) {
     terminal.say(
-      `${plural(growing.length, 'entry', 'entries')} may still be written to (changed within the last ${stableMs / 1000} s): looking again in ${stableMs / 1000} s.`,
+      `${plural(growing.length, 'entry', 'entries')} may still be incomplete (changed within the last ${stableMs / 1000} s); checking again in ${stableMs / 1000} s.`,
     )
     await app.clock.sleep(stableMs + 1, signal)
     if (!signal.aborted) growing = (await inboxWork.pass(signal)).growing
@@ -234,7 +234,7 @@ function end(terminal: Terminal, once: boolean, events: readonly InboxEvent[], s
     : stopped && found !== EXIT.failure && found !== EXIT.usage && found !== EXIT.refused
       ? EXIT.interrupted
       : found
-  if (stopped) terminal.say('Stopped. No file is half taken: what was taken and not put away is taken up next time.')
+  if (stopped) terminal.say('Stopped. No file is half taken: the next start finishes what was begun.')
   terminal.object({ event: 'result', exit })
   return exit
 }

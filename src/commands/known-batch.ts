@@ -50,7 +50,7 @@ function brakedOtherwiseFault({ batchId, brakes, open }: BrakedOtherwise, asked:
       : `${openText(batchId, open)} To send what is left without ${options}, leave it out. To send what is left with it: tranche cancel ${batchId} --reason TEXT, then tranche results ${batchId} --out FILE, then hand that file in with --retry cancelled ${options}.`
   return new Fault(
     'usage',
-    `This file is batch ${batchId} already, which keeps the brakes it was recorded with: ${options} would not hold. Nothing was recorded and nothing was sent. ${next}`,
+    `This file is batch ${batchId} already, which keeps the brakes it was recorded with: ${options} would have no effect. Nothing was recorded and nothing was sent. ${next}`,
   )
 }
 

@@ -54,7 +54,7 @@ function cardFault(name: string): Fault {
 function controlFault(name: string): Fault {
   return new Fault(
     'usage',
-    `${name}: it holds a line break or control character, and stands in the history as one line. Nothing was changed and nothing was sent. Write it in one line.`,
+    `${name}: it holds a line break or control character, and the history keeps it on one line. Nothing was changed and nothing was sent. Write it on one line.`,
   )
 }
 

@@ -71,10 +71,10 @@ async function ask(plan: PurgePlan, rows: number, beforeMs: number, terminal: Te
   if (!mayAsk(terminal)) {
     throw new Fault(
       'usage',
-      `This takes the personal data of ${what} out of the record, for good. Nothing was purged. There is no terminal to ask on: confirm with --yes.`,
+      `This removes the personal data of ${what} from the ledger for good. Nothing was purged. There is no terminal to ask on: confirm with --yes.`,
     )
   }
-  const question = `The personal data of ${what} goes out of the record, for good. Go on?`
+  const question = `This removes the personal data of ${what} from the ledger for good. Continue?`
   await confirm(terminal, { question, otherwise: 'Nothing was purged.', yes: false })
 }
 

@@ -137,7 +137,7 @@ function parseTurn(text: string): Turn {
   if (perSecond === 0) {
     throw new Fault(
       'usage',
-      'A rate of 0 is none: to stop sending use pause (tranche pause BATCH --reason TEXT). Nothing was changed.',
+      '0 is not a rate. To stop sending, pause the batch: tranche pause BATCH --reason TEXT. Nothing was changed.',
     )
   }
   if (perSecond > 1 && !Number.isInteger(perSecond)) {

@@ -57,7 +57,7 @@ export async function openRejects(
 }
 
 function notWritten(path: string): string {
-  return `The file was recorded before, so its rejects were not written again: ${path} is as it was. Its bad rows stand as INVALID in its results.`
+  return `The file was recorded before, so its rejects were not written again: ${path} is as it was. Its bad rows are listed as INVALID in its results.`
 }
 
 function rejectsText({ path, rows, kind }: WrittenRejects, next: string): string {

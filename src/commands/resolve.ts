@@ -169,12 +169,12 @@ async function leave(
   const left = (await ledger.doubts()).length
   const parts = [
     `${plural(resolved, 'row')} resolved`,
-    ...(already > 0 ? [`${already} resolved so before`] : []),
-    ...(refused.length > 0 ? [`${refused.length} left as ${refused.length === 1 ? 'it was' : 'they were'}`] : []),
-    ...(open > 0 ? [`${plural(open, 'line')} without a resolution`] : []),
+    ...(already > 0 ? [`${already} already resolved`] : []),
+    ...(refused.length > 0 ? [`${refused.length} unchanged`] : []),
+    ...(open > 0 ? [`${open} left blank`] : []),
   ]
   terminal.say(
-    `${parts.join(', ')}. ${left === 0 ? 'No row is in doubt any more.' : `${plural(left, 'row is', 'rows are')} in doubt still.`}`,
+    `${parts.join(', ')}. ${left === 0 ? 'No row is in doubt any longer.' : `${plural(left, 'row is', 'rows are')} still in doubt.`}`,
   )
   terminal.say(...leftOpenLines(await leftOpenNow(app, ledger)))
   const exit = refused.length > 0 ? EXIT.inDoubt : EXIT.approved

@@ -59,7 +59,10 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       terminal.say(
         `${plural(written.rows, 'row')} of ${batch.rows}${only === null ? '' : ` with status ${only.join(', ')}`}${sinceMs === null ? '' : ` changed since ${given.since}`}. An extract: the reconciliation is written without ${[sinceMs === null ? [] : '--since', only === null ? [] : '--only'].flat().join(' and ')}.`,
       )
-    else if (pending > 0) terminal.say(`${plural(pending, 'row is', 'rows are')} not settled yet and stand as PENDING.`)
+    else if (pending > 0)
+      terminal.say(
+        `${plural(pending, 'row has', 'rows have')} no outcome yet and ${pending === 1 ? 'is' : 'are'} listed as PENDING.`,
+      )
     terminal.say(...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), (await workerNow(app)) !== null)))
     if (!isExtract) terminal.say(...moneyWarningLines(batch))
     if (purgedAtMs !== null) sayPurged(batchId, purgedAtMs, written.carried, terminal)

@@ -128,7 +128,7 @@ function describe(batch: BatchView, { state }: Standing): string[] {
     )
   if (batch.resultsStale)
     lines.push(
-      `Rows changed after ${batch.resultsPath} was written. Write it anew: tranche results ${batch.batchId} --out FILE`,
+      `Rows changed after ${batch.resultsPath} was written. Write it again: tranche results ${batch.batchId} --out FILE`,
     )
   return lines
 }

@@ -126,7 +126,7 @@ function sayWhat(
       terminal.say(
         hold === 'cancelled'
           ? `Batch ${batchId} stays cancelled; its late answers count as looked at.`
-          : `Batch ${batchId} goes on where it stood; a running worker takes it up within a second; so does the same tranche run, run again.`,
+          : `Batch ${batchId} goes on where it stopped; a running worker takes it up within a second; so does the same tranche run, run again.`,
       )
       break
     case 'cancel':
@@ -149,7 +149,7 @@ async function resumeMerchant(
   const { stopped, held } = account
   if (stopped !== null) terminal.say(`Merchant ${name} goes on. It was stopped because: ${stopped}`)
   if (held !== null) terminal.say(await releasedText(ledger, { accountId: account.accountId, merchant: name }))
-  if (stopped === null && held === null) terminal.say(`Merchant ${name} was not stopped; rests are over all the same.`)
+  if (stopped === null && held === null) terminal.say(`Merchant ${name} was not stopped; any back-off is over now.`)
   terminal.object({ merchant: name, stopped: false })
   return EXIT.approved
 }

@@ -79,7 +79,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
     terminal.data(submitted.batchId)
     if (submitted.kind === 'recorded' && submitted.review.accepted === 0) {
       terminal.say(
-        `Every row is recorded already or bad: nothing of it is to be sent. Its results: tranche results ${submitted.batchId} --out FILE`,
+        `Every row is recorded already or bad, so there is nothing to send. Its results: tranche results ${submitted.batchId} --out FILE`,
       )
     } else await sayNext(app, submitted.batchId, request.merchant.name, terminal)
     return EXIT.approved

@@ -112,7 +112,7 @@ export function issueProblems(issue: z.core.$ZodIssue, known: readonly string[])
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
       key === 'password'
-        ? '.password: no password stands in this file; write password_file: with the path of a file that holds it'
+        ? '.password: this file must hold no password; write password_file: with the path of a file that holds it'
         : `${path}.${key}: is not a known setting${path === '' ? didYouMean(key, known) : ''}`,
     )
   }

@@ -33,7 +33,7 @@ export function parseMoment(text: string, timeZone: string | null = null): numbe
   if (offset !== undefined) return localMs - offsetMs
   if (timeZone !== null) return parseInZone(localMs, timeZone)
   return {
-    problem: 'says no offset, so that it would mean another moment on another machine',
+    problem: 'has no UTC offset, so it would mean another moment on another machine',
     remedy: words`add Z or the offset, for example ${EXAMPLE}${{ set: 'timezone', to: 'Europe/Berlin', lead: ', or say where it is meant, for example ' }}`,
   }
 }

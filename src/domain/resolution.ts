@@ -44,7 +44,7 @@ export function transactionIdProblem(text: string, finding: Finding): Problem | 
   }
   if (/^[1-9]\d{0,39}$/.test(text)) return null
   return {
-    problem: 'it is no transaction id',
-    remedy: 'write its digits; a spreadsheet may have rounded it: format the column as text',
+    problem: 'it is not a transaction id',
+    remedy: 'write its digits only; if a spreadsheet rounded it, format the column as Text',
   }
 }

@@ -72,7 +72,7 @@ export class Oddities {
       )
     if (this.#wrapped > 0)
       warnings.push(
-        `Whole lines stand in quotation marks (${this.#wrapped}, the first is line ${this.#firstWrapped}); they were read without them.`,
+        `Whole lines are in quotation marks (${this.#wrapped}, the first is line ${this.#firstWrapped}); they were read without them.`,
       )
     if (this.#ragged > 0)
       warnings.push(
@@ -80,7 +80,7 @@ export class Oddities {
       )
     if (this.#takenIn !== null)
       warnings.push(
-        `Line ${this.#takenIn} stands inside quotation marks and is part of a cell. If it is a row of its own, close the quotation mark before it: as it stands it is not sent.`,
+        `Line ${this.#takenIn} is inside quotation marks and is part of a cell. If it is a row of its own, close the quotation mark before it: as it is now, it is not sent.`,
       )
     return warnings
   }

@@ -110,5 +110,5 @@ function part<T>(row: RowReading, field: Field, parse: (text: string) => T | Pro
 
 const EMPTY: Problem = {
   problem: 'is empty, and a card is sent with its number, expiry and code',
-  remedy: 'write it as it stands on the card',
+  remedy: 'write it as it is printed on the card',
 }

@@ -105,7 +105,7 @@ export function findPayments({ operation }: HeaderNeeds, rivals: readonly string
     set: 'map',
     column: shown(column).trim(),
     field: 'ignore',
-    lead: ', or say that it is nothing: ',
+    lead: ', or ignore it: ',
   } as const
   return {
     problem: `the column "${shown(column)}" speaks of an amount, and a file of the vault has none: it may be a file of payments`,
@@ -140,14 +140,14 @@ const REPLACES = '. An update replaces the whole record, and the vault would los
 function remedyFor(field: Field, unknown: readonly string[]): Text {
   const nearest = nearestTo(field, unknown)
   if (nearest === null) {
-    const otherwise = { set: 'map', column: 'COLUMN', field, lead: ', or say which column it is: ' } as const
+    const otherwise = { set: 'map', column: 'COLUMN', field, lead: ', or map it: ' } as const
     return REMEDIES[field] ?? words`add the column ${field}${otherwise}`
   }
-  const mapped = { set: 'map', column: shown(nearest).trim(), field, lead: ', or say ' } as const
+  const mapped = { set: 'map', column: shown(nearest).trim(), field, lead: ', or add ' } as const
   return words`is "${shown(nearest)}" meant? Name it ${field}${mapped}`
 }
 
-const FOR_THE_FILE = ', or say it for the whole file, for example '
+const FOR_THE_FILE = ', or set it for the whole file, for example '
 const REMEDIES: Readonly<Partial<Record<Field, Text>>> = {
   transaction_type: words`add the column transaction_type${{ set: 'operation', to: 'REFUND', lead: FOR_THE_FILE }}`,
   request_currency: words`add the column request_currency${{ set: 'currency', to: 'EUR', lead: FOR_THE_FILE }}`,
@@ -163,7 +163,7 @@ const REMEDIES: Readonly<Partial<Record<Field, Text>>> = {
 }
 
 function remedyForId(field: Field, what: string): Text {
-  return words`add the column ${field}, ${what}${{ set: 'map', column: 'COLUMN', field, lead: ', or say which column holds it: ' }}`
+  return words`add the column ${field}, ${what}${{ set: 'map', column: 'COLUMN', field, lead: ', or map the column that holds it: ' }}`
 }
 
 /** What every row needs, whatever is in it. What only some rows need is asked of those rows. */

@@ -185,7 +185,7 @@ function brokenUtf8({ right, wrong, firstWrongLine }: Weighed): Problem {
     }
   return right >= wrong
     ? {
-        problem: `the file is UTF-8 but for some bytes, the first of them in line ${firstWrongLine}`,
+        problem: `the file is UTF-8 except for some bytes, the first of them in line ${firstWrongLine}`,
         remedy: 'it may be damaged, or joined from files of two encodings: export it again as "CSV UTF-8"',
       }
     : {

@@ -195,7 +195,7 @@ function otherLength(cells: readonly string[], wanted: number): Problem {
   if (length === 1 && /[;,\t|]/.test(cells[0] ?? ''))
     return {
       problem,
-      remedy: 'the row seems to be parted by another character than the header: use one for the whole file',
+      remedy: 'the row seems to use another delimiter than the header: use one for the whole file',
     }
   return {
     problem,

@@ -153,7 +153,7 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   if (currency === null && !currencyGiven) {
     row.fault('request_currency', {
       problem: 'is empty, and an amount needs a currency',
-      remedy: words`write the currency, for example EUR${{ set: 'currency', to: 'EUR', lead: ', or say it for the whole file with ' }}`,
+      remedy: words`write the currency, for example EUR${{ set: 'currency', to: 'EUR', lead: ', or set it for the whole file with ' }}`,
     })
   }
   if (plain === null || currency === null) return null
@@ -197,7 +197,7 @@ function parseDetail(text: string): string | Problem {
 
 const NO_HOLDER: Problem = {
   problem: 'is empty, and the vault needs the name of the holder',
-  remedy: 'write it as it stands on the card',
+  remedy: 'write it as it is printed on the card',
 }
 
 function readDetails(row: RowReading): Instruction['details'] {

@@ -138,12 +138,12 @@ function parseRow(
   })
   const finding = parseFinding(word)
   if (finding === undefined)
-    return fault('resolution', 'it is no resolution', `write one of ${FINDINGS.join(', ')}, or leave it empty`)
+    return fault('resolution', 'it is not a valid resolution', `write one of ${FINDINGS.join(', ')}, or leave it empty`)
   const reference = toIdentifier(cell('reference'))
   if (reference === '') return fault('reference', 'it is empty', 'take the line from the worklist as it was')
   const attempt = cell('attempt')
   if (!/^\d{1,9}$/.test(attempt))
-    return fault('attempt', 'it is no number', 'take the line from the worklist as it was')
+    return fault('attempt', 'it is not a number', 'take the line from the worklist as it was')
   const batchId = cell('batch')
   const rowNo = cell('row')
   if ((batchId !== '' || rowNo !== '') && (batchId === '' || !/^\d{1,9}$/.test(rowNo)))
@@ -182,7 +182,7 @@ function repeated(reference: string, earlier: number): CellFault {
   return {
     column: 'reference',
     value: shown(reference),
-    problem: `it stands in line ${earlier} already`,
+    problem: `it is in line ${earlier} already`,
     remedy: 'keep one of the lines',
   }
 }

@@ -22,7 +22,7 @@ import { countsOf, totalLines } from './totals.ts'
 
 type File = HowRead & { readonly file: Pick<InstructionFile, 'sha256'> }
 
-const NOTHING = 'Nothing of it was recorded and nothing was sent.'
+const NOTHING = 'Nothing was recorded and nothing was sent.'
 const MEND = 'It is not tried again by itself. Correct it and put it into the inbox again, under any name.'
 
 export function recordedReport(
@@ -56,7 +56,7 @@ export function refusedReport(name: string, opened: File, reviewed: Reviewed, re
     ...howReadLines(opened),
     ...reviewLines(reviewed.review),
     ...heldByDoubtLines(reviewed.review),
-    ...refusalLines({ ...reviewed, refusals }, 'all of them stand in the file of rejects'),
+    ...refusalLines({ ...reviewed, refusals }, 'all of them are in the rejects file'),
   ]
   if (rejects !== null)
     lines.push(
@@ -84,7 +84,7 @@ export function leftReport(name: string, finding: StaysFor): InboxReport {
 export function changedReport(name: string, batch: BatchView): InboxReport {
   return [
     `${nameText(name)} was written to after it had been recorded as batch ${batch.batchId}.`,
-    `The batch has the ${batch.rows} rows that were in it first, and goes its way. What was added or changed since is in no batch and is not sent.`,
+    `The batch has the ${batch.rows} rows that were in it first, and is sent as usual. What was added or changed since is in no batch and is not sent.`,
     `Compare the file with the results of batch ${batch.batchId}, and put only what is missing into a file of its own. Let its writer use another name while it writes (x.csv.tmp, then rename), or a longer --stable-for.`,
   ]
 }
@@ -139,7 +139,7 @@ function recordedText({ name, batch, known }: InboxEvent & { kind: 'recorded' })
   if (known) return `${nameText(name)} is batch ${batchId} already. Nothing was recorded again.`
   const { accepted, duplicate, invalid } = partsOf(batch)
   const parts = `${plural(rows, 'row')}: ${accepted} to be sent, ${duplicate} recorded already, ${invalid} bad`
-  const nothing = accepted === 0 ? ' Nothing of it is to be sent.' : ''
+  const nothing = accepted === 0 ? ' No row of it is to be sent.' : ''
   return `${nameText(name)} is recorded as batch ${batchId} (${parts}).${nothing}`
 }
 

@@ -85,7 +85,7 @@ function notSentLines(batch: BatchView, ending: Ending): string[] {
 
 function resumeText({ sandbox, batchId }: BatchView): string {
   return sandbox
-    ? 'In earnest it would go on when a person has looked and resumed it.'
+    ? 'In a real run it would go on after a person has looked and resumed it.'
     : `When you have looked: tranche resume ${batchId} --reason TEXT, then run the same command again.`
 }
 
@@ -115,7 +115,7 @@ export function moneyWarningLines({ moneyWarnings }: BatchView): string[] {
 function doubtText(inDoubt: number, sandbox: boolean): string {
   const them = inDoubt === 1 ? 'it' : 'them'
   const next = sandbox
-    ? `In earnest a person would now look ${them} up at the gateway.`
+    ? `In a real run a person would now look ${them} up at the gateway.`
     : `Look ${them} up at the gateway: tranche in-doubt list`
   return `${plural(inDoubt, 'row is', 'rows are')} IN DOUBT: the gateway may have executed ${them}. Nothing sends ${them} again. ${next}`
 }

@@ -6,10 +6,7 @@ import { withoutNothingSent } from '../../src/domain/fault.ts'
 test.each([
   ['It is locked. Nothing was sent. Try again.', 'It is locked. Try again.'],
   ['Two would send twice. Nothing was sent from this one.', 'Two would send twice.'],
-  [
-    'It is full. Nothing of this was recorded and nothing of it was sent. Free some space.',
-    'It is full. Free some space.',
-  ],
+  ['It is full. Nothing was recorded and nothing was sent. Free some space.', 'It is full. Free some space.'],
   ['It is not on PATH; nothing was sent: install it.', 'It is not on PATH: install it.'],
   [
     'If nothing was sent since from any other copy: adopt it. Nothing was sent.',

@@ -57,7 +57,7 @@ const CASES: readonly Case[] = [
     file: 'utf-8-cut',
     fact: 'UTF-8 cut off in the middle of its last character is not taken for Windows-1252',
     refused:
-      'line 4: the file is UTF-8 but for some bytes, the first of them in line 4. it may be damaged, or joined from files of two encodings: export it again as "CSV UTF-8"',
+      'line 4: the file is UTF-8 except for some bytes, the first of them in line 4. it may be damaged, or joined from files of two encodings: export it again as "CSV UTF-8"',
   },
   {
     file: 'windows-1252-accent-last',
@@ -69,7 +69,7 @@ const CASES: readonly Case[] = [
     file: 'two-encodings',
     fact: 'UTF-8 and Windows-1252 pasted together are refused with the line where it changes',
     refused:
-      'line 4: the file is UTF-8 but for some bytes, the first of them in line 4. it may be damaged, or joined from files of two encodings: export it again as "CSV UTF-8"',
+      'line 4: the file is UTF-8 except for some bytes, the first of them in line 4. it may be damaged, or joined from files of two encodings: export it again as "CSV UTF-8"',
   },
   {
     file: 'utf-8-mark-latin-body',
@@ -86,7 +86,7 @@ const CASES: readonly Case[] = [
     file: 'workbook',
     fact: 'the beginning of an Excel workbook under the name of a CSV is told for what it is',
     refused:
-      'the file begins as an Excel workbook (a zip archive) and is damaged or cut off. fetch or save it again; if it opens in a spreadsheet program, save it there as .xlsx anew',
+      'the file begins as an Excel workbook (a zip archive) and is damaged or cut off. fetch or save it again; if it opens in a spreadsheet program, save it there again as .xlsx',
   },
   {
     file: 'html',
@@ -133,8 +133,7 @@ const CASES: readonly Case[] = [
   {
     file: 'sep-line-wrong',
     fact: 'a sep= line with a character that parts no cells is refused',
-    refused:
-      'line 1: the sep= line names a character that cannot part cells here. use a comma, a semicolon, a tab or |',
+    refused: 'line 1: the sep= line names a character that cannot separate cells. use a comma, a semicolon, a tab or |',
   },
   {
     file: 'delimiter-in-quoted-header',
@@ -145,7 +144,7 @@ const CASES: readonly Case[] = [
     file: 'delimiter-tie',
     fact: 'a first line that two delimiters part alike is refused',
     refused:
-      'line 1: the first line could be parted by a semicolon or by |. write sep= and the delimiter in a line of its own above it, for example sep=;',
+      'line 1: the first line could be separated by a semicolon or by |. write sep= and the delimiter in a line of its own above it, for example sep=;',
   },
   {
     file: 'more-commas-than-semicolons',
@@ -157,7 +156,7 @@ const CASES: readonly Case[] = [
     file: 'another-delimiter-below',
     fact: 'rows parted by another character than the header are refused',
     refused:
-      'line 2: the row has 1 cell and the header 6. the row seems to be parted by another character than the header: use one for the whole file',
+      'line 2: the row has 1 cell and the header 6. the row seems to use another delimiter than the header: use one for the whole file',
   },
   {
     file: 'crlf',
@@ -218,13 +217,13 @@ const CASES: readonly Case[] = [
     file: 'lines-in-quotes',
     fact: 'whole lines in quotation marks are read without them, with a warning',
     rows: ['line 2, row 1: R1, REFUND, 12.30 EUR, order 1001', 'line 3, row 2: R2, REFUND, 1.00 EUR, order 1002'],
-    warnings: ['Whole lines stand in quotation marks (3, the first is line 1); they were read without them.'],
+    warnings: ['Whole lines are in quotation marks (3, the first is line 1); they were read without them.'],
   },
   {
     file: 'rows-in-quotes',
     fact: 'so are those below a header that has none',
     rows: ['line 2, row 1: R1, REFUND, 12.30 EUR, order 1001', 'line 3, row 2: R2, REFUND, 1.00 EUR, order 1002'],
-    warnings: ['Whole lines stand in quotation marks (1, the first is line 2); they were read without them.'],
+    warnings: ['Whole lines are in quotation marks (1, the first is line 2); they were read without them.'],
   },
   {
     file: 'line-in-quotes-too-short',
@@ -364,14 +363,14 @@ const CASES: readonly Case[] = [
     fact: 'a missing column is named, with the one that may be meant',
     options: { operation: 'REFUND' },
     refused:
-      'line 1: the file has no column amount; its first line has "reference", "transaction_type", "ammount", "request_currency", "request_ref_po_id", "note". is "ammount" meant? Name it amount, or say --map "ammount=amount"',
+      'line 1: the file has no column amount; its first line has "reference", "transaction_type", "ammount", "request_currency", "request_ref_po_id", "note". is "ammount" meant? Name it amount, or add --map "ammount=amount"',
   },
   {
     file: 'shop-order-number',
     fact: 'an order number is not taken for the gateway’s order id',
     options: { operation: 'REFUND' },
     refused:
-      'line 1: the file has no column request_ref_po_id; its first line has "reference", "transaction_type", "amount", "request_currency", "Order number", "note". add the column request_ref_po_id, the gateway\'s id of the earlier transaction (an order number of the shop is something else), or say which column holds it: --map "COLUMN=request_ref_po_id"',
+      'line 1: the file has no column request_ref_po_id; its first line has "reference", "transaction_type", "amount", "request_currency", "Order number", "note". add the column request_ref_po_id, the gateway\'s id of the earlier transaction (an order number of the shop is something else), or map the column that holds it: --map "COLUMN=request_ref_po_id"',
   },
   {
     file: 'mapped-order-number',
@@ -482,21 +481,21 @@ const CASES: readonly Case[] = [
   },
   {
     file: 'decimal-comma',
-    fact: 'a comma parts the decimals where one amount shows it',
+    fact: 'a comma is the decimal sign where one amount shows it',
     rows: [
       'line 2, row 1: R1, REFUND, 12.30 EUR, order 1001',
       'line 3, row 2: R2, REFUND, 1234.00 EUR, order 1002',
       'line 4, row 3: R3, REFUND, 7.00 EUR, order 1003',
     ],
     warnings: [
-      '"1.234" in line 3 is read as 1234, because line 2 shows that a comma parts the decimals. If that is wrong, say --decimal.',
+      '"1.234" in line 3 is read as 1234, because line 2 shows that the decimal sign is a comma. If that is wrong, add --decimal.',
     ],
   },
   {
     file: 'decimal-open',
     fact: '1.234 alone could be either and is an error of its row',
     rows: [
-      'line 2, row 1: amount "1.234" could be a whole number with thousands parted or a number with three decimals; say which sign parts the decimals of this file with --decimal . or --decimal ,',
+      'line 2, row 1: amount "1.234" could be a whole number with a thousands separator, or a number with three decimals; choose the decimal sign of this file with --decimal . or --decimal ,',
       'line 3, row 2: R2, REFUND, 7.00 EUR, order 1002',
     ],
   },
@@ -510,7 +509,7 @@ const CASES: readonly Case[] = [
     file: 'decimal-both',
     fact: 'two decimal signs in one file are refused with both lines',
     refused:
-      'line 3: line 3 writes decimals with a point and line 2 with a comma. write all amounts of the file in one way, or say which sign it is with --decimal . or --decimal ,',
+      'line 3: line 3 writes decimals with a point and line 2 with a comma. write all amounts of the file in one way, or choose the decimal sign with --decimal . or --decimal ,',
   },
   {
     file: 'thousands',
@@ -554,9 +553,9 @@ const CASES: readonly Case[] = [
       'line 7, row 6: amount "12.3O" has letters or a currency symbol in it; write the number only, and the currency in request_currency',
       'line 8, row 7: amount "0.00" is zero; leave the row out, or write the amount',
       'line 9, row 8: amount "1<U+200B>2.00" contains an invisible character (U+200B); type it again',
-      'line 10, row 9: amount "１２.00" is not an amount when "." parts the decimals; write it as digits and decimals only, for example 1234.56',
-      'line 11, row 10: amount ".50" is not an amount when "." parts the decimals; write it as digits and decimals only, for example 1234.56',
-      'line 12, row 11: amount "=5" is not an amount when "." parts the decimals; write it as digits and decimals only, for example 1234.56',
+      'line 10, row 9: amount "１２.00" is not an amount with "." as the decimal sign; write it as digits and decimals only, for example 1234.56',
+      'line 11, row 10: amount ".50" is not an amount with "." as the decimal sign; write it as digits and decimals only, for example 1234.56',
+      'line 12, row 11: amount "=5" is not an amount with "." as the decimal sign; write it as digits and decimals only, for example 1234.56',
     ],
   },
   {
@@ -569,7 +568,7 @@ const CASES: readonly Case[] = [
       'line 5, row 4: request_ref_po_id "1234567890123450000" has only zeros after its 15th digit, as when a spreadsheet cut it off; format the column as Text in the spreadsheet, fill it again from the source, and export the file again',
       'line 6, row 5: request_ref_po_id "\'00123" begins with an apostrophe, a spreadsheet\'s mark for text that was typed as a character; take the apostrophe away and format the column as Text instead',
       'line 7, row 6: request_ref_po_id "=123" begins with a character that a spreadsheet takes for a formula, or with a control character; write it without that character',
-      'line 8, row 7: request_ref_po_id "1.234.567" has its thousands parted, as when a spreadsheet took it for an amount; format the column as Text in the spreadsheet, fill it again from the source, and export the file again',
+      'line 8, row 7: request_ref_po_id "1.234.567" has thousands separators, as when a spreadsheet took it for an amount; format the column as Text in the spreadsheet, fill it again from the source, and export the file again',
     ],
   },
   {
@@ -605,7 +604,7 @@ const CASES: readonly Case[] = [
     file: 'card-number',
     fact: 'a card number anywhere refuses the file and is not shown',
     refused:
-      'line 2, note: holds a card number. remove it from the file, and from wherever the file came from; use customer_vault_id for stored cards; if the column holds ids or other numbers that only look like card numbers, say so with --not-a-card "note"',
+      'line 2, note: holds a card number. remove it from the file, and from wherever the file came from; use customer_vault_id for stored cards; if the column holds ids or other numbers that only look like card numbers, add --not-a-card "note"',
   },
   {
     file: 'card-column',
@@ -619,7 +618,7 @@ const CASES: readonly Case[] = [
     columns: ['type=transaction_type', 'currency=request_currency', 'vault_id=customer_vault_id'],
     rows: [
       'line 2, row 1: R1, CAPTURE, 1.50 EUR, vault 7, at 2026-12-01T08:00:00.000Z',
-      'line 3, row 2: execute_at "2026-12-01T09:00" says no offset, so that it would mean another moment on another machine; add Z or the offset, for example 2026-12-01T09:00:00+01:00, or say where it is meant, for example --timezone Europe/Berlin',
+      'line 3, row 2: execute_at "2026-12-01T09:00" has no UTC offset, so it would mean another moment on another machine; add Z or the offset, for example 2026-12-01T09:00:00+01:00, or say where it is meant, for example --timezone Europe/Berlin',
       'line 4, row 3: execute_at "2026-12-01" is a day without a time; write it as ISO 8601 with an offset, for example 2026-12-01T09:00:00+01:00',
       'line 5, row 4: execute_at "21.11.2026" is ambiguous: its day and month cannot be told apart; write it as ISO 8601 with an offset, for example 2026-12-01T09:00:00+01:00',
       'line 6, row 5: execute_at "11/21/2026 09:00" is ambiguous: its day and month cannot be told apart; write it as ISO 8601 with an offset, for example 2026-12-01T09:00:00+01:00',
@@ -704,7 +703,7 @@ const CASES: readonly Case[] = [
       'line 4, row 2: dccc85b73bfa5e19-2, CANCEL, no amount, order 1003',
     ],
     warnings: [
-      'Line 3 stands inside quotation marks and is part of a cell. If it is a row of its own, close the quotation mark before it: as it stands it is not sent.',
+      'Line 3 is inside quotation marks and is part of a cell. If it is a row of its own, close the quotation mark before it: as it is now, it is not sent.',
     ],
   },
   {
@@ -730,7 +729,7 @@ const CASES: readonly Case[] = [
     fact: 'a quotation mark that means "as above" is no empty cell',
     rows: [
       'line 2, row 1: R1, REFUND, 12.30 EUR, order 1001',
-      'line 3, row 2: amount """ is not an amount when "." parts the decimals; write it as digits and decimals only, for example 1234.56 | request_ref_po_id """ is not digits only; use the id exactly as the gateway gave it',
+      'line 3, row 2: amount """ is not an amount with "." as the decimal sign; write it as digits and decimals only, for example 1234.56 | request_ref_po_id """ is not digits only; use the id exactly as the gateway gave it',
     ],
   },
   {

@@ -59,7 +59,7 @@ describe('columns', () => {
   test('that every row needs refuse the file where they are missing, with what was found', () => {
     const fault = refusal('order_id;ammount;note', REFUND)
     expect(fault.problem).toBe('the file has no column amount; its first line has "order_id", "ammount", "note"')
-    expect(fault.remedy).toBe('is "ammount" meant? Name it amount, or say --map "ammount=amount"')
+    expect(fault.remedy).toBe('is "ammount" meant? Name it amount, or add --map "ammount=amount"')
     expect(refusal('order_id;amount').remedy).toContain('--operation')
     // A mark beside every amount may still say it.
     const { missingCurrency } = header('order_id;amount', { operation: 'REFUND' })

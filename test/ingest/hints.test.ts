@@ -49,7 +49,7 @@ describe('a missing column', () => {
     ['request_ref_po_ids', 'request_ref_po_id'],
   ])('may be %s, mistyped: %s', (name, field) => {
     expect(remedyOf(`${name};x`, REFUND)).toContain(
-      `is "${name}" meant? Name it ${field}, or say --map "${name}=${field}"`,
+      `is "${name}" meant? Name it ${field}, or add --map "${name}=${field}"`,
     )
   })
 
@@ -64,10 +64,10 @@ describe('a missing column', () => {
 
   test('that names the target says what it is: an id of the gateway, not a number of the shop', () => {
     expect(remedyOf('Order;amount', { ...REFUND, currency: 'EUR' as Currency })).toBe(
-      `add the column request_ref_po_id, the gateway's id of the earlier transaction (an order number of the shop is something else), or say which column holds it: --map "COLUMN=request_ref_po_id"`,
+      `add the column request_ref_po_id, the gateway's id of the earlier transaction (an order number of the shop is something else), or map the column that holds it: --map "COLUMN=request_ref_po_id"`,
     )
     expect(remedyOf('Customer;amount', { ...SALE, currency: 'EUR' as Currency })).toBe(
-      `add the column customer_vault_id, the gateway's id of the stored card (a customer number is something else), or say which column holds it: --map "COLUMN=customer_vault_id"`,
+      `add the column customer_vault_id, the gateway's id of the stored card (a customer number is something else), or map the column that holds it: --map "COLUMN=customer_vault_id"`,
     )
   })
 })

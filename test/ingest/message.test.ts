@@ -77,7 +77,7 @@ describe('a message is refused', () => {
     const unclear = { ...CAPTURE, request_currency: undefined, execute_at: '2026-12-01T09:00:00' }
     expect(reasonsOf(unclear)).toEqual([
       'request_currency: is empty, and an amount needs a currency; write the currency, for example EUR',
-      'execute_at: says no offset, so that it would mean another moment on another machine; add Z or the offset, for example 2026-12-01T09:00:00+01:00',
+      'execute_at: has no UTC offset, so it would mean another moment on another machine; add Z or the offset, for example 2026-12-01T09:00:00+01:00',
     ])
   })
 

@@ -32,7 +32,7 @@ describe('text of another encoding', () => {
 
   test('is called damaged UTF-8 where most of it is right', async () => {
     const fault = await refusalOf(inBytes([0xc3, 0xa9, 0xc3, 0xbc, 0xc3, 0xb6], [0x78, 0xe9, 0x79]))
-    expect(fault).toMatchObject({ line: 3, problem: expect.stringContaining('UTF-8 but for some bytes') })
+    expect(fault).toMatchObject({ line: 3, problem: expect.stringContaining('UTF-8 except for some bytes') })
   })
 
   test('is not taken for UTF-16 because of a few zeros', async () => {

@@ -253,7 +253,7 @@ export class DoubtfulColumns {
       return refuse(
         {
           problem: `${SAYS[meaning]}, which are not taken there`,
-          remedy: text`take the column out of the file; if it holds something else, give it a name that says so${{ set: 'not-a-card', to: shown(column), lead: ', or say so with ' }}`,
+          remedy: text`take the column out of the file; if it holds something else, give it a name that says so${{ set: 'not-a-card', to: shown(column), lead: ', or add ' }}`,
         },
         { code: 'card-data', column, ...first },
       )

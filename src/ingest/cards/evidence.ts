@@ -151,7 +151,7 @@ export class CardEvidence {
     const otherwise =
       areCards(tally) || name.trim() === ''
         ? ''
-        : words`${{ set: 'not-a-card', to: shown(name), lead: '; if the column holds ids or other numbers that only look like card numbers, say so with ' }}`
+        : words`${{ set: 'not-a-card', to: shown(name), lead: '; if the column holds ids or other numbers that only look like card numbers, add ' }}`
     const parted = form.startsWith('parted') ? ', together with the cells behind it,' : ''
     return refuse(
       {

@@ -59,7 +59,7 @@ function inOtherColumn({ vocabulary, written }: Header, { place, kinds }: CardCo
     remedy:
       field === null
         ? 'take the column out of the file, or leave it empty'
-        : words`leave it empty, or name it ${field}${{ set: 'map', column, field, lead: ', or say ' }}`,
+        : words`leave it empty, or name it ${field}${{ set: 'map', column, field, lead: ', or add ' }}`,
   }
 }
 

@@ -57,7 +57,7 @@ export function noSuchLine(line: number): Problem<Text> {
 }
 
 const NOT_A_DELIMITER: Problem = {
-  problem: 'the sep= line names a character that cannot part cells here',
+  problem: 'the sep= line names a character that cannot separate cells',
   remedy: 'use a comma, a semicolon, a tab or |',
 }
 
@@ -75,7 +75,7 @@ function sniffDelimiter(written: string, isKnown: IsKnown): Delimiter | Problem 
   }
   if (best !== null && best.rival !== null && best.known > 0) {
     return {
-      problem: `the first line could be parted by ${NAMES[best.delimiter]} or by ${NAMES[best.rival]}`,
+      problem: `the first line could be separated by ${NAMES[best.delimiter]} or by ${NAMES[best.rival]}`,
       remedy: `write sep= and the delimiter in a line of its own above it, for example sep=${best.delimiter === '\t' ? ';' : best.delimiter}`,
     }
   }

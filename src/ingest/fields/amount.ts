@@ -42,7 +42,7 @@ export function parseMoney(plain: string | Problem<Text>, currency: Currency): M
 
 function malformed(sign: DecimalSign | null): Problem {
   const example = sign === ',' ? '1234,56' : '1234.56'
-  const under = sign === null ? '' : ` when "${sign}" parts the decimals`
+  const under = sign === null ? '' : ` with "${sign}" as the decimal sign`
   return { problem: `is not an amount${under}`, remedy: `write it as digits and decimals only, for example ${example}` }
 }
 

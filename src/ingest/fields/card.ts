@@ -9,7 +9,7 @@ import { startsLikeFormula } from './formula.ts'
 import { AS_TEXT, FORMULA_LIKE, isMarkedAsText, isScientific, MARKED_AS_TEXT, unseenProblem } from './identifier.ts'
 
 const SPREADSHEET_DIGITS = 15
-const FROM_SOURCE = 'write the number as it stands on the card'
+const FROM_SOURCE = 'write the number as it is printed on the card'
 const ROUNDED: Problem = { problem: 'was turned into a rounded number by a spreadsheet', remedy: AS_TEXT }
 const CUT_OFF: Problem = {
   problem: `has only zeros after its ${SPREADSHEET_DIGITS}th digit, as when a spreadsheet cut it off`,
@@ -72,7 +72,8 @@ const AMERICAN_EXPRESS = /^3[47]/
 export function parseCardCode(text: string, number: string | null): string | Problem {
   const written = writtenProblem(text)
   if (written !== null) return written
-  if (!/^\d+$/.test(text)) return { problem: 'is not digits only', remedy: 'write the code as it stands on the card' }
+  if (!/^\d+$/.test(text))
+    return { problem: 'is not digits only', remedy: 'write the code as it is printed on the card' }
   const isAmericanExpress = number !== null && AMERICAN_EXPRESS.test(number)
   const least = isAmericanExpress ? 4 : 3
   const most = number === null ? 4 : least
@@ -81,12 +82,12 @@ export function parseCardCode(text: string, number: string | null): string | Pro
   if (text.length < least) {
     return {
       problem: `has fewer digits than the ${least} that ${whose}: a spreadsheet may have dropped a leading zero`,
-      remedy: 'format the column as Text in the spreadsheet, and write the code as it stands on the card',
+      remedy: 'format the column as Text in the spreadsheet, and write the code as it is printed on the card',
     }
   }
   return {
     problem: `has more digits than the ${most} that ${whose}`,
-    remedy: 'write the code as it stands on the card',
+    remedy: 'write the code as it is printed on the card',
   }
 }
 
@@ -129,7 +130,7 @@ export function toExpiry(month: string, year: string, nowMs: number | null): Car
   const months = (Number(expiry.year) - now.getUTCFullYear()) * 12 + Number(expiry.month) - 1 - now.getUTCMonth()
   if (months < 0) return { problem: 'has expired', remedy: 'ask the customer for the new card' }
   if (months > YEARS_MOST * 12) {
-    return { problem: `is more than ${YEARS_MOST} years ahead`, remedy: 'write it as it stands on the card' }
+    return { problem: `is more than ${YEARS_MOST} years ahead`, remedy: 'write it as it is printed on the card' }
   }
   return expiry
 }

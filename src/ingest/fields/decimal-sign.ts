@@ -32,7 +32,7 @@ export function signShownBy(text: string): DecimalSign | 'either' | 'ambiguous' 
 }
 
 const EITHER = words`${{ set: 'decimal', to: '.', lead: ' with ' }}${{ set: 'decimal', to: ',', lead: ' or ' }}`
-const REMEDY = words`write all amounts of the file in one way, or say which sign it is${EITHER}`
+const REMEDY = words`write all amounts of the file in one way, or choose the decimal sign${EITHER}`
 
 /** Keeps the first line of each kind only, however long the file is. */
 export class DecimalEvidence {
@@ -57,7 +57,7 @@ export class DecimalEvidence {
     const amount = this.#firstAmbiguous[decided === '.' ? ',' : '.']
     if (line === null || amount === null) return null
     const read = readUnder(amount.text, decided) ?? ''
-    return words`"${amount.text}" in line ${amount.line} is read as ${read}, because line ${line} shows that ${decided === '.' ? 'a point' : 'a comma'} parts the decimals. If that is wrong, say ${{ set: 'decimal', to: null }}.`
+    return words`"${amount.text}" in line ${amount.line} is read as ${read}, because line ${line} shows that the decimal sign is ${decided === '.' ? 'a point' : 'a comma'}. If that is wrong, add ${{ set: 'decimal', to: null }}.`
   }
 
   /** null: no amount needs one; an ambiguous one is then a fault of its row. */
@@ -74,6 +74,6 @@ export class DecimalEvidence {
 }
 
 export const AMBIGUOUS: Problem<Text> = {
-  problem: 'could be a whole number with thousands parted or a number with three decimals',
-  remedy: words`say which sign parts the decimals of this file${EITHER}`,
+  problem: 'could be a whole number with a thousands separator, or a number with three decimals',
+  remedy: words`choose the decimal sign of this file${EITHER}`,
 }

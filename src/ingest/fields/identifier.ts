@@ -45,7 +45,7 @@ export function parseGatewayId(text: string): string | Problem {
     }
   }
   if (/^\d{1,3}([.,'’ ]\d{3})+$/.test(text)) {
-    return { problem: 'has its thousands parted, as when a spreadsheet took it for an amount', remedy: AS_TEXT }
+    return { problem: 'has thousands separators, as when a spreadsheet took it for an amount', remedy: AS_TEXT }
   }
   if (!/^\d+$/.test(text)) {
     return { problem: 'is not digits only', remedy: 'use the id exactly as the gateway gave it' }

@@ -83,7 +83,7 @@ export function findDirections(columns: readonly string[]): Problem<Text> | null
   if (first === undefined) return null
   return {
     problem: `the column "${shown(first)}" says which way the money of a row goes, and it is not read`,
-    remedy: words`leave only the rows in the file that go the way of their operation, then say that the column is not needed: ${each(columns, 'ignore', ' ')}`,
+    remedy: words`leave only the rows in the file that go the way of their operation, then ignore the column: ${each(columns, 'ignore', ' ')}`,
   }
 }
 
@@ -101,7 +101,7 @@ export function findRivals(
   const others = rivals.map((rival) => `"${shown(rival)}"`).join(' or ')
   return {
     problem: `the column "${shown(name)}" would be read as the amount, and ${others} could be the one that is meant`,
-    remedy: words`say which one is: ${each([name, ...rivals], AMOUNT, ' or ')}; or say that ${rivals.length === 1 ? 'the other is' : 'the others are'} not: ${each(rivals, 'ignore', ' ')}`,
+    remedy: words`choose one: ${each([name, ...rivals], AMOUNT, ' or ')}; or ignore ${rivals.length === 1 ? 'the other' : 'the others'}: ${each(rivals, 'ignore', ' ')}`,
   }
 }
 

@@ -100,7 +100,7 @@ export class SideEvidence {
     const text = ({ cell, line }: Found) => `"${shown(cell)}" in line ${line}`
     const column = name === '' ? `column ${place + 1}, which has no name,` : `the column "${shown(name)}"`
     const ignored = { set: 'map', column: name === '' ? 'NAME' : shown(name), field: 'ignore' } as const
-    const named = name === '' ? 'give it a name and say' : 'say'
+    const named = name === '' ? 'give it a name and add' : 'add'
     return refuse(
       {
         problem: `${column} says which way the money of a row goes (${text(one)}, ${text(other)}), and it is not read`,

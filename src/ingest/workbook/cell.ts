@@ -37,7 +37,7 @@ const STORED_AS_NUMBER: Problem = {
 const SHOWN_AS_ANOTHER: Problem = {
   problem:
     'is shown by the spreadsheet as another number than it stores (rounded, per cent, thousands, or with a sign or digits of the format)',
-  remedy: 'give the cell a plain number format with all decimals, see which amount stands there then, and correct it',
+  remedy: 'give the cell a plain number format with all decimals, see which amount it is then, and correct it',
 }
 const TURNED_INTO_TRUTH: Problem = {
   problem: 'was turned into TRUE or FALSE by the spreadsheet',
@@ -82,7 +82,7 @@ export function kindProblem(field: Field, kind: CellKind): Problem | null {
     case 'error':
       return {
         problem: 'is an error of the spreadsheet and no value',
-        remedy: 'mend the formula, or write the value itself',
+        remedy: 'correct the formula, or write the value itself',
       }
   }
 }

@@ -135,7 +135,7 @@ function findExcess({ cells }: Row, columns: number, filled: number): CellFault 
     return {
       column: lettersOf(width),
       problem: 'the row has something in a column that the first row of the table gives no name',
-      remedy: 'name the column, or remove what stands in it',
+      remedy: 'name the column, or remove what is in it',
     }
   }
   if (filled <= FILLED_ROWS_MOST) return null

@@ -148,7 +148,7 @@ function toRefusal(error: unknown): StructuralFault {
 function notThere(name: string) {
   return {
     problem: `the sheet "${shown(name)}" is listed in the workbook and missing from the file`,
-    remedy: 'fetch or save it again; if it opens in a spreadsheet program, look whether the sheet is whole there',
+    remedy: 'fetch or save it again; if it opens in a spreadsheet program, check that the sheet is complete there',
   }
 }
 
@@ -181,7 +181,7 @@ async function chooseSheet(
   if (own.length === 1) return own[0] as Sheet
   return refuse({
     problem: `the workbook has more than one sheet with something in it: ${names(filled.map(({ sheet }) => sheet))}`,
-    remedy: words`say which one is meant with ${{ set: 'sheet', to: 'NAME' }}, or remove the others`,
+    remedy: words`choose one with ${{ set: 'sheet', to: 'NAME' }}, or remove the others`,
   })
 }
 

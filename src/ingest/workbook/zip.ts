@@ -62,7 +62,7 @@ const DEFLATED = 8
 const SAVE_AGAIN = 'open it in the spreadsheet program, save it again as .xlsx, and use that file'
 const DAMAGED: Problem = {
   problem: 'the file begins as an Excel workbook (a zip archive) and is damaged or cut off',
-  remedy: 'fetch or save it again; if it opens in a spreadsheet program, save it there as .xlsx anew',
+  remedy: 'fetch or save it again; if it opens in a spreadsheet program, save it there again as .xlsx',
 }
 
 export function damaged(cause?: unknown): Unreadable {

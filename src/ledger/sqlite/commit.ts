@@ -163,6 +163,6 @@ function pauseAfter(transacted: Transacted): number {
 function fullFault(): Fault {
   return new Fault(
     'full',
-    'The disk of the data directory is full. Nothing of this was recorded and nothing of it was sent. Free some space and run it again.',
+    'The disk of the data directory is full. Nothing was recorded and nothing was sent. Free some space and run it again.',
   )
 }

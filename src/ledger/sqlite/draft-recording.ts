@@ -95,7 +95,7 @@ function takenFault(): Fault {
 function overtakenFault(): Fault {
   return new Fault(
     'stopped',
-    'This submit stood still, and another one deleted its draft. Nothing of it was recorded and nothing was sent. Run it again. Something may have removed submit.lock from the data directory: leave it there.',
+    'This submit was suspended, and another one deleted its draft. Nothing was recorded and nothing was sent. Run it again. Something may have removed submit.lock from the data directory: leave it there.',
   )
 }
 

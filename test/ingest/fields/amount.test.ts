@@ -97,11 +97,11 @@ describe('amounts', () => {
     ['€5', 'has letters or a currency symbol in it'],
     ['5 EUR', 'has letters or a currency symbol in it'],
     ['5.-', 'has a sign'],
-    ['12,34', 'is not an amount when "." parts the decimals'],
-    ['0,123', 'is not an amount when "." parts the decimals'],
-    ['1,23,456', 'is not an amount when "." parts the decimals'],
-    ['5%', 'is not an amount when "." parts the decimals'],
-    ['٣', 'is not an amount when "." parts the decimals'],
+    ['12,34', 'is not an amount with "." as the decimal sign'],
+    ['0,123', 'is not an amount with "." as the decimal sign'],
+    ['1,23,456', 'is not an amount with "." as the decimal sign'],
+    ['5%', 'is not an amount with "." as the decimal sign'],
+    ['٣', 'is not an amount with "." as the decimal sign'],
     ['1.234', 'EUR has 2 decimals and this amount has more'],
     ['1.500', 'EUR has 2 decimals and this amount has more'],
     ['0', 'is zero'],
@@ -114,7 +114,7 @@ describe('amounts', () => {
   test('an ambiguous one in a file that does not settle it names the remedy', () => {
     expect(parsePlainDecimal('1.234', null)).toBe(AMBIGUOUS)
     expect(spell(AMBIGUOUS.remedy, commandLine)).toBe(
-      'say which sign parts the decimals of this file with --decimal . or --decimal ,',
+      'choose the decimal sign of this file with --decimal . or --decimal ,',
     )
     expect(minor('1,2,3', null)).toBe('is not an amount')
   })

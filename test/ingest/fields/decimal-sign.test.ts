@@ -19,7 +19,7 @@ describe('an amount that is read by what another line shows', () => {
     const read = await readWhole(fileOf('7', '100.000', '5,5'))
     expect(minorIn(read)).toEqual([700n, 10_000_000n, 550n])
     expect(read.survey.warnings).toEqual([
-      '"100.000" in line 3 is read as 100000, because line 4 shows that a comma parts the decimals. If that is wrong, say --decimal.',
+      '"100.000" in line 3 is read as 100000, because line 4 shows that the decimal sign is a comma. If that is wrong, add --decimal.',
     ])
   })
 

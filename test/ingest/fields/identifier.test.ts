@@ -28,7 +28,7 @@ describe('ids of the gateway', () => {
     ['12\u00a03', 'contains an invisible character (U+00A0)'],
     ['１２３', 'has digits that are not 0 to 9'],
     ['1O03', 'has the letter O where a zero seems to be meant'],
-    ['1.234.567', 'has its thousands parted, as when a spreadsheet took it for an amount'],
+    ['1.234.567', 'has thousands separators, as when a spreadsheet took it for an amount'],
     ['1,23E+12', 'was turned into a rounded number by a spreadsheet'],
     ['123,', 'was turned into a decimal number by a spreadsheet'],
     ['=123', 'begins with a character that a spreadsheet takes for a formula, or with a control character'],

@@ -59,7 +59,7 @@ describe('a column that speaks of an amount, beside one read as the amount under
     expect(parsed(line)).toMatchObject({
       kind: 'refused',
       problem: `the column "Transaction Amount" would be read as the amount, and "${rival}" could be the one that is meant`,
-      remedy: `say which one is: --map "Transaction Amount=amount" or --map "${rival}=amount"; or say that the other is not: --map "${rival}=ignore"`,
+      remedy: `choose one: --map "Transaction Amount=amount" or --map "${rival}=amount"; or ignore the other: --map "${rival}=ignore"`,
     })
     expect(header(line, `${rival}=amount`).fields.amount).toBe(2)
     expect(header(line, 'Transaction Amount=amount').fields.amount).toBe(1)

@@ -59,7 +59,7 @@ function targetOf(ledgerPath: string, to: string): string {
   try {
     path = join(realpathSync(dirname(named)), basename(named))
   } catch (error) {
-    throw new Fault('usage', `${dirname(named)} is no directory that could be found. No copy was made.`, {
+    throw new Fault('usage', `${dirname(named)} is not a directory that could be found. No copy was made.`, {
       cause: error,
     })
   }
@@ -96,7 +96,7 @@ function finish(path: string, nowMs: number): { rows: number; batches: number } 
 function damagedFault(how: string, cause?: unknown): Fault {
   return new Fault(
     'storage',
-    `The copy is damaged (${how}), and so may be the ledger. No copy was kept. Let nothing send from this ledger until somebody has looked at its disk.`,
+    `The copy is damaged (${how}), and so may be the ledger. No copy was kept. Send nothing from this ledger until someone has checked its disk.`,
     { cause },
   )
 }

@@ -20,7 +20,7 @@ export function refuseForeignLog(path: string): void {
   opened.delete(path)
   throw new Fault(
     'stopped',
-    `${path} is a copy, and ${path}-wal beside it belongs to the ledger that stood here before. Opened together they would be mixed. Nothing was changed and nothing was sent. If that ledger is lost, remove ${path}-wal and ${path}-shm; otherwise put it back first, for what it did last stands in that log.`,
+    `${path} is a copy, and ${path}-wal beside it belongs to the ledger that was here before. Opened together they would be mixed. Nothing was changed and nothing was sent. If that ledger is lost, remove ${path}-wal and ${path}-shm; otherwise put it back first, because what it did last is in that log.`,
   )
 }
 
