@@ -118,6 +118,8 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
     return { state: 'waiting', why: [{ code: 'due-later', atMs: nextExecuteAtMs, isAll: true }] }
   if (!workerRuns) return { state: 'waiting', why: [batch.needsFile ? needsFile(batch) : { code: 'no-worker' }] }
   if (batch.gatewayHealth !== null) return { state: 'waiting', goesOn: true, why: troubleIn(batch, nowMs) }
+  if (nextDueAtMs > nowMs && nextDueAtMs <= nowMs + SOON_MS)
+    return { state: 'running', why: [{ code: 'due-later', atMs: nextDueAtMs, isAll: true }] }
   return { state: 'running', why: [] }
 }
 

@@ -32,6 +32,17 @@ const batchOf = (over: Partial<BatchView> = {}): BatchView => ({
 
 const outage = { sinceMs: NOW - 60_000, why: 'connection refused', failures: 9, openMost: 1 }
 
+test('a batch whose next row is due within a minute is running, and says when', () => {
+  const at = NOW + 11_000
+  const batch = batchOf({ nextDueAtMs: at, nextExecuteAtMs: at })
+  expect(standingOf(batch, NOW, true)).toEqual({
+    state: 'running',
+    reason: 'the next row is due at 2026-11-21T09:00:11.000Z',
+  })
+  expect(endingOf(batch, NOW)).toBeNull()
+  expect(standingOf(batch, at, true).reason).toBeNull()
+})
+
 describe('a batch whose gateway is in trouble', () => {
   test('waits, and says since when, why, what happens next, and that it goes on by itself', () => {
     const batch = batchOf({ gatewayHealth: { ...outage, backoffUntilMs: NOW + 15_000 } })
