@@ -78,7 +78,7 @@ async function prepare(given: string): Promise<{ path: string; made: readonly st
       if (await mkdirUnlessThere(join(path, folder))) made.push(join(path, folder))
       // Results are known by their path, which a link would hide.
       if (!(await lstat(join(path, folder))).isDirectory())
-        throw refuse(`has ${folder} in it, which is no folder`, null)
+        throw refuse(`has ${folder} in it, which is not a folder`, null)
       await tryToMove(path, join(path, folder))
       await sweepUnfinished(join(path, folder), null)
     }

@@ -54,7 +54,7 @@ export async function takeMessage(
   } catch (error) {
     if (error instanceof Fault) throw error
     log.error({ err: error, message: sourceId }, 'a message met a failure of this program and was refused: report this')
-    const reason = 'a failure of this program: nothing of it was recorded and nothing was sent; its log says more'
+    const reason = 'a failure of this program: nothing was recorded and nothing was sent; its log says more'
     taken = { kind: 'refused', reasons: [reason], withheld }
   }
   if (taken.kind !== 'refused') return taken

@@ -98,7 +98,7 @@ test('results of an unfinished batch say PENDING and become stale when rows move
 
   const written = await office.tranche('results', batch, '--out', early)
   expect(written.code, written.stderr).toBe(0)
-  expect(written.stderr).toContain('8 rows are not settled yet and stand as PENDING.')
+  expect(written.stderr).toContain('8 rows have no outcome yet and are listed as PENDING.')
   expect(countsIn(early)).toEqual({ PENDING: 8 })
   expect(compareBooks(booksOf(office, { input, out: early }))).toEqual([])
   expect((await office.tranche('status', batch, '--json')).last).toMatchObject({

@@ -383,8 +383,8 @@ describe('whose it is', () => {
   test.each([
     ['nowhere', 'does not exist'],
     ['file.csv', 'is not a folder'],
-    ['half', 'has results in it, which is no folder'],
-    ['linked', 'has results in it, which is no folder'],
+    ['half', 'has results in it, which is not a folder'],
+    ['linked', 'has results in it, which is not a folder'],
   ])('%s is no inbox', async (name, why) => {
     await put('file.csv')
     await mkdir(join(dir, 'half'))

@@ -73,7 +73,7 @@ function* refuseBoundless(): Script<void> {
 function* refuseRepeats(): Script<void> {
   yield* change(`
     INSERT INTO ${DRAFT_FAULT}
-    SELECT d.row_no, d.line, 'reference', d.reference, 'the reference stands in more than one row of this file (line ' ||
+    SELECT d.row_no, d.line, 'reference', d.reference, 'the reference is in more than one row of this file (line ' ||
       (SELECT min(o.line) FROM draft_row o WHERE o.reference = d.reference AND o.row_no <> d.row_no) || ')',
       'give every row a reference of its own, or take the row out if it was entered twice'
     FROM draft_row d

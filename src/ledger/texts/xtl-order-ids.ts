@@ -28,7 +28,7 @@ export function* refuseXtlRepeats(): Script<void> {
   yield* change(`
     INSERT INTO ${DRAFT_FAULT}
     SELECT row_no, line, 'xtl_order_id', xtl_order_id,
-      'the xtl_order_id stands in more than one row of this file (line ' || other || ')', '${REMEDY}'
+      'the xtl_order_id is in more than one row of this file (line ' || other || ')', '${REMEDY}'
     FROM (
       SELECT d.row_no, d.line, d.xtl_order_id, coalesce(lag(d.line) OVER same, lead(d.line) OVER same) AS other
       FROM draft_row d WHERE d.state = 'READY' AND d.xtl_order_id IS NOT NULL

@@ -214,7 +214,7 @@ export function describeDrafts(): void {
           [4, '00X2', 3],
         ].map(([rowNo, value, line]) => [
           ...[rowNo, 'xtl_order_id', value],
-          `the xtl_order_id stands in more than one row of this file (line ${line})`,
+          `the xtl_order_id is in more than one row of this file (line ${line})`,
         ]),
       )
     })

@@ -62,7 +62,7 @@ export function describeFaults(): void {
       const rows = Array.from({ length: 20 }, (_, i) => good(i + 1, `R-${i % 10}`))
       const causes = await look(rows, (draft) => draft.causes(50))
       expect(causes).toMatchObject([
-        { rows: 20, column: 'reference', problem: 'the reference stands in more than one row of this file' },
+        { rows: 20, column: 'reference', problem: 'the reference is in more than one row of this file' },
       ])
     })
 
