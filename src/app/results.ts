@@ -27,10 +27,11 @@ export interface ResultsRequest {
 
 export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
   const isExtract = (request.sinceMs ?? null) !== null || (request.only ?? null) !== null
-  if (isExtract) return (await writeReading(app, ledger, batchId, request)).written
+  const open = () => ledger.openReading(batchId, app.clock.nowMs())
+  if (isExtract) return (await writeReading(app, ledger, open, request)).written
   const lock = await holdResultsLock(app, batchId)
   try {
-    const { written, edition } = await writeReading(app, ledger, batchId, request)
+    const { written, edition } = await writeReading(app, ledger, open, request)
     await ledger.resultsWritten(batchId, written.path, edition)
     return written
   } finally {
@@ -38,11 +39,35 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
   }
 }
 
-async function writeReading(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
+/** Over no file that is there: its rows are of several batches, so it could not be told from another's results. */
+export async function writeFamilyResults(
+  app: App,
+  ledger: Ledger,
+  batchId: BatchId,
+  request: Omit<ResultsRequest, 'sinceMs' | 'only'>,
+) {
+  const { thereAlready } = await import('../results/out.ts')
+  const there = await thereAlready(request.out, request.exceptions ?? null)
+  if (there !== null)
+    throw new Fault(
+      'usage',
+      words`${there} exists and was not written over. Name another file with ${{ set: 'out', to: null }}.`,
+    )
+  let newest: BatchId = batchId
+  const open = async () => {
+    const reading = await ledger.openFamily(batchId, app.clock.nowMs())
+    newest = reading.batch.batchId
+    return reading
+  }
+  const { written } = await writeReading(app, ledger, open, request)
+  return { written, newest }
+}
+
+async function writeReading(app: App, ledger: Ledger, open: () => Promise<BatchReading>, request: ResultsRequest) {
   const { writeResults } = await import('../results/write.ts')
   await keepEarlierResults(app, ledger, request)
   const workerRuns = (await workerNow(app)) !== null
-  const reading = tellingLeftOpen(await ledger.openReading(batchId, app.clock.nowMs()), workerRuns)
+  const reading = tellingLeftOpen(await open(), workerRuns)
   try {
     const { sinceMs = null, only = null } = request
     const reasonRules = app.config.merchants.get(reading.batch.merchant)?.reasonRules ?? []

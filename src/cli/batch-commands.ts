@@ -41,6 +41,7 @@ export function addBatchCommands(program: Command, act: Act): void {
     .option('--exceptions <file>', 'also write the rows that a person must look at to this file')
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--since <time>', 'only rows that changed at this time or later (ISO 8601 with offset)')
+    .option('--family', 'one reconciliation of the file across its corrections, rejects and retries')
     .option('--only <statuses>', 'only rows of these statuses, such as declined,failed,in_doubt')
     .addHelpText(
       'after',

@@ -1,7 +1,7 @@
 // tranche results BATCH --out FILE: the reconciliation of a batch, finished or not.
 
 import { workerNow } from '../app/locks.ts'
-import { checkOut, writeBatchResults } from '../app/results.ts'
+import { checkOut, writeBatchResults, writeFamilyResults } from '../app/results.ts'
 import type { App } from '../app.ts'
 import { countIn, isoOf, leftOpenIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
@@ -25,6 +25,7 @@ export interface ResultsArguments {
   readonly since?: string
   readonly only?: string
   readonly exceptions?: string
+  readonly family?: boolean
 }
 
 export async function results(app: App, id: string, given: ResultsArguments, terminal: Terminal): Promise<number> {
@@ -37,6 +38,7 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
       '--exceptions goes with the whole reconciliation, not with --since or --only. Nothing was written.',
     )
   }
+  if (given.family === true) return familyResults(app, id, given, isExtract, terminal)
   const ledger = await openLedgerAloud(app, terminal)
   try {
     const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
@@ -121,4 +123,40 @@ function parseOnly(text: string): readonly ResultStatus[] {
     'usage',
     `--only ${text}: write one or more of ${STATUSES.join(',').toLowerCase()}, with commas between them. Nothing was written.`,
   )
+}
+
+/** One reconciliation of a file across its corrections, rejects and retries. */
+async function familyResults(
+  app: App,
+  id: string,
+  given: ResultsArguments,
+  isExtract: boolean,
+  terminal: Terminal,
+): Promise<number> {
+  if (isExtract)
+    throw new Fault(
+      'usage',
+      '--family goes with the whole reconciliation, not with --since or --only. Nothing was written.',
+    )
+  const ledger = await openLedgerAloud(app, terminal)
+  try {
+    const { batchId } = await findBatch(ledger, id)
+    const request = { out: given.out, inputPath: null, bom: given.bom ?? false, exceptions: given.exceptions ?? null }
+    const { written, newest } = await writeFamilyResults(app, ledger, batchId, request)
+    await noteResults(app, ledger, newest, { ...written, isExtract: false }, terminal)
+    terminal.data(...tieOutLines(written))
+    terminal.data(`Results: ${written.path}`, `Summary: ${written.summaryPath}`, ...exceptionLines(written.exceptions))
+    if (newest !== batchId)
+      terminal.say(
+        `Batch ${newest} is the newest file of this family; every row is told as it ended, in whichever batch.`,
+      )
+    terminal.object({
+      ...{ batch: newest, family_of: batchId, rows: written.rows, read_at: isoOf(written.atMs) },
+      ...toJsonTieOut(written),
+      ...{ results: written.path, summary: written.summaryPath, ...toJsonExceptions(written.exceptions) },
+    })
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
 }

@@ -14,6 +14,8 @@ export interface ReconciliationRow {
   readonly line: number
   readonly cells: readonly string[]
   readonly reference: string | null
+  /** Of a family: the recorded row that stands for this one. Absent: it is that row itself. */
+  readonly recordedAs?: { readonly batchId: BatchId; readonly rowNo: number }
   readonly state: State
   /** The row that a DUPLICATE points at, and whether its answer raised a warning; null for every other row. */
   readonly repeats: { readonly state: State; readonly warned: boolean } | null

@@ -30,6 +30,7 @@ export interface Layout {
   /** Our own, behind those. */
   readonly added: readonly ResultColumn[]
   readonly batchMark: string
+  readonly sandbox: boolean
   /** The merchant's own categories of reasons. */
   readonly reasonRules: readonly ReasonRule[]
 }
@@ -44,7 +45,14 @@ export function layoutOf(
   const carried = [...reading.columns.keys()].filter(
     (i) => !ours.includes((reading.columns[i] as string).trim().toLowerCase()),
   )
-  return { columns: reading.columns, carried, added, batchMark: batchMarkOf(reading.batch), reasonRules }
+  return {
+    columns: reading.columns,
+    carried,
+    added,
+    batchMark: batchMarkOf(reading.batch),
+    sandbox: reading.batch.sandbox,
+    reasonRules,
+  }
 }
 
 function isOfVault({ fingerprint }: Pick<BatchView, 'fingerprint'>): boolean {
@@ -73,9 +81,9 @@ export function toResultCells(row: ReconciliationRow, layout: Layout): string[] 
     result_attempts: String(row.attempts),
     result_sent_at: toTimestamp(row.sentAtMs),
     result_completed_at: status === 'PENDING' ? '' : toTimestamp(row.completedAtMs),
-    result_row: String(row.rowNo),
+    result_row: String(row.recordedAs?.rowNo ?? row.rowNo),
     result_reference: row.reference ?? '',
-    result_batch: layout.batchMark,
+    result_batch: row.recordedAs === undefined ? layout.batchMark : batchMarkOf({ ...layout, ...row.recordedAs }),
     result_reason_category: categoryOfRow(row, layout.reasonRules),
     result_customer_id: row.facts.customerId ?? '',
     result_card_bin: row.facts.card?.bin ?? '',

@@ -1,9 +1,10 @@
 // The original is mended and run again: by a clerk whose file has no references, and by cron whose roster has changed.
 
+import { stringify } from 'csv-stringify/sync'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
-import { preparationFor, refunds, saleRow, toCsv } from '../fixtures/files.ts'
+import { orderOf, preparationFor, refunds, saleRow, toCsv } from '../fixtures/files.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -43,6 +44,41 @@ test('a clerk mends the bad rows in the original and runs it again: only they ar
   expect(once.code, once.stderr).toBe(0)
   expect(office.sandbox.received()).toBe(40)
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
+test('one reconciliation tells a file across its rejects, its retries and its correction', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(ORDERS.filter((_, i) => i !== 19)))
+  const input = await office.put('refunds.csv', clerksFile({ 7: 'abc', 9: '5,5,5' }))
+  const bad = office.path('bad.csv')
+  const first = office.path('first.csv')
+  const ran = await office.tranche('run', input, '--skip-invalid', '--rejects', bad, '--out', first, '--json')
+  const batch = ran.last.batch as string
+  expect(countsIn(first), ran.stderr).toEqual({ APPROVED: 37, DECLINED: 1, INVALID: 2 })
+
+  // Row 7 is mended among the rejects, row 9 in the original, from which row 3 is gone.
+  const rejects = readCsv(bad).map((row) => (row.reject_row === '7' ? { ...row, amount: '7.01' } : row))
+  await office.put('bad.csv', stringify(rejects, { header: true }))
+  const mended = await office.tranche('run', bad, '--skip-invalid', '--out', office.path('mended.csv'))
+  expect(countsIn(office.path('mended.csv')), mended.stderr).toEqual({ APPROVED: 1, INVALID: 1 })
+  await office.put('refunds.csv', toCsv(ORDERS.filter((_, i) => i !== 2).map((row) => ({ ...row, reference: '' }))))
+  const corrected = await office.tranche('run', input, '--only-new', '--out', office.path('again.csv'), '--json')
+  expect(countsIn(office.path('again.csv')), corrected.stderr).toEqual({ APPROVED: 1, DUPLICATE: 38 })
+
+  const whole = office.path('whole.csv')
+  const family = await office.tranche('results', batch, '--family', '--out', whole, '--json')
+  expect(family.code, family.stderr).toBe(0)
+  expect(family.last).toMatchObject({ batch: corrected.last.batch, family_of: batch, rows: 40 })
+  expect(countsIn(whole)).toEqual({ APPROVED: 39, DECLINED: 1 })
+  const lines = readCsv(whole)
+  expect(new Set(lines.map((line) => line.result_transaction_id)).size).toBe(40)
+  expect(lines.at(-1)).toMatchObject({
+    ...{ request_ref_po_id: orderOf(3), result_batch: batch, result_row: '3' },
+    result_warning: 'the newest file does not have this row',
+  })
+  const executed = office.sandbox.log().filter(({ status }) => status === 'APPROVED')
+  expect(lines.filter(({ result_status: status }) => status === 'APPROVED')).toHaveLength(executed.length)
+  expect((await office.tranche('results', batch, '--family', '--out', whole)).code).toBe(2)
 })
 
 test('a row whose amount was changed after it was paid is asked about, and not paid beside the first', async () => {

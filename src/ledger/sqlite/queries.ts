@@ -8,6 +8,7 @@ import type { ReasonTotal } from '../../domain/reconciliation.ts'
 import type { AccountView, QueryLedger } from '../../ports/ledger/queries.ts'
 import { viewOf } from './batch-view.ts'
 import type { Committer } from './commit.ts'
+import { openFamily } from './family.ts'
 import { findRows } from './found.ts'
 import { historyOf } from './history.ts'
 import { openReading } from './reading.ts'
@@ -36,6 +37,7 @@ export function createQueries(
       return id === null ? null : viewOf(db, id)
     },
     openReading: async (batchId, nowMs) => openReading(openReader(), batchId, nowMs),
+    openFamily: async (batchId, nowMs) => openFamily(openReader(), batchId, nowMs),
     async resultsWritten(batchId, path, { version, lastMove }) {
       await committer.write(() => void written.run(path, version, lastMove, batchId), { kind: 'faulting' })
     },

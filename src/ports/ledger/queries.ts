@@ -38,6 +38,8 @@ export interface QueryLedger {
   /** By id or a beginning of one that fits a single batch; null where none fits. */
   batch(idOrPrefix: string): Promise<BatchView | null>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
+  /** The same of the newest file that holds most of the batch, across corrections, rejects and retries: every row as it ended. */
+  openFamily(batchId: BatchId, nowMs: number): Promise<BatchReading>
   resultsWritten(batchId: BatchId, path: string, edition: Edition): Promise<void>
   /** The commonest reasons for which rows of the batch were declined, failed or came into doubt; of many, not all. */
   reasons(batchId: BatchId): Promise<readonly ReasonTotal[]>

@@ -1,0 +1,153 @@
+// A file across its corrections, rejects and retries: one reading in which every row tells what became of it in the end, whichever
+// batch that was in, and money that moved is told once.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { BatchTotal } from '../../domain/batch.ts'
+import type { BatchId } from '../../domain/ids.ts'
+import type { Operation } from '../../domain/instruction.ts'
+import type { Currency } from '../../domain/money.ts'
+import type { Pages } from '../../domain/pages.ts'
+import type { ReconciliationRow } from '../../domain/reconciliation.ts'
+import type { State } from '../../domain/states.ts'
+import type { BatchReading } from '../../ports/ledger/queries.ts'
+import { columnsOf, viewOf } from './batch-view.ts'
+import { findRow, findRows } from './found.ts'
+import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
+import { type FactColumns, originalOf, toFacts } from './rows.ts'
+
+/** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
+export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
+  db.exec('BEGIN')
+  const newest = newestOf(db, batchId)
+  gather(db, newest)
+  const { columns, version } = columnsOf(db, newest)
+  const { lastMove } = findRow<{ lastMove: number }>(db.prepare('SELECT coalesce(max(id), 0) AS lastMove FROM move'))!
+  const totals = totalsOf(db)
+  const rows = totals.reduce((sum, { count }) => sum + count, 0)
+  return {
+    atMs: nowMs,
+    edition: { version, lastMove },
+    batch: { ...viewOf(db, newest), rows, totals, counts: countsIn(totals) },
+    columns: JSON.parse(columns) as string[],
+    rows: () => rowsOf(db, newest),
+    close: async () => db.close(),
+  }
+}
+
+/** A batch at least half of whose rows point into this one is the same file, mended or fed back. */
+function newestOf(db: DatabaseSync, batchId: BatchId): BatchId {
+  const next = db.prepare(`
+    SELECT d.batch_id AS batchId FROM instruction d JOIN instruction o ON o.id = d.duplicate_of JOIN batch b ON b.id = d.batch_id
+    WHERE o.batch_id = ?1 AND d.batch_id <> ?1 AND d.state = 'DUPLICATE' AND b.stage = 'open' AND b.source = 'file'
+      AND b.created_at >= (SELECT created_at FROM batch WHERE id = ?1)
+    GROUP BY d.batch_id HAVING count(*) * 2 >= b.rows ORDER BY max(d.id) DESC LIMIT 1`)
+  const passed = new Set<BatchId>()
+  for (let at = batchId; ; ) {
+    passed.add(at)
+    const found = findRow<{ batchId: BatchId }>(next, at)
+    if (found === undefined || passed.has(found.batchId)) return at
+    at = found.batchId
+  }
+}
+
+/**
+ * Which recorded row stands for each row of the newest file: the one that holds its reference now. An INVALID row that was mended in
+ * a file of rejects is the row there; of two that had one reference, only the first. Then the rows that were sent, or will be, and
+ * that the newest file holds no more: of batches at least half of whose rows it holds.
+ */
+function gather(db: DatabaseSync, newest: BatchId): void {
+  db.exec('CREATE TEMP TABLE family (place INTEGER PRIMARY KEY, row_id INTEGER, standing INTEGER NOT NULL)')
+  db.prepare(`
+    INSERT INTO temp.family (place, row_id, standing)
+    SELECT i.row_no, i.id, coalesce(o.id, h.id, i.id)
+    FROM instruction i ${originalOf('i', 'LEFT JOIN')}
+    LEFT JOIN instruction h ON i.state = 'INVALID' AND h.account_id = i.account_id AND h.reference = i.reference
+      AND h.holds_reference = 1 AND h.id > i.id AND NOT EXISTS (
+        SELECT 1 FROM instruction s WHERE s.reference = i.reference AND s.batch_id = i.batch_id AND s.row_no < i.row_no)
+    WHERE i.batch_id = ?`).run(newest)
+  db.exec('CREATE INDEX temp.family_standing ON family (standing)')
+  db.prepare(`
+    INSERT INTO temp.family (row_id, standing)
+    SELECT NULL, r.id FROM instruction r
+    WHERE r.holds_reference = 1 AND NOT EXISTS (SELECT 1 FROM temp.family f WHERE f.standing = r.id)
+      AND r.batch_id IN (
+        SELECT s.batch_id FROM temp.family f JOIN instruction s ON s.id = f.standing JOIN batch b ON b.id = s.batch_id
+        WHERE s.batch_id <> ? AND b.source = 'file' GROUP BY s.batch_id HAVING count(*) * 2 >= b.rows)
+    ORDER BY r.id`).run(newest)
+}
+
+function totalsOf(db: DatabaseSync): BatchTotal[] {
+  const sums = db.prepare(`
+    SELECT coalesce(s.operation, '') AS operation, coalesce(s.currency, '') AS currency, s.state, count(*) AS count,
+      coalesce(sum(s.amount_minor), 0) AS amountMinor
+    FROM temp.family f JOIN instruction s ON s.id = f.standing GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`)
+  sums.setReadBigInts(true)
+  return findRows<Omit<BatchTotal, 'count'> & { count: bigint }>(sums).map((sum) => ({
+    ...sum,
+    count: Number(sum.count),
+  }))
+}
+
+function countsIn(totals: readonly BatchTotal[]): Partial<Record<State, number>> {
+  const counts: Partial<Record<State, number>> = {}
+  for (const { state, count } of totals) counts[state] = (counts[state] ?? 0) + count
+  return counts
+}
+
+interface FamilyColumns extends FactColumns {
+  place: number
+  line: number
+  cells: string | null
+  reference: string
+  state: State
+  operation: Operation | null
+  amount_minor: number | null
+  currency: Currency | null
+  reason: string | null
+  warning: string | null
+  attempt: number
+  sent_at: number | null
+  completed_at: number | null
+  batchId: BatchId
+  rowNo: number
+  changed: string | null
+}
+
+function rowsOf(db: DatabaseSync, newest: BatchId): Pages<ReconciliationRow> {
+  const page = db.prepare(`
+    SELECT f.place, coalesce(i.line, s.line) AS line, CASE WHEN i.id IS NOT NULL THEN i.cells WHEN sb.columns = nb.columns THEN s.cells END AS cells,
+      s.reference, s.state, s.operation, s.amount_minor, s.currency, s.reason, s.transaction_id, s.answered_order_id,
+      s.answered_record_id, s.answered_amount, s.answered_currency, s.answered_vault_id, s.answered_xtl_order_id,
+      s.answered_customer_id, s.answered_card, s.warning, s.attempt, s.sent_at, s.completed_at, s.batch_id AS batchId, s.row_no AS rowNo,
+      CASE WHEN i.id IS NULL THEN 'the newest file does not have this row' WHEN i.state = 'DUPLICATE' AND i.reason IS NOT NULL
+        THEN 'the newest file asks for something else (' || i.reason || ')' END AS changed
+    FROM temp.family f JOIN instruction s ON s.id = f.standing JOIN batch sb ON sb.id = s.batch_id
+    LEFT JOIN instruction i ON i.id = f.row_id JOIN batch nb ON nb.id = ?1
+    WHERE f.place > ?2 ORDER BY f.place LIMIT ${ROWS_PER_PAGE}`)
+  const read = (last: FamilyColumns | null) => findRows<FamilyColumns>(page, newest, last?.place ?? 0)
+  return pagesOf(read, toRow)
+}
+
+function toRow(row: FamilyColumns): ReconciliationRow {
+  const warnings = [row.changed, row.warning].filter((text) => text !== null)
+  return {
+    rowNo: row.place,
+    line: row.line,
+    cells: row.cells === null ? [] : (JSON.parse(row.cells) as string[]),
+    reference: row.reference,
+    recordedAs: { batchId: row.batchId, rowNo: row.rowNo },
+    state: row.state,
+    repeats: null,
+    submittedAgain: null,
+    operation: row.operation,
+    amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
+    currency: row.currency,
+    reason: row.reason,
+    categoryKept: null,
+    facts: toFacts(row),
+    warning: warnings.length === 0 ? null : warnings.join('; '),
+    attempts: row.attempt,
+    sentAtMs: row.sent_at,
+    completedAtMs: row.completed_at,
+  }
+}
