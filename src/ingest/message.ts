@@ -135,7 +135,7 @@ const HOLDS_CARDS: Withheld = {
 
 /** What is not looked through may hold card data. */
 function unsearched(reason: string): Withheld {
-  return { reason: `${reason}: it is no instruction`, withheld: 'it could not be looked through for card data' }
+  return { reason: `${reason}: it is not an instruction`, withheld: 'it could not be looked through for card data' }
 }
 
 /** Ids in odd groups are everyday ids; a message has no column that says so. */

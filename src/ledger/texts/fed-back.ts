@@ -126,7 +126,7 @@ function* refuseUnnamed(): Script<void> {
   yield* change(`
     INSERT INTO ${DRAFT_FAULT}
     SELECT d.row_no, d.line, 'result_reference', d.reference, 'the row was recorded without its reference, which was bad',
-      'mend its reference and hand the row in as a new instruction, in a file without the columns result_…'
+      'correct its reference and hand the row in as a new instruction, in a file without the columns result_…'
     FROM draft_row d JOIN instruction i ON i.batch_id = d.came_batch AND i.row_no = d.came_row
     WHERE d.state <> 'DUPLICATE' AND i.state = 'INVALID' AND i.reference @is_made_up`)
 }
