@@ -104,7 +104,7 @@ test('a file that grows is taken when it has stopped, with all of its rows', asy
   const path = join(dir, 'slow.csv')
   writeFileSync(path, `${header}\n`)
   const pass = office.start('inbox', dir, '--once', '--stable-for', '2s', '--json')
-  await until('it waits', () => pass.saidAside().some((line) => line.includes('looking again in 2 s')), pass)
+  await until('it waits', () => pass.saidAside().some((line) => line.includes('checking again in 2 s')), pass)
   for (const line of lines) await appendFile(path, `${line}\n`)
   const ended = await pass.ended
   expect(ended.code, ended.stderr).toBe(0)
@@ -154,7 +154,7 @@ test('what is not taken is reported once beside the folder, and the exit code is
   expect(csvIn('archive')).toHaveLength(1)
   const text = readFileSync(join(dir, 'rejected', 'refunds.xls.not-taken.txt'), 'utf8')
   expect(text).toContain(
-    '"refunds.xls" is not taken: files of this kind cannot be read. It stays where it is. Nothing of it was recorded',
+    '"refunds.xls" is not taken: files of this kind cannot be read. It stays where it is. Nothing was recorded',
   )
 
   const written = () => namesIn('rejected').map((name) => statSync(join(dir, 'rejected', name)).mtimeMs)

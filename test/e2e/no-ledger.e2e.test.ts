@@ -51,7 +51,7 @@ test('check and a rehearsal need none, and check says that nothing was compared'
   office = await openOffice({ made: false })
   const input = await fileOf(3)
   const checked = await office.tranche('check', input)
-  expect([checked.code, checked.stderr]).toEqual([0, expect.stringContaining('not against what was recorded')])
+  expect([checked.code, checked.stderr]).toEqual([0, expect.stringContaining('was not compared with earlier batches')])
   const rehearsed = await office.tranche('run', input, '--out', office.path('try.csv'), '--sandbox')
   expect(rehearsed.code, rehearsed.stderr).toBe(0)
   expect(readdirSync(office.dataDir)).toEqual([])

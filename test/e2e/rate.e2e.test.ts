@@ -109,7 +109,7 @@ test('where several merchants are known, a rate needs the name of one', async ()
 test('what is no rate, or no merchant, is refused with 2 and changes nothing', async () => {
   office = await openOffice()
   const refusals: ReadonlyArray<readonly [readonly string[], string]> = [
-    [['0/s'], 'to stop sending use pause'],
+    [['0/s'], 'To stop sending, pause the batch'],
     [['30/min'], '"30/min" is not a rate'],
     [['default', 'fast'], '"fast" is not a rate'],
     [['1000000/s'], 'is not a rate'],

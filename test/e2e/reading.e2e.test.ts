@@ -124,7 +124,7 @@ describe('the amount', () => {
     for (const command of [['check'], ['submit'], ['run', '--out', office.path('out.csv')]]) {
       const { code, stderr } = await office.tranche(...command, file, ...how, '--skip-invalid')
       expect(code, stderr).toBe(7)
-      expect(stderr).toContain('"Amount to refund" could be the one that is meant. Say which one is: --map ')
+      expect(stderr).toContain('"Amount to refund" could be the one that is meant. Choose one: --map ')
     }
     const inbox = ['inbox', office.path('in'), '--once', '--stable-for', '0']
     const unattended = await office.tranche(...inbox, ...how, '--json')

@@ -102,7 +102,10 @@ test('a submit whose draft was deleted while it stood still says that nothing wa
     const second = await submit(ledger, accountId, [refund(`other-${rows}`)])
     const before = rowsInFile()
     first.thaw()
-    expect(await first.recorded).toMatchObject({ code: 'stopped', message: expect.stringContaining('Nothing of it') })
+    expect(await first.recorded).toMatchObject({
+      code: 'stopped',
+      message: expect.stringContaining('Nothing was recorded'),
+    })
     expect(await statesIn(ledger, second)).toEqual(['READY'])
     expect(rowsInFile()).toBe(before)
   }
