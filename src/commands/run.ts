@@ -112,7 +112,7 @@ async function runOn(
     terminal.object({ event: 'submitted', batch: batchId })
     const followed = await workOff(run, batchId, giveUpAfterMs)
     if (cards.changed.aborted) throw await changedFault(run, batchId)
-    if (followed === null) return sayInterrupted(batchId, sends, terminal)
+    if (followed === null) return sayInterrupted(batchId, sends, sandbox, terminal)
     const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
       throw withoutResults(error, batchId)
     })
@@ -271,12 +271,14 @@ function goingOnText({ heldBy }: Held, what: string): string {
   return heldBy?.command === 'run' ? 'another run goes on' : `the worker goes on with ${what}`
 }
 
-function sayInterrupted(batchId: BatchId, { held }: Sends, terminal: Terminal): number {
-  terminal.say(
-    held === null
-      ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it; no results were written. Run the same command again to go on.`
-      : `Interrupted. Batch ${batchId} is recorded, and ${goingOnText(held, 'it')}; to stop it: tranche pause ${batchId} --reason TEXT. No results were written. Run the same command again to follow it.`,
-  )
+function sayInterrupted(batchId: BatchId, { held }: Sends, sandbox: boolean, terminal: Terminal): number {
+  if (sandbox) terminal.say('Interrupted. A rehearsal keeps nothing, and no results were written.')
+  else
+    terminal.say(
+      held === null
+        ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it; no results were written. Run the same command again to go on.`
+        : `Interrupted. Batch ${batchId} is recorded, and ${goingOnText(held, 'it')}; to stop it: tranche pause ${batchId} --reason TEXT. No results were written. Run the same command again to follow it.`,
+    )
   terminal.object({ event: 'result', batch: batchId, state: 'interrupted', exit: EXIT.interrupted })
   return EXIT.interrupted
 }
