@@ -7,8 +7,8 @@ export type Stillness =
   /** The gateway asked for it (429), or our own back-off; `why` is what went wrong last. */
   | { readonly code: 'gateway'; readonly why: string; readonly untilMs: number | null }
   | { readonly code: 'answers'; readonly requests: number }
-  /** Rows that were refused for now, or whose `execute_at` is near. */
-  | { readonly code: 'due'; readonly untilMs: number }
+  /** Rows that were refused for now (`why`), or whose `execute_at` is near. */
+  | { readonly code: 'due'; readonly untilMs: number; readonly why: string | null }
   /** Behind an earlier row of its order. */
   | { readonly code: 'order'; readonly rows: number }
   | { readonly code: 'rate'; readonly perSecond: number }
@@ -23,7 +23,8 @@ export function stillnessOf(batch: BatchView, nowMs: number, ratePerSecond: numb
   if (gatewayHealth !== null && gatewayHealth.failures > 0)
     return { code: 'gateway', why: gatewayHealth.why, untilMs: null }
   if (sending > 0) return { code: 'answers', requests: sending }
-  if (nextDueAtMs !== null && nextDueAtMs > nowMs) return { code: 'due', untilMs: nextDueAtMs }
+  if (nextDueAtMs !== null && nextDueAtMs > nowMs)
+    return { code: 'due', untilMs: nextDueAtMs, why: gatewayHealth?.why ?? null }
   if (nextDueAtMs === null && blocked > 0) return { code: 'order', rows: blocked }
   return ratePerSecond === null ? null : { code: 'rate', perSecond: ratePerSecond }
 }

@@ -82,7 +82,7 @@ export function stillText(still: Stillness): string {
     case 'answers':
       return `waiting for ${plural(still.requests, 'answer')}`
     case 'due':
-      return `waiting until ${isoOf(still.untilMs)}, when the next row is due`
+      return `waiting until ${isoOf(still.untilMs)}, when the next row is due${still.why === null ? '' : `: ${still.why}`}`
     case 'order':
       return `${plural(still.rows, 'row waits', 'rows wait')} for an earlier row of the same order`
     case 'rate':

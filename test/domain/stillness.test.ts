@@ -31,7 +31,9 @@ test('open requests are awaited', () => {
 })
 
 test('rows that are due later are waited for, and rows behind another of their order', () => {
-  expect(still({ nextDueAtMs: SOON })).toEqual({ code: 'due', untilMs: SOON })
+  expect(still({ nextDueAtMs: SOON })).toEqual({ code: 'due', untilMs: SOON, why: null })
+  const gatewayHealth = { ...told, backoffUntilMs: null }
+  expect(still({ nextDueAtMs: SOON, gatewayHealth })).toEqual({ code: 'due', untilMs: SOON, why: told.why })
   expect(still({ nextDueAtMs: null, blocked: 2 })).toEqual({ code: 'order', rows: 2 })
 })
 

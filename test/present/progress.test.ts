@@ -45,7 +45,10 @@ test.each([
     'waiting until 2026-11-21T09:00:00.000Z: asked to wait',
   ],
   [{ code: 'answers', requests: 1 } as const, 'waiting for 1 answer'],
-  [{ code: 'due', untilMs: NOW } as const, 'waiting until 2026-11-21T09:00:00.000Z, when the next row is due'],
+  [
+    { code: 'due', untilMs: NOW, why: null } as const,
+    'waiting until 2026-11-21T09:00:00.000Z, when the next row is due',
+  ],
   [{ code: 'order', rows: 2 } as const, '2 rows wait for an earlier row of the same order'],
   [{ code: 'rate', perSecond: 0.1 } as const, 'kept to the rate of one in 10 s'],
 ])('a log is told why nothing moves: %j', (still, said) => {
