@@ -136,7 +136,10 @@ function tableOf(app: App, { shown }: Listed): string[] {
       batch.runKey ?? '',
     ]
   })
-  return toTable([['batch', 'merchant', 'state', 'rows', '', 'age', 'from', 'run key'], ...rows], [3, 5])
+  const header = ['batch', 'merchant', 'state', 'rows', '', 'age', 'from', 'run key']
+  const used = header.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== ''))
+  const table = [header, ...rows].map((row) => used.map((i) => row[i] as string))
+  return toTable(table, [used.indexOf(3), used.indexOf(5)])
 }
 
 function ageText(ms: number): string {

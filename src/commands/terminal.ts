@@ -88,7 +88,8 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
       clear()
       if (lines === null) return
       const { columns, coloured } = screenOf(stderr, json)
-      const width = Math.max(20, (columns ?? 80) - 1)
+      // Room for the ^C that a screen shows behind the last line: it must not begin another.
+      const width = Math.max(20, (columns ?? 80) - (typeof lines === 'string' ? 1 : 3))
       const all = typeof lines === 'string' ? [lines] : lines.slice(0, Math.max(1, (stderr.rows ?? 24) - 1))
       const shown = all.map((line) => visible(line).slice(0, width)).map((line) => (coloured ? inColour(line) : line))
       stderr.write(shown.join('\n'))

@@ -109,11 +109,11 @@ function createGateway({ clock, log }: NarratorParts): Gateway {
   return {
     failed: reasons.add,
     look(merchant, health) {
-      if (health !== null && toldSinceMs === null && clock.nowMs() - health.sinceMs >= TROUBLE_WORTH_MS) {
+      if (isTrouble(health) && toldSinceMs === null && clock.nowMs() - health.sinceMs >= TROUBLE_WORTH_MS) {
         toldSinceMs = health.sinceMs
         const { why: reason, sinceMs, failures } = health
         log.warn({ merchant, reason, since: isoOf(sinceMs), failures }, 'trouble at the gateway')
-      } else if (health === null && toldSinceMs !== null) {
+      } else if (isOver(health) && toldSinceMs !== null) {
         const seconds = Math.round((clock.nowMs() - toldSinceMs) / 1000)
         log.info({ merchant, seconds, reasons: reasons.take() }, 'the gateway answers again')
         toldSinceMs = null
@@ -124,6 +124,15 @@ function createGateway({ clock, log }: NarratorParts): Gateway {
       }
     },
   }
+}
+
+/** One request that failed, perhaps the last of its batch, tells nothing of the next. */
+function isTrouble(health: GatewayHealth | null): health is GatewayHealth {
+  return health !== null && (health.failures > 1 || health.backoffUntilMs !== null)
+}
+
+function isOver(health: GatewayHealth | null): boolean {
+  return health === null || (health.failures === 0 && health.backoffUntilMs === null)
 }
 
 function isoOf(ms: number): string {

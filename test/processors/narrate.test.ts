@@ -94,6 +94,16 @@ test('trouble is told once when it lasts, and its end once with the reasons and 
   ])
 })
 
+test('one request that failed, with none after it, is no trouble; answers while the window opens again are its end', async () => {
+  const { clock, look } = narration()
+  const [since, failures] = [clock.nowMs(), (count: number) => ({ ...health(NOW), failures: count })]
+  await clock.advance(10_000)
+  expect(await look({ ...failures(1), sinceMs: since })).toEqual([])
+  expect(await look(failures(2))).toMatchObject([['warn', 'trouble at the gateway', {}]])
+  expect(await look(failures(1))).toEqual([])
+  expect(await look(failures(0))).toMatchObject([['info', 'the gateway answers again', {}]])
+})
+
 test('failures that are over at once are told together, once a minute', async () => {
   const { narrator, clock, look } = narration()
   for (let i = 0; i < 7; i += 1) {
