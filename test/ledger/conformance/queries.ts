@@ -22,7 +22,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 export function describeQueries(): void {
   const view = async (batchId: string) => {
@@ -30,6 +30,28 @@ export function describeQueries(): void {
     if (found === null) throw new Error(`no batch ${batchId}`)
     return found
   }
+
+  describe('heartbeats', () => {
+    const beat = {
+      ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: NOW, batchId: null },
+      ...{ beatAtMs: NOW + 5, activity: 'working' as const },
+    }
+
+    test('there are none before a worker beats, and the last beat of each worker is kept', async () => {
+      expect(await ledger.heartbeats()).toEqual([])
+      await ledger.beat(beat)
+      await ledger.beat({ ...beat, beatAtMs: NOW + 10, activity: 'idle' })
+      expect(await ledger.heartbeats()).toEqual([{ ...beat, beatAtMs: NOW + 10, activity: 'idle' }])
+    })
+
+    test('a beat is seen by every connection, and moves nothing', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      const head = await ledger.head()
+      await ledger.beat({ ...beat, command: 'run', batchId })
+      expect(await place.open().heartbeats()).toMatchObject([{ command: 'run', batchId }])
+      expect([await ledger.head(), await statesIn(ledger, batchId)]).toEqual([head, ['READY']])
+    })
+  })
 
   describe('batch: a batch', () => {
     test('is found by its id or by a beginning that fits it alone', async () => {
