@@ -25,6 +25,30 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .action((options: WorkerArguments) =>
       act(async (app, terminal) => (await import('../commands/worker.ts')).worker(app, options, terminal), 'serves'),
     )
+  addSandboxCommand(program, actAlone)
+  addCopyCommands(program, act)
+  addMessageCommands(program, act)
+  program
+    .command('doctor')
+    .description('check configuration, Redis, ledger, worker, gateway, clock; say what to fix, and what needs a person')
+    .option(
+      '--live',
+      'ask only whether the worker lives (exit 0), or none does or it is silent (exit 6): a health check',
+    )
+    .option('--whole', 'look at every page of the ledger, however large it is (some seconds for each GiB)')
+    .option('--deep', 'check the ledger against itself: sums, rows, moves, acts and the chain over them')
+    .option('--head <head>', 'with --deep: fail unless the ledger once had this head')
+    .addHelpText('after', DOCTOR_HELP)
+    .action((options: DoctorArguments) =>
+      act(async (app, terminal) => (await import('../commands/doctor.ts')).doctor(app, options, terminal), 'examines'),
+    )
+  program
+    .command('down')
+    .description('stop a private Redis left behind')
+    .action(() => act(async (app, terminal) => (await import('../commands/down.ts')).down(app, terminal)))
+}
+
+function addSandboxCommand(program: Command, actAlone: ActAlone): void {
   program
     .command('sandbox')
     .description('a gateway of your own, complete, for trials and tests')
@@ -58,26 +82,6 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .action((options: SandboxArguments) =>
       actAlone(async (terminal) => (await import('../commands/sandbox.ts')).sandbox(options, terminal)),
     )
-  addCopyCommands(program, act)
-  addMessageCommands(program, act)
-  program
-    .command('doctor')
-    .description('check configuration, Redis, ledger, worker, gateway, clock; say what to fix, and what needs a person')
-    .option(
-      '--live',
-      'ask only whether the worker lives (exit 0), or none does or it is silent (exit 6): a health check',
-    )
-    .option('--whole', 'look at every page of the ledger, however large it is (some seconds for each GiB)')
-    .option('--deep', 'check the ledger against itself: sums, rows, moves, acts and the chain over them')
-    .option('--head <head>', 'with --deep: fail unless the ledger once had this head')
-    .addHelpText('after', DOCTOR_HELP)
-    .action((options: DoctorArguments) =>
-      act(async (app, terminal) => (await import('../commands/doctor.ts')).doctor(app, options, terminal), 'examines'),
-    )
-  program
-    .command('down')
-    .description('stop a private Redis left behind')
-    .action(() => act(async (app, terminal) => (await import('../commands/down.ts')).down(app, terminal)))
 }
 
 function addMessageCommands(program: Command, act: Act): void {

@@ -47,18 +47,7 @@ export async function steer(
     const alarm = what === 'cancel' ? await ledger.alarm() : null
     // "Cancelled" says that nothing was sent, and of an older state that was put back nobody knows.
     if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
-    if (what === 'cancel' && countIn(before, 'READY') + countIn(before, 'SENDING') === 0) {
-      throw new Fault(
-        'usage',
-        `Batch ${before.batchId} has nothing left to cancel: every row is settled. Nothing was changed.`,
-      )
-    }
-    if (what === 'pause' && isOver(before)) {
-      throw new Fault(
-        'usage',
-        `Batch ${before.batchId} is done: every row is settled, so there is nothing to pause. Nothing was changed.`,
-      )
-    }
+    refuseOver(what, before)
     if (what === 'cancel') await lookBeforeCancel(before, given.yes === true, terminal)
     await ledger[what](before.batchId, given.reason, app.actor, app.clock.nowMs())
     const after = await findBatch(ledger, before.batchId)
@@ -95,10 +84,18 @@ function lookBeforeCancel(batch: BatchView, yes: boolean, terminal: Terminal): P
   })
 }
 
-/** Messages of the same day may still come into their batch, and a doubt may be sent again. */
-function isOver(batch: BatchView): boolean {
-  return (
-    batch.source === 'file' && (['READY', 'SENDING', 'IN_DOUBT'] as const).every((state) => countIn(batch, state) === 0)
+/** Messages of the same day may still come into their batch, and a doubt may be sent again: such a batch can be paused. */
+function refuseOver(what: Steering, batch: BatchView): void {
+  const { batchId, source } = batch
+  const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
+  if (open > 0 || what === 'resume') return
+  if (what === 'cancel') {
+    throw new Fault('usage', `Batch ${batchId} has nothing left to cancel: every row is settled. Nothing was changed.`)
+  }
+  if (source === 'queue' || countIn(batch, 'IN_DOUBT') > 0) return
+  throw new Fault(
+    'usage',
+    `Batch ${batchId} is done: every row is settled, so there is nothing to pause. Nothing was changed.`,
   )
 }
 
