@@ -113,14 +113,22 @@ export function findPayments({ operation }: HeaderNeeds, rivals: readonly string
   }
 }
 
+/** How the sentence begins that names the columns that are missing. */
+export const LACKS = 'the file has no column'
+
+export function missingFields(meanings: readonly (Field | null)[], needs: HeaderNeeds): readonly Field[] {
+  const has = (field: Field) => meanings.includes(field)
+  return neededFields(needs, has).filter((field) => !has(field))
+}
+
 export function findMissing(
   written: readonly string[],
   meanings: readonly (Field | null)[],
   needs: HeaderNeeds,
 ): Problem<Text> | null {
-  const has = (field: Field) => meanings.includes(field)
-  const missing = neededFields(needs, has).filter((field) => !has(field))
+  const missing = missingFields(meanings, needs)
   if (missing.length === 0) return null
+  const has = (field: Field) => meanings.includes(field)
   const unknown = written.filter((name, i) => name.trim() !== '' && meanings[i] === null)
   const remedies = joined(
     missing.map((field) => remedyFor(field, unknown)),
@@ -129,7 +137,7 @@ export function findMissing(
   const replaces = needs.operation === 'VAULT_UPDATE' ? REPLACES : ''
   const toStore = needs.operation === undefined && has('pmt_numb') && !has('amount') ? TO_STORE : ''
   return {
-    problem: `the file has no column ${missing.join(', ')}; its first line has ${listOf(written)}${replaces}`,
+    problem: `${LACKS} ${missing.join(', ')}; its first line has ${listOf(written)}${replaces}`,
     remedy: words`${remedies}${toStore}`,
   }
 }

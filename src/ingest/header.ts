@@ -4,6 +4,7 @@ import { unguardCell } from '../domain/formula-guard.ts'
 import type { Currency } from '../domain/money.ts'
 import { isProblem, type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
 import { type Text, words } from '../domain/words.ts'
+import { Candidates } from './candidates.ts'
 import { type CardKind, type CardMeaning, cardMeaningOf, speaksOfCards } from './cards/columns.ts'
 import {
   cardKindsIn,
@@ -25,6 +26,7 @@ import {
   findPayments,
   findTooLarge,
   findTwoOfOneField,
+  missingFields,
 } from './header-faults.ts'
 import { type HeaderNeeds, meaningsOf, notCardsIn, saidPlaces } from './said-columns.ts'
 import { numbered, withoutUnused } from './unused-columns.ts'
@@ -152,6 +154,15 @@ function mappedIn(written: readonly string[], meanings: readonly (Field | null)[
     const field = meanings[i] ?? null
     return field === null || plainName(name) === field ? [] : [{ written: name, field }]
   })
+}
+
+/** Of a file that lacks columns: which of the others look like them is seen in the rows. null: it lacks none. */
+export function candidatesIn(written: readonly string[], needs: HeaderNeeds): Candidates | null {
+  const meanings = meaningsOf(written, needs.map ?? [], vocabularyOf(needs))
+  if (isProblem(meanings)) return null
+  const missing = missingFields(meanings, needs)
+  const unread = meanings.flatMap((field, i) => (field === null ? [i] : []))
+  return missing.length === 0 ? null : new Candidates(written, missing, unread)
 }
 
 function guessedIn(

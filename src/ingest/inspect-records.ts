@@ -3,8 +3,9 @@
 import type { Operation } from '../domain/instruction.ts'
 import type { Currency } from '../domain/money.ts'
 import { type Problem, refuse, type StructuralFault } from '../domain/problem.ts'
-import { type Spelling, spell, type Text } from '../domain/words.ts'
+import { type Spelling, spell, type Text, words } from '../domain/words.ts'
 import { lineTakenIn, Oddities, takenInFault, titledFault } from './anomalies.ts'
+import { type Candidates, SAMPLE_ROWS } from './candidates.ts'
 import { passedWarnings } from './cards/evidence.ts'
 import { findCardData } from './cards/record.ts'
 import { fieldOf, type MappedColumn, squeezed } from './columns.ts'
@@ -13,7 +14,8 @@ import { ShortLines, squared } from './csv/ragged.ts'
 import type { CsvRecord } from './csv/records.ts'
 import { isAmountIn } from './fields/currency-shown.ts'
 import type { DecimalSign } from './fields/decimal-sign.ts'
-import { type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
+import { candidatesIn, type Header, isHeaderAgain, namesColumns, parseHeader } from './header.ts'
+import { LACKS } from './header-faults.ts'
 import { LIMITS } from './limits.ts'
 import { RowEvidence, type RowsShown } from './row-evidence.ts'
 import { type CardsTaken, vocabularyOf } from './vocabulary.ts'
@@ -72,10 +74,17 @@ export async function surveyRecords(
   const oddities = new Oddities()
   let evidence: RowEvidence | null = null
   let shortLines: ShortLines | null = null
+  let lacking: { readonly fault: StructuralFault; readonly candidates: Candidates } | null = null
   let rows = 0
   for await (const found of records) {
-    if (found.kind === 'refused') return found
+    if (found.kind === 'refused') return lacking?.fault ?? found
     if (found.kind !== 'record') return found.kind
+    if (lacking !== null) {
+      lacking.candidates.see(found)
+      rows += 1
+      if (rows < SAMPLE_ROWS) continue
+      break
+    }
     const read = evidence === null ? found : squared(evidence.header, found)
     oddities.see(read)
     if (read !== found) oddities.seeRagged(read)
@@ -85,7 +94,14 @@ export async function surveyRecords(
       const unseen = findUnseenName(read)
       if (unseen !== null) return unseen
       const parsed = parseHeader(read.cells, read.line, options)
-      if ('kind' in parsed) return (await titled(read, options, source)) ?? parsed
+      if ('kind' in parsed) {
+        const title = await titled(read, options, source)
+        const isLacking = title === null && `${parsed.problem}`.startsWith(LACKS)
+        const candidates = isLacking ? candidatesIn(read.cells, options) : null
+        if (candidates === null) return title ?? parsed
+        lacking = { fault: parsed, candidates }
+        continue
+      }
       evidence = new RowEvidence(parsed, read.line, options)
       shortLines = new ShortLines(parsed)
       continue
@@ -106,6 +122,7 @@ export async function surveyRecords(
     shortLines?.see(found, rows)
     evidence.see(read, rows)
   }
+  if (lacking !== null) return withCandidates(lacking.fault, `${lacking.candidates}`)
   if (evidence === null) return refuse(options.headerRow === undefined ? EMPTY : noSuchLine(options.headerRow))
   if (rows === 0) return refuse(NO_ROWS)
   const short = shortLines?.decide() ?? null
@@ -115,6 +132,10 @@ export async function surveyRecords(
   const { notes, ...shown } = found
   const odd: Text[] = [...titlesNote(options), ...notes, ...oddities.warnings(), ...passedWarnings(found.cards.passed)]
   return { ...shown, rows, warnings: odd.map((warning) => spell(warning, options.spelling)) }
+}
+
+function withCandidates(fault: StructuralFault, candidates: string): StructuralFault {
+  return candidates === '' ? fault : { ...fault, remedy: words`${fault.remedy}. In this file there are ${candidates}` }
 }
 
 function titlesNote({ headerRow }: ReadingOptions): readonly string[] {

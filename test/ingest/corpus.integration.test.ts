@@ -363,7 +363,7 @@ const CASES: readonly Case[] = [
     fact: 'a missing column is named, with the one that may be meant',
     options: { operation: 'REFUND' },
     refused:
-      'line 1: the file has no column amount; its first line has "reference", "transaction_type", "ammount", "request_currency", "request_ref_po_id", "note". is "ammount" meant? Name it amount, or add --map "ammount=amount"',
+      'line 1: the file has no column amount; its first line has "reference", "transaction_type", "ammount", "request_currency", "request_ref_po_id", "note". is "ammount" meant? Name it amount, or add --map "ammount=amount". In this file there are columns with amounts: "ammount"',
   },
   {
     file: 'shop-order-number',

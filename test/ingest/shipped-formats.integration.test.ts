@@ -271,7 +271,7 @@ describe.each(Object.entries(EXPORTS))('the format %s', (name, file) => {
 })
 
 test('every format that is shipped is tried here and told in the documents', () => {
-  expect(shippedFormats()).toEqual(Object.keys(EXPORTS).toSorted((a, b) => (a < b ? -1 : 1)))
+  expect(new Set(shippedFormats())).toEqual(new Set(Object.keys(EXPORTS)))
   const told = readFileSync(new URL('../../docs/INPUT.md', import.meta.url), 'utf8')
   expect(shippedFormats().filter((name) => !told.includes(`\`${name}\``))).toEqual([])
   const { files } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
