@@ -32,6 +32,8 @@ export interface Reading {
   readonly operation: Operation | null
   readonly currency: CurrencySaid
   readonly decimal: DecimalSign | null
+  /** A few amounts have the other sign: one that could be read either way is a fault. */
+  readonly isDecimalMixed: boolean
   readonly minuses: Minuses
   readonly accountKey: string
   /** Where moments without an offset are read; null: they are faults. */
@@ -147,7 +149,11 @@ function readMoney(row: RowReading, reading: Reading): Money | null {
   const { kind, marks } = row.stored('amount')
   const sign = kind === 'number' ? '.' : reading.decimal
   const plain = row.take('amount', (text) =>
-    parsePlainDecimal(withoutMark(readMinus(text, reading.minuses), reading.currency), sign),
+    parsePlainDecimal(
+      withoutMark(readMinus(text, reading.minuses), reading.currency),
+      sign,
+      kind !== 'number' && reading.isDecimalMixed,
+    ),
   )
   if (row.text('amount') === '') return null
   if (currency === null && !currencyGiven) {

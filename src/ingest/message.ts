@@ -84,6 +84,7 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
     operation: null,
     currency: NO_CURRENCY_SAID,
     decimal: '.',
+    isDecimalMixed: false,
     minuses: NO_MINUSES,
     accountKey: accountKey ?? '',
     timeZone: null,

@@ -11,7 +11,7 @@ import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
 import { mayMark } from './fields/currency-mark.ts'
 import { type CurrencySaid, currencyNote, currencyOfFile, MarkEvidence, partMark } from './fields/currency-shown.ts'
-import { DecimalEvidence, type DecimalSign } from './fields/decimal-sign.ts'
+import { DecimalEvidence, type DecimalSign, deviantsNote } from './fields/decimal-sign.ts'
 import { DirectionEvidence } from './fields/direction.ts'
 import { type Minuses, withoutMinus } from './fields/minus.ts'
 import { NumericIdEvidence } from './fields/numeric-ids.ts'
@@ -23,6 +23,8 @@ import { GuessedType, numberedNote } from './unused-columns.ts'
 export interface RowsShown {
   /** null: no amount of the file shows one. */
   readonly decimal: DecimalSign | null
+  /** Nearly all amounts show that sign, and a few the other. */
+  readonly isDecimalMixed: boolean
   readonly minuses: Minuses
   readonly currencySaid: CurrencySaid
   /** The fields whose number cells in a workbook are read as ids. */
@@ -98,7 +100,8 @@ export class RowEvidence {
     const amounts = currencySaid.mark === null ? this.#amounts : this.#marked
     const decimal = amounts.decide(this.#said.decimal)
     if (decimal !== null && typeof decimal === 'object') return decimal
-    const leaning = this.#said.decimal === undefined ? amounts.leaning(decimal) : null
+    const few = this.#said.decimal === undefined ? amounts.deviants() : null
+    const leaning = this.#said.decimal === undefined && few === null ? amounts.leaning(decimal) : null
     const inCurrency = currencyNote(currencySaid, fields.request_currency !== undefined)
     const type = this.#type.decide()
     if (type !== null && 'kind' in type) return type
@@ -107,6 +110,7 @@ export class RowEvidence {
     const numericIds = this.#numericIds.decide()
     return {
       decimal,
+      isDecimalMixed: few !== null,
       minuses: { isSaid: this.#said.sign === 'minus', all: this.#directions.minuses },
       currencySaid,
       numericIds: numericIds.fields,
@@ -114,7 +118,9 @@ export class RowEvidence {
       header,
       notes: [
         ...header.notes,
-        ...[type?.note ?? null, sameNames, leaning, inCurrency].filter((note) => note !== null),
+        ...[type?.note ?? null, sameNames, few === null ? null : deviantsNote(few), leaning, inCurrency].filter(
+          (note) => note !== null,
+        ),
         ...numericIds.notes,
       ],
     }

@@ -10,6 +10,7 @@ const READING: Reading = {
   operation: null,
   currency: NO_CURRENCY_SAID,
   decimal: '.',
+  isDecimalMixed: false,
   minuses: NO_MINUSES,
   accountKey: 'account',
   timeZone: null,

@@ -79,6 +79,7 @@ const NUMERIC_IDS = 'test/ingest/fields/numeric-ids.integration.test.ts'
 const HEADER_ROW = 'test/ingest/header-row.integration.test.ts'
 const UNUSED = 'test/ingest/unused-columns.integration.test.ts'
 const RAGGED = 'test/ingest/csv-ragged.integration.test.ts'
+const DECIMALS = 'test/ingest/fields/decimal-sign.test.ts'
 const HINTS = 'test/ingest/hints.test.ts'
 const RIVALS = 'test/ingest/fields/rivals.test.ts'
 const MOMENT = 'test/domain/instant.test.ts'
@@ -3387,6 +3388,20 @@ export const GUARDS: readonly Guard[] = [
     guard: '  if (short !== null) return lengthFault(evidence.header, short.record, short.rowNo)\n',
     without: '',
     tests: [RAGGED],
+  },
+  {
+    name: 'reading: only nearly all amounts outvote those with the other decimal sign',
+    file: 'src/ingest/fields/decimal-sign.ts',
+    guard: ' && count * AGREEING_LEAST <= agreeing',
+    without: '',
+    tests: [DECIMALS],
+  },
+  {
+    name: 'reading: where some amounts have the other decimal sign, one that could be either is bad',
+    file: 'src/ingest/fields/amount.ts',
+    guard: "  if (isMixed && signShownBy(text) === 'ambiguous') return AMBIGUOUS\n",
+    without: '',
+    tests: [DECIMALS],
   },
   {
     name: 'reading: a word beside an amount may say which way it goes',

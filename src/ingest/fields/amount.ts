@@ -6,11 +6,19 @@ import type { Text } from '../../domain/words.ts'
 import { AMBIGUOUS, type DecimalSign, readUnder, signShownBy } from './decimal-sign.ts'
 import { unseenProblem } from './identifier.ts'
 
-/** A cell, trimmed and not empty, as a plain decimal (`1234.56`). Without a sign only whole numbers can be read. */
-export function parsePlainDecimal(text: string | Problem<Text>, sign: DecimalSign | null): string | Problem<Text> {
+/**
+ * A cell, trimmed and not empty, as a plain decimal (`1234.56`). Without a sign only whole numbers can be read. `isMixed`: a
+ * few amounts of the file have the other sign, and this one may be of them.
+ */
+export function parsePlainDecimal(
+  text: string | Problem<Text>,
+  sign: DecimalSign | null,
+  isMixed = false,
+): string | Problem<Text> {
   if (isProblem(text)) return text
   const odd = oddityOf(text)
   if (odd !== null) return odd
+  if (isMixed && signShownBy(text) === 'ambiguous') return AMBIGUOUS
   if (sign === null) {
     const shownSign = signShownBy(text)
     if (shownSign === 'malformed') return malformed(sign)

@@ -34,9 +34,28 @@ export function signShownBy(text: string): DecimalSign | 'either' | 'ambiguous' 
 const EITHER = words`${{ set: 'decimal', to: '.', lead: ' with ' }}${{ set: 'decimal', to: ',', lead: ' or ' }}`
 const REMEDY = words`write all amounts of the file in one way, or choose the decimal sign${EITHER}`
 
+/** So many amounts must agree, and for each one that does not, so many more. */
+const AGREEING_LEAST = 20
+
+interface Deviants {
+  /** Theirs. */
+  readonly sign: DecimalSign
+  readonly count: number
+  readonly line: number
+  readonly agreeing: number
+}
+
+/** For a person. */
+export function deviantsNote({ sign, count, line, agreeing }: Deviants): string {
+  const [theirs, others] = sign === '.' ? ['a point', 'a comma'] : ['a comma', 'a point']
+  const [write, rows] = count === 1 ? ['amount writes', 'a bad row'] : ['amounts write', 'bad rows']
+  return `${count} ${write} decimals with ${theirs} (the first in line ${line}) and ${agreeing} with ${others}: ${count === 1 ? 'it is' : 'they are'} ${rows}, and so is every amount that could be read either way.`
+}
+
 /** Keeps the first line of each kind only, however long the file is. */
 export class DecimalEvidence {
   readonly #firstLine: Record<DecimalSign, number | null> = { '.': null, ',': null }
+  readonly #count: Record<DecimalSign, number> = { '.': 0, ',': 0 }
   /** By the sign that stands in it. */
   readonly #firstAmbiguous: Record<DecimalSign, { readonly text: string; readonly line: number } | null> = {
     '.': null,
@@ -45,9 +64,22 @@ export class DecimalEvidence {
 
   see(amount: string, line: number): void {
     const sign = signShownBy(amount.trim())
-    if (sign === '.' || sign === ',') this.#firstLine[sign] ??= line
-    else if (sign === 'ambiguous')
+    if (sign === '.' || sign === ',') {
+      this.#firstLine[sign] ??= line
+      this.#count[sign] += 1
+    } else if (sign === 'ambiguous')
       this.#firstAmbiguous[amount.includes('.') ? '.' : ','] ??= { text: amount.trim(), line }
+  }
+
+  /** The few amounts that are written with the other sign than nearly all: bad rows of a good file. null: there are none. */
+  deviants(): Deviants | null {
+    for (const sign of ['.', ','] as const) {
+      const [count, agreeing] = [this.#count[sign], this.#count[sign === '.' ? ',' : '.']]
+      const line = this.#firstLine[sign]
+      if (line !== null && agreeing >= AGREEING_LEAST && count * AGREEING_LEAST <= agreeing)
+        return { sign, count, line, agreeing }
+    }
+    return null
   }
 
   /** In words, where an amount of the form 1.234 is read as whole thousands by what another line shows; else null. */
@@ -64,6 +96,8 @@ export class DecimalEvidence {
   decide(declared: DecimalSign | undefined): DecimalSign | null | StructuralFault {
     if (declared !== undefined) return declared
     const { '.': point, ',': comma } = this.#firstLine
+    const few = this.deviants()
+    if (few !== null) return few.sign === '.' ? ',' : '.'
     if (point !== null && comma !== null) {
       const problem = `line ${point} writes decimals with a point and line ${comma} with a comma`
       return refuse({ problem, remedy: REMEDY }, { line: Math.max(point, comma) })

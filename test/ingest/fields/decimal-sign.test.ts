@@ -1,8 +1,9 @@
 // An amount that could be read two ways is never read silently: the file says in which line it found out how.
 
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DecimalEvidence } from '../../../src/ingest/fields/decimal-sign.ts'
-import { readWhole, toCsv } from '../table.ts'
+import { AMBIGUOUS, DecimalEvidence } from '../../../src/ingest/fields/decimal-sign.ts'
+import { read as readAny, readWhole, refusalOf, toCsv } from '../table.ts'
 
 const HEADER = ['reference', 'transaction_type', 'amount', 'request_currency', 'request_ref_po_id']
 
@@ -53,4 +54,63 @@ test('the evidence names the first line of each kind, however many follow', () =
   const evidence = new DecimalEvidence()
   for (const [i, amount] of ['1.000', '2.000', '3,5', '4,5'].entries()) evidence.see(amount, 10 + i)
   expect(`${evidence.leaning(evidence.decide(undefined) as ',')}`).toMatch(/^"1\.000" in line 10 .* because line 12 /)
+})
+
+describe('a few amounts with the other sign than nearly all', () => {
+  const many = (count: number, amount: string) => Array.from({ length: count }, () => amount)
+
+  test('are bad rows, with a note, and the others are read', async () => {
+    const read = await readWhole(fileOf(...many(20, '5.50'), '7,50'))
+    expect(minorIn(read)).toEqual([...many(20, '').map(() => 550n), 'is not an amount when "." parts the decimals'])
+    expect(read.survey.warnings).toEqual([
+      '1 amount writes decimals with a comma (the first in line 22) and 20 with a point: it is a bad row, and so is every amount that could be read either way.',
+    ])
+  })
+
+  test('refuse the file where fewer than 20 agree, or more than one in 20 do not', async () => {
+    for (const amounts of [
+      [...many(19, '5.50'), '7,50'],
+      [...many(39, '5.50'), '7,50', '8,50'],
+      [...many(30, '5.50'), ...many(30, '7,50')],
+    ])
+      expect((await refusalOf(fileOf(...amounts))).problem).toMatch(
+        /writes decimals with a point and line \d+ with a comma/,
+      )
+  })
+
+  test('make every amount that could be read either way a bad row', async () => {
+    const read = await readWhole(fileOf(...many(20, '5,50'), '7.5', '1.234', '1,234', '12'))
+    expect(minorIn(read).slice(20)).toEqual([
+      'is not an amount when "," parts the decimals',
+      AMBIGUOUS.problem,
+      AMBIGUOUS.problem,
+      1200n,
+    ])
+    expect(minorIn(await readWhole(fileOf(...many(20, '5,50'), '1.234')))[20]).toBe(123400n)
+  })
+
+  test('never make another amount of any row than its own sign says', async () => {
+    const cents = fc.integer({ min: 1, max: 9_999_999 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(cents, { minLength: 20, maxLength: 60 }),
+        fc.array(cents, { maxLength: 4 }),
+        fc.boolean(),
+        async (most, few, comma) => {
+          const write = (n: number, isComma: boolean) => (n / 100).toFixed(2).replace('.', isComma ? ',' : '.')
+          const group = (text: string) => text.replace(/\B(?=(\d{3})+[.,])/g, text.includes(',') ? '.' : ',')
+          const all = [...most.map((n) => [n, comma] as const), ...few.map((n) => [n, !comma] as const)]
+          const found = await readAny(
+            fileOf(...all.map(([n, isComma], i) => (i % 2 === 0 ? group(write(n, isComma)) : write(n, isComma)))),
+          )
+          if ('kind' in found) return
+          found.rows.forEach((row, i) => {
+            const minor = row.instruction?.money?.amountMinor
+            if (minor !== undefined) expect(minor).toBe(BigInt(all[i]?.[0] ?? 0))
+          })
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
 })
