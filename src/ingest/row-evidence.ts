@@ -1,9 +1,10 @@
 // What no row says alone: which columns hold cards, how amounts are written, in which currency, which way the money goes.
 
+import { assert } from '../domain/fault.ts'
 import type { Operation } from '../domain/instruction.ts'
 import { type Currency, parseCurrency } from '../domain/money.ts'
 import { refuse, type StructuralFault } from '../domain/problem.ts'
-import type { Text } from '../domain/words.ts'
+import { type Text, words } from '../domain/words.ts'
 import { DoubtfulColumns } from './cards/columns.ts'
 import { CardEvidence, type CardsJudged } from './cards/evidence.ts'
 import { unquoted } from './csv/quotes.ts'
@@ -87,24 +88,27 @@ export class RowEvidence {
   }
 
   judge(): StructuralFault | (RowsShown & { readonly notes: readonly Text[] }) {
-    const named = this.#doubtful.decide()
-    if (named !== null) return named
     const cards = this.#cards.judge()
-    if ('kind' in cards) return cards
     const { fields, currency: inName, missingCurrency } = this.header
     const currencySaid = { forAll: this.#said.currency ?? null, inName, mark: this.#marks.decide() }
-    const bothWays = this.#directions.decide(currencySaid.mark !== null) ?? this.#sides.decide()
-    if (bothWays !== null) return bothWays
-    if (missingCurrency !== null && currencyOfFile(currencySaid) === null)
-      return refuse(missingCurrency, { line: this.#line })
+    const lacksCurrency = missingCurrency !== null && currencyOfFile(currencySaid) === null
     const amounts = currencySaid.mark === null ? this.#amounts : this.#marked
     const decimal = amounts.decide(this.#said.decimal)
-    if (decimal !== null && typeof decimal === 'object') return decimal
+    const type = this.#type.decide()
+    const faults = [
+      this.#doubtful.decide(),
+      'kind' in cards ? cards : null,
+      this.#directions.decide(currencySaid.mark !== null) ?? this.#sides.decide(),
+      lacksCurrency ? refuse(missingCurrency, { line: this.#line }) : null,
+      isFault(decimal) ? decimal : null,
+      isFault(type) ? type : null,
+    ].filter((fault) => fault !== null)
+    const [first, ...others] = faults
+    if (first !== undefined) return others.reduce(alsoTold, first)
+    assert(!('kind' in cards) && !isFault(decimal) && !isFault(type), 'a fault is told')
     const few = this.#said.decimal === undefined ? amounts.deviants() : null
     const leaning = this.#said.decimal === undefined && few === null ? amounts.leaning(decimal) : null
     const inCurrency = currencyNote(currencySaid, fields.request_currency !== undefined)
-    const type = this.#type.decide()
-    if (type !== null && 'kind' in type) return type
     const header = type?.header ?? this.header
     const sameNames = numberedNote(header.carried.map((i) => header.written[i] as string))
     const numericIds = this.#numericIds.decide()
@@ -134,4 +138,14 @@ export class RowEvidence {
     const currency = parseCurrency(unquoted(cells[fields.request_currency ?? -1] ?? '')) ?? this.#said.currency
     return currency === undefined ? shown : shown.filter((mark) => !mayMark(mark, currency))
   }
+}
+
+function isFault(found: object | string | null): found is StructuralFault {
+  return typeof found === 'object' && found !== null && 'kind' in found
+}
+
+/** A person mends all of them in one round. */
+function alsoTold(first: StructuralFault, { line, problem, remedy }: StructuralFault): StructuralFault {
+  const at = line === null ? '' : ` (line ${line})`
+  return { ...first, remedy: words`${first.remedy}. Also${at}: ${problem}; ${remedy}` }
 }

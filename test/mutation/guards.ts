@@ -3210,7 +3210,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'reading: of amounts with a minus and amounts without neither kind is sent',
     file: 'src/ingest/row-evidence.ts',
-    guard: '    if (bothWays !== null) return bothWays\n',
+    guard: 'this.#directions.decide(currencySaid.mark !== null) ?? ',
     without: '',
     tests: ['test/ingest/fields/direction.integration.test.ts'],
   },
@@ -3855,8 +3855,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a file with card numbers is refused before a row of it is on disk',
     file: 'src/ingest/row-evidence.ts',
-    guard: "    if ('kind' in cards) return cards\n",
-    without: "  if ('kind' in judged) judged.problem.trim()\n",
+    guard: "      'kind' in cards ? cards : null,\n",
+    without: '',
     tests: [CARD_EVIDENCE],
   },
   {
@@ -4368,7 +4368,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'card columns of doubtful names are judged by what stands below',
     file: 'src/ingest/row-evidence.ts',
-    guard: 'if (named !== null) return named',
+    guard: '      this.#doubtful.decide(),\n',
     without: '',
     tests: [CARD_COLUMNS],
   },
