@@ -1,18 +1,19 @@
 // argv → command → exit code. Commands are imported when they are called, so that help and errors come at once.
 
 import { createRequire } from 'node:module'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import type { App } from './app.ts'
 import type { Act, ActAlone } from './cli/act.ts'
 import { addBatchCommands } from './cli/batch-commands.ts'
 import { addDoubtCommands } from './cli/doubt-commands.ts'
 import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-commands.ts'
+import { groupCommands } from './cli/groups.ts'
 import { PROGRAM_HELP } from './cli/help.ts'
-import { AS_HELP, JSON_HELP } from './cli/options.ts'
+import { AS_HELP, JSON_HELP, withCommonOptions } from './cli/options.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
 import { assertFitTexts, nameIn } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
-import { createTerminal, loggingTerminal } from './commands/terminal.ts'
+import { createTerminal, loggingTerminal, quietly } from './commands/terminal.ts'
 import { maskCardData } from './domain/card-secrets.ts'
 import { Fault } from './domain/fault.ts'
 import { passwordsIn } from './domain/secrets.ts'
@@ -25,6 +26,7 @@ import { fitHelp } from './present/help.ts'
 interface GlobalOptions {
   readonly json?: boolean
   readonly as?: string
+  readonly quiet?: boolean
 }
 
 /** Of a command that is called; one of them takes a finding as well. */
@@ -32,6 +34,7 @@ interface OwnOptions {
   readonly json?: boolean
   readonly as?: string | readonly string[]
   readonly found?: string
+  readonly quiet?: boolean
 }
 
 /** Runs one command and ends the process with its exit code: a connection that will not close does not keep it alive. */
@@ -111,7 +114,7 @@ function writeOut(text: string): void {
   process.stdout.write(fitHelp(text, process.stdout.isTTY ? process.stdout.columns : 80))
 }
 
-function toProgram(): Command {
+export function toProgram(): Command {
   const program = new Command('tranche')
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
   const { act, actAlone } = actsOf(program)
@@ -119,7 +122,9 @@ function toProgram(): Command {
     .description(
       'Executes payment instructions in bulk against a card gateway: never twice, never lost, never misreported.',
     )
-    .version(version)
+    .version(version, '-v, --version')
+    .addOption(new Option('-V').hideHelp())
+    .on('option:V', () => sayVersion(version))
     .option('--json', JSON_HELP)
     .option('--as <name>', AS_HELP)
     // In front of the command or behind it.
@@ -131,6 +136,7 @@ function toProgram(): Command {
   addBatchCommands(program, act)
   addDoubtCommands(program, act)
   addServiceCommands(program, act, actAlone)
+  groupCommands(program)
   for (const command of [program, ...allOf(program)]) {
     command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput({ writeErr, writeOut })
     if (command.commands.length === 0) addCommonOptions(program, command)
@@ -138,8 +144,17 @@ function toProgram(): Command {
   return program
 }
 
+/** As commander ends for --version. */
+function sayVersion(version: string): never {
+  process.stdout.write(`${version}\n`)
+  throw new CommanderError(0, 'commander.version', version)
+}
+
 function actsOf(program: Command): { act: Act; actAlone: ActAlone } {
-  const terminalOf = ({ json = false }: GlobalOptions) => createTerminal(json, process.stdout, process.stderr)
+  const terminalOf = ({ json = false, quiet = false }: GlobalOptions) => {
+    const terminal = createTerminal(json, process.stdout, process.stderr)
+    return quiet ? quietly(terminal) : terminal
+  }
   return {
     async act(action, mode = 'sends') {
       const given = givenTo(program)
@@ -175,9 +190,7 @@ function mistakenLines({ config: { mistakes }, scrub }: App): string[] {
 
 /** What every command takes behind its name too, and one look at what it was given. */
 function addCommonOptions(program: Command, command: Command): void {
-  command.option('--json', JSON_HELP)
-  if (!command.options.some(({ long }) => long === '--as')) command.option('--as <name>', AS_HELP)
-  command.hook('preAction', (called) => {
+  withCommonOptions(command).hook('preAction', (called) => {
     CALLED.set(program, called)
     assertFitTexts(called)
   })
@@ -194,9 +207,9 @@ function givenTo(program: Command): GlobalOptions {
   const front = program.opts<GlobalOptions>()
   const called = CALLED.get(program)
   if (called === undefined) return front
-  const { json, as: said, found } = called.opts<OwnOptions>()
+  const { json, as: said, found, quiet = false } = called.opts<OwnOptions>()
   const as = nameIn(said, found)
-  return { ...front, ...(json === true ? { json } : {}), ...(as === undefined ? {} : { as }) }
+  return { ...front, quiet, ...(json === true ? { json } : {}), ...(as === undefined ? {} : { as }) }
 }
 
 function allOf(command: Command): Command[] {

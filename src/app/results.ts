@@ -23,12 +23,14 @@ export interface ResultsRequest {
   readonly only?: readonly ResultStatus[] | null
   /** Where the rows that a person must look at go as well; null or absent: nowhere. */
   readonly exceptions?: string | null
+  /** The file is handed on at once and then removed: the record must not say where results of the batch are. */
+  readonly isPassedOn?: boolean
 }
 
 export async function writeBatchResults(app: App, ledger: Ledger, batchId: BatchId, request: ResultsRequest) {
   const isExtract = (request.sinceMs ?? null) !== null || (request.only ?? null) !== null
   const open = () => ledger.openReading(batchId, app.clock.nowMs())
-  if (isExtract) return (await writeReading(app, ledger, open, request)).written
+  if (isExtract || request.isPassedOn === true) return (await writeReading(app, ledger, open, request)).written
   const lock = await holdResultsLock(app, batchId)
   try {
     const { written, edition } = await writeReading(app, ledger, open, request)

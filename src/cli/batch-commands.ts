@@ -37,7 +37,10 @@ export function addBatchCommands(program: Command, act: Act): void {
   program
     .command('results <batch>')
     .description('reconciliation of a batch, finished or not (unfinished rows are PENDING)')
-    .requiredOption('--out <file>', 'where it goes (.csv, .xlsx or .jsonl); a summary is written beside it')
+    .requiredOption(
+      '-o, --out <file>',
+      'where it goes (.csv, .xlsx or .jsonl); a summary is written beside it; - writes CSV to stdout, without a summary',
+    )
     .option('--exceptions <file>', 'also write the rows that a person must look at to this file')
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--since <time>', 'only rows that changed at this time or later (ISO 8601 with offset)')
@@ -49,6 +52,7 @@ export function addBatchCommands(program: Command, act: Act): void {
         'tranche results 261120-k7q2m --out refunds.results.csv',
         'tranche results 261120-k7q2m --since 2026-11-21T09:00:00Z --out since-nine.csv',
         'tranche results 261120-k7q2m --only declined,failed --out to-look-at.xlsx',
+        'tranche results 261120-k7q2m --out - | grep DECLINED',
       ),
     )
     .action((batch: string, options: ResultsArguments) =>

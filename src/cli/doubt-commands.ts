@@ -10,10 +10,11 @@ export function addDoubtCommands(program: Command, act: Act): void {
   const inDoubt = program
     .command('in-doubt')
     .description('rows that may have been executed and are never sent again by the machine')
+    .addHelpText('after', example('tranche in-doubt list', 'tranche in-doubt resolve --help'))
   inDoubt
     .command('list')
     .description('the worklist, with all a person needs to look a transaction up at the gateway')
-    .option('--out <file>', 'write it as CSV')
+    .option('-o, --out <file>', 'write it as CSV')
     .addHelpText('after', example('tranche in-doubt list', 'tranche in-doubt list --out doubts.csv'))
     .action((options: { out?: string }) =>
       act(

@@ -29,14 +29,15 @@ export function addFileCommands(program: Command, act: Act): void {
     .action((file: string, options: CheckArguments) =>
       act(async (app, terminal) => (await import('../commands/check.ts')).check(app, file, options, terminal)),
     )
-  withRunOptions(withFileOptions(program.command('run <file>')))
+  withFileOptions(withRunOptions(program.command('run <file>')))
     .description('submit it, execute it in this process and write the results; run it again to resume')
     .addHelpText(
       'after',
       example(
-        'tranche run refunds.csv --out refunds.results.csv',
+        'tranche run refunds.csv --sandbox             # rehearse it',
+        'tranche run refunds.csv                       # writes refunds.results.csv',
         'tranche run subscribers.csv --operation CAPTURE --run-key 2026-12 --out 2026-12.results.csv',
-        'tranche run refunds.csv --out try.csv --sandbox',
+        'tranche run refunds.csv --quiet --out - > refunds.results.csv',
         'tranche run refunds.results.csv --operation REFUND --retry failed --out again.results.csv',
       ),
     )
@@ -63,8 +64,9 @@ export function addVaultCommands(program: Command, act: Act): void {
   const command = program
     .command('vault')
     .description('store, replace or delete cards in the customer vault of the gateway')
+    .addHelpText('after', example('tranche vault create cards.csv --sandbox', 'tranche vault create --help'))
   for (const [verb, description] of VAULT_COMMANDS) {
-    withRunOptions(withTableOptions(command.command(`${verb} <file>`)))
+    withTableOptions(withRunOptions(command.command(`${verb} <file>`)))
       .description(description)
       .addHelpText('after', VAULT_HELP[verb])
       .action((file: string, options: RunArguments) =>

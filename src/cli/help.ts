@@ -18,6 +18,12 @@ export const DOCTOR_HELP = `${paragraphs(
     'stopped, paused or silent, or the gateway is away (exit 6), or rows are in doubt (exit 5). WARN: it works, and will not for long (exit 0).',
 )}${example('tranche doctor', 'tranche doctor --live  # a health check')}`
 
+export const COMPLETION_HELP = example(
+  'source <(tranche completion bash)             # for good: in ~/.bashrc',
+  'tranche completion zsh > ~/.zfunc/_tranche    # a folder of $fpath',
+  'tranche completion fish > ~/.config/fish/completions/tranche.fish',
+)
+
 export const PURGE_HELP = `${paragraphs(
   "Removed: the cells of every row, names, addresses and e-mails, the gateway's texts, the texts of refused messages.",
   'Kept: reference, amounts, order, vault and transaction ids, states and moves.',
@@ -48,7 +54,7 @@ export const VAULT_HELP = {
     KEPT,
   )}${example(
     'tranche check cards.csv --vault create',
-    'tranche vault create cards.csv --out cards.results.csv --sandbox',
+    'tranche vault create cards.csv --sandbox',
     'tranche vault create cards.csv --out cards.results.csv',
     'tranche vault create cards.csv --retry failed --out again.results.csv',
   )}`,
@@ -76,8 +82,11 @@ export const PROGRAM_HELP = `
 Examples:
   $ tranche init                            # once: make the ledger
   $ tranche check refunds.csv               # look before anything moves
-  $ tranche run refunds.csv --out out.csv   # do it, and write the results
-  $ tranche run refunds.csv --out try.csv --sandbox   # rehearse it
+  $ tranche run refunds.csv --sandbox       # rehearse it
+  $ tranche run refunds.csv                 # do it; writes refunds.results.csv
+  $ tranche in-doubt list                   # what a person must look up
+
+tranche COMMAND --help has the options of a command, with examples.
 
 Exit codes:
   0    all approved

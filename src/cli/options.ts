@@ -5,6 +5,26 @@ import { type Command, Option } from 'commander'
 export const JSON_HELP =
   'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
 export const AS_HELP = 'who acts, kept beside user@host in the history'
+const COMMON = 'Options of every command:'
+
+/** The headings under which `--help` of a command that takes a file has its options. */
+const READING = 'How the file is read:'
+const EXPECTED = 'What you expect of it:'
+const ROWS = 'Bad, repeated and similar rows:'
+const RESULTS = 'Results:'
+const RUNNING = 'How it is run:'
+
+/** What every command takes behind its name too. */
+export function withCommonOptions(command: Command): Command {
+  command.optionsGroup(COMMON).option('--json', JSON_HELP).helpOption(true)
+  // "in-doubt resolve" has an --as of its own.
+  if (!command.options.some(({ long }) => long === '--as')) command.option('--as <name>', AS_HELP)
+  if (!TELL_MUCH.includes(command.name())) return command
+  return command.option('-q, --quiet', 'no progress and no notes on how the file is read; all else is said')
+}
+
+/** The commands that take files: what they say beside results can be left unsaid, but never a fault or a doubt. */
+const TELL_MUCH = ['check', 'run', 'submit', 'inbox', 'create', 'update', 'delete']
 
 export const GIVE_UP_HELP =
   'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING (default: 1h without a terminal; never)'
@@ -14,6 +34,7 @@ export const YES_HELP = 'do not ask on a terminal before it is done'
 /** Of a file of payments. */
 export function withFileOptions(command: Command): Command {
   command
+    .optionsGroup(READING)
     .option(
       '--operation <op>',
       'what every row asks for: CAPTURE (sale), AUTH, CAUTH (capture of an authorization), REFUND, CANCEL',
@@ -28,17 +49,20 @@ export function withFileOptions(command: Command): Command {
         'every amount has a minus or brackets, as in exports of refunds: take it off',
       ).choices(['minus']),
     )
+  withTableOptions(command)
+  return command
+    .optionsGroup(EXPECTED)
     .option(
       '--expect-total <CUR=AMOUNT>',
       'refuse the file unless it adds up to this; once for each currency in it',
       collect,
     )
-  return withTableOptions(command)
 }
 
 /** Of any file of rows. */
 export function withTableOptions(command: Command): Command {
   return command
+    .optionsGroup(READING)
     .option('--timezone <zone>', 'time zone of execute_at values without an offset, such as Europe/Berlin')
     .option(
       '--map <COLUMN=FIELD>',
@@ -58,13 +82,13 @@ export function withTableOptions(command: Command): Command {
     .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
     .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
     .option('--merchant <name>', 'which configured merchant')
+    .optionsGroup(ROWS)
     .option('--only-new', 'of a corrected file: send the rows that no earlier file holds, and nothing else')
     .option('--skip-invalid', 'leave bad rows out and report them as INVALID, instead of refusing the file')
     .option(
       '--rejects <file>',
       'write bad rows to this CSV, with what is wrong, to be corrected there and handed in again',
     )
-    .option('--expect-count <n>', 'refuse the file unless it has exactly this many rows')
     .option('--allow-lookalikes <n>', 'the number of look-alikes that check shows, when every one is meant')
     .option(
       '--lookalike-days <days>',
@@ -74,14 +98,21 @@ export function withTableOptions(command: Command): Command {
       '--retry <statuses>',
       'which rows of a results file, or of a file of cards, run again: failed,cancelled,invalid',
     )
+    .optionsGroup(EXPECTED)
+    .option('--expect-count <n>', 'refuse the file unless it has exactly this many rows')
 }
 
 /** What a batch leaves behind, and how it is run to its end. */
 export function withRunOptions(command: Command): Command {
   return withBrakes(command)
-    .requiredOption('--out <results>', 'where the reconciliation goes: CSV, or by its ending .xlsx or .jsonl')
+    .optionsGroup(RESULTS)
+    .option(
+      '-o, --out <results>',
+      'where the reconciliation goes: CSV, or by its ending .xlsx or .jsonl; - is stdout (default: NAME.results.csv beside NAME.csv)',
+    )
     .option('--exceptions <file>', 'also write the rows that a person must look at to this file')
     .option('--bom', 'write a byte order mark, for Excel')
+    .optionsGroup(RUNNING)
     .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
     .option('--give-up-after <duration>', GIVE_UP_HELP)
     .option('-y, --yes', YES_HELP)
@@ -90,6 +121,7 @@ export function withRunOptions(command: Command): Command {
 /** What makes a batch stop by itself before all of it is sent. */
 export function withBrakes(command: Command): Command {
   return command
+    .optionsGroup(RUNNING)
     .option('--canary <rows>', 'send so many rows, then pause until you have looked and resume it')
     .option(
       '--max-declined <percent>',

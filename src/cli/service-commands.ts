@@ -1,13 +1,14 @@
 // The commands that run and keep an installation. Each is imported when it is called.
 
-import type { Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import type { AdoptArguments } from '../commands/adopt.ts'
 import type { DoctorArguments } from '../commands/doctor.ts'
 import type { MessagesArguments } from '../commands/messages.ts'
 import type { SandboxArguments } from '../commands/sandbox.ts'
 import type { WorkerArguments } from '../commands/worker.ts'
 import type { Act, ActAlone } from './act.ts'
-import { DOCTOR_HELP, example, INIT_HELP } from './help.ts'
+import { completionFor, SHELLS, type Shell } from './completion.ts'
+import { COMPLETION_HELP, DOCTOR_HELP, example, INIT_HELP } from './help.ts'
 import { GIVE_UP_HELP, YES_HELP } from './options.ts'
 
 export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
@@ -45,7 +46,21 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
   program
     .command('down')
     .description('stop a private Redis left behind')
+    .addHelpText('after', example('tranche down'))
     .action(() => act(async (app, terminal) => (await import('../commands/down.ts')).down(app, terminal)))
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'whose completion').choices(SHELLS))
+    .description('a script that completes commands and options in a shell')
+    .addHelpText('after', COMPLETION_HELP)
+    .action((shell: Shell) =>
+      actAlone(async (terminal) => {
+        const script = completionFor(shell, program)
+        terminal.data(...script.trimEnd().split('\n'))
+        terminal.object({ shell, script })
+        return 0
+      }),
+    )
 }
 
 function addSandboxCommand(program: Command, actAlone: ActAlone): void {
@@ -85,7 +100,10 @@ function addSandboxCommand(program: Command, actAlone: ActAlone): void {
 }
 
 function addMessageCommands(program: Command, act: Act): void {
-  const messages = program.command('messages').description('messages of other services')
+  const messages = program
+    .command('messages')
+    .description('messages of other services')
+    .addHelpText('after', example('tranche messages failed'))
   messages
     .command('failed')
     .description('messages that were refused, with reason and time, the latest first; Redis must be running')

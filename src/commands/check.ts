@@ -34,6 +34,7 @@ import {
   withFormat,
 } from './file-arguments.ts'
 import { openRejects, type Rejects } from './rejects.ts'
+import { refuseStdin } from './results-target.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface CheckArguments extends FileArguments {
@@ -41,6 +42,7 @@ export interface CheckArguments extends FileArguments {
 }
 
 export async function check(app: App, path: string, asked: CheckArguments, terminal: Terminal): Promise<number> {
+  refuseStdin(path, 'check')
   const given = await withFormat(app, asked)
   if (given.saveFormat !== undefined) await assertCanSave(app, given, given.saveFormat)
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
@@ -57,7 +59,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   }
   const ledger = await openLedgerOrNone(app)
   try {
-    terminal.say(...howReadLines(opened), ...carriedLines(opened))
+    terminal.note(...howReadLines(opened), ...carriedLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
     const toSubmit = request.toSubmit(await knownAccount(app, ledger, request), false)
     const reviewed = await (await prepareSubmission(ledger)).review(opened.file, toSubmit)

@@ -123,7 +123,7 @@ export function openProgress(
       else if (nowMs - spokenAtMs >= SPEAK_EVERY_MS) {
         spokenAtMs = nowMs
         if (terminal.json) terminal.object(toJsonProgress(batch, motion))
-        else terminal.say(progressLine(batch, motion))
+        else terminal.note(progressLine(batch, motion))
       }
     },
     end: () => terminal.redraw(null),

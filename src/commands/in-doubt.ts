@@ -93,6 +93,11 @@ function restUntilMsOf({ leftByMs, restMs }: DoubtRow, app: App): number {
 }
 
 async function writeWorklist(path: string, doubts: readonly DoubtRecord[], terminal: Terminal): Promise<void> {
+  if (path === '-')
+    throw new Fault(
+      'usage',
+      '--out - : the worklist is a file that a person fills in. Name one, or leave --out away (--json for programs).',
+    )
   const text = await toWorklistCsv(doubts)
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 })

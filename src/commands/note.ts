@@ -53,10 +53,12 @@ export async function noteResults(
     rows,
     exceptions,
     isExtract = false,
-  }: Pick<WrittenResults, 'path' | 'rows' | 'exceptions'> & { isExtract?: boolean },
+    isPassedOn = false,
+  }: Pick<WrittenResults, 'path' | 'rows' | 'exceptions'> & { isExtract?: boolean; isPassedOn?: boolean },
   terminal: Pick<Terminal, 'say'>,
 ): Promise<void> {
-  await noteExport(app, ledger, { kind: isExtract ? 'extract' : 'results', file: path, rows, batchId }, terminal)
+  const file = isPassedOn ? '/dev/stdout' : path
+  await noteExport(app, ledger, { kind: isExtract ? 'extract' : 'results', file, rows, batchId }, terminal)
   if (exceptions === null) return
   await noteExport(app, ledger, { kind: 'exceptions', file: exceptions.path, rows: exceptions.rows, batchId }, terminal)
 }

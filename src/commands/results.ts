@@ -9,11 +9,12 @@ import type { BatchId } from '../domain/ids.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { ResultStatus } from '../domain/states.ts'
 import { EXIT } from '../present/exit-codes.ts'
-import { exceptionLines, moneyWarningLines, toJsonExceptions } from '../present/outcome.ts'
+import { fileLines, moneyWarningLines, toJsonExceptions } from '../present/outcome.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { tieOutLines, toJsonTieOut } from '../present/tie-out.ts'
 import { noteResults } from './note.ts'
+import { openResultsTarget, type ResultsTarget } from './results-target.ts'
 import { parseSince } from './since.ts'
 import { findBatch, toJsonAlarm } from './status.ts'
 import { openLedgerAloud } from './submit.ts'
@@ -28,7 +29,13 @@ export interface ResultsArguments {
   readonly family?: boolean
 }
 
-export async function results(app: App, id: string, given: ResultsArguments, terminal: Terminal): Promise<number> {
+export async function results(app: App, id: string, asked: ResultsArguments, shown: Terminal): Promise<number> {
+  const target = await openResultsTarget(asked, shown)
+  return writeTo(target, app, id, { ...asked, out: target.out }).finally(target.close)
+}
+
+async function writeTo(target: ResultsTarget, app: App, id: string, given: ResultsArguments): Promise<number> {
+  const { terminal, isStdout } = target
   const sinceMs = given.since === undefined ? null : parseSince('--since', given.since, 'Nothing was written.')
   const only = given.only === undefined ? null : parseOnly(given.only)
   const isExtract = sinceMs !== null || only !== null
@@ -43,20 +50,22 @@ export async function results(app: App, id: string, given: ResultsArguments, ter
   try {
     const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
     const { exceptions = null } = given
-    const target = await checkOut({ out: given.out, inputPath: null, batchId, sandbox, exceptions })
+    const paths = await checkOut({ out: given.out, inputPath: null, batchId, sandbox, exceptions })
     // By whatever name: a link to it, or a directory with two names, is the same file.
-    if (target.exceptionsPath === resultsPath) refuseOver('exceptions', given.exceptions, batchId)
-    if (isExtract && target.path === resultsPath) refuseOver('out', given.out, batchId)
-    if (purgedAtMs !== null && target.path === resultsPath) refusePurged(given.out, batchId)
+    if (paths.exceptionsPath === resultsPath) refuseOver('exceptions', given.exceptions, batchId)
+    if (isExtract && paths.path === resultsPath) refuseOver('out', given.out, batchId)
+    if (purgedAtMs !== null && paths.path === resultsPath) refusePurged(given.out, batchId)
     const written = await writeBatchResults(app, ledger, batchId, {
       ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs, only },
       exceptions,
+      isPassedOn: isStdout,
     })
-    await noteResults(app, ledger, batchId, { ...written, isExtract }, terminal)
+    await noteResults(app, ledger, batchId, { ...written, isExtract, isPassedOn: isStdout }, terminal)
+    await target.deliver(written.path, batchId)
     const batch = await findBatch(ledger, batchId)
     const pending = countIn(batch, 'READY') + countIn(batch, 'SENDING')
     if (sinceMs === null) terminal.data(...tieOutLines(written))
-    terminal.data(`Results: ${written.path}`, `Summary: ${written.summaryPath}`, ...exceptionLines(written.exceptions))
+    terminal.data(...fileLines(written, isStdout))
     if (isExtract)
       terminal.say(
         `${plural(written.rows, 'row')} of ${batch.rows}${only === null ? '' : ` with status ${only.join(', ')}`}${sinceMs === null ? '' : ` changed since ${given.since}`}. An extract: the reconciliation is written without ${[sinceMs === null ? [] : '--since', only === null ? [] : '--only'].flat().join(' and ')}.`,
@@ -138,6 +147,7 @@ async function familyResults(
       'usage',
       '--family goes with the whole reconciliation, not with --since or --only. Nothing was written.',
     )
+  if (given.out === '-') throw new Fault('usage', '--family writes a file: name one with --out. Nothing was written.')
   const ledger = await openLedgerAloud(app, terminal)
   try {
     const { batchId } = await findBatch(ledger, id)
@@ -145,7 +155,7 @@ async function familyResults(
     const { written, newest } = await writeFamilyResults(app, ledger, batchId, request)
     await noteResults(app, ledger, newest, { ...written, isExtract: false }, terminal)
     terminal.data(...tieOutLines(written))
-    terminal.data(`Results: ${written.path}`, `Summary: ${written.summaryPath}`, ...exceptionLines(written.exceptions))
+    terminal.data(...fileLines(written, false))
     if (newest !== batchId)
       terminal.say(
         `Batch ${newest} is the newest file of this family; every row is told as it ended, in whichever batch.`,

@@ -14,7 +14,6 @@ import { prepareSubmission, type Submission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn } from '../domain/batch-status.ts'
-import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
@@ -42,20 +41,32 @@ import { goOnWith } from './known-batch.ts'
 import { lookAtNew, lookAtRest } from './last-look.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
+import { openResultsTarget, type ResultsTarget, refuseStdin, resultsBeside } from './results-target.ts'
+import { withoutResults, workerRuns } from './run-faults.ts'
 import { type AtSignal, answersByMs, awaiting, openInterruption } from './signals.ts'
 import { refuse } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 import { topReasonsOf } from './top-reasons.ts'
 
 export interface RunArguments extends FileArguments {
-  readonly out: string
+  readonly out?: string
   readonly bom?: boolean
   readonly exceptions?: string
   readonly sandbox?: boolean
   readonly giveUpAfter?: string
 }
 
+/** With the file that its results go to. */
+type RunGiven = RunArguments & Pick<ResultsTarget, 'out' | 'isStdout' | 'deliver'>
+
 export async function run(app: App, path: string, asked: RunArguments, terminal: Terminal): Promise<number> {
+  refuseStdin(path, asked.vault === undefined ? 'run' : `vault ${asked.vault}`)
+  const target = await openResultsTarget({ ...asked, out: asked.out ?? resultsBeside(path) }, terminal)
+  const { out, isStdout, deliver } = target
+  return runTo(app, path, { ...asked, out, isStdout, deliver }, target.terminal).finally(target.close)
+}
+
+async function runTo(app: App, path: string, asked: RunGiven, terminal: Terminal): Promise<number> {
   const given = await withFormat(app, asked)
   const giveUpAfterMs = parseGiveUpAfterMs(given.giveUpAfter, terminal)
   if (given.sandbox !== true)
@@ -77,7 +88,7 @@ export async function run(app: App, path: string, asked: RunArguments, terminal:
 async function runOn(
   app: App,
   path: string,
-  given: RunArguments,
+  given: RunGiven,
   giveUpAfterMs: number | null,
   request: FileRequest,
   terminal: Terminal,
@@ -101,7 +112,8 @@ async function runOn(
   try {
     if (cards.isNeeded) prepareProcess(process.env)
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
-    const results = { out: given.out, inputPath: path, bom: given.bom ?? false, exceptions: given.exceptions ?? null }
+    const { out, exceptions = null, isStdout } = given
+    const results = { out, inputPath: path, bom: given.bom ?? false, exceptions, isPassedOn: isStdout }
     await checkRoom([given.out, given.exceptions], opened.rows, opened.file.columns.length)
     const batchId = await batchOf(run, {
       ...{ merchant: request.merchant, yes: sandbox || given.yes === true },
@@ -116,11 +128,12 @@ async function runOn(
     const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
       throw withoutResults(error, batchId)
     })
-    await noteResults(app, ledger, batchId, written, terminal)
+    await noteResults(app, ledger, batchId, { ...written, isPassedOn: isStdout }, terminal)
     const { batch, ending } = followed
     await logEnding(app, ledger, batch)
     const tops = await topReasonsOf(app, ledger, batch)
-    terminal.data(...outcomeLines(batch, written, tops))
+    await given.deliver(written.path, batchId)
+    terminal.data(...outcomeLines(batch, written, tops, isStdout))
     terminal.object({ event: 'result', ...toJsonOutcome(batch, ending, written, tops) })
     terminal.say(...endingLines(batch, ending))
     return exitCodeOf(batch, ending)
@@ -166,7 +179,7 @@ async function batchOf(run: Run, asked: Asked): Promise<BatchId | null> {
     throw known === null ? error : await brokenOff(run, known, error)
   })
   if (run.cards.isNeeded && sends.held?.heldBy?.command === 'worker') throw workerRuns(sends.held, path)
-  terminal.say(...howReadLines(opened))
+  terminal.note(...howReadLines(opened))
   if (known !== null) await goOn(run, known, asked)
   const found = known === null ? await record(run, submission, asked) : { batchId: known, isNew: false }
   sends.batchId = found?.batchId ?? null
@@ -181,7 +194,7 @@ async function goOn({ ledger, sends, signal, terminal }: Run, known: BatchId, as
   await lookAtRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
 }
 
-function besideOf({ out, exceptions }: RunArguments, sandbox: boolean) {
+function besideOf({ out, exceptions }: RunGiven, sandbox: boolean) {
   return { out, exceptions: exceptions ?? null, sandbox }
 }
 
@@ -203,14 +216,6 @@ async function standText(app: App, ledger: Ledger, batchId: BatchId): Promise<st
   return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null)
 }
 
-/** A worker does not read files, and does not let go of what it holds. */
-function workerRuns({ heldBy }: Held, path: string): Fault {
-  return new Fault(
-    'stopped',
-    `${maskCardData(path)} has card details, which only the process that reads the file sends, and process ${heldBy?.pid} (tranche worker) is working on this ledger. Nothing was recorded again and nothing of this file was sent. Stop that worker, run this command, then start the worker again.`,
-  )
-}
-
 /** A changed file would be another batch. */
 const PUT_BACK = 'Put the file back as it was and run the same command again to go on.'
 
@@ -219,16 +224,6 @@ async function changedFault({ app, ledger }: Run, batchId: BatchId): Promise<Fau
   return new Fault(
     'stopped',
     `The file changed while its rows were being sent, or can no longer be read: it is not what was checked. Nothing more of it is sent. ${stands}`,
-  )
-}
-
-/** What was wrong with the results is no longer all that there is to say: by now money has moved. */
-function withoutResults(error: unknown, batchId: BatchId): unknown {
-  if (!(error instanceof Fault)) return error
-  return new Fault(
-    error.code,
-    `${withoutNothingSent(errorText(error))} Batch ${batchId} was worked off all the same, and what became of every row is recorded. Write its results elsewhere: tranche results ${batchId} --out FILE`,
-    { cause: error },
   )
 }
 
@@ -302,7 +297,7 @@ async function record(
       return null
     case 'recorded':
       terminal.say(...recordedBeforeLines(submitted.review))
-      if (!request.sandbox) terminal.say(`Recorded as batch ${submitted.batchId}.`)
+      if (!request.sandbox) terminal.note(`Recorded as batch ${submitted.batchId}.`)
       return { batchId: submitted.batchId, isNew: true }
     default: {
       const known = goOnWith(submitted, request, path, rejects, terminal)

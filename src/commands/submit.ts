@@ -31,9 +31,11 @@ import { goOnWith } from './known-batch.ts'
 import { lookAtNew } from './last-look.ts'
 import { noteRefusedCards, noteRejects } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
+import { refuseStdin } from './results-target.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function submit(app: App, path: string, given: FileArguments, terminal: Terminal): Promise<number> {
+  refuseStdin(path, 'submit')
   const request = parseFileArguments(app, await withFormat(app, given))
   await assertLedger(app)
   const rejects = await openRejects(given, path, null)
@@ -44,7 +46,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
   }
   const ledger = await openLedgerAloud(app, terminal)
   try {
-    terminal.say(...howReadLines(opened))
+    terminal.note(...howReadLines(opened))
     const accountId = await accountOf(ledger, request.merchant, app.clock)
     const toSubmit = request.toSubmit(accountId, false)
     const submission = await prepareSubmission(ledger)

@@ -26,10 +26,24 @@ export interface Terminal {
   object(value: object): void
   /** Messages for a person, on stderr. */
   say(...lines: readonly string[]): void
+  /** What is no result, fault or doubt, such as how a file was read: on stderr, unless it is to be quiet. */
+  note(...lines: readonly string[]): void
   /** A line of data whose beginning stands out. */
   title(beginning: string, rest?: string): void
   /** Draws over the last lines that were drawn on a screen; `null` takes them away. */
   redraw(lines: string | readonly string[] | null): void
+}
+
+/** Shows no progress and no notes. */
+export function quietly(terminal: Terminal): Terminal {
+  return Object.assign(Object.create(terminal) as Terminal, { note() {}, redraw() {} })
+}
+
+/** Its stdout is for a file that is written there. */
+export function asideOf(terminal: Terminal): Terminal {
+  const { say } = terminal
+  const title = (beginning: string, rest = '') => say(beginning + rest)
+  return Object.assign(Object.create(terminal) as Terminal, { data: say, title })
 }
 
 export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Terminal {
@@ -42,6 +56,10 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
   }
   function write(stream: NodeJS.WriteStream, line: string): void {
     for (const shown of toScreen(visible(line), screenOf(stream, json))) stream.write(`${shown}\n`)
+  }
+  function say(...lines: readonly string[]): void {
+    clear()
+    for (const line of lines) write(stderr, line)
   }
   return {
     json,
@@ -69,10 +87,8 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
     object(value) {
       if (json) stdout.write(`${visibleJson(JSON.stringify(value))}\n`)
     },
-    say(...lines) {
-      clear()
-      for (const line of lines) write(stderr, line)
-    },
+    say,
+    note: say,
     title(beginning, rest = '') {
       clear()
       if (json) return
@@ -103,7 +119,7 @@ export function loggingTerminal(terminal: Terminal, log: Pick<Log, 'info'>): Ter
   const say = (...lines: readonly string[]) => {
     for (const line of lines) if (line !== '') log.info({}, line)
   }
-  return Object.assign(Object.create(terminal) as Terminal, { say })
+  return Object.assign(Object.create(terminal) as Terminal, { say, note: say })
 }
 
 function isScreenLike(stream: NodeJS.WriteStream): boolean {

@@ -10,10 +10,20 @@ import { plural } from './text.ts'
 import { tieOutLines, toJsonTieOut } from './tie-out.ts'
 import { countsOf, toJsonBatchTotals, totalLines } from './totals.ts'
 
-export function outcomeLines(batch: BatchView, written: WrittenResults | null, tops: readonly TopReason[]): string[] {
+export function outcomeLines(
+  batch: BatchView,
+  written: WrittenResults | null,
+  tops: readonly TopReason[],
+  isPassedOn = false,
+): string[] {
   if (written === null) return [...totalLines(batch), ...reasonLines(batch, tops)]
-  const files = [`Results: ${written.path}`, `Summary: ${written.summaryPath}`, ...exceptionLines(written.exceptions)]
-  return [...totalLines(batch), ...tieOutLines(written), ...reasonLines(batch, tops), ...files]
+  return [...totalLines(batch), ...tieOutLines(written), ...reasonLines(batch, tops), ...fileLines(written, isPassedOn)]
+}
+
+/** `isPassedOn`: the results went to stdout, and no file of them is kept. */
+export function fileLines(written: WrittenResults, isPassedOn: boolean): string[] {
+  const results = isPassedOn ? [] : [`Results: ${written.path}`, `Summary: ${written.summaryPath}`]
+  return [...results, ...exceptionLines(written.exceptions)]
 }
 
 export function toJsonOutcome(
@@ -41,7 +51,7 @@ export function toJsonOutcome(
   }
 }
 
-export function exceptionLines(exceptions: WrittenResults['exceptions']): string[] {
+function exceptionLines(exceptions: WrittenResults['exceptions']): string[] {
   if (exceptions === null) return []
   const rows = exceptions.rows === 0 ? 'no row needs' : plural(exceptions.rows, 'row needs', 'rows need')
   return [`Exceptions: ${exceptions.path} (${rows} a look)`]

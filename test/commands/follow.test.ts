@@ -16,9 +16,10 @@ async function saidOver(looks: readonly (readonly [afterMs: number, batch: Batch
   const clock = new ManualClock(NOW)
   const app = { clock, config: { merchants: new Map() } } as unknown as App
   const said: string[] = []
+  const say = (...lines: string[]) => void said.push(...lines)
   const terminal = {
     ...{ json: false, isScreen: false, isAttended: false, columns: null },
-    ...{ say: (...lines: string[]) => void said.push(...lines), redraw: () => {}, object: () => {} },
+    ...{ say, note: say, redraw: () => {}, object: () => {} },
   } as unknown as Terminal
   await drawing(app, terminal, { accounts: async () => [] }, async (onLook) => {
     for (const [afterMs, batch] of looks) {

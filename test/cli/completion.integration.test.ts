@@ -1,0 +1,92 @@
+// The scripts of `tranche completion`, against the commands and options as they are, and in the shells that are installed.
+
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { completionFor, SHELLS, type Shell } from '../../src/cli/completion.ts'
+import { toProgram } from '../../src/cli.ts'
+
+const isThere = (shell: Shell) => spawnSync(shell, ['-c', 'exit 0']).status === 0
+
+let place: string
+const scriptOf = (shell: Shell) => join(place, `tranche.${shell}`)
+beforeAll(() => {
+  place = mkdtempSync(join(tmpdir(), 'tranche-completion-'))
+  for (const shell of SHELLS) writeFileSync(scriptOf(shell), completionFor(shell, toProgram()))
+})
+afterAll(() => rmSync(place, { recursive: true }))
+
+function allOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(allOf)]
+}
+
+describe.each(SHELLS)('for %s', (shell) => {
+  test('every command and every option that help shows is in the script', () => {
+    const words = completionFor(shell, toProgram()).split(/[\s'"|/:=)(]+/)
+    const missing = allOf(toProgram()).flatMap((command) => {
+      const options = command.createHelp().visibleOptions(command)
+      const flags = options.flatMap(({ long, short }) =>
+        shell === 'fish' ? [long?.slice(2), short?.slice(1)] : [long, short],
+      )
+      return [command.name(), ...flags].filter((word) => word !== undefined && !words.includes(word))
+    })
+    expect(missing).toEqual([])
+  })
+
+  test.skipIf(!isThere(shell))('the shell reads the script without a complaint', () => {
+    const { status, stderr } = spawnSync(shell, ['-n', scriptOf(shell)], { encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+})
+
+describe.skipIf(!isThere('bash'))('in bash', () => {
+  test.each([
+    ['tranche ch', ['check']],
+    ['tranche in-doubt re', ['resolve']],
+    ['tranche run refunds.csv --sandb', ['--sandbox']],
+    ['tranche check --decimal ', ['.', ',']],
+    ['tranche completion f', ['fish']],
+    ['tranche run --out res', []], // a file, which bash itself offers
+    ['tranche --ver', ['--version']],
+  ])('%s leads to %s', (line, expected) => {
+    const said = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' ')
+    const words = line.split(' ')
+    const script = `source ${scriptOf('bash')}; COMP_WORDS=(${said(words)}); COMP_CWORD=${words.length - 1}; _tranche; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout } = spawnSync('bash', ['-c', script], { encoding: 'utf8' })
+    expect(stdout.split('\n').filter((word) => word !== '')).toEqual(expected)
+  })
+})
+
+describe.skipIf(!isThere('fish'))('in fish', () => {
+  test.each([
+    ['tranche ch', ['check']],
+    ['tranche in-doubt re', ['resolve']],
+    ['tranche run refunds.csv --sandb', ['--sandbox']],
+    ['tranche completion f', ['fish']],
+  ])('%s leads to %s', (line, expected) => {
+    const script = `source ${scriptOf('fish')}; complete -C ${JSON.stringify(line)}`
+    const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8', cwd: place })
+    const offered = stdout.split('\n').map((found) => found.split('\t')[0] as string)
+    expect(offered.filter((word) => word !== '')).toEqual(expected)
+  })
+})
+
+describe.skipIf(!isThere('zsh'))('in zsh', () => {
+  test.each([
+    ['tranche ch', 'check'],
+    ['tranche in-doubt re', 'resolve'],
+    ['tranche run refunds.csv --sandb', '--sandbox'],
+    ['tranche completion f', 'fish'],
+  ])('%s leads to %s', (line, expected) => {
+    // What the script would describe, without a terminal to complete in.
+    const script = `compdef() {}; _describe() { print -l -- "\${(@P)2}" }; _files() {}; source ${scriptOf('zsh')}
+      words=(${line}); CURRENT=$#words; _tranche`
+    const { stdout } = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' })
+    const word = line.split(' ').at(-1) as string
+    const offered = stdout.split('\n').map((found) => found.split(/(?<!\\):/)[0] as string)
+    expect(offered.filter((found) => found.startsWith(word))).toEqual([expected])
+  })
+})

@@ -1,0 +1,116 @@
+// What goes to a file, to stdout and to stderr: where results go when nobody says, `-`, and `--quiet`.
+
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { afterEach, describe, expect, test } from 'vitest'
+import { countsIn } from '../fixtures/books.ts'
+import { type Office, openOffice } from '../fixtures/cli.ts'
+import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+afterEach(() => office.close())
+
+async function prepared(count: number, name = 'refunds.csv'): Promise<string> {
+  office = await openOffice()
+  const rows = refunds(count)
+  office.sandbox.prepare(preparationFor(rows))
+  return office.put(name, toCsv(rows))
+}
+
+describe('without --out', () => {
+  test('run writes the results beside the file, under its name', async () => {
+    const file = await prepared(3)
+    const ran = await office.tranche('run', file)
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stdout).toContain(`Results: ${office.path('refunds.results.csv')}\n`)
+    expect(countsIn(office.path('refunds.results.csv'))).toEqual({ APPROVED: 3 })
+    const again = await office.tranche('run', file)
+    expect(again.code, again.stderr).toBe(0)
+    expect(office.sandbox.received()).toBe(3)
+  })
+
+  test('a rehearsal says SANDBOX in the name', async () => {
+    const file = await prepared(2)
+    await office.tranche('run', file, '--sandbox')
+    expect(existsSync(office.path('refunds.results.SANDBOX.csv'))).toBe(true)
+    expect(existsSync(office.path('refunds.results.csv'))).toBe(false)
+  })
+
+  test('the results of another batch are not written over, and nothing is sent', async () => {
+    const file = await prepared(2)
+    expect((await office.tranche('run', file)).code).toBe(0)
+    const before = readFileSync(office.path('refunds.results.csv'), 'utf8')
+    renameSync(file, office.path('old.csv'))
+    const other = await office.put('refunds.csv', toCsv(refunds(4).slice(2)))
+    const ran = await office.tranche('run', other)
+    expect(ran.code).toBe(2)
+    expect(ran.stderr).toMatch(
+      /refunds\.results\.csv exists and holds the results of batch .*name another file with --out/,
+    )
+    expect(readFileSync(office.path('refunds.results.csv'), 'utf8')).toBe(before)
+    expect(office.sandbox.received()).toBe(2)
+  })
+})
+
+describe('--out -', () => {
+  test('run writes the reconciliation alone to stdout, and all else to stderr', async () => {
+    const file = await prepared(3)
+    const ran = await office.tranche('run', file, '--out', '-')
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(await statusesIn(ran.stdout)).toEqual({ APPROVED: 3 })
+    expect(ran.stderr).toContain('3 rows read, 3 in the results: 3 approved')
+    expect(ran.stderr).not.toContain('Results: ')
+    expect(readdirSync(office.dir).filter((name) => /^-$|results/.test(name))).toEqual([])
+  })
+
+  test('results does so as well, and what it wrote there counts as not written', async () => {
+    const file = await prepared(3)
+    const { batch } = (await office.tranche('run', file, '--json')).last
+    const before = await office.tranche('status', batch, '--json')
+    const written = await office.tranche('results', batch, '-o', '-')
+    expect(written.code, written.stderr).toBe(0)
+    expect(written.stdout).toBe(readFileSync(office.path('refunds.results.csv'), 'utf8'))
+    expect((await office.tranche('status', batch, '--json')).last).toEqual(before.last)
+    expect((await office.tranche('log', '--json')).stdout).toContain('/dev/stdout')
+  })
+
+  test.each([
+    ['--json beside it', ['run', 'refunds.csv', '--out', '-', '--json'], /leave one of them out/],
+    ['the exceptions', ['run', 'refunds.csv', '--exceptions', '-'], /only the results can go to stdout/],
+    ['a file from a pipe', ['run', '-'], /a file is read twice.*Save it first/],
+    ['a file to check from a pipe', ['check', '-'], /a file is read twice.*Save it first/],
+    ['a file to submit from a pipe', ['submit', '-'], /a file is read twice.*Save it first/],
+    ['a worklist', ['in-doubt', 'list', '--out', '-'], /is a file that a person fills in/],
+  ])('is refused with a sentence: %s', async (_, words, says) => {
+    const file = await prepared(1)
+    const ended = await office.tranche(...words.map((word) => (word === 'refunds.csv' ? file : word)))
+    expect(ended.code).toBe(2)
+    expect(ended.stderr + ended.stdout).toMatch(says)
+    expect(office.sandbox.received()).toBe(0)
+    expect(existsSync('-')).toBe(false)
+  })
+})
+
+describe('--quiet', () => {
+  test('leaves stderr empty where all is well, and stdout as it is', async () => {
+    const file = await prepared(2)
+    const checked = await office.tranche('check', file, '-q', '--map', 'reference=reference')
+    expect(checked.stderr).not.toContain('Columns')
+    const ran = await office.tranche('run', file, '--quiet')
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    expect(ran.stdout).toContain('2 rows read, 2 in the results: 2 approved')
+  })
+
+  test('keeps doubts and faults', async () => {
+    const file = await prepared(2)
+    office.sandbox.addFault({ kind: 'reset-after', match: { orderId: orderOf(1) }, times: 1 })
+    const ran = await office.tranche('run', file, '-q')
+    expect(ran.code, ran.stderr).toBe(5)
+    expect(ran.stderr).toContain('IN DOUBT')
+    const missing = await office.tranche('run', office.path('nothing.csv'), '-q')
+    expect(missing.stderr).toContain('does not exist')
+  })
+})
+
+async function statusesIn(csv: string): Promise<Record<string, number>> {
+  return countsIn(await office.put('seen.csv', csv))
+}
