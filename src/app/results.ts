@@ -5,6 +5,7 @@ import { sayAlarm } from '../domain/alarm.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { asLeftOpen } from '../domain/reconciliation.ts'
+import type { ReportRequest } from '../domain/report.ts'
 import type { ResultStatus } from '../domain/states.ts'
 import { words } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -23,6 +24,8 @@ export interface ResultsRequest {
   readonly only?: readonly ResultStatus[] | null
   /** Where the rows that a person must look at go as well; null or absent: nowhere. */
   readonly exceptions?: string | null
+  /** A page for people beside them; null or absent: none. */
+  readonly report?: ReportRequest | null
   /** The file is handed on at once and then removed: the record must not say where results of the batch are. */
   readonly isPassedOn?: boolean
 }
@@ -98,11 +101,12 @@ function tellingLeftOpen(reading: BatchReading, workerRuns: boolean): BatchReadi
 }
 
 /** Results of a ledger that may be an older state, written over those of the newer one, would call PENDING what was paid. */
-async function keepEarlierResults(app: App, ledger: Ledger, { out, exceptions }: ResultsRequest): Promise<void> {
+async function keepEarlierResults(app: App, ledger: Ledger, request: ResultsRequest): Promise<void> {
+  const { out, exceptions = null, report = null } = request
   const alarm = await ledger.alarm()
   if (alarm === null) return
   const { thereAlready } = await import('../results/out.ts')
-  const there = await thereAlready(out, exceptions ?? null)
+  const there = await thereAlready(out, [exceptions, report?.path ?? null])
   if (there === null) return
   throw new Fault(
     'stopped',
@@ -111,9 +115,9 @@ async function keepEarlierResults(app: App, ledger: Ledger, { out, exceptions }:
 }
 
 /** Faults where results may not go there: over the input, or over anything but an earlier result of the batch. */
-export async function checkOut(request: Omit<OutRequest, 'readWorkbook'>) {
-  const { checkOut: check } = await import('../results/out.ts')
-  return check({ ...request, readWorkbook: readWorkbookHead })
+export async function checkOut(request: Omit<OutRequest, 'readWorkbook'> & { report?: string | null }) {
+  const { checkOutAndReport } = await import('../results/report-file.ts')
+  return checkOutAndReport({ ...request, readWorkbook: readWorkbookHead })
 }
 
 /** Faults where so many rows do not fit the form that one of the files would have. Asked before anything is sent. */

@@ -8,7 +8,7 @@ import type { StatusListArguments } from '../commands/status-list.ts'
 import type { SteerArguments } from '../commands/steer.ts'
 import type { Act } from './act.ts'
 import { example, PURGE_HELP } from './help.ts'
-import { YES_HELP } from './options.ts'
+import { REPORT_HELP, YES_HELP } from './options.ts'
 
 export function addBatchCommands(program: Command, act: Act): void {
   program
@@ -42,6 +42,7 @@ export function addBatchCommands(program: Command, act: Act): void {
       'where it goes (.csv, .xlsx or .jsonl); a summary is written beside it; - writes CSV to stdout, without a summary',
     )
     .option('--exceptions <file>', 'also write the rows that a person must look at to this file')
+    .option('--report <file>', REPORT_HELP)
     .option('--bom', 'write a byte order mark, for Excel')
     .option('--since <time>', 'only rows that changed at this time or later (ISO 8601 with offset)')
     .option('--family', 'one reconciliation of the file across its corrections, rejects and retries')

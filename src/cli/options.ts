@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 export const JSON_HELP =
   'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
 export const AS_HELP = 'who acts, kept beside user@host in the history'
+export const REPORT_HELP = 'write a page for people there as well (.html): outcome, reasons, doubts, who and when'
 const COMMON = 'Options of every command:'
 
 /** The headings under which `--help` of a command that takes a file has its options. */
@@ -111,6 +112,7 @@ export function withRunOptions(command: Command): Command {
       'where the reconciliation goes: CSV, or by its ending .xlsx or .jsonl; - is stdout (default: NAME.results.csv beside NAME.csv)',
     )
     .option('--exceptions <file>', 'also write the rows that a person must look at to this file')
+    .option('--report <file>', REPORT_HELP)
     .option('--bom', 'write a byte order mark, for Excel')
     .optionsGroup(RUNNING)
     .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')

@@ -1,5 +1,7 @@
 // What is said where a file is a batch already, and more or something else is asked of it than that batch was recorded with.
 
+import type { BatchView } from '../domain/batch.ts'
+import { countIn } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
@@ -11,6 +13,16 @@ import { undeclaredLine } from '../present/review.ts'
 import { plural } from '../present/text.ts'
 import type { Rejects } from './rejects.ts'
 import type { Terminal } from './terminal.ts'
+
+/** Who sees the totals of a file a second time must not believe that its money has moved a second time. */
+export function sameText(batch: BatchView): string {
+  const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
+  const means =
+    open === 0
+      ? 'no row of it is left to send. Nothing is sent now; its results are written again.'
+      : `${open} of ${plural(batch.rows, 'row')} ${open === 1 ? 'is' : 'are'} not settled yet. What is settled or in doubt is not sent again.`
+  return `The file is batch ${batch.batchId} already: ${means}`
+}
 
 /** The batch to go on with; null: the file is refused, and it has been said why. */
 export function goOnWith(

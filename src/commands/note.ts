@@ -30,7 +30,7 @@ function sayUnrecorded(what: string, why: string, terminal: Pick<Terminal, 'say'
   )
 }
 
-type Kind = 'results' | 'extract' | 'exceptions' | 'rejects' | 'worklist'
+type Kind = 'results' | 'extract' | 'exceptions' | 'report' | 'rejects' | 'worklist'
 
 /** The names of files are a person's: they may hold anything. */
 export async function noteExport(
@@ -52,13 +52,15 @@ export async function noteResults(
     path,
     rows,
     exceptions,
+    report,
     isExtract = false,
     isPassedOn = false,
-  }: Pick<WrittenResults, 'path' | 'rows' | 'exceptions'> & { isExtract?: boolean; isPassedOn?: boolean },
+  }: Pick<WrittenResults, 'path' | 'rows' | 'exceptions' | 'report'> & { isExtract?: boolean; isPassedOn?: boolean },
   terminal: Pick<Terminal, 'say'>,
 ): Promise<void> {
   const file = isPassedOn ? '/dev/stdout' : path
   await noteExport(app, ledger, { kind: isExtract ? 'extract' : 'results', file, rows, batchId }, terminal)
+  if (report !== undefined) await noteExport(app, ledger, { kind: 'report', file: report, rows, batchId }, terminal)
   if (exceptions === null) return
   await noteExport(app, ledger, { kind: 'exceptions', file: exceptions.path, rows: exceptions.rows, batchId }, terminal)
 }

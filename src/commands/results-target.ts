@@ -3,8 +3,9 @@
 import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
@@ -74,9 +75,15 @@ function fileFault(option: string): Fault {
   )
 }
 
-/** Beside the input, and named after it. */
+/** Beside the input, and named after it: the record keeps that name, so that no card number may be in it. */
 export function resultsBeside(inputPath: string): string {
-  return `${inputPath.replace(/\.(?:csv|txt|tsv|xlsx)$/i, '')}.results.csv`
+  const name = basename(inputPath).replace(/\.(?:csv|txt|tsv|xlsx)$/i, '')
+  const path = join(dirname(inputPath), `${maskCardData(name)}.results.csv`)
+  if (!holdsCardData(path)) return path
+  throw new Fault(
+    'usage',
+    'The folder of the file has a card number in its name, which is never kept: say with --out where the results go. Nothing was recorded and nothing was sent.',
+  )
 }
 
 /** A file is read more than once through one descriptor, before its first row is sent. */

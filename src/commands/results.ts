@@ -9,11 +9,12 @@ import type { BatchId } from '../domain/ids.ts'
 import { toLowerAscii } from '../domain/keyword.ts'
 import type { ResultStatus } from '../domain/states.ts'
 import { EXIT } from '../present/exit-codes.ts'
-import { fileLines, moneyWarningLines, toJsonExceptions } from '../present/outcome.ts'
+import { fileLines, moneyWarningLines, toJsonBeside } from '../present/outcome.ts'
 import { leftOpenLines } from '../present/standing.ts'
 import { plural } from '../present/text.ts'
 import { tieOutLines, toJsonTieOut } from '../present/tie-out.ts'
 import { noteResults } from './note.ts'
+import { reportRequest } from './report.ts'
 import { openResultsTarget, type ResultsTarget } from './results-target.ts'
 import { parseSince } from './since.ts'
 import { findBatch, toJsonAlarm } from './status.ts'
@@ -27,6 +28,7 @@ export interface ResultsArguments {
   readonly only?: string
   readonly exceptions?: string
   readonly family?: boolean
+  readonly report?: string
 }
 
 export async function results(app: App, id: string, asked: ResultsArguments, shown: Terminal): Promise<number> {
@@ -39,18 +41,18 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
   const sinceMs = given.since === undefined ? null : parseSince('--since', given.since, 'Nothing was written.')
   const only = given.only === undefined ? null : parseOnly(given.only)
   const isExtract = sinceMs !== null || only !== null
-  if (isExtract && given.exceptions !== undefined) {
+  if (isExtract && (given.exceptions ?? given.report) !== undefined) {
     throw new Fault(
       'usage',
-      '--exceptions goes with the whole reconciliation, not with --since or --only. Nothing was written.',
+      '--exceptions and --report go with the whole reconciliation, not with --since or --only. Nothing was written.',
     )
   }
   if (given.family === true) return familyResults(app, id, given, isExtract, terminal)
   const ledger = await openLedgerAloud(app, terminal)
   try {
     const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
-    const { exceptions = null } = given
-    const paths = await checkOut({ out: given.out, inputPath: null, batchId, sandbox, exceptions })
+    const { exceptions = null, report = null } = given
+    const paths = await checkOut({ out: given.out, inputPath: null, batchId, sandbox, exceptions, report })
     // By whatever name: a link to it, or a directory with two names, is the same file.
     if (paths.exceptionsPath === resultsPath) refuseOver('exceptions', given.exceptions, batchId)
     if (isExtract && paths.path === resultsPath) refuseOver('out', given.out, batchId)
@@ -58,6 +60,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
     const written = await writeBatchResults(app, ledger, batchId, {
       ...{ out: given.out, inputPath: null, bom: given.bom ?? false, sinceMs, only },
       exceptions,
+      report: reportRequest(app, ledger, report),
       isPassedOn: isStdout,
     })
     await noteResults(app, ledger, batchId, { ...written, isExtract, isPassedOn: isStdout }, terminal)
@@ -87,7 +90,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
       ...(only === null ? {} : { only }),
       results: written.path,
       summary: written.summaryPath,
-      ...toJsonExceptions(written.exceptions),
+      ...toJsonBeside(written),
       pending,
       ...(purgedAtMs === null ? {} : { purged_at: isoOf(purgedAtMs), purged_columns: written.carried }),
     })

@@ -25,7 +25,6 @@ import { recordedBeforeLines } from '../present/correction.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { brokenOffText, endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { howReadLines } from '../present/review.ts'
-import { plural } from '../present/text.ts'
 import { refuseWhole } from './check.ts'
 import { parseGiveUpAfterMs } from './durations.ts'
 import {
@@ -37,10 +36,11 @@ import {
   withFormat,
 } from './file-arguments.ts'
 import { drawing, logEnding, viewOf } from './follow.ts'
-import { goOnWith } from './known-batch.ts'
+import { goOnWith, sameText } from './known-batch.ts'
 import { lookAtNew, lookAtRest } from './last-look.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
+import { reportRequest } from './report.ts'
 import { openResultsTarget, type ResultsTarget, refuseStdin, resultsBeside } from './results-target.ts'
 import { withoutResults, workerRuns } from './run-faults.ts'
 import { type AtSignal, answersByMs, awaiting, openInterruption } from './signals.ts'
@@ -52,6 +52,7 @@ export interface RunArguments extends FileArguments {
   readonly out?: string
   readonly bom?: boolean
   readonly exceptions?: string
+  readonly report?: string
   readonly sandbox?: boolean
   readonly giveUpAfter?: string
 }
@@ -112,8 +113,8 @@ async function runOn(
   try {
     if (cards.isNeeded) prepareProcess(process.env)
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
-    const { out, exceptions = null, isStdout } = given
-    const results = { out, inputPath: path, bom: given.bom ?? false, exceptions, isPassedOn: isStdout }
+    const { out, exceptions = null, report = null, isStdout } = given
+    const results = { out, inputPath: path, bom: given.bom ?? false, exceptions, report, isPassedOn: isStdout }
     await checkRoom([given.out, given.exceptions], opened.rows, opened.file.columns.length)
     const batchId = await batchOf(run, {
       ...{ merchant: request.merchant, yes: sandbox || given.yes === true },
@@ -125,9 +126,12 @@ async function runOn(
     const followed = await workOff(run, batchId, giveUpAfterMs)
     if (cards.changed.aborted) throw await changedFault(run, batchId)
     if (followed === null) return sayInterrupted(batchId, sends, sandbox, terminal)
-    const written = await writeBatchResults(app, ledger, batchId, results).catch((error: unknown) => {
-      throw withoutResults(error, batchId)
-    })
+    const page = reportRequest(app, ledger, report)
+    const written = await writeBatchResults(app, ledger, batchId, { ...results, report: page }).catch(
+      (error: unknown) => {
+        throw withoutResults(error, batchId)
+      },
+    )
     await noteResults(app, ledger, batchId, { ...written, isPassedOn: isStdout }, terminal)
     const { batch, ending } = followed
     await logEnding(app, ledger, batch)
@@ -230,16 +234,6 @@ async function changedFault({ app, ledger }: Run, batchId: BatchId): Promise<Fau
 async function sendingIn(ledger: Ledger): Promise<number> {
   const batches = await ledger.batches('open')
   return batches.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
-}
-
-/** Who sees the totals of a file a second time must not believe that its money has moved a second time. */
-function sameText(batch: BatchView): string {
-  const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
-  const means =
-    open === 0
-      ? 'no row of it is left to send. Nothing is sent now; its results are written again.'
-      : `${open} of ${plural(batch.rows, 'row')} ${open === 1 ? 'is' : 'are'} not settled yet. What is settled or in doubt is not sent again.`
-  return `The file is batch ${batch.batchId} already: ${means}`
 }
 
 /** Who sends: it changes while a run goes on, and with it what a signal means. */

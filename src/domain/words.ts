@@ -31,6 +31,7 @@ export type SettingName =
   | 'out'
   | 'reason'
   | 'rejects'
+  | 'report'
   | 'retry'
   | 'run-key'
   | 'sheet'

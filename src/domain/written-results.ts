@@ -51,6 +51,8 @@ export interface WrittenResults {
   readonly rows: number
   /** null: none were asked for. */
   readonly exceptions: { readonly path: string; readonly rows: number } | null
+  /** The page beside them; absent: none was asked for. */
+  readonly report?: string
   /** The moment that they show. */
   readonly atMs: number
   readonly summary: readonly SummaryLine[]

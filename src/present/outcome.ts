@@ -23,7 +23,8 @@ export function outcomeLines(
 /** `isPassedOn`: the results went to stdout, and no file of them is kept. */
 export function fileLines(written: WrittenResults, isPassedOn: boolean): string[] {
   const results = isPassedOn ? [] : [`Results: ${written.path}`, `Summary: ${written.summaryPath}`]
-  return [...results, ...exceptionLines(written.exceptions)]
+  const report = written.report === undefined ? [] : [`Report: ${written.report}`]
+  return [...results, ...exceptionLines(written.exceptions), ...report]
 }
 
 export function toJsonOutcome(
@@ -44,7 +45,7 @@ export function toJsonOutcome(
       ? {}
       : {
           ...{ results: written.path, summary: written.summaryPath },
-          ...toJsonExceptions(written.exceptions),
+          ...toJsonBeside(written),
           ...toJsonTieOut(written),
         }),
     exit: exitCodeOf(batch, ending),
@@ -57,8 +58,12 @@ function exceptionLines(exceptions: WrittenResults['exceptions']): string[] {
   return [`Exceptions: ${exceptions.path} (${rows} a look)`]
 }
 
-export function toJsonExceptions(exceptions: WrittenResults['exceptions']): object {
-  return exceptions === null ? {} : { exceptions: exceptions.path, exception_rows: exceptions.rows }
+/** The files beside the results. */
+export function toJsonBeside({ exceptions, report }: WrittenResults): object {
+  return {
+    ...(exceptions === null ? {} : { exceptions: exceptions.path, exception_rows: exceptions.rows }),
+    ...(report === undefined ? {} : { report }),
+  }
 }
 
 /** What it means for the money and what to do next. */

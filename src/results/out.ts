@@ -76,8 +76,8 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
 }
 
 /** Which of the files that would be written is there; null: none. */
-export async function thereAlready(out: string, exceptions: string | null): Promise<string | null> {
-  const named = exceptions === null ? [] : [(await outPathsOf(exceptions, false)).path]
+export async function thereAlready(out: string, others: readonly (string | null)[]): Promise<string | null> {
+  const named = await Promise.all(others.filter((other) => other !== null).map((other) => realPathOf(resolve(other))))
   const { path, summaryPath } = await outPathsOf(out, false)
   for (const one of [path, summaryPath, ...named]) if ((await statOf(one)) !== null) return one
   return null
@@ -98,7 +98,7 @@ export function isSamePlace(a: string, b: string): boolean {
   return a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
 }
 
-type OutSetting = 'out' | 'exceptions' | 'rejects'
+type OutSetting = 'out' | 'exceptions' | 'rejects' | 'report'
 
 /** What could not be written, what that means, and the setting that names it. */
 export interface OutWords {

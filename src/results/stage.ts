@@ -12,7 +12,7 @@ export class Staged {
   async open(path: string): Promise<FileHandle> {
     await sweepUnfinished(dirname(path), basename(path))
     const temporary = temporaryPathFor(path)
-    const file = await open(temporary, 'wx')
+    const file = await open(temporary, 'wx', 0o600)
     this.#files.push({ temporary, path, file })
     return file
   }

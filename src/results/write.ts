@@ -4,12 +4,15 @@ import type { FileHandle } from 'node:fs/promises'
 import { assert } from '../domain/fault.ts'
 import type { ReasonRule } from '../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
+import type { ReportRequest } from '../domain/report.ts'
 import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
 import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
 import { formatOf, type ResultsFile, toCsvText } from './formats.ts'
-import { checkOut, toOutFault, type WorkbookHead } from './out.ts'
+import { toOutFault, type WorkbookHead } from './out.ts'
+import { checkOutAndReport } from './report-file.ts'
+import { createReportCollector, type ReportCollector } from './report-rows.ts'
 import { openResultsFile } from './results-file.ts'
 import { Staged } from './stage.ts'
 import { createTally, type Extract, SUMMARY_COLUMNS, type Tally, tieOut, toSummaryRecords } from './summary.ts'
@@ -26,6 +29,8 @@ export interface ResultsRequest {
   readonly only?: readonly ResultStatus[] | null
   /** Rows that a person must look at go there as well; null or absent: nowhere. Not with an extract. */
   readonly exceptions?: string | null
+  /** A page for people beside them; null or absent: none. Not with an extract. */
+  readonly report?: ReportRequest | null
   /** Without it no workbook is known again, and none is written over. */
   readonly readWorkbook?: WorkbookHead | undefined
   /** The merchant's own categories of reasons. */
@@ -35,11 +40,12 @@ export interface ResultsRequest {
 /** The reading stays open; its opener closes it. A failure leaves what was there before as it was. */
 export async function writeResults(reading: BatchReading, request: ResultsRequest): Promise<WrittenResults> {
   const { batchId, sandbox } = reading.batch
-  const { out, inputPath, exceptions = null, readWorkbook } = request
+  const { out, inputPath, exceptions = null, report = null, readWorkbook } = request
   const extract = extractOf(reading, request)
-  assert(extract === null || exceptions === null, 'an extract has no exceptions beside it')
-  const { path, summaryPath, exceptionsPath } = await checkOut({
+  assert(extract === null || (exceptions ?? report) === null, 'an extract has nothing of the whole beside it')
+  const { path, summaryPath, exceptionsPath, reportPath } = await checkOutAndReport({
     ...{ out, inputPath, batchId, sandbox, exceptions, readWorkbook, isExtract: extract !== null },
+    report: report?.path ?? null,
   })
   const layout = layoutOf(reading, request.reasonRules)
   if (formatOf(path) === 'xlsx' && extract === null) assertFitsWorkbook(reading.batch.rows, layout.columns.length)
@@ -50,16 +56,17 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
     const results = await openRowsAt(path)
     const aside = exceptionsPath === undefined ? null : await openRowsAt(exceptionsPath)
     const tally = createTally(request.reasonRules)
-    const { rows, apart } = await writeRows(reading, request, layout, { results, aside, tally })
+    const listed = createReportCollector()
+    const { rows, apart } = await writeRows(reading, request, layout, { results, aside, tally, listed })
     const summary = tally.lines()
     const tied = tieOut(summary, reading.batch)
     assert(extract !== null || tied.isTrue, `the rows of ${batchId} do not add up to what the ledger says of it`)
     const records = [[...SUMMARY_COLUMNS], ...toSummaryRecords(summary, layout.batchMark, reading.atMs, tied, extract)]
     for (const file of [results, aside]) await file?.finish(records)
     await (await staged.open(summaryPath)).appendFile(toCsvText(records, request.bom))
-    await staged.finish()
-    return {
+    const written: WrittenResults = {
       ...{ path, summaryPath, rows, atMs: reading.atMs, summary },
+      ...(reportPath === undefined ? {} : { report: reportPath }),
       ...{
         reasons: tally.reasons(),
         differences: tally.differences(),
@@ -69,6 +76,12 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
       },
       exceptions: exceptionsPath === undefined ? null : { path: exceptionsPath, rows: apart },
     }
+    if (report !== null && reportPath !== undefined) {
+      const page = await report.page({ batch: reading.batch, written, ...listed.found() })
+      await (await staged.open(reportPath)).appendFile(page)
+    }
+    await staged.finish()
+    return written
   } catch (error) {
     await staged.discard()
     throw toOutFault(error, path)
@@ -95,7 +108,7 @@ async function writeRows(
   reading: BatchReading,
   { sinceMs, only = null }: ResultsRequest,
   layout: Layout,
-  { results, aside, tally }: { results: ResultsFile; aside: ResultsFile | null; tally: Tally },
+  into: { results: ResultsFile; aside: ResultsFile | null; tally: Tally; listed: ReportCollector },
 ): Promise<{ rows: number; apart: number }> {
   let lastRowNo = Number.NEGATIVE_INFINITY
   let rows = 0
@@ -106,9 +119,12 @@ async function writeRows(
       lastRowNo = rowNo
     }
     const wanted = only === null ? page : page.filter(({ state }) => only.includes(resultStatusOf(state)))
-    for (const row of wanted) tally.add(row)
-    rows += await addTo(results, wanted, layout)
-    if (aside !== null) rowsAside += await addTo(aside, wanted.filter(isException), layout)
+    for (const row of wanted) {
+      into.tally.add(row)
+      into.listed.add(row)
+    }
+    rows += await addTo(into.results, wanted, layout)
+    if (into.aside !== null) rowsAside += await addTo(into.aside, wanted.filter(isException), layout)
   }
   const isWhole = rows === reading.batch.rows
   const isExtract = sinceMs !== null || only !== null

@@ -1,6 +1,6 @@
 // What goes to a file, to stdout and to stderr: where results go when nobody says, `-`, and `--quiet`.
 
-import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { countsIn } from '../fixtures/books.ts'
 import { type Office, openOffice } from '../fixtures/cli.ts'
@@ -26,6 +26,18 @@ describe('without --out', () => {
     const again = await office.tranche('run', file)
     expect(again.code, again.stderr).toBe(0)
     expect(office.sandbox.received()).toBe(3)
+  })
+
+  test('a card number in the name of the file is not in that of the results', async () => {
+    const file = await prepared(1, 'a 4111111111111111.csv')
+    const ran = await office.tranche('run', file)
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(countsIn(office.path('a 4111110000001111.results.csv'))).toEqual({ APPROVED: 1 })
+    mkdirSync(office.path('4111111111111111'))
+    const inside = await office.put('4111111111111111/b.csv', readFileSync(file, 'utf8'))
+    const refused = await office.tranche('run', inside)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('say with --out where the results go')
   })
 
   test('a rehearsal says SANDBOX in the name', async () => {

@@ -3979,6 +3979,34 @@ export const GUARDS: readonly Guard[] = [
     tests: [FORMATS],
   },
   {
+    name: 'no text of a row is markup in a report',
+    file: 'src/present/html.ts',
+    guard: '[&<>"\']',
+    without: '[&>"\']',
+    tests: ['test/present/html.test.ts', 'test/present/report.test.ts'],
+  },
+  {
+    name: 'a report is not written over a page of someone else',
+    file: 'src/results/report-file.ts',
+    guard: '  await refuseOther(',
+    without: '  if (sandbox) await refuseOther(',
+    tests: ['test/results/report-file.integration.test.ts'],
+  },
+  {
+    name: 'card numbers are masked in a report',
+    file: 'src/results/report-rows.ts',
+    guard: 'text: oneLine(text)',
+    without: "text: text ?? ''",
+    tests: ['test/present/report.test.ts'],
+  },
+  {
+    name: 'results that went to a pipe do not count as written',
+    file: 'src/app/results.ts',
+    guard: ' || request.isPassedOn === true',
+    without: '',
+    tests: ['test/e2e/streams.e2e.test.ts'],
+  },
+  {
     name: 'a text that looks like an escape of a workbook is escaped',
     file: 'src/results/workbook-file.ts',
     guard: '|_(?=x[0-9A-Fa-f]{4}_)',
@@ -4158,7 +4186,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'full results are not written over by those of a purged batch',
     file: 'src/commands/results.ts',
-    guard: '    if (purgedAtMs !== null && target.path === resultsPath) refusePurged(given.out, batchId)\n',
+    guard: '    if (purgedAtMs !== null && paths.path === resultsPath) refusePurged(given.out, batchId)\n',
     without: '',
     tests: [PURGE],
   },
