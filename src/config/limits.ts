@@ -12,6 +12,13 @@ export const TIMEOUT_MS: Range = { min: 1000, max: 600_000 }
 
 export const CONNECTIONS = ['fresh', 'warm'] as const satisfies readonly Connection[]
 
+/** What documents write where a value belongs. Pasted with the rest, only the gateway would refuse it. */
+export function isEllipsis(text: string): boolean {
+  return /^(?:…|\.\.\.)$/.test(text.trim())
+}
+
+export const ELLIPSIS = 'is an ellipsis, as examples have it: write the value that belongs there'
+
 const PASSWORD_MIN_LENGTH = 4
 
 /** A shorter one is in every other text by chance, so that nothing could be cleaned of it. */

@@ -8,7 +8,7 @@ import { folded, REASON_CATEGORIES } from '../domain/reason-categories.ts'
 import { Secret } from '../domain/secret.ts'
 import { didYouMean } from '../domain/similar.ts'
 import { parseAddress } from './address.ts'
-import { CONNECTIONS, IN_FLIGHT, passwordProblem, type Range, TIMEOUT_MS } from './limits.ts'
+import { CONNECTIONS, ELLIPSIS, IN_FLIGHT, isEllipsis, passwordProblem, type Range, TIMEOUT_MS } from './limits.ts'
 import { type ExposedFile, readSecretFile } from './secret-files.ts'
 
 const REFUND_PARAMETERS = [
@@ -34,7 +34,11 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
   const file = z.string().regex(/\S/, 'is empty').optional()
   return z.strictObject({
     url: read(parseAddress),
-    username: z.string().regex(/\S/).optional(),
+    username: z
+      .string()
+      .regex(/\S/)
+      .refine((text) => !isEllipsis(text), ELLIPSIS)
+      .optional(),
     username_file: secretFile.optional(),
     password_file: read((path, complain) => {
       const password = readSecretFile(resolve(directory, path), complain, exposed)

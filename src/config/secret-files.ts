@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { errorCodeOf, messageOf } from '../domain/errors.ts'
 import { NotAFile } from '../files/open-file.ts'
+import { ELLIPSIS, isEllipsis } from './limits.ts'
 
 /** A file of the configuration that other users of the machine can get at. */
 export interface ExposedFile {
@@ -29,6 +30,7 @@ export function readSecretFile(
     return undefined
   }
   if (text.trim() === '') complain(`names ${path}, which is empty`)
+  else if (isEllipsis(text)) complain(`names ${path}, whose text ${ELLIPSIS}`)
   else if (/[\r\n]/.test(text)) complain(`names ${path}, which holds more than one line`)
   else return text
   return undefined

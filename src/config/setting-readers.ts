@@ -1,7 +1,7 @@
 // Readers of single settings from the environment. Each notes what is wrong and goes on, so that one look finds every mistake.
 
 import { defaultOf, type NumberName, type SecretName, type SettingName } from '../domain/settings.ts'
-import type { Range } from './limits.ts'
+import { ELLIPSIS, isEllipsis, type Range } from './limits.ts'
 import { type ExposedFile, readSecretFile } from './secret-files.ts'
 
 /** Notes a mistake under the name of the setting that is wrong. */
@@ -20,11 +20,17 @@ export interface Settings {
   choice<T extends string, U>(name: SettingName, choices: readonly T[], otherwise: U): T | U
 }
 
+function problemOf(value: string): string | null {
+  if (value.trim() === '') return 'is empty: give it a value or take it away'
+  return isEllipsis(value) ? ELLIPSIS : null
+}
+
 export function createSettings(env: NodeJS.ProcessEnv, note: Note, exposed: ExposedFile[]): Settings {
   const text = (name: SettingName) => {
     const value = env[name]
-    if (value?.trim() !== '') return value
-    note(name, 'is empty: give it a value or take it away')
+    const problem = value === undefined ? null : problemOf(value)
+    if (problem === null) return value
+    note(name, problem)
     return undefined
   }
   return {

@@ -74,6 +74,22 @@ describe('the environment', () => {
     expect(Object.isFrozen(config)).toBe(true)
   })
 
+  test.each(['…', '...', ' … '])('a value that was pasted from a document as %s is refused by name', async (dots) => {
+    const env = { ...GATEWAY, TRANCHE_GATEWAY_USERNAME: dots, TRANCHE_RATE: dots }
+    const path = file('dots', dots)
+    const says = 'is an ellipsis, as examples have it: write the value that belongs there'
+    const mistakes = await mistakesOf(env)
+    expect(mistakes).toEqual([`TRANCHE_RATE ${says}`, `TRANCHE_GATEWAY_USERNAME ${says}`])
+    const { TRANCHE_GATEWAY_PASSWORD: _, ...rest } = GATEWAY
+    expect(await mistakesOf({ ...rest, TRANCHE_GATEWAY_PASSWORD_FILE: path })).toEqual([
+      `TRANCHE_GATEWAY_PASSWORD_FILE names ${path}, whose text ${says}`,
+    ])
+    const merchants = `merchants: {acme: {url: "https://gateway.example", username: "${dots}", password_file: ${file('any.password', 'hush-hush')}}}`
+    expect(await mistakesOf({ TRANCHE_CONFIG: file('dots.yaml', merchants) })).toEqual([
+      `TRANCHE_CONFIG merchants.acme.username: ${says}`,
+    ])
+  })
+
   test('a gateway address, username and password make the default merchant', async () => {
     const config = await loadConfig(GATEWAY, HOME)
     const merchant = merchantOf(config, 'default')
