@@ -96,7 +96,7 @@ async function writeWorklist(path: string, doubts: readonly DoubtRecord[], termi
   if (path === '-')
     throw new Fault(
       'usage',
-      '--out - : the worklist is a file that a person fills in. Name one, or leave --out away (--json for programs).',
+      'The worklist is a file that a person fills in, so --out cannot be stdout. Name a file, or leave --out away (--json is for programs).',
     )
   const text = await toWorklistCsv(doubts)
   try {

@@ -71,7 +71,7 @@ async function deliver(path: string, batchId: BatchId): Promise<void> {
 function fileFault(option: string): Fault {
   return new Fault(
     'usage',
-    `--${option} - : only the results can go to stdout (--out -). Name a file. Nothing was written and nothing was sent.`,
+    `--${option} cannot be stdout: only the results can (--out -). Name a file. Nothing was written and nothing was sent.`,
   )
 }
 
@@ -91,6 +91,6 @@ export function refuseStdin(path: string, command: string): void {
   if (path !== STDOUT) return
   throw new Fault(
     'usage',
-    `tranche ${command} - : a file is read twice, once to check all of it and once to record it, so it cannot come from a pipe. Save it first, for example: cat > refunds.csv, then tranche ${command} refunds.csv. Nothing was recorded and nothing was sent.`,
+    `A file is read twice, once to check all of it and once to record it, so tranche ${command} cannot take one from a pipe. Save it first, then name it: tranche ${command} FILE. Nothing was recorded and nothing was sent.`,
   )
 }

@@ -78,7 +78,7 @@ describe('a packed Tranche', () => {
   })
 
   test('names no registry in any file', () => {
-    const own = globSync('{*,{bin,dist,docs,examples,bench,secrets}/**/*}', {
+    const own = globSync('{*,{bin,dist,docs,examples,formats,bench,secrets}/**/*}', {
       cwd: installed,
       exclude: ['node_modules'],
     })
