@@ -52,7 +52,7 @@ export async function writeFamilyResults(
   request: Omit<ResultsRequest, 'sinceMs' | 'only'>,
 ) {
   const { thereAlready } = await import('../results/out.ts')
-  const there = await thereAlready(request.out, request.exceptions ?? null)
+  const there = await thereAlready(request.out, [request.exceptions ?? null])
   if (there !== null)
     throw new Fault(
       'usage',

@@ -150,6 +150,8 @@ async function familyResults(
       'usage',
       '--family goes with the whole reconciliation, not with --since or --only. Nothing was written.',
     )
+  if (given.report !== undefined)
+    throw new Fault('usage', '--report is of one batch: leave --family out. Nothing was written.')
   if (given.out === '-') throw new Fault('usage', '--family writes a file: name one with --out. Nothing was written.')
   const ledger = await openLedgerAloud(app, terminal)
   try {
@@ -166,7 +168,7 @@ async function familyResults(
     terminal.object({
       ...{ batch: newest, family_of: batchId, rows: written.rows, read_at: isoOf(written.atMs) },
       ...toJsonTieOut(written),
-      ...{ results: written.path, summary: written.summaryPath, ...toJsonExceptions(written.exceptions) },
+      ...{ results: written.path, summary: written.summaryPath, ...toJsonBeside(written) },
     })
     return EXIT.approved
   } finally {

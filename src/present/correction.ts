@@ -1,7 +1,7 @@
 // A corrected file in words: which of its rows earlier files hold, what became of those, and how to send only the rest.
 
 import { isoOf } from '../domain/batch-status.ts'
-import type { Correction, DraftReview } from '../domain/draft.ts'
+import type { Correction, DraftReview, EarlierBatch } from '../domain/draft.ts'
 import { type State, statusOf } from '../domain/states.ts'
 import { visible } from '../domain/visible.ts'
 import { againLines } from './resubmission.ts'
@@ -27,7 +27,20 @@ function correctionLines(correction: Correction): string[] {
       currency,
     ]),
   )
-  return [`${plural(correction.rows, 'row is', 'rows are')} in earlier files:`, ...toTable(rows, [3, 5])]
+  return [
+    `${plural(correction.rows, 'row is', 'rows are')} in earlier files:`,
+    ...toTable(rows, [3, 5]),
+    ...correction.batches.flatMap(stillToSendLine),
+  ]
+}
+
+/** The bytes of that file may be gone, and with them the command that would go on with it. */
+function stillToSendLine({ batchId, totals }: EarlierBatch): string[] {
+  const left = totals.reduce((sum, { state, count }) => (state === 'READY' ? sum + count : sum), 0)
+  if (left === 0) return []
+  return [
+    `Batch ${batchId} still has ${left} of them to send: tranche worker --until-idle sends them, tranche cancel ${batchId} --reason TEXT gives them up.`,
+  ]
 }
 
 function nameOf(state: State): string {

@@ -39,7 +39,7 @@ export function howReadLines({ warnings, mapped, columns, rivals }: HowRead): st
 
 function rivalsText(rivals: readonly string[]): string {
   const column = rivals.length === 1 ? columnText(rivals[0] as string) : 'COLUMN'
-  return `Not read as the amount, carried through: ${namesText(rivals)}. If one of them is meant, say --map "${column}=amount".`
+  return `Not read as the amount, copied to the results: ${namesText(rivals)}. To use one of them: --map "${column}=amount"`
 }
 
 /** What moves and whose it is: a person must see where they come from, however the columns are called. */
@@ -55,7 +55,7 @@ export function carriedLines({ ignored, rivals, columns }: HowRead): string[] {
   const told = [...ignored, ...rivals]
   const carried = columns.carried.filter((name) => !told.includes(name))
   if (carried.length === 0) return []
-  return [`Not understood, carried through: ${namesText(carried)}. If one of them is meant, say --map "COLUMN=FIELD".`]
+  return [`Unknown columns, copied to the results: ${namesText(carried)}. To use one: --map "COLUMN=FIELD"`]
 }
 
 const COLUMNS_NAMED = 30

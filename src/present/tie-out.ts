@@ -78,7 +78,7 @@ function countOf({ summary }: WrittenResults, fits: (line: SummaryLine) => boole
 }
 
 function reasonsText({ reasons }: WrittenResults, status: ResultStatus): string {
-  const own = reasons.filter((reason) => reason.status === status)
+  const own = reasons.filter((reason) => reason.status === status && reason.category !== 'other')
   return own.length === 0 ? '' : ` (${own.map(({ category, count }) => `${count} ${category}`).join(', ')})`
 }
 

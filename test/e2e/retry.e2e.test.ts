@@ -148,7 +148,7 @@ test('a file can be checked before any merchant is configured', async () => {
   const checked = await office.trancheWith(env, 'check', good, '--json')
   expect(checked.code, checked.stderr).toBe(0)
   expect(checked.last).toMatchObject({ ok: true, rows: 4 })
-  expect(checked.stderr).toContain('No merchant is configured')
+  expect(checked.stderr).toContain('No gateway account is set')
   expect((await office.trancheWith(env, 'check', bad)).code).toBe(7)
   expect((await office.trancheWith(env, 'run', good, '--out', office.path('out.csv'))).code).toBe(2)
   expect(existsSync(office.ledgerPath)).toBe(false)

@@ -177,7 +177,7 @@ test('a card whose answer was lost is in doubt: the worklist tells which, and wh
   expect([ran.code, countsIn(out)], ran.stderr).toEqual([5, { APPROVED: 2, IN_DOUBT: 1 }])
   const list = office.path('doubts.csv')
   const shown = await office.tranche('in-doubt', 'list')
-  expect(shown.stdout).toContain(`card 411111******${lastFour} 12/2030 of Ada Byron 2`)
+  expect(shown.stdout).toContain(`411111******${lastFour} 12/2030 of Ada Byron 2`)
   expect((await office.tranche('in-doubt', 'list', '--out', list)).code).toBe(0)
   expect(readCsv(list)).toMatchObject([
     { reference: 'V-2', card: `411111******${lastFour} 12/2030`, holder: 'Ada Byron 2' },

@@ -1411,7 +1411,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a finding changes no row that is not in doubt',
     file: 'src/ledger/rules/resolving.ts',
-    guard: "  if (row.state !== 'IN_DOUBT') return settledAlready(row, resolution)\n",
+    guard: '    if (settled !== null) return settled\n',
     without: '',
     tests: [RESOLVING],
   },
@@ -2292,8 +2292,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'inbox: a report is written once',
-    file: 'src/inbox/renames.ts',
-    guard: 'if (there !== text) ',
+    file: 'src/inbox/left-reports.ts',
+    guard: 'if (!isKnown) ',
     without: '',
     tests: [INBOX],
   },

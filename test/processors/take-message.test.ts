@@ -129,7 +129,7 @@ describe('a bug', () => {
     const taken = await take({ ...REFUND, cust_fname: CARD }, { parse: broken })
     expect(taken).toMatchObject({
       ...{ kind: 'refused', withheld: 'it could not be looked through for card data' },
-      reasons: [expect.stringMatching(/failure of this program: nothing of it was recorded/)],
+      reasons: [expect.stringMatching(/failure of this program: nothing was recorded/)],
     })
     expect(kept).toHaveLength(1)
     expect(JSON.stringify([taken, kept])).not.toContain(CARD)

@@ -61,7 +61,7 @@ describe('a few amounts with the other sign than nearly all', () => {
 
   test('are bad rows, with a note, and the others are read', async () => {
     const read = await readWhole(fileOf(...many(20, '5.50'), '7,50'))
-    expect(minorIn(read)).toEqual([...many(20, '').map(() => 550n), 'is not an amount when "." parts the decimals'])
+    expect(minorIn(read)).toEqual([...many(20, '').map(() => 550n), 'is not an amount with "." as the decimal sign'])
     expect(read.survey.warnings).toEqual([
       '1 amount writes decimals with a comma (the first in line 22) and 20 with a point: it is a bad row, and so is every amount that could be read either way.',
     ])
@@ -81,7 +81,7 @@ describe('a few amounts with the other sign than nearly all', () => {
   test('make every amount that could be read either way a bad row', async () => {
     const read = await readWhole(fileOf(...many(20, '5,50'), '7.5', '1.234', '1,234', '12'))
     expect(minorIn(read).slice(20)).toEqual([
-      'is not an amount when "," parts the decimals',
+      'is not an amount with "," as the decimal sign',
       AMBIGUOUS.problem,
       AMBIGUOUS.problem,
       1200n,
