@@ -118,6 +118,7 @@ export function withRunOptions(command: Command): Command {
     .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
     .option('--give-up-after <duration>', GIVE_UP_HELP)
     .option('-y, --yes', YES_HELP)
+    .option('-n, --dry-run', 'only check the file, as tranche check does: record and send nothing')
 }
 
 /** What makes a batch stop by itself before all of it is sent. */

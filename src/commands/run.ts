@@ -25,7 +25,7 @@ import { recordedBeforeLines } from '../present/correction.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { brokenOffText, endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { howReadLines } from '../present/review.ts'
-import { refuseWhole } from './check.ts'
+import { check, refuseWhole } from './check.ts'
 import { parseGiveUpAfterMs } from './durations.ts'
 import {
   type FileArguments,
@@ -54,6 +54,7 @@ export interface RunArguments extends FileArguments {
   readonly exceptions?: string
   readonly report?: string
   readonly sandbox?: boolean
+  readonly dryRun?: boolean
   readonly giveUpAfter?: string
 }
 
@@ -62,6 +63,7 @@ type RunGiven = RunArguments & Pick<ResultsTarget, 'out' | 'isStdout' | 'deliver
 
 export async function run(app: App, path: string, asked: RunArguments, terminal: Terminal): Promise<number> {
   refuseStdin(path, asked.vault === undefined ? 'run' : `vault ${asked.vault}`)
+  if (asked.dryRun === true) return check(app, path, asked, terminal)
   const target = await openResultsTarget({ ...asked, out: asked.out ?? resultsBeside(path) }, terminal)
   const { out, isStdout, deliver } = target
   return runTo(app, path, { ...asked, out, isStdout, deliver }, target.terminal).finally(target.close)

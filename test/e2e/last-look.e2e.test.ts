@@ -69,6 +69,13 @@ describe.skipIf(!HAS_TERMINALS)('on a terminal', () => {
   })
 })
 
+test('--dry-run checks the file and records nothing', async () => {
+  const ran = await office.tranche(...run('--dry-run'))
+  expect([ran.code, batches(), office.sandbox.received()], ran.stderr).toEqual([0, [], 0])
+  expect(ran.stdout).toContain('3 rows: 3 to be sent')
+  expect(existsSync(office.path('out.csv'))).toBe(false)
+})
+
 test('where there is no terminal nothing asks', async () => {
   const ran = await office.tranche(...run())
   expect([ran.code, ran.stderr.includes('[y/N]')], ran.stderr).toEqual([0, false])
