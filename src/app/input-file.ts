@@ -17,7 +17,7 @@ export async function openToRead(path: string): Promise<FileHandle> {
 }
 
 function whyNotOpened(path: string, error: unknown): string {
-  if (error instanceof NotAFile) return `${error.message}: it is read more than once. Save it first.`
+  if (error instanceof NotAFile) return `${error.message}. Name a file: it is read more than once.`
   const code = errorCodeOf(error)
   if (code === 'ENOENT') return `The file ${path} does not exist.`
   return code === 'EACCES'

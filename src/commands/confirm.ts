@@ -7,6 +7,8 @@ import type { Terminal } from './terminal.ts'
 /** A question keeps others waiting: one draft at a time is on its way into a ledger. */
 const ANSWER_WITHIN_MS = 5 * 60_000
 
+const PROMPT = '[y/N] '
+
 export interface Confirming {
   /** Ends in a question mark. */
   readonly question: string
@@ -20,17 +22,19 @@ export interface Confirming {
 /** Returns where the answer is yes, or nobody can be asked; faults otherwise. */
 export async function confirm(terminal: Terminal, { question, otherwise, yes, signal }: Confirming): Promise<void> {
   if (yes || !mayAsk(terminal)) return
-  const answer = await ask(`${question} [y/N] `, signal)
+  const isShort = question.length + PROMPT.length < (terminal.columns ?? 80)
+  if (!isShort) terminal.say(question)
+  const answer = await ask(isShort ? `${question} ${PROMPT}` : PROMPT, signal)
   if (answer !== null && /^\s*(y|yes)\s*$/i.test(answer)) return
   throw new Fault('interrupted', otherwise)
 }
 
 /** Whether a person is at both ends. */
 export function mayAsk(
-  terminal: Pick<Terminal, 'json' | 'isScreen'>,
+  terminal: Pick<Terminal, 'json' | 'isAttended'>,
   stdin: { isTTY?: boolean } = process.stdin,
 ): boolean {
-  return terminal.isScreen && !terminal.json && stdin.isTTY === true
+  return terminal.isAttended && !terminal.json && stdin.isTTY === true
 }
 
 /** null: the question was broken off, or nobody answered in time. */

@@ -19,7 +19,7 @@ export function sameText(batch: BatchView): string {
   const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
   const means =
     open === 0
-      ? 'no row of it is left to send. Nothing is sent now; its results are written again.'
+      ? 'no row of it is left to send. Nothing is sent now; its results are written.'
       : `${open} of ${plural(batch.rows, 'row')} ${open === 1 ? 'is' : 'are'} not settled yet. What is settled or in doubt is not sent again.`
   return `The file is batch ${batch.batchId} already: ${means}`
 }

@@ -44,7 +44,8 @@ export async function resolveInDoubt(
   const resolution = await parseResolution(app, reference, given)
   const ledger = await openLedger(app)
   try {
-    if (resolution.finding === 'send-again') await lookBeforeSending(resolution.reference, given.yes === true, terminal)
+    if (resolution.finding === 'send-again' && (await mayBeSentAgain(app, ledger, resolution)))
+      await lookBeforeSending(resolution.reference, false, given.yes === true, terminal)
     const resolved = await ledger.resolve(resolution, app.actor, app.clock.nowMs())
     if (resolved.kind === 'refused') {
       throw new Fault(
@@ -60,9 +61,16 @@ export async function resolveInDoubt(
   }
 }
 
-function lookBeforeSending(reference: string, yes: boolean, terminal: Terminal): Promise<void> {
+/** What is refused for another reason is refused without a question. */
+async function mayBeSentAgain({ clock }: App, ledger: Ledger, { reference, restMs }: Resolution): Promise<boolean> {
+  const doubt = (await ledger.doubts()).find(({ instruction }) => instruction.reference === reference)
+  return doubt !== undefined && doubt.leftByMs + Math.max(restMs, doubt.restMs) <= clock.nowMs()
+}
+
+function lookBeforeSending(what: string, several: boolean, yes: boolean, terminal: Terminal): Promise<void> {
+  const [first, them] = several ? ['a first request', 'them'] : ['its first request', 'it']
   return confirm(terminal, {
-    question: `${reference} will be sent once more. If its first request was executed, money moves twice. Send it again?`,
+    question: `${what} will be sent once more. If ${first} was executed, money moves twice. Send ${them} again?`,
     otherwise: 'Nothing was changed.',
     yes,
   })
@@ -122,6 +130,8 @@ async function resolveFile(
     terminal.object({ event: 'result', ok: false, faults: worklist.faults, exit: EXIT.refused })
     return EXIT.refused
   }
+  const again = worklist.entries.filter(({ finding }) => finding === 'send-again').length
+  if (again > 0) await lookBeforeSending(plural(again, 'row'), again > 1, given.yes === true, terminal)
   const ledger = await openLedger(app)
   try {
     const refused: { reference: string; line: number; reason: string }[] = []

@@ -37,7 +37,7 @@ import {
 } from './file-arguments.ts'
 import { drawing, logEnding, viewOf } from './follow.ts'
 import { goOnWith, sameText } from './known-batch.ts'
-import { lookAtNew, lookAtRest } from './last-look.ts'
+import { confirmNew, confirmRest } from './last-look.ts'
 import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { reportRequest } from './report.ts'
@@ -127,7 +127,7 @@ async function runOn(
     terminal.object({ event: 'submitted', batch: batchId })
     const followed = await workOff(run, batchId, giveUpAfterMs)
     if (cards.changed.aborted) throw await changedFault(run, batchId)
-    if (followed === null) return sayInterrupted(batchId, sends, sandbox, terminal)
+    if (followed === null) return sayInterrupted(await viewOf(ledger, batchId), sends, sandbox, terminal)
     const page = reportRequest(app, ledger, report)
     const written = await writeBatchResults(app, ledger, batchId, { ...results, report: page }).catch(
       (error: unknown) => {
@@ -196,8 +196,8 @@ async function batchOf(run: Run, asked: Asked): Promise<BatchId | null> {
 async function goOn({ ledger, sends, signal, terminal }: Run, known: BatchId, asked: Asked): Promise<void> {
   const batch = await viewOf(ledger, known)
   terminal.say(sameText(batch))
-  if (sends.held !== null) return // another process sends it
-  await lookAtRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
+  if (sends.held !== null && sendsFor(sends.held.heldBy, batch)) return // another process sends it
+  await confirmRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
 }
 
 function besideOf({ out, exceptions }: RunGiven, sandbox: boolean) {
@@ -262,16 +262,22 @@ function goingOnText({ heldBy }: Held, what: string): string {
   return heldBy?.command === 'run' ? 'another run goes on' : `the worker goes on with ${what}`
 }
 
-function sayInterrupted(batchId: BatchId, { held }: Sends, sandbox: boolean, terminal: Terminal): number {
+function sayInterrupted(batch: BatchView, { held }: Sends, sandbox: boolean, terminal: Terminal): number {
+  const { batchId } = batch
   if (sandbox) terminal.say('Interrupted. A rehearsal keeps nothing, and no results were written.')
   else
     terminal.say(
       held === null
-        ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it; no results were written. Run the same command again to go on.`
+        ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it${doubtAside(batch)}; no results were written. Run the same command again to go on.`
         : `Interrupted. Batch ${batchId} is recorded, and ${goingOnText(held, 'it')}; to stop it: tranche pause ${batchId} --reason TEXT. No results were written. Run the same command again to follow it.`,
     )
   terminal.object({ event: 'result', batch: batchId, state: 'interrupted', exit: EXIT.interrupted })
   return EXIT.interrupted
+}
+
+function doubtAside(batch: BatchView): string {
+  const inDoubt = countIn(batch, 'IN_DOUBT')
+  return inDoubt === 0 ? '' : `, ${inDoubt} of them IN DOUBT (tranche in-doubt list)`
 }
 
 /** `isNew`: it was no batch before, nor has another process recorded it meanwhile. null: refused. */
@@ -280,11 +286,19 @@ async function record(
   submission: Submission,
   { opened, request, path, rejects, merchant, yes }: Asked,
 ): Promise<{ readonly batchId: BatchId; readonly isNew: boolean } | null> {
+  let wasShown = false
   const onReviewed = async (reviewed: Reviewed) => {
     await rejects.write(opened, reviewed)
     await noteRejects(app, ledger, rejects, path, terminal)
     if (reviewed.refusals.length > 0) return
-    await lookAtNew(reviewed.review, { accountId: request.accountId, ledger, merchant, terminal, yes, signal })
+    wasShown = await confirmNew(reviewed.review, {
+      accountId: request.accountId,
+      ledger,
+      merchant,
+      terminal,
+      yes,
+      signal,
+    })
   }
   const submitted = await submission.submit(opened.file, request, app.actor, { onReviewed, signal })
   switch (submitted.kind) {
@@ -292,7 +306,7 @@ async function record(
       await refuse(submitted.reviewed, path, rejects, terminal)
       return null
     case 'recorded':
-      terminal.say(...recordedBeforeLines(submitted.review))
+      if (!wasShown) terminal.say(...recordedBeforeLines(submitted.review))
       if (!request.sandbox) terminal.note(`Recorded as batch ${submitted.batchId}.`)
       return { batchId: submitted.batchId, isNew: true }
     default: {

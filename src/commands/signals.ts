@@ -24,7 +24,7 @@ export interface AtSignal {
   cost(): Promise<string>
 }
 
-const AWAITED = 'nothing new is sent; open requests are awaited so that none ends in doubt'
+const AWAITED = 'nothing new is sent; open requests are awaited, and one without an answer by then is in doubt'
 
 interface OpenRequests {
   /** What would be left in doubt. */

@@ -28,7 +28,7 @@ import { toJsonTotals } from '../present/totals.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
 import { goOnWith } from './known-batch.ts'
-import { lookAtNew } from './last-look.ts'
+import { confirmNew } from './last-look.ts'
 import { noteRefusedCards, noteRejects } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { refuseStdin } from './results-target.ts'
@@ -56,7 +56,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
         await noteRejects(app, ledger, rejects, path, terminal)
         if (reviewed.refusals.length > 0) return
         const look = { accountId, ledger, merchant: request.merchant, terminal, yes: given.yes === true }
-        await lookAtNew(reviewed.review, look)
+        await confirmNew(reviewed.review, look)
       },
     })
     const sha256 = opened.file.sha256

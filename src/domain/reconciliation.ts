@@ -18,7 +18,12 @@ export interface ReconciliationRow {
   readonly recordedAs?: { readonly batchId: BatchId; readonly rowNo: number }
   readonly state: State
   /** The row that a DUPLICATE points at, and whether its answer raised a warning; null for every other row. */
-  readonly repeats: { readonly state: State; readonly warned: boolean } | null
+  readonly repeats: {
+    readonly state: State
+    readonly warned: boolean
+    /** The row asks for something else than the one it points at, and was left out. */
+    readonly changed?: boolean
+  } | null
   /** Where the row stands that was submitted in its place after it had ended; null: none was. */
   readonly submittedAgain: State | null
   readonly operation: Operation | null

@@ -64,6 +64,8 @@ export interface WrittenResults {
   }
   /** Rows that were submitted again after they had ended: what became of their money is in other results. */
   readonly submittedAgain: number
+  /** Rows that were left out and ask for something else than the recorded row they point at. */
+  readonly changed?: number
   /** The columns of the file, as they stand in the results. */
   readonly carried: readonly string[]
   /** Rows of the batch; an extract has fewer. */

@@ -83,6 +83,7 @@ export class GuessedType {
     if (place === null || this.#values.size === 0) return null
     const bothWays = this.#sides.decide()
     if (bothWays !== null) return bothWays
+    if (this.#values.size > 1) return null // more than one kind of row, and the words do not tell which are meant
     const { transaction_type: _, ...fields } = this.#header.fields
     const name = this.#header.written[place] as string
     const values = [...this.#values].slice(0, VALUES_NAMED).map((value) => `"${shown(value)}"`)

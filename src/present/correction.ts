@@ -39,7 +39,7 @@ function stillToSendLine({ batchId, totals }: EarlierBatch): string[] {
   const left = totals.reduce((sum, { state, count }) => (state === 'READY' ? sum + count : sum), 0)
   if (left === 0) return []
   return [
-    `Batch ${batchId} still has ${left} of them to send: tranche worker --until-idle sends them, tranche cancel ${batchId} --reason TEXT gives them up.`,
+    `Batch ${batchId} still has ${left} of them to send, and this file does not: see what it waits for (tranche status ${batchId}), or cancel it.`,
   ]
 }
 

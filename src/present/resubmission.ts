@@ -27,7 +27,8 @@ const REMEDIES: Readonly<Partial<Record<State, string>>> = {
 /** Nothing where nothing was recorded before. */
 export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
   const retried = again.retried.map(
-    ({ state, count }) => `  runs again: ${plural(count, 'row')} ${NOT_SENT[state].replace(/:.*/, '')} before`,
+    ({ state, count }) =>
+      `  sent again: ${plural(count, 'row')} that ${count === 1 ? 'was' : 'were'} ${NOT_SENT[state].replace(/:.*/, '')}`,
   )
   const repeated = again.repeated.map(
     ({ state, count }) => `  not sent: ${plural(count, 'row')} ${NOT_SENT[state]}${REMEDIES[state] ?? ''}`,

@@ -62,9 +62,17 @@ export function tieOutLines(written: WrittenResults): string[] {
     unknown === 0
       ? null
       : `${plural(unknown, 'invalid row has', 'invalid rows have')} no amount that could be read, and no part in these sums.`,
+    changedText(written.changed ?? 0),
     written.submittedAgain === 0 ? null : submittedAgainText(written.submittedAgain),
   ]
   return [...lines, ...differenceLines(written), ...asides.filter((aside) => aside !== null)]
+}
+
+/** Their amounts are in the sum of what was recorded before, and are not what was recorded. */
+function changedText(rows: number): string | null {
+  if (rows === 0) return null
+  const [asks, was] = rows === 1 ? ['asks', 'it was'] : ['ask', 'they were']
+  return `${rows} of the rows recorded before ${asks} for something else now, and ${was} not sent: see result_reason.`
 }
 
 /** "Not moved" is true of this batch only. */
@@ -181,6 +189,7 @@ export function toJsonTieOut(written: WrittenResults): object {
   return {
     ...{ rows_read: written.rowsRead, rows_written: written.rows, ties_out: true, reasons: written.reasons },
     approved: written.summary.filter(({ status }) => status === 'APPROVED').map(toJsonApproved),
+    changed_rows: written.changed ?? 0,
     differing_rows: written.differences.rows,
     differences: written.differences.first.map(toJsonDifference),
     submitted_again: written.submittedAgain,

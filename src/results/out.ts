@@ -208,7 +208,7 @@ async function refuseForeign(
   const refuse = (what: string) =>
     new Fault(
       'usage',
-      words`${path} exists and ${what}; it will not be written over: move it away, or name another file with ${OUT}.`,
+      words`${path} exists and ${what}; it will not be written over. Nothing was sent. Move it away, or name another file with ${OUT}.`,
     )
   if (!there.isFile()) throw refuse('is not a regular file')
   const isEmpty = there.size === 0

@@ -44,6 +44,8 @@ export interface Tally {
   reasons(): ReasonCount[]
   /** Of approved sales, authorizations, captures and refunds. */
   differences(): WrittenResults['differences']
+  /** How many rows ask for something else than the recorded row that they point at. */
+  changed(): number
   /** How many rows were submitted again after they had ended. */
   submittedAgain(): number
 }
@@ -66,9 +68,11 @@ export function createTally(reasonRules: readonly ReasonRule[] = []): Tally {
   const differing: Difference[] = []
   let differences = 0
   let submittedAgain = 0
+  let changed = 0
   return {
     add(row) {
       if (row.submittedAgain !== null) submittedAgain += 1
+      if (row.repeats?.changed === true) changed += 1
       addReason(reasons, row, reasonRules)
       const difference = differenceIn(row)
       if (difference !== null && ++differences <= DIFFERENCES_NAMED) differing.push(difference)
@@ -83,6 +87,7 @@ export function createTally(reasonRules: readonly ReasonRule[] = []): Tally {
     lines: () => [...sums.values()].sort(inReadingOrder).map(toLine),
     reasons: () => [...reasons.values()].sort((a, b) => b.count - a.count || compareText(a.category, b.category)),
     differences: () => ({ rows: differences, first: differing }),
+    changed: () => changed,
     submittedAgain: () => submittedAgain,
   }
 }

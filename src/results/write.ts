@@ -71,6 +71,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
         reasons: tally.reasons(),
         differences: tally.differences(),
         submittedAgain: tally.submittedAgain(),
+        changed: tally.changed(),
         rowsRead: reading.batch.rows,
         carried: layout.carried.map((i) => layout.columns[i] as string),
       },

@@ -81,6 +81,18 @@ test('one reconciliation tells a file across its rejects, its retries and its co
   expect((await office.tranche('results', batch, '--family', '--out', whole)).code).toBe(2)
 })
 
+test('a file of a few rows that were sent before is not the newest state of the file they came from', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(ORDERS))
+  const input = await office.put('refunds.csv', toCsv(ORDERS))
+  const ran = await office.tranche('run', input, '--out', office.path('first.csv'), '--json')
+  const few = await office.put('few.csv', toCsv(ORDERS.slice(0, 3)))
+  await office.tranche('run', few, '--out', office.path('few.out.csv'))
+  const whole = office.path('whole.csv')
+  const family = await office.tranche('results', ran.last.batch as string, '--family', '--out', whole)
+  expect([family.code, countsIn(whole)], family.stderr).toEqual([0, { APPROVED: 40 }])
+})
+
 test('a row whose amount was changed after it was paid is asked about, and not paid beside the first', async () => {
   office = await openOffice()
   office.sandbox.prepare(preparationFor(ORDERS))
@@ -108,12 +120,13 @@ test('a roster with one subscriber more charges that one, though card and price 
   const more = await charge([...subscribers, joined], 'second.csv')
   expect([more.code, countsIn(office.path('second.csv'))], more.stderr).toEqual([0, { APPROVED: 1, DUPLICATE: 3 }])
 
-  const replaced = { ...(subscribers[0] as (typeof subscribers)[0]), customer_vault_id: '40003' }
+  const replaced = { ...(subscribers[0] as (typeof subscribers)[0]), customer_vault_id: '40009' }
   const changed = await charge([replaced, ...subscribers.slice(1), joined], 'third.csv')
   expect(changed.code).toBe(7)
   const left = await charge([replaced, ...subscribers.slice(1), joined], 'third.csv', '--only-new')
   expect(left.code, left.stderr).toBe(0)
   expect(left.stderr).toContain('of these, 1 row has other content now')
+  expect(left.stdout).toContain('1 of the rows recorded before asks for something else now, and it was not sent')
   expect(readCsv(office.path('third.csv'))[0]?.result_reason).toContain(
     'recorded with other content (vault id); not sent',
   )

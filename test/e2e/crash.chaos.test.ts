@@ -93,7 +93,7 @@ test('a submit killed while it records leaves nothing, and the file is recorded 
   first.kill('SIGKILL')
   await first.ended
   expect(countRows('draft')).toBeGreaterThan(0) // it was in the middle
-  expect((await office.tranche('status', '--json')).last).toEqual({ batches: [] })
+  expect((await office.tranche('status', '--json')).last).toMatchObject({ batches: [] })
   const again = await office.tranche('submit', input, '--json')
   expect(again.code, again.stderr).toBe(0)
   expect(again.last).toMatchObject({ rows: 30_000, accepted: 30_000, duplicate: 0 })

@@ -48,6 +48,11 @@ describe('lines that differ in empty cells at their end', () => {
       'order_id,name,amount,qty\n1001,a,5.00,3\n1002,b,4\n',
     ],
     ['every line that is short', 'order_id,name,amount,note\n1001,a,5.00\n1002,b,6.00\n'],
+    ['an amount in thousands', 'order_id,currency,amount,note,x\n1001,EUR,12.50,hi,y\n1002,EUR,1,234.50\n'],
+    ['a decimal comma, and nothing behind', 'order_id,currency,amount,note,x\n1001,EUR,12.50,hi,y\n1002,EUR,89,90\n'],
+    ['a text in two parts', 'order_id,item,amount,note,x\n1001,Cap,12.50,hi,y\n1002,Shirt,5,30.00\n'],
+    ['a decimal comma behind a mark', 'amount,order_id,note\n€20,1001,a\n€12,50,,\n'],
+    ['a decimal comma behind thousands', 'amount,order_id,customer,note,x\n20,1001,Bob,hi,y\n1 234,50,1002\n'],
     ['a first cell that is lost', 'qty,order_id,amount\n700,12.50\n'],
     ['text that is too much', 'order_id,amount,note\n1001,5.00,x,y\n'],
   ])('refuse the file where %s may have moved the cells', async (_, file) => {

@@ -105,7 +105,7 @@ const EXPORTS: Readonly<Record<string, Export>> = {
       {
         id: 'ch_1',
         Amount: '49.00',
-        'Amount Refunded': '0.00',
+        'Amount Refunded': '9.00',
         Currency: 'eur',
         'Converted Amount': '49.00',
         'Invoice ID': '700000001',
@@ -113,7 +113,7 @@ const EXPORTS: Readonly<Record<string, Export>> = {
         'Card Brand': 'Visa',
       },
     ],
-    asks: ['700000001 49.00 EUR'],
+    asks: ['700000001 9.00 EUR'],
   },
   'shopify-transactions': {
     header:

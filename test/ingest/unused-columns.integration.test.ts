@@ -82,6 +82,14 @@ describe('a column called Type', () => {
     ])
   })
 
+  test('is not passed over where it has more than one kind of row: a payment would be refunded', async () => {
+    const { rows } = await readWhole(fileOf(['Type'], ['Payment Refund'], ['General Withdrawal']), REFUND)
+    expect(rows.map(({ faults }) => faults.map(({ problem }) => problem).join())).toEqual([
+      'is not an operation',
+      'is not an operation',
+    ])
+  })
+
   test('is the operation where one cell is, and the others are faults', async () => {
     const { rows } = await readWhole(fileOf(['Type'], ['Payment'], ['Refund'], ['void']), REFUND)
     expect(rows.map(({ faults }) => faults.map(({ problem }) => problem).join())).toEqual([

@@ -2516,10 +2516,53 @@ export const GUARDS: readonly Guard[] = [
     tests: [CORRECTED],
   },
   {
+    name: 'what an older file asked for is not a row of this one',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '  if (yield* holdsMost(header)) yield* forgetLongAgo(header)\n',
+    without: '  if (yield* holdsMost(header)) {}\n',
+    tests: [LEDGER],
+  },
+  {
+    name: 'references that are a day and a number are people’s own',
+    file: 'src/ledger/texts/conditions.ts',
+    guard: ' AND NOT (${row}.reference @is_dated)',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row with the content of its neighbour shows that references moved',
+    file: 'src/ledger/texts/review.ts',
+    guard: ' || moved > 0',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'an amount in two cells of a short line is refused',
+    file: 'src/ingest/csv/ragged.ts',
+    guard: '  if (isPartedAmount(header, cells)) return true\n',
+    without: '',
+    tests: [RAGGED],
+  },
+  {
+    name: 'a column of several kinds of rows is not passed over',
+    file: 'src/ingest/unused-columns.ts',
+    guard:
+      '    if (this.#values.size > 1) return null // more than one kind of row, and the words do not tell which are meant\n',
+    without: '',
+    tests: [UNUSED],
+  },
+  {
     name: 'a finding is corrected only where that is said',
     file: 'src/ledger/rules/resolving.ts',
     guard: '  if (resolution.corrects === true) return null\n',
     without: '  if (row.attempt > 0) return null\n',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a correction judges no row that is in doubt',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: "  if (row.state === 'IN_DOUBT' && resolution.corrects === true) return nothingToCorrect(row, resolution)\n",
+    without: '',
     tests: [LEDGER],
   },
   {

@@ -3,6 +3,8 @@
 
 import { parseCurrency } from '../../domain/money.ts'
 import type { Field } from '../field-names.ts'
+import { partMark } from '../fields/currency-shown.ts'
+import { signShownBy } from '../fields/decimal-sign.ts'
 import type { Header } from '../header.ts'
 import { unquoted } from './quotes.ts'
 import type { CsvRecord } from './records.ts'
@@ -35,7 +37,7 @@ export function squared(header: Header, record: CsvRecord): CsvRecord {
 function mayHaveMoved(header: Header, cells: readonly string[], surplus: number): boolean {
   const last = lastNeeded(header, cells)
   if (last === null) return true
-  if (surplus > 0 && isPartedAmount(header, cells)) return true
+  if (isPartedAmount(header, cells)) return true
   const steps = Array.from({ length: Math.abs(surplus) }, (_, i) => (surplus > 0 ? i + 1 : -i - 1))
   if (steps.some((step) => COULD_BE[last.field](cellAt(cells, last.place + step)))) return true
   const behind = Object.values(header.fields).filter((place) => place > last.place)
@@ -44,10 +46,17 @@ function mayHaveMoved(header: Header, cells: readonly string[], surplus: number)
   )
 }
 
-/** `12` and `30` beside each other may be 12,30, whatever else is missing in the line. */
-function isPartedAmount({ fields: { amount } }: Header, cells: readonly string[]): boolean {
-  if (amount === undefined) return false
-  return /^\d+$/.test(cellAt(cells, amount)) && /^\d{1,3}$/.test(cellAt(cells, amount + 1))
+/**
+ * `12` and `30` beside each other may be 12,30, and `1` and `234.50` may be 1,234.50, whatever is around the first and whatever else is
+ * missing in the line. So may an amount behind a text that was parted.
+ */
+function isPartedAmount({ fields }: Header, cells: readonly string[]): boolean {
+  const { amount } = fields
+  if (amount === undefined || !/\d/.test(cellAt(cells, amount))) return false
+  const next = cellAt(cells, amount + 1)
+  if (/^\d{1,3}$|^\d+[.,]\d/.test(next)) return true
+  const isField = Object.values(fields).includes(amount + 1)
+  return !isField && signShownBy(partMark(next).number) !== 'malformed'
 }
 
 function cellAt(cells: readonly string[], place: number): string {

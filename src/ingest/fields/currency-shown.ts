@@ -10,7 +10,7 @@ import { mayMark } from './currency-mark.ts'
 /** Signs that people use for one currency; `$`, `¥` and `kr` are several. */
 const SIGNS: Readonly<Record<string, string>> = {
   ...{ '€': 'EUR', '£': 'GBP', '₹': 'INR', '₺': 'TRY', '₴': 'UAH', '₪': 'ILS', '₫': 'VND', '₩': 'KRW', '₱': 'PHP' },
-  ...{ '₽': 'RUB', '₦': 'NGN', '₾': 'GEL', '₸': 'KZT', zł: 'PLN', Kč: 'CZK', US$: 'USD', A$: 'AUD', C$: 'CAD' },
+  ...{ '₽': 'RUB', '₦': 'NGN', '₾': 'GEL', '₸': 'KZT', zł: 'PLN', Kč: 'CZK', US$: 'USD', A$: 'AUD' },
   ...{ CA$: 'CAD', AU$: 'AUD', HK$: 'HKD', NZ$: 'NZD', R$: 'BRL' },
 }
 /** Codes that are words as well. */

@@ -83,6 +83,7 @@ export function resolvingStep(
 ): ResolvingStep {
   const another = notTheOneShown(row, resolution)
   if (another !== null) return another
+  if (row.state === 'IN_DOUBT' && resolution.corrects === true) return nothingToCorrect(row, resolution)
   if (row.state !== 'IN_DOUBT') {
     const settled = settledAlready(row, resolution) ?? whyNotCorrected(row, resolution)
     if (settled !== null) return settled
@@ -133,6 +134,14 @@ function settledAlready(row: RowToResolve, resolution: Resolution): Exclude<Reso
 /** What the gateway answered is no finding of a person, and stays. */
 function mayBeCorrected({ state, lastCause }: RowToResolve): boolean {
   return lastCause === 'resolve' && isFound(state)
+}
+
+/** What was meant may be the finding of an earlier request, and this doubt is about another one. */
+function nothingToCorrect(row: RowToResolve, resolution: Resolution): Refusal {
+  return refused(
+    'not-found-before',
+    words`${nameOf(row, resolution)} is in doubt, so there is no finding of it to correct. Look it up for attempt ${row.attempt}, and record what you find without ${{ set: 'correct', to: null }}`,
+  )
 }
 
 function whyNotCorrected(row: RowToResolve, resolution: Resolution): Refusal | null {

@@ -18,8 +18,9 @@ import { type FactColumns, originalOf, toFacts } from './rows.ts'
 /** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
 export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
   db.exec('BEGIN')
-  const newest = newestOf(db, batchId)
-  gather(db, newest)
+  const path = pathFrom(db, batchId)
+  const newest = path.at(-1) as BatchId
+  gather(db, newest, path)
   const { columns, version } = columnsOf(db, newest)
   const { lastMove } = findRow<{ lastMove: number }>(db.prepare('SELECT coalesce(max(id), 0) AS lastMove FROM move'))!
   const totals = totalsOf(db)
@@ -34,28 +35,31 @@ export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): B
   }
 }
 
-/** A batch at least half of whose rows point into this one is the same file, mended or fed back. */
-function newestOf(db: DatabaseSync, batchId: BatchId): BatchId {
+/** From the batch that is asked for to the newest state of its file. */
+function pathFrom(db: DatabaseSync, batchId: BatchId): readonly BatchId[] {
+  // At least half of the later one's rows are rows of this one, and at least half of this one's are in it. Results that are fed back
+  // are no state of the file.
   const next = db.prepare(`
     SELECT d.batch_id AS batchId FROM instruction d JOIN instruction o ON o.id = d.duplicate_of JOIN batch b ON b.id = d.batch_id
     WHERE o.batch_id = ?1 AND d.batch_id <> ?1 AND d.state = 'DUPLICATE' AND b.stage = 'open' AND b.source = 'file'
+      AND lower(b.columns) NOT LIKE '%"result_reference"%'
       AND b.created_at >= (SELECT created_at FROM batch WHERE id = ?1)
-    GROUP BY d.batch_id HAVING count(*) * 2 >= b.rows ORDER BY max(d.id) DESC LIMIT 1`)
-  const passed = new Set<BatchId>()
-  for (let at = batchId; ; ) {
-    passed.add(at)
-    const found = findRow<{ batchId: BatchId }>(next, at)
-    if (found === undefined || passed.has(found.batchId)) return at
-    at = found.batchId
+    GROUP BY d.batch_id HAVING count(*) * 2 >= b.rows AND count(*) * 2 >= (SELECT rows FROM batch WHERE id = ?1)
+    ORDER BY max(d.id) DESC LIMIT 1`)
+  const path = [batchId]
+  for (;;) {
+    const found = findRow<{ batchId: BatchId }>(next, path.at(-1) as BatchId)
+    if (found === undefined || path.includes(found.batchId)) return path
+    path.push(found.batchId)
   }
 }
 
 /**
  * Which recorded row stands for each row of the newest file: the one that holds its reference now. An INVALID row that was mended in
- * a file of rejects is the row there; of two that had one reference, only the first. Then the rows that were sent, or will be, and
- * that the newest file holds no more: of batches at least half of whose rows it holds.
+ * a file of rejects is the row there; of two that had one reference, only the first. Then the rows of the family that the newest file
+ * holds no more: of the batches on the path to it, of those at least half of whose own rows it holds, and rejects of any of these.
  */
-function gather(db: DatabaseSync, newest: BatchId): void {
+function gather(db: DatabaseSync, newest: BatchId, path: readonly BatchId[]): void {
   db.exec('CREATE TEMP TABLE family (place INTEGER PRIMARY KEY, row_id INTEGER, standing INTEGER NOT NULL)')
   db.prepare(`
     INSERT INTO temp.family (place, row_id, standing)
@@ -66,14 +70,19 @@ function gather(db: DatabaseSync, newest: BatchId): void {
         SELECT 1 FROM instruction s WHERE s.reference = i.reference AND s.batch_id = i.batch_id AND s.row_no < i.row_no)
     WHERE i.batch_id = ?`).run(newest)
   db.exec('CREATE INDEX temp.family_standing ON family (standing)')
-  db.prepare(`
+  db.exec('CREATE TEMP TABLE family_member (batch_id TEXT PRIMARY KEY)')
+  const member = db.prepare('INSERT OR IGNORE INTO temp.family_member VALUES (?)')
+  for (const batchId of path) member.run(batchId)
+  db.exec(`
+    INSERT OR IGNORE INTO temp.family_member
+    SELECT s.batch_id FROM temp.family f JOIN instruction s ON s.id = f.standing JOIN batch b ON b.id = s.batch_id
+    WHERE b.source = 'file' GROUP BY s.batch_id HAVING count(*) * 2 >= b.rows`)
+  db.exec(`
     INSERT INTO temp.family (row_id, standing)
-    SELECT NULL, r.id FROM instruction r
-    WHERE r.holds_reference = 1 AND NOT EXISTS (SELECT 1 FROM temp.family f WHERE f.standing = r.id)
-      AND r.batch_id IN (
-        SELECT s.batch_id FROM temp.family f JOIN instruction s ON s.id = f.standing JOIN batch b ON b.id = s.batch_id
-        WHERE s.batch_id <> ? AND b.source = 'file' GROUP BY s.batch_id HAVING count(*) * 2 >= b.rows)
-    ORDER BY r.id`).run(newest)
+    SELECT DISTINCT NULL, h.id FROM instruction r JOIN temp.family_member m ON m.batch_id = r.batch_id
+    JOIN instruction h ON h.account_id = r.account_id AND h.reference = r.reference AND h.holds_reference = 1
+    WHERE r.state <> 'DUPLICATE' AND NOT EXISTS (SELECT 1 FROM temp.family f WHERE f.standing = h.id)
+    ORDER BY h.id`)
 }
 
 function totalsOf(db: DatabaseSync): BatchTotal[] {

@@ -84,7 +84,7 @@ function toReconciliationRow(row: ReadColumns): ReconciliationRow {
     repeats:
       row.state !== 'DUPLICATE' || row.firstState === null
         ? null
-        : { state: row.firstState, warned: row.firstWarned === 1 || row.reason !== null },
+        : { state: row.firstState, warned: row.firstWarned === 1 || row.reason !== null, changed: row.reason !== null },
     submittedAgain: row.state === 'DUPLICATE' ? null : row.firstState,
     operation: row.operation,
     amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),

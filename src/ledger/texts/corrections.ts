@@ -6,7 +6,7 @@ import type { Correction, DraftHeader, EarlierBatch } from '../../domain/draft.t
 import type { BatchId } from '../../domain/ids.ts'
 import type { State } from '../../domain/states.ts'
 import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
-import { listOf } from './conditions.ts'
+import { isDerived, listOf } from './conditions.ts'
 import { lookalikeSince, STILL_COUNTS } from './lookalikes.ts'
 import { all, allExact, change, count, exists, type Script } from './script.ts'
 
@@ -14,7 +14,8 @@ import { all, allExact, change, count, exists, type Script } from './script.ts'
 export function* meetEarlierFiles(header: DraftHeader): Script<void> {
   if (header.fedBack || !(yield* hasEarlierFiles(header))) return
   yield* findEarlier(header)
-  if (header.onlyNew !== true && !(yield* holdsMost(header))) {
+  if (yield* holdsMost(header)) yield* forgetLongAgo(header)
+  else if (header.onlyNew !== true) {
     yield* change('UPDATE draft_row SET earlier = NULL WHERE earlier IS NOT NULL')
     return
   }
@@ -39,7 +40,7 @@ function* hasEarlierFiles({ accountId: account, runKey }: DraftHeader): Script<b
  * One row of an earlier file for one row of this one: the same content, and at least one of the two references is made from the bytes
  * of its file. Two references of people's own name two instructions. What was executed or may be comes first.
  */
-function* findEarlier({ accountId: account, runKey }: DraftHeader): Script<void> {
+function* findEarlier(header: DraftHeader): Script<void> {
   yield* change(
     `
     UPDATE draft_row AS d SET earlier = m.earlier FROM (
@@ -49,20 +50,32 @@ function* findEarlier({ accountId: account, runKey }: DraftHeader): Script<void>
       JOIN (
         SELECT i.id, i.reference, i.lookalike, i.content, row_number() OVER (
           PARTITION BY i.lookalike, i.content
-          ORDER BY CASE WHEN i.state IN (${COUNTING}) OR i.money_warning = 1 THEN 0 ELSE 1 END, i.id) AS nth
-        FROM instruction i JOIN batch b ON b.id = i.batch_id
+          ORDER BY CASE WHEN ${STILL_COUNTS} THEN 0 WHEN i.state IN (${COUNTING}) OR i.money_warning = 1 THEN 1 ELSE 2 END, i.id DESC) AS nth
+        FROM instruction i JOIN batch b ON b.id = i.batch_id CROSS JOIN (SELECT :runKey AS run_key) d
         WHERE i.account_id = :account AND i.lookalike IN (SELECT lookalike FROM draft_row WHERE state = 'READY')
           AND i.lookalike IS NOT NULL AND i.holds_reference = 1 AND i.run_key IS NOT DISTINCT FROM :runKey
           AND b.stage = 'open' AND b.source = 'file'
           AND NOT ${isInFile('i')}) AS p
       ON p.lookalike = r.lookalike AND p.content = r.content AND p.nth = r.nth
-      WHERE r.reference @is_derived OR p.reference @is_derived) AS m
+      WHERE ${isDerived('r')} OR ${isDerived('p')}) AS m
     WHERE d.row_no = m.row_no`,
-    { account, runKey },
+    { ...lookalikeSince(header), runKey: header.runKey },
   )
 }
 
 const COUNTING = listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])
+
+/** Where the file is one of lately, what an older one asked for as well is not this row: last month's charge, for one. */
+function* forgetLongAgo(header: DraftHeader): Script<void> {
+  yield* change(
+    `
+    UPDATE draft_row SET earlier = NULL WHERE earlier IS NOT NULL AND earlier NOT IN (
+      SELECT o.id FROM draft_row e JOIN instruction o ON o.id = e.earlier WHERE o.batch_id IN (
+        SELECT i.batch_id FROM draft_row d JOIN instruction i ON i.id = d.earlier JOIN batch b ON b.id = i.batch_id
+        WHERE ${STILL_COUNTS}))`,
+    lookalikeSince(header),
+  )
+}
 
 /** Without being told, a file is taken for a corrected one where most of its rows would be asked about one by one. */
 function* holdsMost(header: DraftHeader): Script<boolean> {
@@ -78,17 +91,31 @@ function* holdsMost(header: DraftHeader): Script<boolean> {
 
 /**
  * A row that is left may be one of an earlier file with another amount: it names the same target as a row that is in this file no
- * more and was sent or will be. Sent beside that row it would not be its correction but a second payment.
+ * more and was sent or will be, in whichever file it was mended. Sent beside that row it would not be its correction but a second
+ * payment. A bad row that is mended in its results is looked at as well.
  */
-export function* findChanged(): Script<void> {
-  yield* change(`
+export function* findChanged(header: DraftHeader): Script<void> {
+  if (!(yield* mayHaveChanged(header))) return
+  yield* change(
+    `
     UPDATE draft_row AS d SET changed_row = m.id FROM (
-      SELECT i.operation, ${TARGET('i')} AS target, max(i.id) AS id FROM instruction i
-      WHERE i.batch_id IN (SELECT o.batch_id FROM draft_row e JOIN instruction o ON o.id = e.duplicate_of WHERE e.earlier IS NOT NULL)
-        AND i.holds_reference = 1 AND (i.state IN (${COUNTING}) OR i.money_warning = 1) AND NOT ${isInFile('i')}
-      GROUP BY 1, 2) AS m
-    WHERE m.operation = d.operation AND m.target = ${TARGET('d')}
-      AND d.state = 'READY' AND d.supersedes IS NULL AND d.like_row IS NULL AND d.like_recorded IS NULL`)
+      SELECT r.operation, r.target, r.derived, max(r.id) AS id FROM (
+        SELECT i.id, i.operation, ${targetOf('i')} AS target, CASE WHEN ${isDerived('i')} THEN 1 ELSE 0 END AS derived
+        FROM instruction i JOIN batch b ON b.id = i.batch_id CROSS JOIN (SELECT :runKey AS run_key) AS d
+        WHERE i.account_id = :account AND i.run_key IS NOT DISTINCT FROM :runKey AND b.source = 'file' AND ${STILL_COUNTS}
+          AND i.holds_reference = 1 AND NOT ${isInFile('i')}) AS r
+      JOIN (SELECT DISTINCT operation, ${targetOf('d')} AS target FROM draft_row d WHERE d.state = 'READY') AS w
+      ON w.operation = r.operation AND w.target = r.target
+      GROUP BY 1, 2, 3) AS m
+    WHERE (m.derived = 1 OR ${isDerived('d')}) AND m.operation = d.operation AND m.target = ${targetOf('d')}
+      AND d.state = 'READY' AND d.supersedes IS NULL AND d.like_row IS NULL AND d.like_recorded IS NULL`,
+    { ...lookalikeSince(header), runKey: header.runKey },
+  )
+}
+
+function* mayHaveChanged({ fedBack, retry, onlyNew }: DraftHeader): Script<boolean> {
+  if (fedBack) return retry.includes('INVALID')
+  return onlyNew === true || (yield* exists('SELECT 1 FROM draft_row WHERE earlier IS NOT NULL LIMIT 1'))
 }
 
 /** Whether the file has the recorded row, with the same content. */
@@ -96,8 +123,9 @@ export function isInFile(row: 'i'): string {
   return `EXISTS (SELECT 1 FROM draft_row t WHERE t.duplicate_of = ${row}.id AND t.content = ${row}.content)`
 }
 
-const TARGET = (row: 'd' | 'i') =>
-  `coalesce(ltrim(${row}.order_id, '0'), '') || ' ' || coalesce(ltrim(${row}.vault_id, '0'), '') || ' ' || coalesce(${row}.card, '')`
+function targetOf(row: 'd' | 'i'): string {
+  return `coalesce(ltrim(${row}.order_id, '0'), '') || ' ' || coalesce(ltrim(${row}.vault_id, '0'), '') || ' ' || coalesce(${row}.card, '')`
+}
 
 /** null: no row of the file is one of an earlier file under another reference. */
 export function* correctionOf(): Script<Correction | null> {

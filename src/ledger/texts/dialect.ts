@@ -16,7 +16,7 @@ export interface Dialect {
   readonly words: Readonly<Record<Word, string>>
 }
 
-type Word = 'position' | 'is_made_up' | 'is_derived'
+type Word = 'position' | 'is_made_up' | 'is_derived' | 'is_dated'
 
 export const SQLITE: Dialect = {
   parameter: '?',
@@ -27,6 +27,7 @@ export const SQLITE: Dialect = {
     is_made_up: `GLOB '*[0-9a-f]-[0-9]*${UNREAD_REFERENCE}'`,
     // Likewise: whether a reference was made from the bytes of a file, for a row that has none of its own.
     is_derived: `GLOB '*${'[0-9a-f]'.repeat(16)}-[0-9]*'`,
+    is_dated: `GLOB '*${'[0-9]'.repeat(16)}-[0-9]*'`,
   },
 }
 
@@ -36,6 +37,7 @@ export const POSTGRES: Dialect = {
     position: 'strpos',
     is_made_up: `~ '[0-9a-f]-[0-9].*${UNREAD_REFERENCE}$'`,
     is_derived: "~ '[0-9a-f]{16}-[0-9]'",
+    is_dated: "~ '[0-9]{16}-[0-9]'",
   },
 }
 

@@ -6,7 +6,7 @@ import { Fault } from '../../domain/fault.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
 import { MOST_MINOR } from '../rules/arriving.ts'
-import { EXECUTED, LAST_RESTORED_AT } from './conditions.ts'
+import { EXECUTED, isDerived, LAST_RESTORED_AT } from './conditions.ts'
 import { correctionOf, findChanged, isInFile, meetEarlierFiles } from './corrections.ts'
 import { DRAFT_FAULT, RETRIED, retriedBy } from './draft.ts'
 import { countFaults } from './faults.ts'
@@ -102,21 +102,24 @@ function* meetRecorded(header: DraftHeader): Script<void> {
 }
 
 /**
- * Where only new rows are wanted, one that is recorded with other content is none. Unless most rows are so: then the references
- * no longer name what they did, as where lines are numbered and one was put in between.
+ * Where only new rows are wanted, one that is recorded with other content is none. Unless most rows are so, or one has the content of
+ * another row of that batch: then the references no longer name what they did, as where lines are numbered and one was put in between.
  */
 function* leaveOutChanged({ accountId: account, nowMs: now }: DraftHeader): Script<void> {
   const recorded = `FROM instruction i
     WHERE d.state = 'READY' AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}`
-  const found = yield* one<{ changed: number; same: number }>(
+  const found = yield* one<{ changed: number; same: number; moved: number }>(
     `
     SELECT coalesce(sum(CASE WHEN d.content <> i.content THEN 1 ELSE 0 END), 0) AS changed,
-      coalesce(sum(CASE WHEN d.content = i.content THEN 1 ELSE 0 END), 0) AS same
+      coalesce(sum(CASE WHEN d.content = i.content THEN 1 ELSE 0 END), 0) AS same,
+      coalesce(sum(CASE WHEN d.content <> i.content AND EXISTS (
+        SELECT 1 FROM instruction n WHERE n.account_id = i.account_id AND n.lookalike = d.lookalike AND n.content = d.content
+          AND n.lookalike IS NOT NULL AND n.batch_id = i.batch_id) THEN 1 ELSE 0 END), 0) AS moved
     ${recorded.replace('FROM', 'FROM draft_row d,')}`,
     { account },
   )
-  const { changed, same } = found!
-  if (changed > same) return
+  const { changed, same, moved } = found!
+  if (changed > same || moved > 0) return
   yield* change(
     `
     UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = :now, reason = ${DIFFERENCES}
@@ -174,7 +177,7 @@ function* refuseFaulty(): Script<void> {
  */
 function isOfOneRoster(other: 'o' | 'i'): string {
   return `(d.run_key IS NOT NULL AND ${other}.run_key = d.run_key AND d.order_id IS NULL AND d.operation IN ('CAPTURE', 'AUTH')
-        AND NOT (d.reference @is_derived) AND NOT (${other}.reference @is_derived))`
+        AND NOT ${isDerived('d')} AND NOT ${isDerived(other)})`
 }
 
 /** Marks accepted rows that look like an earlier row of the file or a recorded one under another reference; counts them. */
@@ -191,7 +194,7 @@ function* findLookalikes(header: DraftHeader): Script<number> {
     lookalikeSince(header),
   )
   yield* markRepeats()
-  yield* findChanged()
+  yield* findChanged(header)
   yield* findLost()
   return yield* count(`SELECT count(*) AS n FROM draft_row d WHERE ${IS_LIKE}`)
 }

@@ -107,6 +107,12 @@ export function describeDoubts(): void {
       expect(await correct({ finding: 'not-executed' }, SENT_MS)).toMatchObject({ why: 'too-early' })
     })
 
+    test('judges no row that is in doubt: that doubt is about a request which no finding was about', async () => {
+      const batchId = await inDoubt('A')
+      expect(await resolve('A', { finding: 'approved', corrects: true })).toMatchObject({ why: 'not-found-before' })
+      expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
+    })
+
     test('cannot deny what an answer said after the first', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
       const row = await claimNamed(ledger, batchId, 'A')

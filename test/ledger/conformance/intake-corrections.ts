@@ -7,6 +7,7 @@ import type { Instruction } from '../../../src/domain/instruction.ts'
 import {
   CLERK,
   DAY_MS,
+  EUR,
   faultyRow,
   headerOf,
   NOW,
@@ -107,6 +108,35 @@ export function describeCorrections(): void {
       await submit(ledger, accountId, sales(FIRST, [100n, 200n, 300n]))
       const { lookalikes } = await check(sales(MENDED, [100n, 250n, 300n]))
       expect(lookalikes.map(({ rowNo, changedFrom }) => [rowNo, changedFrom?.amountMinor])).toEqual([[2, 200n]])
+    })
+
+    test('is asked about rows that were mended otherwise in a file of rejects, and about a file in which every amount changed', async () => {
+      const sales = (hash: string, amounts: readonly bigint[]) =>
+        amounts.map((amountMinor, i) => sale(derived(hash, i + 1), `5${i}`, { money: { amountMinor, currency: EUR } }))
+      await submit(ledger, accountId, sales(FIRST, [100n, 200n, 300n]).slice(0, 2))
+      await submit(ledger, accountId, sales(FIRST, [100n, 200n, 300n]).slice(2)) // as from rejects
+      const { lookalikes } = await check(sales(MENDED, [100n, 200n, 350n]), onlyNew)
+      expect(lookalikes.map(({ rowNo, changedFrom }) => [rowNo, changedFrom?.amountMinor])).toEqual([[3, 300n]])
+      const all = await check(sales(MENDED, [101n, 201n, 301n]), onlyNew)
+      expect(all.review).toMatchObject({ accepted: 3, lookalikes: 3 })
+    })
+
+    test('is the correction of the latest file that holds its rows, not of one of long ago', async () => {
+      const long = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71', '72', '73']))
+      for (const rowNo of [1, 2, 3]) await work(ledger, long, derived('1111aaaa1111aaaa', rowNo), 'APPROVED')
+      const nowMs = NOW + 40 * DAY_MS
+      const recent = await submit(ledger, accountId, refunds(FIRST, ['71', '72']), { nowMs })
+      for (const asked of [{}, onlyNew]) {
+        const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']), { nowMs, ...asked })
+        expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2 })
+        expect(reviewed.correction?.batches.map(({ batchId, rows }) => [batchId, rows])).toEqual([[recent, 2]])
+      }
+    })
+
+    test('does not know references of people’s own that are a day and a number', async () => {
+      const dated = (n: number) => refund(`2026112200000001-${n}`, { orderId: '71' })
+      await submit(ledger, accountId, [dated(1)])
+      expect((await check([dated(2)], onlyNew)).review).toMatchObject({ accepted: 1, duplicate: 0, lookalikes: 1 })
     })
 
     test('is none where few rows are those of earlier files: these are asked about as ever', async () => {
@@ -235,6 +265,16 @@ export function describeCorrections(): void {
       const moved = roster(['1', '40'], ['2', '41'], ['3', '42'], ['4', '43'])
       const { review: reviewed } = await check(moved, { ...DECEMBER, ...onlyNew })
       expect(reviewed).toMatchObject({ invalid: 3, accepted: 1, lookalikes: 1 })
+    })
+
+    test('in which a line was put between numbered ones is refused, though few rows changed', async () => {
+      const numbered = (ids: readonly string[]) => roster(...ids.map((vaultId, i) => [String(i + 1), vaultId] as const))
+      await submit(ledger, accountId, numbered(['41', '42', '43', '44', '45']), DECEMBER)
+      const { review: reviewed } = await check(numbered(['41', '42', '43', '49', '44', '45']), {
+        ...DECEMBER,
+        ...onlyNew,
+      })
+      expect(reviewed).toMatchObject({ invalid: 2 })
     })
 
     test('of captures is asked about two of one order', async () => {
