@@ -2462,7 +2462,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'two references of their own name two instructions',
     file: 'src/ledger/texts/corrections.ts',
-    guard: '      WHERE r.reference @is_derived OR p.reference @is_derived) AS m',
+    guard: "      WHERE ${isDerived('r')} OR ${isDerived('p')}) AS m",
     without: ') AS m',
     tests: [LEDGER],
   },
@@ -2483,7 +2483,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a changed amount in a corrected file is asked about',
     file: 'src/ledger/texts/review.ts',
-    guard: '  yield* findChanged()\n',
+    guard: '  yield* findChanged(header)\n',
     without: '',
     tests: [LEDGER],
   },
@@ -2504,7 +2504,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'references that moved on are not left out as changed ones',
     file: 'src/ledger/texts/review.ts',
-    guard: '  if (changed > same) return\n',
+    guard: '  if (changed > same || moved > 0) return\n',
     without: '',
     tests: [LEDGER],
   },
