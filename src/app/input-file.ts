@@ -17,7 +17,8 @@ export async function openToRead(path: string): Promise<FileHandle> {
 }
 
 function whyNotOpened(path: string, error: unknown): string {
-  if (error instanceof NotAFile) return `${error.message}. Name a file: it is read more than once.`
+  if (error instanceof NotAFile)
+    return `${error.message}${error.what === 'a folder' ? ': name the file in it.' : ': it is read more than once. Save it first.'}`
   const code = errorCodeOf(error)
   if (code === 'ENOENT') return `The file ${path} does not exist.`
   return code === 'EACCES'

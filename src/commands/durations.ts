@@ -12,8 +12,8 @@ export function parseDurationMs(text: string, option: string): number {
   return Number(match[1]) * unitMs
 }
 
-/** Where nobody watches, a command that waits for ever is never noticed. */
-const UNATTENDED_MS = 60 * 60_000
+/** Where nobody watches, a command that waits for ever is never noticed. Longer than any Retry-After that is honoured. */
+const UNATTENDED_MS = 120 * 60_000
 
 /** null: for ever, as `0` and `never` say, and as a person at a terminal may decide with Ctrl-C. */
 export function parseGiveUpAfterMs(

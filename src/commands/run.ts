@@ -200,8 +200,8 @@ async function goOn({ ledger, sends, signal, terminal }: Run, known: BatchId, as
   await confirmRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
 }
 
-function besideOf({ out, exceptions }: RunGiven, sandbox: boolean) {
-  return { out, exceptions: exceptions ?? null, sandbox }
+function besideOf({ out, exceptions, report }: RunGiven, sandbox: boolean) {
+  return { out, exceptions: exceptions ?? null, report: report ?? null, sandbox }
 }
 
 /**

@@ -11,5 +11,6 @@ export interface WrittenRejects {
 export interface ResultsBeside {
   readonly out: string
   readonly exceptions: string | null
+  readonly report: string | null
   readonly sandbox: boolean
 }

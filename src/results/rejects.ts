@@ -45,7 +45,8 @@ export type WholeFault = Pick<RowFault, 'column' | 'problem' | 'remedy'> & { rea
  * the results, over anything that is no earlier file of rejects. A file is put there and removed for the test.
  */
 export async function checkRejects(named: string, inputPath: string, results: ResultsBeside | null): Promise<string> {
-  const path = await realPathOf(named, WORDS)
+  // A rehearsal must not write over rejects that somebody mends.
+  const path = results?.sandbox === true ? (await outPathsOf(named, true)).path : await realPathOf(named, WORDS)
   await refuseInput(path, inputPath, 'rejects')
   // Found out only after everything was sent, it would leave the run without any results.
   if (results !== null && (await takenBy(results)).some((taken) => isSamePlace(taken, path)))
@@ -58,9 +59,14 @@ export async function checkRejects(named: string, inputPath: string, results: Re
   return path
 }
 
-async function takenBy({ out, exceptions, sandbox }: ResultsBeside): Promise<readonly string[]> {
+async function takenBy({ out, exceptions, report, sandbox }: ResultsBeside): Promise<readonly string[]> {
   const { path, summaryPath } = await outPathsOf(out, sandbox)
-  return [path, summaryPath, ...(exceptions === null ? [] : [(await outPathsOf(exceptions, sandbox)).path])]
+  const others = [exceptions, report].filter((other) => other !== null)
+  return [
+    path,
+    summaryPath,
+    ...(await Promise.all(others.map(async (other) => (await outPathsOf(other, sandbox)).path))),
+  ]
 }
 
 /** Row by row, complete or not at all. */

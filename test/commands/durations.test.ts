@@ -7,8 +7,8 @@ import { Fault } from '../../src/domain/fault.ts'
 const attended = { isAttended: true }
 const unattended = { isAttended: false }
 
-test('a command waits an hour without a terminal, and for ever at one', () => {
-  expect(parseGiveUpAfterMs(undefined, unattended)).toBe(3_600_000)
+test('a command waits two hours without a terminal, and for ever at one', () => {
+  expect(parseGiveUpAfterMs(undefined, unattended)).toBe(7_200_000)
   expect(parseGiveUpAfterMs(undefined, attended)).toBeNull()
 })
 

@@ -161,16 +161,20 @@ describe('before anything else happens', () => {
     }
   })
 
-  test.each(['out.csv', 'out.summary.csv', 'OUT.csv', 'look.csv'])(
+  test.each(['out.csv', 'out.summary.csv', 'OUT.csv', 'look.csv', 'page.html'])(
     'the results %s are not written over',
     async (name) => {
-      const results = { out: join(dir, 'out.csv'), exceptions: join(dir, 'look.csv'), sandbox: false }
+      const results = {
+        out: join(dir, 'out.csv'),
+        exceptions: join(dir, 'look.csv'),
+        report: join(dir, 'page.html'),
+        sandbox: false,
+      }
       await expect(checkRejects(join(dir, name), input, results)).rejects.toMatchObject({ code: 'usage' })
       const sandboxed = { ...results, sandbox: true }
-      await expect(checkRejects(join(dir, 'out.csv'), input, sandboxed)).resolves.toBe(join(dir, 'out.csv'))
-      await expect(checkRejects(join(dir, 'out.SANDBOX.csv'), input, sandboxed)).rejects.toMatchObject({
-        code: 'usage',
-      })
+      // A rehearsal writes over no rejects that somebody mends.
+      await expect(checkRejects(join(dir, 'bad.csv'), input, sandboxed)).resolves.toBe(join(dir, 'bad.SANDBOX.csv'))
+      await expect(checkRejects(join(dir, 'out.csv'), input, sandboxed)).rejects.toMatchObject({ code: 'usage' })
     },
   )
 
