@@ -21,7 +21,7 @@ export function withCommonOptions(command: Command): Command {
   // "in-doubt resolve" has an --as of its own.
   if (!command.options.some(({ long }) => long === '--as')) command.option('--as <name>', AS_HELP)
   if (!TELL_MUCH.includes(command.name())) return command
-  return command.option('-q, --quiet', 'no progress and no notes on how the file is read; all else is said')
+  return command.option('-q, --quiet', 'no progress and no list of columns; notes and all else are said')
 }
 
 /** The commands that take files: what they say beside results can be left unsaid, but never a fault or a doubt. */

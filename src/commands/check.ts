@@ -16,8 +16,9 @@ import { EXIT } from '../present/exit-codes.ts'
 import {
   allErrorsOf,
   carriedLines,
+  columnLines,
   heldByDoubtLines,
-  howReadLines,
+  noteLines,
   refusalLines,
   reviewLines,
   structuralFaultLine,
@@ -59,7 +60,8 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   }
   const ledger = await openLedgerOrNone(app)
   try {
-    terminal.note(...howReadLines(opened), ...carriedLines(opened))
+    terminal.say(...noteLines(opened))
+    terminal.note(...columnLines(opened), ...carriedLines(opened))
     if (given.saveFormat !== undefined) await keepFormat(app, given, given.saveFormat, terminal)
     const toSubmit = request.toSubmit(await knownAccount(app, ledger, request), false)
     const reviewed = await (await prepareSubmission(ledger)).review(opened.file, toSubmit)

@@ -1,10 +1,15 @@
 // What stops a run, in words.
 
+import { workerNow } from '../app/locks.ts'
+import type { App } from '../app.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Held } from '../files/lock.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
+import { brokenOffText } from '../present/outcome.ts'
+import { viewOf } from './follow.ts'
 
 /** A worker does not read files, and does not let go of what it holds. */
 export function workerRuns({ heldBy }: Held, path: string): Fault {
@@ -21,5 +26,21 @@ export function withoutResults(error: unknown, batchId: BatchId): unknown {
     error.code,
     `${withoutNothingSent(errorText(error))} Batch ${batchId} was worked off all the same, and what became of every row is recorded. Write its results elsewhere: tranche results ${batchId} --out FILE`,
     { cause: error },
+  )
+}
+
+/** How it stands. */
+export async function standText(app: App, ledger: Ledger, batchId: BatchId): Promise<string> {
+  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null)
+}
+
+/** A changed file would be another batch. */
+const PUT_BACK = 'Put the file back as it was and run the same command again to go on.'
+
+export async function changedFault(app: App, ledger: Ledger, batchId: BatchId): Promise<Fault> {
+  const stands = brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null, PUT_BACK)
+  return new Fault(
+    'stopped',
+    `The file changed while its rows were being sent, or can no longer be read: it is not what was checked. Nothing more of it is sent. ${stands}`,
   )
 }

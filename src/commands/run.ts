@@ -4,7 +4,7 @@ import { accountOf } from '../app/accounts.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
-import { sendsFor, workerNow, workersNow } from '../app/locks.ts'
+import { sendsFor, workersNow } from '../app/locks.ts'
 import { type OwnCards, prepareOwnCards, prepareProcess } from '../app/own-cards.ts'
 import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
@@ -23,8 +23,8 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
 import { recordedBeforeLines } from '../present/correction.ts'
 import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
-import { brokenOffText, endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
-import { howReadLines } from '../present/review.ts'
+import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
+import { columnLines, noteLines } from '../present/review.ts'
 import { check, refuseWhole } from './check.ts'
 import { parseGiveUpAfterMs } from './durations.ts'
 import {
@@ -42,7 +42,7 @@ import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { reportRequest } from './report.ts'
 import { openResultsTarget, type ResultsTarget, refuseStdin, resultsBeside } from './results-target.ts'
-import { withoutResults, workerRuns } from './run-faults.ts'
+import { changedFault, standText, withoutResults, workerRuns } from './run-faults.ts'
 import { type AtSignal, answersByMs, awaiting, openInterruption } from './signals.ts'
 import { refuse } from './submit.ts'
 import type { Terminal } from './terminal.ts'
@@ -126,7 +126,7 @@ async function runOn(
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
     const followed = await workOff(run, batchId, giveUpAfterMs)
-    if (cards.changed.aborted) throw await changedFault(run, batchId)
+    if (cards.changed.aborted) throw await changedFault(app, ledger, batchId)
     if (followed === null) return sayInterrupted(await viewOf(ledger, batchId), sends, sandbox, terminal)
     const page = reportRequest(app, ledger, report)
     const written = await writeBatchResults(app, ledger, batchId, { ...results, report: page }).catch(
@@ -185,7 +185,8 @@ async function batchOf(run: Run, asked: Asked): Promise<BatchId | null> {
     throw known === null ? error : await brokenOff(run, known, error)
   })
   if (run.cards.isNeeded && sends.held?.heldBy?.command === 'worker') throw workerRuns(sends.held, path)
-  terminal.note(...howReadLines(opened))
+  terminal.say(...noteLines(opened))
+  terminal.note(...columnLines(opened))
   if (known !== null) await goOn(run, known, asked)
   const found = known === null ? await record(run, submission, asked) : { batchId: known, isNew: false }
   sends.batchId = found?.batchId ?? null
@@ -216,21 +217,6 @@ async function brokenOff({ app, ledger, own, sends }: Run, batchId: BatchId, err
   const code = sends.begun && !isOfDisk ? 'stopped' : error.code
   const said = sends.isNew && !sends.begun ? errorText(error) : withoutNothingSent(errorText(error))
   return new Fault(code, `${said} ${stands}`, { cause: error })
-}
-
-async function standText(app: App, ledger: Ledger, batchId: BatchId): Promise<string> {
-  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null)
-}
-
-/** A changed file would be another batch. */
-const PUT_BACK = 'Put the file back as it was and run the same command again to go on.'
-
-async function changedFault({ app, ledger }: Run, batchId: BatchId): Promise<Fault> {
-  const stands = brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null, PUT_BACK)
-  return new Fault(
-    'stopped',
-    `The file changed while its rows were being sent, or can no longer be read: it is not what was checked. Nothing more of it is sent. ${stands}`,
-  )
 }
 
 async function sendingIn(ledger: Ledger): Promise<number> {

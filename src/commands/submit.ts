@@ -16,8 +16,9 @@ import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import {
   allErrorsOf,
+  columnLines,
   heldByDoubtLines,
-  howReadLines,
+  noteLines,
   refusalLines,
   reviewLines,
   toJsonRefusals,
@@ -46,7 +47,8 @@ export async function submit(app: App, path: string, given: FileArguments, termi
   }
   const ledger = await openLedgerAloud(app, terminal)
   try {
-    terminal.note(...howReadLines(opened))
+    terminal.say(...noteLines(opened))
+    terminal.note(...columnLines(opened))
     const accountId = await accountOf(ledger, request.merchant, app.clock)
     const toSubmit = request.toSubmit(accountId, false)
     const submission = await prepareSubmission(ledger)

@@ -25,13 +25,21 @@ export interface HowRead {
   readonly ignored: readonly string[]
 }
 
-export function howReadLines({ warnings, mapped, columns, rivals }: HowRead): string[] {
+export function howReadLines(read: HowRead): string[] {
+  return [...noteLines(read), ...columnLines(read)]
+}
+
+/** What may decide about money, however little a person wants to read. */
+export function noteLines({ warnings }: Pick<HowRead, 'warnings'>): string[] {
+  return warnings.map((warning) => `Note: ${warning}`)
+}
+
+export function columnLines({ mapped, columns, rivals }: HowRead): string[] {
   const shown = columns.mapped.filter(
     ({ written, field }) => ALWAYS_SHOWN.includes(field) || mapped.some((column) => column.written === written),
   )
   const isRival = rivals.length > 0 && shown.some(({ field }) => field === 'amount')
   return [
-    ...warnings.map((warning) => `Note: ${warning}`),
     ...(shown.length > 0 ? [`Columns: ${shown.map(readAsText).join(', ')}`] : []),
     ...(isRival ? [rivalsText(rivals)] : []),
   ]

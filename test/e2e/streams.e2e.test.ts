@@ -112,6 +112,14 @@ describe('--quiet', () => {
     expect(ran.stdout).toContain('2 rows read, 2 in the results: 2 approved')
   })
 
+  test('keeps notes: they may decide about money', async () => {
+    office = await openOffice()
+    const file = await office.put('short.csv', 'order_id;amount;currency;note\n1001;5.00;EUR;x\n1002;6.00;EUR\n')
+    const checked = await office.tranche('check', file, '--operation', 'REFUND', '-q')
+    expect(checked.stderr).toMatch(/^Note: Line 3 has cells too few/m)
+    expect(checked.stderr).not.toContain('Columns')
+  })
+
   test('keeps doubts and faults', async () => {
     const file = await prepared(2)
     office.sandbox.addFault({ kind: 'reset-after', match: { orderId: orderOf(1) }, times: 1 })
