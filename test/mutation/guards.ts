@@ -2675,8 +2675,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'rejects never stand where the exceptions of the run will go',
     file: 'src/results/rejects.ts',
-    guard: '(exceptions === null ? [] : ',
-    without: '(sandbox || !sandbox || exceptions === null ? [] : ',
+    guard: 'const others = [exceptions, report].filter',
+    without: 'const others = [report].filter',
     tests: [REJECTS],
   },
   {
