@@ -1,4 +1,4 @@
-// The last look before something that cannot be taken back: a question on a terminal, and none where nobody is there to answer.
+// Asks on a terminal before something that cannot be undone. Without a terminal it asks nothing.
 
 import { createInterface } from 'node:readline'
 import { Fault } from '../domain/fault.ts'
@@ -19,7 +19,7 @@ export interface Confirming {
   readonly signal?: AbortSignal
 }
 
-/** Returns where the answer is yes, or nobody can be asked; faults otherwise. */
+/** Returns if the answer is yes, or if there is no terminal to ask on; faults otherwise. */
 export async function confirm(terminal: Terminal, { question, otherwise, yes, signal }: Confirming): Promise<void> {
   if (yes || !mayAsk(terminal)) return
   const isShort = question.length + PROMPT.length < (terminal.columns ?? 80)
@@ -37,7 +37,7 @@ export function mayAsk(
   return terminal.isAttended && !terminal.json && stdin.isTTY === true
 }
 
-/** null: the question was broken off, or nobody answered in time. */
+/** null: interrupted, or no answer in time. */
 async function ask(question: string, signal: AbortSignal | undefined): Promise<string | null> {
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
   const interrupted = new AbortController()

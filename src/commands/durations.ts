@@ -12,10 +12,10 @@ export function parseDurationMs(text: string, option: string): number {
   return Number(match[1]) * unitMs
 }
 
-/** Where nobody watches, a command that waits for ever is never noticed. Longer than any Retry-After that is honoured. */
+/** Without a terminal, an endless wait goes unnoticed. Longer than any Retry-After that is honoured. */
 const UNATTENDED_MS = 120 * 60_000
 
-/** null: for ever, as `0` and `never` say, and as a person at a terminal may decide with Ctrl-C. */
+/** null: no limit, as `0` and `never` say, and as a person at a terminal may decide with Ctrl-C. */
 export function parseGiveUpAfterMs(
   given: string | undefined,
   { isAttended }: Pick<Terminal, 'isAttended'>,

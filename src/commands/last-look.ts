@@ -20,7 +20,7 @@ interface Sending {
   readonly signal?: AbortSignal
 }
 
-/** Of a file that is not recorded yet. False where nobody is asked; faults where the answer is no. */
+/** Of a file that is not recorded yet. False if it did not ask; faults if the answer is no. */
 export async function confirmNew(review: DraftReview, sending: Sending): Promise<boolean> {
   const { terminal, yes } = sending
   if (review.accepted === 0 || yes || !mayAsk(terminal)) return false

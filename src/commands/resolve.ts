@@ -3,7 +3,7 @@
 import { openLedger } from '../app/ledger.ts'
 import { readWorklistFile } from '../app/worklist.ts'
 import type { App } from '../app.ts'
-import type { Resolution, Resolved } from '../domain/doubt.ts'
+import type { DoubtRow, Resolution, Resolved } from '../domain/doubt.ts'
 import { Fault } from '../domain/fault.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import { FINDINGS, parseFinding, transactionIdProblem } from '../domain/resolution.ts'
@@ -61,10 +61,11 @@ export async function resolveInDoubt(
   }
 }
 
-/** What is refused for another reason is refused without a question. */
+/** False: every row it may mean is still resting, so that it is refused without a question. */
 async function mayBeSentAgain({ clock }: App, ledger: Ledger, { reference, restMs }: Resolution): Promise<boolean> {
-  const doubt = (await ledger.doubts()).find(({ instruction }) => instruction.reference === reference)
-  return doubt !== undefined && doubt.leftByMs + Math.max(restMs, doubt.restMs) <= clock.nowMs()
+  const meant = (await ledger.doubts()).filter(({ instruction }) => instruction.reference === reference)
+  const isOver = (doubt: DoubtRow) => doubt.leftByMs + Math.max(restMs, doubt.restMs) <= clock.nowMs()
+  return meant.length === 0 || meant.some(isOver)
 }
 
 function lookBeforeSending(what: string, several: boolean, yes: boolean, terminal: Terminal): Promise<void> {

@@ -8,7 +8,7 @@ export interface Patience {
 /** Longer than the deadline of any request: an answer that is awaited for longer comes no more, its process stands still. */
 const LONGEST_REQUEST_MS = 15 * 60_000
 
-/** `giveUpAfterMs`: counts from the last row that was settled; null: for ever. */
+/** `giveUpAfterMs`: counts from the last row that was settled; null: no limit. */
 export function createPatience(giveUpAfterMs: number | null, startMs: number): Patience {
   let settledBefore = -1
   let movedAtMs = startMs

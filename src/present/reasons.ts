@@ -9,7 +9,7 @@ import type { ReasonTotal } from '../domain/reconciliation.ts'
 export interface TopReason {
   readonly status: ReasonTotal['state']
   readonly reason: string
-  /** null: the gateway has not answered, so nobody knows of one. */
+  /** null: the gateway has not answered. */
   readonly category: ReasonCategory | null
   readonly count: number
 }

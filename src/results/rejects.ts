@@ -45,7 +45,7 @@ export type WholeFault = Pick<RowFault, 'column' | 'problem' | 'remedy'> & { rea
  * the results, over anything that is no earlier file of rejects. A file is put there and removed for the test.
  */
 export async function checkRejects(named: string, inputPath: string, results: ResultsBeside | null): Promise<string> {
-  // A rehearsal must not write over rejects that somebody mends.
+  // A rehearsal must not overwrite real rejects that are being corrected.
   const path = results?.sandbox === true ? (await outPathsOf(named, true)).path : await realPathOf(named, WORDS)
   await refuseInput(path, inputPath, 'rejects')
   // Found out only after everything was sent, it would leave the run without any results.

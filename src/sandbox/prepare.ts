@@ -40,7 +40,7 @@ export function addPrepared(book: OrderBook, preparation: Preparation, nowMs: nu
   return { orders: book.orders.size - before.orders, vault: book.vault.size - before.vault }
 }
 
-/** As much of an order that nobody prepared as any request of a rehearsal asks for. */
+/** The balance of an order that was not prepared: enough for any request of a rehearsal. */
 const UNKNOWN_WHOLE = 1_000_000n
 
 /** What makes a request approvable that names an order or a card for the first time. `currency`: of orders whose request says none. */

@@ -4,8 +4,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { BatchTotal } from '../../domain/batch.ts'
 import type { BatchId } from '../../domain/ids.ts'
-import type { Operation } from '../../domain/instruction.ts'
-import type { Currency } from '../../domain/money.ts'
 import type { Pages } from '../../domain/pages.ts'
 import type { ReconciliationRow } from '../../domain/reconciliation.ts'
 import type { State } from '../../domain/states.ts'
@@ -13,7 +11,8 @@ import type { BatchReading } from '../../ports/ledger/queries.ts'
 import { columnsOf, viewOf } from './batch-view.ts'
 import { findRow, findRows } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
-import { type FactColumns, originalOf, toFacts } from './rows.ts'
+import { type OutcomeColumns, outcomeColumns, toOutcome } from './reading.ts'
+import { originalOf } from './rows.ts'
 
 /** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
 export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
@@ -103,20 +102,9 @@ function countsIn(totals: readonly BatchTotal[]): Partial<Record<State, number>>
   return counts
 }
 
-interface FamilyColumns extends FactColumns {
+interface FamilyColumns extends OutcomeColumns {
   place: number
-  line: number
   cells: string | null
-  reference: string
-  state: State
-  operation: Operation | null
-  amount_minor: number | null
-  currency: Currency | null
-  reason: string | null
-  warning: string | null
-  attempt: number
-  sent_at: number | null
-  completed_at: number | null
   batchId: BatchId
   rowNo: number
   changed: string | null
@@ -125,9 +113,7 @@ interface FamilyColumns extends FactColumns {
 function rowsOf(db: DatabaseSync, newest: BatchId): Pages<ReconciliationRow> {
   const page = db.prepare(`
     SELECT f.place, coalesce(i.line, s.line) AS line, CASE WHEN i.id IS NOT NULL THEN i.cells WHEN sb.columns = nb.columns THEN s.cells END AS cells,
-      s.reference, s.state, s.operation, s.amount_minor, s.currency, s.reason, s.transaction_id, s.answered_order_id,
-      s.answered_record_id, s.answered_amount, s.answered_currency, s.answered_vault_id, s.answered_xtl_order_id,
-      s.answered_customer_id, s.answered_card, s.warning, s.attempt, s.sent_at, s.completed_at, s.batch_id AS batchId, s.row_no AS rowNo,
+      ${outcomeColumns('s')}, s.batch_id AS batchId, s.row_no AS rowNo,
       CASE WHEN i.id IS NULL THEN 'the newest file does not have this row' WHEN i.state = 'DUPLICATE' AND i.reason IS NOT NULL
         THEN 'the newest file asks for something else (' || i.reason || ')' END AS changed
     FROM temp.family f JOIN instruction s ON s.id = f.standing JOIN batch sb ON sb.id = s.batch_id
@@ -140,23 +126,14 @@ function rowsOf(db: DatabaseSync, newest: BatchId): Pages<ReconciliationRow> {
 function toRow(row: FamilyColumns): ReconciliationRow {
   const warnings = [row.changed, row.warning].filter((text) => text !== null)
   return {
+    ...toOutcome(row),
     rowNo: row.place,
-    line: row.line,
     cells: row.cells === null ? [] : (JSON.parse(row.cells) as string[]),
-    reference: row.reference,
     recordedAs: { batchId: row.batchId, rowNo: row.rowNo },
-    state: row.state,
     repeats: null,
     submittedAgain: null,
-    operation: row.operation,
-    amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
-    currency: row.currency,
     reason: row.reason,
     categoryKept: null,
-    facts: toFacts(row),
     warning: warnings.length === 0 ? null : warnings.join('; '),
-    attempts: row.attempt,
-    sentAtMs: row.sent_at,
-    completedAtMs: row.completed_at,
   }
 }

@@ -29,10 +29,9 @@ export function openReading(db: DatabaseSync, batchId: BatchId, nowMs: number): 
   }
 }
 
-interface ReadColumns extends FactColumns {
-  rowNo: number
+/** What became of a row, as its own columns tell it. */
+export interface OutcomeColumns extends FactColumns {
   line: number
-  cells: string
   reference: string
   state: State
   operation: Operation | null
@@ -43,6 +42,44 @@ interface ReadColumns extends FactColumns {
   attempt: number
   sent_at: number | null
   completed_at: number | null
+}
+
+/** Those of row `i` or `s`, but for its line. */
+export function outcomeColumns(row: 'i' | 's'): string {
+  return OUTCOME.map((column) => `${row}.${column}`).join(', ')
+}
+
+const OUTCOME: readonly (keyof OutcomeColumns)[] = [
+  ...(['reference', 'state', 'operation', 'amount_minor', 'currency', 'reason', 'transaction_id'] as const),
+  ...([
+    'answered_order_id',
+    'answered_record_id',
+    'answered_amount',
+    'answered_currency',
+    'answered_vault_id',
+  ] as const),
+  ...(['answered_xtl_order_id', 'answered_customer_id', 'answered_card', 'warning', 'attempt'] as const),
+  ...(['sent_at', 'completed_at'] as const),
+]
+
+export function toOutcome(row: OutcomeColumns) {
+  return {
+    line: row.line,
+    reference: row.reference,
+    state: row.state,
+    operation: row.operation,
+    amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
+    currency: row.currency,
+    facts: toFacts(row),
+    attempts: row.attempt,
+    sentAtMs: row.sent_at,
+    completedAtMs: row.completed_at,
+  }
+}
+
+interface ReadColumns extends OutcomeColumns {
+  rowNo: number
+  cells: string
   firstBatch: string | null
   firstRow: number | null
   firstState: State | null
@@ -63,9 +100,7 @@ const PURGED = 'its cells and texts were purged from the record'
 /** In a read transaction of its own: every page is of the same moment. */
 function rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Pages<ReconciliationRow> {
   const page = db.prepare(`
-    SELECT i.row_no AS rowNo, i.line, i.cells, i.reference, i.state, i.operation, i.amount_minor, i.currency, i.reason,
-      i.transaction_id, i.answered_order_id, i.answered_record_id, i.answered_amount, i.answered_currency, i.answered_vault_id,
-      i.answered_xtl_order_id, i.answered_customer_id, i.answered_card, i.warning, i.attempt, i.sent_at, i.completed_at,
+    SELECT i.row_no AS rowNo, i.line, i.cells, ${outcomeColumns('i')},
       o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState,
       coalesce(p.warning, o.warning) IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
     FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}
@@ -75,27 +110,19 @@ function rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Pag
 }
 
 function toReconciliationRow(row: ReadColumns): ReconciliationRow {
+  const changed = row.reason !== null // a duplicate has a reason where it asks for something else
   return {
+    ...toOutcome(row),
     rowNo: row.rowNo,
-    line: row.line,
     cells: JSON.parse(row.cells) as string[],
-    reference: row.reference,
-    state: row.state,
     repeats:
       row.state !== 'DUPLICATE' || row.firstState === null
         ? null
-        : { state: row.firstState, warned: row.firstWarned === 1 || row.reason !== null, changed: row.reason !== null },
+        : { state: row.firstState, warned: row.firstWarned === 1 || changed, changed },
     submittedAgain: row.state === 'DUPLICATE' ? null : row.firstState,
-    operation: row.operation,
-    amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
-    currency: row.currency,
     reason: originalText(row) ?? row.waitsFor ?? (row.isPurged === 1 ? PURGED : row.reason),
     categoryKept: row.isPurged === 1 ? parseReasonCategory(row.reason) : null,
-    facts: toFacts(row),
     warning: warningOf(row),
-    attempts: row.attempt,
-    sentAtMs: row.sent_at,
-    completedAtMs: row.completed_at,
   }
 }
 
