@@ -91,6 +91,7 @@ test('a file of a few rows that were sent before is not the newest state of the 
   const whole = office.path('whole.csv')
   const family = await office.tranche('results', ran.last.batch as string, '--family', '--out', whole)
   expect([family.code, countsIn(whole)], family.stderr).toEqual([0, { APPROVED: 40 }])
+  expect(readCsv(whole).filter(({ result_warning: warning }) => warning !== '')).toEqual([])
 })
 
 test('a row whose amount was changed after it was paid is asked about, and not paid beside the first', async () => {

@@ -2552,6 +2552,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [UNUSED],
   },
   {
+    name: 'results that are fed back lead no family',
+    file: 'src/ledger/sqlite/family.ts',
+    guard: '      AND lower(b.columns) NOT LIKE \'%"result_reference"%\'\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a file of a few rows leads no family',
+    file: 'src/ledger/sqlite/family.ts',
+    guard: ' AND count(*) * 2 >= (SELECT rows FROM batch WHERE id = ?1)',
+    without: '',
+    tests: [CORRECTED],
+  },
+  {
     name: 'a finding is corrected only where that is said',
     file: 'src/ledger/rules/resolving.ts',
     guard: '  if (resolution.corrects === true) return null\n',

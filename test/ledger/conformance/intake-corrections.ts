@@ -10,6 +10,7 @@ import {
   EUR,
   faultyRow,
   headerOf,
+  listOf,
   NOW,
   refund,
   review,
@@ -212,6 +213,34 @@ export function describeCorrections(): void {
         ),
         { numRuns: 60 },
       )
+    })
+  })
+
+  describe('a family', () => {
+    test('is led by the mended original, and not by results that were fed back after it', async () => {
+      const rows = refunds(FIRST, ['71', '72', '73'])
+      const first = await submit(ledger, accountId, [...rows.slice(0, 2), faultyRow(3, derived(FIRST, 3))])
+      await work(ledger, first, derived(FIRST, 1), 'APPROVED')
+      await work(ledger, first, derived(FIRST, 2), 'FAILED')
+      const mended = await submit(ledger, accountId, refunds(MENDED, ['71', '72', '73']), onlyNew)
+      await work(ledger, mended, derived(MENDED, 3), 'APPROVED')
+      const line = (rowNo: number) => ({ cameFrom: { batchId: first, rowNo } })
+      const back = [
+        ...rows.slice(0, 2).map((row, i) => rowOf(i + 1, row, line(i + 1))),
+        faultyRow(3, derived(FIRST, 3), line(3)),
+      ]
+      const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'], columns: ['result_reference'] }
+      const again = await submit(ledger, accountId, back, fed)
+      await work(ledger, again, derived(FIRST, 2), 'APPROVED')
+      const reading = await ledger.openFamily(first, NOW)
+      const told = (await listOf(reading.rows())).map(({ state, recordedAs }) => [state, recordedAs])
+      await reading.close()
+      expect(reading.batch.batchId).toBe(mended)
+      expect(told).toEqual([
+        ['APPROVED', { batchId: first, rowNo: 1 }],
+        ['APPROVED', { batchId: again, rowNo: 2 }],
+        ['APPROVED', { batchId: mended, rowNo: 3 }],
+      ])
     })
   })
 
