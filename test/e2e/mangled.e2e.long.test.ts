@@ -52,7 +52,7 @@ test('a saved results file names what runs again and what does not, and runs exa
   expect(checked.stdout).toContain(
     [
       'Recorded before:',
-      '  runs again: 2 rows failed before',
+      '  sent again: 2 rows that were failed',
       '  not sent: 1 row approved: executed, and never again',
       '  not sent: 1 row declined: the gateway has answered; to ask it once more, write a new file with new references',
       '  not sent: 1 row invalid: never sent; to run it: correct its cells in the results file, then --retry invalid',
@@ -61,7 +61,7 @@ test('a saved results file names what runs again and what does not, and runs exa
   const again = office.path('again.csv')
   const ran = await office.tranche('run', file, '--retry', 'failed', '--out', again)
   expect(ran.code, ran.stderr).toBe(3) // the declined one is still declined
-  expect(ran.stderr).toContain('runs again: 2 rows failed before')
+  expect(ran.stderr).toContain('sent again: 2 rows that were failed')
   expect(countsIn(again)).toEqual({ APPROVED: 2, DUPLICATE: 3 })
   expect(office.sandbox.received()).toBe(6)
   expect(compareBooks(booksOf(office, { input, out }, { input: null, out: again }))).toEqual([])
