@@ -78,12 +78,14 @@ export type OpenedFile =
   | FileRefusal
 
 export async function openInstructionFile(path: string, merchant: Merchant, options: FileOptions): Promise<OpenedFile> {
-  const [{ surveyFile }, { readRows }, { Seals }, { carriedColumns, understoodColumns }] = await Promise.all([
-    import('../ingest/inspect-file.ts'),
-    import('../ingest/rows.ts'),
-    import('../ingest/cards/seals.ts'),
-    import('../ingest/header.ts'),
-  ])
+  const [{ surveyFile }, { readRows }, { Seals }, { carriedColumns, understoodColumns }, { toXtlOrderId }] =
+    await Promise.all([
+      import('../ingest/inspect-file.ts'),
+      import('../ingest/rows.ts'),
+      import('../ingest/cards/seals.ts'),
+      import('../ingest/header.ts'),
+      import('../ingest/fields/xtl-order-id.ts'),
+    ])
   const said = await parseSaid(options)
   const handle = await openToRead(path)
   const reading = {
@@ -132,6 +134,7 @@ export async function openInstructionFile(path: string, merchant: Merchant, opti
         fedBack: survey.fedBack,
         hasCards,
         notCards: survey.header.notCards.map((place) => survey.header.written[place] as string),
+        xtlOrderIdOf: (reference) => toXtlOrderId(reading.accountKey, reference),
         rows: () => readRows(handle, survey, reading, hasCards ? seals : null),
       },
     }

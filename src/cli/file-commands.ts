@@ -88,6 +88,14 @@ export function addInboxCommand(program: Command, act: Act): void {
       act(async (app, terminal) => (await import('../commands/inbox.ts')).inbox(app, dir, options, terminal)),
     )
   // What is meant for one file is refused, with the reason, and not offered.
-  const forOneFile = ['--run-key', '--expect-count', '--expect-total', '--allow-lookalikes', '--retry', '--rejects']
+  const forOneFile = [
+    '--run-key',
+    '--expect-count',
+    '--expect-total',
+    '--allow-lookalikes',
+    '--retry',
+    '--category',
+    '--rejects',
+  ]
   for (const option of command.options) if (forOneFile.includes(option.long ?? '')) option.hideHelp()
 }

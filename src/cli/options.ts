@@ -97,7 +97,11 @@ export function withTableOptions(command: Command): Command {
     )
     .option(
       '--retry <statuses>',
-      'which rows of a results file, or of a file of cards, run again: failed,cancelled,invalid',
+      'which rows of a results file, or of a file under its run key, run again: failed,cancelled,invalid; or declined',
+    )
+    .option(
+      '--category <reasons>',
+      'with --retry declined: charges declined for these are asked for once more, under a new reference: funds,technical,other',
     )
     .optionsGroup(EXPECTED)
     .option('--expect-count <n>', 'refuse the file unless it has exactly this many rows')

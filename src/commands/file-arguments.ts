@@ -12,6 +12,7 @@ import { fingerprintOf } from '../domain/interpretation.ts'
 import { toLowerAscii, toUpperAscii } from '../domain/keyword.ts'
 import { DEFAULT_MERCHANT, type Merchant, merchantOf } from '../domain/merchant.ts'
 import { type Money, parseAmount, parseCurrency } from '../domain/money.ts'
+import { PASSING, parsePassing, type ReattemptAsked } from '../domain/reattempt.ts'
 import type { SubmitRequest } from '../domain/submission.ts'
 
 /** As the command line has them. */
@@ -38,6 +39,7 @@ export interface FileArguments {
   readonly allowLookalikes?: string
   readonly lookalikeDays?: string
   readonly retry?: string
+  readonly category?: string
   readonly merchant?: string
   readonly canary?: string
   readonly maxDeclined?: string
@@ -119,7 +121,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
       parseOption(given.allowLookalikes, '--allow-lookalikes', 'the number that check shows', parseWhole) ?? 0,
     lookalikeDays:
       parseOption(given.lookalikeDays, '--lookalike-days', 'a number of days', parseWhole) ?? merchant.lookalikeDays,
-    retry: parseRetry(given.retry),
+    ...parseRetry(given, merchant),
     canaryRows: parseOption(given.canary, '--canary', 'a number of rows, 1 or more', parsePositive) ?? null,
     maxDeclinedPercent:
       parseOption(given.maxDeclined, '--max-declined', 'a share in per cent, 0 to 99', parsePercent) ?? null,
@@ -131,7 +133,7 @@ export function requestFor(app: App, merchant: Merchant, given: FileArguments, c
       accountId,
       sandbox,
       runKey: options.runKey === undefined ? null : toIdentifier(options.runKey),
-      fingerprint: fingerprintOf({ ...options, retry: checks.retry }),
+      fingerprint: fingerprintOf({ ...options, retry: checks.retry, reattempt: checks.reattempt?.categories }),
       nowMs: app.clock.nowMs(),
       ...checks,
     }),
@@ -225,13 +227,37 @@ function parseTotal(text: string): Money {
   )
 }
 
-function parseRetry(text: string | undefined): readonly RetryStatus[] {
-  if (text === undefined) return []
-  const wanted = text.split(',').map((word) => toUpperAscii(word.trim()))
+function parseRetry(
+  { retry, category }: FileArguments,
+  { reasonRules }: Merchant,
+): { readonly retry: readonly RetryStatus[]; readonly reattempt: ReattemptAsked | null } {
+  const wanted = retry === undefined ? [] : wordsIn(retry).map(toUpperAscii)
+  const isReattempt = wanted.includes('DECLINED')
+  if (isReattempt !== (category !== undefined))
+    throw new Fault('usage', `${TOGETHER} Nothing was recorded and nothing was sent.`)
   const known = wanted.filter((word) => word === 'FAILED' || word === 'CANCELLED' || word === 'INVALID')
-  if (known.length === wanted.length) return known
+  if (known.length + (isReattempt ? 1 : 0) < new Set(wanted).size) {
+    throw new Fault(
+      'usage',
+      `--retry ${retry}: failed, cancelled and invalid rows may run again, because they were certainly not executed, and declined charges may be asked for once more. Rows in doubt are resolved by a person. Nothing was recorded and nothing was sent.`,
+    )
+  }
+  return { retry: known, reattempt: isReattempt ? { categories: parseCategories(category ?? ''), reasonRules } : null }
+}
+
+const TOGETHER =
+  '--retry declined asks once more for charges that were declined, and --category says for which reasons: --retry declined --category funds,technical.'
+
+function parseCategories(text: string): ReattemptAsked['categories'] {
+  const wanted = wordsIn(text).map(toLowerAscii)
+  const known = wanted.map(parsePassing).filter((category) => category !== undefined)
+  if (known.length === wanted.length && known.length > 0) return known
   throw new Fault(
     'usage',
-    `--retry ${text}: only failed, cancelled and invalid rows may run again, because only they were certainly not executed. Rows in doubt are resolved by a person. Nothing was sent.`,
+    `--category ${text}: write ${PASSING.join(', ')}, or several of them. Any other reason does not pass by itself: the card or the row must change first. Nothing was recorded and nothing was sent.`,
   )
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.split(',').map((word) => word.trim())
 }

@@ -78,6 +78,7 @@ const FOR_ONE_FILE = {
   '--expect-total': 'expectTotal',
   '--allow-lookalikes': 'allowLookalikes',
   '--retry': 'retry',
+  '--category': 'category',
   '--rejects': 'rejects',
 } as const satisfies Record<string, keyof FileArguments>
 

@@ -88,9 +88,9 @@ function nextCommand(
   given: FileArguments,
   { decimal, headerRow }: Pick<Opened, 'decimal' | 'headerRow'>,
 ): string {
-  const { runKey, merchant, retry, format } = given
+  const { runKey, merchant, retry, category, format } = given
   // Rejects begin with their column names, whatever a saved format says of the file that they came from.
   const line = format !== undefined && headerRow !== undefined ? '1' : undefined
   const reading = readingWords({ ...given, decimal: given.decimal ?? decimal ?? undefined, headerRow: line })
-  return commandText('check', path, ...reading, ...askingWords({ runKey, merchant, retry, format }))
+  return commandText('check', path, ...reading, ...askingWords({ runKey, merchant, retry, category, format }))
 }

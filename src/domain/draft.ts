@@ -8,6 +8,7 @@ import type { Instruction, Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
 import type { Currency, Money } from './money.ts'
 import type { Pages } from './pages.ts'
+import type { NotAsked, Reattempt } from './reattempt.ts'
 import type { State } from './states.ts'
 
 /** One thing wrong with one row, in words a person can act on. */
@@ -54,6 +55,8 @@ export interface DraftHeader {
   /** Results fed back: recorded rows are looked up, nothing new is sent except what `retry` names. */
   readonly fedBack: boolean
   readonly retry: readonly RetryStatus[]
+  /** Declined charges that are asked for once more, each under a new reference. Absent or null: none. */
+  readonly reattempt?: Reattempt | null
   /** Rows that an earlier file holds are not sent, whatever their reference. Absent: false. */
   readonly onlyNew?: boolean
   /** For how many days a row that was sent under another run key counts as a look-alike. */
@@ -71,10 +74,12 @@ export interface DraftHeader {
 export interface Again {
   /** Not sent: they point at the recorded row. */
   readonly repeated: readonly { readonly state: State; readonly count: number }[]
-  /** Of results fed back: they run again, as `retry` asked. */
+  /** They run again, as `retry` asked, or are asked for once more. */
   readonly retried: readonly { readonly state: State; readonly count: number }[]
   /** Of the repeated ones: those that have another content now. They are left out where only new rows are wanted. */
   readonly changed: number
+  /** Of the repeated ones: declined rows that were to be asked for once more and must not be. */
+  readonly notAsked: readonly { readonly why: NotAsked; readonly count: number }[]
 }
 
 /** A file that holds rows of earlier files under other references: the original of one of those, mended. Those rows are not sent. */

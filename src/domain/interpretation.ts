@@ -4,6 +4,7 @@
 import type { RetryStatus } from './draft.ts'
 import { type Operation, parseOperation } from './instruction.ts'
 import { type Currency, parseCurrency } from './money.ts'
+import type { PassingCategory } from './reattempt.ts'
 
 /** What was not said is left out. */
 export interface Interpretation {
@@ -20,12 +21,14 @@ export interface Interpretation {
   /** Columns of the file by the field they are; an empty field: none. */
   readonly map?: readonly { readonly column: string; readonly field: string }[] | undefined
   readonly retry?: readonly RetryStatus[] | undefined
+  /** Categories of reasons: charges that were declined for one of them are asked for once more. */
+  readonly reattempt?: readonly PassingCategory[] | undefined
 }
 
 /** Canonical JSON of an interpretation; empty where nothing was said. Equal for equal interpretations. */
 export type Fingerprint = string
 
-export function fingerprintOf({ map = [], retry = [], ...said }: Interpretation): Fingerprint {
+export function fingerprintOf({ map = [], retry = [], reattempt = [], ...said }: Interpretation): Fingerprint {
   const { operation, currency, decimal, sign, headerRow, sheet, timeZone } = said
   const canonical = {
     operation,
@@ -37,6 +40,7 @@ export function fingerprintOf({ map = [], retry = [], ...said }: Interpretation)
     timeZone,
     map: map.length === 0 ? undefined : map.map(({ column, field }) => `${column}=${field}`).toSorted(),
     retry: retry.length === 0 ? undefined : retry.toSorted(),
+    reattempt: reattempt.length === 0 ? undefined : reattempt.toSorted(),
   }
   const text = JSON.stringify(canonical)
   return text === '{}' ? '' : text

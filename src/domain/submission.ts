@@ -4,6 +4,7 @@ import type { Correction, Draft, DraftReview, DraftRow, FaultCause, Lookalike, R
 import type { AccountId, BatchId } from './ids.ts'
 import { type Fingerprint, isSameFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
+import type { ReattemptAsked } from './reattempt.ts'
 
 /** A batch of the same bytes, account and run key that is not over. */
 export interface UnfinishedBatch {
@@ -26,6 +27,8 @@ export interface InstructionFile {
   readonly hasCards?: boolean
   /** Columns whose numbers only look like card numbers, as a person says. */
   readonly notCards?: readonly string[]
+  /** The merchant's order id that goes with a reference, where the row does not name another. */
+  readonly xtlOrderIdOf: (reference: string) => string
   rows(): AsyncIterable<readonly DraftRow[]>
 }
 
@@ -46,6 +49,8 @@ export interface SubmitRequest {
   readonly fingerprint: Fingerprint
   readonly sandbox: boolean
   readonly retry: readonly RetryStatus[]
+  /** Declined charges that are asked for once more. Absent or null: none. */
+  readonly reattempt?: ReattemptAsked | null
   /** Rows that an earlier file holds are not sent, and that is no reason to refuse the file. Absent: false. */
   readonly onlyNew?: boolean
   readonly lookalikeDays: number

@@ -24,6 +24,7 @@ interface Given {
   readonly runKey?: Text
   readonly merchant?: Text
   readonly retry?: Text
+  readonly category?: Text
   readonly expectCount?: Text
   readonly expectTotal?: Texts
   readonly allowLookalikes?: Text
@@ -56,6 +57,7 @@ export function askingWords(given: Given): string[] {
       ['--run-key', given.runKey],
       ['--merchant', given.merchant],
       ['--retry', given.retry],
+      ['--category', given.category],
       ['--expect-count', given.expectCount],
       ...(given.expectTotal ?? []).map((said): [string, string] => ['--expect-total', said]),
       ['--allow-lookalikes', given.allowLookalikes],

@@ -1,16 +1,23 @@
 // How a file is read, as the options of the command line, and what to do where it was read otherwise before.
 
 import type { BatchView } from '../domain/batch.ts'
+import type { RetryStatus } from '../domain/draft.ts'
 import { Fault } from '../domain/fault.ts'
 import { type Fingerprint, parseFingerprint } from '../domain/interpretation.ts'
+import type { PassingCategory } from '../domain/reattempt.ts'
 import type { ReadOtherwise } from '../domain/submission.ts'
 import { optionText } from './command-line.ts'
+
+function retriedText(retry: readonly RetryStatus[], reattempt: readonly PassingCategory[]): string | undefined {
+  const statuses = [...retry, ...(reattempt.length === 0 ? [] : ['DECLINED'])]
+  return statuses.length === 0 ? undefined : statuses.join(',').toLowerCase()
+}
 
 /** Empty where nothing was said. */
 export function interpretationText(fingerprint: Fingerprint): string {
   const said = parseFingerprint(fingerprint)
   if (said === null) return fingerprint
-  const { operation, currency, decimal, sign, headerRow, sheet, timeZone, map = [], retry = [] } = said
+  const { operation, currency, decimal, sign, headerRow, sheet, timeZone, map = [], retry = [], reattempt = [] } = said
   return optionText([
     ['--operation', operation],
     ['--currency', currency],
@@ -20,7 +27,8 @@ export function interpretationText(fingerprint: Fingerprint): string {
     ['--sheet', sheet],
     ['--timezone', timeZone],
     ...map.map(({ column, field }): [string, string] => ['--map', `${column}=${field || 'ignore'}`]),
-    ['--retry', retry.length === 0 ? undefined : retry.join(',').toLowerCase()],
+    ['--retry', retriedText(retry, reattempt)],
+    ['--category', reattempt.length === 0 ? undefined : reattempt.join(',')],
   ])
 }
 

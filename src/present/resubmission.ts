@@ -1,13 +1,14 @@
 // What was recorded before, in words: what runs again, what does not, and why.
 
 import type { Again, DraftReview } from '../domain/draft.ts'
+import { NETWORK_RULES, type NotAsked } from '../domain/reattempt.ts'
 import { type State, statusOf } from '../domain/states.ts'
 import { plural } from './text.ts'
 
 /** Why a row that is recorded already is not sent with this file. */
 const NOT_SENT: Readonly<Record<State, string>> = {
   APPROVED: 'approved: executed, and never again',
-  DECLINED: 'declined: the gateway has answered; to ask it once more, write a new file with new references',
+  DECLINED: 'declined: the gateway has answered',
   IN_DOUBT: 'in doubt: may have been executed; a person resolves it (tranche in-doubt list)',
   READY: 'pending: its own batch sends it',
   SENDING: 'being sent by its own batch, or left open by a worker that ended (tranche status tells)',
@@ -17,8 +18,33 @@ const NOT_SENT: Readonly<Record<State, string>> = {
   DUPLICATE: 'duplicate',
 }
 
+/** Why a declined row is not asked for once more, although that was wanted. */
+const NOT_ASKED: Readonly<Record<NotAsked, string>> = {
+  funds: 'for funds: name it in --category to ask once more',
+  technical: 'for a technical reason: name it in --category to ask once more',
+  other: 'for a reason that says nothing: name other in --category to ask once more',
+  card: 'because of the card: it must be replaced first',
+  fraud: 'for fraud: the card is not asked again',
+  data: 'because of the data: correct the row, under a new reference',
+  balance: 'because of the balance of its order',
+  settlement: 'because of the state of its order',
+  limit: `too often: ${limitText()}`,
+  'not-a-charge': 'and is no charge of a stored card: it takes a new reference, in a new file',
+  'not-certain': 'but was in doubt before: it may have been executed',
+}
+
+/** The rules of the networks, in one sentence. */
+function limitText(): string {
+  const least = new Map<number, number>()
+  for (const { days, declines } of NETWORK_RULES) least.set(days, Math.min(declines, least.get(days) ?? declines))
+  const limits = [...least].map(([days, declines]) => `${declines} declines of a card in ${plural(days, 'day')}`)
+  return `the card networks want no more than ${limits.join(', or ')}`
+}
+
 /** How a row would run again, where it may. */
 const REMEDIES: Readonly<Partial<Record<State, string>>> = {
+  DECLINED:
+    '; a charge of a stored card: --retry declined --category funds,technical asks once more; anything else: a new reference, in a new file',
   FAILED: '; to run it again: --retry failed, with the results file',
   CANCELLED: '; to run it again: --retry cancelled, with the results file',
   INVALID: '; to run it: correct its cells in the results file, then --retry invalid',
@@ -30,9 +56,11 @@ export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
     ({ state, count }) =>
       `  sent again: ${plural(count, 'row')} that ${count === 1 ? 'was' : 'were'} ${NOT_SENT[state].replace(/:.*/, '')}`,
   )
-  const repeated = again.repeated.map(
-    ({ state, count }) => `  not sent: ${plural(count, 'row')} ${NOT_SENT[state]}${REMEDIES[state] ?? ''}`,
-  )
+  const repeated = again.repeated.flatMap(({ state, count }) => {
+    const asked = state === 'DECLINED' ? again.notAsked.map(notAskedLine) : []
+    const remedy = asked.length > 0 ? '' : (REMEDIES[state] ?? '')
+    return [`  not sent: ${plural(count, 'row')} ${NOT_SENT[state]}${remedy}`, ...asked]
+  })
   const changed =
     again.changed === 0
       ? []
@@ -43,11 +71,16 @@ export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
   return lines.length === 0 ? [] : ['Recorded before:', ...lines]
 }
 
-export function toJsonAgain({ repeated, retried, changed }: Again): object {
+function notAskedLine({ why, count }: Again['notAsked'][number]): string {
+  return `    ${plural(count, 'row')} declined ${NOT_ASKED[why]}`
+}
+
+export function toJsonAgain({ repeated, retried, changed, notAsked }: Again): object {
   const counts = (of: Again['repeated']) => {
     const sums: Record<string, number> = {}
     for (const { state, count } of of) sums[statusOf(state)] = count
     return sums
   }
-  return { repeated: counts(repeated), retried: counts(retried), changed }
+  const kept = Object.fromEntries(notAsked.map(({ why, count }) => [why, count]))
+  return { repeated: counts(repeated), retried: counts(retried), changed, not_asked: kept }
 }

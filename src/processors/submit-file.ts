@@ -31,10 +31,10 @@ export async function reviewFile(
   lookOnly = false,
   signal?: AbortSignal,
 ): Promise<Reviewed> {
-  if (request.retry.length > 0 && !file.fedBack && file.hasCards !== true) {
+  if (request.retry.length > 0 && !file.fedBack && file.hasCards !== true && request.runKey === null) {
     throw new Fault(
       'usage',
-      words`${{ set: 'retry', to: null }} takes a results file: this file has no result_reference column. Nothing was recorded and nothing was sent.`,
+      words`${{ set: 'retry', to: null }} takes a results file, or the file itself under its run key: this one has no result_reference column and no run key was given. Nothing was recorded and nothing was sent.`,
     )
   }
   if (request.onlyNew === true && file.fedBack) {
@@ -54,6 +54,7 @@ export async function reviewFile(
     sandbox: request.sandbox,
     fedBack: file.fedBack,
     retry: request.retry,
+    reattempt: request.reattempt ? { ...request.reattempt, xtlOrderIdOf: file.xtlOrderIdOf } : null,
     onlyNew: request.onlyNew ?? false,
     lookalikeDays: request.lookalikeDays,
     nowMs: request.nowMs,

@@ -63,7 +63,13 @@ async function hand(content: string | Uint8Array, retry: readonly RetryStatus[] 
     const survey = await surveyFile(handle, READING)
     if (survey.kind === 'refused') return null
     const file: InstructionFile = {
-      ...{ name: 'in.csv', sha256: survey.sha256, columns: carriedColumns(survey.header), fedBack: survey.fedBack },
+      ...{
+        name: 'in.csv',
+        sha256: survey.sha256,
+        columns: carriedColumns(survey.header),
+        fedBack: survey.fedBack,
+        xtlOrderIdOf: (reference) => reference,
+      },
       rows: () => readRows(handle, survey, READING),
     }
     try {

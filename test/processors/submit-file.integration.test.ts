@@ -10,7 +10,7 @@ import { accountId, place, useSqliteLedger } from '../fixtures/use-ledger.ts'
 useSqliteLedger()
 
 const fileOf = (sha256: string): InstructionFile => ({
-  ...{ name: 'refunds.csv', sha256, columns: ['reference'], fedBack: false },
+  ...{ name: 'refunds.csv', sha256, columns: ['reference'], fedBack: false, xtlOrderIdOf: (reference) => reference },
   async *rows() {
     for (const n of [1, 2, 3]) yield [rowOf(n, refund(`R-${n}`))]
   },

@@ -442,6 +442,7 @@ function fileOf(file: KeptFile, life: Life): InstructionFile {
     sha256: `sha of ${file.name}`,
     columns: COLUMNS,
     fedBack: file.fedBack,
+    xtlOrderIdOf: (reference) => `X${reference.replaceAll(/[^A-Za-z0-9]/g, 'x')}`,
     async *rows() {
       for (let from = 0; from < file.rows.length; from += 5) {
         await life.pause(0.5)

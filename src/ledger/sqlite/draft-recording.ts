@@ -23,7 +23,7 @@ const SQLITE_CONSTRAINT = 19
 /** Columns that a draft row and a recorded row share, in one order. */
 const SHARED = `row_no, line, cells, state, reference, holds_reference, run_key, operation, amount_minor, currency, order_id,
   order_key, vault_id, card, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at, attempt, ever_in_doubt,
-  completed_at, reason, duplicate_of, supersedes`
+  completed_at, reason, duplicate_of, supersedes, reattempt_of`
 
 /** A draft that its submit may still fill: no other has begun to delete it. */
 const IS_ALIVE = "stage = 'draft' AND hold = 'none'"

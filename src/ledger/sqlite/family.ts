@@ -12,7 +12,7 @@ import { columnsOf, viewOf } from './batch-view.ts'
 import { findRow, findRows } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 import { type OutcomeColumns, outcomeColumns, toOutcome } from './reading.ts'
-import { originalOf } from './rows.ts'
+import { laterAttempt, originalOf } from './rows.ts'
 
 /** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
 export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
@@ -68,6 +68,10 @@ function gather(db: DatabaseSync, newest: BatchId, path: readonly BatchId[]): vo
       AND h.holds_reference = 1 AND h.id > i.id AND NOT EXISTS (
         SELECT 1 FROM instruction s WHERE s.reference = i.reference AND s.batch_id = i.batch_id AND s.row_no < i.row_no)
     WHERE i.batch_id = ?`).run(newest)
+  // A charge that was declined and asked for once more stands where the last attempt does.
+  db.exec(`
+    UPDATE temp.family SET standing = coalesce(
+      (SELECT ${laterAttempt('s')} FROM instruction s WHERE s.id = standing), standing)`)
   db.exec('CREATE INDEX temp.family_standing ON family (standing)')
   db.exec('CREATE TEMP TABLE family_member (batch_id TEXT PRIMARY KEY)')
   const member = db.prepare('INSERT OR IGNORE INTO temp.family_member VALUES (?)')
@@ -81,6 +85,7 @@ function gather(db: DatabaseSync, newest: BatchId, path: readonly BatchId[]): vo
     SELECT DISTINCT NULL, h.id FROM instruction r JOIN temp.family_member m ON m.batch_id = r.batch_id
     JOIN instruction h ON h.account_id = r.account_id AND h.reference = r.reference AND h.holds_reference = 1
     WHERE r.state <> 'DUPLICATE' AND NOT EXISTS (SELECT 1 FROM temp.family f WHERE f.standing = h.id)
+      AND ${laterAttempt('h')} IS NULL
     ORDER BY h.id`)
 }
 

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'
+import { IS_CARD_EVENT } from '../texts/reattempts.ts'
 import { ACTORS } from './acts.ts'
 import { CHAIN } from './chain.ts'
 import { DOUBTED } from './clock-steps.ts'
@@ -213,6 +214,11 @@ const MIGRATIONS: readonly string[] = [
   STORED_INDEX,
   'ALTER TABLE instruction ADD COLUMN arrived_at INTEGER; -- of a message; null: it came with its batch',
   HEARTBEATS,
+  `
+  ALTER TABLE instruction ADD COLUMN reattempt_of TEXT; -- the reference of the first attempt at a charge that was declined
+  CREATE INDEX instruction_reattempt ON instruction (account_id, reattempt_of) WHERE reattempt_of IS NOT NULL;
+  CREATE INDEX instruction_card_event ON instruction (account_id, ltrim(vault_id, '0')) WHERE ${IS_CARD_EVENT};
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -16,5 +16,8 @@ export function isDerived(row: string): string {
   return `(${row}.reference @is_derived AND NOT (${row}.reference @is_dated))`
 }
 
+/** A look at a file takes no lock, so that another submit may be under way: what it has not finished is not there yet. */
+export const IS_VISIBLE = "EXISTS (SELECT 1 FROM batch v WHERE v.id = i.batch_id AND v.stage = 'open')"
+
 /** When an older state was put back last; NULL: never. What was recorded between its last record and then is lost. */
 export const LAST_RESTORED_AT = "(SELECT max(r.at) FROM act r WHERE r.what = 'adopt' AND r.reason LIKE '--restored: %')"

@@ -46,7 +46,7 @@ function* findEarlier(header: DraftHeader): Script<void> {
     UPDATE draft_row AS d SET earlier = m.earlier FROM (
       SELECT r.row_no, p.id AS earlier FROM (
         SELECT row_no, reference, lookalike, content, row_number() OVER (PARTITION BY lookalike, content ORDER BY row_no) AS nth
-        FROM draft_row WHERE state = 'READY' AND supersedes IS NULL AND lookalike IS NOT NULL) AS r
+        FROM draft_row WHERE state = 'READY' AND supersedes IS NULL AND declined_row IS NULL AND lookalike IS NOT NULL) AS r
       JOIN (
         SELECT i.id, i.reference, i.lookalike, i.content, row_number() OVER (
           PARTITION BY i.lookalike, i.content

@@ -105,7 +105,7 @@ function* repeatInvalid({ nowMs: now }: DraftHeader): Script<void> {
     `
     UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = :now
     FROM instruction i
-    WHERE d.state IN ('READY', 'INVALID') AND d.supersedes IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID'`,
+    WHERE d.state IN ('READY', 'INVALID') AND d.supersedes IS NULL AND d.declined_row IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID'`,
     { now },
   )
 }
@@ -137,7 +137,7 @@ function* refuseNew(): Script<void> {
     SELECT d.row_no, d.line, 'result_reference', d.reference, 'the line is not a result of this ledger',
       'put new instructions into a file of their own: a results file repeats or retries, it adds nothing'
     FROM draft_row d
-    WHERE d.state = 'READY' AND d.supersedes IS NULL AND NOT EXISTS (
+    WHERE d.state = 'READY' AND d.supersedes IS NULL AND d.declined_row IS NULL AND NOT EXISTS (
       SELECT 1 FROM instruction i WHERE i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID')
       AND NOT EXISTS (SELECT 1 FROM draft_fault f WHERE f.row_no = d.row_no)`)
 }
@@ -176,9 +176,15 @@ export function* countAgain({ fedBack }: DraftHeader): Script<Again> {
     SELECT i.state, count(*) AS count FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of
     WHERE d.state = 'DUPLICATE' GROUP BY 1 ORDER BY 1`)
   const changed = yield* count("SELECT count(*) AS n FROM draft_row WHERE state = 'DUPLICATE' AND reason IS NOT NULL")
-  if (!fedBack) return { repeated, retried: [], changed }
-  const retried = yield* all<Again['retried'][number]>(`
+  const retried = yield* all<Again['retried'][number]>(
+    `
     SELECT coalesce(i.state, 'INVALID') AS state, count(*) AS count
-    FROM draft_row d LEFT JOIN instruction i ON i.id = d.supersedes WHERE d.state = 'READY' GROUP BY 1 ORDER BY 1`)
-  return { repeated, retried, changed }
+    FROM draft_row d LEFT JOIN instruction i ON i.id = coalesce(d.supersedes, d.declined_row)
+    WHERE d.state = 'READY' AND (i.id IS NOT NULL OR :fedBack = 1) GROUP BY 1 ORDER BY 1`,
+    { fedBack: fedBack ? 1 : 0 },
+  )
+  const notAsked = yield* all<Again['notAsked'][number]>(
+    "SELECT not_asked AS why, count(*) AS count FROM draft_row WHERE state = 'DUPLICATE' AND not_asked IS NOT NULL GROUP BY 1 ORDER BY 1",
+  )
+  return { repeated, retried, changed, notAsked }
 }

@@ -6,13 +6,14 @@ import { Fault } from '../../domain/fault.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
 import { MOST_MINOR } from '../rules/arriving.ts'
-import { EXECUTED, isDerived, LAST_RESTORED_AT } from './conditions.ts'
+import { EXECUTED, IS_VISIBLE, isDerived, LAST_RESTORED_AT } from './conditions.ts'
 import { correctionOf, findChanged, isInFile, meetEarlierFiles } from './corrections.ts'
 import { DRAFT_FAULT, RETRIED, retriedBy } from './draft.ts'
 import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
+import { nameLastAttempts, reattempt } from './reattempts.ts'
 import { markRepeats, meetRefunds, ROUGH_SUM } from './refunds.ts'
 import { all, allExact, change, count, one, type Script } from './script.ts'
 import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
@@ -44,6 +45,8 @@ function* compare(header: DraftHeader): Script<void> {
   yield* refuseBoundless()
   yield* nameAsRecorded(header.accountId)
   if (header.fedBack) yield* identifyLines(header)
+  yield* nameLastAttempts(header)
+  yield* reattempt(header)
   yield* refuseRepeats()
   yield* meetRecorded(header)
   if (header.fedBack) yield* meetLines(header)
@@ -79,9 +82,6 @@ function* refuseRepeats(): Script<void> {
     FROM draft_row d
     WHERE d.reference IN (SELECT reference FROM draft_row GROUP BY reference HAVING count(*) > 1)`)
 }
-
-/** A look at a file takes no lock, so that another submit may be under way: what it has not finished is not there yet. */
-const IS_VISIBLE = "EXISTS (SELECT 1 FROM batch v WHERE v.id = i.batch_id AND v.stage = 'open')"
 
 /** Which parts of the content differ, as a list for people. */
 const DIFFERENCES = `ltrim(
@@ -167,6 +167,7 @@ function* repeat({ accountId: account, nowMs: now }: DraftHeader): Script<void> 
 function* refuseFaulty(): Script<void> {
   yield* change(`
     UPDATE draft_row AS d SET state = 'INVALID', holds_reference = 0, duplicate_of = NULL, supersedes = NULL, attempt = 0, ever_in_doubt = 0,
+      reference = coalesce((SELECT i.reference FROM instruction i WHERE i.id = d.declined_row), d.reference), reattempt_of = NULL, declined_row = NULL,
       reason = (SELECT string_agg(coalesce(f.column_name || ': ', '') || f.problem, '; ' ORDER BY f.id) FROM draft_fault f WHERE f.row_no = d.row_no)
     WHERE d.row_no IN (SELECT row_no FROM draft_fault)`)
 }
@@ -211,7 +212,7 @@ function* findLost(): Script<void> {
     `
     UPDATE draft_row AS d SET lost_row = (
       SELECT i.id FROM instruction i JOIN batch b ON b.id = i.batch_id
-      WHERE coalesce(i.completed_at, b.created_at) <= :restoredAt AND i.id = coalesce(d.supersedes, (
+      WHERE coalesce(i.completed_at, b.created_at) <= :restoredAt AND i.id = coalesce(d.supersedes, d.declined_row, (
         SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row)))
     WHERE d.state = 'READY'`,
     { restoredAt },

@@ -4,6 +4,7 @@
 import type { DraftHeader } from '../../domain/draft.ts'
 import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
 import { EXECUTED, listOf } from './conditions.ts'
+import { NO_LONGER_DECLINED } from './reattempts.ts'
 import { stillFits } from './refunds.ts'
 import { exists, type Script } from './script.ts'
 import { SAME_XTL } from './xtl-order-ids.ts'
@@ -19,6 +20,7 @@ export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Scrip
   const account = header.accountId
   // A late answer may have said that a row was executed which is about to run again.
   if (yield* exists(ANSWERED)) return false
+  if (yield* exists(NO_LONGER_DECLINED)) return false
   // A message may look like a row of this file, have its xtl_order_id, or refund an order of it.
   if (yield* exists(NEWCOMER, { seen, account })) return false
   if ((yield* exists(REFUND, { seen, account, batchId })) && !(yield* stillFits(header))) return false

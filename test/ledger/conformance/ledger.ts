@@ -12,6 +12,7 @@ import { describeDrafts } from './intake-drafts.ts'
 import { describeFaults } from './intake-faults.ts'
 import { describeLookalikes } from './intake-lookalikes.ts'
 import { describeMessages } from './intake-messages.ts'
+import { describeReattempts } from './intake-reattempts.ts'
 import { describeRefunds } from './intake-refunds.ts'
 import { describeRetries } from './intake-retries.ts'
 import { describeModel } from './model.ts'
@@ -37,6 +38,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeCorrections()
     describeRefunds()
     describeRetries()
+    describeReattempts()
     describeMessages()
   })
 }

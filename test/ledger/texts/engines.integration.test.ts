@@ -81,6 +81,19 @@ const made = (hash: string, rowNo: number) => `${hash.repeat(16)}-${rowNo}`
 const FED_BACK: Partial<DraftHeader> = { fedBack: true }
 const again = (...retry: DraftHeader['retry']): Partial<DraftHeader> => ({ fedBack: true, retry })
 
+const REATTEMPT: NonNullable<DraftHeader['reattempt']> = {
+  categories: ['funds', 'other'],
+  reasonRules: [],
+  xtlOrderIdOf: (reference) => `T${reference.replaceAll(/\W/g, 'x')}`,
+}
+const declined = (rowNo: number, name: string, over: Row = {}) =>
+  recorded(rowNo, sale(name, `4${rowNo}`), {
+    state: 'DECLINED',
+    reason: 'Insufficient funds',
+    completed_at: NOW,
+    ...over,
+  })
+
 interface Case {
   readonly of: string
   readonly record?: readonly Row[]
@@ -123,6 +136,21 @@ const CASES: readonly Case[] = [
     record: [1, 2].map((n) => recorded(n, order(made('a', n), `7${n}`))),
     draft: [1, 2, 3].map((n) => drafted(n, order(made('b', n), `7${n}`))),
     finds: { accepted: 1, duplicate: 2, correction: { rows: 2 } },
+  },
+  {
+    of: 'declined charges: one for the first time, one whose second attempt was declined, one with another card',
+    record: [
+      ...[declined(1, 'A'), declined(2, 'B'), declined(3, 'B~2', { reattempt_of: 'B' })],
+      ...[declined(4, 'C', { reason: 'Stolen card' }), declined(5, 'D', { reason: 'Stolen card' })],
+    ],
+    draft: [
+      drafted(1, sale('A', '41')),
+      drafted(2, sale('B', '43')),
+      drafted(3, sale('C', '99')),
+      drafted(4, sale('D', '45')),
+    ],
+    header: { reattempt: REATTEMPT },
+    finds: { accepted: 3, duplicate: 1, again: { notAsked: [{ why: 'fraud', count: 1 }] } },
   },
   {
     of: 'a roster of which a card was replaced and two subscribers have one card',
@@ -465,7 +493,23 @@ test('came after the review: an answer for a row that was to run again', async (
 /** Few names and numbers, so that nearly every row meets others. */
 class Chance extends Random {
   reference(): string {
-    return this.pick(['A', 'B', 'C', 'D', '7', '007', '0a-1-unread', 'Z-1-unread', 'R1', 'R 1', 'Ä', 'a'])
+    return this.pick([
+      'A',
+      'B',
+      'C',
+      'D',
+      '7',
+      '007',
+      '0a-1-unread',
+      'Z-1-unread',
+      'R1',
+      'R 1',
+      'Ä',
+      'a',
+      'A~2',
+      'B~2',
+      'B~3',
+    ])
   }
 
   instruction(reference: string): Instruction {
@@ -507,6 +551,8 @@ class Chance extends Random {
         ...{ holds_reference: mayHold ? 1 : 0, run_key: this.pick([null, '2026-04', '2026-05']) },
         ...{ attempt: this.whole(0, 2), ever_in_doubt: this.whole(0, 1) },
         answered_order_id: this.pick([null, '7', '008', '9']),
+        ...{ reattempt_of: reference.includes('~') ? reference.slice(0, -2) : null, completed_at: sent_at },
+        ...(state === 'DECLINED' ? { reason: this.pick(['Insufficient funds', 'Stolen card', 'Do not honor']) } : {}),
       })
     })
   }
@@ -555,7 +601,7 @@ test.each(Array.from({ length: 25 }, (_, seed) => seed))(
       ['FAILED', 'CANCELLED', 'INVALID'],
     ] as const)
     const { rows, faults } = chance.draft(record, fedBack)
-    const header = headed({ fedBack, retry })
+    const header = headed({ fedBack, retry, reattempt: chance.chance(0.7) ? REATTEMPT : null })
     const odd = [{ account_id: SHOP, as_read: 'R1', reference: 'A' }]
     await reviewed({ instruction: record, draft_row: rows, draft_fault: faults, odd_reference: odd }, header)
     await engines.add({

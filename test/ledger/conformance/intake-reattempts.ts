@@ -1,0 +1,244 @@
+// A declined charge is asked for once more: when, under which reference, and never twice.
+
+import { describe, expect, test } from 'vitest'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import type { Instruction } from '../../../src/domain/instruction.ts'
+import {
+  CLERK,
+  claimNamed,
+  DAY_MS,
+  dueIn,
+  dueRow,
+  findingOn,
+  headerOf,
+  NOW,
+  refund,
+  review,
+  rowIn,
+  rowOf,
+  sale,
+  settle,
+  statesIn,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { check, taken } from './given.ts'
+
+const LATER = NOW + 7 * DAY_MS
+const NO_FUNDS = { reason: 'Insufficient funds' }
+
+const reattempt: NonNullable<DraftHeader['reattempt']> = {
+  categories: ['funds', 'technical'],
+  reasonRules: [],
+  xtlOrderIdOf: (reference) => `T${reference.replaceAll(/\W/g, 'x')}`,
+}
+const ROSTER = { runKey: '2026-11' }
+const again = (over: Partial<DraftHeader> = {}): Partial<DraftHeader> => ({
+  ...ROSTER,
+  reattempt,
+  nowMs: LATER,
+  fileSha256: 'bb'.repeat(32),
+  ...over,
+})
+
+const named = (name: string) => `2026-11/${name}`
+const charge = (name: string, vaultId: string, over: Partial<Instruction> = {}) => sale(named(name), vaultId, over)
+const ADA = charge('ada', '501')
+const BOB = charge('bob', '502')
+const CY = charge('cy', '503')
+
+/** The first run of the month: `ada` has paid, `bob` had no money, `cy` a stolen card. */
+async function firstRun(): Promise<BatchId> {
+  const batchId = await submit(ledger, accountId, [ADA, BOB, CY], ROSTER)
+  await work(ledger, batchId, named('ada'), 'APPROVED')
+  await work(ledger, batchId, named('bob'), 'DECLINED', NO_FUNDS)
+  await work(ledger, batchId, named('cy'), 'DECLINED', { reason: 'Stolen card' })
+  return batchId
+}
+
+const references = async (batchId: BatchId) =>
+  (await dueIn(ledger, batchId, LATER)).map(({ instruction }) => instruction.reference)
+
+async function settleLater(batchId: BatchId, reference: string, to: 'APPROVED' | 'DECLINED' | 'FAILED', reason = 'x') {
+  await settle(ledger, await claimNamed(ledger, batchId, reference, LATER), to, { reason, atMs: LATER })
+}
+
+export function describeReattempts(): void {
+  describe('a declined charge', () => {
+    test('is asked for once more as a new instruction; what has paid and what must not be asked is left', async () => {
+      const first = await firstRun()
+      const second = await submit(ledger, accountId, [ADA, BOB, CY], again())
+      expect(await statesIn(ledger, second)).toEqual(['DUPLICATE', 'READY', 'DUPLICATE'])
+      const due = await dueRow(ledger, second, named('bob~2'), LATER)
+      expect(due).toMatchObject({ attempt: 0, instruction: { xtlOrderId: 'T2026x11xbobx2', vaultId: '502' } })
+      expect(await rowIn(ledger, first, named('bob'))).toMatchObject({ state: 'DECLINED', submittedAgain: null })
+    })
+
+    test('says what is asked, and why the others are not', async () => {
+      await firstRun()
+      const { review: reviewed } = await check([ADA, BOB, CY], again())
+      expect(reviewed).toMatchObject({
+        ...{ accepted: 1, duplicate: 2, invalid: 0, lookalikes: 0 },
+        again: {
+          retried: [{ state: 'DECLINED', count: 1 }],
+          repeated: [
+            { state: 'APPROVED', count: 1 },
+            { state: 'DECLINED', count: 1 },
+          ],
+          notAsked: [{ why: 'fraud', count: 1 }],
+        },
+      })
+    })
+
+    test('is a duplicate of its last attempt, whoever hands it in', async () => {
+      const first = await firstRun()
+      const second = await submit(ledger, accountId, [ADA, BOB, CY], again())
+      await settleLater(second, named('bob~2'), 'APPROVED')
+      for (const header of [again(), { ...ROSTER, nowMs: LATER }]) {
+        const third = await submit(ledger, accountId, [ADA, BOB, CY], header)
+        expect((await ledger.batch(third))?.duplicateOf).toEqual({ APPROVED: 2, DECLINED: 1 })
+      }
+      const fed = { fedBack: true, reattempt, nowMs: LATER, retry: ['FAILED'] as const }
+      const results = [rowOf(1, BOB, { cameFrom: { batchId: first, rowNo: 2 } })]
+      expect((await check(results, fed)).review).toMatchObject({ accepted: 0, duplicate: 1 })
+    })
+
+    test('whose second attempt was declined as well has a third, from whichever results it comes', async () => {
+      const first = await firstRun()
+      const second = await submit(ledger, accountId, [BOB], again())
+      await settleLater(second, named('bob~2'), 'DECLINED', NO_FUNDS.reason)
+      const { draft } = await review(ledger, headerOf(accountId, again()), [BOB])
+      const third = await draft.record(CLERK)
+      expect(await references(third)).toEqual([named('bob~3')])
+      await settleLater(third, named('bob~3'), 'APPROVED')
+      const fed: Partial<DraftHeader> = { fedBack: true, reattempt, nowMs: LATER }
+      for (const [reference, batchId, rowNo] of [
+        [named('bob'), first, 2],
+        [named('bob~2'), second, 1],
+        [named('bob~3'), third, 1],
+      ] as const) {
+        const line = rowOf(1, { ...BOB, reference }, { cameFrom: { batchId, rowNo } })
+        const { review: reviewed, faults } = await check([line], fed)
+        expect([reviewed.accepted, reviewed.duplicate, faults]).toEqual([0, 1, []])
+      }
+    })
+
+    test('whose second attempt failed runs that one again, under its reference and its xtl_order_id', async () => {
+      await firstRun()
+      const second = await submit(ledger, accountId, [BOB], again())
+      await settleLater(second, named('bob~2'), 'FAILED')
+      expect((await check([BOB], again())).review).toMatchObject({ accepted: 0, duplicate: 1 })
+      const third = await submit(ledger, accountId, [BOB], again({ retry: ['FAILED'] }))
+      expect(await dueRow(ledger, third, named('bob~2'), LATER)).toMatchObject({
+        attempt: 1,
+        instruction: { xtlOrderId: 'T2026x11xbobx2' },
+      })
+    })
+
+    test('in results that are fed back is asked for once more under its run key', async () => {
+      const first = await firstRun()
+      const lines = [ADA, BOB, CY].map((row, i) => rowOf(i + 1, row, { cameFrom: { batchId: first, rowNo: i + 1 } }))
+      const second = await submit(ledger, accountId, lines, { fedBack: true, reattempt, nowMs: LATER })
+      expect(await references(second)).toEqual([named('bob~2')])
+      // Next month's roster is not asked about: the late charge is that of its own month.
+      await settleLater(second, named('bob~2'), 'APPROVED')
+      const next = { runKey: '2026-12', nowMs: NOW + 22 * DAY_MS }
+      const { lookalikes } = await check([sale('2026-12/bob', '502')], next)
+      expect(lookalikes).toEqual([])
+    })
+
+    test('is not asked for by itself: without the wish it is a duplicate', async () => {
+      await firstRun()
+      expect((await check([ADA, BOB, CY], { ...ROSTER, nowMs: LATER })).review).toMatchObject({ accepted: 0 })
+    })
+
+    test('that was ever in doubt is not asked for: it may have been executed', async () => {
+      const batchId = await submit(ledger, accountId, [BOB], ROSTER)
+      await work(ledger, batchId, named('bob'), 'IN_DOUBT')
+      const found = findingOn(named('bob'), { finding: 'declined', reason: NO_FUNDS.reason })
+      expect(await ledger.resolve(found, CLERK, LATER)).toMatchObject({ kind: 'resolved' })
+      const { review: reviewed } = await check([BOB], again())
+      expect(reviewed).toMatchObject({ accepted: 0, again: { notAsked: [{ why: 'not-certain', count: 1 }] } })
+    })
+
+    test('is asked for whatever the reason when the card is another one', async () => {
+      await firstRun()
+      const replaced = charge('cy', '599')
+      const second = await submit(ledger, accountId, [ADA, replaced], again())
+      expect(await references(second)).toEqual([named('cy~2')])
+      expect(await dueRow(ledger, second, named('cy~2'), LATER)).toMatchObject({ instruction: { vaultId: '599' } })
+    })
+
+    test('is asked for when its card was updated in the vault since', async () => {
+      await firstRun()
+      const update = sale('new-card', '503', { operation: 'VAULT_UPDATE', money: null, xtlOrderId: null })
+      const batchId = await submit(ledger, accountId, [update], { nowMs: NOW + DAY_MS })
+      const row = await claimNamed(ledger, batchId, 'new-card', NOW + DAY_MS)
+      await settle(ledger, row, 'APPROVED', { atMs: NOW + DAY_MS })
+      expect((await check([CY], again())).review).toMatchObject({ accepted: 1 })
+    })
+
+    test('with another amount is an error as ever', async () => {
+      await firstRun()
+      const { review: reviewed, faults } = await check([charge('bob', '502', { money: null })], again())
+      expect([reviewed.accepted, reviewed.invalid, faults.map(({ column }) => column)]).toEqual([0, 1, ['reference']])
+    })
+
+    test('of a card that was declined ten times in a day waits for the next day', async () => {
+      const rows = Array.from({ length: 10 }, (_, i) => charge(`bob-${i}`, '502', { money: ADA.money }))
+      const batchId = await submit(ledger, accountId, rows, ROSTER)
+      for (const { reference } of rows) await work(ledger, batchId, reference, 'DECLINED', NO_FUNDS)
+      const first = rows.slice(0, 1)
+      const sameDay = await check(first, again({ nowMs: NOW + 3_600_000 }))
+      expect(sameDay.review.again.notAsked).toEqual([{ why: 'limit', count: 1 }])
+      // Five are left of fifteen in thirty days, and all ten want them.
+      const nextDay = await check(rows, again({ nowMs: NOW + 2 * DAY_MS }))
+      expect(nextDay.review).toMatchObject({ accepted: 5, again: { notAsked: [{ why: 'limit', count: 5 }] } })
+      expect((await check(rows, again({ nowMs: NOW + 40 * DAY_MS }))).review.accepted).toBe(10)
+    })
+
+    test('that is a refund is not asked for', async () => {
+      const batchId = await submit(ledger, accountId, [refund('back')], ROSTER)
+      await work(ledger, batchId, 'back', 'DECLINED', NO_FUNDS)
+      const { review: reviewed } = await check([refund('back')], again())
+      expect(reviewed).toMatchObject({ accepted: 0, again: { notAsked: [{ why: 'not-a-charge', count: 1 }] } })
+    })
+
+    test('looks like a charge that was made for it by hand, and a person is asked', async () => {
+      await firstRun()
+      const byHand = await submit(ledger, accountId, [sale('bob-by-hand', '502')], { nowMs: NOW + DAY_MS })
+      await settleLater(byHand, 'bob-by-hand', 'APPROVED')
+      const { lookalikes } = await check([BOB], again())
+      expect(lookalikes.map(({ reference, like }) => [reference, like.reference])).toEqual([
+        [named('bob~2'), 'bob-by-hand'],
+      ])
+    })
+
+    test('whose next reference is taken is not sent under it', async () => {
+      await firstRun()
+      const same = await submit(ledger, accountId, [charge('bob~2', '502')], { ...ROSTER, nowMs: NOW + DAY_MS })
+      expect(await statesIn(ledger, same)).toEqual(['READY'])
+      expect((await check([BOB], again())).review).toMatchObject({ accepted: 0, duplicate: 1 })
+      const other = charge('bob', '502', { details: {} })
+      expect((await check([other, charge('bob~2', '502')], again())).review).toMatchObject({ accepted: 0, invalid: 2 })
+    })
+
+    test('of a bad row keeps its own reference in the results', async () => {
+      await firstRun()
+      const clash = { ...ADA, reference: named('dee'), vaultId: '777', xtlOrderId: 'T2026x11xbobx2' }
+      const { draft, faults } = await review(ledger, headerOf(accountId, again()), [BOB, clash])
+      expect(faults.map(({ column }) => column)).toEqual(['xtl_order_id', 'xtl_order_id'])
+      const batchId = await draft.record(CLERK)
+      expect(await rowIn(ledger, batchId, named('bob'))).toMatchObject({ state: 'INVALID' })
+    })
+
+    test('takes no reference that a message took while the file was read', async () => {
+      await firstRun()
+      const { draft } = await review(ledger, headerOf(accountId, again()), [BOB])
+      await taken(named('bob~2'), {}, LATER)
+      await expect(draft.record(CLERK)).rejects.toThrow('Nothing was recorded and nothing was sent')
+    })
+  })
+}
