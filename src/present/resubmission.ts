@@ -52,10 +52,7 @@ const REMEDIES: Readonly<Partial<Record<State, string>>> = {
 
 /** Nothing where nothing was recorded before. */
 export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
-  const retried = again.retried.map(
-    ({ state, count }) =>
-      `  sent again: ${plural(count, 'row')} that ${count === 1 ? 'was' : 'were'} ${NOT_SENT[state].replace(/:.*/, '')}`,
-  )
+  const retried = again.retried.map(retriedLine)
   const repeated = again.repeated.flatMap(({ state, count }) => {
     const asked = state === 'DECLINED' ? again.notAsked.map(notAskedLine) : []
     const remedy = asked.length > 0 ? '' : (REMEDIES[state] ?? '')
@@ -69,6 +66,13 @@ export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
         ]
   const lines = [...retried, ...repeated, ...changed]
   return lines.length === 0 ? [] : ['Recorded before:', ...lines]
+}
+
+function retriedLine({ state, count }: Again['retried'][number]): string {
+  const were = count === 1 ? 'was' : 'were'
+  if (state === 'DECLINED')
+    return `  asked for once more: ${plural(count, 'charge')} that ${were} declined, each under a new reference (REFERENCE~2)`
+  return `  sent again: ${plural(count, 'row')} that ${were} ${NOT_SENT[state].replace(/:.*/, '')}`
 }
 
 function notAskedLine({ why, count }: Again['notAsked'][number]): string {

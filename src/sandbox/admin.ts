@@ -61,6 +61,7 @@ const FAULT_RULE = z
     every: count.optional(),
     latencyMs: z.int().min(0).max(3_600_000).optional(),
     retryAfterS: z.int().min(0).max(86_400).optional(),
+    reason: z.string().min(1).max(255).optional(),
   })
   .refine((rule) => rule.kind !== 'refuse' || rule.times !== undefined, {
     path: ['times'],

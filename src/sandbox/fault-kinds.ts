@@ -4,6 +4,7 @@ import { isVaultOperation, type Operation } from '../domain/instruction.ts'
 
 /** What each fault does to a request, and whether the request is executed all the same. */
 export const FAULT_KINDS = {
+  decline: { executes: false, says: 'declines, with the reason that the rule gives' },
   refuse: { executes: false, says: 'closes the connection when it is accepted, before reading' },
   'reset-before': { executes: false, says: 'reads the request, then resets the connection' },
   'reset-after': { executes: true, says: 'executes, then resets the connection' },
@@ -26,7 +27,7 @@ export const FAULT_KINDS = {
 export type FaultKind = keyof typeof FAULT_KINDS
 
 /** The vault knows no money: a fault of this kind passes its requests by. */
-const ABOUT_MONEY: readonly FaultKind[] = ['other-amount', 'other-currency']
+const ABOUT_MONEY: readonly FaultKind[] = ['decline', 'other-amount', 'other-currency']
 
 export function canMeet(kind: FaultKind, operation: Operation): boolean {
   return !(isVaultOperation(operation) && isAboutMoney(kind))

@@ -31,6 +31,8 @@ export interface FaultRule {
   readonly latencyMs?: number | undefined
   /** For `429` and `503-after`; default 1. */
   readonly retryAfterS?: number | undefined
+  /** For `decline`: what the answer says. */
+  readonly reason?: string | undefined
 }
 
 interface StandingRule {
@@ -64,7 +66,7 @@ export function addRule(board: FaultBoard, rule: FaultRule): void {
   }
   const { operation } = rule.match
   if (isAboutMoney(rule.kind) && operation !== undefined && isVaultOperation(operation)) {
-    throw new Fault('usage', `The fault "${rule.kind}" changes money, and ${operation} moves none.`)
+    throw new Fault('usage', `The fault "${rule.kind}" is about money, and ${operation} moves none.`)
   }
   board.standing.push({ rule, matched: 0, struck: 0 })
 }
@@ -74,7 +76,7 @@ export function clearRules(board: FaultBoard): void {
   board.triggered.clear()
 }
 
-export type Strike = Pick<FaultRule, 'kind' | 'latencyMs' | 'retryAfterS'>
+export type Strike = Pick<FaultRule, 'kind' | 'latencyMs' | 'retryAfterS' | 'reason'>
 
 /** The fault this request meets: the first rule that strikes, in the order in which they were added, else a trigger. */
 export function faultFor(board: FaultBoard, request: SandboxRequest): Strike | null {

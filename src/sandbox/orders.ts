@@ -54,26 +54,32 @@ export interface Execution {
   readonly xtlOrderId: string | null
 }
 
-export function execute(book: OrderBook, request: TransactionRequest, nowMs: number): Execution {
+/** `ordered`: why it is declined whatever it asks for; null: it goes by the book. */
+export function execute(
+  book: OrderBook,
+  request: TransactionRequest,
+  nowMs: number,
+  ordered: string | null = null,
+): Execution {
   switch (request.operation) {
     case 'CAPTURE':
     case 'AUTH':
-      return executeSale(book, request, nowMs)
+      return executeSale(book, request, nowMs, ordered)
     case 'CAUTH':
     case 'REFUND':
     case 'CANCEL':
-      return executeOnOrder(book, request, nowMs)
+      return executeOnOrder(book, request, nowMs, ordered)
   }
 }
 
 // ───────────────────────────────────────────────────────────── Sale and authorization
 
-function executeSale(book: OrderBook, request: SaleRequest, nowMs: number): Execution {
+function executeSale(book: OrderBook, request: SaleRequest, nowMs: number, ordered: string | null): Execution {
   const { operation, money, xtlOrderId } = request
   const transactionId = freshId(book)
   const recordId = freshId(book)
   const orderId = freshId(book)
-  const advice = refusalOfSale(book, request)
+  const advice = ordered ?? refusalOfSale(book, request)
   const vaultId = advice === null ? vaultIdFor(book, request) : null
   if (advice === null) {
     book.orders.set(orderId, {
@@ -154,11 +160,12 @@ export function balanceMinorOf(order: Order): bigint {
   return order.takenMinor - order.refundedMinor - order.voidedMinor
 }
 
-function executeOnOrder(book: OrderBook, request: OnOrder, nowMs: number): Execution {
+function executeOnOrder(book: OrderBook, request: OnOrder, nowMs: number, ordered: string | null): Execution {
   const { operation, orderId, xtlOrderId } = request
   const transactionId = freshId(book)
   const order = book.orders.get(orderId)
-  const decision = decideOnOrder(book, order, request, transactionId, nowMs)
+  const decision =
+    ordered === null ? decideOnOrder(book, order, request, transactionId, nowMs) : declined(null, ordered)
   if (decision.kind === 'approved') book.orders.set(orderId, decision.order)
   const approved = decision.kind === 'approved'
   // A capture alone says its own currency; what it asked for stays true where the order is in another.

@@ -49,12 +49,12 @@ export function answered(body: string, entry: Entry | null): Reply {
 
 /** Executes where the fault lets it, and only when the time has come. */
 export function replyUnder(strike: Strike | null, refuse: Refuse, execute: () => Done): Reply {
-  if (strike === null || strike.kind === 'slow') {
+  if (strike === null || strike.kind === 'slow' || strike.kind === 'decline') {
     const then = () => {
       const { body, entry } = execute()
       return answered(body, entry)
     }
-    return strike === null ? then() : { kind: 'later', delayMs: strike.latencyMs ?? 1000, then }
+    return strike?.kind === 'slow' ? { kind: 'later', delayMs: strike.latencyMs ?? 1000, then } : then()
   }
   return struckReply(strike, refuse, FAULT_KINDS[strike.kind].executes ? execute() : null)
 }
@@ -88,6 +88,7 @@ function struckReply(strike: Strike, refuse: Refuse, done: Done | null): Reply {
     case 'other-amount':
     case 'other-currency':
     case 'slow':
+    case 'decline':
       assert(done !== null, `the fault ${strike.kind} changes an answer, so there must be one`)
       return misanswered(strike.kind, done)
   }
@@ -102,11 +103,12 @@ const WEB_PAGE: Reply = {
   entry: null,
 }
 
-function misanswered(kind: Untruth | 'cut-body' | 'slow', { body, entry, spoilt }: Done): Reply {
+function misanswered(kind: Untruth | 'cut-body' | 'slow' | 'decline', { body, entry, spoilt }: Done): Reply {
   switch (kind) {
     case 'cut-body':
       return { kind: 'cut', body: body.slice(0, Math.floor(body.length / 2)) }
     case 'slow':
+    case 'decline':
       return answered(body, entry)
     case 'wrong-echo':
     case 'other-amount':

@@ -4,7 +4,7 @@ import { type GatewayAnswer, toJson } from './answer.ts'
 import { faultFor, type Strike } from './faults.ts'
 import { parseForm, parseRequest } from './form.ts'
 import { enter } from './log.ts'
-import { execute, type TransactionRequest } from './orders.ts'
+import { execute, PROCESSOR_DECLINE, type TransactionRequest } from './orders.ts'
 import { addPrepared, unknownIn } from './prepare.ts'
 import { type Done, oneMore, type Reply, refusalsIn, replyUnder, type Untruth } from './reply.ts'
 import { isMerchant, nowMsOf, type SandboxState } from './state.ts'
@@ -33,7 +33,8 @@ export function receive(state: SandboxState, requestSeq: number, body: string): 
 function perform(state: SandboxState, requestSeq: number, request: TransactionRequest, strike: Strike | null): Done {
   const currency = state.options.acceptsUnknownIn ?? null
   if (currency !== null) addPrepared(state.book, unknownIn(request, currency), nowMsOf(state))
-  const execution = execute(state.book, request, nowMsOf(state))
+  const ordered = strike?.kind === 'decline' ? (strike.reason ?? PROCESSOR_DECLINE) : null
+  const execution = execute(state.book, request, nowMsOf(state), ordered)
   const { answer, operation, orderId, money, vaultId, card, xtlOrderId } = execution
   const entry = enter(state.log, requestSeq, state.options.clock(), {
     operation,

@@ -54,6 +54,23 @@ async function faultReply(): Promise<unknown> {
   return rule?.struck
 }
 
+describe('a decline on order', () => {
+  it('moves no money, and gives its reason in the answer', async () => {
+    sandbox.addFault({ kind: 'decline', match: { vaultId: '55' }, reason: 'Insufficient funds', times: 1 })
+    expect(bodyOf(await heard(SALE))).toMatchObject({
+      TRANS_STATUS_NAME: 'DECLINED',
+      PROCESSOR_ADVICE: 'Insufficient funds',
+    })
+    expect(bodyOf(await heard(SALE))).toMatchObject({ TRANS_STATUS_NAME: 'APPROVED' })
+  })
+
+  it('of a refund leaves its order as it is', async () => {
+    sandbox.addFault({ kind: 'decline', match: { operation: 'REFUND' }, times: 1 })
+    expect(JSON.stringify(bodyOf(await heard()))).toContain('Declined by the processor')
+    expect(await refunded()).toBe('0.00')
+  })
+})
+
 describe('kinds that break the connection', () => {
   it.each(['refuse', 'reset-before', 'reset-after'] as const)('%s', async (kind) => {
     sandbox.addFault({ kind, match: { any: true }, times: 1 })
