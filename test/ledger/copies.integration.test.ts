@@ -38,6 +38,7 @@ import {
   rowIn,
   rowOf,
   type SqlitePlace,
+  sale,
   settle,
   sqlitePlace,
   statesIn,
@@ -465,6 +466,21 @@ describe('adopting', () => {
     const row = await claimNamed(ledger, again, 'F', NOW + 9_000)
     await settle(ledger, row, 'FAILED', { atMs: NOW + 9_500 })
     expect((await reviewOnly(ledger, header, retried('F', 'D'))).lookalikes).toMatchObject([{ reference: 'D' }])
+  })
+
+  test('as restored asks before a declined charge is asked for once more: that may have been done in what was lost', async () => {
+    const ledger = place.open()
+    const accountId = await openAccount(ledger)
+    const batchId = await submit(ledger, accountId, [sale('S', '41')])
+    await work(ledger, batchId, 'S', 'DECLINED', { reason: 'Insufficient funds' })
+    const reattempt = { categories: ['funds'] as const, reasonRules: [], xtlOrderIdOf: () => 'S2' }
+    const header = headerOf(accountId, { reattempt, nowMs: NOW + 9_000, fileSha256: 'cc' })
+    expect((await reviewOnly(ledger, header, [sale('S', '41')])).lookalikes).toEqual([])
+    rmSync(epochPath())
+    await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)
+    expect((await reviewOnly(ledger, header, [sale('S', '41')])).lookalikes).toMatchObject([
+      { reference: 'S~2', lost: true, like: { reference: 'S', state: 'DECLINED' } },
+    ])
   })
 
   test.each(['send-again', 'declined'] as const)(

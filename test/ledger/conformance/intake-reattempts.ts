@@ -4,12 +4,14 @@ import { describe, expect, test } from 'vitest'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
+import { parseCurrency } from '../../../src/domain/money.ts'
 import {
   CLERK,
   claimNamed,
   DAY_MS,
   dueIn,
   dueRow,
+  EUR,
   findingOn,
   headerOf,
   NOW,
@@ -26,6 +28,7 @@ import {
 import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 import { check, taken } from './given.ts'
 
+const USD = parseCurrency('USD')!
 const LATER = NOW + 7 * DAY_MS
 const NO_FUNDS = { reason: 'Insufficient funds' }
 
@@ -182,8 +185,10 @@ export function describeReattempts(): void {
 
     test('with another amount is an error as ever', async () => {
       await firstRun()
-      const { review: reviewed, faults } = await check([charge('bob', '502', { money: null })], again())
-      expect([reviewed.accepted, reviewed.invalid, faults.map(({ column }) => column)]).toEqual([0, 1, ['reference']])
+      for (const money of [null, { amountMinor: 999n, currency: EUR }, { amountMinor: 1_000n, currency: USD }]) {
+        const { review: reviewed, faults } = await check([charge('bob', '502', { money })], again())
+        expect([reviewed.accepted, reviewed.invalid, faults.map(({ column }) => column)]).toEqual([0, 1, ['reference']])
+      }
     })
 
     test('of a card that was declined ten times in a day waits for the next day', async () => {
@@ -223,6 +228,16 @@ export function describeReattempts(): void {
       expect((await check([BOB], again())).review).toMatchObject({ accepted: 0, duplicate: 1 })
       const other = charge('bob', '502', { details: {} })
       expect((await check([other, charge('bob~2', '502')], again())).review).toMatchObject({ accepted: 0, invalid: 2 })
+    })
+
+    test('of a file without references is asked for from the same file, and is no corrected row of it', async () => {
+      const own = sale('2026-11/0123456789abcdef-1', '502')
+      const batchId = await submit(ledger, accountId, [own], ROSTER)
+      await work(ledger, batchId, own.reference, 'DECLINED', NO_FUNDS)
+      for (const onlyNew of [false, true]) {
+        const { review: reviewed } = await check([own], again({ onlyNew }))
+        expect(reviewed).toMatchObject({ accepted: 1, duplicate: 0, correction: null, lookalikes: 0 })
+      }
     })
 
     test('of a bad row keeps its own reference in the results', async () => {

@@ -490,6 +490,15 @@ test('came after the review: an answer for a row that was to run again', async (
   expect(await same(() => holdsStill(header, { seen: 2, batchId: OPEN_TOO }))).toEqual({ found: false })
 })
 
+test('came after the review: an answer for a charge that was to be asked for once more', async () => {
+  const header = headed({ reattempt: REATTEMPT })
+  const late = recorded(2, sale('F', '41'), { holds_reference: 0, money_warning: 1, warning: 'late', lookalike: null })
+  await reviewed({ instruction: [declined(1, 'F')], draft_row: [drafted(1, sale('F', '41'))] }, header)
+  expect(await same(() => holdsStill(header, { seen: 1, batchId: OPEN_TOO }))).toEqual({ found: true })
+  await engines.add({ instruction: [late] })
+  expect(await same(() => holdsStill(header, { seen: 2, batchId: OPEN_TOO }))).toEqual({ found: false })
+})
+
 /** Few names and numbers, so that nearly every row meets others. */
 class Chance extends Random {
   reference(): string {
