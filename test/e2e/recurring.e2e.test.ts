@@ -101,3 +101,26 @@ test('--retry declined wants to be told for which reasons, and takes none that c
   expect([hard.code, hard.stderr]).toEqual([2, expect.stringContaining('write funds, technical, other')])
   expect((await asked('--retry', 'approved')).stderr).toContain('Rows in doubt are resolved by a person')
 })
+
+test('a charge that failed runs again from the roster itself under its run key, and from no file without one', async () => {
+  office = await openOffice()
+  const roster = [1, 2].map((n) => subscriber(n))
+  office.sandbox.prepare(preparationFor(roster))
+  office.sandbox.addFault({ kind: '400', match: { vaultId: vaultId(2) }, times: 1 })
+  const input = await office.put('roster.csv', toCsv(roster))
+  const run = (out: string, ...more: string[]) => office.tranche('run', input, '--out', office.path(out), ...more)
+  const month = ['--run-key', '2026-11'] as const
+  expect((await run('first.csv', ...month)).code).toBe(3)
+  const refused = await run('no-key.csv', '--retry', 'failed')
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('takes a results file, or the file itself'),
+  ])
+  const second = await run('second.csv', ...month, '--retry', 'failed')
+  expect([second.code, countsIn(office.path('second.csv'))], second.stderr).toEqual([0, { APPROVED: 1, DUPLICATE: 1 }])
+  expect(readCsv(office.path('second.csv'))[1]).toMatchObject({
+    result_reference: '2026-11/sub-2',
+    result_attempts: '2',
+  })
+  expect(office.sandbox.received()).toBe(3)
+})
