@@ -81,13 +81,19 @@ test('results that are fed back ask once more as well, and once only', async () 
   office.sandbox.addFault({ kind: 'decline', match: { vaultId: vaultId(2) }, reason: 'Insufficient funds', times: 1 })
   const input = await office.put('sales.csv', toCsv(rows))
   const first = office.path('first.csv')
-  expect((await office.tranche('run', input, '--out', first)).code).toBe(3)
+  const ran = await office.tranche('run', input, '--out', first, '--json')
+  expect(ran.code, ran.stderr).toBe(3)
   const asking = ['--retry', 'declined', '--category', 'funds'] as const
   const second = await office.tranche('run', first, ...asking, '--out', office.path('second.csv'))
   expect([second.code, countsIn(office.path('second.csv'))], second.stderr).toEqual([0, { APPROVED: 1, DUPLICATE: 1 }])
   const third = await office.tranche('run', first, ...asking, '--out', office.path('third.csv'))
   expect([third.code, countsIn(office.path('third.csv'))], third.stderr).toEqual([0, { DUPLICATE: 2 }])
   expect(office.sandbox.received()).toBe(3)
+
+  const whole = office.path('whole.csv')
+  const family = await office.tranche('results', ran.last.batch, '--family', '--out', whole)
+  expect([family.code, countsIn(whole)], family.stderr).toEqual([0, { APPROVED: 2 }])
+  expect(readCsv(whole)[1]).toMatchObject({ result_status: 'APPROVED', result_reference: 'sub-2~2' })
 })
 
 test('--retry declined wants to be told for which reasons, and takes none that cannot pass', async () => {

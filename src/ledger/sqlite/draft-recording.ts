@@ -110,9 +110,9 @@ async function insertBatch(
   const insert = prepareNamed(
     db,
     `INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
-      created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, needs_file)
+      created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, fed_back, needs_file)
     VALUES (:batchId, :accountId, 'file', 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
-      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId,
+      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId, :fedBack,
       EXISTS (SELECT 1 FROM temp.draft_row WHERE card IS NOT NULL AND state = 'READY'))`,
   )
   const actorIdOf = prepareActorIds(db)
@@ -127,6 +127,7 @@ async function insertBatch(
     fingerprint,
     columns: JSON.stringify(header.columns),
     sandbox: header.sandbox ? 1 : 0,
+    fedBack: header.fedBack ? 1 : 0,
     nowMs,
     createdBy: byOf(actor),
     rows,

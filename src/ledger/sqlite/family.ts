@@ -41,7 +41,7 @@ function pathFrom(db: DatabaseSync, batchId: BatchId): readonly BatchId[] {
   const next = db.prepare(`
     SELECT d.batch_id AS batchId FROM instruction d JOIN instruction o ON o.id = d.duplicate_of JOIN batch b ON b.id = d.batch_id
     WHERE o.batch_id = ?1 AND d.batch_id <> ?1 AND d.state = 'DUPLICATE' AND b.stage = 'open' AND b.source = 'file'
-      AND lower(b.columns) NOT LIKE '%"result_reference"%'
+      AND b.fed_back = 0
       AND b.created_at >= (SELECT created_at FROM batch WHERE id = ?1)
     GROUP BY d.batch_id HAVING count(*) * 2 >= b.rows AND count(*) * 2 >= (SELECT rows FROM batch WHERE id = ?1)
     ORDER BY max(d.id) DESC LIMIT 1`)

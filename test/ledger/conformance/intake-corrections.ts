@@ -229,7 +229,7 @@ export function describeCorrections(): void {
         ...rows.slice(0, 2).map((row, i) => rowOf(i + 1, row, line(i + 1))),
         faultyRow(3, derived(FIRST, 3), line(3)),
       ]
-      const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'], columns: ['result_reference'] }
+      const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'] }
       const again = await submit(ledger, accountId, back, fed)
       await work(ledger, again, derived(FIRST, 2), 'APPROVED')
       const reading = await ledger.openFamily(first, NOW)

@@ -65,7 +65,11 @@ const references = async (batchId: BatchId) =>
   (await dueIn(ledger, batchId, LATER)).map(({ instruction }) => instruction.reference)
 
 async function settleLater(batchId: BatchId, reference: string, to: 'APPROVED' | 'DECLINED' | 'FAILED', reason = 'x') {
-  await settle(ledger, await claimNamed(ledger, batchId, reference, LATER), to, { reason, atMs: LATER })
+  await settle(ledger, await claimNamed(ledger, batchId, reference, LATER), to, {
+    reason,
+    atMs: LATER,
+    sentAtMs: LATER,
+  })
 }
 
 export function describeReattempts(): void {
@@ -123,8 +127,11 @@ export function describeReattempts(): void {
         [named('bob~3'), third, 1],
       ] as const) {
         const line = rowOf(1, { ...BOB, reference }, { cameFrom: { batchId, rowNo } })
-        const { review: reviewed, faults } = await check([line], fed)
-        expect([reviewed.accepted, reviewed.duplicate, faults]).toEqual([0, 1, []])
+        for (const header of [fed, { fedBack: true, nowMs: LATER }]) {
+          const { review: reviewed, faults } = await check([line], header)
+          const repeated = [{ state: 'APPROVED', count: 1 }]
+          expect([reviewed.accepted, reviewed.again.repeated, faults]).toEqual([0, repeated, []])
+        }
       }
     })
 
