@@ -67,9 +67,6 @@ export const NETWORK_RULES: readonly NetworkRule[] = [
   },
 ]
 
-/** How far back the declines of a card matter. */
-export const RULED_MS = Math.max(...NETWORK_RULES.map(({ days }) => days)) * DAY_MS
-
 /** What the record knows of one vault id: its declines and its replacements in the vault. */
 export interface CardEvent {
   readonly kind: 'declined' | 'replaced'

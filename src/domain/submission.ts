@@ -2,7 +2,7 @@
 
 import type { Correction, Draft, DraftReview, DraftRow, FaultCause, Lookalike, RetryStatus, RowFault } from './draft.ts'
 import type { AccountId, BatchId } from './ids.ts'
-import { type Fingerprint, isSameFingerprint } from './interpretation.ts'
+import { type Fingerprint, isSameFingerprint, parseFingerprint } from './interpretation.ts'
 import { type Currency, formatAmount, type Money } from './money.ts'
 import type { ReattemptAsked } from './reattempt.ts'
 
@@ -220,8 +220,8 @@ export type Submitted =
   | { readonly kind: 'refused'; readonly reviewed: Reviewed }
 
 /**
- * Which batch this file is already, of those that are not over; null: it is new. Another `retry` is another order; a batch
- * that was given up is in the way of none.
+ * Which batch this file is already, of those that are not over; null: it is new. To run rows of it again is another order, and is in
+ * the way of none, as a batch is that was given up.
  */
 export function knownBatch(
   known: UnfinishedBatch | null,
@@ -230,6 +230,16 @@ export function knownBatch(
   if (known === null) return null
   const { batchId, fingerprint } = known
   if (isSameFingerprint(fingerprint, request.fingerprint)) return { kind: 'known', batchId }
-  if (request.retry.length > 0 || known.givenUp) return null
+  if (known.givenUp || runsAgain(request) || runsAgain(parseFingerprint(fingerprint) ?? {})) return null
   return { kind: 'read-otherwise', batchId, fingerprint }
+}
+
+function runsAgain({
+  retry = [],
+  reattempt,
+}: {
+  readonly retry?: readonly RetryStatus[] | undefined
+  readonly reattempt?: ReattemptAsked | readonly string[] | null | undefined
+}): boolean {
+  return retry.length > 0 || (reattempt ?? null) !== null
 }

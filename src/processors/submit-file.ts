@@ -31,7 +31,8 @@ export async function reviewFile(
   lookOnly = false,
   signal?: AbortSignal,
 ): Promise<Reviewed> {
-  if (request.retry.length > 0 && !file.fedBack && file.hasCards !== true && request.runKey === null) {
+  const runsAgain = request.retry.length > 0 || (request.reattempt ?? null) !== null
+  if (runsAgain && !file.fedBack && file.hasCards !== true && request.runKey === null) {
     throw new Fault(
       'usage',
       words`${{ set: 'retry', to: null }} takes a results file, or the file itself under its run key: this one has no result_reference column and no run key was given. Nothing was recorded and nothing was sent.`,
@@ -68,6 +69,8 @@ export async function reviewFile(
       await draft.add(rows)
     }
     const review = await draft.review()
+    if (runsAgain && !file.fedBack && review.again.repeated.length + review.again.retried.length === 0)
+      throw nothingToRetryFault(request)
     const { lookalikes, ...counts } = await surveyLookalikes(draft)
     const causes = await draft.causes(CAUSES_SHOWN)
     const first = { causes, faults: await firstOf(draft.faults(), FAULTS_SHOWN), lookalikes }
@@ -76,6 +79,14 @@ export async function reviewFile(
     await draft.discard()
     throw error
   }
+}
+
+function nothingToRetryFault({ runKey }: SubmitRequest): Fault {
+  const where = runKey === null ? '' : ` under the run key ${runKey}`
+  return new Fault(
+    'usage',
+    words`No row of this file is recorded${where}, so that ${{ set: 'retry', to: null }} finds nothing to run again. Nothing was recorded and nothing was sent. Check the run key; to send the file for the first time, leave it out.`,
+  )
 }
 
 /** What a person reads on a screen. */
@@ -115,8 +126,11 @@ export async function findKnown(
   request: SubmitRequest,
   ledger: KnowingLedger,
 ): Promise<Known | null> {
-  const { accountId, runKey } = request
-  const found = knownBatch(await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey }), request)
+  const { accountId, runKey, fingerprint } = request
+  const found = knownBatch(
+    await ledger.findUnfinished({ accountId, fileSha256: file.sha256, runKey, fingerprint }),
+    request,
+  )
   return found?.kind === 'known' ? holdAgainst(found.batchId, file, request, ledger) : found
 }
 

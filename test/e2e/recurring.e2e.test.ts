@@ -130,3 +130,36 @@ test('a charge that failed runs again from the roster itself under its run key, 
   })
   expect(office.sandbox.received()).toBe(3)
 })
+
+test('a row in doubt stands in no one’s way: the others are asked for, and the plain roster runs as ever', async () => {
+  office = await openOffice()
+  const roster = [1, 2, 3].map((n) => subscriber(n))
+  office.sandbox.prepare(preparationFor(roster))
+  office.sandbox.addFault({ kind: 'decline', match: { vaultId: vaultId(2) }, reason: 'Insufficient funds', times: 1 })
+  office.sandbox.addFault({ kind: '503-after', match: { vaultId: vaultId(3) }, times: 1 })
+  const input = await office.put('roster.csv', toCsv(roster))
+  const run = (out: string, ...more: string[]) =>
+    office.tranche('run', input, '--run-key', '2026-11', '--out', office.path(out), ...more)
+  const asking = ['--retry', 'declined', '--category', 'funds'] as const
+  expect((await run('first.csv')).code).toBe(5)
+  const second = await run('second.csv', ...asking)
+  expect([second.code, countsIn(office.path('second.csv'))], second.stderr).toEqual([5, { APPROVED: 1, DUPLICATE: 2 }])
+  for (const out of ['first.csv', 'third.csv']) {
+    const plain = await run(out)
+    expect(plain.code, plain.stderr).toBe(5)
+  }
+  expect(office.sandbox.received()).toBe(4)
+})
+
+test('--retry sends nothing of a roster that never ran under that key, and nothing of a file without one', async () => {
+  office = await openOffice()
+  const input = await office.put('sales.csv', toCsv([subscriber(1)]))
+  const asking = ['--retry', 'declined', '--category', 'funds'] as const
+  const run = (...more: string[]) => office.tranche('run', input, '--out', office.path('out.csv'), ...more)
+  for (const retry of [asking, ['--retry', 'failed'] as const]) {
+    expect((await run(...retry)).code).toBe(2)
+    const unknown = await run('--run-key', '2026-1l', ...retry)
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('recorded under the run key 2026-1l')])
+  }
+  expect(office.sandbox.received()).toBe(0)
+})

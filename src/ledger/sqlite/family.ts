@@ -8,11 +8,12 @@ import type { Pages } from '../../domain/pages.ts'
 import type { ReconciliationRow } from '../../domain/reconciliation.ts'
 import type { State } from '../../domain/states.ts'
 import type { BatchReading } from '../../ports/ledger/queries.ts'
+import { laterAttempt } from '../texts/conditions.ts'
 import { columnsOf, viewOf } from './batch-view.ts'
 import { findRow, findRows } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 import { type OutcomeColumns, outcomeColumns, toOutcome } from './reading.ts'
-import { laterAttempt, originalOf } from './rows.ts'
+import { originalOf } from './rows.ts'
 
 /** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
 export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
@@ -71,7 +72,7 @@ function gather(db: DatabaseSync, newest: BatchId, path: readonly BatchId[]): vo
   // A charge that was declined and asked for once more stands where the last attempt does.
   db.exec(`
     UPDATE temp.family SET standing = coalesce(
-      (SELECT ${laterAttempt('s')} FROM instruction s WHERE s.id = standing), standing)`)
+      (SELECT ${laterAttempt('s')} FROM instruction s WHERE s.id = standing AND s.state = 'DECLINED'), standing)`)
   db.exec('CREATE INDEX temp.family_standing ON family (standing)')
   db.exec('CREATE TEMP TABLE family_member (batch_id TEXT PRIMARY KEY)')
   const member = db.prepare('INSERT OR IGNORE INTO temp.family_member VALUES (?)')
@@ -82,11 +83,13 @@ function gather(db: DatabaseSync, newest: BatchId, path: readonly BatchId[]): vo
     WHERE b.source = 'file' GROUP BY s.batch_id HAVING count(*) * 2 >= b.rows`)
   db.exec(`
     INSERT INTO temp.family (row_id, standing)
-    SELECT DISTINCT NULL, h.id FROM instruction r JOIN temp.family_member m ON m.batch_id = r.batch_id
-    JOIN instruction h ON h.account_id = r.account_id AND h.reference = r.reference AND h.holds_reference = 1
-    WHERE r.state <> 'DUPLICATE' AND NOT EXISTS (SELECT 1 FROM temp.family f WHERE f.standing = h.id)
-      AND ${laterAttempt('h')} IS NULL
-    ORDER BY h.id`)
+    SELECT DISTINCT NULL, m.standing FROM (
+      SELECT coalesce(${laterAttempt('h')}, h.id) AS standing FROM instruction r
+      JOIN temp.family_member m ON m.batch_id = r.batch_id
+      JOIN instruction h ON h.account_id = r.account_id AND h.reference = r.reference AND h.holds_reference = 1
+      WHERE r.state <> 'DUPLICATE') m
+    WHERE NOT EXISTS (SELECT 1 FROM temp.family f WHERE f.standing = m.standing)
+    ORDER BY m.standing`)
 }
 
 function totalsOf(db: DatabaseSync): BatchTotal[] {

@@ -75,7 +75,7 @@ export function prepareIntake(db: DatabaseSync, committer: Committer, tally: Tal
 
 function findUnfinished(
   db: DatabaseSync,
-  { accountId, fileSha256, runKey }: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>,
+  { accountId, fileSha256, runKey, fingerprint }: Parameters<IntakeLedger['findUnfinished']>[0],
 ): UnfinishedBatch | null {
   const isOpen = `EXISTS (
     SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT'))`
@@ -84,8 +84,10 @@ function findUnfinished(
       SELECT id, reading, hold = 'cancelled' AND NOT ${isOpen} AS givenUp FROM batch b
       WHERE file_sha256 = ? AND account_id = ? AND run_key IS ? AND stage = 'open'
         AND (results_path IS NULL OR ${isOpen})
-      ORDER BY created_at DESC, rowid DESC LIMIT 1`)
-    .get(fileSha256, Number(accountId), runKey) as { id: string; reading: string; givenUp: number } | undefined
+      ORDER BY reading = ? DESC, created_at DESC, rowid DESC LIMIT 1`)
+    .get(fileSha256, Number(accountId), runKey, fingerprint) as
+    | { id: string; reading: string; givenUp: number }
+    | undefined
   if (found === undefined) return null
   return { batchId: found.id as BatchId, fingerprint: found.reading, givenUp: found.givenUp === 1 }
 }

@@ -232,12 +232,6 @@ export function originalOf(row: 'd' | 'i', join: 'JOIN' | 'LEFT JOIN'): string {
       WHERE h.account_id = p.account_id AND h.reference = p.reference AND h.holds_reference = 1), p.id) END`
 }
 
-/** Of a charge that was declined: the last one that asked for it once more; NULL: none did. */
-export function laterAttempt(row: 's' | 'h'): string {
-  return `(SELECT max(a.id) FROM instruction a WHERE a.account_id = ${row}.account_id AND a.id > ${row}.id
-    AND a.reattempt_of = coalesce(${row}.reattempt_of, ${row}.reference) AND a.holds_reference = 1)`
-}
-
 /** The keys are those of the version that stored health first. */
 interface StoredHealth {
   readonly sinceMs: number

@@ -17,7 +17,17 @@ export function isDerived(row: string): string {
 }
 
 /** A look at a file takes no lock, so that another submit may be under way: what it has not finished is not there yet. */
-export const IS_VISIBLE = "EXISTS (SELECT 1 FROM batch v WHERE v.id = i.batch_id AND v.stage = 'open')"
+export const IS_VISIBLE = isVisible('i')
+
+function isVisible(row: 'i' | 'a'): string {
+  return `EXISTS (SELECT 1 FROM batch v WHERE v.id = ${row}.batch_id AND v.stage = 'open')`
+}
+
+/** Of a charge that was declined: the last attempt that asked for it once more; NULL: none did. */
+export function laterAttempt(row: 's' | 'h' | 'i'): string {
+  return `(SELECT max(a.id) FROM instruction a WHERE a.account_id = ${row}.account_id AND a.id > ${row}.id
+    AND a.reattempt_of = coalesce(${row}.reattempt_of, ${row}.reference) AND a.holds_reference = 1 AND ${isVisible('a')})`
+}
 
 /** When an older state was put back last; NULL: never. What was recorded between its last record and then is lost. */
 export const LAST_RESTORED_AT = "(SELECT max(r.at) FROM act r WHERE r.what = 'adopt' AND r.reason LIKE '--restored: %')"

@@ -6,7 +6,7 @@ import type { Correction, DraftHeader, EarlierBatch } from '../../domain/draft.t
 import type { BatchId } from '../../domain/ids.ts'
 import type { State } from '../../domain/states.ts'
 import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
-import { isDerived, listOf } from './conditions.ts'
+import { isDerived, laterAttempt, listOf } from './conditions.ts'
 import { lookalikeSince, STILL_COUNTS } from './lookalikes.ts'
 import { all, allExact, change, count, exists, type Script } from './script.ts'
 
@@ -55,7 +55,7 @@ function* findEarlier(header: DraftHeader): Script<void> {
         WHERE i.account_id = :account AND i.lookalike IN (SELECT lookalike FROM draft_row WHERE state = 'READY')
           AND i.lookalike IS NOT NULL AND i.holds_reference = 1 AND i.run_key IS NOT DISTINCT FROM :runKey
           AND b.stage = 'open' AND b.source = 'file'
-          AND NOT ${isInFile('i')}) AS p
+          AND NOT ${isInFile('i')} AND ${laterAttempt('i')} IS NULL) AS p
       ON p.lookalike = r.lookalike AND p.content = r.content AND p.nth = r.nth
       WHERE ${isDerived('r')} OR ${isDerived('p')}) AS m
     WHERE d.row_no = m.row_no`,

@@ -93,9 +93,9 @@ function* repeatUnread(header: DraftHeader): Script<void> {
     UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = :now
     FROM instruction i
     WHERE d.state = 'INVALID' AND d.came_batch IS NOT NULL AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1
-      AND i.state NOT IN (${RETRIED})
+      AND i.state NOT IN (${RETRIED}) AND NOT (i.state = 'DECLINED' AND :asks = 1)
       AND NOT EXISTS (SELECT 1 FROM draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`,
-    { account: header.accountId, now: header.nowMs, ...retriedBy(header) },
+    { account: header.accountId, now: header.nowMs, asks: header.reattempt ? 1 : 0, ...retriedBy(header) },
   )
 }
 
@@ -105,7 +105,7 @@ function* repeatInvalid({ nowMs: now }: DraftHeader): Script<void> {
     `
     UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = :now
     FROM instruction i
-    WHERE d.state IN ('READY', 'INVALID') AND d.supersedes IS NULL AND d.declined_row IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID'`,
+    WHERE d.state IN ('READY', 'INVALID') AND d.supersedes IS NULL AND i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.state = 'INVALID'`,
     { now },
   )
 }

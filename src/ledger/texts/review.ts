@@ -136,7 +136,7 @@ function* refuseOtherContent({ accountId: account }: DraftHeader): Script<void> 
       'the reference is recorded with other content: ' || ${DIFFERENCES} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
       'use a new reference only for a new instruction: it is sent beside the recorded one, not in its place'
     FROM draft_row d JOIN instruction i ON i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
-    WHERE d.state = 'READY' AND d.content <> i.content`,
+    WHERE d.state = 'READY' AND d.not_asked IS NULL AND d.content <> i.content`,
     { account },
   )
 }
@@ -145,7 +145,7 @@ function* refuseOtherContent({ accountId: account }: DraftHeader): Script<void> 
 function* runAgain(header: DraftHeader): Script<void> {
   yield* change(
     `
-    UPDATE draft_row AS d SET supersedes = i.id, attempt = i.attempt, ever_in_doubt = i.ever_in_doubt
+    UPDATE draft_row AS d SET supersedes = i.id, attempt = i.attempt, ever_in_doubt = i.ever_in_doubt, reattempt_of = i.reattempt_of
     FROM instruction i
     WHERE d.state = 'READY' AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
       AND d.content = i.content AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}) AND i.state IN (${RETRIED})`,
@@ -159,7 +159,7 @@ function* repeat({ accountId: account, nowMs: now }: DraftHeader): Script<void> 
     UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.id, completed_at = :now
     FROM instruction i
     WHERE d.state = 'READY' AND d.supersedes IS NULL AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
-      AND d.content = i.content`,
+      AND (d.content = i.content OR d.not_asked IS NOT NULL)`,
     { account, now },
   )
 }

@@ -23,8 +23,13 @@ export interface IntakeLedger {
   account(name: string, url: string, username: string, nowMs: number): Promise<AccountId>
   /** One submit at a time: deletes what a dead one left, then begins. Faults with `stopped` while another is under way. */
   openDraft(header: DraftHeader): Promise<Draft>
-  /** The batch of the same bytes, account and run key that is unfinished or whose results were never written. */
-  findUnfinished(header: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey'>): Promise<UnfinishedBatch | null>
+  /**
+   * The batch of the same bytes, account and run key that is unfinished or whose results were never written: one that was read in the
+   * same way before any other, then the newest.
+   */
+  findUnfinished(
+    header: Pick<DraftHeader, 'accountId' | 'fileSha256' | 'runKey' | 'fingerprint'>,
+  ): Promise<UnfinishedBatch | null>
   /** Of the brakes that are asked for, those that the batch was not recorded with. It cannot take them any more. */
   otherBrakes(
     batchId: BatchId,

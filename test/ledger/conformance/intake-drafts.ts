@@ -348,7 +348,7 @@ export function describeDrafts(): void {
       expect((await ledger.batches()).map((batch) => batch.batchId)).toEqual([message])
       expect(await dueIn(ledger, message)).toHaveLength(1)
       expect(await ledger.history('R-0')).toEqual([])
-      expect(await ledger.findUnfinished({ accountId, fileSha256: 'aa'.repeat(32), runKey: null })).toBeNull()
+      expect(await ledger.findUnfinished(headerOf(accountId))).toBeNull()
     }
 
     test('is refused, and stays invisible, once a message has come that looks like one of its rows', async () => {

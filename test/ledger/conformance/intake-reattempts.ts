@@ -12,8 +12,10 @@ import {
   dueIn,
   dueRow,
   EUR,
+  faultyRow,
   findingOn,
   headerOf,
+  listOf,
   NOW,
   refund,
   review,
@@ -29,6 +31,8 @@ import { accountId, ledger } from '../../fixtures/use-ledger.ts'
 import { check, taken } from './given.ts'
 
 const USD = parseCurrency('USD')!
+/** What was sent on the first day is no look-alike any more. */
+const NO_MORE = NOW + 31 * DAY_MS
 const LATER = NOW + 7 * DAY_MS
 const NO_FUNDS = { reason: 'Insufficient funds' }
 
@@ -64,12 +68,24 @@ async function firstRun(): Promise<BatchId> {
 const references = async (batchId: BatchId) =>
   (await dueIn(ledger, batchId, LATER)).map(({ instruction }) => instruction.reference)
 
-async function settleLater(batchId: BatchId, reference: string, to: 'APPROVED' | 'DECLINED' | 'FAILED', reason = 'x') {
-  await settle(ledger, await claimNamed(ledger, batchId, reference, LATER), to, {
-    reason,
-    atMs: LATER,
-    sentAtMs: LATER,
-  })
+type Answered = 'APPROVED' | 'DECLINED' | 'FAILED'
+
+async function settleLater(batchId: BatchId, reference: string, to: Answered, reason = 'x', atMs = LATER) {
+  await settle(ledger, await claimNamed(ledger, batchId, reference, atMs), to, { reason, atMs, sentAtMs: atMs })
+}
+
+/** A card is stored anew under a vault id. */
+async function replaceCard(vaultId: string, atMs: number) {
+  const update = sale(`card-${vaultId}`, vaultId, { operation: 'VAULT_UPDATE', money: null, xtlOrderId: null })
+  const batchId = await submit(ledger, accountId, [update], { nowMs: atMs })
+  await settleLater(batchId, update.reference, 'APPROVED', 'x', atMs)
+}
+
+async function familyOf(batchId: BatchId) {
+  const reading = await ledger.openFamily(batchId, LATER)
+  const rows = await listOf(reading.rows())
+  await reading.close()
+  return rows.map(({ reference, state }) => [reference, state])
 }
 
 export function describeReattempts(): void {
@@ -147,6 +163,64 @@ export function describeReattempts(): void {
       })
     })
 
+    test('whose second attempt failed and ran again is told as that one, wherever it is asked about', async () => {
+      await firstRun()
+      const second = await submit(ledger, accountId, [ADA, BOB, CY], again())
+      await settleLater(second, named('bob~2'), 'FAILED')
+      const third = await submit(ledger, accountId, [ADA, BOB, CY], again({ retry: ['FAILED'] }))
+      await settleLater(third, named('bob~2'), 'APPROVED')
+      const fourth = await submit(ledger, accountId, [ADA, BOB, CY], { ...ROSTER, nowMs: LATER })
+      expect((await ledger.batch(fourth))?.duplicateOf).toEqual({ APPROVED: 2, DECLINED: 1 })
+      expect(await familyOf(fourth)).toEqual([
+        [named('ada'), 'APPROVED'],
+        [named('bob~2'), 'APPROVED'],
+        [named('cy'), 'DECLINED'],
+      ])
+    })
+
+    test('whose second attempt failed, ran again and was declined has a third', async () => {
+      await firstRun()
+      const second = await submit(ledger, accountId, [BOB], again())
+      await settleLater(second, named('bob~2'), 'FAILED')
+      const third = await submit(ledger, accountId, [BOB], again({ retry: ['FAILED'] }))
+      await settleLater(third, named('bob~2'), 'DECLINED', NO_FUNDS.reason)
+      const line = rowOf(1, { ...BOB, reference: named('bob~2') }, { cameFrom: { batchId: third, rowNo: 1 } })
+      const fourth = await submit(ledger, accountId, [line], { fedBack: true, reattempt, nowMs: LATER })
+      expect(await references(fourth)).toEqual([named('bob~3')])
+    })
+
+    test('is told once in a family, though its reference stood in two bad rows', async () => {
+      await firstRun()
+      const bad = await submit(ledger, accountId, [ADA, CY, BOB, BOB], { ...ROSTER, nowMs: NOW + DAY_MS })
+      const second = await submit(ledger, accountId, [BOB], again())
+      await settleLater(second, named('bob~2'), 'APPROVED')
+      const approved = (await familyOf(bad)).filter(([, state]) => state === 'APPROVED')
+      expect(approved).toEqual([
+        [named('ada'), 'APPROVED'],
+        [named('bob~2'), 'APPROVED'],
+      ])
+    })
+
+    test('in a corrected file without references is the attempt that paid, and a new row beside it is new', async () => {
+      const own = (hash: string, n: number, vaultId: string) => sale(named(`${hash.repeat(16)}-${n}`), vaultId)
+      const first = [own('a', 1, '502'), own('a', 2, '601'), own('a', 3, '602')]
+      const batchId = await submit(ledger, accountId, first, ROSTER)
+      for (const [i, { reference }] of first.entries())
+        await work(ledger, batchId, reference, i === 0 ? 'DECLINED' : 'APPROVED', NO_FUNDS)
+      const second = await submit(ledger, accountId, first, again())
+      await settleLater(second, `${first[0]!.reference}~2`, 'APPROVED')
+      const mended = [own('b', 1, '502'), own('b', 2, '601'), own('b', 3, '602'), own('b', 4, '502')]
+      const { review: reviewed } = await check(mended, { ...ROSTER, onlyNew: true, nowMs: LATER })
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 3 })
+    })
+
+    test('whose line became unreadable is a fault, and is not passed over', async () => {
+      const first = await firstRun()
+      const line = faultyRow(1, named('bob'), { cameFrom: { batchId: first, rowNo: 2 } })
+      const { review: reviewed, faults } = await check([line], { fedBack: true, reattempt, nowMs: LATER })
+      expect([reviewed.duplicate, faults.length]).toEqual([0, 1])
+    })
+
     test('in results that are fed back is asked for once more under its run key', async () => {
       const first = await firstRun()
       const lines = [ADA, BOB, CY].map((row, i) => rowOf(i + 1, row, { cameFrom: { batchId: first, rowNo: i + 1 } }))
@@ -183,11 +257,51 @@ export function describeReattempts(): void {
 
     test('is asked for when its card was updated in the vault since', async () => {
       await firstRun()
-      const update = sale('new-card', '503', { operation: 'VAULT_UPDATE', money: null, xtlOrderId: null })
-      const batchId = await submit(ledger, accountId, [update], { nowMs: NOW + DAY_MS })
-      const row = await claimNamed(ledger, batchId, 'new-card', NOW + DAY_MS)
-      await settle(ledger, row, 'APPROVED', { atMs: NOW + DAY_MS })
+      await replaceCard('503', NOW + DAY_MS)
       expect((await check([CY], again())).review).toMatchObject({ accepted: 1 })
+      expect((await check([CY], again({ nowMs: NOW + 40 * DAY_MS }))).review).toMatchObject({ accepted: 1 })
+    })
+
+    test('is never asked of a card that was reported stolen, however long ago', async () => {
+      await firstRun()
+      const december = sale('2026-12/cy', '503')
+      const batchId = await submit(ledger, accountId, [december], { runKey: '2026-12', nowMs: NOW + 30 * DAY_MS })
+      await settleLater(batchId, december.reference, 'DECLINED', NO_FUNDS.reason, NO_MORE)
+      const { review: reviewed } = await check([december], again({ runKey: '2026-12', nowMs: NO_MORE + DAY_MS }))
+      expect(reviewed).toMatchObject({ accepted: 0, again: { notAsked: [{ why: 'fraud', count: 1 }] } })
+    })
+
+    test('is not asked of a card that declined it for good, though another card was tried since', async () => {
+      const batchId = await submit(ledger, accountId, [CY], ROSTER)
+      await work(ledger, batchId, named('cy'), 'DECLINED', { reason: 'Expired card' })
+      const second = await submit(ledger, accountId, [charge('cy', '599')], again())
+      await settleLater(second, named('cy~2'), 'DECLINED', NO_FUNDS.reason)
+      const { review: reviewed } = await check([CY], again({ nowMs: LATER + DAY_MS }))
+      expect(reviewed).toMatchObject({ accepted: 0, again: { notAsked: [{ why: 'card', count: 1 }] } })
+    })
+
+    test('of a card that was replaced and may not be asked either is told, and refuses nothing', async () => {
+      const old = charge('bob', '502', { money: { amountMinor: 777n, currency: EUR } })
+      const batchId = await submit(ledger, accountId, [old, CY], ROSTER)
+      await work(ledger, batchId, named('bob'), 'DECLINED', NO_FUNDS)
+      await work(ledger, batchId, named('cy'), 'DECLINED', { reason: 'Stolen card' })
+      const { review: reviewed, faults } = await check([{ ...old, vaultId: '503' }], again())
+      expect(faults).toEqual([])
+      expect(reviewed).toMatchObject({ accepted: 0, duplicate: 1, again: { notAsked: [{ why: 'fraud', count: 1 }] } })
+    })
+
+    test('is not asked of the card of another subscriber: references that moved on refuse the file', async () => {
+      const sub = (n: number, vaultId: number) => charge(`s-${n}`, String(vaultId), { xtlOrderId: null })
+      const roster = Array.from({ length: 10 }, (_, i) => sub(i + 1, 601 + i))
+      const batchId = await submit(ledger, accountId, roster, ROSTER)
+      for (const { reference } of roster.slice(0, 9)) await work(ledger, batchId, reference, 'APPROVED')
+      await work(ledger, batchId, named('s-10'), 'DECLINED', NO_FUNDS)
+      // A line was put in before the ninth: the tenth names the card that paid as the ninth.
+      const moved = [...roster.slice(0, 8), sub(9, 699), sub(10, 609), sub(11, 610)]
+      for (const nowMs of [LATER, NO_MORE]) {
+        const { review: reviewed } = await check(moved, again({ onlyNew: true, nowMs }))
+        expect(reviewed).toMatchObject({ invalid: 2, again: { retried: [] } })
+      }
     })
 
     test('with another amount is an error as ever', async () => {
