@@ -2679,6 +2679,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a file that was cancelled lately is not one of long ago',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: ' OR b.created_at >= :approvedSince',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
     name: 'references that are a day and a number are people’s own',
     file: 'src/ledger/texts/conditions.ts',
     guard: ' AND NOT (${row}.reference @is_dated)',

@@ -72,7 +72,7 @@ function* forgetLongAgo(header: DraftHeader): Script<void> {
     UPDATE draft_row SET earlier = NULL WHERE earlier IS NOT NULL AND earlier NOT IN (
       SELECT o.id FROM draft_row e JOIN instruction o ON o.id = e.earlier WHERE o.batch_id IN (
         SELECT i.batch_id FROM draft_row d JOIN instruction i ON i.id = d.earlier JOIN batch b ON b.id = i.batch_id
-        WHERE ${STILL_COUNTS}))`,
+        WHERE ${STILL_COUNTS} OR b.created_at >= :approvedSince))`,
     lookalikeSince(header),
   )
 }

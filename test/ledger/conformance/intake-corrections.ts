@@ -134,6 +134,16 @@ export function describeCorrections(): void {
       }
     })
 
+    test('knows the rows of a file that was cancelled lately, though most are those of another one', async () => {
+      const cancelled = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71']))
+      await ledger.cancel(cancelled, 'wrong', CLERK, NOW)
+      await submit(ledger, accountId, refunds(FIRST, ['72', '73']))
+      for (const asked of [{}, onlyNew]) {
+        const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73', '74']), asked)
+        expect(reviewed).toMatchObject({ accepted: 1, duplicate: 3 })
+      }
+    })
+
     test('does not know references of people’s own that are a day and a number', async () => {
       const dated = (n: number) => refund(`2026112200000001-${n}`, { orderId: '71' })
       await submit(ledger, accountId, [dated(1)])
