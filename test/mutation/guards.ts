@@ -2462,8 +2462,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'two references of their own name two instructions',
     file: 'src/ledger/texts/corrections.ts',
-    guard: "      WHERE ${isDerived('r')} OR ${isDerived('p')}) AS m",
-    without: ') AS m',
+    guard: "`NOT ${isDerived('r')}`, isDerived('i'))",
+    without: "`NOT ${isDerived('r')}`, 'TRUE')",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row that a row without a reference is, no row with one is',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '          AND i.id NOT IN (SELECT t.earlier FROM draft_row t WHERE t.earlier IS NOT NULL)\n',
+    without: '',
     tests: [LEDGER],
   },
   {
@@ -2562,8 +2569,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a charge that is asked for once more is no row of an earlier file',
     file: 'src/ledger/texts/corrections.ts',
-    guard: ' AND declined_row IS NULL AND lookalike',
-    without: ' AND lookalike',
+    guard: ' AND r.declined_row IS NULL AND r.lookalike',
+    without: ' AND r.lookalike',
     tests: [LEDGER],
   },
   {

@@ -38,26 +38,32 @@ function* hasEarlierFiles({ accountId: account, runKey }: DraftHeader): Script<b
 
 /**
  * One row of an earlier file for one row of this one: the same content, and at least one of the two references is made from the bytes
- * of its file. Two references of people's own name two instructions. What was executed or may be comes first.
+ * of its file. Two references of people's own name two instructions: rows with one take what the others leave.
  */
 function* findEarlier(header: DraftHeader): Script<void> {
+  yield* matchEarlier(header, isDerived('r'), 'TRUE')
+  yield* matchEarlier(header, `NOT ${isDerived('r')}`, isDerived('i'))
+}
+
+/** What was executed or may be comes first. */
+function* matchEarlier(header: DraftHeader, row: string, earlier: string): Script<void> {
   yield* change(
     `
     UPDATE draft_row AS d SET earlier = m.earlier FROM (
       SELECT r.row_no, p.id AS earlier FROM (
-        SELECT row_no, reference, lookalike, content, row_number() OVER (PARTITION BY lookalike, content ORDER BY row_no) AS nth
-        FROM draft_row WHERE state = 'READY' AND supersedes IS NULL AND declined_row IS NULL AND lookalike IS NOT NULL) AS r
+        SELECT r.row_no, r.lookalike, r.content, row_number() OVER (PARTITION BY r.lookalike, r.content ORDER BY r.row_no) AS nth
+        FROM draft_row r WHERE r.state = 'READY' AND r.supersedes IS NULL AND r.declined_row IS NULL AND r.lookalike IS NOT NULL AND ${row}) AS r
       JOIN (
-        SELECT i.id, i.reference, i.lookalike, i.content, row_number() OVER (
+        SELECT i.id, i.lookalike, i.content, row_number() OVER (
           PARTITION BY i.lookalike, i.content
           ORDER BY CASE WHEN ${STILL_COUNTS} THEN 0 WHEN i.state IN (${COUNTING}) OR i.money_warning = 1 THEN 1 ELSE 2 END, i.id DESC) AS nth
         FROM instruction i JOIN batch b ON b.id = i.batch_id CROSS JOIN (SELECT :runKey AS run_key) d
-        WHERE i.account_id = :account AND i.lookalike IN (SELECT lookalike FROM draft_row WHERE state = 'READY')
+        WHERE i.account_id = :account AND i.lookalike IN (SELECT r.lookalike FROM draft_row r WHERE r.state = 'READY' AND ${row})
           AND i.lookalike IS NOT NULL AND i.holds_reference = 1 AND i.run_key IS NOT DISTINCT FROM :runKey
-          AND b.stage = 'open' AND b.source = 'file'
+          AND b.stage = 'open' AND b.source = 'file' AND ${earlier}
+          AND i.id NOT IN (SELECT t.earlier FROM draft_row t WHERE t.earlier IS NOT NULL)
           AND NOT ${isInFile('i')} AND ${laterAttempt('i')} IS NULL) AS p
-      ON p.lookalike = r.lookalike AND p.content = r.content AND p.nth = r.nth
-      WHERE ${isDerived('r')} OR ${isDerived('p')}) AS m
+      ON p.lookalike = r.lookalike AND p.content = r.content AND p.nth = r.nth) AS m
     WHERE d.row_no = m.row_no`,
     { ...lookalikeSince(header), runKey: header.runKey },
   )

@@ -144,6 +144,17 @@ export function describeCorrections(): void {
       }
     })
 
+    test('whose rows have references in part is known by every row that could be an earlier one', async () => {
+      const own = (reference: string, orderId: string) => refund(reference, { orderId })
+      await submit(ledger, accountId, [own('own-1', '71'), own(derived(FIRST, 2), '72'), own('own-3', '72')])
+      const mended = [own('own-4', '71'), own(derived(MENDED, 2), '71'), own('own-5', '72'), own('own-6', '72')]
+      const batchId = await submit(ledger, accountId, mended, onlyNew)
+      expect(await statesIn(ledger, batchId)).toEqual(['READY', 'DUPLICATE', 'DUPLICATE', 'READY'])
+      await submit(ledger, accountId, [own(derived(FIRST, 1), '73')])
+      const other = [own('own-7', '73'), own(derived('1111aaaa1111aaaa', 2), '73')]
+      expect(await statesIn(ledger, await submit(ledger, accountId, other, onlyNew))).toEqual(['READY', 'DUPLICATE'])
+    })
+
     test('does not know references of people’s own that are a day and a number', async () => {
       const dated = (n: number) => refund(`2026112200000001-${n}`, { orderId: '71' })
       await submit(ledger, accountId, [dated(1)])
