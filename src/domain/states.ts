@@ -15,7 +15,8 @@ export type State = (typeof STATES)[number]
 
 /**
  * Why a row moves.
- * - `late-answer`: a true answer of the named attempt that came after the row had been given up
+ * - `late-answer`: a true answer of the named attempt that came after the row had been given up; where it says what a person had
+ *   found, the row stays in its state, which is the gateway's from then on
  * - `executed`: a true answer of an earlier attempt says that this one would be the second execution
  * - `restore`: an older state of the ledger was put back, and the row may have been sent since
  */
@@ -69,6 +70,8 @@ const FOUND = MOVES.flatMap(({ from, to, cause }) =>
 
 export function canMove(from: State, to: State, cause: Cause): boolean {
   if (MOVES.some((move) => move.from === from && move.to === to && move.cause === cause)) return true
+  if (cause === 'late-answer')
+    return from === to && MOVES.some((move) => move.to === to && move.cause === cause) && isFound(to)
   return cause === 'resolve' && isFound(from) && isFound(to)
 }
 

@@ -148,9 +148,13 @@ function whyNotCorrected(row: RowToResolve, resolution: Resolution): Refusal | n
   const { reference, finding } = resolution
   const name = nameOf(row, resolution)
   if (!mayBeCorrected(row)) {
+    const isAnswer = row.lastCause === 'answer' || row.lastCause === 'late-answer'
+    const why = isAnswer
+      ? 'as the gateway answered itself: an answer is no finding to correct'
+      : 'and no person found that: there is no finding to correct'
     return refused(
       'not-found-before',
-      words`${name} is ${resultStatusOf(row.state)}, and no person found that: there is no finding to correct. See: ${{ act: 'show-history', reference }}`,
+      words`${name} is ${resultStatusOf(row.state)}, ${why}. See: ${{ act: 'show-history', reference }}`,
     )
   }
   if (finding === 'send-again') {

@@ -14,6 +14,8 @@ export interface RowToSettle {
   readonly hold: Hold
   readonly warning: string | null
   readonly transactionId: string | null
+  /** What moved it last was a finding of a person: 0 or 1. */
+  readonly wasFound: number
 }
 
 export type SettlingStep = MakeMove | KeepLateAnswer | ChangeNothing
@@ -94,10 +96,19 @@ export function settlingStep(row: RowToSettle, settlement: Settlement, taken: Ta
 }
 
 /** Where the settlement moves the row; null when the row has moved on. */
-function targetOf(row: RowToSettle, { to, attempt }: Settlement): State | null {
+function targetOf(row: RowToSettle, settlement: Settlement): State | null {
+  const { to, attempt } = settlement
+  if (row.wasFound === 1 && agrees(row, settlement)) return to
   if (row.attempt !== attempt) return null
   if (row.state === 'SENDING') return to === 'READY' && row.hold === 'cancelled' ? 'CANCELLED' : to
-  return canMove(row.state, to, lateCause(to)) ? to : null
+  return row.state !== to && canMove(row.state, to, lateCause(to)) ? to : null
+}
+
+/** Whether it is the answer that a person found: it has that transaction, or none was named and the row was sent once. */
+function agrees(row: RowToSettle, { to, attempt, facts }: Settlement): boolean {
+  if (row.state !== to || !canMove(row.state, to, 'late-answer')) return false
+  if (row.transactionId === null) return row.attempt === 1 && attempt === 1
+  return isSameTransaction(row.transactionId, facts?.transactionId ?? null)
 }
 
 /** READY proves that nothing was sent. Any other state is a true answer that came late. */
@@ -145,8 +156,9 @@ function takenReason(taken: Taken, { facts }: Settlement): string {
 function lateAnswer(row: RowToSettle, settlement: Settlement): KeepLateAnswer | ChangeNothing {
   if (settlement.to !== 'APPROVED' && settlement.to !== 'DECLINED') return NOTHING
   const transactionId = settlement.facts?.transactionId ?? null
-  // It says what the row says already: a person had found the same.
-  if (settlement.to === row.state && isSameTransaction(transactionId, row.transactionId)) return NOTHING
+  // It settled the row already.
+  if (row.wasFound === 0 && settlement.to === row.state && isSameTransaction(transactionId, row.transactionId))
+    return NOTHING
   const id = transactionId ?? 'none'
   const text = `attempt ${settlement.attempt} was answered ${settlement.to} (transaction id ${id}) after the row had moved on`
   return {

@@ -30,6 +30,7 @@ export interface SettlingRow extends OpenRow {
   readonly canary: number | null
   readonly max_declined: number | null
   readonly transactionId: string | null
+  readonly wasFound: number
 }
 
 export type RecordMove = (

@@ -355,12 +355,43 @@ export function describeDoubts(): void {
       expect(await dueIn(ledger, batchId, LATER)).toEqual([])
     })
 
-    test('that says what the person had found changes nothing', async () => {
-      const batchId = await submit(ledger, accountId, [refund('A')])
+    test.each([
+      ['approved', 'APPROVED', '7001'],
+      ['approved', 'APPROVED', null],
+      ['declined', 'DECLINED', '7001'],
+      ['declined', 'DECLINED', null],
+    ] as const)(
+      'that says what the person had found is on record, and no person can deny it any more: %s, %s, %s',
+      async (finding, state, transactionId) => {
+        const batchId = await submit(ledger, accountId, [refund('A')])
+        const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
+        await resolve('A', { finding, transactionId })
+        const answer = { facts: factsWith('7001', { orderId: '42' }), atMs: LATER }
+        for (const _ of ['once', 'twice']) expect(await settle(ledger, row, state, answer)).toMatchObject({ state })
+        expect((await ledger.history('A')).at(-1)).toMatchObject({ from: state, to: state, cause: 'late-answer' })
+        expect((await ledger.history('A')).filter(({ cause }) => cause === 'late-answer')).toHaveLength(1)
+        expect((await rowIn(ledger, batchId, 'A')).facts).toMatchObject({ transactionId: '7001', orderId: '42' })
+        const { lateAnswers, moneyWarnings, counts } = (await ledger.batch(batchId))!
+        expect([lateAnswers, moneyWarnings, counts]).toEqual([0, 0, { [state]: 1 }])
+        for (const denied of ['not-executed', finding === 'approved' ? 'declined' : 'approved'] as const)
+          expect(await resolve('A', { finding: denied, corrects: true })).toMatchObject({
+            ...{ kind: 'refused', why: 'not-found-before' },
+            reason: saying(
+              new RegExp(`is ${state}, as the gateway answered itself: an answer is no finding to correct`),
+            ),
+          })
+        expect(await statesIn(ledger, batchId)).toEqual([state])
+        expect(await auditOf(ledger)).toEqual([])
+      },
+    )
+
+    test('that says what the person had found, of another amount, pauses the batch as any such answer does', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
       const row = await work(ledger, batchId, 'A', 'IN_DOUBT')
       await resolve('A', { transactionId: '7001' })
-      expect(await settle(ledger, row, 'APPROVED', { facts: factsWith('7001') })).toMatchObject({ state: 'APPROVED' })
-      expect(await ledger.batch(batchId)).toMatchObject({ lateAnswers: 0, moneyWarnings: 0 })
+      const answer = { facts: factsWith('7001', { amount: '99.00' }), warning: 'answered 99.00', warnsOfMoney: true }
+      await settle(ledger, row, 'APPROVED', answer)
+      expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 1, lateAnswers: 0 })
     })
 
     test('stays beside a row that was ended, and its batch asks for attention until a resume', async () => {

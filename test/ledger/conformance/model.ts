@@ -115,6 +115,8 @@ interface ModelRow {
   state: State
   attempt: number
   transaction: number | null
+  /** What moved it last was a finding of a person. */
+  found: boolean
   /** An answer said so after the row had moved on. */
   executed: boolean
   rowId: RowId | null
@@ -146,7 +148,7 @@ class Model {
   }
 
   arrive(batch: ModelBatch, n: number): void {
-    const nothing = { attempt: 0, transaction: null, executed: false, rowId: null }
+    const nothing = { attempt: 0, transaction: null, found: false, executed: false, rowId: null }
     const row: ModelRow = { n, batch, at: this.rows.size, state: 'READY', ...nothing }
     this.rows.set(n, row)
     batch.rows.push(row)
@@ -166,18 +168,24 @@ class Model {
 
   settle(row: ModelRow, attempt: number, to: Settlement['to'], transaction: number | null, money: boolean): State {
     const answered = to === 'APPROVED' || to === 'DECLINED'
-    const isKnown = to === row.state && transaction !== null && transaction === row.transaction
+    const isKnown = !row.found && to === row.state && transaction !== null && transaction === row.transaction
     const keepLate = () => {
       if (!answered || isKnown) return row.state
       row.batch.late += 1
       if (to === 'APPROVED') row.executed = true
       return this.stopExecuted(row)
     }
-    if (row.attempt !== attempt) return keepLate()
     const seen =
       answered &&
       transaction !== null &&
       [...this.rows.values()].some((other) => other !== row && other.transaction === transaction)
+    const isNamed = row.transaction === null ? row.attempt === 1 && attempt === 1 : transaction === row.transaction
+    if (row.found && answered && to === row.state && isNamed && !seen) {
+      this.land(row, to, transaction)
+      if (to === 'APPROVED' && money) this.warnOfMoney(row.batch)
+      return row.state
+    }
+    if (row.attempt !== attempt) return keepLate()
     if (row.state === 'SENDING') {
       const landed = seen ? 'IN_DOUBT' : to === 'READY' && row.batch.hold === 'cancelled' ? 'CANCELLED' : to
       this.land(row, landed, transaction)
@@ -209,12 +217,14 @@ class Model {
     const others = [...this.rows.values()].filter((other) => other !== row)
     if (transaction !== null && others.some((other) => other.transaction === transaction)) return 'transaction-taken'
     this.land(row, to, transaction)
+    row.found = true
     this.doubts = Math.max(0, this.doubts - 1)
     return `resolved ${to}`
   }
 
   private land(row: ModelRow, to: State, transaction: number | null): void {
     row.state = to
+    row.found = false
     row.transaction = to === 'APPROVED' || to === 'DECLINED' ? transaction : null
   }
 

@@ -13,7 +13,9 @@ import type { Settlement } from '../../../src/ports/ledger/work.ts'
 import { factsWith, settlementOf } from '../../fixtures/ledgers.ts'
 import { given } from './given.ts'
 
-const SENDING: RowToSettle = { state: 'SENDING', attempt: 1, hold: 'none', warning: null, transactionId: null }
+const SENDING: RowToSettle = {
+  ...{ state: 'SENDING', attempt: 1, hold: 'none', warning: null, transactionId: null, wasFound: 0 },
+}
 const NOTHING = { kind: 'change-nothing' } as const
 const TARGETS = ['APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT', 'READY'] as const
 
@@ -178,6 +180,28 @@ describe('a row that has moved on', () => {
     given(row({ state: 'APPROVED', transactionId }))
       .when(settle('APPROVED', { facts }))
       .then(result)
+  })
+
+  const confirmed = (to: 'APPROVED' | 'DECLINED', id: string) => moveTo(to, 'late-answer', { facts: factsWith(id) })
+  test.each([
+    ['with its transaction', 'APPROVED', 1, '77', '0077', confirmed('APPROVED', '0077')],
+    ['with its transaction', 'DECLINED', 1, '77', '77', confirmed('DECLINED', '77')],
+    ['of an earlier attempt, with its transaction', 'APPROVED', 2, '77', '77', confirmed('APPROVED', '77')],
+    ['of the one attempt, where none was named', 'APPROVED', 1, null, '77', confirmed('APPROVED', '77')],
+    ['of one of several, where none was named', 'APPROVED', 2, null, '77', late(lateText('APPROVED', '77'), true)],
+    ['with another transaction', 'APPROVED', 1, '77', '78', late(lateText('APPROVED', '78'), true)],
+    ['with no transaction', 'DECLINED', 1, '77', null, late(lateText('DECLINED', 'none'), false)],
+  ] as const)('as a person found takes an answer that agrees: %s, %s', (_, to, attempt, named, answered, result) => {
+    const facts = answered === null ? null : factsWith(answered)
+    given(row({ state: to, attempt, transactionId: named, wasFound: 1 }))
+      .when(settle(to, { facts }))
+      .then(result)
+  })
+
+  test('as a person found keeps an answer whose vault id has another card', () => {
+    given(row({ state: 'APPROVED', transactionId: '77', wasFound: 1 }))
+      .when((state) => settlingStep(state, settlement('APPROVED', { facts: factsWith('77') }), 'vault-id'))
+      .then(late(lateText('APPROVED', '77'), true))
   })
 })
 
