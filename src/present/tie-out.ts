@@ -77,8 +77,8 @@ function changedText(rows: number): string | null {
 
 /** "Not moved" is true of this batch only. */
 function submittedAgainText(rows: number): string {
-  const [verb, whose] = rows === 1 ? ['was', 'its'] : ['were', 'their']
-  return `${rows} of these rows ${verb} submitted again in another batch, and ${whose} money may have moved there: see result_warning.`
+  const [verb, whose] = rows === 1 ? ['stands', 'its'] : ['stand', 'their']
+  return `${rows} of these rows ${verb} in another batch as well, and ${whose} money may have moved there: see result_warning.`
 }
 
 function countOf({ summary }: WrittenResults, fits: (line: SummaryLine) => boolean): number {

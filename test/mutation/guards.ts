@@ -2792,6 +2792,35 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a correction gives the reference back to the row that was executed',
+    file: 'src/ledger/sqlite/doubts.ts',
+    guard: '    if (id !== holder.id) handBack(holder.id, id)\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row whose reference went elsewhere after the review is not run again',
+    file: 'src/ledger/sqlite/draft-recording.ts',
+    guard:
+      '      if (letGo.run(supersedes).changes !== 1) throw takenFault() // another submit retried it, or a person corrected what was found\n',
+    without: '      letGo.run(supersedes)\n',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a retry of which a request may have left keeps its reference',
+    file: 'src/ledger/rules/resolving.ts',
+    guard: "state !== 'CANCELLED' || wasJudged === 1",
+    without: "state !== 'CANCELLED'",
+    tests: [RESOLVING],
+  },
+  {
+    name: 'the ledger tells that a request of a retry may have left',
+    file: 'src/ledger/sqlite/doubts.ts',
+    guard: "WHERE m.row_id = i.id AND m.cause = 'resolve') AS wasJudged",
+    without: 'WHERE FALSE) AS wasJudged',
+    tests: [LEDGER],
+  },
+  {
     name: 'a correction cannot deny a late answer',
     file: 'src/ledger/rules/resolving.ts',
     guard: "  if (row.moneyWarning === 1 && finding !== 'approved') {\n",

@@ -130,9 +130,9 @@ test('rows that were submitted again have a sentence: their money may have moved
   const again = { ...failed, submittedAgain: 'APPROVED' } as const
   expect(linesFor([failed, again])).toEqual([
     '2 rows read, 2 in the results: 2 failed (2 data); 2.00 EUR asked = 2.00 not moved.',
-    '1 of these rows was submitted again in another batch, and its money may have moved there: see result_warning.',
+    '1 of these rows stands in another batch as well, and its money may have moved there: see result_warning.',
   ])
   expect(linesFor([again, again])[1]).toBe(
-    '2 of these rows were submitted again in another batch, and their money may have moved there: see result_warning.',
+    '2 of these rows stand in another batch as well, and their money may have moved there: see result_warning.',
   )
 })

@@ -33,6 +33,10 @@ export interface RowToResolve {
   readonly lastCause: Cause | null
   /** An answer said that it was executed, beside what its state tells: 0 or 1. */
   readonly moneyWarning: number
+  /** A person judged a doubt of it: 0 or 1. */
+  readonly wasJudged: number
+  /** Why the row moved last whose reference it took over; null: it took none over. */
+  readonly lastCauseBefore: Cause | null
 }
 
 /** The row that a transaction has settled. */
@@ -73,6 +77,17 @@ export function rowMeant<Row extends Pick<RowToResolve, 'state' | 'merchant'>>(
     'ambiguous',
     words`"${reference}" is an instruction of several merchants (${names}): name one with ${{ set: 'merchant', to: null }}`,
   )
+}
+
+/**
+ * Of a row and those that it was to run again in turn, the latest first: the one that a finding is about. Retries that were cancelled
+ * before any request of theirs left change nothing about what a person had found.
+ */
+export function rowFound<Row extends Pick<RowToResolve, 'state' | 'wasJudged' | 'lastCause'>>(
+  rows: readonly [Row, ...Row[]],
+): Row {
+  const sent = rows.find(({ state, wasJudged }) => state !== 'CANCELLED' || wasJudged === 1)
+  return sent !== undefined && mayBeCorrected(sent) ? sent : rows[0]
 }
 
 /** `taken`: the other row that the transaction found has settled; null: none. */
@@ -132,7 +147,7 @@ function settledAlready(row: RowToResolve, resolution: Resolution): Exclude<Reso
 }
 
 /** What the gateway answered is no finding of a person, and stays. */
-function mayBeCorrected({ state, lastCause }: RowToResolve): boolean {
+function mayBeCorrected({ state, lastCause }: Pick<RowToResolve, 'state' | 'lastCause'>): boolean {
   return lastCause === 'resolve' && isFound(state)
 }
 
@@ -147,6 +162,12 @@ function nothingToCorrect(row: RowToResolve, resolution: Resolution): Refusal {
 function whyNotCorrected(row: RowToResolve, resolution: Resolution): Refusal | null {
   const { reference, finding } = resolution
   const name = nameOf(row, resolution)
+  if (row.state === 'READY' && row.lastCauseBefore === 'resolve') {
+    return refused(
+      'not-found-before',
+      words`${name} is PENDING: the finding was believed, and it was submitted again. Cancel batch ${row.batchId} first, so that it is not sent; then correct the finding`,
+    )
+  }
   if (!mayBeCorrected(row)) {
     const isAnswer = row.lastCause === 'answer' || row.lastCause === 'late-answer'
     const why = isAnswer

@@ -10,6 +10,7 @@ import {
   type Refusal,
   type RowToResolve,
   resolvingStep,
+  rowFound,
   rowMeant,
   type SettledRow,
 } from '../rules/resolving.ts'
@@ -78,6 +79,19 @@ function doubtsIn(db: DatabaseSync, setForward: SetForward): DoubtRow[] {
 interface FoundRow extends Counted, RowToResolve {
   readonly id: number
   readonly account_id: AccountId
+  readonly supersedes: number | null
+}
+
+const FOUND_ROW = `
+    SELECT i.id, i.batch_id, i.batch_id AS batchId, i.account_id, a.name AS merchant, i.row_no AS rowNo, i.state, i.attempt,
+      i.claimed_at AS claimedAtMs, ${LAST_RESTORED_AT} AS restoredAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold, i.operation, i.currency, i.amount_minor,
+      i.transaction_id AS transactionId, i.execute_at AS executeAtMs, i.money_warning AS moneyWarning, i.supersedes,
+      ${lastCauseOf('i.id')} AS lastCause, ${lastCauseOf('i.supersedes')} AS lastCauseBefore,
+      EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.cause = 'resolve') AS wasJudged
+    FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id`
+
+function lastCauseOf(row: string): string {
+  return `(SELECT m.cause FROM move m WHERE m.row_id = ${row} ORDER BY m.id DESC LIMIT 1)`
 }
 
 function prepareResolving(
@@ -85,14 +99,14 @@ function prepareResolving(
   record: RecordMove,
   setForward: SetForward,
 ): (resolution: Resolution, actor: Actor, nowMs: number) => Resolved {
-  const byReference = db.prepare(`
-    SELECT i.id, i.batch_id, i.batch_id AS batchId, i.account_id, a.name AS merchant, i.row_no AS rowNo, i.state, i.attempt,
-      i.claimed_at AS claimedAtMs, ${LAST_RESTORED_AT} AS restoredAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold, i.operation, i.currency, i.amount_minor,
-      i.transaction_id AS transactionId, i.execute_at AS executeAtMs, i.money_warning AS moneyWarning,
-      (SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1) AS lastCause
-    FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
+  const byReference = db.prepare(`${FOUND_ROW}
     WHERE i.reference = ?1 AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open' AND (?2 IS NULL OR a.name = ?2)
       AND (i.holds_reference = 1 OR i.state = 'IN_DOUBT')`)
+  const withRetried = db.prepare(`
+    WITH RECURSIVE retried (id) AS (
+      SELECT ?1 UNION SELECT r.supersedes FROM retried JOIN instruction r ON r.id = retried.id WHERE r.supersedes IS NOT NULL)
+    ${FOUND_ROW} WHERE i.id IN (SELECT id FROM retried) ORDER BY i.id DESC`)
+  const handBack = prepareHandingBack(db)
   // What the answer in doubt said stays in the history: beside what a person found it could be of another request.
   const move = prepareNamed(
     db,
@@ -113,14 +127,20 @@ function prepareResolving(
     return rowMeant(odd === null ? exact : findRows<FoundRow>(byReference, odd, merchant), resolution)
   }
 
+  /** Itself, and then the rows that it was to run again. */
+  function retriedBy({ id }: FoundRow): readonly [FoundRow, ...FoundRow[]] {
+    return findRows<FoundRow>(withRetried, id) as [FoundRow, ...FoundRow[]]
+  }
+
   function takenBy(row: FoundRow, transactionId: string | null): SettledRow | null {
     const other = transactionId === null ? undefined : settledBy(row.account_id, transactionId)
     return other === undefined || other.id === row.id ? null : other
   }
 
   return (resolution, actor, nowMs) => {
-    const found = find(resolution)
-    if ('kind' in found) return found
+    const holder = find(resolution)
+    if ('kind' in holder) return holder
+    const found = holder.state === 'CANCELLED' ? rowFound(retriedBy(holder)) : holder
     const row = { ...found, leftByMs: found.leftByMs + setForward(found.id) } // as the clock tells it now
     const { transactionId, reason } = resolution
     const step = resolvingStep(row, resolution, { taken: takenBy(row, transactionId), actor, nowMs })
@@ -130,8 +150,19 @@ function prepareResolving(
     if (move({ ...values, from: row.state, transactionId, id, attempt }).changes !== 1)
       return movedMeanwhile(row, resolution)
     if (row.state === 'IN_DOUBT') looked.run(row.account_id)
+    if (id !== holder.id) handBack(holder.id, id)
     const answered = answeredBy({ ...NO_FACTS, transactionId })
     record(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
     return { kind: 'resolved', batchId, rowNo, state: step.to, hold }
+  }
+}
+
+/** A cancelled retry gives the reference back to the row that it was to run again: under it nothing else can be sent. */
+function prepareHandingBack(db: DatabaseSync): (from: number, to: number) => void {
+  const letGo = db.prepare('UPDATE instruction SET holds_reference = 0 WHERE id = ?')
+  const takeBack = db.prepare('UPDATE instruction SET holds_reference = 1 WHERE id = ?')
+  return (from, to) => {
+    letGo.run(from)
+    takeBack.run(to)
   }
 }

@@ -185,7 +185,7 @@ function prepareTakingReferences(db: DatabaseSync, batchId: string): () => void 
       WHERE s.id = ? AND (d.state = 'DUPLICATE' OR ${isSubmittedAgain('d')}))`)
   return () => {
     for (const { rowNo, supersedes } of retried) {
-      if (letGo.run(supersedes).changes !== 1) throw takenFault() // another submit retried it
+      if (letGo.run(supersedes).changes !== 1) throw takenFault() // another submit retried it, or a person corrected what was found
       takeOver.run(batchId, rowNo)
       outdate.run(supersedes)
     }

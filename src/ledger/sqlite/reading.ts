@@ -83,6 +83,8 @@ interface ReadColumns extends OutcomeColumns {
   firstBatch: string | null
   firstRow: number | null
   firstState: State | null
+  /** It is an earlier row than this one: 0 or 1. */
+  firstIsEarlier: number
   firstWarned: number
   waitsFor: string | null
   isPurged: number
@@ -101,7 +103,7 @@ const PURGED = 'its cells and texts were purged from the record'
 function rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Pages<ReconciliationRow> {
   const page = db.prepare(`
     SELECT i.row_no AS rowNo, i.line, i.cells, ${outcomeColumns('i')},
-      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState,
+      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState, o.id < i.id AS firstIsEarlier,
       coalesce(p.warning, o.warning) IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
     FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}
     WHERE i.batch_id = ?1 AND i.row_no > ?3 AND ${CHANGED_SINCE} ORDER BY i.row_no LIMIT ${ROWS_PER_PAGE}`)
@@ -137,7 +139,9 @@ function originalText(row: ReadColumns): string | null {
 function warningOf(row: ReadColumns): string | null {
   const now = row.state === 'DUPLICATE' ? null : standsNow(row)
   if (now === null) return row.warning
-  return [`it was submitted again as ${now}`, ...(row.warning === null ? [] : [row.warning])].join('; ')
+  const where =
+    row.firstIsEarlier === 1 ? 'it was not sent, and the row that it was to run again is' : 'it was submitted again as'
+  return [`${where} ${now}`, ...(row.warning === null ? [] : [row.warning])].join('; ')
 }
 
 function standsNow({ firstBatch, firstRow, firstState }: ReadColumns): string | null {

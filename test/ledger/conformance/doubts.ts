@@ -126,6 +126,112 @@ export function describeDoubts(): void {
     })
   })
 
+  describe('resolve: a wrong finding of a row that was to run again', () => {
+    const AGAIN: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED', 'CANCELLED'], nowMs: LATER }
+    const line = (batchId: BatchId) => rowOf(1, refund('A'), { cameFrom: { batchId, rowNo: 1 } })
+    const retry = (batchId: BatchId) => submit(ledger, accountId, [line(batchId)], AGAIN)
+    const cancel = (batchId: BatchId) => ledger.cancel(batchId, 'wrong', CLERK, LATER)
+    const correct = (over: Partial<Resolution> = {}) => resolve('A', { corrects: true, ...over })
+    const everywhere = async (...batches: BatchId[]) =>
+      (await Promise.all(batches.map((batchId) => statesIn(ledger, batchId)))).flat()
+
+    /** Executed, and called not executed all the same; and the batch that was to run it again. */
+    async function wronglyFound(): Promise<{ first: BatchId; second: BatchId }> {
+      const first = await inDoubt('A')
+      await resolve('A', { finding: 'not-executed' })
+      return { first, second: await retry(first) }
+    }
+
+    const runsNowhere = async (...batches: BatchId[]) => {
+      for (const batchId of batches) {
+        const { review: reviewed } = await reviewOnly(ledger, headerOf(accountId, AGAIN), [line(batchId)])
+        expect(reviewed).toMatchObject({ accepted: 0, duplicate: 1 })
+      }
+      const plain = await reviewOnly(ledger, headerOf(accountId, { nowMs: LATER }), [refund('A')])
+      expect(plain.review).toMatchObject({ accepted: 0, duplicate: 1 })
+      expect(await auditOf(ledger)).toEqual([])
+    }
+
+    test('is corrected where the retry was cancelled: the executed row holds the reference, and nothing runs it again', async () => {
+      const { first, second } = await wronglyFound()
+      await cancel(second)
+      const reading = await ledger.openReading(second, LATER)
+      await reading.close()
+      await ledger.resultsWritten(second, '/out.csv', reading.edition)
+      expect(await correct({ transactionId: '7001' })).toMatchObject({ kind: 'resolved', batchId: first, rowNo: 1 })
+      expect(await everywhere(first, second)).toEqual(['APPROVED', 'CANCELLED'])
+      await runsNowhere(first, second)
+      expect(await ledger.recordMessage(messageOf(accountId, refund('A')))).toMatchObject({
+        ...{ kind: 'duplicate', batchId: first, state: 'APPROVED' },
+      })
+      expect(await ledger.batch(second)).toMatchObject({ resultsStale: true })
+      expect((await rowIn(ledger, second, 'A')).warning).toBe(
+        `it was not sent, and the row that it was to run again is row 1 of batch ${first}: APPROVED; it was in doubt before: see its history`,
+      )
+      expect((await rowIn(ledger, first, 'A')).warning).toBeNull()
+    })
+
+    test('is corrected over several retries, though one of them was claimed and not sent', async () => {
+      const { first, second } = await wronglyFound()
+      await settle(ledger, await claimNamed(ledger, second, 'A', LATER), 'READY', { dueAtMs: LATER })
+      await cancel(second)
+      const third = await retry(second)
+      await cancel(third)
+      expect(await correct({ finding: 'declined' })).toMatchObject({ state: 'DECLINED', batchId: first })
+      expect(await everywhere(first, second, third)).toEqual(['DECLINED', 'CANCELLED', 'CANCELLED'])
+      await runsNowhere(first, second, third)
+    })
+
+    test('is corrected only where that is said, and says how', async () => {
+      const { first, second } = await wronglyFound()
+      await cancel(second)
+      expect(await resolve('A')).toMatchObject({
+        ...{ kind: 'refused', why: 'not-in-doubt' },
+        reason: saying(new RegExp(`row 1 of batch ${first}.*is FAILED, as a person found.*--correct`)),
+      })
+      expect(await everywhere(first, second)).toEqual(['FAILED', 'CANCELLED'])
+    })
+
+    test('is corrected while another submit is about to run it again, which then records nothing', async () => {
+      const { first, second } = await wronglyFound()
+      await cancel(second)
+      const { draft, review: reviewed } = await review(ledger, headerOf(accountId, AGAIN), [line(second)])
+      expect(reviewed.accepted).toBe(1)
+      expect(
+        await place.open().resolve(findingOn('A', { corrects: true, restMs: REST_MS }), CLERK, LATER),
+      ).toMatchObject({ kind: 'resolved' })
+      await expect(draft.record(CLERK)).rejects.toMatchObject({ code: 'refused' })
+      await runsNowhere(first, second)
+    })
+
+    test('is not corrected while the retry waits to be sent, and says that its batch is to be cancelled first', async () => {
+      const { first, second } = await wronglyFound()
+      expect(await correct()).toMatchObject({
+        why: 'not-found-before',
+        reason: saying(new RegExp(`row 1 of batch ${second}.* is PENDING: .*Cancel batch ${second} first`)),
+      })
+      expect(await everywhere(first, second)).toEqual(['FAILED', 'READY'])
+    })
+
+    test('is not corrected where a request of the retry may have left', async () => {
+      const { first, second } = await wronglyFound()
+      await settle(ledger, await claimNamed(ledger, second, 'A', LATER), 'IN_DOUBT', { sentAtMs: LATER })
+      await resolve('A', { finding: 'send-again', attempt: 2 }, LATER + REST_MS)
+      await cancel(second)
+      expect(await correct()).toMatchObject({ why: 'not-found-before', reason: saying(/is CANCELLED, and no person/) })
+      expect(await everywhere(first, second)).toEqual(['FAILED', 'CANCELLED'])
+    })
+
+    test('is none where the gateway refused the row', async () => {
+      const first = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, first, 'A', 'FAILED')
+      const second = await retry(first)
+      await cancel(second)
+      expect(await correct()).toMatchObject({ kind: 'refused', why: 'not-found-before' })
+      expect(await everywhere(first, second)).toEqual(['FAILED', 'CANCELLED'])
+    })
+  })
+
   describe('resolve: a finding', () => {
     test.each([
       ['approved', 'APPROVED'],

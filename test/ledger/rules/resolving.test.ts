@@ -7,6 +7,7 @@ import {
   type Refusal,
   type RowToResolve,
   resolvingStep,
+  rowFound,
   rowMeant,
   type SettledRow,
 } from '../../../src/ledger/rules/resolving.ts'
@@ -22,7 +23,7 @@ const ROW: RowToResolve = {
   ...{ batchId: 'b1' as BatchId, rowNo: 2, merchant: 'shop', state: 'IN_DOUBT', attempt: 1 },
   ...{ claimedAtMs: NOW - 2 * REST_MS - 1, restoredAtMs: null },
   ...{ leftByMs: NOW - 2 * REST_MS, restMs: 0, hold: 'none', transactionId: null, executeAtMs: null },
-  ...{ lastCause: 'doubt', moneyWarning: 0 },
+  ...{ lastCause: 'doubt', moneyWarning: 0, wasJudged: 0, lastCauseBefore: null },
 }
 const ASKED: Resolution = {
   ...{ reference: 'A', merchant: null, attempt: null, row: null, finding: 'approved' },
@@ -209,6 +210,31 @@ describe('the row that a reference means', () => {
     given([] as RowToResolve[])
       .when((all) => rowMeant(all, { reference: 'A', merchant: 'shop' }))
       .then(refused('unknown', '"A" of merchant shop in'))
+  })
+})
+
+describe('the row that a finding is about', () => {
+  const found = { state: 'FAILED', lastCause: 'resolve', wasJudged: 1 } as const
+  const unsent = { state: 'CANCELLED', lastCause: 'cancel', wasJudged: 0 } as const
+  const refusedByGateway = { state: 'FAILED', lastCause: 'answer', wasJudged: 0 } as const
+
+  test.each([
+    ['the row itself', [found], 0],
+    ['the one before a cancelled retry', [unsent, found], 1],
+    ['the one before several cancelled retries', [unsent, unsent, found], 2],
+    ['the retry, where a request of it may have left', [{ ...unsent, wasJudged: 1 }, found], 0],
+    ['the retry, where one between them may have left', [unsent, { ...unsent, wasJudged: 1 }, found], 0],
+    ['the retry, where the gateway refused the one before', [unsent, refusedByGateway, found], 0],
+    ['the retry, where it waits', [{ ...unsent, state: 'READY', lastCause: null }, found], 0],
+    ['the retry, where it was cancelled from the first', [unsent], 0],
+  ] as const)('is %s', (_which, rows, at) => {
+    expect(rowFound<(typeof rows)[number]>(rows)).toBe(rows[at as 0])
+  })
+
+  test('waits to be sent again: the correction waits until its batch is cancelled', () => {
+    given(row({ state: 'READY', lastCause: null, lastCauseBefore: 'resolve' }))
+      .when(resolve({ corrects: true }))
+      .then(refused('not-found-before', 'Cancel batch b1 first'))
   })
 })
 
