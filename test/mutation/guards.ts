@@ -2888,7 +2888,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'results of another merchant are refused',
     file: 'src/ledger/texts/fed-back.ts',
-    guard: '  yield* refuseOtherAccounts(accountId)\n',
+    guard: '  yield* refuseOtherAccounts(header.accountId)\n',
     without: '',
     tests: [LEDGER],
   },
@@ -2939,6 +2939,27 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/fed-back.ts',
     guard: '  yield* refuseDisagreeing()\n',
     without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'of two lines of one recorded row neither runs',
+    file: 'src/ledger/texts/review.ts',
+    guard: '  yield* refuseRepeats(header)\n',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'the line of a duplicate stands under the reference of the row that it repeats',
+    file: 'src/ledger/texts/fed-back.ts',
+    guard: 'SET reference = p.reference, came_batch = p.batch_id',
+    without: 'SET came_batch = p.batch_id',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a line that was left out is left out again only as long as it asks for the same',
+    file: 'src/ledger/texts/fed-back.ts',
+    guard: ' AND i.reason IS NOT NULL AND i.content = d.content`,',
+    without: ' AND i.reason IS NOT NULL`,',
     tests: [LEDGER],
   },
   {

@@ -10,11 +10,13 @@ import { DRAFT_FAULT, RETRIED, retriedBy } from './draft.ts'
 import { all, change, count, one, type Script } from './script.ts'
 
 /** Before references are compared with anything: first they must be those that were written. */
-export function* identifyLines({ accountId }: DraftHeader): Script<void> {
+export function* identifyLines(header: DraftHeader): Script<void> {
   yield* refuseStrangers()
-  yield* refuseOtherAccounts(accountId)
+  yield* refuseOtherAccounts(header.accountId)
   yield* restoreZeros()
   yield* refuseDisagreeing()
+  yield* leaveOutAgain(header)
+  yield* nameOriginals()
 }
 
 /** Results of another ledger say nothing about this one. */
@@ -67,6 +69,31 @@ function* refuseDisagreeing(): Script<void> {
     WHERE d.came_batch IS NOT NULL AND i.reference IS DISTINCT FROM d.reference
       AND NOT EXISTS (SELECT 1 FROM draft_fault f WHERE f.row_no = d.row_no AND ${IS_OF_REFERENCE})`)
 }
+
+/** Left out of its file because it asks for something else than the recorded row: as long as it still does, it is left out. */
+function* leaveOutAgain({ nowMs: now }: DraftHeader): Script<void> {
+  yield* change(
+    `
+    UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = i.duplicate_of, completed_at = :now, reason = i.reason
+    FROM instruction i
+    WHERE d.state = 'READY' AND ${IS_LINE_OF} AND i.state = 'DUPLICATE' AND i.reason IS NOT NULL AND i.content = d.content`,
+    { now },
+  )
+}
+
+/**
+ * The line of a duplicate is a line of the row that it repeats, under that row's reference: in a corrected file it has another one,
+ * under which nothing was ever sent. What was repeated is never a duplicate itself.
+ */
+function* nameOriginals(): Script<void> {
+  yield* change(`
+    UPDATE draft_row AS d SET reference = p.reference, xtl_order_id = p.xtl_order_id, came_batch = p.batch_id, came_row = p.row_no
+    FROM instruction i JOIN instruction p ON p.id = i.duplicate_of
+    WHERE d.state <> 'DUPLICATE' AND ${IS_LINE_OF} AND i.state = 'DUPLICATE'`)
+}
+
+/** Whether line `d` is one of row `i`: its columns agree. */
+const IS_LINE_OF = 'i.batch_id = d.came_batch AND i.row_no = d.came_row AND i.reference = d.reference'
 
 const IS_OF_REFERENCE = "lower(f.column_name) IN ('reference', 'result_reference')"
 

@@ -47,7 +47,7 @@ function* compare(header: DraftHeader): Script<void> {
   if (header.fedBack) yield* identifyLines(header)
   yield* nameLastAttempts(header)
   yield* reattempt(header)
-  yield* refuseRepeats()
+  yield* refuseRepeats(header)
   yield* meetRecorded(header)
   if (header.fedBack) yield* meetLines(header)
   yield* meetEarlierFiles(header)
@@ -73,12 +73,17 @@ function* refuseBoundless(): Script<void> {
   )
 }
 
-function* refuseRepeats(): Script<void> {
+function* refuseRepeats({ fedBack }: DraftHeader): Script<void> {
+  const [problem, remedy] = fedBack
+    ? ['another line is of the same recorded row', 'leave one of these lines in the file']
+    : [
+        'the reference is in more than one row of this file',
+        'give every row a reference of its own, or take the row out if it was entered twice',
+      ]
   yield* change(`
     INSERT INTO ${DRAFT_FAULT}
-    SELECT d.row_no, d.line, 'reference', d.reference, 'the reference is in more than one row of this file (line ' ||
-      (SELECT min(o.line) FROM draft_row o WHERE o.reference = d.reference AND o.row_no <> d.row_no) || ')',
-      'give every row a reference of its own, or take the row out if it was entered twice'
+    SELECT d.row_no, d.line, 'reference', d.reference, '${problem} (line ' ||
+      (SELECT min(o.line) FROM draft_row o WHERE o.reference = d.reference AND o.row_no <> d.row_no) || ')', '${remedy}'
     FROM draft_row d
     WHERE d.reference IN (SELECT reference FROM draft_row GROUP BY reference HAVING count(*) > 1)`)
 }

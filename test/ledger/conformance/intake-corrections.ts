@@ -2,12 +2,16 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { DraftHeader, RetryStatus } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
 import {
+  auditOf,
   CLERK,
   DAY_MS,
+  dueIn,
   EUR,
+  factsWith,
   faultyRow,
   headerOf,
   listOf,
@@ -17,6 +21,7 @@ import {
   rowIn,
   rowOf,
   sale,
+  settle,
   statesIn,
   submit,
   work,
@@ -234,6 +239,131 @@ export function describeCorrections(): void {
         ),
         { numRuns: 60 },
       )
+    })
+  })
+
+  describe('results of a corrected file that are fed back', () => {
+    const ORDERS = ['71', '72', '73', '74'] as const
+    const fed = (...retry: RetryStatus[]): Partial<DraftHeader> => ({ fedBack: true, retry })
+    const line = (batchId: BatchId, rowNo: number, reference: string, orderId: string, at = rowNo) =>
+      rowOf(at, refund(reference, { orderId }), { cameFrom: { batchId, rowNo } })
+    const linesOf = (batchId: BatchId, hash = MENDED) =>
+      ORDERS.map((orderId, i) => line(batchId, i + 1, derived(hash, i + 1), orderId))
+
+    /** Of the first file 71 was paid, 72 failed and 73 was declined; 74 came with the corrected one, and failed. */
+    async function corrected(): Promise<{ first: BatchId; mended: BatchId }> {
+      const first = await submit(ledger, accountId, refunds(FIRST, ORDERS.slice(0, 3)))
+      for (const [i, to] of (['APPROVED', 'FAILED', 'DECLINED'] as const).entries())
+        await work(ledger, first, derived(FIRST, i + 1), to)
+      const mended = await submit(ledger, accountId, refunds(MENDED, ORDERS), onlyNew)
+      await work(ledger, mended, derived(MENDED, 4), 'FAILED')
+      return { first, mended }
+    }
+
+    test('send nothing by themselves, and no line of them is a stranger', async () => {
+      const { mended } = await corrected()
+      const { review: reviewed, faults } = await check(linesOf(mended), fed())
+      expect(faults).toEqual([])
+      expect(reviewed).toMatchObject({ accepted: 0, duplicate: 4, invalid: 0, lookalikes: 0 })
+    })
+
+    test('with --retry failed run the failed rows, each under its own first reference and once', async () => {
+      const { first, mended } = await corrected()
+      const again = await submit(ledger, accountId, linesOf(mended), fed('FAILED'))
+      expect(await statesIn(ledger, again)).toEqual(['DUPLICATE', 'READY', 'DUPLICATE', 'READY'])
+      expect((await dueIn(ledger, again)).map(({ attempt, instruction }) => [attempt, instruction.reference])).toEqual([
+        [1, derived(FIRST, 2)],
+        [1, derived(MENDED, 4)],
+      ])
+      await work(ledger, again, derived(FIRST, 2), 'APPROVED')
+      expect((await rowIn(ledger, first, derived(FIRST, 2))).warning).toContain(`row 2 of batch ${again}: APPROVED`)
+      expect((await rowIn(ledger, mended, derived(MENDED, 2))).reason).toContain(`row 2 of batch ${again}: APPROVED`)
+      for (const lines of [linesOf(mended), linesOf(first, FIRST).slice(0, 3)])
+        expect((await check(lines, fed('FAILED', 'CANCELLED', 'INVALID'))).review.accepted).toBe(0)
+      expect(await auditOf(ledger)).toEqual([])
+    })
+
+    test('know a row that was retried meanwhile from the results of the first file', async () => {
+      const { first, mended } = await corrected()
+      const retried = await submit(ledger, accountId, linesOf(first, FIRST).slice(0, 3), fed('FAILED'))
+      const { review: reviewed } = await check(linesOf(mended).slice(0, 3), fed('FAILED'))
+      expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3, again: { repeated: expect.anything() } })
+      await work(ledger, retried, derived(FIRST, 2), 'FAILED')
+      const again = await submit(ledger, accountId, linesOf(mended).slice(0, 3), fed('FAILED'))
+      expect(await dueIn(ledger, again)).toMatchObject([{ attempt: 2, instruction: { reference: derived(FIRST, 2) } }])
+    })
+
+    test('pasted together with those of the first file are refused in both lines of one row', async () => {
+      const { first, mended } = await corrected()
+      const pasted = [line(first, 2, derived(FIRST, 2), '72', 1), line(mended, 2, derived(MENDED, 2), '72', 2)]
+      const { review: reviewed, faults } = await check(pasted, fed('FAILED'))
+      expect(reviewed).toMatchObject({ accepted: 0, invalid: 2, unidentified: 0 })
+      expect(faults.map(({ rowNo, problem }) => [rowNo, problem])).toEqual([
+        [1, 'another line is of the same recorded row (line 3)'],
+        [2, 'another line is of the same recorded row (line 2)'],
+      ])
+    })
+
+    test('whose own results are fed back in turn are known over all of these files', async () => {
+      const { mended } = await corrected()
+      const once = await submit(ledger, accountId, linesOf(mended), fed())
+      const names = [derived(FIRST, 1), derived(FIRST, 2), derived(FIRST, 3), derived(MENDED, 4)]
+      const lines = ORDERS.map((orderId, i) => line(once, i + 1, names[i] as string, orderId))
+      const again = await submit(ledger, accountId, lines, fed('FAILED'))
+      expect((await dueIn(ledger, again)).map(({ instruction }) => instruction.reference)).toEqual([
+        derived(FIRST, 2),
+        derived(MENDED, 4),
+      ])
+    })
+
+    test('are refused where a late answer said that the row was executed', async () => {
+      const { first, mended } = await corrected()
+      const batchId = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['81', '82']))
+      const row = await work(ledger, batchId, derived('1111aaaa1111aaaa', 1), 'FAILED')
+      const more = await submit(ledger, accountId, refunds('2222bbbb2222bbbb', ['81', '82', '83']), onlyNew)
+      await settle(ledger, row, 'APPROVED', { facts: factsWith('501') })
+      const late = line(more, 1, derived('2222bbbb2222bbbb', 1), '81')
+      const { review: reviewed, faults } = await check([late], fed('FAILED'))
+      expect(reviewed).toMatchObject({ accepted: 0, invalid: 1 })
+      expect(faults[0]?.problem).toMatch(/may have been executed after all/)
+      expect(first).not.toBe(mended)
+    })
+
+    test('are refused where a line asks for something else, or names the place of another', async () => {
+      const { mended } = await corrected()
+      const lines = [
+        rowOf(1, refund(derived(MENDED, 2), { orderId: '72', amountMinor: 5n }), {
+          cameFrom: { batchId: mended, rowNo: 2 },
+        }),
+        line(mended, 3, derived(MENDED, 1), '71', 2),
+        rowOf(3, refund(derived(MENDED, 1), { orderId: '71' })),
+      ]
+      const { review: reviewed, faults } = await check(lines, fed('FAILED'))
+      expect(reviewed).toMatchObject({ accepted: 0, invalid: 3 })
+      expect(faults.map(({ rowNo }) => rowNo)).toEqual(expect.arrayContaining([1, 2, 3]))
+    })
+
+    test('that became unreadable are a fault only of rows that would run again', async () => {
+      const { mended } = await corrected()
+      const unread = [1, 2].map((rowNo) =>
+        faultyRow(rowNo, derived(MENDED, rowNo), { cameFrom: { batchId: mended, rowNo } }),
+      )
+      expect((await check(unread, fed())).review).toMatchObject({ duplicate: 2, invalid: 0 })
+      expect((await check(unread, fed('FAILED'))).review).toMatchObject({ duplicate: 1, invalid: 1, unidentified: 0 })
+    })
+
+    test('leave out again what was left out because it asks for something else', async () => {
+      const roster = (vaultId: string) => [sale('k/a', '41'), sale('k/b', vaultId), sale('k/c', '43')]
+      const first = await submit(ledger, accountId, roster('42'), { runKey: 'k' })
+      for (const reference of ['k/a', 'k/b']) await work(ledger, first, reference, 'FAILED')
+      const mended = await submit(ledger, accountId, [...roster('99'), sale('k/d', '44')], { runKey: 'k', ...onlyNew })
+      const lines = [...roster('99'), sale('k/d', '44')].map((row, i) =>
+        rowOf(i + 1, row, { cameFrom: { batchId: mended, rowNo: i + 1 } }),
+      )
+      const { review: reviewed } = await check(lines, fed('FAILED'))
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 3, invalid: 0, again: { changed: 1 } })
+      const edited = lines.map((row) => (row.rowNo === 2 ? { ...row, instruction: sale('k/b', '98') } : row))
+      expect((await check(edited, fed('FAILED'))).review).toMatchObject({ accepted: 1, invalid: 1 })
     })
   })
 

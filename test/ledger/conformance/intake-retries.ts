@@ -104,6 +104,17 @@ export function describeRetries(): void {
       expect((await check(mended, fed('INVALID'))).review).toMatchObject({ accepted: 0, duplicate: 5 })
     })
 
+    test('that are fed back in turn still know the row that was never good', async () => {
+      const first = await finished()
+      const second = await submit(ledger, accountId, from(first), fed())
+      const lines = (mended: boolean) => from(second, mended)
+      expect((await check(lines(true), fed())).review).toMatchObject({ accepted: 0, duplicate: 5, invalid: 0 })
+      const third = await submit(ledger, accountId, lines(true), fed('INVALID'))
+      expect((await dueIn(ledger, third)).map((row) => row.instruction.reference)).toEqual(['bad'])
+      for (const again of [from(first, true), lines(true), from(third, true)])
+        expect((await check(again, fed('INVALID'))).review).toMatchObject({ accepted: 0, duplicate: 5 })
+    })
+
     test('with --retry invalid are refused while the row is still wrong', async () => {
       const first = await finished()
       const { review: reviewed, faults } = await check(from(first), fed('INVALID'))

@@ -365,6 +365,25 @@ const CASES: readonly Case[] = [
     }),
   ),
   {
+    of: 'duplicates of a corrected file: their lines are those of the rows that they repeat, two of one row among them',
+    record: [
+      ...[recorded(1, order(made('a', 1), '71')), recorded(2, order(made('a', 2), '72'), { state: 'FAILED' })],
+      ...[recorded(3, order(made('a', 3), '73'), { state: 'FAILED' }), recorded(4, 'D', { state: 'INVALID' })],
+      ...[1, 2, 3].map((n) =>
+        recorded(n, order(made('b', n), `7${n}`), { batch_id: OPEN_TOO, state: 'DUPLICATE', duplicate_of: n }),
+      ),
+      recorded(4, 'D', { batch_id: OPEN_TOO, state: 'DUPLICATE', duplicate_of: 4 }),
+      recorded(5, sale('E', '5'), { batch_id: OPEN_TOO, state: 'DUPLICATE', duplicate_of: 1, reason: 'vault id' }),
+    ],
+    draft: [
+      ...[1, 2, 3].map((n) => drafted(n, order(made('b', n), `7${n}`), from(n, OPEN_TOO))),
+      ...[drafted(4, 'D', from(4, OPEN_TOO)), drafted(5, sale('E', '5'), from(5, OPEN_TOO))],
+      drafted(6, order(made('a', 3), '73'), from(3)),
+    ],
+    header: again('FAILED'),
+    finds: { accepted: 1, duplicate: 3, invalid: 2, again: { retried: [{ state: 'FAILED', count: 1 }], changed: 1 } },
+  },
+  {
     of: 'lost zeros, and letters that are no zeros',
     record: [recorded(1, '000123'), recorded(2, '00A7'), recorded(3, '', { reference: '0' })],
     draft: [
@@ -549,14 +568,17 @@ class Chance extends Random {
         'IN_DOUBT',
         'CANCELLED',
         'INVALID',
+        'DUPLICATE',
       ])
+      const duplicate_of = state === 'DUPLICATE' && i > 0 ? this.whole(1, i) : null
       const holder = `${batch_id === OF_OTHER} ${reference}`
-      const mayHold = state !== 'INVALID' && !held.has(holder)
+      const mayHold = state !== 'INVALID' && state !== 'DUPLICATE' && !held.has(holder)
       if (mayHold) held.add(holder)
       const sent_at = this.pick([null, NOW - DAY_MS, NOW - 21 * DAY_MS, NOW - 31 * DAY_MS])
       const money_warning = this.chance(0.15) ? 1 : 0
       return recorded(i + 1, this.instruction(reference), {
         ...{ batch_id, state, sent_at, money_warning, warning: money_warning === 1 ? `warning ${i}` : null },
+        ...{ duplicate_of, reason: state === 'DUPLICATE' ? this.pick([null, 'amount']) : null },
         ...{ holds_reference: mayHold ? 1 : 0, run_key: this.pick([null, '2026-04', '2026-05']) },
         ...{ attempt: this.whole(0, 2), ever_in_doubt: this.whole(0, 1) },
         answered_order_id: this.pick([null, '7', '008', '9']),
