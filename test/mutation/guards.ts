@@ -2721,6 +2721,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'of a file that is corrected every row is looked at, however long ago it was sent',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '(${OF_CORRECTED} OR (',
+    without: '((',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a file in which every date changed is not new where only new rows are wanted',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: 'howeverOld: (yield* looksBackForEver(header)) ? 1 : 0',
+    without: 'howeverOld: 0',
+    tests: [LEDGER],
+  },
+  {
     name: 'references that are a day and a number are people’s own',
     file: 'src/ledger/texts/conditions.ts',
     guard: ' AND NOT (${row}.reference @is_dated)',

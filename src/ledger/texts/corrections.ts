@@ -7,7 +7,7 @@ import type { BatchId } from '../../domain/ids.ts'
 import type { State } from '../../domain/states.ts'
 import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
 import { isDerived, laterAttempt, listOf } from './conditions.ts'
-import { lookalikeSince, STILL_COUNTS } from './lookalikes.ts'
+import { lookalikeSince, MOVED_NOTHING, STILL_COUNTS } from './lookalikes.ts'
 import { all, allExact, change, count, exists, type Script } from './script.ts'
 
 /** After the rows have met what is recorded under their own references: those that earlier files hold are not sent again. */
@@ -96,7 +96,7 @@ function* holdsMost(header: DraftHeader): Script<boolean> {
 }
 
 /**
- * A row that is left may be one of an earlier file with another amount: it names the same target as a row that is in this file no
+ * A row that is left may be one of an earlier file with another amount or date: it names the same target as a row that is in this file no
  * more and was sent or will be, in whichever file it was mended. Sent beside that row it would not be its correction but a second
  * payment. A bad row that is mended in its results is looked at as well.
  */
@@ -108,15 +108,32 @@ export function* findChanged(header: DraftHeader): Script<void> {
       SELECT r.operation, r.target, r.derived, max(r.id) AS id FROM (
         SELECT i.id, i.operation, ${targetOf('i')} AS target, CASE WHEN ${isDerived('i')} THEN 1 ELSE 0 END AS derived
         FROM instruction i JOIN batch b ON b.id = i.batch_id CROSS JOIN (SELECT :runKey AS run_key) AS d
-        WHERE i.account_id = :account AND i.run_key IS NOT DISTINCT FROM :runKey AND b.source = 'file' AND ${STILL_COUNTS}
+        WHERE i.account_id = :account AND i.run_key IS NOT DISTINCT FROM :runKey AND b.source = 'file'
+          AND (${STILL_COUNTS} OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND (${OF_CORRECTED} OR (:howeverOld = 1 AND ${IS_ALIKE}))))
           AND i.holds_reference = 1 AND NOT ${isInFile('i')}) AS r
       JOIN (SELECT DISTINCT operation, ${targetOf('d')} AS target FROM draft_row d WHERE d.state = 'READY') AS w
       ON w.operation = r.operation AND w.target = r.target
       GROUP BY 1, 2, 3) AS m
     WHERE (m.derived = 1 OR ${isDerived('d')}) AND m.operation = d.operation AND m.target = ${targetOf('d')}
       AND d.state = 'READY' AND d.supersedes IS NULL AND d.like_row IS NULL AND d.like_recorded IS NULL`,
-    { ...lookalikeSince(header), runKey: header.runKey },
+    { ...lookalikeSince(header), runKey: header.runKey, howeverOld: (yield* looksBackForEver(header)) ? 1 : 0 },
   )
+}
+
+/** Of a file that this one corrects every row is looked at, however long ago it was sent. */
+const OF_CORRECTED = 'i.batch_id IN (SELECT o.batch_id FROM draft_row e JOIN instruction o ON o.id = e.earlier)'
+const IS_ALIKE = "i.lookalike IN (SELECT l.lookalike FROM draft_row l WHERE l.state = 'READY')"
+
+/** As where only new rows are wanted, and nothing shows that the file is one of lately: every date may have changed. */
+function* looksBackForEver(header: DraftHeader): Script<boolean> {
+  if (header.onlyNew !== true) return false
+  const isOfLately = yield* exists(
+    `
+    SELECT 1 FROM draft_row d JOIN instruction i ON i.id = d.earlier JOIN batch b ON b.id = i.batch_id
+    WHERE ${STILL_COUNTS} LIMIT 1`,
+    lookalikeSince(header),
+  )
+  return !isOfLately
 }
 
 function* mayHaveChanged({ fedBack, retry, onlyNew }: DraftHeader): Script<boolean> {

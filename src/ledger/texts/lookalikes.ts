@@ -14,6 +14,8 @@ import { one, type Script } from './script.ts'
 
 const OTHER_RUN_KEY = 'i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key'
 const ONE_OF_SEVERAL = `i.state IN (${listOf(COUNTS_IF_SENT_TWICE)}) AND i.ever_in_doubt = 1 AND i.attempt > 1`
+/** Whether row `i` ended, and is known to have moved no money. */
+export const MOVED_NOTHING = `i.state NOT IN (${listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])}) AND i.money_warning = 0 AND NOT (${ONE_OF_SEVERAL})`
 const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)'
 /** A charge that was declined and asked for once more is still that of its own month. */
 const FIRST_SENT_AT = `coalesce((SELECT f.sent_at FROM instruction f WHERE i.reattempt_of IS NOT NULL AND f.account_id = i.account_id
@@ -29,7 +31,7 @@ const FIRST_SENT_AT = `coalesce((SELECT f.sent_at FROM instruction f WHERE i.rea
  */
 export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state IN (${listOf(COUNTS_ALWAYS)}) THEN TRUE
-      WHEN i.state NOT IN (${listOf(COUNTS_FOR_A_WHILE)}) AND i.money_warning = 0 AND NOT (${ONE_OF_SEVERAL}) THEN FALSE
+      WHEN ${MOVED_NOTHING} THEN FALSE
       WHEN ${OTHER_RUN_KEY} THEN ${FIRST_SENT_AT} >= :otherRunKeySince
       WHEN i.state = 'IN_DOUBT' THEN TRUE
       ELSE ${SENT_AT} >= :approvedSince END`

@@ -239,7 +239,7 @@ const LOOKALIKES = `
       coalesce(o.reference, i.reference) AS "likeReference", CASE WHEN o.row_no IS NULL THEN i.state END AS "likeState",
       CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost,
       CASE WHEN d.lost_row IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS "refundedMinor",
-      CASE WHEN d.lost_row IS NULL AND d.changed_row IS NOT NULL THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
+      CASE WHEN d.lost_row IS NULL AND d.changed_row IS NOT NULL AND i.lookalike IS DISTINCT FROM d.lookalike THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
       CASE WHEN d.changed_row IS NULL THEN p.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
     FROM draft_row d
     LEFT JOIN draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL

@@ -8,6 +8,7 @@ import type { Instruction } from '../../../src/domain/instruction.ts'
 import {
   auditOf,
   CLERK,
+  claimNamed,
   DAY_MS,
   dueIn,
   EUR,
@@ -160,10 +161,65 @@ export function describeCorrections(): void {
       expect(await statesIn(ledger, await submit(ledger, accountId, other, onlyNew))).toEqual(['READY', 'DUPLICATE'])
     })
 
+    const dated = (hash: string, days: readonly number[]) =>
+      days.map((day, i) => sale(derived(hash, i + 1), `6${i}`, { executeAtMs: NOW + day * DAY_MS }))
+    const sendAll = async (batchId: BatchId, hash: string, days: readonly number[]) => {
+      for (const [i, day] of days.entries()) {
+        const atMs = NOW + day * DAY_MS
+        const row = await claimNamed(ledger, batchId, derived(hash, i + 1), atMs)
+        await settle(ledger, row, 'APPROVED', { sentAtMs: atMs, atMs })
+      }
+    }
+
+    test.each([
+      ['waits', [9, 9, 9], [], 0],
+      ['was sent', [0, 0, 0], [0, 0, 0], 1],
+      ['was sent more than 30 days ago', [0, 0, 0], [0, 0, 0], 40],
+    ] as const)('is asked about a row of which the date alone changed, where it %s', async (_, days, sent, later) => {
+      const batchId = await submit(ledger, accountId, dated(FIRST, days))
+      await sendAll(batchId, FIRST, sent)
+      const mended = dated(MENDED, [days[0], 11, days[2], 12])
+      const { review: reviewed, lookalikes } = await check(mended, { ...onlyNew, nowMs: NOW + later * DAY_MS })
+      expect(reviewed).toMatchObject({ accepted: 2, duplicate: 2, lookalikes: 1 })
+      expect(lookalikes).toMatchObject([{ rowNo: 2, like: { batchId, rowNo: 2 }, changedFrom: null }])
+    })
+
+    test('is asked about a date or an amount that changed of a row sent long ago, where others of its file were sent lately', async () => {
+      const batchId = await submit(ledger, accountId, dated(FIRST, [0, 0, 35, 35, 35]))
+      await sendAll(batchId, FIRST, [0, 0, 35, 35, 35])
+      const money = { amountMinor: 7n, currency: EUR }
+      const mended = dated(MENDED, [36, 0, 35, 35, 35, 36]).map((row, i) => (i === 1 ? { ...row, money } : row))
+      for (const asked of [{}, onlyNew]) {
+        const { review: reviewed, lookalikes } = await check(mended, { nowMs: NOW + 36 * DAY_MS, ...asked })
+        expect(reviewed).toMatchObject({ accepted: 3, duplicate: 3, lookalikes: 2 })
+        expect(lookalikes.map(({ rowNo, changedFrom }) => [rowNo, changedFrom?.amountMinor])).toEqual([
+          [1, undefined],
+          [2, 1_000n],
+        ])
+      }
+    })
+
+    test('in which every date changed is asked about where only new rows are wanted, however long ago it was sent', async () => {
+      const batchId = await submit(ledger, accountId, dated(FIRST, [0, 0, 0]))
+      await sendAll(batchId, FIRST, [0, 0, 0])
+      const nowMs = NOW + 40 * DAY_MS
+      const moved = dated(MENDED, [40, 40, 40])
+      expect((await check(moved, { nowMs, ...onlyNew })).review).toMatchObject({ accepted: 3, lookalikes: 3 })
+      expect((await check(moved, { nowMs })).review).toMatchObject({ accepted: 3, lookalikes: 0 }) // the next month's
+    })
+
+    test('sends a row whose date changed after it was declined: no money moved', async () => {
+      const batchId = await submit(ledger, accountId, dated(FIRST, [0, 0, 0]))
+      for (const rowNo of [1, 2, 3])
+        await work(ledger, batchId, derived(FIRST, rowNo), rowNo === 2 ? 'DECLINED' : 'APPROVED')
+      const { review: reviewed } = await check(dated(MENDED, [0, 5, 0]), onlyNew)
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 0 })
+    })
+
     test('does not know references of people’s own that are a day and a number', async () => {
-      const dated = (n: number) => refund(`2026112200000001-${n}`, { orderId: '71' })
-      await submit(ledger, accountId, [dated(1)])
-      expect((await check([dated(2)], onlyNew)).review).toMatchObject({ accepted: 1, duplicate: 0, lookalikes: 1 })
+      const numbered = (n: number) => refund(`2026112200000001-${n}`, { orderId: '71' })
+      await submit(ledger, accountId, [numbered(1)])
+      expect((await check([numbered(2)], onlyNew)).review).toMatchObject({ accepted: 1, duplicate: 0, lookalikes: 1 })
     })
 
     test('is none where few rows are those of earlier files: these are asked about as ever', async () => {

@@ -137,6 +137,18 @@ const CASES: readonly Case[] = [
     draft: [1, 2, 3].map((n) => drafted(n, order(made('b', n), `7${n}`))),
     finds: { accepted: 1, duplicate: 2, correction: { rows: 2 } },
   },
+  ...([0, 1] as const).map(
+    (known): Case => ({
+      of: `a corrected file of long ago, of which ${known === 1 ? 'one date and one amount' : 'every date'} changed`,
+      record: [1, 2, 3].map((n) => recorded(n, sale(made('a', n), `7${n}`), { sent_at: NOW - 40 * DAY_MS })),
+      draft: [1, 2, 3].map((n) => {
+        const money = { amountMinor: known === 1 && n === 2 ? 7n : 1_000n, currency: EUR }
+        return drafted(n, sale(made('b', n), `7${n}`, { money, executeAtMs: n <= known ? null : NOW }))
+      }),
+      header: { onlyNew: true },
+      finds: { accepted: 3 - known, duplicate: known, lookalikes: 3 - known },
+    }),
+  ),
   {
     of: 'declined charges: one for the first time, one whose second attempt was declined, one with another card',
     record: [
