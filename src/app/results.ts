@@ -120,6 +120,12 @@ export async function checkOut(request: Omit<OutRequest, 'readWorkbook'> & { rep
   return checkOutAndReport({ ...request, readWorkbook: readWorkbookHead })
 }
 
+/** Whether results are there, whosever they are. */
+export async function isTaken(out: string): Promise<boolean> {
+  const { thereAlready } = await import('../results/out.ts')
+  return (await thereAlready(out, [])) !== null
+}
+
 /** Faults where so many rows do not fit the form that one of the files would have. Asked before anything is sent. */
 export async function checkRoom(
   paths: readonly (string | null | undefined)[],

@@ -1,9 +1,11 @@
 // tranche check FILE: reads and validates all of it; records and sends nothing.
 
+import { basename, dirname, join } from 'node:path'
 import { accountOf } from '../app/accounts.ts'
 import { ledgerExists } from '../app/data-directory.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { openLedgerOrNone } from '../app/ledger.ts'
+import { isTaken } from '../app/results.ts'
 import { assertFormatName, saveFormat } from '../app/saved-formats.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
@@ -87,7 +89,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     await reviewed.draft.discard()
     terminal.say(
       ok
-        ? `Nothing was recorded and nothing was sent.${reviewed.review.accepted === 0 ? '' : ` Next: ${nextStep(app, path, asked)}`}`
+        ? `Nothing was recorded and nothing was sent.${reviewed.review.accepted === 0 ? '' : ` Next: ${await nextStep(app, path, asked)}`}`
         : 'The file would be refused as it is. Nothing was recorded and nothing was sent.',
     )
     return ok ? EXIT.approved : EXIT.refused
@@ -97,18 +99,17 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   }
 }
 
-function nextStep(app: App, path: string, asked: CheckArguments): string {
-  const run = nextCommand(path, asked)
+async function nextStep(app: App, path: string, asked: CheckArguments): Promise<string> {
+  const run = nextCommand(path, await freeOut(path), asked)
   if (app.config.merchants.size === 0) return `rehearse it: ${run} --sandbox`
   return ledgerExists(app) ? run : `tranche init (once), then ${run}`
 }
 
 /** To be pasted: without the options the file would be read otherwise, or another number of rows be let through. */
-function nextCommand(path: string, asked: CheckArguments): string {
+function nextCommand(path: string, out: string, asked: CheckArguments): string {
   const format = asked.saveFormat ?? asked.format
   const { vault, ...said } = asked
   const reading = asked.saveFormat === undefined ? readingWords(said) : []
-  const out = path.replace(/(?:\.(?:csv|txt|tsv)|(\.xlsx))?$/i, (_, book = '.csv') => `.results${book.toLowerCase()}`)
   return commandText(
     ...(vault === undefined ? ['run'] : ['vault', vault]),
     maskCardData(path),
@@ -117,6 +118,19 @@ function nextCommand(path: string, asked: CheckArguments): string {
     '--out',
     maskCardData(out),
   )
+}
+
+/** Beside the file, where no results are: what is there is of an earlier batch, which no other is written over. */
+async function freeOut(path: string): Promise<string> {
+  for (let nth = 1; ; nth += 1) {
+    const results = `${nth === 1 ? '' : `-${nth}`}.results`
+    const name = basename(path).replace(
+      /(?:\.(?:csv|txt|tsv)|(\.xlsx))?$/i,
+      (_, book = '.csv') => results + book.toLowerCase(),
+    )
+    const out = join(dirname(path), maskCardData(name))
+    if (!(await isTaken(out))) return out
+  }
 }
 
 /** Before the file is read: a wrong name is no reason to read a million rows. */

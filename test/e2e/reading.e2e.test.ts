@@ -149,6 +149,14 @@ describe('the command that check names next', () => {
     const saved = await office.tranche('check', file, ...HOW, '--save-format', 'bank')
     expect(saved.stderr).toContain(`Next: tranche run ${quoted} --format bank --out `)
   })
+
+  test('names results that are not there yet: what is there is of an earlier batch', async () => {
+    const file = await office.put('bank.csv', BANK)
+    await office.put('bank.results.csv', 'of an earlier file\n')
+    await office.put('bank-2.results.summary.csv', 'of another\n')
+    const { stderr } = await office.tranche('check', file, ...HOW)
+    expect(stderr).toContain(` --out ${office.path('bank-3.results.csv')}\n`)
+  })
 })
 
 describe('a format', () => {
