@@ -33,7 +33,7 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
       await noteExport(app, ledger, { kind: 'worklist', file: given.out, rows: doubts.length }, terminal)
     } else {
       const shown = found.map((row) => ({ row, restUntilMs: restUntilMsOf(row, app) }))
-      terminal.data(...doubtLines(shown, app.clock.nowMs(), terminal.localTime))
+      terminal.data(...doubtLines(shown, app.clock.nowMs(), terminal.dataScreen))
     }
     const left = await leftOpenNow(app, ledger)
     if (doubts.length > 0)

@@ -14,8 +14,8 @@ export interface Terminal {
   readonly isAttended: boolean
   /** How wide the screen is; null: stderr is none. */
   readonly columns: number | null
-  /** The time of day where the person is; null: stdout is no screen, or its zone is UTC, and UTC is told alone. */
-  readonly localTime: ((atMs: number) => string) | null
+  /** What data is shown on: stdout. */
+  readonly dataScreen: Screen
   /** The reader of stdout has gone: nothing that is shown is seen. */
   readerLeft(): boolean
   /** Resolves when the reader of stdout has caught up; a caller that writes much waits for it now and then. */
@@ -68,7 +68,9 @@ export function createTerminal(json: boolean, stdout: NodeJS.WriteStream, stderr
     get columns() {
       return screenOf(stderr, false).columns
     },
-    localTime: screenOf(stdout, json).localTime,
+    get dataScreen() {
+      return screenOf(stdout, json)
+    },
     readerLeft: () => stdout.destroyed,
     drained: () =>
       stdout.destroyed || !stdout.writableNeedDrain

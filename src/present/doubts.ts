@@ -1,9 +1,10 @@
-// The worklist of doubts for a screen: each cause once, under it a table of its rows, then from when on they may be judged.
+// The worklist of doubts for a screen: each cause once, under it its rows, as a table where one fits, then from when on they may be judged.
 
 import { isoOf } from '../domain/batch-status.ts'
 import { cardText } from '../domain/card.ts'
 import type { DoubtRow } from '../domain/doubt.ts'
 import { withoutNumbers } from './reasons.ts'
+import type { Screen } from './screen.ts'
 import { amountText, plural, toTable } from './text.ts'
 
 /** A doubt, and from when on it may be called not executed. */
@@ -17,11 +18,10 @@ interface Column {
   readonly cellOf: (row: DoubtRow) => string
 }
 
-/** `localTime`: of a moment, where the person is; null: only UTC is told. */
 export function doubtLines(
   doubts: readonly Doubt[],
   nowMs: number,
-  localTime: ((atMs: number) => string) | null,
+  { columns, localTime }: Pick<Screen, 'columns' | 'localTime'>,
 ): string[] {
   const groups = Map.groupBy(doubts, ({ row }) => withoutNumbers(row.reason ?? ''))
   const largestFirst = [...groups].sort(([, a], [, b]) => b.length - a.length)
@@ -29,7 +29,7 @@ export function doubtLines(
     ...(i === 0 ? [] : ['']),
     // What was taken out of a text is told where there is one row to tell it of.
     `${plural(own.length, 'row')}: ${own.length === 1 ? (own[0]?.row.reason ?? '') : cause}`,
-    ...tableOf(own, columnsFor(localTime)),
+    ...rowLines(own, columnsFor(localTime), columns ?? Number.POSITIVE_INFINITY),
     `  ${judgingText(own, nowMs)}`,
   ])
 }
@@ -69,19 +69,26 @@ function cardOf({ instruction: { card, details } }: DoubtRow): string {
 }
 
 /** What all rows have in common is said once; what none has is not said. */
-function tableOf(doubts: readonly Doubt[], columns: readonly Column[]): string[] {
+function rowLines(doubts: readonly Doubt[], columns: readonly Column[], width: number): string[] {
   const rows = doubts.map(({ row }) => row)
   const filled = columns.filter(({ cellOf }) => rows.some((row) => cellOf(row) !== ''))
   const isShared = ({ name, cellOf }: Column) =>
     name !== 'reference' && rows.length > 1 && new Set(rows.map(cellOf)).size === 1
-  const shared = filled.filter(isShared).map(({ name, cellOf }) => `${name} ${cellOf(rows[0] as DoubtRow)}`)
+  const shared = filled.filter(isShared)
   const own = filled.filter((column) => !isShared(column))
+  const table = toTable([own.map(({ name }) => name), ...rows.map((row) => own.map(({ cellOf }) => cellOf(row)))])
+  const fits = table.every((line) => line.length + 2 <= width)
+  const [, ...told] = own // the first is the reference
+  const blocks = rows.flatMap((row) => [row.instruction.reference, `  ${pairsOf(row, told)}`])
   return [
-    ...(shared.length === 0 ? [] : [`  all: ${shared.join(', ')}`]),
-    ...toTable([own.map(({ name }) => name), ...rows.map((row) => own.map(({ cellOf }) => cellOf(row)))]).map(
-      (line) => `  ${line}`,
-    ),
+    ...(shared.length === 0 ? [] : [`  all: ${pairsOf(rows[0] as DoubtRow, shared)}`]),
+    ...(fits ? table : blocks).map((line) => `  ${line}`),
   ]
+}
+
+function pairsOf(row: DoubtRow, columns: readonly Column[]): string {
+  const pairs = columns.map(({ name, cellOf }) => ({ name, cell: cellOf(row) }))
+  return pairs.flatMap(({ name, cell }) => (cell === '' ? [] : [`${name} ${cell}`])).join(', ')
 }
 
 function judgingText(doubts: readonly Doubt[], nowMs: number): string {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { HAS_TERMINALS, onTerminalOf } from '../fixtures/terminals.ts'
 
 let office: Office
 beforeEach(async () => {
@@ -84,6 +85,19 @@ test('what was found is recorded, what is wanted is sent once more, and the book
   expect(history.moves.at(-1)).toMatchObject({ cause: 'resolve', by: expect.stringMatching(/says "Ann"$/) })
   const [line] = readCsv(out).filter(({ reference }) => reference === 'R-1')
   expect(line).toMatchObject({ result_transaction_id: id, result_reason: expect.stringContaining('in the portal') })
+})
+
+test.skipIf(!HAS_TERMINALS)('on a narrow screen a doubt is told with its names beside its values', async () => {
+  const { batch } = await runWithDoubts()
+  const resolved = ['in-doubt', 'resolve', 'R-3', '--found', 'not-executed', '--reason', 'not in the portal']
+  expect((await office.trancheWith(AT_ONCE, ...resolved)).code).toBe(0)
+  const wide = await onTerminalOf(120, office, null, 'in-doubt', 'list')
+  expect(wide.screen).toMatch(/^ {2}reference +operation +amount .* at \(UTC\)/m)
+  const { screen } = await onTerminalOf(80, office, null, 'in-doubt', 'list')
+  expect(screen).toContain(
+    `  R-1\n    operation REFUND, amount 1.01 EUR, order ${orderOf(1)}, merchant default, batch\n    ${batch}, row 1,`,
+  )
+  for (const line of screen.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
 })
 
 test('a request rests as long as the service that sent it says, not the shell of the clerk', async () => {

@@ -9,6 +9,8 @@ import { refund } from '../fixtures/ledgers.ts'
 const NOW = Date.UTC(2026, 10, 21, 20)
 const SENT = Date.UTC(2026, 10, 21, 19, 57, 3)
 
+const IN_A_PIPE = { columns: null, localTime: null }
+
 const doubt = (reference: string, over: Partial<DoubtRow> = {}, restUntilMs = NOW): Doubt => ({
   row: {
     ...{ batchId: '261121-bsemz' as BatchId, rowNo: 1, merchant: 'default', attempt: 1, sentAtMs: SENT },
@@ -23,7 +25,7 @@ test('a cause is told once, what its rows share once, and the rest in a table', 
   const lines = doubtLines(
     [doubt('A', { rowNo: 7 }), doubt('B-long', { rowNo: 12, sentAtMs: SENT + 1_000 })],
     NOW,
-    null,
+    IN_A_PIPE,
   )
   expect(lines).toEqual([
     '2 rows: no answer',
@@ -32,6 +34,26 @@ test('a cause is told once, what its rows share once, and the rest in a table', 
     '  A          7    19:57:03',
     '  B-long     12   19:57:04',
     '  They may be judged now.',
+  ])
+})
+
+test('rows whose table does not fit the screen are told one by one, and lines fit that are wrapped', () => {
+  const doubts = [doubt('A', { rowNo: 7 }), doubt('B-long', { rowNo: 12, sentAtMs: SENT + 1_000 })]
+  expect(doubtLines(doubts, NOW, { columns: 29, localTime: null }).slice(2, 5)).toEqual([
+    '  reference  row  at (UTC)',
+    '  A          7    19:57:03',
+    '  B-long     12   19:57:04',
+  ])
+  expect(doubtLines(doubts, NOW, { columns: 25, localTime: null }).slice(2, 6)).toEqual([
+    '  A',
+    '    row 7, at (UTC) 19:57:03',
+    '  B-long',
+    '    row 12, at (UTC) 19:57:04',
+  ])
+  const alone = doubtLines([doubt('A', { rowNo: 7 })], NOW, { columns: 80, localTime: null })
+  expect(alone.slice(1, 3)).toEqual([
+    '  A',
+    '    operation REFUND, amount 10.00 EUR, order 700, merchant default, batch 261121-bsemz, row 7, attempt 1, sent 2026-11-21, at (UTC) 19:57:03',
   ])
 })
 
@@ -44,7 +66,7 @@ test('causes that differ in ids or moments are one; a single row has all its wor
       doubt('B', at('2026-11-21T19:57:04.144Z')),
     ],
     NOW,
-    null,
+    IN_A_PIPE,
   )
   expect(lines.filter((line) => /^\d+ rows?:/.test(line))).toEqual([
     '2 rows: claimed at …, ended',
@@ -54,21 +76,24 @@ test('causes that differ in ids or moments are one; a single row has all its wor
 
 test('what may still be executed is not to be judged yet', () => {
   const later = NOW + 60_000
-  expect(doubtLines([doubt('A', {}, later), doubt('B')], NOW, null).at(-1)).toBe(
+  expect(doubtLines([doubt('A', {}, later), doubt('B')], NOW, IN_A_PIPE).at(-1)).toBe(
     '  They may still be executed: call them not-executed or send-again from 2026-11-21T20:01:00.000Z on.',
   )
-  expect(doubtLines([doubt('A', { attempt: 2 }, later)], NOW, null).at(-1)).toContain(
+  expect(doubtLines([doubt('A', { attempt: 2 }, later)], NOW, IN_A_PIPE).at(-1)).toContain(
     'call it declined, not-executed or',
   )
 })
 
 test('rows that others wait for say so, and local time stands beside UTC', () => {
-  const lines = doubtLines([doubt('A', { holdsUp: 2 }), doubt('B', { rowNo: 2 })], NOW, () => '20:57:03')
+  const lines = doubtLines([doubt('A', { holdsUp: 2 }), doubt('B', { rowNo: 2 })], NOW, {
+    ...IN_A_PIPE,
+    localTime: () => '20:57:03',
+  })
   expect(lines).toContain('  A          1    2 rows')
   expect(lines.join('\n')).toContain('at (UTC) 19:57:03, here 20:57:03')
 })
 
 test('what was sent at an unknown time is told so', () => {
   const restored = doubt('A', { sentAtMs: null, claimedAtMs: null })
-  expect(doubtLines([restored, restored], NOW, null)[1]).toContain('sent at an unknown time')
+  expect(doubtLines([restored, restored], NOW, IN_A_PIPE)[1]).toContain('sent at an unknown time')
 })
