@@ -22,6 +22,14 @@ export interface BatchTotal extends Total {
   readonly state: State
 }
 
+/** Rows of an earlier batch that DUPLICATE rows point at and that are not over: in doubt, or still to be sent. */
+export interface OpenOriginals {
+  readonly batchId: BatchId
+  readonly fileName: string | null
+  readonly state: State
+  readonly count: number
+}
+
 /** A batch as the record has it. */
 export interface BatchView {
   readonly batchId: BatchId
@@ -54,6 +62,8 @@ export interface BatchView {
   readonly duplicateMoneyWarnings: number
   /** For DUPLICATE rows: how many point at a row of each state now. */
   readonly duplicateOf: Readonly<Partial<Record<State, number>>>
+  /** Those of them that are not over, by batch. */
+  readonly openOriginals: readonly OpenOriginals[]
   /** Earliest due time of a READY row that nothing but time holds back; null where there is none. */
   readonly nextDueAtMs: number | null
   /** The `execute_at` of that row. Nothing else that a row waits for takes more than a minute. */

@@ -1,6 +1,6 @@
 // What became of a batch: the summary, where the results are, and what a person must do next.
 
-import type { BatchView } from '../domain/batch.ts'
+import type { BatchView, OpenOriginals } from '../domain/batch.ts'
 import { countIn, type Ending, isoOf, isPaused, leftOpenIn } from '../domain/batch-status.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import { exitCodeOf } from './exit-codes.ts'
@@ -73,6 +73,7 @@ export function endingLines(batch: BatchView, ending: Ending): string[] {
   return [
     ...notSentLines(batch, ending),
     ...(inDoubt > 0 ? [doubtText(inDoubt, batch.sandbox)] : []),
+    ...batch.openOriginals.map(openOriginalsText),
     ...(trouble
       ? [
           'The sandbox makes trouble on purpose for amounts from 5.02 to 5.15, whatever else is in the file: tranche sandbox lists them.',
@@ -125,6 +126,15 @@ export function moneyWarningLines({ moneyWarnings }: BatchView): string[] {
   return [
     `${plural(moneyWarnings, 'approved row differs', 'approved rows differ')} from what was asked: see result_warning.`,
   ]
+}
+
+/** Nothing else of this batch shows why the command does not end well. */
+function openOriginalsText({ batchId, fileName, state, count }: OpenOriginals): string {
+  const [verb, them, they, wait] = count === 1 ? ['is', 'it', 'it', 'waits'] : ['are', 'them', 'they', 'wait']
+  const where = `batch ${batchId}${fileName === null ? '' : ` (${fileName})`}, which recorded ${them} first`
+  return state === 'IN_DOUBT'
+    ? `${plural(count, 'row')} ${verb} IN DOUBT in ${where}: the gateway may have executed ${them}. Nothing was sent for ${them} now. Look ${them} up at the gateway: tranche in-doubt list`
+    : `${plural(count, 'row')} ${verb} still to be sent by ${where}. Nothing was sent for ${them} now. See what ${they} ${wait} for: tranche status ${batchId}`
 }
 
 function doubtText(inDoubt: number, sandbox: boolean): string {

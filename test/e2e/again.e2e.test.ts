@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
-import { preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
+import { orderOf, preparationFor, refundRow, refunds, toCsv } from '../fixtures/files.ts'
 
 let office: Office
 afterEach(() => office.close())
@@ -60,6 +60,30 @@ test('a finished file run again sends nothing: its rows count as duplicates of t
   }
   expect(office.sandbox.received()).toBe(4)
   expect(compareBooks(booksOf(office, { input, out: first }, { input, out: second }))).toEqual([])
+})
+
+test('rows that are in doubt or not sent in an earlier batch say why the command does not end well', async () => {
+  office = await openOffice({ env: { TRANCHE_IN_FLIGHT: '1' } })
+  const rows = refunds(4)
+  office.sandbox.prepare(preparationFor(rows))
+  for (const n of [1, 2]) office.sandbox.addFault({ kind: 'reset-before', match: { orderId: orderOf(n) }, times: 1 })
+  const input = await office.put('in.csv', toCsv(rows.slice(0, 3)))
+  const ran = await office.tranche('run', input, '--out', office.path('first.csv'), '--json')
+  const other = await office.put('other.csv', toCsv(rows.slice(3)))
+  const { batch: waiting } = (await office.tranche('submit', other, '--json')).last
+
+  const again = await office.put('again.csv', toCsv(rows))
+  for (const resumed of [false, true]) {
+    const { code, stderr } = await office.tranche('run', again, '--only-new', '--out', office.path('second.csv'))
+    expect([resumed, code, stderr.includes('already')], stderr).toEqual([resumed, 6, resumed])
+    expect(stderr).toContain(
+      `2 rows are IN DOUBT in batch ${ran.last.batch} (in.csv), which recorded them first: the gateway may have executed them. Nothing was sent for them now. Look them up at the gateway: tranche in-doubt list\n`,
+    )
+    expect(stderr).toContain(
+      `1 row is still to be sent by batch ${waiting} (other.csv), which recorded it first. Nothing was sent for it now. See what it waits for: tranche status ${waiting}\n`,
+    )
+  }
+  expect(office.sandbox.received()).toBe(3)
 })
 
 test('a recorded reference with other content is refused, and the first one stays as it was', async () => {

@@ -109,6 +109,7 @@ const BATCH: BatchView = {
   totals: [],
   moneyWarnings: 0,
   duplicateOf: {},
+  openOriginals: [],
   nextDueAtMs: null,
   nextExecuteAtMs: null,
   blocked: 0,

@@ -1,12 +1,12 @@
 // What a batch shows of itself: counts, totals, what holds it up and whether its results are still true.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { BatchTotal, BatchView, Hold } from '../../domain/batch.ts'
+import type { BatchTotal, BatchView, Hold, OpenOriginals } from '../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Operation } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
-import { findRow } from './found.ts'
+import { findRow, findRows } from './found.ts'
 import { IS_BLOCKED, isSubmittedAgain, originalOf, parseHealth, WITHIN_CANARY } from './rows.ts'
 
 interface BatchColumns {
@@ -73,7 +73,7 @@ export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
     totals,
     moneyWarnings: number('SELECT count(*) AS n FROM instruction WHERE batch_id = ? AND money_warning = 1') ?? 0,
     duplicateMoneyWarnings: counts.DUPLICATE === undefined ? 0 : duplicateMoneyWarningsIn(db, batchId),
-    duplicateOf: counts.DUPLICATE === undefined ? {} : duplicatesOf(db, batchId),
+    ...(counts.DUPLICATE === undefined ? NO_DUPLICATES : duplicatesOf(db, batchId)),
     ...(counts.READY === undefined ? NOTHING_DUE : nextDueIn(db, batchId)),
     ...(counts.READY === undefined || !anythingBlocks(db) ? NOTHING_BLOCKED : blockedIn(db, batchId)),
     lateAnswers: batch.late_answers,
@@ -129,13 +129,20 @@ function duplicateMoneyWarningsIn(db: DatabaseSync, batchId: BatchId): number {
   return (found as { n: number }).n
 }
 
-function duplicatesOf(db: DatabaseSync, batchId: BatchId): Partial<Record<State, number>> {
-  const rows = db
-    .prepare(`
-      SELECT o.state, count(*) AS count FROM instruction d ${originalOf('d', 'JOIN')}
-      WHERE d.batch_id = ? AND d.state = 'DUPLICATE' GROUP BY o.state`)
-    .all(batchId) as Array<{ state: State; count: number }>
-  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+type Duplicates = Pick<BatchView, 'duplicateOf' | 'openOriginals'>
+
+const NO_DUPLICATES: Duplicates = { duplicateOf: {}, openOriginals: [] }
+
+function duplicatesOf(db: DatabaseSync, batchId: BatchId): Duplicates {
+  const counted = db.prepare(`
+      SELECT o.state, CASE WHEN o.state IN ('READY', 'SENDING', 'IN_DOUBT') THEN o.batch_id END AS openIn, b.file_name AS fileName, count(*) AS count
+      FROM instruction d ${originalOf('d', 'JOIN')} JOIN batch b ON b.id = o.batch_id
+      WHERE d.batch_id = ? AND d.state = 'DUPLICATE' GROUP BY 1, 2 ORDER BY 1, 2`)
+  const found = findRows<Omit<OpenOriginals, 'batchId'> & { openIn: BatchId | null }>(counted, batchId)
+  const duplicateOf: Partial<Record<State, number>> = {}
+  for (const { state, count } of found) duplicateOf[state] = (duplicateOf[state] ?? 0) + count
+  const openOriginals = found.flatMap(({ openIn, ...of }) => (openIn === null ? [] : [{ batchId: openIn, ...of }]))
+  return { duplicateOf, openOriginals }
 }
 
 /** Nearly always false, and then a status need not look at every waiting row. */

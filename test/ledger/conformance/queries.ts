@@ -145,6 +145,10 @@ export function describeQueries(): void {
       expect(await view(second)).toMatchObject({
         counts: { DUPLICATE: 3, READY: 1 },
         duplicateOf: { APPROVED: 1, IN_DOUBT: 1, READY: 1 },
+        openOriginals: [
+          { batchId: first, state: 'IN_DOUBT', count: 1 },
+          { batchId: first, state: 'READY', count: 1 },
+        ],
       })
       expect((await rowsIn(ledger, second)).map(({ reason }) => reason)).toEqual([
         `the same instruction is row 1 of batch ${first}: APPROVED; not sent again`,
