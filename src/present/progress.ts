@@ -24,7 +24,7 @@ const WORDS = [
 /** For a log: nothing is cut, and moments are moments. */
 export function progressLine(batch: BatchView, motion: Motion): string {
   return [
-    `${settledIn(batch)} of ${batch.rows}`,
+    `${workIn(batch).done} of ${workIn(batch).all}`,
     ...countsIn(batch, 'long').map(({ text }) => text),
     ...(motion.still === null ? [...speedOf(motion), ...timeLeftIn(batch, motion)] : [stillText(motion.still)]),
   ].join(' · ')
@@ -34,7 +34,8 @@ const BAR_WIDTHS = [20, 10, 0] as const
 
 /** At most so many columns. What a person needs most comes first and is kept longest: time left, or the wait; then doubts. */
 export function progressBar(batch: BatchView, motion: Motion, nowMs: number, columns: number): string {
-  const counted = `${settledIn(batch)}/${batch.rows}`
+  const { done, all } = workIn(batch)
+  const counted = `${done}/${all}`
   const next = motion.still === null ? timeLeftIn(batch, motion) : [stillShort(motion.still, nowMs)]
   const speed = motion.still === null ? speedOf(motion) : []
   const long = countsIn(batch, 'long').map(({ text }) => text)
@@ -50,9 +51,16 @@ export function progressBar(batch: BatchView, motion: Motion, nowMs: number, col
   return lines.find((line) => line.length <= columns) ?? (lines.at(-1) as string)
 }
 
+/** Of the rows that this batch sends: one that was recorded before, or is bad, was over before it began. */
+function workIn(batch: BatchView): { readonly done: number; readonly all: number } {
+  const aside = countIn(batch, 'DUPLICATE') + countIn(batch, 'INVALID')
+  return { done: settledIn(batch) - aside, all: batch.rows - aside }
+}
+
 function barOf(batch: BatchView, width: number): string {
   if (width === 0) return ''
-  const filled = batch.rows === 0 ? width : Math.floor((settledIn(batch) / batch.rows) * width)
+  const { done, all } = workIn(batch)
+  const filled = all === 0 ? width : Math.floor((done / all) * width)
   return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} `
 }
 
@@ -68,7 +76,8 @@ function speedOf({ perSecond }: Motion): string[] {
 }
 
 function timeLeftIn(batch: BatchView, { perSecond }: Motion): string[] {
-  const left = batch.rows - settledIn(batch)
+  const { done, all } = workIn(batch)
+  const left = all - done
   return perSecond === null || perSecond === 0 || left === 0 ? [] : [`${durationText(left / perSecond)} left`]
 }
 

@@ -24,6 +24,13 @@ test('at 80 columns time left and doubts stay, and nothing is cut', () => {
   expect(bar(many, 79)).toBe('██████░░░░ 632/1000 · 27 s left · 12 in doubt · 613 ok · 6 decl. · 1 fail.')
 })
 
+test('what was recorded before, or is bad, is no part of the work', () => {
+  const batch: Partial<BatchView> = { rows: 40, counts: { DUPLICATE: 30, INVALID: 2, APPROVED: 2, READY: 6 } }
+  expect(bar(batch, 79)).toBe('█████░░░░░░░░░░░░░░░ 2/8 · 1 s left · 2 approved · 14/s')
+  expect(progressLine(batchView(batch), moving)).toBe('2 of 8 · 2 approved · 14/s · 1 s left')
+  expect(bar({ rows: 3, counts: { DUPLICATE: 3 } }, 79)).toContain('██ 0/0')
+})
+
 test.each([79, 60, 40, 20])('doubts are told on %i columns, of a million rows as well', (columns) => {
   const counts = { APPROVED: 613_000, DECLINED: 60_000, FAILED: 10_000, IN_DOUBT: 12, READY: 316_988 }
   const shown = bar({ rows: 1_000_000, counts }, columns)
