@@ -37,13 +37,14 @@ export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): B
 
 /** From the batch that is asked for to the newest state of its file. */
 function pathFrom(db: DatabaseSync, batchId: BatchId): readonly BatchId[] {
-  // At least half of the later one's rows are rows of this one, and at least half of this one's are in it. Results that are fed back
-  // are no state of the file.
+  // At least half of the later one's rows are rows of this one, and at least half of this one's are in it; of an earlier one that both
+  // repeat, likewise. Results that are fed back are no state of the file.
   const next = db.prepare(`
-    SELECT d.batch_id AS batchId FROM instruction d JOIN instruction o ON o.id = d.duplicate_of JOIN batch b ON b.id = d.batch_id
-    WHERE o.batch_id = ?1 AND d.batch_id <> ?1 AND d.state = 'DUPLICATE' AND b.stage = 'open' AND b.source = 'file'
+    SELECT d.batch_id AS batchId FROM instruction d JOIN batch b ON b.id = d.batch_id
+    WHERE d.duplicate_of IN (SELECT coalesce(duplicate_of, id) FROM instruction WHERE batch_id = ?1)
+      AND d.id > (SELECT min(id) FROM instruction WHERE batch_id = ?1)
+      AND d.state = 'DUPLICATE' AND b.stage = 'open' AND b.source = 'file'
       AND b.fed_back = 0
-      AND b.created_at >= (SELECT created_at FROM batch WHERE id = ?1)
     GROUP BY d.batch_id HAVING count(*) * 2 >= b.rows AND count(*) * 2 >= (SELECT rows FROM batch WHERE id = ?1)
     ORDER BY max(d.id) DESC LIMIT 1`)
   const path = [batchId]

@@ -449,6 +449,23 @@ export function describeCorrections(): void {
         ['APPROVED', { batchId: mended, rowNo: 3 }],
       ])
     })
+
+    test('is led by the newest file, whichever of its batches is asked for', async () => {
+      const orders = ['71', '72', '73', '74']
+      const bad = faultyRow(4, derived(FIRST, 4))
+      const first = await submit(ledger, accountId, [...refunds(FIRST, orders.slice(0, 3)), bad])
+      const mended = await submit(ledger, accountId, refunds(MENDED, orders), onlyNew)
+      const newest = await submit(ledger, accountId, refunds('0f1e2d3c4b5a6978', [...orders, '75']), onlyNew)
+      for (const batchId of [first, mended, newest]) {
+        const reading = await ledger.openFamily(batchId, NOW)
+        const told = await listOf(reading.rows())
+        await reading.close()
+        expect([reading.batch.batchId, told.map(({ recordedAs }) => recordedAs?.batchId)]).toEqual([
+          newest,
+          [first, first, first, mended, newest],
+        ])
+      }
+    })
   })
 
   describe('a roster that comes again under its run key', () => {
