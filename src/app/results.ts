@@ -10,7 +10,7 @@ import type { ResultStatus } from '../domain/states.ts'
 import { words } from '../domain/words.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
-import type { OutRequest } from '../results/out.ts'
+import type { IsSameFamily, OutRequest } from '../results/out.ts'
 import { openToRead } from './input-file.ts'
 import { holdResultsLock, workerNow } from './locks.ts'
 
@@ -44,37 +44,43 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
   }
 }
 
-/** Over no file that is there: its rows are of several batches, so it could not be told from another's results. */
+/** Over nothing but what was written so before, whichever file led the family then. */
 export async function writeFamilyResults(
   app: App,
   ledger: Ledger,
   batchId: BatchId,
-  request: Omit<ResultsRequest, 'sinceMs' | 'only'>,
+  request: Omit<ResultsRequest, 'sinceMs' | 'only' | 'report'>,
 ) {
-  const { thereAlready } = await import('../results/out.ts')
-  const there = await thereAlready(request.out, [request.exceptions ?? null])
-  if (there !== null)
-    throw new Fault(
-      'usage',
-      words`${there} exists and was not written over. Name another file with ${{ set: 'out', to: null }}.`,
-    )
+  const openFamily = (of: BatchId) => ledger.openFamily(of, app.clock.nowMs())
   let newest: BatchId = batchId
   const open = async () => {
-    const reading = await ledger.openFamily(batchId, app.clock.nowMs())
+    const reading = await openFamily(batchId)
     newest = reading.batch.batchId
     return reading
   }
-  const { written } = await writeReading(app, ledger, open, request)
+  const isSameFamily = async (led: BatchId) => {
+    if (led === newest || (await ledger.batch(led)) === null) return led === newest
+    const earlier = await openFamily(led)
+    await earlier.close()
+    return earlier.batch.batchId === newest
+  }
+  const { written } = await writeReading(app, ledger, open, { ...request, isSameFamily })
   return { written, newest }
 }
 
-async function writeReading(app: App, ledger: Ledger, open: () => Promise<BatchReading>, request: ResultsRequest) {
+async function writeReading(
+  app: App,
+  ledger: Ledger,
+  open: () => Promise<BatchReading>,
+  request: ResultsRequest & { readonly isSameFamily?: IsSameFamily },
+) {
   const { writeResults } = await import('../results/write.ts')
   await keepEarlierResults(app, ledger, request)
   const workerRuns = (await workerNow(app)) !== null
   const reading = tellingLeftOpen(await open(), workerRuns)
   try {
-    const { sinceMs = null, only = null } = request
+    const { sinceMs = null, only = null, isSameFamily } = request
+    if (isSameFamily !== undefined && reading.batch.purgedAtMs !== null) await keepPurgedCells(request)
     const reasonRules = app.config.merchants.get(reading.batch.merchant)?.reasonRules ?? []
     const written = await writeResults(reading, {
       ...request,
@@ -111,6 +117,17 @@ async function keepEarlierResults(app: App, ledger: Ledger, request: ResultsRequ
   throw new Fault(
     'stopped',
     words`${sayAlarm(alarm, app.paths.ledger)} ${there} exists and was not written over: it may hold results that this ledger does not know. Keep it, and name another file.`,
+  )
+}
+
+/** What was written before a purge may be the last place where the columns of the file stand beside their results. */
+async function keepPurgedCells({ out, exceptions = null }: ResultsRequest): Promise<void> {
+  const { thereAlready } = await import('../results/out.ts')
+  const there = await thereAlready(out, [exceptions])
+  if (there === null) return
+  throw new Fault(
+    'usage',
+    words`${there} exists and may hold cells that were purged since; written again, it would lose them. Name another file with ${{ set: 'out', to: null }}. Nothing was written.`,
   )
 }
 

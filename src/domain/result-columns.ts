@@ -28,6 +28,9 @@ export const VAULT_RESULT_COLUMNS = [
   'result_card_expiry',
 ] as const
 
+/** The last one, where the rows are those of several batches. */
+export const FAMILY_RESULT_COLUMN = 'result_family'
+
 /** What a file of rejects adds behind the columns of its input. Mended and handed in again, these are passed over. */
 export const REJECT_COLUMNS = [
   'reject_line',

@@ -2,7 +2,7 @@
 
 import { toLowerAscii } from '../domain/keyword.ts'
 import { isProblem, type Problem, shown } from '../domain/problem.ts'
-import { REJECT_COLUMNS, RESULT_COLUMNS, VAULT_RESULT_COLUMNS } from '../domain/result-columns.ts'
+import { FAMILY_RESULT_COLUMN, REJECT_COLUMNS, RESULT_COLUMNS, VAULT_RESULT_COLUMNS } from '../domain/result-columns.ts'
 import { type CardKind, cardKindsOf, saysExpiry } from './cards/columns.ts'
 import { type CardPart, type Field, PAYMENT_CARD, SYNONYMS, VAULT_CARD } from './field-names.ts'
 import { PAYMENTS, type Vocabulary } from './vocabulary.ts'
@@ -51,7 +51,7 @@ export function squeezed(name: string): string {
 }
 
 const CARD_NAME_SET: ReadonlySet<string> = new Set(CARD_NAMES.map(squeezed))
-const RESULT_NAME_SET: ReadonlySet<string> = new Set([...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS])
+const RESULT_NAME_SET: ReadonlySet<string> = new Set([...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS, FAMILY_RESULT_COLUMN])
 const REJECT_NAME_SET: ReadonlySet<string> = new Set(REJECT_COLUMNS)
 
 export function fieldOf(column: string, vocabulary: Vocabulary = PAYMENTS): Field | undefined {

@@ -9,18 +9,24 @@ import { isVaultOperation } from '../domain/instruction.ts'
 import { parseFingerprint } from '../domain/interpretation.ts'
 import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
-import { RESULT_COLUMNS, VAULT_RESULT_COLUMNS } from '../domain/result-columns.ts'
+import { FAMILY_RESULT_COLUMN, RESULT_COLUMNS, VAULT_RESULT_COLUMNS } from '../domain/result-columns.ts'
 import { resultStatusOf } from '../domain/states.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
 
 /** What stands under `result_batch`. Results of the sandbox must never pass for real ones. */
 export const SANDBOX_MARK = 'SANDBOX-'
 
+/** In front of the newest batch of a family. Its results must never pass for those of that batch alone. */
+export const FAMILY_MARK = 'FAMILY-'
+
 export function batchMarkOf(batch: Pick<BatchView, 'batchId' | 'sandbox'>): string {
   return batch.sandbox ? `${SANDBOX_MARK}${batch.batchId}` : batch.batchId
 }
 
-type ResultColumn = (typeof RESULT_COLUMNS)[number] | (typeof VAULT_RESULT_COLUMNS)[number]
+type ResultColumn =
+  | (typeof RESULT_COLUMNS)[number]
+  | (typeof VAULT_RESULT_COLUMNS)[number]
+  | typeof FAMILY_RESULT_COLUMN
 
 /** The shape of one batch's reconciliation. */
 export interface Layout {
@@ -39,9 +45,12 @@ export interface Layout {
 export function layoutOf(
   reading: Pick<BatchReading, 'columns' | 'batch'>,
   reasonRules: readonly ReasonRule[] = [],
+  isFamily = false,
 ): Layout {
-  const ours: readonly string[] = [...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS]
-  const added = isOfVault(reading.batch) ? [...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS] : RESULT_COLUMNS
+  const ours: readonly string[] = [...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS, FAMILY_RESULT_COLUMN]
+  const ofVault = isOfVault(reading.batch) ? VAULT_RESULT_COLUMNS : []
+  const ofFamily = isFamily ? ([FAMILY_RESULT_COLUMN] as const) : []
+  const added = [...RESULT_COLUMNS, ...ofVault, ...ofFamily]
   const carried = [...reading.columns.keys()].filter(
     (i) => !ours.includes((reading.columns[i] as string).trim().toLowerCase()),
   )
@@ -49,7 +58,7 @@ export function layoutOf(
     columns: reading.columns,
     carried,
     added,
-    batchMark: batchMarkOf(reading.batch),
+    batchMark: `${isFamily ? FAMILY_MARK : ''}${batchMarkOf(reading.batch)}`,
     sandbox: reading.batch.sandbox,
     reasonRules,
   }
@@ -89,6 +98,7 @@ export function toResultCells(row: ReconciliationRow, layout: Layout): string[] 
     result_card_bin: row.facts.card?.bin ?? '',
     result_card_last4: row.facts.card?.lastFour ?? '',
     result_card_expiry: row.facts.card === null ? '' : formatExpiry(row.facts.card.expiry),
+    result_family: layout.batchMark,
   }
   const carried = layout.carried.map((i) => row.cells[i] ?? '')
   return [...carried, ...layout.added.map((name) => result[name])].map(guardCell)

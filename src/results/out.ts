@@ -7,10 +7,11 @@ import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { unguardCell } from '../domain/formula-guard.ts'
 import type { BatchId } from '../domain/ids.ts'
+import { FAMILY_RESULT_COLUMN } from '../domain/result-columns.ts'
 import { type Text, words } from '../domain/words.ts'
 import { openFile } from '../files/open-file.ts'
 import { temporaryPathFor } from '../files/unfinished.ts'
-import { batchMarkOf, SANDBOX_MARK } from './cells.ts'
+import { batchMarkOf, FAMILY_MARK, SANDBOX_MARK } from './cells.ts'
 import { formatOf } from './formats.ts'
 import { EXTRACT } from './summary.ts'
 
@@ -28,7 +29,11 @@ export interface OutRequest {
   readonly readWorkbook?: WorkbookHead | undefined
   /** Only some of the rows are written. */
   readonly isExtract?: boolean
+  /** The rows are those of a family: whether the results of another one, which that batch led, are its earlier ones. */
+  readonly isSameFamily?: IsSameFamily | undefined
 }
+
+export type IsSameFamily = (batchId: BatchId) => Promise<boolean>
 
 /** The first records of a workbook's rows; null where it cannot be read. Without it no workbook is known again. */
 export type WorkbookHead = (path: string, count: number) => Promise<readonly (readonly string[])[] | null>
@@ -54,10 +59,12 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
     sandbox,
     read: request.readWorkbook,
     isKnown: request.isKnown ?? (async () => true),
+    isSameFamily: request.isSameFamily,
   }
+  const column = request.isSameFamily === undefined ? 'result_batch' : FAMILY_RESULT_COLUMN
   await refuseInput(paths.path, request.inputPath)
   await refuseInput(paths.summaryPath, request.inputPath)
-  await refuseForeign(paths, 'result_batch', check)
+  await refuseForeign(paths, column, check)
   await refuseForeign({ ...paths, path: paths.summaryPath }, 'summary_batch', check)
   if (request.isExtract === true) await refuseWhole(paths.summaryPath)
   await tryToWrite(paths.summaryPath)
@@ -70,7 +77,7 @@ export async function checkOut(request: OutRequest): Promise<OutPaths> {
     )
   }
   await refuseInput(path, request.inputPath)
-  await refuseForeign({ path, summaryPath: null }, 'result_batch', check)
+  await refuseForeign({ path, summaryPath: null }, column, check)
   await tryToWrite(path)
   return { ...paths, exceptionsPath: path }
 }
@@ -196,12 +203,13 @@ interface Check {
   readonly sandbox: boolean
   readonly read: WorkbookHead | undefined
   readonly isKnown: (batchId: string) => Promise<boolean>
+  readonly isSameFamily: IsSameFamily | undefined
 }
 
 async function refuseForeign(
   { path, summaryPath }: { readonly path: string; readonly summaryPath: string | null },
   column: string,
-  { mark, sandbox, read, isKnown }: Check,
+  { mark, sandbox, read, isKnown, isSameFamily }: Check,
 ): Promise<void> {
   const there = await statOf(path)
   if (there === null) return
@@ -218,11 +226,24 @@ async function refuseForeign(
   // An extract may have no row to say whose it is; its summary says so.
   const found = said === 'no-row' && summaryPath !== null ? await markIn(summaryPath, 'summary_batch', read) : said
   if (found === null || found === 'no-row') throw refuse('is not a result of this program')
+  if (isSameFamily !== undefined) return refuseOtherFamily(found, isSameFamily, refuse)
+  if (column === 'result_batch' && (await markIn(path, FAMILY_RESULT_COLUMN, read)) !== null)
+    throw refuse('holds the results of several batches')
   // One rehearsal may write over another: neither is a record of anything.
   if (sandbox && found.startsWith(SANDBOX_MARK)) return
   if (BATCH_ID.test(found) && !(await isKnown(found))) throw unknownBatch(path, found)
   if (mark === null) throw refuse(`holds the results of batch ${found}, not of the one that is about to begin`)
   if (found !== mark) throw refuse(`holds the results of batch ${found}, not of ${mark}`)
+}
+
+async function refuseOtherFamily(
+  found: string,
+  isSameFamily: IsSameFamily,
+  refuse: (what: string) => Fault,
+): Promise<void> {
+  if (!found.startsWith(FAMILY_MARK)) throw refuse(`holds the results of batch ${found}`)
+  const led = found.slice(FAMILY_MARK.length)
+  if (!(await isSameFamily(led as BatchId))) throw refuse(`holds the results of the family of batch ${led}`)
 }
 
 const OUT = { set: 'out', to: null } as const

@@ -10,7 +10,7 @@ import type { WrittenResults } from '../domain/written-results.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
 import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
 import { formatOf, type ResultsFile, toCsvText } from './formats.ts'
-import { toOutFault, type WorkbookHead } from './out.ts'
+import { type IsSameFamily, toOutFault, type WorkbookHead } from './out.ts'
 import { checkOutAndReport } from './report-file.ts'
 import { createReportCollector, type ReportCollector } from './report-rows.ts'
 import { openResultsFile } from './results-file.ts'
@@ -35,19 +35,21 @@ export interface ResultsRequest {
   readonly readWorkbook?: WorkbookHead | undefined
   /** The merchant's own categories of reasons. */
   readonly reasonRules: readonly ReasonRule[]
+  /** The reading is of a family. Absent: of one batch. */
+  readonly isSameFamily?: IsSameFamily | undefined
 }
 
 /** The reading stays open; its opener closes it. A failure leaves what was there before as it was. */
 export async function writeResults(reading: BatchReading, request: ResultsRequest): Promise<WrittenResults> {
   const { batchId, sandbox } = reading.batch
-  const { out, inputPath, exceptions = null, report = null, readWorkbook } = request
+  const { out, inputPath, exceptions = null, report = null, readWorkbook, isSameFamily } = request
   const extract = extractOf(reading, request)
   assert(extract === null || (exceptions ?? report) === null, 'an extract has nothing of the whole beside it')
   const { path, summaryPath, exceptionsPath, reportPath } = await checkOutAndReport({
     ...{ out, inputPath, batchId, sandbox, exceptions, readWorkbook, isExtract: extract !== null },
-    report: report?.path ?? null,
+    ...{ report: report?.path ?? null, isSameFamily },
   })
-  const layout = layoutOf(reading, request.reasonRules)
+  const layout = layoutOf(reading, request.reasonRules, isSameFamily !== undefined)
   if (formatOf(path) === 'xlsx' && extract === null) assertFitsWorkbook(reading.batch.rows, layout.columns.length)
   const staged = new Staged()
   const openRowsAt = async (at: string) => openRows(await staged.open(at), at, layout, request.bom)

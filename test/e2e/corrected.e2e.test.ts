@@ -78,7 +78,39 @@ test('one reconciliation tells a file across its rejects, its retries and its co
   })
   const executed = office.sandbox.log().filter(({ status }) => status === 'APPROVED')
   expect(lines.filter(({ result_status: status }) => status === 'APPROVED')).toHaveLength(executed.length)
-  expect((await office.tranche('results', batch, '--family', '--out', whole)).code).toBe(2)
+
+  // Written again it takes the place of itself, whichever file leads the family by now, and of nothing else.
+  const look = office.path('look.csv')
+  const familyTo = (out: string, ...more: string[]) =>
+    office.tranche('results', batch, '--family', '--out', out, ...more)
+  expect((await familyTo(whole, '--exceptions', look)).code).toBe(0)
+  await office.put('refunds.csv', toCsv(ORDERS.slice(0, 38).map((row) => ({ ...row, reference: '' }))))
+  const newest = await office.tranche('run', input, '--only-new', '--out', office.path('newest.csv'), '--json')
+  const rewritten = await familyTo(whole, '--exceptions', look)
+  expect(rewritten.code, rewritten.stderr).toBe(0)
+  expect(readCsv(whole)[0]).toMatchObject({ result_batch: batch, result_family: `FAMILY-${newest.last.batch}` })
+  for (const [refused, why] of [
+    [await familyTo(first), 'is not a result of this program'],
+    [await familyTo(office.path('other.csv'), '--exceptions', first), 'is not a result of this program'],
+    [await office.tranche('results', batch, '--out', whole), 'holds the results of several batches'],
+    [
+      await office.tranche('results', batch, '--out', office.path('other.csv'), '--exceptions', look),
+      'holds the results of several batches',
+    ],
+    [await other(whole), 'holds the results of the family of batch'],
+  ] as const)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why)])
+  await office.tranche('purge', '--before', new Date().toISOString(), '--reason', 'retention', '--yes')
+  expect([(await familyTo(whole)).stderr, (await familyTo(office.path('purged.csv'))).code]).toEqual([
+    expect.stringContaining('may hold cells that were purged since'),
+    0,
+  ])
+
+  async function other(out: string) {
+    const stranger = await office.put('stranger.csv', toCsv(refunds(1, 90)))
+    const { last } = await office.tranche('run', stranger, '--out', office.path('stranger.out.csv'), '--json')
+    return office.tranche('results', last.batch as string, '--family', '--out', out)
+  }
 })
 
 test('a file of a few rows that were sent before is not the newest state of the file they came from', async () => {

@@ -2764,6 +2764,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [UNUSED],
   },
   {
+    name: 'results of a family are written over those of no other',
+    file: 'src/results/out.ts',
+    guard: 'if (!(await isSameFamily(led as BatchId)))',
+    without: "if (led === '')",
+    tests: [CORRECTED],
+  },
+  {
+    name: 'results of one batch are not written over those of a family',
+    file: 'src/results/out.ts',
+    guard: '(await markIn(path, FAMILY_RESULT_COLUMN, read)) !== null',
+    without: "path === ''",
+    tests: [CORRECTED],
+  },
+  {
+    name: 'results of a family that were written before a purge are kept',
+    file: 'src/app/results.ts',
+    guard: ' && reading.batch.purgedAtMs !== null',
+    without: ' && reading.batch.purgedAtMs === 0',
+    tests: [CORRECTED],
+  },
+  {
     name: 'results that are fed back lead no family',
     file: 'src/ledger/sqlite/family.ts',
     guard: '      AND b.fed_back = 0\n',

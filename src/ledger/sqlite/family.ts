@@ -23,12 +23,15 @@ export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): B
   gather(db, newest, path)
   const { columns, version } = columnsOf(db, newest)
   const { lastMove } = findRow<{ lastMove: number }>(db.prepare('SELECT coalesce(max(id), 0) AS lastMove FROM move'))!
+  const { purgedAtMs } = findRow<{ purgedAtMs: number | null }>(
+    db.prepare('SELECT max(purged_at) AS purgedAtMs FROM batch WHERE id IN (SELECT batch_id FROM temp.family_member)'),
+  )!
   const totals = totalsOf(db)
   const rows = totals.reduce((sum, { count }) => sum + count, 0)
   return {
     atMs: nowMs,
     edition: { version, lastMove },
-    batch: { ...viewOf(db, newest), rows, totals, counts: countsIn(totals) },
+    batch: { ...viewOf(db, newest), rows, totals, counts: countsIn(totals), purgedAtMs },
     columns: JSON.parse(columns) as string[],
     rows: () => rowsOf(db, newest),
     close: async () => db.close(),
