@@ -35,7 +35,7 @@ import { type FileArguments, type FileRequest, parseFileArguments, withFormat } 
 import { otherwiseFault } from './known-batch.ts'
 import { noteCardsInInbox, noteExport, noteResults } from './note.ts'
 import { finishing, openInterruption } from './signals.ts'
-import { openLedgerAloud } from './submit.ts'
+import { openLedgerAloud, sayWait } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface InboxArguments extends FileArguments {
@@ -194,7 +194,7 @@ async function createInboxWork(
       await noteExport(app, ledger, { kind: 'rejects', file: path, rows, of: opened.file.name }, terminal)
     },
     cardsFound: (path, place) => noteCardsInInbox(app, ledger, { inbox: folder.path, path, ...place }, terminal),
-    submit: (file) => submission.submit(file, toSubmit(), app.actor),
+    submit: (file) => submission.submit(file, toSubmit(), app.actor, { onWait: sayWait(terminal) }),
     holdAgainst: (batchId, file) => submission.holdAgainst(batchId, file, toSubmit()),
     writeResults: async (batchId, out) => {
       const written = await writeBatchResults(app, ledger, batchId, { out, inputPath: null, bom })

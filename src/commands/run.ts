@@ -44,7 +44,7 @@ import { reportRequest } from './report.ts'
 import { openResultsTarget, type ResultsTarget, refuseStdin, resultsBeside } from './results-target.ts'
 import { changedFault, standText, withoutResults, workerRuns } from './run-faults.ts'
 import { type AtSignal, answersByMs, awaiting, openInterruption } from './signals.ts'
-import { refuse } from './submit.ts'
+import { refuse, sayWait } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 import { topReasonsOf } from './top-reasons.ts'
 
@@ -286,7 +286,8 @@ async function record(
       signal,
     })
   }
-  const submitted = await submission.submit(opened.file, request, app.actor, { onReviewed, signal })
+  const submitting = { onReviewed, signal, onWait: sayWait(terminal) }
+  const submitted = await submission.submit(opened.file, request, app.actor, submitting)
   switch (submitted.kind) {
     case 'refused':
       await refuse(submitted.reviewed, path, rejects, terminal)

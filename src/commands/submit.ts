@@ -60,6 +60,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
         const look = { accountId, ledger, merchant: request.merchant, terminal, yes: given.yes === true }
         await confirmNew(reviewed.review, look)
       },
+      onWait: sayWait(terminal),
     })
     const sha256 = opened.file.sha256
     switch (submitted.kind) {
@@ -99,6 +100,16 @@ export async function openLedgerAloud(app: App, terminal: Terminal): Promise<Led
   const alarm = await ledger.alarm()
   if (alarm !== null) terminal.say(spell(sayAlarm(alarm, app.paths.ledger), commandLine))
   return ledger
+}
+
+/** That another file is on its way in, while this one waits. */
+export function sayWait(terminal: Pick<Terminal, 'say'>) {
+  return (other: { readonly pid: number; readonly host: string } | null): void => {
+    const who = other === null ? 'another process' : `process ${other.pid} on ${other.host}`
+    terminal.say(
+      `Waiting for ${who}, which is submitting a file and may be asking somebody about it: one goes in at a time. This one follows when that has ended.`,
+    )
+  }
 }
 
 export async function refuse(reviewed: Reviewed, path: string, rejects: Rejects, terminal: Terminal): Promise<number> {

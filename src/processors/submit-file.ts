@@ -21,7 +21,7 @@ import {
   undeclaredIn,
 } from '../domain/submission.ts'
 import { words } from '../domain/words.ts'
-import type { IntakeLedger } from '../ports/ledger/intake.ts'
+import type { IntakeLedger, WaitingToSubmit } from '../ports/ledger/intake.ts'
 import type { QueryLedger } from '../ports/ledger/queries.ts'
 
 export async function reviewFile(
@@ -29,7 +29,7 @@ export async function reviewFile(
   request: SubmitRequest,
   ledger: Pick<IntakeLedger, 'openDraft'>,
   lookOnly = false,
-  signal?: AbortSignal,
+  waiting: WaitingToSubmit = {},
 ): Promise<Reviewed> {
   const runsAgain = request.retry.length > 0 || (request.reattempt ?? null) !== null
   if (runsAgain && !file.fedBack && file.hasCards !== true && request.runKey === null) {
@@ -44,7 +44,7 @@ export async function reviewFile(
       words`${{ set: 'only-new', to: null }} is for a file of instructions: results that are fed back hold no new rows. Nothing was recorded and nothing was sent.`,
     )
   }
-  const draft = await ledger.openDraft({
+  const header = {
     accountId: request.accountId,
     fileName: file.name,
     fileSha256: file.sha256,
@@ -62,10 +62,11 @@ export async function reviewFile(
     canaryRows: request.canaryRows,
     maxDeclinedPercent: request.maxDeclinedPercent,
     lookOnly,
-  })
+  }
+  const draft = await ledger.openDraft(header, waiting)
   try {
     for await (const rows of file.rows()) {
-      assertNotInterrupted(signal)
+      assertNotInterrupted(waiting.signal)
       await draft.add(rows)
     }
     const review = await draft.review()
@@ -164,7 +165,7 @@ async function amountsUnreadIn(
   return unread
 }
 
-export interface Submitting {
+export interface Submitting extends Pick<WaitingToSubmit, 'onWait'> {
   /** Sees the draft of an unknown file before anything of it is recorded; if it fails, nothing is. */
   readonly onReviewed?: (reviewed: Reviewed) => Promise<void>
   /** Told to stop before the batch is visible: nothing is recorded. */
@@ -177,11 +178,11 @@ export async function submitFile(
   request: SubmitRequest,
   actor: Actor,
   ledger: IntakeLedger & KnowingLedger,
-  { onReviewed, signal }: Submitting = {},
+  { onReviewed, signal, onWait }: Submitting = {},
 ): Promise<Submitted> {
   const known = await findKnown(file, request, ledger)
   if (known !== null) return known
-  const reviewed = await reviewFile(file, request, ledger, false, signal)
+  const reviewed = await reviewFile(file, request, ledger, false, { signal, onWait })
   // Only now no other submit is under way: one of the same file may have ended in the meantime.
   const recordedMeanwhile = await findKnown(file, request, ledger)
   if (recordedMeanwhile !== null) {

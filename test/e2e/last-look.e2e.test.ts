@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { countsIn, query, recordedIn } from '../fixtures/books.ts'
-import { type Office, openOffice } from '../fixtures/cli.ts'
+import { type Ended, type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { CTRL_C, HAS_TERMINALS, onTerminal } from '../fixtures/terminals.ts'
 
@@ -56,6 +56,29 @@ describe.skipIf(!HAS_TERMINALS)('on a terminal', () => {
     expect([refused.code, office.sandbox.received()]).toEqual([130, 0])
     const seen = await onTerminal(office, 'y\n', ...run())
     expect([seen.code, office.sandbox.received()], seen.screen).toEqual([0, 3])
+  })
+
+  test('another submit says what it waits for while somebody is asked', async () => {
+    const other = await office.put('other.csv', toCsv(refunds(1, 9)))
+    const waitsFor = /^Waiting for process \d+ on \S+, which is submitting a file and may be asking somebody about it/
+    const ended: Ended[] = []
+    let following: Running | null = null
+    const seen = await onTerminal(
+      office,
+      async () => {
+        const stopped = office.start('run', other, '--out', office.path('other.out.csv'))
+        await until('it says so', () => stopped.saidAside().some((line) => waitsFor.test(line)), stopped)
+        stopped.kill('SIGINT')
+        ended.push(await stopped.ended)
+        following = office.start('submit', other)
+        await until('it says so', () => following?.saidAside().some((line) => waitsFor.test(line)) === true, following)
+        return 'y\n'
+      },
+      ...['submit', input],
+    )
+    expect([seen.code, ended[0]?.code], ended[0]?.stderr).toEqual([0, 130])
+    expect((await (following as Running | null)?.ended)?.code).toBe(0)
+    expect(batches()).toHaveLength(2)
   })
 
   test('cancel asks, and no leaves the batch as it was', async () => {

@@ -3366,7 +3366,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a file is read no further when its run was told to stop',
     file: 'src/processors/submit-file.ts',
-    guard: '      assertNotInterrupted(signal)\n      await draft.add(rows)',
+    guard: '      assertNotInterrupted(waiting.signal)\n      await draft.add(rows)',
     without: '      await draft.add(rows)',
     tests: [SUBMITTING],
   },
@@ -3380,8 +3380,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a run hands the signal to what records its file',
     file: 'src/commands/run.ts',
-    guard: 'app.actor, { onReviewed, signal })',
-    without: 'app.actor, { onReviewed })',
+    guard: 'submitting = { onReviewed, signal,',
+    without: 'submitting = { onReviewed,',
     tests: [LEAVING],
   },
   {

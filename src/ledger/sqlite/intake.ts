@@ -5,7 +5,7 @@ import type { DraftHeader } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
-import type { IntakeLedger } from '../../ports/ledger/intake.ts'
+import type { IntakeLedger, WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import { type Account, identifyAccount } from '../rules/accounts.ts'
 import { accountsLike } from './accounts.ts'
 import { prepareActs } from './acts.ts'
@@ -19,7 +19,7 @@ import type { Tally } from './tally.ts'
 export interface IntakeParts {
   readonly newBatchId: (nowMs: number) => BatchId
   /** The kernel lock that lets one submit at a time into the ledger; resolves to what frees it. */
-  readonly lockSubmit: () => Promise<() => void>
+  readonly lockSubmit: (waiting?: WaitingToSubmit) => Promise<() => void>
 }
 
 export function prepareIntake(db: DatabaseSync, committer: Committer, tally: Tally, parts: IntakeParts): IntakeLedger {
@@ -36,10 +36,10 @@ export function prepareIntake(db: DatabaseSync, committer: Committer, tally: Tal
           return found
         }),
 
-    async openDraft(header) {
+    async openDraft(header, waiting) {
       if (header.lookOnly === true)
         return openDraftOn(db, committer, header, { newBatchId: parts.newBatchId, release: () => {} })
-      const release = await parts.lockSubmit()
+      const release = await parts.lockSubmit(waiting)
       try {
         await deleteDrafts(db, committer)
         return openDraftOn(db, committer, header, { newBatchId: parts.newBatchId, release })

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import type { BatchView } from '../../domain/batch.ts'
+import { assertNotInterrupted } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { takeLock } from '../../files/lock.ts'
@@ -11,6 +12,7 @@ import { openConnection } from '../../files/sqlite-file.ts'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
 import type { ControlLedger } from '../../ports/ledger/control.ts'
 import type { FileLedger, LedgerFile } from '../../ports/ledger/file.ts'
+import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { readLog } from './act-log.ts'
@@ -52,6 +54,8 @@ export interface LedgerOptions extends FileOptions {
 
 /** How long a command waits for the submit before it. */
 const SUBMIT_WAIT_MS = 600_000
+/** What is over before this is not worth a word. */
+const SUBMIT_WORTH_MS = 1_500
 
 export function openLedger(options: LedgerOptions): FileLedger {
   const { path, submitLockPath, timing = SYSTEM_TIMING } = options
@@ -69,7 +73,7 @@ export function openLedger(options: LedgerOptions): FileLedger {
     timing,
     place,
     newBatchId,
-    lockSubmit: () => lockSubmit(submitLockPath),
+    lockSubmit: (waiting) => lockSubmit(submitLockPath, waiting),
     openReader,
     openCopies: (shared) => createCopies({ ...options, die }, witness, shared),
   })
@@ -214,13 +218,19 @@ function newBatchId(nowMs: number): BatchId {
   return `${new Date(nowMs).toISOString().slice(2, 10).replaceAll('-', '')}-${random}` as BatchId
 }
 
-async function lockSubmit(path: string | null): Promise<() => void> {
+async function lockSubmit(path: string | null, { signal, onWait }: WaitingToSubmit = {}): Promise<() => void> {
   if (path === null) return () => {}
   const holder = { pid: process.pid, host: hostname(), command: 'submit', startedAtMs: Date.now() }
   const until = Date.now() + SUBMIT_WAIT_MS
+  let isTold = onWait === undefined
   for (;;) {
     const lock = takeLock(path, holder, 0)
     if (lock.kind === 'taken') return () => lock.release()
+    assertNotInterrupted(signal)
+    if (!isTold && Date.now() > until - SUBMIT_WAIT_MS + SUBMIT_WORTH_MS) {
+      isTold = true
+      onWait?.(lock.heldBy)
+    }
     if (Date.now() > until) {
       throw new Fault(
         'stopped',

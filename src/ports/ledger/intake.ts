@@ -18,11 +18,19 @@ export interface IntakeMessage {
   readonly nowMs: number
 }
 
+/** What is wanted while another submit is under way. */
+export interface WaitingToSubmit {
+  /** Told to stop: it waits no longer. */
+  readonly signal?: AbortSignal | undefined
+  /** Called once, when the wait is worth a word. null: who submits could not be read. */
+  readonly onWait?: ((other: { readonly pid: number; readonly host: string } | null) => void) | undefined
+}
+
 export interface IntakeLedger {
   /** The account of this address and user; made on first use. A second name for a known account is a fault. */
   account(name: string, url: string, username: string, nowMs: number): Promise<AccountId>
-  /** One submit at a time: deletes what a dead one left, then begins. Faults with `stopped` while another is under way. */
-  openDraft(header: DraftHeader): Promise<Draft>
+  /** One submit at a time: deletes what a dead one left, then begins. Faults with `stopped` if another does not come to an end. */
+  openDraft(header: DraftHeader, waiting?: WaitingToSubmit): Promise<Draft>
   /**
    * The batch of the same bytes, account and run key that is unfinished or whose results were never written: one that was read in the
    * same way before any other, then the newest.
