@@ -6,6 +6,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
+import { settledIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { words } from '../domain/words.ts'
@@ -124,6 +125,13 @@ function resultsHeld(batchId: BatchId, { heldBy }: Held): Fault {
 export async function workersNow(app: App, ledger: Pick<Ledger, 'heartbeats'>): Promise<readonly WorkerView[]> {
   const worker = await workerNow(app)
   return worker === null ? [] : [workerView(worker.holder, await ledger.heartbeats(), app.clock.nowMs())]
+}
+
+/** Rows settled so far of the batch that a run works off alone: by that, one that waits for its turn sees that it moves. */
+export async function settledAhead(app: App, ledger: Pick<Ledger, 'heartbeats' | 'batch'>): Promise<number> {
+  const [other] = await workersNow(app, ledger)
+  const batch = other?.batchId == null ? null : await ledger.batch(other.batchId)
+  return batch === null ? 0 : settledIn(batch)
 }
 
 /** The process that works at this moment; null: none. */

@@ -4,7 +4,7 @@ import { accountOf } from '../app/accounts.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
-import { sendsFor, workersNow } from '../app/locks.ts'
+import { sendsFor, settledAhead, workersNow } from '../app/locks.ts'
 import { type OwnCards, prepareOwnCards, prepareProcess } from '../app/own-cards.ts'
 import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
@@ -318,7 +318,7 @@ async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null)
   try {
     const alone = await step()
     if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(await followingText(run, batchId))
-    const until = { signal, giveUpAfterMs }
+    const until = { signal, giveUpAfterMs, settledAhead: () => settledAhead(app, ledger) }
     const followed = await drawing(app, terminal, ledger, (onLook) =>
       followBatch(batchId, { ...until, ledger, clock: app.clock, step, isServed, onLook }),
     )

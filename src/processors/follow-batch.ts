@@ -19,10 +19,12 @@ export interface Following {
   readonly ledger: Pick<QueryLedger, 'batch' | 'waitsFor'>
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Counts from the last row that was settled; null: never. */
+  /** Counts from the last row that was settled, of this batch or of the one before it; null: never. */
   readonly giveUpAfterMs: number | null
   /** Runs between looks. Resolves to whether no other batch is worked off meanwhile. */
   readonly step: () => Promise<boolean>
+  /** Rows settled so far of the batch that another run works off before this one. */
+  readonly settledAhead: () => Promise<number>
   /** Whether the one who works sends for the merchant of the batch. */
   readonly isServed: (batch: BatchView) => boolean
   readonly onLook: (batch: BatchView) => void
@@ -30,17 +32,19 @@ export interface Following {
 
 /** Resolves to null where the signal aborted first. */
 export async function followBatch(batchId: BatchId, following: Following): Promise<Followed | null> {
-  const { ledger, clock, signal, giveUpAfterMs, step, isServed, onLook } = following
+  const { ledger, clock, signal, giveUpAfterMs, step, settledAhead, isServed, onLook } = following
   const patience = createPatience(giveUpAfterMs, clock.monotonicMs())
+  let alone = false
   while (!signal.aborted) {
     const batch = await ledger.batch(batchId)
     assert(batch !== null, `batch ${batchId} is gone`)
     onLook(batch)
     const ending = endingOf(batch, clock.nowMs(), isServed(batch))
     if (ending !== null) return { batch, ending }
-    const look = { settled: settledIn(batch), sending: countIn(batch, 'SENDING'), nowMs: clock.monotonicMs() }
+    const settled = settledIn(batch) + (alone ? 0 : await settledAhead())
+    const look = { settled, sending: countIn(batch, 'SENDING'), nowMs: clock.monotonicMs() }
     if (patience.isOver(look)) return { batch, ending: givenUp(batch, giveUpAfterMs) }
-    const alone = await step()
+    alone = await step()
     const other = alone && countIn(batch, 'SENDING') === 0 ? await ledger.waitsFor(batchId, clock.nowMs()) : null
     if (other !== null) {
       const why = [{ code: 'waits-for-batch', batchId: other } as const]

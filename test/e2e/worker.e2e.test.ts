@@ -112,6 +112,22 @@ test('a run takes over the batch when the worker it follows ends', async () => {
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
+test('a run waits for its turn as long as the run before it moves', async () => {
+  office = await openOffice({ latencyMs: 300, env: { TRANCHE_IN_FLIGHT: '1' } })
+  const rows = refunds(26)
+  office.sandbox.prepare(preparationFor(rows))
+  const [long, short] = [
+    await office.put('a.csv', toCsv(rows.slice(1))),
+    await office.put('b.csv', toCsv(rows.slice(0, 1))),
+  ]
+  const first = office.start('run', long, '--out', office.path('a.out.csv'), '--json')
+  await until('the first one works', () => office.sandbox.received() > 0, first)
+  const second = await office.tranche('run', short, '--out', office.path('b.out.csv'), '--give-up-after', '3s')
+  expect(second.stderr).toContain('begins when that one ends.')
+  expect([second.code, countsIn(office.path('b.out.csv'))], second.stderr).toEqual([0, { APPROVED: 1 }])
+  expect((await first.ended).code).toBe(0)
+})
+
 test('a run that cannot take over from a dead worker says how its batch stands', async () => {
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_RATE: '20' } })
   await using redis = await openRedisServer(office.path('r.sock'))

@@ -23,7 +23,7 @@ function following(looks: readonly BatchView['counts'][], over: Partial<Followin
       waitsFor: async () => null,
     },
     ...{ clock, signal: new AbortController().signal, giveUpAfterMs: null, step: async () => true },
-    ...{ isServed: () => true, onLook: ({ counts }) => void seen.push(counts) },
+    ...{ settledAhead: async () => 0, isServed: () => true, onLook: ({ counts }) => void seen.push(counts) },
     ...over,
   }
   return { seen, followed: clock.until(followBatch(BATCH, parts)) }
@@ -46,6 +46,23 @@ test('does not give up while an answer is awaited', async () => {
   const sending = Array.from({ length: 20 }, () => ({ SENDING: 3 }))
   const { followed } = following([...sending, { APPROVED: 3 }], { giveUpAfterMs: 1_000 })
   expect(await followed).toMatchObject({ ending: { kind: 'finished' } })
+})
+
+test('time in which the run before it moves is no time without progress, and its own turn begins with all of it', async () => {
+  let looks = 0
+  const counts = () => (looks < 34 ? { READY: 3 } : { APPROVED: 3 })
+  const ledger = { batch: async () => batchOf(counts()), waitsFor: async () => null }
+  const step = async () => ++looks > 30
+  const { followed } = following([], { ledger, step, settledAhead: async () => looks, giveUpAfterMs: 1_000 })
+  expect(await followed).toMatchObject({ ending: { kind: 'finished' } })
+  expect(looks).toBe(34)
+})
+
+test('gives up behind a run that does not move either', async () => {
+  const { followed } = following([{ READY: 3 }], {
+    ...{ step: async () => false, settledAhead: async () => 7, giveUpAfterMs: 1_000 },
+  })
+  expect(await followed).toMatchObject({ ending: { kind: 'stuck', why: [{ code: 'no-progress' }] } })
 })
 
 test('ends where its orders wait for another batch without a worker', async () => {
