@@ -1,4 +1,4 @@
-// What `npm pack` makes, installed from an empty prefix and used from another directory: a person has this, never a checkout.
+// What `npm run package` makes, installed from an empty prefix and used from another directory: a person has this, never a checkout.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countsIn } from '../fixtures/books.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const NOT_COPIED = ['.git', 'node_modules', 'dist', 'sbom.cdx.json', 'npm-shrinkwrap.json', 'package.json.kept']
+const NOT_COPIED = ['.git', 'node_modules', 'dist', 'sbom.cdx.json']
 
 let place: string
 let checkout: string
@@ -21,7 +21,7 @@ beforeAll(() => {
   checkout = join(place, 'checkout')
   cpSync(ROOT, checkout, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) })
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
-  run('npm', ['pack', '--silent', '--pack-destination', place], { cwd: checkout })
+  run('npm', ['run', 'package', '--silent', '--', '--pack-destination', place], { cwd: checkout })
   const [tarball] = globSync('tranche-*.tgz', { cwd: place })
   const prefix = join(place, 'prefix')
   const install = ['install', '--global', '--prefix', prefix, '--ignore-scripts', join(place, tarball as string)]
@@ -87,15 +87,12 @@ describe('a packed Tranche', () => {
     expect(files.filter((path) => /registry\.|"resolved":/.test(read(path)))).toEqual([])
   })
 
-  test('leaves the checkout as it was, also after an npm pack that was killed', () => {
-    const before = readFileSync(join(ROOT, 'package.json'), 'utf8')
-    expect(readFileSync(join(checkout, 'package.json'), 'utf8')).toBe(before)
-    run(process.execPath, ['scripts/published.mjs'], { cwd: checkout })
-    run(process.execPath, ['scripts/published.mjs'], { cwd: checkout })
-    expect(readFileSync(join(checkout, 'package.json'), 'utf8')).not.toBe(before)
-    run(process.execPath, ['scripts/published.mjs', '--restore'], { cwd: checkout })
-    expect(readFileSync(join(checkout, 'package.json'), 'utf8')).toBe(before)
-    expect(existsSync(join(checkout, 'npm-shrinkwrap.json'))).toBe(false)
+  test('is made without touching what is tracked, and npm pack alone makes none', () => {
+    const { stdout } = tryToRun('diff', ['-rq', ...NOT_COPIED.map((name) => `--exclude=${name}`), ROOT, checkout])
+    expect(stdout).toBe('')
+    const packed = tryToRun('npm', ['pack'], { cwd: checkout })
+    expect([packed.status, packed.stderr]).toEqual([1, expect.stringContaining('npm run package')])
+    expect(globSync('*.tgz', { cwd: checkout })).toEqual([])
   })
 })
 
