@@ -1,10 +1,9 @@
 // Where a command writes its results: a file, or stdout. What goes to stdout is written whole before its first byte is shown.
 
 import { createReadStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { openTemporaryFolder } from '../app/temporary-folder.ts'
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { errorCodeOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
@@ -44,13 +43,13 @@ export async function openResultsTarget(given: Named, terminal: Terminal): Promi
       'usage',
       '--out - writes the results to stdout, where --json writes its objects: leave one of them out, or name a file with --out. Nothing was written and nothing was sent.',
     )
-  const directory = await mkdtemp(join(tmpdir(), 'tranche-results-'))
+  const folder = openTemporaryFolder('tranche-results-')
   return {
-    out: join(directory, 'results.csv'),
+    out: join(folder.path, 'results.csv'),
     isStdout: true,
     terminal: asideOf(terminal),
     deliver,
-    close: () => rm(directory, { recursive: true, force: true }),
+    close: async () => folder.close(),
   }
 }
 

@@ -200,7 +200,7 @@ describe('what a kill left behind', () => {
       office.path,
     ) as [string, string, string]
     for (const path of [dead, alive, fresh]) mkdirSync(path)
-    const lock = takeLock(join(alive, 'worker.lock'), {
+    const lock = takeLock(join(alive, 'held.lock'), {
       pid: process.pid,
       host: 'here',
       command: 'run',

@@ -1,9 +1,9 @@
 // What goes to a file, to stdout and to stderr: where results go when nobody says, `-`, and `--quiet`.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, utimesSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { countsIn } from '../fixtures/books.ts'
-import { type Office, openOffice } from '../fixtures/cli.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
 let office: Office
@@ -83,6 +83,30 @@ describe('--out -', () => {
     expect(written.stdout).toBe(readFileSync(office.path('refunds.results.csv'), 'utf8'))
     expect((await office.tranche('status', batch, '--json')).last).toEqual(before.last)
     expect((await office.tranche('log', '--json')).stdout).toContain('/dev/stdout')
+  })
+
+  test('leaves nothing where it was killed, once another has run; one that runs keeps its own', async () => {
+    const file = await prepared(4)
+    office.sandbox.addFault({ kind: 'hang-after', match: { any: true }, times: 2 })
+    const left = () => readdirSync(office.dir).filter((name) => name.startsWith('tranche-results-'))
+    const age = () => {
+      for (const name of left()) utimesSync(office.path(name), new Date(0), new Date(0))
+    }
+    const killed = office.start('run', file, '--out', '-')
+    await until('it sends', () => office.sandbox.received() > 0, killed)
+    killed.kill('SIGKILL')
+    await killed.ended
+    const first = left()
+    age()
+    const other = await office.put('other.csv', toCsv(refunds(2, 20)))
+    const runs = office.start('run', other, '--out', '-')
+    await until('it has a folder of its own', () => left().some((name) => !first.includes(name)), runs)
+    await until('it sends', () => office.sandbox.received() > 1, runs)
+    age()
+    const { batch } = (await office.tranche('submit', file, '--json')).last
+    expect((await office.tranche('results', batch, '--out', '-')).code).toBe(0)
+    expect(left()).toHaveLength(1)
+    expect(first).not.toEqual(left())
   })
 
   test.each([
