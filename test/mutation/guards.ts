@@ -2986,8 +2986,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the line of a duplicate stands under the reference of the row that it repeats',
     file: 'src/ledger/texts/fed-back.ts',
-    guard: 'SET reference = p.reference, came_batch = p.batch_id',
-    without: 'SET came_batch = p.batch_id',
+    guard: 'SET reference = p.reference, xtl_order_id',
+    without: 'SET xtl_order_id',
     tests: [LEDGER],
   },
   {
