@@ -92,7 +92,7 @@ Exit codes:
   0    all approved
   1    unexpected failure
   2    usage or configuration
-  3    some rows not approved
+  3    some rows not approved, or not done as written
   5    rows in doubt need a person
   6    stopped, paused or cannot go on
   7    file refused

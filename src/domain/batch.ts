@@ -62,6 +62,8 @@ export interface BatchView {
   readonly duplicateMoneyWarnings: number
   /** For DUPLICATE rows: how many point at a row of each state now. */
   readonly duplicateOf: Readonly<Partial<Record<State, number>>>
+  /** Those of them that ask for something else than the row they point at: not done as written. */
+  readonly duplicatesChanged: number
   /** Those of them that are not over, by batch. */
   readonly openOriginals: readonly OpenOriginals[]
   /** Earliest due time of a READY row that nothing but time holds back; null where there is none. */

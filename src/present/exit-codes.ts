@@ -32,14 +32,16 @@ export function exitCodeOfError(error: unknown): number {
   return error instanceof Fault ? EXIT_OF_FAULT[error.code] : EXIT.failure
 }
 
-/** 6 cannot go on · 5 in doubt · 3 some not approved, or approved with a warning about money · 0 all approved. */
+/**
+ * 6 cannot go on · 5 in doubt · 3 some not approved, left out because they ask for something else than what was recorded, or approved
+ * with a warning about money · 0 all approved.
+ */
 export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 5 | 6 {
   const either = (...states: State[]) =>
     states.some((state) => countIn(batch, state) + (batch.duplicateOf[state] ?? 0) > 0)
   const openElsewhere = (batch.duplicateOf.READY ?? 0) + (batch.duplicateOf.SENDING ?? 0) > 0
   if (ending.kind === 'stuck' || openElsewhere) return 6
   if (either('IN_DOUBT') || batch.lateAnswers > 0) return 5
-  if (either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || batch.moneyWarnings + batch.duplicateMoneyWarnings > 0)
-    return 3
-  return 0
+  const otherwise = batch.duplicatesChanged + batch.moneyWarnings + batch.duplicateMoneyWarnings
+  return either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || otherwise > 0 ? 3 : 0
 }

@@ -2764,6 +2764,20 @@ export const GUARDS: readonly Guard[] = [
     tests: [UNUSED],
   },
   {
+    name: 'a row that was left out because it changed shows in the exit code',
+    file: 'src/present/exit-codes.ts',
+    guard: 'batch.duplicatesChanged + ',
+    without: '',
+    tests: [CORRECTED],
+  },
+  {
+    name: 'a purge leaves what a duplicate asks for otherwise',
+    file: 'src/ledger/sqlite/purge.ts',
+    guard: "CASE state WHEN 'DUPLICATE' THEN reason END WHERE",
+    without: 'NULL WHERE',
+    tests: [LEDGER],
+  },
+  {
     name: 'results of a family are written over those of no other',
     file: 'src/results/out.ts',
     guard: 'if (!(await isSameFamily(led as BatchId)))',

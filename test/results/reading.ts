@@ -109,6 +109,7 @@ const BATCH: BatchView = {
   totals: [],
   moneyWarnings: 0,
   duplicateOf: {},
+  duplicatesChanged: 0,
   openOriginals: [],
   nextDueAtMs: null,
   nextExecuteAtMs: null,

@@ -129,20 +129,24 @@ function duplicateMoneyWarningsIn(db: DatabaseSync, batchId: BatchId): number {
   return (found as { n: number }).n
 }
 
-type Duplicates = Pick<BatchView, 'duplicateOf' | 'openOriginals'>
+type Duplicates = Pick<BatchView, 'duplicateOf' | 'duplicatesChanged' | 'openOriginals'>
 
-const NO_DUPLICATES: Duplicates = { duplicateOf: {}, openOriginals: [] }
+const NO_DUPLICATES: Duplicates = { duplicateOf: {}, duplicatesChanged: 0, openOriginals: [] }
 
 function duplicatesOf(db: DatabaseSync, batchId: BatchId): Duplicates {
   const counted = db.prepare(`
-      SELECT o.state, CASE WHEN o.state IN ('READY', 'SENDING', 'IN_DOUBT') THEN o.batch_id END AS openIn, b.file_name AS fileName, count(*) AS count
+      SELECT o.state, CASE WHEN o.state IN ('READY', 'SENDING', 'IN_DOUBT') THEN o.batch_id END AS openIn, b.file_name AS fileName, count(*) AS count,
+        sum(d.reason IS NOT NULL) AS changed
       FROM instruction d ${originalOf('d', 'JOIN')} JOIN batch b ON b.id = o.batch_id
       WHERE d.batch_id = ? AND d.state = 'DUPLICATE' GROUP BY 1, 2 ORDER BY 1, 2`)
-  const found = findRows<Omit<OpenOriginals, 'batchId'> & { openIn: BatchId | null }>(counted, batchId)
+  const found = findRows<Omit<OpenOriginals, 'batchId'> & { openIn: BatchId | null; changed: number }>(counted, batchId)
   const duplicateOf: Partial<Record<State, number>> = {}
   for (const { state, count } of found) duplicateOf[state] = (duplicateOf[state] ?? 0) + count
-  const openOriginals = found.flatMap(({ openIn, ...of }) => (openIn === null ? [] : [{ batchId: openIn, ...of }]))
-  return { duplicateOf, openOriginals }
+  const duplicatesChanged = found.reduce((sum, { changed }) => sum + changed, 0)
+  const openOriginals = found.flatMap(({ openIn, fileName, state, count }) =>
+    openIn === null ? [] : [{ batchId: openIn, fileName, state, count }],
+  )
+  return { duplicateOf, duplicatesChanged, openOriginals }
 }
 
 /** Nearly always false, and then a status need not look at every waiting row. */

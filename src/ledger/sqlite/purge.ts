@@ -85,8 +85,9 @@ function prepareBatchPurge(db: DatabaseSync, committer: Committer, act: RecordAc
   const lastOf = db.prepare(`
     SELECT max(row_no) AS last, count(*) AS count FROM (
       SELECT row_no FROM instruction WHERE batch_id = ? AND row_no > ? ORDER BY row_no LIMIT ${ROWS_PER_STEP})`)
+  // Of a duplicate it names the fields in which it differs: without it the row would pass for the same instruction.
   const blank = db.prepare(`
-    UPDATE instruction SET cells = '[]', details = NULL, reason = NULL WHERE batch_id = ? AND row_no > ? AND row_no <= ?`)
+    UPDATE instruction SET cells = '[]', details = NULL, reason = CASE state WHEN 'DUPLICATE' THEN reason END WHERE batch_id = ? AND row_no > ? AND row_no <= ?`)
   const refused = db.prepare(`
     SELECT id, reason FROM instruction WHERE batch_id = ? AND row_no > ? AND row_no <= ? AND state IN ('DECLINED', 'FAILED')`)
   const keepCategory = db.prepare('UPDATE instruction SET reason = ? WHERE id = ?')

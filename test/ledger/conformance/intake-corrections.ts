@@ -499,7 +499,9 @@ export function describeCorrections(): void {
         replaced,
       )
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, invalid: 0, again: { changed: 1 } })
-      const { reason, repeats } = await rowIn(ledger, await draft.record(CLERK), '2026-12/sub-2')
+      const again = await draft.record(CLERK)
+      expect(await ledger.batch(again)).toMatchObject({ duplicateOf: { READY: 2 }, duplicatesChanged: 1 })
+      const { reason, repeats } = await rowIn(ledger, again, '2026-12/sub-2')
       expect([reason, repeats?.warned]).toEqual([
         `the reference is row 2 of batch ${batchId}: PENDING, recorded with other content (vault id); not sent`,
         true,

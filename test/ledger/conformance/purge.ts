@@ -181,6 +181,22 @@ export function describePurge(renew: () => Promise<void>): void {
       expect(await auditOf(ledger)).toEqual([])
     })
 
+    test('keeps that a duplicate asks for something else than the row it points at', async () => {
+      const first = await submit(ledger, accountId, [refund('R-1'), refund('R-2')])
+      for (const name of ['R-1', 'R-2']) await settle(ledger, await claimNamed(ledger, first, name), 'APPROVED')
+      const rows = [refund('R-1', { amountMinor: 5n }), refund('R-2')]
+      const again = await submit(ledger, accountId, rows, { onlyNew: true })
+      const told = async () => (await rowsIn(ledger, again)).map(({ reason, repeats }) => [reason, repeats?.changed])
+      const before = await told()
+      expect(before).toEqual([
+        [expect.stringContaining('recorded with other content (amount); not sent'), true],
+        [expect.stringContaining('the same instruction is row 2'), false],
+      ])
+      expect(await purgeAll(ledger)).toBe(4)
+      expect(await told()).toEqual(before)
+      expect(await ledger.batch(again)).toMatchObject({ duplicatesChanged: 1 })
+    })
+
     test('leaves a batch with a late answer that waits for a person', async () => {
       const batchId = await submit(ledger, accountId, [refund('R-1')])
       const row = await claimNamed(ledger, batchId, 'R-1')
