@@ -147,6 +147,7 @@ async function timeSlices(): Promise<void> {
   })
   const startMs = performance.now()
   const work = await startWork(app, ledger, redis.address, {
+    sinceMs: lock.startedAtMs,
     only: submitted.batchId,
     onSettled: () => {
       settled += 1

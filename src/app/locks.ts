@@ -39,7 +39,7 @@ export async function takeLedgerLock(
     throw error
   })
   return {
-    kind: 'taken',
+    ...lock,
     release: () => {
       copies.release()
       lock.release()

@@ -41,8 +41,9 @@ export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown
       return null
     },
     async start(batchId, cards) {
-      if (redis !== null && work === null)
-        work = await startWork(app, ledger, redis.address, { only: batchId, cards, onTrouble })
+      if (lock === null || redis === null || work !== null) return
+      const { startedAtMs: sinceMs } = lock
+      work = await startWork(app, ledger, redis.address, { sinceMs, only: batchId, cards, onTrouble })
     },
     stopWork,
     async close() {

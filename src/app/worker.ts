@@ -22,6 +22,8 @@ export interface WorkEvents {
 }
 
 export interface WorkOptions extends WorkEvents {
+  /** When the worker lock was taken. */
+  readonly sinceMs: number
   /** Work off this batch only, and take no messages. */
   readonly only: BatchId | null
   /** Of that batch. */
@@ -43,7 +45,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     ledger,
     clock,
     log,
-    worker: identityOf(app, options.only),
+    worker: identityOf(options),
     only: options.only,
     cards: options.cards ?? null,
     register,
@@ -110,7 +112,7 @@ function keepTelling({ clock, log }: App, narrator: Narrator) {
   }
 }
 
-function identityOf({ clock }: App, only: BatchId | null): WorkerIdentity {
+function identityOf({ sinceMs, only }: WorkOptions): WorkerIdentity {
   const { pid } = process
   const host = hostname()
   return {
@@ -118,7 +120,7 @@ function identityOf({ clock }: App, only: BatchId | null): WorkerIdentity {
     host,
     pid,
     command: only === null ? 'worker' : 'run',
-    sinceMs: clock.nowMs(),
+    sinceMs,
     batchId: only,
   }
 }

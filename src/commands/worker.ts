@@ -52,7 +52,8 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
   try {
     const lock = await takeLockToSend(app, ledger, 'worker')
     if (lock.kind === 'held') throw heldFault(lock.heldBy)
-    const end = await workUntil(app, ledger, interruption.signal, until, touched, terminal).finally(lock.release)
+    const working = { sinceMs: lock.startedAtMs, signal: interruption.signal, until, touched }
+    const end = await workUntil(app, ledger, working, terminal).finally(lock.release)
     if (interruption.signal.aborted) return stopped(until !== null, terminal)
     return await leave(ledger, touched, end === 'gave-up' ? until : null, app, terminal)
   } finally {
@@ -76,12 +77,17 @@ function heldFault(holder: { pid: number; host: string; command: string } | null
   )
 }
 
+interface Working {
+  readonly sinceMs: number
+  readonly signal: AbortSignal
+  readonly until: Until | null
+  readonly touched: Set<BatchId>
+}
+
 async function workUntil(
   app: App,
   ledger: Ledger,
-  signal: AbortSignal,
-  until: Until | null,
-  touched: Set<BatchId>,
+  { sinceMs, signal, until, touched }: Working,
   terminal: Terminal,
 ): Promise<End | null> {
   const redis = await openRedis(app)
@@ -90,7 +96,7 @@ async function workUntil(
     for (const batch of await ledger.batches()) if (countIn(batch, 'SENDING') > 0) touched.add(batch.batchId)
     const unlogged = new Set<BatchId>()
     const work = await startWork(app, ledger, redis.address, {
-      only: null,
+      ...{ sinceMs, only: null },
       onSettled: (row) => {
         touched.add(row.batchId)
         unlogged.add(row.batchId)

@@ -8,6 +8,7 @@ export interface WorkerIdentity {
   readonly host: string
   readonly pid: number
   readonly command: string
+  /** When it took the worker lock: to the millisecond what its holder says there. */
   readonly sinceMs: number
   /** The one that it works off; null: all. */
   readonly batchId: BatchId | null
@@ -54,8 +55,7 @@ export function workerId(host: string, pid: number): string {
 
 /** The process that holds the lock. Beats of other processes are those of the dead. */
 export function workerView(holder: LockHolder | null, beats: readonly Heartbeat[], nowMs: number): WorkerView {
-  const beat =
-    holder === null ? beats.at(-1) : beats.find(({ host, pid }) => host === holder.host && pid === holder.pid)
+  const beat = holder === null ? beats.at(-1) : beats.find((one) => isOf(one, holder))
   const heardAtMs = [holder?.startedAtMs, beat?.beatAtMs].filter((atMs) => atMs !== undefined)
   return {
     id: beat?.id ?? (holder === null ? 'unknown' : workerId(holder.host, holder.pid)),
@@ -67,6 +67,11 @@ export function workerView(holder: LockHolder | null, beats: readonly Heartbeat[
     lastBeatMs: beat?.beatAtMs ?? null,
     state: stateOf(beat?.activity ?? 'idle', heardAtMs, nowMs),
   }
+}
+
+/** A container that starts again has the host and the pid of the one before. */
+function isOf(beat: Heartbeat, holder: LockHolder): boolean {
+  return beat.host === holder.host && beat.pid === holder.pid && beat.sinceMs === holder.startedAtMs
 }
 
 /** Either way round: where the clock was set back, a beat from the future shows no life. */

@@ -20,6 +20,8 @@ export interface Holder {
 
 export interface Lock {
   readonly kind: 'taken'
+  /** As its holder says it. */
+  readonly startedAtMs: number
   /** Idempotent. */
   release(): void
 }
@@ -51,6 +53,7 @@ export function takeLock(path: string, holder: Holder, waitMs = CONTENTION_MS): 
   writeHolder(path, holder)
   return {
     kind: 'taken',
+    startedAtMs: holder.startedAtMs,
     release: () => {
       if (!taken.delete(db)) return
       rmSync(holderFile(path), { force: true })

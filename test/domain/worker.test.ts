@@ -4,7 +4,7 @@ import { type Heartbeat, workerView } from '../../src/domain/worker.ts'
 const NOW = Date.UTC(2026, 10, 21, 20)
 const HOLDER = { pid: 7, host: 'vm', command: 'worker', startedAtMs: NOW - 3_600_000 }
 const beat = (over: Partial<Heartbeat> = {}): Heartbeat => ({
-  ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: HOLDER.startedAtMs + 5, batchId: null },
+  ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: HOLDER.startedAtMs, batchId: null },
   ...{ beatAtMs: NOW - 5_000, activity: 'working', ...over },
 })
 
@@ -17,6 +17,7 @@ test.each([
   ['that does not come to an end', [beat({ beatAtMs: NOW - 600_001, activity: 'ending' })], 'silent'],
   ['without a beat', [], 'silent'],
   ['beside the beat of a dead one', [beat({ id: 'vm:6', pid: 6, beatAtMs: NOW })], 'silent'],
+  ['with host and pid of a dead one', [beat({ sinceMs: HOLDER.startedAtMs - 1, beatAtMs: NOW })], 'silent'],
 ])('a worker %s is %s', (_what, beats, state) => {
   expect(workerView(HOLDER, beats, NOW)).toMatchObject({ id: 'vm:7', host: 'vm', state })
 })

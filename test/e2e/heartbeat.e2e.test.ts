@@ -15,7 +15,7 @@ const workersNow = async () => (await office.tranche('status', '--json')).last.w
 /** As if the worker had stood still for that long. */
 function age(ms: number): void {
   const db = new DatabaseSync(office.ledgerPath)
-  db.prepare('UPDATE heartbeat SET beat_at = beat_at - ?').run(ms)
+  db.prepare('UPDATE heartbeat SET beat_at = beat_at - ?1, since = since - ?1').run(ms)
   db.close()
 }
 

@@ -67,6 +67,7 @@ export function lockOutCopies(places: readonly string[], ledgerId: string, holde
   }
   return {
     kind: 'taken',
+    startedAtMs: holder.startedAtMs,
     release: () => {
       for (const lock of locks) lock.release()
     },
