@@ -110,7 +110,7 @@ function openText(sending: number, workerRuns: boolean): string {
 
 function sayWhat(
   what: Steering,
-  { batchId, hold }: Pick<BatchView, 'batchId' | 'hold'>,
+  { batchId, hold, source }: Pick<BatchView, 'batchId' | 'hold' | 'source'>,
   open: string,
   cancelled: number,
   terminal: Terminal,
@@ -128,9 +128,15 @@ function sayWhat(
       break
     case 'cancel':
       terminal.say(
-        `Batch ${batchId} is cancelled: ${plural(cancelled, 'row', 'rows')} will not be sent.${open} What was executed stays executed.`,
+        `Batch ${batchId} is cancelled: ${plural(cancelled, 'row', 'rows')} will not be sent.${open} What was executed stays executed.${afterAllText(batchId, source)}`,
       )
   }
+}
+
+/** A cancelled batch was a wrong one, or a right one with a wrong cell. */
+function afterAllText(batchId: string, source: BatchView['source']): string {
+  const mended = source === 'file' ? ' If a cell was wrong: correct the file and run it again.' : ''
+  return `${mended} To send rows after all as they are: tranche results ${batchId} --out FILE, then hand that file in with --retry cancelled.`
 }
 
 async function resumeMerchant(

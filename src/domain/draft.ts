@@ -114,6 +114,8 @@ export interface DraftReview {
   readonly again: Again
   /** null: it holds none, or too few to be told from chance. */
   readonly correction: Correction | null
+  /** Accepted rows that earlier files held, and that were cancelled there before they were sent; by batch. */
+  readonly cancelledBefore: readonly { readonly batchId: BatchId; readonly rows: number }[]
   /** Of the accepted rows. */
   readonly totals: readonly Total[]
   /** Over all rows with an amount that could be read, whatever becomes of them; the operation is empty where it is not known. */

@@ -8,11 +8,21 @@ import { againLines } from './resubmission.ts'
 import { amountText, plural, toTable } from './text.ts'
 
 /** What of the file was recorded before. Nothing where nothing was. */
-export function recordedBeforeLines(review: Pick<DraftReview, 'again' | 'correction' | 'duplicate'>): string[] {
+export function recordedBeforeLines(
+  review: Pick<DraftReview, 'again' | 'cancelledBefore' | 'correction' | 'duplicate'>,
+): string[] {
   const { correction, again, duplicate } = review
-  if (correction === null) return againLines(review)
-  const isAll = duplicate === correction.rows && again.changed === 0
-  return [...(isAll ? [] : againLines(review)), ...correctionLines(correction)]
+  const isAll = correction !== null && duplicate === correction.rows && again.changed === 0
+  return [
+    ...(isAll ? [] : againLines(review)),
+    ...(correction === null ? [] : correctionLines(correction)),
+    ...review.cancelledBefore.map(cancelledText),
+  ]
+}
+
+function cancelledText({ batchId, rows }: DraftReview['cancelledBefore'][number]): string {
+  const [were, they, count] = rows === 1 ? ['was', 'it', 'counts'] : ['were', 'they', 'count']
+  return `${plural(rows, 'row')} of batch ${batchId} ${were} cancelled before ${they} ${were} sent: ${they} ${count} as new.`
 }
 
 function correctionLines(correction: Correction): string[] {

@@ -95,8 +95,16 @@ function notSentLines(batch: BatchView, ending: Ending): string[] {
         `${plural(ready, 'row is', 'rows are')} due later, the next at ${isoOf(ending.nextDueAtMs)}.${batch.sandbox ? '' : ' A worker sends them then; so does this command, run again.'}`,
       ]
     case 'finished':
-      return []
+      return cancelledLines(countIn(batch, 'CANCELLED'))
   }
+}
+
+/** The same file again is the same batch, and that is over. */
+function cancelledLines(rows: number): string[] {
+  if (rows === 0) return []
+  return [
+    `${plural(rows, 'row was', 'rows were')} cancelled and not sent. To send ${rows === 1 ? 'it' : 'them'} after all, hand these results in with --retry cancelled.`,
+  ]
 }
 
 function resumeText({ sandbox, batchId }: BatchView): string {

@@ -266,6 +266,7 @@ export function toJsonReview(review: DraftReview): object {
     totals: toJsonTotals(review.totals),
     again: toJsonAgain(review.again),
     correction: toJsonCorrection(review.correction),
+    cancelled_before: review.cancelledBefore.map(({ batchId, rows }) => ({ batch: batchId, rows })),
   }
 }
 

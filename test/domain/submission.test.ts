@@ -26,6 +26,7 @@ const REVIEW: DraftReview = {
   unidentified: 0,
   again: { repeated: [], retried: [], changed: 0, notAsked: [] },
   correction: null,
+  cancelledBefore: [],
   totals: [],
   totalsRead: [total(EUR, 3, 4128055n)],
   extents: [],

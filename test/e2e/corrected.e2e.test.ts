@@ -113,6 +113,59 @@ test('one reconciliation tells a file across its rejects, its retries and its co
   }
 })
 
+test('a file that was cancelled half-way for a wrong cell is mended and run again: what was not sent is, and nothing twice', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(ORDERS))
+  const input = await office.put('refunds.csv', clerksFile({ 30: '999.00' }))
+  const canary = await office.tranche('run', input, '--canary', '12', '--out', office.path('first.csv'), '--json')
+  const batch = canary.last.batch as string
+  const cancelled = await office.tranche('cancel', batch, '--reason', 'row 30 is wrong')
+  expect(cancelled.stderr).toContain('If a cell was wrong: correct the file and run it again.')
+  expect(cancelled.stderr).toContain(
+    `tranche results ${batch} --out FILE, then hand that file in with --retry cancelled`,
+  )
+  const same = await office.tranche('run', input, '--out', office.path('first.csv'))
+  expect([same.code, same.stderr]).toEqual([3, expect.stringContaining('28 rows were cancelled and not sent.')])
+
+  await office.put('refunds.csv', clerksFile())
+  const refused = await office.tranche('run', input, '--out', office.path('again.csv'))
+  expect(refused.code).toBe(7)
+  expect(refused.stderr).toContain('12 of 40 rows were recorded with an earlier file.')
+  expect(refused.stderr).toContain('To send 28 new rows and nothing else, add --only-new.')
+  expect(refused.stdout + refused.stderr).not.toContain('--allow-lookalikes')
+  const checked = await office.tranche('check', input, '--only-new')
+  expect(checked.stdout).toContain(`27 rows of batch ${batch} were cancelled before they were sent: they count as new.`)
+  const out = office.path('again.csv')
+  const mended = await office.tranche('run', input, '--only-new', '--out', out)
+  expect([mended.code, countsIn(out)], mended.stderr).toEqual([0, { APPROVED: 28, DUPLICATE: 12 }])
+  expect(office.sandbox.received()).toBe(40)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+
+  // Neither the results of the first file nor those of the mended one run anything once more.
+  await office.tranche('results', batch, '--out', office.path('first.csv'))
+  const rows = readCsv(office.path('first.csv')).filter((_, i) => i !== 29) // it never ran, and asks for too much
+  const back = await office.put('back.csv', stringify(rows, { header: true }))
+  for (const file of [back, out]) {
+    const fed = await office.tranche('run', file, '--retry', 'cancelled', '--out', `${file}.out.csv`)
+    expect([fed.code, countsIn(`${file}.out.csv`).DUPLICATE], fed.stderr).toEqual([0, file === out ? 40 : 39])
+  }
+  expect(office.sandbox.received()).toBe(40)
+})
+
+test('a file that was cancelled before anything was sent is mended and run again, and all of it is sent', async () => {
+  office = await openOffice()
+  office.sandbox.prepare(preparationFor(ORDERS))
+  const input = await office.put('refunds.csv', clerksFile({ 30: '999.00' }))
+  const { batch } = (await office.tranche('submit', input, '--json')).last
+  await office.tranche('cancel', batch as string, '--reason', 'row 30 is wrong')
+  await office.put('refunds.csv', clerksFile())
+  const out = office.path('again.csv')
+  const mended = await office.tranche('run', input, '--out', out)
+  expect([mended.code, countsIn(out)], mended.stderr).toEqual([0, { APPROVED: 40 }])
+  expect(mended.stderr).toContain(`39 rows of batch ${batch} were cancelled before they were sent: they count as new.`)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
+
 test('a file of a few rows that were sent before is not the newest state of the file they came from', async () => {
   office = await openOffice()
   office.sandbox.prepare(preparationFor(ORDERS))

@@ -2504,7 +2504,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a corrected file is known without being told',
     file: 'src/ledger/texts/corrections.ts',
-    guard: '  return asked > 1 && asked * 2 >= sound\n',
+    guard: '  return known > 1 && known * 2 >= sound\n',
     without: '  return false\n',
     tests: [LEDGER],
   },
@@ -2611,8 +2611,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a charge is asked about that may have been asked for in what was lost',
     file: 'src/ledger/texts/review.ts',
-    guard: 'coalesce(d.supersedes, d.declined_row, (',
-    without: 'coalesce(d.supersedes, (',
+    guard: 'coalesce(d.supersedes, d.declined_row, d.earlier, (',
+    without: 'coalesce(d.supersedes, d.earlier, (',
     tests: ['test/ledger/copies.integration.test.ts'],
   },
   {
@@ -2714,7 +2714,7 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
-    name: 'a file that was cancelled lately is not one of long ago',
+    name: 'a file that failed lately is not one of long ago',
     file: 'src/ledger/texts/corrections.ts',
     guard: ' OR b.created_at >= :approvedSince',
     without: '',
@@ -2733,6 +2733,48 @@ export const GUARDS: readonly Guard[] = [
     guard: 'howeverOld: (yield* looksBackForEver(header)) ? 1 : 0',
     without: 'howeverOld: 0',
     tests: [LEDGER],
+  },
+  {
+    name: 'a cancelled row that may have been sent does not run with a corrected file',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: "i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND",
+    without: "i.state = 'CANCELLED' AND",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a cancelled row of which a late answer told does not run with a corrected file',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: ' AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED})`',
+    without: '`',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a declined charge is not asked for once more because its second attempt was cancelled',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: ' AND i.reattempt_of IS NULL',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a cancelled row that runs with a corrected file cannot be retried as well',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: 'SET supersedes = i.id, reference = i.reference, attempt = i.attempt',
+    without: 'SET attempt = 0',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a file of which most rows were cancelled unsent is known',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '`(${STILL_COUNTS} OR (b.created_at >= :approvedSince AND ${NEVER_SENT}))`',
+    without: '`(${STILL_COUNTS})`',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a restored row that was cancelled does not run with a corrected file without a question',
+    file: 'src/ledger/texts/review.ts',
+    guard: 'd.declined_row, d.earlier, (',
+    without: 'd.declined_row, (',
+    tests: [ENGINES],
   },
   {
     name: 'references that are a day and a number are people’s own',

@@ -13,7 +13,7 @@ import { columnsOf, viewOf } from './batch-view.ts'
 import { findRow, findRows } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 import { type OutcomeColumns, outcomeColumns, toOutcome } from './reading.ts'
-import { originalOf } from './rows.ts'
+import { isSubmittedAgain, originalOf } from './rows.ts'
 
 /** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
 export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
@@ -40,13 +40,18 @@ export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): B
 
 /** From the batch that is asked for to the newest state of its file. */
 function pathFrom(db: DatabaseSync, batchId: BatchId): readonly BatchId[] {
-  // At least half of the later one's rows are rows of this one, and at least half of this one's are in it; of an earlier one that both
-  // repeat, likewise. Results that are fed back are no state of the file.
+  // At least half of the later one's rows are rows of this one, repeated or sent in the place of cancelled ones, and at least half of
+  // this one's are in it; of an earlier one that both repeat, likewise. Results that are fed back are no state of the file.
   const next = db.prepare(`
-    SELECT d.batch_id AS batchId FROM instruction d JOIN batch b ON b.id = d.batch_id
-    WHERE d.duplicate_of IN (SELECT coalesce(duplicate_of, id) FROM instruction WHERE batch_id = ?1)
-      AND d.id > (SELECT min(id) FROM instruction WHERE batch_id = ?1)
-      AND d.state = 'DUPLICATE' AND b.stage = 'open' AND b.source = 'file'
+    SELECT d.batch_id AS batchId FROM (
+      SELECT d.id, d.batch_id FROM instruction d
+      WHERE d.duplicate_of IN (SELECT coalesce(duplicate_of, id) FROM instruction WHERE batch_id = ?1) AND d.state = 'DUPLICATE'
+      UNION ALL
+      SELECT h.id, h.batch_id FROM instruction d
+      JOIN instruction h ON h.account_id = d.account_id AND h.reference = d.reference AND h.holds_reference = 1
+      WHERE d.batch_id = ?1 AND ${isSubmittedAgain('d')}) AS d JOIN batch b ON b.id = d.batch_id
+    WHERE d.id > (SELECT min(id) FROM instruction WHERE batch_id = ?1)
+      AND d.batch_id <> ?1 AND b.stage = 'open' AND b.source = 'file'
       AND b.fed_back = 0
     GROUP BY d.batch_id HAVING count(*) * 2 >= b.rows AND count(*) * 2 >= (SELECT rows FROM batch WHERE id = ?1)
     ORDER BY max(d.id) DESC LIMIT 1`)

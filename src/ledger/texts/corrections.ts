@@ -2,11 +2,11 @@
 // get one from the bytes of the file, so that every row looks new; which rows they are is told by their content.
 
 import type { Total } from '../../domain/batch.ts'
-import type { Correction, DraftHeader, EarlierBatch } from '../../domain/draft.ts'
+import type { Correction, DraftHeader, DraftReview, EarlierBatch } from '../../domain/draft.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { State } from '../../domain/states.ts'
 import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
-import { isDerived, laterAttempt, listOf } from './conditions.ts'
+import { EXECUTED, isDerived, laterAttempt, listOf } from './conditions.ts'
 import { lookalikeSince, MOVED_NOTHING, STILL_COUNTS } from './lookalikes.ts'
 import { all, allExact, change, count, exists, type Script } from './script.ts'
 
@@ -21,10 +21,26 @@ export function* meetEarlierFiles(header: DraftHeader): Script<void> {
   }
   yield* change(
     `
-    UPDATE draft_row SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = earlier, completed_at = :now
-    WHERE earlier IS NOT NULL`,
+    UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = earlier, completed_at = :now
+    WHERE d.earlier IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.id = d.earlier AND ${NEVER_SENT})`,
     { now: header.nowMs },
   )
+}
+
+/** Whether row `i` was cancelled and no request of it can have left, nor of any other row under its reference. */
+const NEVER_SENT = `i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND i.reattempt_of IS NULL AND ${isDerived('i')}
+  AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED})`
+
+/**
+ * A row that was cancelled before it was sent runs as that row, under its reference: so it cannot be retried from its first results
+ * as well. One that has a reference of its own now runs under that.
+ */
+export function* runCancelled(): Script<void> {
+  yield* change(`
+    UPDATE draft_row AS d SET supersedes = i.id, reference = i.reference, attempt = i.attempt
+    FROM instruction i
+    WHERE d.state = 'READY' AND i.id = d.earlier AND ${NEVER_SENT} AND ${isDerived('d')}
+      AND NOT EXISTS (SELECT 1 FROM draft_row t WHERE t.reference = i.reference)`)
 }
 
 function* hasEarlierFiles({ accountId: account, runKey }: DraftHeader): Script<boolean> {
@@ -45,7 +61,7 @@ function* findEarlier(header: DraftHeader): Script<void> {
   yield* matchEarlier(header, `NOT ${isDerived('r')}`, isDerived('i'))
 }
 
-/** What was executed or may be comes first. */
+/** What was executed or may be comes first, and what was cancelled unsent comes last. */
 function* matchEarlier(header: DraftHeader, row: string, earlier: string): Script<void> {
   yield* change(
     `
@@ -56,7 +72,8 @@ function* matchEarlier(header: DraftHeader, row: string, earlier: string): Scrip
       JOIN (
         SELECT i.id, i.lookalike, i.content, row_number() OVER (
           PARTITION BY i.lookalike, i.content
-          ORDER BY CASE WHEN ${STILL_COUNTS} THEN 0 WHEN i.state IN (${COUNTING}) OR i.money_warning = 1 THEN 1 ELSE 2 END, i.id DESC) AS nth
+          ORDER BY CASE WHEN ${STILL_COUNTS} THEN 0 WHEN i.state IN (${COUNTING}) OR i.money_warning = 1 THEN 1
+            WHEN NOT (${NEVER_SENT}) THEN 2 ELSE 3 END, i.id DESC) AS nth
         FROM instruction i JOIN batch b ON b.id = i.batch_id CROSS JOIN (SELECT :runKey AS run_key) d
         WHERE i.account_id = :account AND i.lookalike IN (SELECT r.lookalike FROM draft_row r WHERE r.state = 'READY' AND ${row})
           AND i.lookalike IS NOT NULL AND i.holds_reference = 1 AND i.run_key IS NOT DISTINCT FROM :runKey
@@ -68,6 +85,9 @@ function* matchEarlier(header: DraftHeader, row: string, earlier: string): Scrip
     { ...lookalikeSince(header), runKey: header.runKey },
   )
 }
+
+/** Whether row `i` shows that this file is one of lately. */
+const IS_OF_LATELY = `(${STILL_COUNTS} OR (b.created_at >= :approvedSince AND ${NEVER_SENT}))`
 
 const COUNTING = listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])
 
@@ -83,16 +103,19 @@ function* forgetLongAgo(header: DraftHeader): Script<void> {
   )
 }
 
-/** Without being told, a file is taken for a corrected one where most of its rows would be asked about one by one. */
+/**
+ * Without being told, a file is taken for a corrected one where most of its rows would be asked about one by one, or were cancelled
+ * lately before they were sent.
+ */
 function* holdsMost(header: DraftHeader): Script<boolean> {
-  const asked = yield* count(
+  const known = yield* count(
     `
     SELECT count(*) AS n FROM draft_row d JOIN instruction i ON i.id = d.earlier JOIN batch b ON b.id = i.batch_id
-    WHERE ${STILL_COUNTS}`,
+    WHERE ${IS_OF_LATELY}`,
     lookalikeSince(header),
   )
   const sound = yield* count("SELECT count(*) AS n FROM draft_row WHERE state = 'READY'")
-  return asked > 1 && asked * 2 >= sound
+  return known > 1 && known * 2 >= sound
 }
 
 /**
@@ -148,6 +171,13 @@ export function isInFile(row: 'i'): string {
 
 function targetOf(row: 'd' | 'i'): string {
   return `coalesce(ltrim(${row}.order_id, '0'), '') || ' ' || coalesce(ltrim(${row}.vault_id, '0'), '') || ' ' || coalesce(${row}.card, '')`
+}
+
+/** Rows that this file sends, and an earlier one held and did not. */
+export function* cancelledBefore(): Script<DraftReview['cancelledBefore']> {
+  return yield* all(`
+    SELECT i.batch_id AS "batchId", count(*) AS rows FROM draft_row d JOIN instruction i ON i.id = d.earlier
+    WHERE d.state = 'READY' GROUP BY 1 ORDER BY 2 DESC, 1`)
 }
 
 /** null: no row of the file is one of an earlier file under another reference. */

@@ -7,7 +7,7 @@ import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
 import { MOST_MINOR } from '../rules/arriving.ts'
 import { EXECUTED, IS_VISIBLE, isDerived, LAST_RESTORED_AT } from './conditions.ts'
-import { correctionOf, findChanged, isInFile, meetEarlierFiles } from './corrections.ts'
+import { cancelledBefore, correctionOf, findChanged, isInFile, meetEarlierFiles, runCancelled } from './corrections.ts'
 import { DRAFT_FAULT, RETRIED, retriedBy } from './draft.ts'
 import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
@@ -34,6 +34,7 @@ export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsU
     unidentified: yield* countUnidentified(header),
     again: yield* countAgain(header),
     correction: yield* correctionOf(),
+    cancelledBefore: yield* cancelledBefore(),
     totals: yield* totalsOf("state = 'READY'"),
     totalsRead: yield* totalsOf('operation IS NOT NULL OR amount_minor IS NOT NULL'),
     extents: yield* extents(),
@@ -58,6 +59,7 @@ function* compare(header: DraftHeader): Script<void> {
   yield* refuseXtlTaken(header)
   yield* meetRefunds(header)
   yield* refuseFaulty()
+  yield* runCancelled()
 }
 
 function* countRows(state: State): Script<number> {
@@ -217,7 +219,7 @@ function* findLost(): Script<void> {
     `
     UPDATE draft_row AS d SET lost_row = (
       SELECT i.id FROM instruction i JOIN batch b ON b.id = i.batch_id
-      WHERE coalesce(i.completed_at, b.created_at) <= :restoredAt AND i.id = coalesce(d.supersedes, d.declined_row, (
+      WHERE coalesce(i.completed_at, b.created_at) <= :restoredAt AND i.id = coalesce(d.supersedes, d.declined_row, d.earlier, (
         SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row)))
     WHERE d.state = 'READY'`,
     { restoredAt },

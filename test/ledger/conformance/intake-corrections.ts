@@ -21,6 +21,7 @@ import {
   review,
   rowIn,
   rowOf,
+  rowsIn,
   sale,
   settle,
   statesIn,
@@ -140,9 +141,9 @@ export function describeCorrections(): void {
       }
     })
 
-    test('knows the rows of a file that was cancelled lately, though most are those of another one', async () => {
-      const cancelled = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71']))
-      await ledger.cancel(cancelled, 'wrong', CLERK, NOW)
+    test('knows the rows of a file that failed lately, though most are those of another one', async () => {
+      const failed = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71']))
+      await work(ledger, failed, derived('1111aaaa1111aaaa', 1), 'FAILED')
       await submit(ledger, accountId, refunds(FIRST, ['72', '73']))
       for (const asked of [{}, onlyNew]) {
         const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73', '74']), asked)
@@ -260,12 +261,131 @@ export function describeCorrections(): void {
       expect((await check(rows, { ...later, ...onlyNew })).review).toMatchObject({ accepted: 0, duplicate: 2 })
     })
 
-    test('of a batch that was cancelled sends its rows only where more than the new ones are wanted', async () => {
-      const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
-      await ledger.cancel(batchId, 'wrong', CLERK, NOW)
-      const rows = refunds(MENDED, ['71', '72'])
-      expect((await check(rows)).review).toMatchObject({ accepted: 2, correction: null })
-      expect((await check(rows, onlyNew)).review).toMatchObject({ accepted: 0, duplicate: 2 })
+    describe('of a batch that was cancelled', () => {
+      const cancel = (batchId: BatchId) => ledger.cancel(batchId, 'a cell is wrong', CLERK, NOW)
+      const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED', 'CANCELLED', 'INVALID'] }
+      const lineOf = (batchId: BatchId, rowNo: number, orderId: string) =>
+        rowOf(1, refund(derived(FIRST, rowNo), { orderId }), { cameFrom: { batchId, rowNo } })
+
+      test.each([
+        ['', {}],
+        [', where only new rows are wanted', onlyNew],
+      ])('sends every row that was not sent, under its first reference and once%s', async (_, asked) => {
+        const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+        await cancel(first)
+        const mended = refunds(MENDED, ['71', '72', '73']).with(
+          1,
+          refund(derived(MENDED, 2), { orderId: '72', amountMinor: 5n }),
+        )
+        const { review: reviewed } = await check(mended, asked)
+        expect(reviewed).toMatchObject({ accepted: 3, duplicate: 0, lookalikes: 0, correction: null })
+        expect(reviewed.cancelledBefore).toEqual([{ batchId: first, rows: 2 }])
+        const second = await submit(ledger, accountId, mended, asked)
+        const names = [derived(FIRST, 1), derived(MENDED, 2), derived(FIRST, 3)]
+        expect((await dueIn(ledger, second)).map(({ instruction }) => instruction.reference)).toEqual(names)
+        for (const name of names) await work(ledger, second, name, 'APPROVED')
+        expect((await rowIn(ledger, first, derived(FIRST, 1))).warning).toContain(`row 1 of batch ${second}: APPROVED`)
+        expect((await check([lineOf(first, 1, '71')], fed)).review).toMatchObject({ accepted: 0, duplicate: 1 })
+        expect((await check(mended, onlyNew)).review).toMatchObject({ accepted: 0, duplicate: 3, cancelledBefore: [] })
+        expect(await auditOf(ledger)).toEqual([])
+      })
+
+      test('after some rows were sent knows those, and sends the others where only new rows are wanted', async () => {
+        const orders = ['71', '72', '73', '74', '75'] as const
+        const first = await submit(ledger, accountId, refunds(FIRST, orders))
+        await work(ledger, first, derived(FIRST, 1), 'APPROVED')
+        await cancel(first)
+        for (const asked of [{}, onlyNew]) {
+          const { review: reviewed } = await check(refunds(MENDED, orders), asked)
+          expect(reviewed).toMatchObject({ accepted: 4, duplicate: 1, lookalikes: 0, correction: { rows: 1 } })
+          expect(reviewed.cancelledBefore).toEqual([{ batchId: first, rows: 4 }])
+        }
+        const mended = refunds(MENDED, orders).with(4, refund(derived(MENDED, 5), { orderId: '75', amountMinor: 5n }))
+        const second = await submit(ledger, accountId, mended, onlyNew)
+        expect(await statesIn(ledger, second)).toEqual(['DUPLICATE', 'READY', 'READY', 'READY', 'READY'])
+        const reading = await ledger.openFamily(first, NOW)
+        expect(reading.batch.batchId).toBe(second)
+        expect((await listOf(reading.rows())).map(({ recordedAs }) => recordedAs)).toEqual([
+          { batchId: first, rowNo: 1 },
+          ...[2, 3, 4, 5].map((rowNo) => ({ batchId: second, rowNo })),
+          { batchId: first, rowNo: 5 },
+        ])
+        await reading.close()
+      })
+
+      test('sends those rows, though most are those of another one', async () => {
+        const first = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71']))
+        await cancel(first)
+        await submit(ledger, accountId, refunds(FIRST, ['72', '73']))
+        const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73', '74']), onlyNew)
+        expect(reviewed).toMatchObject({ accepted: 2, duplicate: 2, cancelledBefore: [{ batchId: first, rows: 1 }] })
+      })
+
+      test('sends no row that may have been sent before it was cancelled', async () => {
+        const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+        const doubt = await work(ledger, first, derived(FIRST, 1), 'IN_DOUBT')
+        await settle(ledger, doubt, 'READY') // proven unsent, and yet
+        const late = await work(ledger, first, derived(FIRST, 2), 'READY')
+        await cancel(first)
+        await settle(ledger, late, 'APPROVED', { facts: factsWith('501') })
+        const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']), onlyNew)
+        expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, cancelledBefore: [{ batchId: first, rows: 1 }] })
+      })
+
+      test('sends a row with a reference of its own under that one', async () => {
+        const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+        await cancel(first)
+        const named = [refund('R-1', { orderId: '71' }), refund('R-2', { orderId: '72' })]
+        const second = await submit(ledger, accountId, named, onlyNew)
+        expect((await dueIn(ledger, second)).map(({ instruction }) => instruction.reference)).toEqual(['R-1', 'R-2'])
+      })
+
+      test('does not ask once more for a charge that was declined, though the second attempt was cancelled', async () => {
+        const roster = (hash: string) => [sale(derived(hash, 1), '41'), sale(derived(hash, 2), '42')]
+        const first = await submit(ledger, accountId, roster(FIRST))
+        await work(ledger, first, derived(FIRST, 1), 'APPROVED')
+        await work(ledger, first, derived(FIRST, 2), 'DECLINED', { reason: 'Insufficient funds' })
+        const reattempt = { categories: ['funds' as const], reasonRules: [], xtlOrderIdOf: () => 'T2' }
+        const second = await submit(ledger, accountId, roster(FIRST), { reattempt })
+        expect(await statesIn(ledger, second)).toEqual(['DUPLICATE', 'READY'])
+        await cancel(second)
+        const { review: reviewed } = await check(roster(MENDED), onlyNew)
+        expect(reviewed).toMatchObject({ accepted: 0, duplicate: 2, cancelledBefore: [] })
+      })
+
+      test('takes no reference over that another row of the file has', async () => {
+        const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+        await cancel(first)
+        const odd = [
+          ...refunds(MENDED, ['71', '72']),
+          refund(derived(FIRST, 1), { orderId: '74' }),
+          refund(derived(FIRST, 3), { orderId: '73' }),
+        ]
+        const { review: reviewed, draft } = await review(ledger, headerOf(accountId, onlyNew), odd)
+        expect(reviewed).toMatchObject({ accepted: 2, duplicate: 2, invalid: 0 })
+        const second = await draft.record(CLERK)
+        expect((await rowsIn(ledger, second)).map(({ state, reference }) => [state, reference])).toEqual([
+          ['READY', derived(MENDED, 1)],
+          ['READY', derived(FIRST, 2)],
+          ['DUPLICATE', derived(FIRST, 1)],
+          ['DUPLICATE', derived(FIRST, 3)],
+        ])
+      })
+
+      test('sends nothing that was retried meanwhile', async () => {
+        const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+        await cancel(first)
+        await submit(ledger, accountId, [lineOf(first, 1, '71')], fed)
+        const { review: reviewed } = await check(refunds(MENDED, ['71', '72']), onlyNew)
+        expect(reviewed).toMatchObject({ accepted: 1, duplicate: 1 })
+      })
+
+      test('leaves rows that were cancelled long ago alone: a month’s file comes again', async () => {
+        const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+        await cancel(first)
+        const { review: reviewed } = await check(refunds(MENDED, ['71', '72']), { nowMs: NOW + 31 * DAY_MS })
+        expect(reviewed).toMatchObject({ accepted: 2, duplicate: 0, cancelledBefore: [] })
+      })
     })
 
     test('sends nothing a second time, however its rows are moved, doubled, changed or left out', async () => {

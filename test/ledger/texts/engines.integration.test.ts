@@ -165,6 +165,28 @@ const CASES: readonly Case[] = [
     finds: { accepted: 3, duplicate: 1, again: { notAsked: [{ why: 'fraud', count: 1 }] } },
   },
   {
+    of: 'a corrected file of rows that were cancelled unsent, and of some that may have been sent',
+    record: [1, 2, 3, 4, 5].map((n) =>
+      recorded(n, order(made('a', n), `7${n}`), {
+        ...{ state: n === 5 ? 'APPROVED' : 'CANCELLED', ever_in_doubt: n === 2 ? 1 : 0, attempt: n },
+        ...{ money_warning: n === 3 ? 1 : 0, warning: n === 3 ? 'late' : null },
+      }),
+    ),
+    draft: [
+      ...[1, 2, 3].map((n) => drafted(n, order(made('b', n), `7${n}`))),
+      ...[drafted(4, order('own', '74')), drafted(5, order(made('b', 5), '75'))],
+    ],
+    header: { onlyNew: true },
+    finds: { accepted: 2, duplicate: 3, correction: { rows: 3 }, cancelledBefore: [{ batchId: OPEN, rows: 2 }] },
+  },
+  {
+    of: 'rows that were cancelled unsent when an older state was put back',
+    record: [1, 2].map((n) => recorded(n, order(made('a', n), `7${n}`), { state: 'CANCELLED' })),
+    draft: [drafted(1, order(made('b', 1), '71')), drafted(2, order('own', '72'))],
+    acts: [{ at: NOW, by: 'clerk', what: 'adopt', reason: '--restored: by hand' }],
+    finds: { accepted: 2, lookalikes: 2, cancelledBefore: [{ batchId: OPEN, rows: 2 }] },
+  },
+  {
     of: 'a roster of which a card was replaced and two subscribers have one card',
     record: [1, 2].map((n) => recorded(n, sale(`k/s${n}`, `4${n}`), { run_key: 'k' })),
     draft: [
