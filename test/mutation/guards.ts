@@ -1271,8 +1271,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the ledger tells the finding of a person from an answer',
     file: 'src/ledger/sqlite/work.ts',
-    guard: "i.state <> 'SENDING' AND 'resolve' IS (",
-    without: "'claim' IS (",
+    guard: "ELSE 'resolve' IS (",
+    without: "ELSE 'claim' IS (",
     tests: [LEDGER],
   },
   {

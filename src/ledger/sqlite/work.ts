@@ -51,7 +51,7 @@ export function prepareWork(
   const rowById = db.prepare(`
     SELECT i.id, i.batch_id, i.account_id, i.state, i.attempt, i.operation, i.currency, i.amount_minor, i.warning, b.hold, i.row_no,
       i.transaction_id AS transactionId, b.canary_rows AS canary, b.max_declined,
-      i.state <> 'SENDING' AND 'resolve' IS (SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1) AS wasFound
+      CASE i.state WHEN 'SENDING' THEN 0 ELSE 'resolve' IS (SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1) END AS wasFound
     FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.id = ?`)
 
   return {
