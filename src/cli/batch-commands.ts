@@ -13,11 +13,11 @@ import { REPORT_HELP, YES_HELP } from './options.ts'
 export function addBatchCommands(program: Command, act: Act): void {
   program
     .command('status [batch]')
-    .description('all batches; or one: counts, amounts, and why nothing moves')
-    .option('--watch', 'keep showing: one batch until it moves no further, all of them until Ctrl-C')
+    .description('all batches, or one of them: counts, amounts, and why nothing moves')
+    .option('--watch', 'keep showing it: one batch until it moves no further, all of them until Ctrl-C')
     .option('--merchant <name>', 'only batches of this merchant')
     .option('--state <state>', 'only batches in this state, such as running, paused or needs_attention')
-    .option('--last <n>', 'so many, the latest first (default 20; with --json all of them)')
+    .option('--last <n>', 'how many, the latest first (default 20; with --json all of them)')
     .option('--check', 'for scripts: exit 5 where rows are in doubt, 6 where something is stopped, paused or silent')
     .addHelpText(
       'after',
@@ -25,7 +25,7 @@ export function addBatchCommands(program: Command, act: Act): void {
         'tranche status',
         'tranche status 261120-k7q2m --watch',
         'tranche status --merchant shop --state paused',
-        'tranche status --check || mail -s "tranche needs a person" ops@example.com < /dev/null',
+        'tranche status --check || mail -s tranche ops@example.com < /dev/null',
       ),
     )
     .action((batch: string | undefined, options: StatusListArguments) =>
@@ -65,7 +65,7 @@ export function addBatchCommands(program: Command, act: Act): void {
   for (const what of ['pause', 'resume', 'cancel'] as const) addSteering(program, what, act)
   program
     .command('rate [merchant] [rate]')
-    .description('show or turn the rate dial while running; it holds until it is turned back to "configured"')
+    .description('show or change the sending rate while running; a change holds until it is set back to "configured"')
     .addHelpText(
       'after',
       example('tranche rate', 'tranche rate 25/s', 'tranche rate default 0.5/s', 'tranche rate default configured'),

@@ -9,7 +9,7 @@ import { AS_HELP, YES_HELP } from './options.ts'
 export function addDoubtCommands(program: Command, act: Act): void {
   const inDoubt = program
     .command('in-doubt')
-    .description('rows that may have been executed and are never sent again by the machine')
+    .description('rows that may have been executed; nothing sends them again by itself')
     .addHelpText('after', example('tranche in-doubt list', 'tranche in-doubt resolve --help'))
   inDoubt
     .command('list')
@@ -30,7 +30,7 @@ export function addDoubtCommands(program: Command, act: Act): void {
     .option('--transaction <id>', 'the transaction at the gateway; it can settle one row only')
     .option('--reason <text>', 'what was found and where; kept in the history')
     .option('--attempt <n>', 'the attempt that was looked up, as the worklist shows it')
-    .option('--correct', 'put another finding in the place of what a person found before')
+    .option('--correct', 'replace what a person found before')
     .option('--merchant <name>', 'where several merchants have this reference')
     .option('-y, --yes', YES_HELP)
     .option('--file <worklist>', 'a worklist whose column resolution is filled in')

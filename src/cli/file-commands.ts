@@ -7,12 +7,13 @@ import type { InboxArguments } from '../commands/inbox.ts'
 import type { RunArguments } from '../commands/run.ts'
 import type { Act } from './act.ts'
 import { example, INBOX_HELP, VAULT_HELP } from './help.ts'
-import { withBrakes, withFileOptions, withRunOptions, withTableOptions, YES_HELP } from './options.ts'
+import { READING, withBrakes, withFileOptions, withRunOptions, withTableOptions, YES_HELP } from './options.ts'
 
 export function addFileCommands(program: Command, act: Act): void {
   withFileOptions(program.command('check <file>'))
     .description('read and validate all of it; record and send nothing')
-    .option('--vault <verb>', 'it is a file for the customer vault: create, update or delete')
+    .optionsGroup(READING)
+    .option('--vault <verb>', 'the file is for the customer vault: create, update or delete')
     .option(
       '--save-format <name>',
       'keep operation, currency, decimal, sign, header-row, timezone, map and not-a-card under this name, for --format',
@@ -46,8 +47,9 @@ export function addFileCommands(program: Command, act: Act): void {
     )
   withBrakes(withFileOptions(program.command('submit <file>')))
     .description('record it and print the batch id; a worker does the rest')
-    .option('--vault <verb>', 'it is a file for the customer vault: delete')
     .option('-y, --yes', YES_HELP)
+    .optionsGroup(READING)
+    .option('--vault <verb>', 'the file is for the customer vault: delete')
     .addHelpText('after', example('tranche submit refunds.csv', 'batch=$(tranche submit refunds.csv)'))
     .action((file: string, options: FileArguments) =>
       act(async (app, terminal) => (await import('../commands/submit.ts')).submit(app, file, options, terminal)),
@@ -57,7 +59,7 @@ export function addFileCommands(program: Command, act: Act): void {
 const VAULT_COMMANDS = [
   ['create', 'store the cards of the file in the customer vault of the gateway'],
   ['update', 'replace what the vault holds under the vault ids of the file'],
-  ['delete', 'take the vault ids of the file out of the vault'],
+  ['delete', 'delete the vault ids of the file from the vault'],
 ] as const
 
 export function addVaultCommands(program: Command, act: Act): void {
@@ -80,8 +82,8 @@ export function addVaultCommands(program: Command, act: Act): void {
 export function addInboxCommand(program: Command, act: Act): void {
   const command = withBrakes(withFileOptions(program.command('inbox <dir>')))
     .description('take files from a folder into archive/ or rejected/, and write their results to results/')
-    .option('--once', 'take what is complete now, write the results that are due, end')
-    .option('--stable-for <duration>', 'a file is complete when it has not changed for so long (default 10s)')
+    .option('--once', 'take what is complete now, write the results that are due, and exit')
+    .option('--stable-for <duration>', 'a file is complete when it has not changed for this long (default 10s)')
     .option('--bom', 'write results with a byte order mark, for Excel')
     .addHelpText('after', INBOX_HELP)
     .action((dir: string, options: InboxArguments) =>

@@ -14,8 +14,8 @@ export const INIT_HELP = `${paragraphs(
 )}${example('tranche init', 'TRANCHE_DATA_DIR=/srv/tranche tranche init')}`
 
 export const DOCTOR_HELP = `${paragraphs(
-  'FIX: something is broken (exit 2, or 1 where the record is). ATTENTION: nothing is broken, and a person must look: something is ' +
-    'stopped, paused or silent, or the gateway is away (exit 6), or rows are in doubt (exit 5). WARN: it works, and will not for long (exit 0).',
+  'FIX: something is broken (exit 2, or 1 if it is the ledger). ATTENTION: nothing is broken, but a person must look: something is ' +
+    'stopped, paused or silent, or the gateway cannot be reached (exit 6), or rows are in doubt (exit 5). WARN: it works, but not for long (exit 0).',
 )}${example('tranche doctor', 'tranche doctor --live  # a health check')}`
 
 export const COMPLETION_HELP = example(

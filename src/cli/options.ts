@@ -4,12 +4,12 @@ import { type Command, Option } from 'commander'
 
 export const JSON_HELP =
   'write JSON to stdout: one object, or one per line for long commands, the last {"event":"result",…}'
-export const AS_HELP = 'who acts, kept beside user@host in the history'
-export const REPORT_HELP = 'write a page for people there as well (.html): outcome, reasons, doubts, who and when'
+export const AS_HELP = 'who is acting; kept beside user@host in the history'
+export const REPORT_HELP = 'also write a page for people (.html): outcome, reasons, doubts, who and when'
 const COMMON = 'Options of every command:'
 
 /** The headings under which `--help` of a command that takes a file has its options. */
-const READING = 'How the file is read:'
+export const READING = 'How the file is read:'
 const EXPECTED = 'What you expect of it:'
 const ROWS = 'Bad, repeated and similar rows:'
 const RESULTS = 'Results:'
@@ -21,16 +21,19 @@ export function withCommonOptions(command: Command): Command {
   // "in-doubt resolve" has an --as of its own.
   if (!command.options.some(({ long }) => long === '--as')) command.option('--as <name>', AS_HELP)
   if (!TELL_MUCH.includes(command.name())) return command
-  return command.option('-q, --quiet', 'no progress and no list of columns; notes and all else are said')
+  return command.option(
+    '-q, --quiet',
+    'show no progress and no list of columns; notes, doubts and faults are still shown',
+  )
 }
 
 /** The commands that take files: what they say beside results can be left unsaid, but never a fault or a doubt. */
 const TELL_MUCH = ['check', 'run', 'submit', 'inbox', 'create', 'update', 'delete']
 
 export const GIVE_UP_HELP =
-  'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING (default: 1h without a terminal; never)'
+  'when no row was settled for this long (90s, 15m, 2h), leave the rest PENDING (default: 2h without a terminal, otherwise never)'
 
-export const YES_HELP = 'do not ask on a terminal before it is done'
+export const YES_HELP = 'do not ask for confirmation on a terminal'
 
 /** Of a file of payments. */
 export function withFileOptions(command: Command): Command {
@@ -65,14 +68,10 @@ export function withTableOptions(command: Command): Command {
   return command
     .optionsGroup(READING)
     .option('--timezone <zone>', 'time zone of execute_at values without an offset, such as Europe/Berlin')
-    .option(
-      '--map <COLUMN=FIELD>',
-      'read a column as this field, or skip it (FIELD ignore); may be given per column',
-      collect,
-    )
+    .option('--map <COLUMN=FIELD>', 'read a column as this field, or skip it (FIELD ignore); may be repeated', collect)
     .option(
       '--not-a-card <COLUMN>',
-      'the numbers of this column only look like card numbers; recorded with your name; may be given per column',
+      'the numbers of this column only look like card numbers; recorded with your name; may be repeated',
       collect,
     )
     .option(
@@ -81,7 +80,7 @@ export function withTableOptions(command: Command): Command {
     )
     .option('--header-row <n>', 'the line that names the columns, where title lines are above it')
     .option('--sheet <name>', 'which sheet of an Excel workbook, where more than one has something in it')
-    .option('--run-key <key>', 'puts KEY/ before every reference: one roster file serves every month')
+    .option('--run-key <key>', 'put KEY/ before every reference, so that one roster file serves every month')
     .option('--merchant <name>', 'which configured merchant')
     .optionsGroup(ROWS)
     .option('--only-new', 'of a corrected file: send the rows that no earlier file holds, and nothing else')
@@ -119,7 +118,7 @@ export function withRunOptions(command: Command): Command {
     .option('--report <file>', REPORT_HELP)
     .option('--bom', 'write a byte order mark, for Excel')
     .optionsGroup(RUNNING)
-    .option('--sandbox', 'rehearse: a private sandbox gateway and a throw-away ledger, no money moves')
+    .option('--sandbox', 'rehearse with a private sandbox gateway and a throw-away ledger; no money moves')
     .option('--give-up-after <duration>', GIVE_UP_HELP)
     .option('-y, --yes', YES_HELP)
     .option('-n, --dry-run', 'only check the file, as tranche check does: record and send nothing')
@@ -129,7 +128,7 @@ export function withRunOptions(command: Command): Command {
 export function withBrakes(command: Command): Command {
   return command
     .optionsGroup(RUNNING)
-    .option('--canary <rows>', 'send so many rows, then pause until you have looked and resume it')
+    .option('--canary <rows>', 'send this many rows, then pause until somebody has looked and resumes the batch')
     .option(
       '--max-declined <percent>',
       'pause when more than this share of the last 100 answered rows was declined or refused',

@@ -19,7 +19,7 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .action(() => act(async (app, terminal) => (await import('../commands/init.ts')).init(app, terminal)))
   program
     .command('worker')
-    .description('work until SIGTERM (graceful), or until nothing can move')
+    .description('send what is submitted, until SIGTERM (graceful) or until nothing can move')
     .option('--until-idle', 'end when nothing can move within a minute without a person')
     .option('--give-up-after <duration>', `with --until-idle: ${GIVE_UP_HELP}`)
     .addHelpText('after', example('tranche worker', 'tranche worker --until-idle'))
@@ -32,11 +32,8 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
   program
     .command('doctor')
     .description('check configuration, Redis, ledger, worker, gateway, clock; say what to fix, and what needs a person')
-    .option(
-      '--live',
-      'ask only whether the worker lives (exit 0), or none does or it is silent (exit 6): a health check',
-    )
-    .option('--whole', 'look at every page of the ledger, however large it is (some seconds for each GiB)')
+    .option('--live', 'health check: exit 0 if the worker is alive, 6 if none is running or it is silent')
+    .option('--whole', 'look at every page of the ledger, however large it is (a few seconds per GiB)')
     .option('--deep', 'check the ledger against itself: sums, rows, moves, acts and the chain over them')
     .option('--head <head>', 'with --deep: fail unless the ledger once had this head')
     .addHelpText('after', DOCTOR_HELP)
@@ -66,7 +63,7 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
 function addSandboxCommand(program: Command, actAlone: ActAlone): void {
   program
     .command('sandbox')
-    .description('a gateway of your own, complete, for trials and tests')
+    .description('a complete gateway of your own, for trials and tests')
     .option('--port <n>', 'port on this machine (default 8020; 0: any)')
     .option('--username <name>', 'the credentials it takes (default sandbox)')
     .option('--password <text>', 'the credentials it takes (default sandbox)')
@@ -102,12 +99,12 @@ function addSandboxCommand(program: Command, actAlone: ActAlone): void {
 function addMessageCommands(program: Command, act: Act): void {
   const messages = program
     .command('messages')
-    .description('messages of other services')
+    .description('messages from other services')
     .addHelpText('after', example('tranche messages failed'))
   messages
     .command('failed')
     .description('messages that were refused, with reason and time, the latest first; Redis must be running')
-    .option('--last <n>', 'so many (default 100)')
+    .option('--last <n>', 'how many (default 100)')
     .addHelpText('after', example('tranche messages failed', 'tranche messages failed --last 1000 --json'))
     .action((options: MessagesArguments) =>
       act(async (app, terminal) => (await import('../commands/messages.ts')).messagesFailed(app, options, terminal)),
@@ -117,7 +114,7 @@ function addMessageCommands(program: Command, act: Act): void {
 function addCopyCommands(program: Command, act: Act): void {
   program
     .command('backup <file>')
-    .description('copy the ledger, the only supported way; a worker may go on meanwhile')
+    .description('copy the ledger; the only supported way, also while a worker runs')
     .addHelpText('after', example('tranche backup /backup/ledger-2026-12-01.db'))
     .action((file: string) =>
       act(async (app, terminal) => (await import('../commands/backup.ts')).backup(app, file, terminal), 'reads'),

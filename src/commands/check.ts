@@ -87,11 +87,10 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     })
     rejects.say(terminal)
     await reviewed.draft.discard()
-    terminal.say(
-      ok
-        ? `Nothing was recorded and nothing was sent.${reviewed.review.accepted === 0 ? '' : ` Next: ${await nextStep(app, path, asked)}`}`
-        : 'The file would be refused as it is. Nothing was recorded and nothing was sent.',
-    )
+    const refused = ok ? '' : 'The file would be refused as it is. '
+    const hasNext = ok && reviewed.review.accepted > 0
+    terminal.say(`${refused}Nothing was recorded and nothing was sent.${hasNext ? ' Next:' : ''}`)
+    if (hasNext) terminal.say(...(await nextCommands(app, path, asked)).map((command) => `  $ ${command}`))
     return ok ? EXIT.approved : EXIT.refused
   } finally {
     await opened.close()
@@ -99,10 +98,10 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   }
 }
 
-async function nextStep(app: App, path: string, asked: CheckArguments): Promise<string> {
+async function nextCommands(app: App, path: string, asked: CheckArguments): Promise<string[]> {
   const run = nextCommand(path, await freeOut(path), asked)
-  if (app.config.merchants.size === 0) return `rehearse it: ${run} --sandbox`
-  return ledgerExists(app) ? run : `tranche init (once), then ${run}`
+  if (app.config.merchants.size === 0) return [`${run} --sandbox  # rehearse it`]
+  return ledgerExists(app) ? [run] : ['tranche init  # once', run]
 }
 
 /** To be pasted: without the options the file would be read otherwise, or another number of rows be let through. */

@@ -38,7 +38,7 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
     const left = await leftOpenNow(app, ledger)
     if (doubts.length > 0)
       terminal.say(
-        `${plural(doubts.length, 'row', 'rows')} may have been executed and will never be sent again by the machine. Look each one up at the gateway by its order id, xtl_order_id or card and the time it was sent; then say what you found: tranche in-doubt resolve --help`,
+        `${plural(doubts.length, 'row')} may have been executed, and nothing sends ${doubts.length === 1 ? 'it' : 'them'} again by itself. Look ${doubts.length === 1 ? 'it' : 'each one'} up at the gateway by its order id, xtl_order_id or card and the time it was sent; then say what you found: tranche in-doubt resolve --help`,
       )
     else if (left === null) terminal.say('No row is in doubt.')
     terminal.say(...leftOpenLines(left))

@@ -47,7 +47,9 @@ export async function purge(app: App, given: PurgeArguments, terminal: Terminal)
     const left = plan.left.map(({ batchId, why }) => ({ batch: batchId, why }))
     const said = { before: isoOf(request.beforeMs), batches, rows: purged, refusals, left, log_cleared: cleared }
     terminal.object({ event: 'result', ...said, exit })
-    sayEnd(purged, refusals, cleared, exit === EXIT.interrupted, terminal)
+    if (rows + plan.refusals === 0)
+      terminal.say(`There is nothing to purge that ended before ${isoOf(request.beforeMs)}.`)
+    else sayEnd(purged, refusals, cleared, exit === EXIT.interrupted, terminal)
     return exit
   } finally {
     interruption.close()

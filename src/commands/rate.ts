@@ -88,7 +88,7 @@ async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): P
     terminal.say(
       perSecond === null
         ? `Merchant ${merchant} goes by its configuration again${here}. ${worker}`
-        : `Merchant ${merchant} goes at ${rateText(perSecond)} at most, whatever is configured${here}, until: tranche rate ${merchant} configured. ${worker}`,
+        : `Merchant ${merchant} now sends at most ${rateText(perSecond)}, whatever is configured${here}. To undo it: tranche rate ${merchant} configured. ${worker}`,
     )
     return EXIT.approved
   } finally {

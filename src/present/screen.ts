@@ -23,9 +23,13 @@ function withLocalTimes(line: string, localTime: Screen['localTime']): string {
 
 const NARROWEST = 20
 
-/** At blanks only: a word that is wider than the screen stays whole, and an option can be copied. Lines go on where the first begins. */
+/**
+ * At blanks only: a word that is wider than the screen stays whole, and an option can be copied. Lines go on where the first begins. A
+ * command on a line of its own is broken so that all of it can be pasted.
+ */
 export function wrap(line: string, columns: number | null): string[] {
   if (columns === null || line.length <= columns) return [line]
+  if (line.startsWith(COMMAND)) return wrapCommand(line, columns)
   const indent = /^ */.exec(line)?.[0] ?? ''
   const width = Math.max(NARROWEST, columns)
   const lines: string[] = []
@@ -38,6 +42,19 @@ export function wrap(line: string, columns: number | null): string[] {
     } else current += isFirst ? word : blanks + word
   }
   return [...lines, current]
+}
+
+const COMMAND = '  $ '
+
+/** Before an option, with the backslash that lets a shell read on. */
+function wrapCommand(line: string, columns: number): string[] {
+  const lines: string[] = []
+  for (const part of line.split(/ (?=--)/)) {
+    const joined = `${lines.at(-1) ?? ''} ${part}`
+    if (lines.length > 0 && joined.length <= columns - 2) lines[lines.length - 1] = joined
+    else lines.push(lines.length === 0 ? part : `      ${part}`)
+  }
+  return lines.map((part, i) => (i < lines.length - 1 ? `${part} \\` : part))
 }
 
 const RED = 31

@@ -1,6 +1,7 @@
 // How long a command waits for rows that do not move, as a person says it or leaves it unsaid.
 
 import { expect, test } from 'vitest'
+import { GIVE_UP_HELP } from '../../src/cli/options.ts'
 import { parseDurationMs, parseGiveUpAfterMs } from '../../src/commands/durations.ts'
 import { Fault } from '../../src/domain/fault.ts'
 
@@ -10,6 +11,7 @@ const unattended = { isAttended: false }
 test('a command waits two hours without a terminal, and for ever at one', () => {
   expect(parseGiveUpAfterMs(undefined, unattended)).toBe(7_200_000)
   expect(parseGiveUpAfterMs(undefined, attended)).toBeNull()
+  expect(GIVE_UP_HELP).toContain('(default: 2h without a terminal, otherwise never)')
 })
 
 test.each(['0', '0m', 'never'])('%s switches it off', (given) => {

@@ -144,10 +144,10 @@ describe('the command that check names next', () => {
     const checked = await office.tranche('check', file, ...asked)
     const quoted = `'${file.replace("'", "'\\''")}'`
     expect(checked.stderr).toContain(
-      `Next: tranche run ${quoted} --operation REFUND --decimal , --map Bestell-ID=request_ref_po_id --expect-count 2 --expect-total EUR=1246.80 --skip-invalid --out ${quoted.replace('.CSV', '.results.csv')}`,
+      `Next:\n  $ tranche run ${quoted} --operation REFUND --decimal , --map Bestell-ID=request_ref_po_id --expect-count 2 --expect-total EUR=1246.80 --skip-invalid --out ${quoted.replace('.CSV', '.results.csv')}`,
     )
     const saved = await office.tranche('check', file, ...HOW, '--save-format', 'bank')
-    expect(saved.stderr).toContain(`Next: tranche run ${quoted} --format bank --out `)
+    expect(saved.stderr).toContain(`Next:\n  $ tranche run ${quoted} --format bank --out `)
   })
 
   test('names results that are not there yet: what is there is of an earlier batch', async () => {

@@ -15,6 +15,13 @@ test('a long line is wrapped at words, and goes on where it began', () => {
   ])
 })
 
+test('a command on a line of its own is broken so that a shell reads on when it is pasted', () => {
+  expect(wrap('  $ tranche run refunds.csv --operation REFUND --out refunds.results.csv', 50)).toEqual([
+    '  $ tranche run refunds.csv --operation REFUND \\',
+    '      --out refunds.results.csv',
+  ])
+})
+
 test('an option, a path or an id is never broken, however narrow the screen is', () => {
   const word = fc.stringMatching(/^[-\w/.…×]{1,60}$/)
   const line = fc.tuple(fc.nat(4), fc.array(fc.tuple(word, fc.integer({ min: 1, max: 5 })), { maxLength: 12 }))
