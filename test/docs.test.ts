@@ -40,6 +40,12 @@ test.each(DOCUMENTS)('%s links to nothing that is not there', (document) => {
   expect(links.filter((path) => !existsSync(`${ROOT}${folder}${path}`))).toEqual([])
 })
 
+test('GLOSSARY has each word once', () => {
+  const words = [...read('docs/GLOSSARY.md').matchAll(/^\| \*\*(.+?)\*\*/gm)].map(([, word]) => word)
+  expect(words.filter((word, i) => words.indexOf(word) !== i)).toEqual([])
+  expect(words.length).toBeGreaterThan(50)
+})
+
 test('CONFIGURATION has the settings as the program reads them', () => {
   expect(read('docs/CONFIGURATION.md')).toContain(settingsTable())
 })
