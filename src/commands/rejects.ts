@@ -2,6 +2,7 @@
 
 import type { OpenedFile } from '../app/instruction-file.ts'
 import { prepareRejects } from '../app/rejects.ts'
+import type { DraftReview } from '../domain/draft.ts'
 import { toIdentifier } from '../domain/identifier.ts'
 import type { ResultsBeside, WrittenRejects } from '../domain/rejects.ts'
 import type { Reviewed } from '../domain/submission.ts'
@@ -39,7 +40,7 @@ export async function openRejects(
     async write(opened, { draft, review }) {
       if (file === null) return
       next = nextCommand(file.path, given, opened)
-      others = othersText(review.rows - review.invalid, given)
+      others = othersText(review, given)
       const runKey = given.runKey === undefined ? null : toIdentifier(given.runKey)
       written = await file.writeRows({ opened, runKey, rejects: draft.rejects() })
     },
@@ -77,8 +78,11 @@ function rejectsText({ path, rows, kind }: WrittenRejects, next: string): string
 }
 
 /** The person who mends the bad rows must not believe that the others are on their way. */
-function othersText(others: number, { skipInvalid = false }: FileArguments): string {
-  if (others === 0 || skipInvalid) return ''
+function othersText(
+  { invalid, accepted: others }: Pick<DraftReview, 'invalid' | 'accepted'>,
+  { skipInvalid = false }: FileArguments,
+): string {
+  if (invalid === 0 || others === 0 || skipInvalid) return ''
   return `The other ${plural(others, 'row')} of the file ${others === 1 ? 'is' : 'are'} not sent either: hand the file in with --skip-invalid to send ${others === 1 ? 'it' : 'them'}.`
 }
 

@@ -137,10 +137,31 @@ test('a refused file leaves its rejects; a right one empties them; neither recor
   const submitted = await office.tranche('submit', right, '--rejects', bad, '--json')
   expect(submitted.code, submitted.stderr).toBe(0)
   expect(submitted.stderr).toContain('has only its column names now')
+  expect(submitted.stderr).not.toContain('not sent')
   expect(submitted.last).toMatchObject({ rejects: bad, rejects_rows: 0 })
   expect(await recordsOf(bad)).toEqual([])
   const known = await office.tranche('submit', right, '--rejects', bad)
   expect(known.stderr).toContain('its rejects were not written again')
+})
+
+test('of a file without bad rows nothing is said to be held back, at any door', async () => {
+  office.sandbox.prepare(preparationFor(refunds(4)))
+  const bad = office.path('bad.csv')
+  const right = await fileOf(refunds(2), 'right.csv')
+  const out = office.path('out.csv')
+  for (const command of [
+    ['run', right, '--sandbox', '--out', office.path('out.SANDBOX.csv')],
+    ['check', right],
+    ['run', right, '--out', out],
+  ]) {
+    const ended = await office.tranche(...command, '--rejects', bad)
+    expect(ended.code, ended.stderr).toBe(0)
+    expect(ended.stderr).toContain('No row is bad')
+    expect(ended.stderr).not.toContain('not sent either')
+  }
+  const mixed = await fileOf([...refunds(3), refundRow(4, { amount: 'x' })], 'mixed.csv')
+  const checked = await office.tranche('check', mixed, '--rejects', bad)
+  expect(checked.stderr, 'two of the rows were sent before').toContain('The other 1 row of the file is not sent either')
 })
 
 test('a file that is no table leaves the one line that says why', async () => {
