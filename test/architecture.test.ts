@@ -124,7 +124,9 @@ describe('the rooms', () => {
         .map((imported) => posix.join(posix.dirname(file), imported)),
     )
     const heavy = atOnce.filter((target) => !light.includes(roomOf(target)))
-    expect(heavy.toSorted()).toEqual(['option-texts', 'own-process', 'terminal'].map((name) => `commands/${name}.ts`))
+    expect(heavy.toSorted()).toEqual(
+      ['durations', 'option-texts', 'own-process', 'terminal'].map((name) => `commands/${name}.ts`),
+    )
   })
 
   test('write no option and no command, but for the command line itself', () => {

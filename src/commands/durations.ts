@@ -13,13 +13,13 @@ export function parseDurationMs(text: string, option: string): number {
 }
 
 /** Without a terminal, an endless wait goes unnoticed. Longer than any Retry-After that is honoured. */
-const UNATTENDED_MS = 120 * 60_000
+export const UNATTENDED_HOURS = 2
 
 /** null: no limit, as `0` and `never` say, and as a person at a terminal may decide with Ctrl-C. */
 export function parseGiveUpAfterMs(
   given: string | undefined,
   { isAttended }: Pick<Terminal, 'isAttended'>,
 ): number | null {
-  if (given === undefined) return isAttended ? null : UNATTENDED_MS
+  if (given === undefined) return isAttended ? null : UNATTENDED_HOURS * 3_600_000
   return (given === 'never' ? 0 : parseDurationMs(given, '--give-up-after')) || null
 }
