@@ -8,7 +8,7 @@ import { isProblem, type Problem, refuse, type StructuralFault, shown, spelled }
 import type { FileRefusal } from '../domain/submission.ts'
 import { type Text, words } from '../domain/words.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './csv/bytes.ts'
-import { findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
+import { findAbove, findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
 import { readRecords } from './csv/records.ts'
 import { parseRunKey } from './fields/reference.ts'
 import { findCardAbove } from './header-faults.ts'
@@ -230,6 +230,7 @@ async function surveyAs(
   const found = await surveyRecords(records, options, {
     delimiter: layout.delimiter,
     findHeaderBelow: (firstLine, isKnown) => findHeaderBelow(text, firstLine, isKnown),
+    findAbove: (line, fits) => findAbove(text, line, layout.delimiter, fits),
   })
   if (found === 'odd-quotes') return surveyAs(file, head, encoding, options, true)
   if (found === 'not-text' || 'kind' in found) return found

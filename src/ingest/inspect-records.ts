@@ -64,6 +64,8 @@ export interface Source {
   readonly delimiter: Delimiter | null
   /** The line below this one that names columns; null: none does. */
   findHeaderBelow(firstLine: number, isKnown: IsKnown): number | null | Promise<number | null>
+  /** The first line above this one that fits; null: none does. */
+  findAbove(line: number, fits: (cells: readonly string[]) => boolean): number | null | Promise<number | null>
 }
 
 export async function surveyRecords(
@@ -102,6 +104,11 @@ export async function surveyRecords(
         lacking = { fault: parsed, candidates }
         continue
       }
+      const sameAbove =
+        options.headerRow === undefined
+          ? null
+          : await source.findAbove(read.line, (cells) => isHeaderAgain(parsed, withoutEnd(cells, parsed)))
+      if (sameAbove !== null) return refuse(rowsAbove(sameAbove, read.line), { line: sameAbove })
       evidence = new RowEvidence(parsed, read.line, options)
       shortLines = new ShortLines(parsed)
       continue
@@ -142,6 +149,19 @@ function titlesNote({ headerRow }: ReadingOptions): readonly string[] {
   if (headerRow === undefined) return []
   const above = headerRow === 2 ? 'Line 1 is' : `Lines 1 to ${headerRow - 1} are`
   return [`${above} above the column names and left out.`]
+}
+
+/** A sheet has empty cells behind the names as often as not. */
+function withoutEnd(cells: readonly string[], { written }: Header): readonly string[] {
+  return cells.slice(written.length).every((cell) => cell.trim() === '') ? cells.slice(0, written.length) : cells
+}
+
+/** Two files of one kind, joined: what is between the two lines are rows, and no titles. */
+function rowsAbove(line: number, headerLine: number): Problem<Text> {
+  return {
+    problem: words`line ${line} has the same column names as line ${headerLine}, which ${{ set: 'header-row', to: null }} says is the first to name them: what is between them would be left out`,
+    remedy: words`to have those rows read too: ${{ set: 'header-row', to: `${line}` }}; to leave them out, delete line ${line} and what follows up to line ${headerLine}`,
+  }
 }
 
 /** Where lines stand above the one that names the columns. */

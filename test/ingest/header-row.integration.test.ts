@@ -83,4 +83,26 @@ describe('title lines above the column names', () => {
     for (const file of [['Export', '', ...TABLE].join('\n'), sheetWith(['Export', ''])])
       expect((await refusalOf(file, { ...REFUND, headerRow })).problem).toContain(problem)
   })
+
+  test('are no titles where one of them names the same columns: rows would be left out', async () => {
+    const [names = '', ...rows] = TABLE
+    const joined = [names, rows[0] as string, names, rows[1] as string]
+    const spread = ['Export', ` "betrag"; Währung;"ORDER ID"`, rows[0] as string, names, rows[1] as string]
+    const inSheet = zip(
+      partsOf({ A: rowsOf([...joined.slice(0, 3), rows[1] as string].map((line) => line.split(';'))) }),
+    )
+    for (const [file, first, headerRow] of [
+      [joined.join('\n'), 1, 3],
+      [spread.join('\r\n'), 2, 4],
+      [inSheet, 1, 3],
+    ] as const) {
+      const fault = await refusalOf(file, { ...REFUND, headerRow })
+      expect(fault.problem).toBe(
+        `line ${first} has the same column names as line ${headerRow}, which --header-row says is the first to name them: what is between them would be left out`,
+      )
+      expect(fault.remedy).toContain(`to have those rows read too: --header-row ${first};`)
+      const { rows: read } = await readWhole(file, { ...REFUND, headerRow: first })
+      expect(read.map(({ instruction }) => instruction?.orderId)).toEqual(['700000001', '700000002'])
+    }
+  })
 })

@@ -2798,6 +2798,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [RAGGED],
   },
   {
+    name: 'rows above column names that are repeated are not left out as titles',
+    file: 'src/ingest/inspect-records.ts',
+    guard: '      if (sameAbove !== null) return refuse(rowsAbove(sameAbove, read.line), { line: sameAbove })\n',
+    without: '',
+    tests: ['test/ingest/header-row.integration.test.ts'],
+  },
+  {
     name: 'a column of several kinds of rows is not passed over',
     file: 'src/ingest/unused-columns.ts',
     guard:

@@ -98,6 +98,18 @@ export function findHeaderBelow(head: string, firstLine: number, isKnown: IsKnow
   return lineOfNames(lines.map(knownIn), firstLine)
 }
 
+/** Of the lines above this one, the first whose cells fit; null: none do. */
+export function findAbove(
+  head: string,
+  line: number,
+  delimiter: Delimiter,
+  fits: (cells: readonly string[]) => boolean,
+): number | null {
+  const lines = head.split(/\r\n|\r|\n/, line - 1)
+  const place = lines.findIndex((above) => fits(split(withoutWrap(above), delimiter)))
+  return place === -1 ? null : place + 1
+}
+
 /** By line: how many known names stand in it. */
 export function lineOfNames(known: readonly number[], firstLine: number): number | null {
   const most = Math.max(0, ...known.slice(firstLine))

@@ -32,6 +32,8 @@ export interface Workbook {
   records(): AsyncGenerator<CsvRecord | StructuralFault>
   /** The row below this one that names columns; null: none does. */
   findHeaderBelow(firstLine: number, isKnown: IsKnown): Promise<number | null>
+  /** The first row above this one that fits; null: none does. */
+  findAbove(line: number, fits: (cells: readonly string[]) => boolean): Promise<number | null>
 }
 
 /** Whether the bytes begin as a zip archive does, whatever the name of the file. */
@@ -72,6 +74,13 @@ export async function openWorkbook(
       unseen,
       records: () => faultsAsAnswers(readSheet(book, part, { merges, unseen, firstLine })),
       findHeaderBelow: (firstLine, isKnown) => findHeaderBelow(book, part, firstLine, isKnown),
+      findAbove: async (line, fits) => {
+        for await (const row of readCells(book, part)) {
+          if (row.line >= line) break
+          if (fits(Array.from(row.cells, (cell) => cell?.text ?? ''))) return row.line
+        }
+        return null
+      },
     }
   } catch (error) {
     return toRefusal(error)
