@@ -87,10 +87,13 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     })
     rejects.say(terminal)
     await reviewed.draft.discard()
-    const refused = ok ? '' : 'The file would be refused as it is. '
-    const hasNext = ok && reviewed.review.accepted > 0
-    terminal.say(`${refused}Nothing was recorded and nothing was sent.${hasNext ? ' Next:' : ''}`)
-    if (hasNext) terminal.say(...(await nextCommands(app, path, asked)).map((command) => `  $ ${command}`))
+    terminal.say(
+      ok
+        ? 'Nothing was recorded and nothing was sent.'
+        : 'The file would be refused as it is. Nothing was recorded and nothing was sent.',
+    )
+    if (ok && reviewed.review.accepted > 0)
+      terminal.say('Next:', ...(await nextCommands(app, path, asked)).map((command) => `  $ ${command}`))
     return ok ? EXIT.approved : EXIT.refused
   } finally {
     await opened.close()
