@@ -168,7 +168,7 @@ export interface Lookalike {
     readonly reference: string
     readonly state: State | null
   }
-  /** The recorded row has the same target and is in the file no more: the amount that it was recorded with. null: it is alike. */
+  /** The recorded row has the same target and is not in the file: the amount that it was recorded with. null: it is alike. */
   readonly changedFrom: { readonly amountMinor: bigint; readonly currency: Currency } | null
   /** It is that very row, to run again, which had ended when an older state was put back: it may have run in what was lost. */
   readonly lost: boolean

@@ -163,7 +163,7 @@ function lookalikeLine({ line, reference, like, lost, changedFrom, refundedBefor
   if (lost)
     return `line ${line}: ${reference} (${where}) may have run again in the record that was lost when an older state of the ledger was put back`
   if (changedFrom !== null)
-    return `line ${line}: ${reference} has the target of ${like.reference} (${where}), which asked for ${amountText(changedFrom.amountMinor, changedFrom.currency)} ${changedFrom.currency} and is in this file no more; sent, it would move money beside that row, not in its place`
+    return `line ${line}: ${reference} has the target of ${like.reference} (${where}), which asked for ${amountText(changedFrom.amountMinor, changedFrom.currency)} ${changedFrom.currency} and is not in this file; sent, it would move money beside that row, not in its place`
   if (refundedBefore === null)
     return `line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`
   const { amountMinor, currency } = refundedBefore

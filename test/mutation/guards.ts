@@ -2523,6 +2523,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
+    name: 'a row that was corrected since it failed is asked about when it is to run again',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: ' || retry.length > 0 || reattempt !== null',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a row that was there before the one that runs again is not its correction',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: ' AND m.id > coalesce(d.supersedes, d.declined_row, 0)',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'what runs again is held against the rows of its own run key',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: ' ON i.run_key IS NOT DISTINCT FROM d.run_key',
+    without: ' ON i.run_key IS NULL',
+    tests: [LEDGER],
+  },
+  {
     name: 'a reference stands for the last attempt under it',
     file: 'src/ledger/texts/review.ts',
     guard: '  yield* nameLastAttempts(header)\n',

@@ -121,25 +121,28 @@ function* holdsMost(header: DraftHeader): Script<boolean> {
 /**
  * A row that is left may be one of an earlier file with another amount or date: it names the same target as a row that is in this file no
  * more and was sent or will be, in whichever file it was mended. Sent beside that row it would not be its correction but a second
- * payment. A bad row that is mended in its results is looked at as well.
+ * payment. Rows that are to run again are looked at as well: one that moved nothing may have been corrected since, in another file.
  */
 export function* findChanged(header: DraftHeader): Script<void> {
   if (!(yield* mayHaveChanged(header))) return
   yield* change(
     `
     UPDATE draft_row AS d SET changed_row = m.id FROM (
-      SELECT r.operation, r.target, r.derived, max(r.id) AS id FROM (
-        SELECT i.id, i.operation, ${targetOf('i')} AS target, CASE WHEN ${isDerived('i')} THEN 1 ELSE 0 END AS derived
-        FROM instruction i JOIN batch b ON b.id = i.batch_id CROSS JOIN (SELECT :runKey AS run_key) AS d
-        WHERE i.account_id = :account AND i.run_key IS NOT DISTINCT FROM :runKey AND b.source = 'file'
+      SELECT r.operation, r.target, r.run_key, r.derived, max(r.id) AS id FROM (
+        SELECT i.id, i.operation, ${targetOf('i')} AS target, i.run_key, CASE WHEN ${isDerived('i')} THEN 1 ELSE 0 END AS derived
+        FROM instruction i JOIN batch b ON b.id = i.batch_id
+        JOIN (SELECT DISTINCT run_key FROM draft_row WHERE state = 'READY') AS d ON i.run_key IS NOT DISTINCT FROM d.run_key
+        WHERE i.account_id = :account AND b.source = 'file'
           AND (${STILL_COUNTS} OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND (${OF_CORRECTED} OR (:howeverOld = 1 AND ${IS_ALIKE}))))
-          AND i.holds_reference = 1 AND NOT ${isInFile('i')}) AS r
+          AND i.holds_reference = 1 AND NOT ${isInFile('i')}
+          AND i.batch_id NOT IN (SELECT t.came_batch FROM draft_row t WHERE t.came_batch IS NOT NULL)) AS r
       JOIN (SELECT DISTINCT operation, ${targetOf('d')} AS target FROM draft_row d WHERE d.state = 'READY') AS w
       ON w.operation = r.operation AND w.target = r.target
-      GROUP BY 1, 2, 3) AS m
+      GROUP BY 1, 2, 3, 4) AS m
     WHERE (m.derived = 1 OR ${isDerived('d')}) AND m.operation = d.operation AND m.target = ${targetOf('d')}
-      AND d.state = 'READY' AND d.supersedes IS NULL AND d.like_row IS NULL AND d.like_recorded IS NULL`,
-    { ...lookalikeSince(header), runKey: header.runKey, howeverOld: (yield* looksBackForEver(header)) ? 1 : 0 },
+      AND m.run_key IS NOT DISTINCT FROM d.run_key AND m.id > coalesce(d.supersedes, d.declined_row, 0)
+      AND d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL`,
+    { ...lookalikeSince(header), howeverOld: (yield* looksBackForEver(header)) ? 1 : 0 },
   )
 }
 
@@ -159,9 +162,9 @@ function* looksBackForEver(header: DraftHeader): Script<boolean> {
   return !isOfLately
 }
 
-function* mayHaveChanged({ fedBack, retry, onlyNew }: DraftHeader): Script<boolean> {
-  if (fedBack) return retry.includes('INVALID')
-  return onlyNew === true || (yield* exists('SELECT 1 FROM draft_row WHERE earlier IS NOT NULL LIMIT 1'))
+function* mayHaveChanged({ retry, reattempt = null, onlyNew }: DraftHeader): Script<boolean> {
+  if (onlyNew === true || retry.length > 0 || reattempt !== null) return true
+  return yield* exists('SELECT 1 FROM draft_row WHERE earlier IS NOT NULL LIMIT 1')
 }
 
 /** Whether the file has the recorded row, with the same content. */

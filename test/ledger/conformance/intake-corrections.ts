@@ -129,6 +129,53 @@ export function describeCorrections(): void {
       expect(all.review).toMatchObject({ accepted: 3, lookalikes: 3 })
     })
 
+    test.each([null, '2026-12'])(
+      'that asks for another amount than a row which failed is known when that row is to run again: run key %s',
+      async (runKey) => {
+        const sales = (hash: string, amountMinor: bigint) =>
+          [1_000n, amountMinor].map((minor, i) =>
+            sale(derived(hash, i + 1, runKey), `6${i}`, { money: { amountMinor: minor, currency: EUR } }),
+          )
+        const first = await submit(ledger, accountId, sales(FIRST, 900n), { runKey })
+        await work(ledger, first, derived(FIRST, 2, runKey), 'FAILED')
+        const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'] }
+        const again = sales(FIRST, 900n).map((row, i) =>
+          rowOf(i + 1, row, { cameFrom: { batchId: first, rowNo: i + 1 } }),
+        )
+        expect((await check(again, fed)).review).toMatchObject({ accepted: 1, lookalikes: 0 })
+        await submit(ledger, accountId, sales(MENDED, 800n), { runKey, ...onlyNew })
+        const { review: reviewed, lookalikes } = await check(again, fed)
+        expect(reviewed).toMatchObject({ accepted: 1, lookalikes: 1 })
+        expect(lookalikes[0]).toMatchObject({ rowNo: 2, changedFrom: { amountMinor: 800n } })
+      },
+    )
+
+    test('that asks for another amount than a row which was declined is known when that row is asked for once more', async () => {
+      const charge = (hash: string, amountMinor: bigint) =>
+        sale(derived(hash, 1), '61', { money: { amountMinor, currency: EUR } })
+      const first = await submit(ledger, accountId, [charge(FIRST, 900n)])
+      await work(ledger, first, derived(FIRST, 1), 'DECLINED', { reason: 'Insufficient funds' })
+      await submit(ledger, accountId, [charge(MENDED, 800n)], onlyNew)
+      const again = [rowOf(1, charge(FIRST, 900n), { cameFrom: { batchId: first, rowNo: 1 } })]
+      const reattempt = { categories: ['funds'], reasonRules: [], xtlOrderIdOf: (name: string) => name } as const
+      const fed = { fedBack: true, reattempt, nowMs: NOW + 7 * DAY_MS }
+      const { review: reviewed, lookalikes } = await check(again, fed)
+      expect(reviewed).toMatchObject({ accepted: 1, lookalikes: 1 })
+      expect(lookalikes[0]).toMatchObject({ rowNo: 1, changedFrom: { amountMinor: 800n } })
+    })
+
+    test('does not make a row that failed one of those that were sent before it, or beside it in its file', async () => {
+      const charge = (reference: string, amountMinor: bigint) =>
+        sale(reference, '61', { money: { amountMinor, currency: EUR } })
+      await submit(ledger, accountId, [charge(derived('1111aaaa1111aaaa', 1), 700n)])
+      const rows = [charge(derived(FIRST, 1), 900n), charge(derived(FIRST, 2), 800n)]
+      const first = await submit(ledger, accountId, rows)
+      await work(ledger, first, derived(FIRST, 1), 'FAILED')
+      const again = rows.slice(0, 1).map((row) => rowOf(1, row, { cameFrom: { batchId: first, rowNo: 1 } }))
+      const { review: reviewed } = await check(again, { fedBack: true, retry: ['FAILED'] })
+      expect(reviewed).toMatchObject({ accepted: 1, lookalikes: 0 })
+    })
+
     test('is the correction of the latest file that holds its rows, not of one of long ago', async () => {
       const long = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71', '72', '73']))
       for (const rowNo of [1, 2, 3]) await work(ledger, long, derived('1111aaaa1111aaaa', rowNo), 'APPROVED')
