@@ -6,7 +6,9 @@ import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { layoutOf, toResultCells } from '../../src/results/cells.ts'
 import { auditOf, listOf } from '../fixtures/ledgers.ts'
+import type { KeptFile } from './files.ts'
 import type { Execution, GatewayTruth } from './gateway.ts'
+import { payments } from './payments.ts'
 import type { Plan } from './plan.ts'
 import type { SimulatedRecord } from './record.ts'
 
@@ -18,15 +20,20 @@ export interface Books {
   readonly promised: ReadonlyMap<BatchId, readonly (readonly string[])[]>
   /** Messages that were acknowledged: account and reference. */
   readonly taken: ReadonlySet<string>
+  /** Originals as they were handed in, every time. */
+  readonly originals: readonly KeptFile[]
+  /** Batches of which only rows were wanted that no earlier file has. */
+  readonly onlyNew: ReadonlySet<BatchId>
 }
 
-interface RecordedRow {
+export interface RecordedRow {
   readonly id: number
   readonly batchId: string
   readonly accountId: number
   readonly rowNo: number
   readonly state: string
   readonly reference: string
+  readonly content: string
   readonly orderKey: string | null
   readonly attempt: number
   readonly transactionId: string | null
@@ -46,7 +53,7 @@ interface RecordedMove {
 
 export async function compareBooks(books: Books, ledger: Ledger, nowMs: number): Promise<string[]> {
   const rows = books.record.all<RecordedRow>(`
-    SELECT id, batch_id AS batchId, account_id AS accountId, row_no AS rowNo, state, reference, order_key AS orderKey, attempt,
+    SELECT id, batch_id AS batchId, account_id AS accountId, row_no AS rowNo, state, reference, content, order_key AS orderKey, attempt,
       transaction_id AS transactionId, supersedes, duplicate_of AS duplicateOf, warning, money_warning AS moneyWarning
     FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`)
   const moves = books.record.all<RecordedMove>(
@@ -62,6 +69,7 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
     ...everythingEnded(rows),
     ...attempts(rows, moves),
     ...messages(books, rows),
+    ...payments(books, rows),
     ...(await reconciliations(books, ledger, rows, nowMs)),
   ]
 }

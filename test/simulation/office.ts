@@ -2,12 +2,11 @@
 // still at any event; what it runs is the program's own.
 
 import { countIn, endingOf } from '../../src/domain/batch-status.ts'
-import type { DraftRow } from '../../src/domain/draft.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { ParsedMessage } from '../../src/domain/message.ts'
-import type { InstructionFile, SubmitRequest } from '../../src/domain/submission.ts'
+import type { SubmitRequest } from '../../src/domain/submission.ts'
 import type { CardReader } from '../../src/ports/cards.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { Log } from '../../src/ports/log.ts'
@@ -18,15 +17,15 @@ import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
 import { CLERK, listOf } from '../fixtures/ledgers.ts'
 import { detailsOf } from './cards.ts'
+import { answer, type Handed, lookAtCorrection, type Recorded, textOf } from './clerk.ts'
+import { cellsOf, inputOf, instructionsOf, isOfOriginal, type KeptFile, type KeptRow, sha256Of } from './files.ts'
 import type { GatewayTruth } from './gateway.ts'
 import { DOUBT_REST_MS, decideDoubts } from './person.ts'
-import type { Plan, PlannedFile, PlannedRow } from './plan.ts'
+import type { Plan, PlannedFile } from './plan.ts'
 import type { Plant } from './plants.ts'
 import type { SimulatedRecord } from './record.ts'
 import type { SimulatedRedis } from './redis.ts'
 import { Life, type World } from './world.ts'
-
-const COLUMNS = ['reference', 'note']
 
 /** What a message is delivered as that nobody can record. */
 const POISON = 'poison'
@@ -39,19 +38,6 @@ export interface OfficeParts {
   readonly redis: SimulatedRedis
   readonly plan: Plan
   readonly plant: Plant
-}
-
-/** A file as a person keeps it, planned or made of results. */
-interface KeptFile {
-  readonly name: string
-  readonly account: number
-  readonly runKey: string | null
-  readonly skipInvalid: boolean
-  readonly canaryRows: number | null
-  readonly maxDeclinedPercent: number | null
-  readonly fedBack: boolean
-  readonly retry: readonly ('FAILED' | 'CANCELLED')[]
-  readonly rows: readonly (PlannedRow & { readonly cameFrom: DraftRow['cameFrom'] })[]
 }
 
 type UnderstoodMessage = Extract<ParsedMessage, { kind: 'message' }>
@@ -83,7 +69,12 @@ export class Office {
   readonly #unanswered = new Map<string, KeptFile>()
   /** Files with card details, by name: who knows that one was not finished runs it again. */
   readonly cardFiles = new Map<string, KeptFile>()
-  readonly #instructions = new Map<string, Instruction>()
+  /** Originals as they were handed in, every time. */
+  readonly originals: KeptFile[] = []
+  /** Batches of which only rows were wanted that no earlier file has. */
+  readonly onlyNew = new Set<BatchId>()
+  /** By reference. */
+  readonly #rows = new Map<string, KeptRow>()
   readonly #messages = new Map<string, UnderstoodMessage>()
   #workers: Worker[] = []
   #commands: Life[] = []
@@ -244,7 +235,7 @@ export class Office {
       allowLookalike: true,
       cells: { reference: instruction.reference },
     }
-    this.#instructions.set(instruction.reference, instruction)
+    this.#rows.set(instruction.reference, { instruction, bad: false, payment: null, cameFrom: null })
     this.#messages.set(id, message)
     this.#parts.redis.send(id, id)
   }
@@ -268,49 +259,55 @@ export class Office {
   }
 
   #submit(file: KeptFile): void {
-    for (const { instruction } of file.rows)
-      if (!file.fedBack) this.#instructions.set(instruction.reference, instruction)
-    this.#unanswered.set(file.name, file)
+    const bytes = sha256Of(file)
+    this.#unanswered.set(bytes, file)
     if (file.rows.some(({ instruction }) => instruction.card !== null)) this.cardFiles.set(file.name, file)
     this.command(`submit`, async (life, ledger) => {
       const accountId = await this.#accountOf(ledger, file.account, life)
-      const request: SubmitRequest = {
-        accountId,
-        runKey: file.runKey,
-        fingerprint: '',
-        sandbox: false,
-        retry: file.retry,
-        lookalikeDays: 20,
-        allowLookalikes: 0,
-        skipInvalid: file.skipInvalid,
-        expectCount: null,
-        canaryRows: file.canaryRows,
-        maxDeclinedPercent: file.maxDeclinedPercent,
-        expectTotals: [],
-        nowMs: life.clock.nowMs(),
-      }
-      const input = fileOf(file, life)
-      let submitted = await submitFile(input, request, CLERK, ledger)
-      if (submitted.kind === 'refused') {
-        const { draft, review } = submitted.reviewed
-        await draft.discard()
-        if (review.lookalikes > 0) {
-          submitted = await submitFile(input, { ...request, allowLookalikes: review.lookalikes }, CLERK, ledger)
-        }
-      }
-      this.#unanswered.delete(file.name)
-      if (submitted.kind === 'refused') {
-        await submitted.reviewed.draft.discard()
-        life.say(() => `${file.name} is refused`)
+      await this.#handIn(life, ledger, accountId, file)
+      this.#unanswered.delete(bytes)
+    })
+  }
+
+  /** As often as the answers to what is asked call for. */
+  async #handIn(life: Life, ledger: Ledger, accountId: AccountId, kept: KeptFile): Promise<void> {
+    let handed: Handed | null = { file: kept, allowLookalikes: 0 }
+    while (handed !== null) {
+      const { file } = handed
+      this.#keep(handed, life)
+      const submitted = await submitFile(inputOf(file, life), requestOf(accountId, handed, life), CLERK, ledger)
+      if (submitted.kind !== 'refused') {
+        const { batchId, kind } = submitted
+        life.say(() => `${file.name} is ${batchId} (${kind})`)
+        this.promised.set(batchId, cellsOf(file))
+        if (kind === 'recorded' && file.onlyNew) this.onlyNew.add(batchId)
         return
       }
-      const { batchId, kind } = submitted
-      life.say(() => `${file.name} is ${batchId} (${kind})`)
-      this.promised.set(
-        batchId,
-        file.rows.map((row, i) => cellsOf(file, row, i)),
-      )
-    })
+      const { reviewed } = submitted
+      for (const wrong of lookAtCorrection(file, reviewed, this.#parts.record)) this.#parts.world.fail(wrong)
+      handed = await answer(handed, reviewed, () => this.#recorded())
+      await reviewed.draft.discard()
+    }
+    life.say(() => `${kept.name} is refused`)
+  }
+
+  #keep(handed: Handed, life: Life): void {
+    const { file } = handed
+    if (file.fedBack) return
+    for (const [i, instruction] of instructionsOf(file).entries()) {
+      this.#rows.set(instruction.reference, { ...(file.rows[i] as KeptRow), instruction })
+    }
+    if (!isOfOriginal(file)) return
+    this.originals.push(file)
+    life.say(() => `hands in ${textOf(handed)}`)
+  }
+
+  /** What was sent, or will be. */
+  #recorded(): Recorded[] {
+    const rows = this.#parts.record.all<{ reference: string; content: string }>(`
+      SELECT i.reference, i.content FROM instruction i JOIN batch b ON b.id = i.batch_id
+      WHERE b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')`)
+    return rows.map(({ reference, content }) => ({ payment: this.#rows.get(reference)?.payment ?? null, content }))
   }
 
   /** Any command of a person: a process of its own, which may end with a fault. */
@@ -391,9 +388,9 @@ export class Office {
       const reading = await ledger.openReading(batch.batchId, life.clock.nowMs())
       const lines = await listOf(reading.rows())
       const rows = lines.flatMap(({ reference, rowNo, state }) => {
-        const instruction = this.#instructions.get(reference ?? '')
-        if (instruction === undefined || state === 'INVALID') return []
-        return [{ instruction, bad: false, cameFrom: { batchId: batch.batchId as string, rowNo } }]
+        const row = this.#rows.get(reference ?? '')
+        if (row === undefined || state === 'INVALID') return []
+        return [{ ...row, bad: false, cameFrom: { batchId: batch.batchId as string, rowNo } }]
       })
       const states = lines.map(({ state }) => state).join('')
       const file: KeptFile = {
@@ -401,6 +398,7 @@ export class Office {
         account: Number(batch.merchant.replace('merchant-', '')),
         runKey: null,
         skipInvalid: true,
+        onlyNew: false,
         canaryRows: null,
         maxDeclinedPercent: null,
         fedBack: true,
@@ -432,38 +430,16 @@ function readerOf({ file, changesAfter }: RunFile, life: Life): CardReader {
   }
 }
 
-function cellsOf(file: KeptFile, row: PlannedRow, i: number): readonly string[] {
-  return [row.instruction.reference, `${file.name} ${i + 1}`]
-}
-
-function fileOf(file: KeptFile, life: Life): InstructionFile {
+function requestOf(accountId: AccountId, { file, allowLookalikes }: Handed, life: Life): SubmitRequest {
+  const { runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent } = file
   return {
-    name: file.name,
-    sha256: `sha of ${file.name}`,
-    columns: COLUMNS,
-    fedBack: file.fedBack,
-    xtlOrderIdOf: (reference) => `X${reference.replaceAll(/[^A-Za-z0-9]/g, 'x')}`,
-    async *rows() {
-      for (let from = 0; from < file.rows.length; from += 5) {
-        await life.pause(0.5)
-        yield file.rows.slice(from, from + 5).map((row, i) => draftRowOf(file, row, from + i))
-      }
-    },
-  }
-}
-
-function draftRowOf(file: KeptFile, row: KeptFile['rows'][number], i: number): DraftRow {
-  const rowNo = i + 1
-  const line = rowNo + 1
-  const fault = { rowNo, line, column: 'amount', value: 'x', problem: 'not an amount', remedy: 'correct it' }
-  return {
-    rowNo,
-    line,
-    cells: cellsOf(file, row, i),
-    reference: row.instruction.reference,
-    instruction: row.instruction,
-    faults: row.bad ? [fault] : [],
-    cameFrom: row.cameFrom,
+    ...{ accountId, runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent, allowLookalikes },
+    fingerprint: '',
+    sandbox: false,
+    lookalikeDays: 20,
+    expectCount: null,
+    expectTotals: [],
+    nowMs: life.clock.nowMs(),
   }
 }
 

@@ -3,6 +3,7 @@
 import { type Instruction, TRANSACTION_TYPES } from '../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
 import { TROUBLES, type Trouble, type Weather } from './gateway.ts'
+import { drawOriginal, type Payment } from './originals.ts'
 import type { Random } from './random.ts'
 import type { RedisHabits } from './redis.ts'
 import { BEGINNING_MS } from './world.ts'
@@ -15,6 +16,7 @@ export interface PlannedFile {
   readonly runKey: string | null
   readonly rows: readonly PlannedRow[]
   readonly skipInvalid: boolean
+  readonly onlyNew: boolean
   readonly canaryRows: number | null
   readonly maxDeclinedPercent: number | null
   /** It has rows with card details: only runs that read it send them. */
@@ -23,8 +25,11 @@ export interface PlannedFile {
 
 /** `bad`: a row that could be read but has a fault. */
 export interface PlannedRow {
+  /** An empty reference: it has none of its own. */
   readonly instruction: Instruction
   readonly bad: boolean
+  /** Of an original: what it is a row for. */
+  readonly payment: Payment | null
 }
 
 /** At once, or when the next request is claimed or its first byte has left. */
@@ -74,9 +79,23 @@ export function drawPlan(random: Random): Plan {
     ratePerSecond: random.chance(0.4) ? random.pick([0.8, 1, 2, 3, 5, 10, 25]) : null,
     inFlightMax: random.pick([1, 2, 4, 8, 32]),
   }))
-  const files = drawFiles(random, accounts.length)
+  const others = drawFiles(random, accounts.length)
   const lockFails = random.chance(0.15)
   const weather = drawWeather(random)
+  const events = drawEvents(random, {
+    endsAtMs,
+    files: others.length,
+    ofCards: others.flatMap(({ ofCards }, file) => (ofCards ? [file] : [])),
+    accounts: accounts.length,
+    lockFails,
+    latencyMs: weather.latencyMs,
+  })
+  const original = random.chance(0.3) ? drawOriginal(random, accounts.length, endsAtMs) : []
+  if (original.length > 0 && random.chance(0.4)) {
+    const which = random.whole(0, 9)
+    events.push({ atMs: random.between(500, endsAtMs), what: 'cancel', which })
+    events.push({ atMs: random.between(1_000, endsAtMs), what: 'feed-back', which, retry: ['FAILED', 'CANCELLED'] })
+  }
   return {
     lockFails,
     careless: random.chance(0.2) ? 0.5 : 0.02,
@@ -87,15 +106,8 @@ export function drawPlan(random: Random): Plan {
       repeats: random.chance(0.3) ? random.between(0, 0.5) : 0,
       delays: random.chance(0.3) ? random.between(0, 0.5) : 0,
     },
-    files,
-    events: drawEvents(random, {
-      endsAtMs,
-      files: files.length,
-      ofCards: files.flatMap(({ ofCards }, file) => (ofCards ? [file] : [])),
-      accounts: accounts.length,
-      lockFails,
-      latencyMs: weather.latencyMs,
-    }),
+    files: [...others, ...original.map(({ file }) => file)],
+    events: [...events, ...original.map(({ atMs }, i) => ({ atMs, what: 'submit' as const, file: others.length + i }))],
     endsAtMs,
   }
 }
@@ -136,7 +148,7 @@ function drawFiles(random: Random, accounts: number): PlannedFile[] {
       if (rows.some((other) => other.instruction.reference === instruction.reference)) continue
       const isOther = repeated !== null && instruction.money !== null && random.chance(0.1)
       const money = isOther ? { amountMinor: 77n, currency: EUR } : instruction.money
-      rows.push({ instruction: { ...instruction, money }, bad })
+      rows.push({ instruction: { ...instruction, money }, bad, payment: null })
     }
     drawn.push({
       name: `file-${file}.csv`,
@@ -144,6 +156,7 @@ function drawFiles(random: Random, accounts: number): PlannedFile[] {
       runKey,
       rows,
       skipInvalid: random.chance(0.8),
+      onlyNew: false,
       canaryRows: random.chance(0.15) ? random.whole(1, 3) : null,
       maxDeclinedPercent: random.chance(0.1) ? random.pick([1, 20, 50]) : null,
       ofCards: rows.some(({ instruction }) => instruction.card !== null),

@@ -132,4 +132,20 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'a row that is left when a batch is cancelled stays': {
     sql: (sql) => sql.replace("i.state = 'READY' AND b.hold = 'cancelled' LIMIT", '0 LIMIT'),
   },
+  'an earlier row stands for any number of rows': {
+    sql: (sql) => sql.replace(' AND p.nth = r.nth', ''),
+  },
+  'a row that the file has already stands for another one': {
+    sql: (sql) =>
+      sql.replace(
+        /AND NOT EXISTS \(SELECT 1 FROM draft_row t WHERE t.duplicate_of = i.id AND t.content = i.content\)\) AS p/,
+        ') AS p',
+      ),
+  },
+  'rows of earlier files are not recognised': {
+    sql: (sql) => sql.replace('p.nth = r.nth', '0'),
+  },
+  'a changed amount is sent beside the first': {
+    sql: (sql) => sql.replace('SET changed_row = m.id', 'SET changed_row = NULL'),
+  },
 }

@@ -296,6 +296,6 @@ function isHeldUp(record: SimulatedRecord): boolean {
 async function lookAtBooks({ world, record, truth, plan, office }: RunParts): Promise<string[]> {
   const life = new Life(world, 'books')
   const ledger = record.openLedger(life)
-  const { promised, taken } = office
-  return compareBooks({ record, truth, plan, promised, taken }, ledger, world.wallMs)
+  const { promised, taken, originals, onlyNew } = office
+  return compareBooks({ record, truth, plan, promised, taken, originals, onlyNew }, ledger, world.wallMs)
 }
