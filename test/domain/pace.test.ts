@@ -66,7 +66,7 @@ describe('on a busy machine, with late timers and now and then a stall of up to 
     { perSecond: 1, in100Ms: 1 },
     { perSecond: 5, in100Ms: 1 },
     { perSecond: 50, in100Ms: 6 },
-  ])('at $perSecond/s 98 % of the rate is used, evenly, and nothing is held back', ({ perSecond, in100Ms }) => {
+  ])('at $perSecond/s 97 % of the rate is used, evenly, and nothing is held back', ({ perSecond, in100Ms }) => {
     const minLength = perSecond * 20
     fc.assert(
       fc.property(fc.array(jitter, { minLength, maxLength: minLength }), (jitters) => {
@@ -76,7 +76,7 @@ describe('on a busy machine, with late timers and now and then a stall of up to 
         })
         const { starts, refused } = leave(perSecond, goings)
         expect(refused).toBe(0)
-        expect(meanOf(starts)).toBeGreaterThanOrEqual(perSecond * 0.98)
+        expect(meanOf(starts)).toBeGreaterThanOrEqual(perSecond * 0.97)
         expect(fullest(starts, 1_000)).toBeLessThanOrEqual(perSecond)
         expect(fullest(starts, 100)).toBeLessThanOrEqual(in100Ms)
       }),

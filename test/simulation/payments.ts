@@ -74,12 +74,14 @@ function knownOnce(own: readonly RecordedRow[], earlier: readonly RecordedRow[])
 /** A row that is sent as new, with no reference of its own, is none that an earlier file has and no other row of this one is. */
 function newOnly(file: KeptFile, own: readonly RecordedRow[], earlier: readonly RecordedRow[]): string[] {
   const nameOf = new Map(earlier.map(({ id, reference }) => [id, reference]))
-  const met = new Set(own.map(({ duplicateOf }) => nameOf.get(duplicateOf ?? 0)))
+  const met = new Set(own.map(({ duplicateOf, supersedes }) => nameOf.get(duplicateOf ?? supersedes ?? 0)))
   const left = new Map(
     earlier.filter(({ reference }) => !met.has(reference)).map((row) => [row.content, row.reference]),
   )
   return own
-    .filter((row) => row.state !== 'INVALID' && row.state !== 'DUPLICATE' && isDerived(file, row))
+    .filter(
+      (row) => row.state !== 'INVALID' && row.state !== 'DUPLICATE' && row.supersedes === null && isDerived(file, row),
+    )
     .filter(({ content }) => left.has(content))
     .map(({ rowNo, batchId, content }) => `row ${rowNo} of ${batchId} is sent as new, and is ${left.get(content)}`)
 }
