@@ -6,7 +6,7 @@ import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { layoutOf, toResultCells } from '../../src/results/cells.ts'
 import { auditOf, listOf } from '../fixtures/ledgers.ts'
-import type { KeptFile } from './files.ts'
+import { firstReference, type KeptFile } from './files.ts'
 import type { Execution, GatewayTruth } from './gateway.ts'
 import { payments } from './payments.ts'
 import type { Plan } from './plan.ts'
@@ -77,8 +77,9 @@ export async function compareBooks(books: Books, ledger: Ledger, nowMs: number):
 function executedOnce({ truth }: Books): string[] {
   const approved = truth.executions.filter(({ status }) => status === 'APPROVED')
   const wrong: string[] = []
-  for (const [key, entries] of Map.groupBy(approved, (entry) => `${entry.accountId}/${entry.reference}`)) {
-    const again = truth.sendAgains.get(key) ?? 0
+  const sendAgains = Map.groupBy(truth.sendAgains, ([key]) => firstReference(key))
+  for (const [key, entries] of Map.groupBy(approved, (one) => `${one.accountId}/${firstReference(one.reference)}`)) {
+    const again = (sendAgains.get(key) ?? []).reduce((sum, [, times]) => sum + times, 0)
     if (entries.length > 1 + again)
       wrong.push(`${key} was executed ${entries.length} times; a person ordered it to be sent again ${again} times`)
   }

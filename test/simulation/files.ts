@@ -6,7 +6,7 @@ import type { Instruction } from '../../src/domain/instruction.ts'
 import type { InstructionFile } from '../../src/domain/submission.ts'
 import { derivedReferences, withRunKey } from '../../src/ingest/fields/reference.ts'
 import { toXtlOrderId } from '../../src/ingest/fields/xtl-order-id.ts'
-import type { PlannedFile, PlannedRow } from './plan.ts'
+import type { PlannedFile, PlannedRow, RunningAgain } from './plan.ts'
 import type { Life } from './world.ts'
 
 const COLUMNS = ['reference', 'note']
@@ -14,10 +14,14 @@ const COLUMNS = ['reference', 'note']
 export type KeptRow = PlannedRow & { readonly cameFrom: DraftRow['cameFrom'] }
 
 /** A file as a person keeps it, planned or made of results. */
-export interface KeptFile extends Omit<PlannedFile, 'rows' | 'ofCards'> {
+export interface KeptFile extends Omit<PlannedFile, 'rows' | 'ofCards'>, RunningAgain {
   readonly fedBack: boolean
-  readonly retry: readonly ('FAILED' | 'CANCELLED')[]
   readonly rows: readonly KeptRow[]
+}
+
+/** Of whichever attempt at a charge: the reference of the first. */
+export function firstReference(reference: string): string {
+  return reference.replace(/~\d+$/, '')
 }
 
 /** Whether its rows are those of an original, or of results of one. */

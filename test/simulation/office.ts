@@ -5,7 +5,9 @@ import { countIn, endingOf } from '../../src/domain/batch-status.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
+import { fingerprintOf } from '../../src/domain/interpretation.ts'
 import type { ParsedMessage } from '../../src/domain/message.ts'
+import { PASSING } from '../../src/domain/reattempt.ts'
 import type { SubmitRequest } from '../../src/domain/submission.ts'
 import type { CardReader } from '../../src/ports/cards.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
@@ -18,10 +20,19 @@ import { createLimiter } from '../../src/throttle/limiter.ts'
 import { CLERK, listOf } from '../fixtures/ledgers.ts'
 import { detailsOf } from './cards.ts'
 import { answer, type Handed, lookAtCorrection, type Recorded, textOf } from './clerk.ts'
-import { cellsOf, inputOf, instructionsOf, isOfOriginal, type KeptFile, type KeptRow, sha256Of } from './files.ts'
+import {
+  cellsOf,
+  firstReference,
+  inputOf,
+  instructionsOf,
+  isOfOriginal,
+  type KeptFile,
+  type KeptRow,
+  sha256Of,
+} from './files.ts'
 import type { GatewayTruth } from './gateway.ts'
 import { DOUBT_REST_MS, decideDoubts } from './person.ts'
-import type { Plan, PlannedFile } from './plan.ts'
+import type { Plan, PlannedFile, RunningAgain } from './plan.ts'
 import type { Plant } from './plants.ts'
 import type { SimulatedRecord } from './record.ts'
 import type { SimulatedRedis } from './redis.ts'
@@ -249,8 +260,14 @@ export class Office {
 
   // ─────────────────────────────────────────────────────────── Commands
 
-  submit(file: PlannedFile): void {
-    this.#submit({ ...file, fedBack: false, retry: [], rows: file.rows.map((row) => ({ ...row, cameFrom: null })) })
+  submit(file: PlannedFile, { retry, asksAgain }: RunningAgain = { retry: [], asksAgain: false }): void {
+    this.#submit({
+      ...file,
+      fedBack: false,
+      retry,
+      asksAgain,
+      rows: file.rows.map((row) => ({ ...row, cameFrom: null })),
+    })
   }
 
   /** Whoever was not answered asks again. */
@@ -380,7 +397,7 @@ export class Office {
     })
   }
 
-  feedBack(which: number, retry: readonly ('FAILED' | 'CANCELLED')[]): void {
+  feedBack(which: number, { retry, asksAgain }: RunningAgain): void {
     this.command('results', async (life, ledger) => {
       const batches = await ledger.batches()
       const batch = batches[which % Math.max(1, batches.length)]
@@ -388,9 +405,10 @@ export class Office {
       const reading = await ledger.openReading(batch.batchId, life.clock.nowMs())
       const lines = await listOf(reading.rows())
       const rows = lines.flatMap(({ reference, rowNo, state }) => {
-        const row = this.#rows.get(reference ?? '')
+        const row = this.#rows.get(firstReference(reference ?? ''))
         if (row === undefined || state === 'INVALID') return []
-        return [{ ...row, bad: false, cameFrom: { batchId: batch.batchId as string, rowNo } }]
+        const instruction = { ...row.instruction, reference: reference ?? '' }
+        return [{ ...row, instruction, bad: false, cameFrom: { batchId: batch.batchId as string, rowNo } }]
       })
       const states = lines.map(({ state }) => state).join('')
       const file: KeptFile = {
@@ -403,6 +421,7 @@ export class Office {
         maxDeclinedPercent: null,
         fedBack: true,
         retry,
+        asksAgain,
         rows,
       }
       if (rows.length > 0) this.#submit(file)
@@ -434,7 +453,8 @@ function requestOf(accountId: AccountId, { file, allowLookalikes }: Handed, life
   const { runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent } = file
   return {
     ...{ accountId, runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent, allowLookalikes },
-    fingerprint: '',
+    fingerprint: fingerprintOf({ retry, reattempt: file.asksAgain ? PASSING : [] }),
+    reattempt: file.asksAgain ? { categories: PASSING, reasonRules: [] } : null,
     sandbox: false,
     lookalikeDays: 20,
     expectCount: null,

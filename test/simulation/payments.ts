@@ -3,7 +3,7 @@
 
 import type { BatchId } from '../../src/domain/ids.ts'
 import type { Books, RecordedRow } from './books.ts'
-import { instructionsOf, type KeptFile, sha256Of } from './files.ts'
+import { firstReference, instructionsOf, type KeptFile, sha256Of } from './files.ts'
 
 export function payments(books: Books, rows: readonly RecordedRow[]): string[] {
   const files = books.record.all<{ batchId: string; bytes: string }>(
@@ -36,10 +36,14 @@ function paidOnce({ truth, originals }: Books): string[] {
   return Array.from(Map.groupBy(rows, ({ target }) => target)).flatMap(([target, own]) => {
     const keys = new Set(own.map(({ key }) => key))
     const executed = truth.executions.filter(
-      ({ accountId, reference, status }) => status === 'APPROVED' && keys.has(`${accountId}/${reference}`),
+      ({ accountId, reference, status }) =>
+        status === 'APPROVED' && keys.has(`${accountId}/${firstReference(reference)}`),
     ).length
     const meant = new Set(own.map(({ payment }) => payment)).size
-    const again = [...keys].reduce((sum, key) => sum + (truth.sendAgains.get(key) ?? 0), 0)
+    const again = [...truth.sendAgains].reduce(
+      (sum, [key, times]) => sum + (keys.has(firstReference(key)) ? times : 0),
+      0,
+    )
     return executed <= meant + again
       ? []
       : [`${target} was paid ${executed} times; ${meant} payments of it are meant, ${again} to be sent again`]

@@ -6,6 +6,7 @@ import { TROUBLES, type Trouble, type Weather } from './gateway.ts'
 import { drawOriginal, type Payment } from './originals.ts'
 import type { Random } from './random.ts'
 import type { RedisHabits } from './redis.ts'
+import { drawRoster } from './rosters.ts'
 import { BEGINNING_MS } from './world.ts'
 
 const EUR = parseCurrency('EUR') as Currency
@@ -35,8 +36,16 @@ export interface PlannedRow {
 /** At once, or when the next request is claimed or its first byte has left. */
 type Moment = 'now' | 'claimed' | 'sent'
 
+/** `asksAgain`: declined charges are asked for once more. */
+export interface RunningAgain {
+  readonly retry: readonly ('FAILED' | 'CANCELLED')[]
+  readonly asksAgain: boolean
+}
+
 export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'submit'; readonly file: number }
+  /** The same file, with rows of it to run again. */
+  | ({ readonly what: 'submit-again'; readonly file: number } & RunningAgain)
   | { readonly what: 'message'; readonly account: number; readonly instruction: Instruction }
   /** Its write throws inside the commit that it shares with whatever comes at the same moment. */
   | { readonly what: 'poison'; readonly account: number; readonly instruction: Instruction }
@@ -54,7 +63,7 @@ export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'redis-flushed' }
   | { readonly what: 'spell'; readonly spell: '401' | '403' | '404' | '429' | 'down'; readonly forMs: number }
   | { readonly what: 'pause' | 'resume' | 'cancel' | 'write-results'; readonly which: number }
-  | { readonly what: 'feed-back'; readonly which: number; readonly retry: readonly ('FAILED' | 'CANCELLED')[] }
+  | ({ readonly what: 'feed-back'; readonly which: number } & RunningAgain)
   | { readonly what: 'resume-accounts' }
   /** `sleeperWakesMs`: a worker stands still all that time, and goes on so long after the next one has started. */
   | { readonly what: 'quiet-hour'; readonly sleeperWakesMs: number | null }
@@ -94,7 +103,19 @@ export function drawPlan(random: Random): Plan {
   if (original.length > 0 && random.chance(0.4)) {
     const which = random.whole(0, 9)
     events.push({ atMs: random.between(500, endsAtMs), what: 'cancel', which })
-    events.push({ atMs: random.between(1_000, endsAtMs), what: 'feed-back', which, retry: ['FAILED', 'CANCELLED'] })
+    events.push({
+      atMs: random.between(1_000, endsAtMs),
+      what: 'feed-back',
+      which,
+      retry: ['FAILED', 'CANCELLED'],
+      asksAgain: true,
+    })
+  }
+  const files = [...others, ...original.map(({ file }) => file)]
+  if (random.chance(0.25)) {
+    const [roster, runs] = drawRoster(random, accounts.length, endsAtMs, files.length)
+    files.push(roster)
+    events.push(...runs)
   }
   return {
     lockFails,
@@ -106,7 +127,7 @@ export function drawPlan(random: Random): Plan {
       repeats: random.chance(0.3) ? random.between(0, 0.5) : 0,
       delays: random.chance(0.3) ? random.between(0, 0.5) : 0,
     },
-    files: [...others, ...original.map(({ file }) => file)],
+    files,
     events: [...events, ...original.map(({ atMs }, i) => ({ atMs, what: 'submit' as const, file: others.length + i }))],
     endsAtMs,
   }
@@ -117,7 +138,7 @@ function drawWeather(random: Random): Weather {
   const isFair = random.chance(0.1)
   for (const trouble of TROUBLES)
     if (!isFair && random.chance(0.25)) troubles.set(trouble, random.pick([0.02, 0.05, 0.15, 0.3]))
-  const declines = random.pick([0, 0.05, 0.2])
+  const declines = random.pick([0, 0.05, 0.2, 0.5])
   return {
     connection: random.chance(0.3) ? 'warm' : 'fresh',
     timeoutMs: random.pick([300, 700, 1500]),
@@ -309,6 +330,7 @@ function drawEvents(random: Random, habits: EventHabits): PlannedEvent[] {
     what: 'feed-back',
     which: random.whole(0, 9),
     retry: random.pick([['FAILED'], ['CANCELLED'], ['FAILED', 'CANCELLED'], []] as const),
+    asksAgain: random.chance(0.5),
   }))
   add(times(0.4), () => ({ atMs: at(), what: 'resume-accounts' }))
   add(times(0.15), () => ({

@@ -139,9 +139,10 @@ function happen(
     })
   }
   switch (event.what) {
-    case 'submit': {
+    case 'submit':
+    case 'submit-again': {
       const file = plan.files[event.file]
-      if (file !== undefined) office.submit(file)
+      if (file !== undefined) office.submit(file, event.what === 'submit' ? undefined : event)
       return
     }
     case 'message':
@@ -210,7 +211,7 @@ function happen(
     case 'write-results':
       return office.writeResults(event.which)
     case 'feed-back':
-      return office.feedBack(event.which, event.retry)
+      return office.feedBack(event.which, event)
     case 'resume-accounts':
       return office.resumeAccounts()
   }
