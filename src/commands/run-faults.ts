@@ -5,17 +5,18 @@ import type { App } from '../app.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
-import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
 import { brokenOffText } from '../present/outcome.ts'
 import { viewOf } from './follow.ts'
 
 /** A worker does not read files, and does not let go of what it holds. */
-export function workerRuns({ heldBy }: Held, path: string): Fault {
-  return new Fault(
+export async function assertNoWorker(app: App, path: string): Promise<void> {
+  const holder = (await workerNow(app))?.holder
+  if (holder?.command !== 'worker') return
+  throw new Fault(
     'stopped',
-    `${maskCardData(path)} has card details, which only the process that reads the file sends, and process ${heldBy?.pid} (tranche worker) is working on this ledger. Nothing was recorded again and nothing of this file was sent. Stop that worker, run this command, then start the worker again.`,
+    `${maskCardData(path)} has card details, which only the process that reads the file sends, and process ${holder.pid} (tranche worker) is working on this ledger. Nothing was recorded again and nothing of this file was sent. Stop that worker, run this command, then start the worker again.`,
   )
 }
 

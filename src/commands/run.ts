@@ -4,7 +4,7 @@ import { accountOf } from '../app/accounts.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
-import { sendsFor, settledAhead, workersNow } from '../app/locks.ts'
+import { sendsFor, settledAhead, workerNow, workersNow } from '../app/locks.ts'
 import { type OwnCards, prepareOwnCards, prepareProcess } from '../app/own-cards.ts'
 import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
@@ -13,12 +13,10 @@ import { prepareSandbox } from '../app/sandbox.ts'
 import { prepareSubmission, type Submission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn } from '../domain/batch-status.ts'
 import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
-import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
 import { recordedBeforeLines } from '../present/correction.ts'
@@ -42,8 +40,9 @@ import { noteRefusedCards, noteRejects, noteResults } from './note.ts'
 import { openRejects, type Rejects } from './rejects.ts'
 import { reportRequest } from './report.ts'
 import { openResultsTarget, type ResultsTarget, refuseStdin, resultsBeside } from './results-target.ts'
-import { changedFault, standText, withoutResults, workerRuns } from './run-faults.ts'
-import { type AtSignal, answersByMs, awaiting, openInterruption } from './signals.ts'
+import { assertNoWorker, changedFault, standText, withoutResults } from './run-faults.ts'
+import { atSignal, type Sends, sayInterrupted } from './run-interrupted.ts'
+import { openInterruption } from './signals.ts'
 import { refuse, sayWait } from './submit.ts'
 import type { Terminal } from './terminal.ts'
 import { topReasonsOf } from './top-reasons.ts'
@@ -175,30 +174,43 @@ interface Asked {
 
 /** The batch of this file: the one that it is already, or a new one. null: it is refused, and it has been said why. */
 async function batchOf(run: Run, asked: Asked): Promise<BatchId | null> {
-  const { ledger, own, sends, terminal } = run
+  const { ledger, sends, terminal } = run
   const { opened, request, path, rejects, results } = asked
   const submission = await prepareSubmission(ledger)
   const same = await submission.findSame(opened.file, request, (batch) => checkOut({ ...results, ...batch }))
   const known = same === null ? null : goOnWith(same, request, path, rejects, terminal)
   if (same !== null && known === null) return null
-  sends.held = await own.tryToOpen().catch(async (error: unknown) => {
-    throw known === null ? error : await brokenOff(run, known, error)
-  })
-  if (run.cards.isNeeded && sends.held?.heldBy?.command === 'worker') throw workerRuns(sends.held, path)
+  if (run.cards.isNeeded) await assertNoWorker(run.app, path)
   terminal.say(...noteLines(opened))
   terminal.note(...columnLines(opened))
-  if (known !== null) await goOn(run, known, asked)
-  const found = known === null ? await record(run, submission, asked) : { batchId: known, isNew: false }
+  const found = known === null ? await record(run, submission, asked) : await goOn(run, known, asked)
   sends.batchId = found?.batchId ?? null
   sends.isNew = found?.isNew ?? false
   return sends.batchId
 }
 
-async function goOn({ ledger, sends, signal, terminal }: Run, known: BatchId, asked: Asked): Promise<void> {
+interface Found {
+  readonly batchId: BatchId
+  /** It was no batch before, nor has another process recorded it meanwhile. */
+  readonly isNew: boolean
+}
+
+async function goOn(run: Run, known: BatchId, asked: Asked): Promise<Found> {
+  const { app, ledger, signal, terminal } = run
   const batch = await viewOf(ledger, known)
   terminal.say(sameText(batch))
-  if (sends.held !== null && sendsFor(sends.held.heldBy, batch)) return // another process sends it
-  await confirmRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
+  const worker = await workerNow(app)
+  if (worker === null || !sendsFor(worker.holder, batch))
+    await confirmRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
+  await takeUp(run, known)
+  return { batchId: known, isNew: false }
+}
+
+/** Once it is answered: who is asked must keep nobody from working. And before anything is recorded. */
+async function takeUp(run: Run, known: BatchId | null): Promise<void> {
+  run.sends.held = await run.own.tryToOpen().catch(async (error: unknown) => {
+    throw known === null ? error : await brokenOff(run, known, error)
+  })
 }
 
 function besideOf({ out, exceptions, report }: RunGiven, sandbox: boolean) {
@@ -219,59 +231,10 @@ async function brokenOff({ app, ledger, own, sends }: Run, batchId: BatchId, err
   return new Fault(code, `${said} ${stands}`, { cause: error })
 }
 
-async function sendingIn(ledger: Ledger): Promise<number> {
-  const batches = await ledger.batches('open')
-  return batches.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
-}
-
-/** Who sends: it changes while a run goes on, and with it what a signal means. */
-interface Sends {
-  /** null: nothing is recorded yet. */
-  batchId: BatchId | null
-  /** This run recorded it. */
-  isNew: boolean
-  /** Another process holds the worker lock; null: none does, or this run. */
-  held: Held | null
-  /** This run, or the process that held the lock, has worked on it. */
-  begun: boolean
-}
-
-function atSignal(app: App, ledger: Ledger, { batchId, held }: Sends): AtSignal {
-  if (batchId !== null && held === null)
-    return awaiting({ count: () => sendingIn(ledger), overByMs: () => answersByMs(app) })
-  const goesOn = batchId === null || held === null ? '' : `; ${goingOnText(held, `batch ${batchId}`)}`
-  const cost = async () => 'This run had no request open.'
-  return { now: `this run stops here${goesOn}`, waitsFor: async () => null, cost }
-}
-
-function goingOnText({ heldBy }: Held, what: string): string {
-  return heldBy?.command === 'run' ? 'another run goes on' : `the worker goes on with ${what}`
-}
-
-function sayInterrupted(batch: BatchView, { held }: Sends, sandbox: boolean, terminal: Terminal): number {
-  const { batchId } = batch
-  if (sandbox) terminal.say('Interrupted. A rehearsal keeps nothing, and no results were written.')
-  else
-    terminal.say(
-      held === null
-        ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it${doubtAside(batch)}; no results were written. Run the same command again to go on.`
-        : `Interrupted. Batch ${batchId} is recorded, and ${goingOnText(held, 'it')}; to stop it: tranche pause ${batchId} --reason TEXT. No results were written. Run the same command again to follow it.`,
-    )
-  terminal.object({ event: 'result', batch: batchId, state: 'interrupted', exit: EXIT.interrupted })
-  return EXIT.interrupted
-}
-
-function doubtAside(batch: BatchView): string {
-  const inDoubt = countIn(batch, 'IN_DOUBT')
-  return inDoubt === 0 ? '' : `, ${inDoubt} of them IN DOUBT (tranche in-doubt list)`
-}
-
-/** `isNew`: it was no batch before, nor has another process recorded it meanwhile. null: refused. */
-async function record(
-  { app, ledger, signal, terminal }: Run,
-  submission: Submission,
-  { opened, request, path, rejects, merchant, yes }: Asked,
-): Promise<{ readonly batchId: BatchId; readonly isNew: boolean } | null> {
+/** null: refused. */
+async function record(run: Run, submission: Submission, asked: Asked): Promise<Found | null> {
+  const { app, ledger, signal, terminal } = run
+  const { opened, request, path, rejects, merchant, yes } = asked
   let wasShown = false
   const onReviewed = async (reviewed: Reviewed) => {
     await rejects.write(opened, reviewed)
@@ -285,6 +248,7 @@ async function record(
       yes,
       signal,
     })
+    await takeUp(run, null)
   }
   const submitting = { onReviewed, signal, onWait: sayWait(terminal) }
   const submitted = await submission.submit(opened.file, request, app.actor, submitting)
@@ -298,8 +262,7 @@ async function record(
       return { batchId: submitted.batchId, isNew: true }
     default: {
       const known = goOnWith(submitted, request, path, rejects, terminal)
-      if (known !== null) terminal.say(sameText(await viewOf(ledger, known)))
-      return known === null ? null : { batchId: known, isNew: false }
+      return known === null ? null : goOn(run, known, asked)
     }
   }
 }

@@ -58,6 +58,32 @@ describe.skipIf(!HAS_TERMINALS)('on a terminal', () => {
     expect([seen.code, office.sandbox.received()], seen.screen).toEqual([0, 3])
   })
 
+  test('who is asked keeps nobody from working, and passes for no worker', async () => {
+    const workers = async () => (await office.tranche('status', '--json')).last.workers
+    const seen: unknown[] = []
+    const refused = await onTerminal(
+      office,
+      async () => {
+        seen.push(await workers())
+        return 'n\n'
+      },
+      ...run(),
+    )
+    expect([refused.code, seen]).toEqual([130, [[]]])
+    expect((await office.tranche('submit', input)).code).toBe(0)
+    const followed = await onTerminal(
+      office,
+      async () => {
+        seen.push(await workers())
+        expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+        return 'y\n'
+      },
+      ...run(),
+    )
+    expect([followed.code, seen, office.sandbox.received()], followed.screen).toEqual([0, [[], []], 3])
+    expect(countsIn(office.path('out.csv'))).toEqual({ APPROVED: 3 })
+  })
+
   test('another submit says what it waits for while somebody is asked', async () => {
     const other = await office.put('other.csv', toCsv(refunds(1, 9)))
     const waitsFor = /^Waiting for process \d+ on \S+, which is submitting a file and may be asking somebody about it/

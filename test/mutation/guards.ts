@@ -3470,7 +3470,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a run that follows a worker promises nothing of what that worker sends',
-    file: 'src/commands/run.ts',
+    file: 'src/commands/run-interrupted.ts',
     guard: 'if (batchId !== null && held === null)\n    return awaiting',
     without: 'if (batchId !== null)\n    return awaiting',
     tests: [LEAVING],
