@@ -3,15 +3,16 @@
 import { accountOf } from '../app/accounts.ts'
 import { type InboxFolder, prepareInboxFolder, prepareInboxWork } from '../app/inbox.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
-import { sendsFor, takeInboxLock, workerNow } from '../app/locks.ts'
+import { takeInboxLock, workersNow } from '../app/locks.ts'
 import { writeRejects } from '../app/rejects.ts'
 import { writeBatchResults } from '../app/results.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { isPaused, standingOf } from '../domain/batch-status.ts'
+import { isPaused, notSent, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
+import { serviceOf } from '../domain/worker.ts'
 import type { Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
@@ -245,17 +246,18 @@ function createWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: 
   let said = false
   return {
     async note() {
-      const worker = await workerNow(app)
-      if (worker !== null && sendsFor(worker.holder, { merchant })) {
+      const [worker] = await workersNow(app, ledger)
+      const service = worker === undefined ? null : serviceOf(worker, { batchId: null, merchant })
+      if (service === 'served') {
         said = false
         return
       }
       if (said || !(await ledger.batches('open')).some((batch) => batch.hold === 'none' && !isPaused(batch))) return
       said = true
       terminal.say(
-        worker === null
+        service === null
           ? 'No worker is running, so what is recorded is not sent yet. Start one: tranche worker'
-          : `What is recorded is not sent yet: ${whyText([{ code: 'unserved', merchant }])}.`,
+          : `What is recorded is not sent yet: ${whyText([notSent({ needsFile: false, fileName: null, merchant }, service)])}.`,
       )
       terminal.object({ event: 'no-worker' })
     },

@@ -1,7 +1,7 @@
 // tranche status without a batch: the batches and who works on them; with --check, what waits for a person.
 
 import { type AttentionNow, attentionNow } from '../app/attention.ts'
-import { workerNow } from '../app/locks.ts'
+import { workersNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { BATCH_STATES, type BatchState, countIn, type Standing } from '../domain/batch-status.ts'
@@ -97,7 +97,7 @@ interface Row {
 }
 
 async function look(app: App, ledger: Ledger, { merchant, state, last }: Asked): Promise<Listed> {
-  const [batches, worker] = [await ledger.batches(), await workerNow(app)]
+  const [batches, [worker]] = [await ledger.batches(), await workersNow(app, ledger)]
   const fitting = batches
     .filter((batch) => merchant === null || batch.merchant === merchant)
     .map((batch) => ({ batch, standing: standingNow(app, batch, worker) }))

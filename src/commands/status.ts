@@ -1,11 +1,11 @@
 // tranche status BATCH [--watch]: one batch with its counts, amounts and why nothing moves.
 
-import { sendsFor, workerNow } from '../app/locks.ts'
+import { workersNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Holder } from '../files/lock.ts'
+import { serviceOf, type WorkerView } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { reasonLines } from '../present/reasons.ts'
@@ -50,15 +50,16 @@ export async function toJsonAlarm(ledger: Ledger): Promise<object> {
   return alarm === null ? {} : { ledger_alarm: alarm }
 }
 
-/** `worker`: as `workerNow` answered. */
-export function standingNow(app: App, batch: BatchView, worker: { holder: Holder | null } | null): Standing {
-  const isServed = worker === null || sendsFor(worker.holder, batch)
-  return standingOf(batch, app.clock.nowMs(), worker !== null, isServed)
+/** `worker`: who works, as `workersNow` answered. */
+export function standingNow(app: App, batch: BatchView, worker: WorkerView | undefined): Standing {
+  const service = worker === undefined ? 'served' : serviceOf(worker, batch)
+  return standingOf(batch, app.clock.nowMs(), worker !== undefined, service)
 }
 
 async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal, also: object = {}): Promise<number> {
   const batch = await findBatch(ledger, id)
-  const standing = standingNow(app, batch, await workerNow(app))
+  const [worker] = await workersNow(app, ledger)
+  const standing = standingNow(app, batch, worker)
   const speed = await speedOf(app, ledger, batch, standing)
   const tops = await topReasonsOf(app, ledger, batch)
   terminal.object({
@@ -178,7 +179,8 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): 
   let said: string | null = null
   while (!stop.signal.aborted && !terminal.readerLeft()) {
     const batch = await findBatch(ledger, id)
-    const { state, why } = standingNow(app, batch, await workerNow(app))
+    const [worker] = await workersNow(app, ledger)
+    const { state, why } = standingNow(app, batch, worker)
     const reason = whyText(why)
     const saying = reason === null ? null : `${state.replace('_', ' ')}: ${reason}`
     if (saying !== null && saying !== said) terminal.say(saying)

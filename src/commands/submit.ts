@@ -3,14 +3,16 @@
 import { accountOf } from '../app/accounts.ts'
 import { openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
-import { sendsFor, workerNow } from '../app/locks.ts'
+import { workersNow } from '../app/locks.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
+import { notSent } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { spell } from '../domain/words.ts'
+import { serviceOf } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
@@ -28,6 +30,7 @@ import { whyText } from '../present/standing.ts'
 import { toJsonTotals } from '../present/totals.ts'
 import { refuseWhole } from './check.ts'
 import { type FileArguments, parseFileArguments, withFormat } from './file-arguments.ts'
+import { viewOf } from './follow.ts'
 import { goOnWith } from './known-batch.ts'
 import { confirmNew } from './last-look.ts'
 import { noteRefusedCards, noteRejects } from './note.ts'
@@ -86,7 +89,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
       terminal.say(
         `Every row is recorded already or bad, so there is nothing to send. Its results: tranche results ${submitted.batchId} --out FILE`,
       )
-    } else await sayNext(app, submitted.batchId, request.merchant.name, terminal)
+    } else await sayNext(app, ledger, submitted.batchId, terminal)
     return EXIT.approved
   } finally {
     await opened.close()
@@ -146,10 +149,15 @@ async function showKnown(ledger: Ledger, batchId: BatchId, sha256: string, termi
   })
 }
 
-async function sayNext(app: App, batchId: BatchId, merchant: string, terminal: Terminal): Promise<void> {
-  const worker = await workerNow(app)
-  if (worker === null) terminal.say('No worker is running, so nothing moves yet. Start one: tranche worker')
-  else if (sendsFor(worker.holder, { merchant })) terminal.say('The running worker does the rest.')
-  else terminal.say(`Nothing moves yet: ${whyText([{ code: 'unserved', merchant }])}.`)
+async function sayNext(app: App, ledger: Ledger, batchId: BatchId, terminal: Terminal): Promise<void> {
+  const [worker] = await workersNow(app, ledger)
+  if (worker === undefined) terminal.say('No worker is running, so nothing moves yet. Start one: tranche worker')
+  else {
+    const batch = await viewOf(ledger, batchId)
+    const service = serviceOf(worker, batch)
+    const who = worker.command === 'run' ? 'run that works on it' : 'running worker'
+    if (service === 'served') terminal.say(`The ${who} does the rest.`)
+    else terminal.say(`Nothing moves yet: ${whyText([notSent(batch, service)])}.`)
+  }
   terminal.say(`Follow it: tranche status ${batchId} --watch`)
 }

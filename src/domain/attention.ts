@@ -2,9 +2,9 @@
 
 import type { Alarm } from './alarm.ts'
 import type { BatchView } from './batch.ts'
-import { countIn } from './batch-status.ts'
+import { countIn, standingOf, type Why } from './batch-status.ts'
 import type { BatchId } from './ids.ts'
-import type { WorkerView } from './worker.ts'
+import { serviceOf, type WorkerView } from './worker.ts'
 
 export type Attention =
   | { readonly code: 'alarm'; readonly alarm: Alarm }
@@ -16,6 +16,8 @@ export type Attention =
   | { readonly code: 'stopped' | 'held'; readonly merchant: string; readonly reason: string }
   | { readonly code: 'paused'; readonly batchId: BatchId; readonly reason: string | null }
   | { readonly code: 'silent'; readonly worker: WorkerView }
+  /** Rows that are due, and nobody who sends them. */
+  | { readonly code: 'unsent'; readonly batchId: BatchId; readonly why: Why }
 
 /** What the ledger and the lock show. */
 export interface Seen {
@@ -23,9 +25,10 @@ export interface Seen {
   readonly batches: readonly BatchView[]
   readonly accounts: readonly { readonly name: string; readonly stopped: string | null; readonly held: string | null }[]
   readonly workers: readonly WorkerView[]
+  readonly nowMs: number
 }
 
-export function attentionIn({ alarm, batches, accounts, workers }: Seen): readonly Attention[] {
+export function attentionIn({ alarm, batches, accounts, workers, nowMs }: Seen): readonly Attention[] {
   const sum = (state: 'IN_DOUBT' | 'SENDING') => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
   const inDoubt = sum('IN_DOUBT')
   const leftOpen = workers.length === 0 ? sum('SENDING') : 0
@@ -44,5 +47,17 @@ export function attentionIn({ alarm, batches, accounts, workers }: Seen): readon
       .filter((batch) => batch.hold === 'paused' && countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0)
       .map(({ batchId, holdReason }) => ({ code: 'paused', batchId, reason: holdReason }) as const),
     ...workers.filter(({ state }) => state === 'silent').map((worker) => ({ code: 'silent', worker }) as const),
+    ...batches.flatMap((batch) => unsentIn(batch, workers, nowMs)),
   ]
 }
+
+/** What is held, or waits for something else, is told of as that. */
+function unsentIn(batch: BatchView, [worker]: readonly WorkerView[], nowMs: number): Attention[] {
+  if (batch.nextDueAtMs === null || batch.nextDueAtMs > nowMs) return []
+  const service = worker === undefined ? 'served' : serviceOf(worker, batch)
+  const { why } = standingOf(batch, nowMs, worker !== undefined, service)
+  const found = why.find(({ code }) => NOT_SENT.includes(code))
+  return found === undefined ? [] : [{ code: 'unsent', batchId: batch.batchId, why: found }]
+}
+
+const NOT_SENT: readonly Why['code'][] = ['no-worker', 'unserved', 'other-run', 'needs-file']

@@ -5,6 +5,7 @@ import type { BatchView } from './batch.ts'
 import type { BatchId } from './ids.ts'
 import { isFinal, type State } from './states.ts'
 import type { GatewayHealth } from './window.ts'
+import type { Service } from './worker.ts'
 
 export const BATCH_STATES = ['running', 'waiting', 'paused', 'stopped', 'needs_attention', 'done', 'cancelled'] as const
 
@@ -20,6 +21,7 @@ export type Why =
   /** `nextTryAtMs`: nothing is sent until then; null: one row at a time is tried, or it answers again. */
   | { readonly code: 'gateway-trouble'; readonly health: GatewayHealth; readonly nextTryAtMs: number | null }
   | Unserved
+  | { readonly code: 'other-run' }
   /** The merchant has no configuration here. */
   | { readonly code: 'not-configured'; readonly merchant: string }
   /** Rows behind a row of the same order that is in doubt or held. */
@@ -60,9 +62,14 @@ export interface Standing {
 /** A row that becomes due within this time is worth waiting for. */
 const SOON_MS = 60_000
 
-/** `workerRuns`: whether the worker lock is held. `isServed`: whether its holder sends this batch. */
-export function standingOf(batch: BatchView, nowMs: number, workerRuns: boolean, isServed = true): Standing {
-  const standing = standingAsHeld(batch, nowMs, workerRuns, isServed)
+/** `workerRuns`: whether the worker lock is held. `service`: what its holder does for this batch. */
+export function standingOf(
+  batch: BatchView,
+  nowMs: number,
+  workerRuns: boolean,
+  service: Service = 'served',
+): Standing {
+  const standing = standingAsHeld(batch, nowMs, workerRuns, service)
   const left = leftOpenIn(countIn(batch, 'SENDING'), workerRuns)
   if (left === null) return standing
   return { state: standing.state === 'running' ? 'waiting' : standing.state, why: [...standing.why, left] }
@@ -73,7 +80,7 @@ export function leftOpenIn(sending: number, workerRuns: boolean): LeftOpen | nul
   return sending === 0 || workerRuns ? null : { code: 'left-open', rows: sending }
 }
 
-function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, isServed: boolean): Standing {
+function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, service: Service): Standing {
   const ready = countIn(batch, 'READY')
   const sending = countIn(batch, 'SENDING')
   if (ready + sending === 0) return endedStanding(batch)
@@ -83,13 +90,17 @@ function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, is
   if (accountStopped !== null)
     return { state: 'stopped', why: [{ code: 'account-stopped', reason: accountStopped, merchant }] }
   if (sending > 0) return { state: 'running', why: workerRuns ? troubleIn(batch, nowMs) : [] }
-  const standing = readyStanding(batch, ready, nowMs, workerRuns)
-  if (isServed || standing.state === 'needs_attention') return standing
-  return { state: 'waiting', why: [batch.needsFile ? needsFile(batch) : { code: 'unserved', merchant }] }
+  const idle = !workerRuns || service === 'other-run' ? notSent(batch, workerRuns ? service : null) : null
+  const standing = readyStanding(batch, ready, nowMs, idle)
+  if (service !== 'unserved' || standing.state === 'needs_attention') return standing
+  return { state: 'waiting', why: [notSent(batch, service)] }
 }
 
-function needsFile({ fileName }: BatchView): Why {
-  return { code: 'needs-file', fileName }
+/** Why nobody sends what is due of a batch. `service`: of the process that works; null: none does. */
+export function notSent(batch: Pick<BatchView, 'needsFile' | 'fileName' | 'merchant'>, service: Service | null): Why {
+  if (batch.needsFile) return { code: 'needs-file', fileName: batch.fileName }
+  if (service === null) return { code: 'no-worker' }
+  return service === 'unserved' ? { code: 'unserved', merchant: batch.merchant } : { code: 'other-run' }
 }
 
 function asSaid(reason: string | null): Why[] {
@@ -101,8 +112,8 @@ export function isPaused({ hold, accountHeld }: Pick<BatchView, 'hold' | 'accoun
   return hold === 'paused' || (hold === 'none' && accountHeld !== null)
 }
 
-/** Nothing is open; what holds the rows that are due? */
-function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRuns: boolean): Standing {
+/** Nothing is open; what holds the rows that are due? `idle`: why nobody sends them; null: somebody does. */
+function readyStanding(batch: BatchView, ready: number, nowMs: number, idle: Why | null): Standing {
   const { nextDueAtMs, nextExecuteAtMs, accountWaitsUntilMs, blocked, blockedDue } = batch
   if (nextDueAtMs === null)
     return { state: 'needs_attention', why: [{ code: 'behind', rows: blocked > 0 ? blocked : ready }] }
@@ -116,7 +127,7 @@ function readyStanding(batch: BatchView, ready: number, nowMs: number, workerRun
   // Of its execute_at only: where the wall clock was set back, a due time may lie ahead that a worker does not wait for.
   if (isLater(nextExecuteAtMs, nowMs))
     return { state: 'waiting', why: [{ code: 'due-later', atMs: nextExecuteAtMs, isAll: true }] }
-  if (!workerRuns) return { state: 'waiting', why: [batch.needsFile ? needsFile(batch) : { code: 'no-worker' }] }
+  if (idle !== null) return { state: 'waiting', why: [idle] }
   if (batch.gatewayHealth !== null) return { state: 'waiting', goesOn: true, why: troubleIn(batch, nowMs) }
   if (nextDueAtMs > nowMs && nextDueAtMs <= nowMs + SOON_MS)
     return { state: 'running', why: [{ code: 'due-later', atMs: nextDueAtMs, isAll: true }] }
@@ -156,7 +167,7 @@ export type Ending =
   | { readonly kind: 'stuck'; readonly state: BatchState; readonly why: readonly Why[] }
 
 export function endingOf(batch: BatchView, nowMs: number, isServed = true): Ending | null {
-  const { state, why, goesOn } = standingOf(batch, nowMs, true, isServed)
+  const { state, why, goesOn } = standingOf(batch, nowMs, true, isServed ? 'served' : 'unserved')
   if (goesOn === true) return null
   const stuck: Ending = { kind: 'stuck', state, why }
   switch (state) {

@@ -28,6 +28,8 @@ interface LockHolder {
   readonly host: string
   readonly command: string
   readonly startedAtMs: number
+  /** Of a worker: those that it sends for. Absent: it did not say. */
+  readonly merchants?: readonly string[]
 }
 
 export interface WorkerView {
@@ -38,6 +40,8 @@ export interface WorkerView {
   readonly sinceMs: number | null
   /** The only one that it works off, as far as it has said; null: all, or not known. */
   readonly batchId: BatchId | null
+  /** Those that it sends for; null: all, as far as it has said. */
+  readonly merchants: readonly string[] | null
   /** null: none of it is known. */
   readonly lastBeatMs: number | null
   /** `silent`: it holds the lock, and its heartbeat is missing. */
@@ -64,9 +68,30 @@ export function workerView(holder: LockHolder | null, beats: readonly Heartbeat[
     command: holder?.command ?? beat?.command ?? null,
     sinceMs: holder?.startedAtMs ?? beat?.sinceMs ?? null,
     batchId: beat?.batchId ?? null,
+    merchants: holder?.merchants ?? null,
     lastBeatMs: beat?.beatAtMs ?? null,
     state: stateOf(beat?.activity ?? 'idle', heardAtMs, nowMs),
   }
+}
+
+/**
+ * What the process that works does for a batch: `unserved` is one that a worker does not send, `other-run` one beside that of a run,
+ * `unsaid` one of which it is not known, as the run has begun a moment ago.
+ */
+export type Service = 'served' | 'unserved' | 'other-run' | 'unsaid'
+
+interface Served {
+  readonly batchId: BatchId | null
+  readonly merchant: string
+  readonly needsFile?: boolean
+}
+
+/** A worker reads no files, and a run sends no batch but its own. */
+export function serviceOf({ command, batchId, merchants }: WorkerView, batch: Served): Service {
+  if (command === 'run') return batchId === null ? 'unsaid' : batchId === batch.batchId ? 'served' : 'other-run'
+  if (command !== 'worker') return 'unsaid'
+  if (batch.needsFile === true) return 'unserved'
+  return (merchants?.includes(batch.merchant) ?? true) ? 'served' : 'unserved'
 }
 
 /** A container that starts again has the host and the pid of the one before. */

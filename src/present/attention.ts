@@ -5,6 +5,7 @@ import type { Attention } from '../domain/attention.ts'
 import { spell } from '../domain/words.ts'
 import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
+import { whyText } from './standing.ts'
 import { plural } from './text.ts'
 import { workerText } from './workers.ts'
 
@@ -24,6 +25,7 @@ function exitCodeOf({ code }: Attention): 5 | 6 {
     case 'held':
     case 'paused':
     case 'silent':
+    case 'unsent':
       return EXIT.stopped
   }
 }
@@ -70,6 +72,11 @@ export function attentionText(one: Attention, ledgerPath: string): { readonly wh
         says: `batch ${one.batchId} is paused${why}. When you have looked: tranche resume ${one.batchId} --reason TEXT`,
       }
     }
+    case 'unsent':
+      return {
+        what: `batch ${one.batchId}`,
+        says: `batch ${one.batchId} has rows that are due and that nobody sends: ${whyText([one.why])}`,
+      }
     case 'silent':
       return { what: 'worker', says: workerText(one.worker) }
   }

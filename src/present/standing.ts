@@ -35,6 +35,8 @@ function textOf(why: Why): string {
       return troubleText(why.health, why.nextTryAtMs)
     case 'unserved':
       return `the running worker was started without merchant ${why.merchant} and sends none of its rows. Restart that worker with the configuration that names ${why.merchant}; it sends them then`
+    case 'other-run':
+      return 'a run is working on this ledger, and a run sends no batch but its own. When it has ended, start a worker (tranche worker); or run the same file now, which waits for its turn'
     case 'not-configured':
       return `merchant ${why.merchant} is not configured here`
     case 'behind':

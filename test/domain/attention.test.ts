@@ -7,9 +7,29 @@ import { attentionText, exitCodeOfAttention } from '../../src/present/attention.
 const batch = (over: Partial<BatchView>) =>
   ({ batchId: 'b', counts: {}, hold: 'none', holdReason: null, lateAnswers: 0, ...over }) as BatchView
 const worker = (state: WorkerView['state']): WorkerView => ({
-  ...{ id: 'vm:7', host: 'vm', pid: 7, command: 'worker', sinceMs: 0, batchId: null, lastBeatMs: 0, state },
+  ...{
+    id: 'vm:7',
+    host: 'vm',
+    pid: 7,
+    command: 'worker',
+    sinceMs: 0,
+    batchId: null,
+    merchants: null,
+    lastBeatMs: 0,
+    state,
+  },
 })
-const seen = (over: Partial<Seen>): Seen => ({ alarm: null, batches: [], accounts: [], workers: [], ...over })
+const seen = (over: Partial<Seen>): Seen => ({
+  alarm: null,
+  batches: [],
+  accounts: [],
+  workers: [],
+  nowMs: 10,
+  ...over,
+})
+const free = { accountHeld: null, accountStopped: null, accountWaitsUntilMs: null, gatewayHealth: null, blockedDue: 0 }
+const due = batch({ counts: { READY: 3 }, ...free, nextDueAtMs: 10, nextExecuteAtMs: null, merchant: 'shop' })
+const runOf = (batchId: string | null) => ({ ...worker('working'), command: 'run', batchId }) as WorkerView
 const shop = { name: 'shop', stopped: null, held: null }
 
 test.each<readonly [string, Seen, readonly string[], number]>([
@@ -33,6 +53,19 @@ test.each<readonly [string, Seen, readonly string[], number]>([
   ['a paused batch', seen({ batches: [batch({ hold: 'paused', counts: { READY: 1 } })] }), ['paused'], 6],
   ['a paused batch that is over', seen({ batches: [batch({ hold: 'paused', counts: { APPROVED: 1 } })] }), [], 0],
   ['a silent worker', seen({ workers: [worker('silent')] }), ['silent'], 6],
+  ['due rows, and no worker', seen({ batches: [due] }), ['unsent'], 6],
+  ['due rows beside the batch of a run', seen({ batches: [due], workers: [runOf('c')] }), ['unsent'], 6],
+  ['due rows of the batch of a run', seen({ batches: [due], workers: [runOf('b')] }), [], 0],
+  ['due rows and a run that has just begun', seen({ batches: [due], workers: [runOf(null)] }), [], 0],
+  ['due rows that a worker sends', seen({ batches: [due], workers: [worker('idle')] }), [], 0],
+  [
+    'due rows of a merchant that the worker does not know',
+    seen({ batches: [due], workers: [{ ...worker('idle'), merchants: ['hotel'] }] }),
+    ['unsent'],
+    6,
+  ],
+  ['rows that are due later, and no worker', seen({ batches: [{ ...due, nextDueAtMs: 11 }] }), [], 0],
+  ['due rows that are held', seen({ batches: [{ ...due, hold: 'paused' }] }), ['paused'], 6],
   ['a ledger that may be a copy', seen({ alarm: { kind: 'backup', noticed: 'it is a backup' } }), ['alarm'], 6],
   [
     'a stop before doubts',

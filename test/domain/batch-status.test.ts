@@ -84,7 +84,7 @@ describe('a batch whose gateway is in trouble', () => {
 describe('a batch whose merchant the running worker was started without', () => {
   test('waits, says why and what to do, and ends a run that follows that worker', () => {
     const batch = batchOf({ merchant: 'hotel' })
-    expect(standingOf(batch, NOW, true, false)).toEqual({
+    expect(standingOf(batch, NOW, true, 'unserved')).toEqual({
       state: 'waiting',
       reason:
         'the running worker was started without merchant hotel and sends none of its rows. ' +
@@ -99,9 +99,19 @@ describe('a batch whose merchant the running worker was started without', () => 
     const held = batchOf({ hold: 'paused', holdReason: 'lunch' })
     const over = batchOf({ counts: { APPROVED: 3 } })
     const blocked = batchOf({ nextDueAtMs: null, blocked: 3 })
-    const states = [held, over, blocked].map((batch) => standingOf(batch, NOW, true, false).state)
+    const states = [held, over, blocked].map((batch) => standingOf(batch, NOW, true, 'unserved').state)
     expect(states).toEqual(['paused', 'done', 'needs_attention'])
   })
+})
+
+test('a batch beside that of another run waits, where anything of it is due, and says what to do', () => {
+  const due = standingOf(batchOf({}), NOW, true, 'other-run')
+  expect(due).toEqual({ state: 'waiting', reason: expect.stringContaining('a run sends no batch but its own') })
+  const later = { nextExecuteAtMs: NOW + 3_600_000, nextDueAtMs: NOW + 3_600_000 }
+  expect(standingOf(batchOf(later), NOW, true, 'other-run').reason).toContain('the next row is due at')
+  const cards = standingOf(batchOf({ needsFile: true, fileName: 'in.csv' }), NOW, true, 'other-run')
+  expect(cards.reason).toContain('Run in.csv again')
+  expect(standingOf(batchOf({}), NOW, true, 'unsaid').state).toBe('running')
 })
 
 test('a batch that was stopped says that its waiting rows were not executed', () => {

@@ -128,6 +128,37 @@ test('a run waits for its turn as long as the run before it moves', async () => 
   expect((await first.ended).code).toBe(0)
 })
 
+test('what is submitted beside a run is not said to be sent by it, and is told of until somebody sends it', async () => {
+  office = await openOffice({ latencyMs: 200, env: { TRANCHE_IN_FLIGHT: '1' } })
+  const rows = refunds(26)
+  office.sandbox.prepare(preparationFor(rows))
+  const own = await office.put('a.csv', toCsv(rows.slice(1)))
+  const other = await office.put('b.csv', toCsv(rows.slice(0, 1)))
+  const running = office.start('run', own, '--out', office.path('a.out.csv'), '--json')
+  await until('it works', () => office.sandbox.received() > 0, running)
+  const known = await office.tranche('submit', own)
+  expect(known.stderr).toContain('The run that works on it does the rest.')
+  const submitted = await office.tranche('submit', other)
+  expect(submitted.stderr).toContain('Nothing moves yet: a run is working on this ledger')
+  expect(submitted.stderr).not.toContain('does the rest')
+  const batch = submitted.stdout.trim()
+  const { last: beside } = await office.tranche('status', batch, '--json')
+  expect(beside).toMatchObject({
+    state: 'waiting',
+    reason: expect.stringContaining('a run sends no batch but its own'),
+  })
+  const told = {
+    code: 6,
+    stdout: expect.stringMatching(`^ATTENTION batch ${batch} has rows that are due and that nobody`),
+  }
+  expect(await office.tranche('status', '--check')).toMatchObject(told)
+  expect((await running.ended).code).toBe(0)
+  expect(await office.tranche('status', '--check')).toMatchObject(told)
+  expect((await office.tranche('worker', '--until-idle')).code).toBe(0)
+  expect((await office.tranche('status', '--check')).code).toBe(0)
+  expect(office.sandbox.received()).toBe(26)
+})
+
 test('a run that cannot take over from a dead worker says how its batch stands', async () => {
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_RATE: '20' } })
   await using redis = await openRedisServer(office.path('r.sock'))

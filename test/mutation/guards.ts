@@ -3553,10 +3553,24 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKER],
   },
   {
+    name: 'a run is believed to send its own batch only',
+    file: 'src/domain/worker.ts',
+    guard: "batchId === batch.batchId ? 'served' : 'other-run'",
+    without: "batchId !== null ? 'served' : 'other-run'",
+    tests: ['test/domain/attention.test.ts'],
+  },
+  {
+    name: 'rows that are due and that nobody sends are told of',
+    file: 'src/domain/attention.ts',
+    guard: '    ...batches.flatMap((batch) => unsentIn(batch, workers, nowMs)),\n',
+    without: '',
+    tests: ['test/domain/attention.test.ts'],
+  },
+  {
     name: 'a batch that the running worker does not serve waits for a person',
     file: 'src/domain/batch-status.ts',
-    guard: "if (isServed || standing.state === 'needs_attention') return standing",
-    without: 'if (isServed || standing !== null) return standing',
+    guard: "if (service !== 'unserved' || standing.state === 'needs_attention') return standing",
+    without: "if (service !== 'unserved' || standing !== null) return standing",
     tests: [BATCH_STATUS],
   },
   {
