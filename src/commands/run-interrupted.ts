@@ -45,7 +45,7 @@ export function sayInterrupted(batch: BatchView, { held }: Sends, sandbox: boole
   else
     terminal.say(
       held === null
-        ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it${doubtAside(batch)}; no results were written. Run the same command again to go on.`
+        ? `Interrupted. Batch ${batchId} is recorded and every answer that came is in it${doubtAside(batch)}; no results were written. Nothing more of it is sent, unless another run follows it or a worker starts. Run the same command again to go on.`
         : `Interrupted. Batch ${batchId} is recorded, and ${goingOnText(held, 'it')}; to stop it: tranche pause ${batchId} --reason TEXT. No results were written. Run the same command again to follow it.`,
     )
   terminal.object({ event: 'result', batch: batchId, state: 'interrupted', exit: EXIT.interrupted })

@@ -4,7 +4,7 @@ import { accountOf } from '../app/accounts.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
-import { sendsFor, settledAhead, workerNow, workersNow } from '../app/locks.ts'
+import { sendsFor, settledAhead, workersNow } from '../app/locks.ts'
 import { type OwnCards, prepareOwnCards, prepareProcess } from '../app/own-cards.ts'
 import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
@@ -17,6 +17,7 @@ import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
+import { serviceOf } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
 import { recordedBeforeLines } from '../present/correction.ts'
@@ -199,8 +200,9 @@ async function goOn(run: Run, known: BatchId, asked: Asked): Promise<Found> {
   const { app, ledger, signal, terminal } = run
   const batch = await viewOf(ledger, known)
   terminal.say(sameText(batch))
-  const worker = await workerNow(app)
-  if (worker === null || !sendsFor(worker.holder, batch))
+  const [worker] = await workersNow(app, ledger)
+  // It may take over from another later: who is not asked now is asked no more.
+  if (worker === undefined || serviceOf(worker, batch) !== 'served')
     await confirmRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
   await takeUp(run, known)
   return { batchId: known, isNew: false }

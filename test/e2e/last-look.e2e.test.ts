@@ -84,6 +84,27 @@ describe.skipIf(!HAS_TERMINALS)('on a terminal', () => {
     expect(countsIn(office.path('out.csv'))).toEqual({ APPROVED: 3 })
   })
 
+  test('what is left is asked about although another run works, which sends its own batch only', async () => {
+    const rows = refunds(40, 10)
+    office.sandbox.prepare(preparationFor(rows))
+    const other = await office.put('other.csv', toCsv(rows))
+    expect((await office.tranche('submit', input)).code).toBe(0)
+    const slow = { TRANCHE_RATE: '4' }
+    const running = office.startWith(slow, 'run', other, '--out', office.path('other.out.csv'))
+    await until('it sends', () => office.sandbox.received() > 0, running)
+    const refused = await onTerminal(office, 'n\n', ...run())
+    expect(refused.screen).toContain('Send the 3 rows that are left? [y/N]')
+    expect(refused.code, refused.screen).toBe(130)
+    running.kill('SIGINT')
+    const ended = await running.ended
+    expect(ended.stderr).toContain('Nothing more of it is sent, unless another run follows it or a worker starts.')
+    expect(
+      recordedIn(office)
+        .filter(({ reference }) => /^R-[123]$/.test(reference))
+        .map(({ state }) => state),
+    ).toEqual([...['READY', 'READY', 'READY']])
+  })
+
   test('another submit says what it waits for while somebody is asked', async () => {
     const other = await office.put('other.csv', toCsv(refunds(1, 9)))
     const waitsFor = /^Waiting for process \d+ on \S+, which is submitting a file and may be asking somebody about it/

@@ -3553,6 +3553,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [WORKER],
   },
   {
+    name: 'what is left of a batch is asked about, unless somebody sends that batch already',
+    file: 'src/commands/run.ts',
+    guard: "if (worker === undefined || serviceOf(worker, batch) !== 'served')",
+    without: "if (worker === undefined || serviceOf(worker, batch) === 'unserved')",
+    tests: ['test/e2e/last-look.e2e.test.ts'],
+  },
+  {
     name: 'a run is believed to send its own batch only',
     file: 'src/domain/worker.ts',
     guard: "batchId === batch.batchId ? 'served' : 'other-run'",
