@@ -49,6 +49,7 @@ export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown
     async close() {
       await stopWork()
       await redis?.close()
+      redis = null
       lock?.release()
     },
   }

@@ -138,6 +138,7 @@ async function runOn(
     const { batch, ending } = followed
     await logEnding(app, ledger, batch)
     const tops = await topReasonsOf(app, ledger, batch)
+    await own.close() // a slow reader must keep nobody from working
     await given.deliver(written.path, batchId)
     terminal.data(...outcomeLines(batch, written, tops, isStdout))
     terminal.object({ event: 'result', ...toJsonOutcome(batch, ending, written, tops) })

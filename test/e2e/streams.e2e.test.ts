@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, utimesSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { countsIn } from '../fixtures/books.ts'
+import { countsIn, recordedIn } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { orderOf, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 
@@ -83,6 +83,26 @@ describe('--out -', () => {
     expect(written.stdout).toBe(readFileSync(office.path('refunds.results.csv'), 'utf8'))
     expect((await office.tranche('status', batch, '--json')).last).toEqual(before.last)
     expect((await office.tranche('log', '--json')).stdout).toContain('/dev/stdout')
+  })
+
+  test('lets others work while the reader of its results is slow', async () => {
+    await prepared(300)
+    office.sandbox.prepare(preparationFor(refunds(1, 500)))
+    const wide = refunds(300).map((row) => ({ ...row, note: 'x'.repeat(3_000) }))
+    const [file, other] = [
+      await office.put('wide.csv', toCsv(wide)),
+      await office.put('other.csv', toCsv(refunds(1, 500))),
+    ]
+    const slow = office.start('run', file, '--out', '-')
+    slow.leaveUnread('stdout')
+    const settled = () => recordedIn(office).filter(({ state }) => state === 'APPROVED').length
+    await until('all of it is sent', () => settled() === 300, slow)
+    const ran = await office.tranche('run', other, '--give-up-after', '5s')
+    expect(ran.code, ran.stderr).toBe(0)
+    expect((await office.tranche('status', '--json')).last.workers).toEqual([])
+    expect(slow.saidAside().join()).not.toContain('300 in the results') // it still delivers
+    slow.kill('SIGKILL')
+    await slow.ended
   })
 
   test('leaves nothing where it was killed, once another has run; one that runs keeps its own', async () => {
