@@ -16,6 +16,7 @@ import { DecimalEvidence, type DecimalSign, deviantsNote } from './fields/decima
 import { DirectionEvidence } from './fields/direction.ts'
 import { type Minuses, withoutMinus } from './fields/minus.ts'
 import { NumericIdEvidence } from './fields/numeric-ids.ts'
+import { ProgressEvidence } from './fields/progress.ts'
 import { SideEvidence } from './fields/sides.ts'
 import type { Header } from './header.ts'
 import { GuessedType, numberedNote } from './unused-columns.ts'
@@ -54,6 +55,7 @@ export class RowEvidence {
   readonly #marks = new MarkEvidence()
   readonly #directions = new DirectionEvidence()
   readonly #sides: SideEvidence
+  readonly #progress: ProgressEvidence
   readonly #type: GuessedType
   readonly #numericIds: NumericIdEvidence
   readonly #cards: CardEvidence
@@ -65,6 +67,7 @@ export class RowEvidence {
     this.#said = said
     this.#type = new GuessedType(header, said.operation)
     this.#sides = new SideEvidence(header.written, header.beside)
+    this.#progress = new ProgressEvidence(header.written, header.beside)
     this.#numericIds = new NumericIdEvidence(header)
     this.#cards = new CardEvidence(header)
     this.#doubtful = new DoubtfulColumns(header)
@@ -78,6 +81,7 @@ export class RowEvidence {
     const place = this.header.fields.amount ?? -1
     const amount = unquoted(read.cells[place] ?? '')
     this.#sides.see(read.cells, read.line)
+    if (/[1-9]/.test(amount)) this.#progress.see(read.cells, read.line) // of other rows nothing is sent
     this.#directions.see(amount, read.line, this.#otherMarks(read))
     this.#marks.see(withoutMinus(amount) ?? amount, read.marks?.[place] ?? [])
     // A number of a workbook has no decimal sign that was written.
@@ -99,6 +103,7 @@ export class RowEvidence {
       this.#doubtful.decide(),
       'kind' in cards ? cards : null,
       this.#directions.decide(currencySaid.mark !== null) ?? this.#sides.decide(),
+      this.#progress.decide(),
       lacksCurrency ? refuse(missingCurrency, { line: this.#line }) : null,
       isFault(decimal) ? decimal : null,
       isFault(type) ? type : null,

@@ -2826,6 +2826,13 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ingest/header-row.integration.test.ts'],
   },
   {
+    name: 'rows that are pending or were refused elsewhere are not sent like the rest',
+    file: 'src/ingest/row-evidence.ts',
+    guard: '      this.#progress.decide(),\n',
+    without: '',
+    tests: ['test/ingest/fields/progress.integration.test.ts'],
+  },
+  {
     name: 'a column of several kinds of rows is not passed over',
     file: 'src/ingest/unused-columns.ts',
     guard:
