@@ -16,6 +16,8 @@ export interface SummaryLine {
   readonly count: number
   readonly requestedAmount: string
   readonly requestedMinor: bigint
+  /** Of that, what rows ask that were recorded before with another content. Absent: nothing. */
+  readonly changedMinor?: bigint
   /** As the gateway wrote it; empty where it named none, `???` where that is not a currency code. */
   readonly answeredCurrency: string
   /** How many of the rows have an answered amount that could be added up. */

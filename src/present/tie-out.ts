@@ -30,6 +30,9 @@ const MONEY = {
   DUPLICATE: 'recorded before',
 } as const satisfies Record<ResultStatus, string>
 
+/** What this file asks of rows that were recorded with another content: it is no sum that anything was recorded with. */
+const CHANGED = 'recorded otherwise and not sent'
+
 /** Operations that move no money: their sums must not pass for sums that did. */
 const MOVES_NONE: Readonly<
   Partial<Record<Operation, { readonly asked: string; readonly approved: string; readonly why: string }>>
@@ -68,7 +71,6 @@ export function tieOutLines(written: WrittenResults): string[] {
   return [...lines, ...differenceLines(written), ...asides.filter((aside) => aside !== null)]
 }
 
-/** Their amounts are in the sum of what was recorded before, and are not what was recorded. */
 function changedText(rows: number): string | null {
   if (rows === 0) return null
   const [asks, was] = rows === 1 ? ['asks', 'it was'] : ['ask', 'they were']
@@ -119,11 +121,14 @@ function moneyText(group: Group): string {
     ...{ asked: 'asked', approved: 'approved', why: null },
   }
   const parts = new Map<string, bigint>()
-  for (const { status, requestedMinor } of lines)
-    parts.set(MONEY[status], (parts.get(MONEY[status]) ?? 0n) + requestedMinor)
+  const add = (word: string, amountMinor: bigint) => parts.set(word, (parts.get(word) ?? 0n) + amountMinor)
+  for (const { status, requestedMinor, changedMinor = 0n } of lines) {
+    if (changedMinor === 0n || requestedMinor !== changedMinor) add(MONEY[status], requestedMinor - changedMinor)
+    if (changedMinor > 0n) add(CHANGED, changedMinor)
+  }
   const asked = [...parts.values()].reduce((sum, part) => sum + part, 0n)
   const answered = answeredText(group)
-  const named = [...new Set(Object.values(MONEY))].flatMap((word) => {
+  const named = [...new Set<string>([...Object.values(MONEY), CHANGED])].flatMap((word) => {
     const part = parts.get(word)
     if (part === undefined) return []
     const name = word === 'approved' ? (answered === null ? released : 'in approved rows') : word

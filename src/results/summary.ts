@@ -57,6 +57,7 @@ interface Sum {
   readonly answeredCurrency: string
   count: number
   requestedMinor: bigint
+  changedMinor: bigint
   answeredCount: number
   answered: Decimal
 }
@@ -78,7 +79,9 @@ export function createTally(reasonRules: readonly ReasonRule[] = []): Tally {
       if (difference !== null && ++differences <= DIFFERENCES_NAMED) differing.push(difference)
       const sum = sumFor(sums, row)
       sum.count += 1
-      sum.requestedMinor += sum.currency === '' ? 0n : (row.amountMinor ?? 0n)
+      const askedMinor = sum.currency === '' ? 0n : (row.amountMinor ?? 0n)
+      sum.requestedMinor += askedMinor
+      if (row.repeats?.changed === true) sum.changedMinor += askedMinor
       const answered = parseAnswered(row.facts.amount)
       if (answered === null) return
       sum.answeredCount += 1
@@ -172,6 +175,7 @@ function sumFor(sums: Map<string, Sum>, row: ReconciliationRow): Sum {
     answeredCurrency,
     count: 0,
     requestedMinor: 0n,
+    changedMinor: 0n,
     answeredCount: 0,
     answered: { digits: 0n, decimals: 0 },
   }
@@ -234,7 +238,8 @@ function toLine(sum: Sum): SummaryLine {
   const requestedAmount = requestedText(requestedMinor, currency)
   const answeredAmount = answeredCount === 0 ? '' : formatDecimal(sum.answered)
   const asked = { operation, currency, status, count, requestedAmount, requestedMinor }
-  return { ...asked, answeredCurrency, answeredCount, answeredAmount, answered: sum.answered }
+  const changed = sum.changedMinor === 0n ? {} : { changedMinor: sum.changedMinor }
+  return { ...asked, ...changed, answeredCurrency, answeredCount, answeredAmount, answered: sum.answered }
 }
 
 function inReadingOrder(a: Sum, b: Sum): number {

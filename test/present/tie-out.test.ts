@@ -44,6 +44,18 @@ test('one operation in one currency is one sentence', () => {
   ])
 })
 
+test('what was recorded before with another content is not in the sum of what was recorded', () => {
+  const repeats = { state: 'APPROVED', warned: false } as const
+  const rows: Partial<ReconciliationRow>[] = [
+    { state: 'APPROVED', amountMinor: 1_300n },
+    { state: 'DUPLICATE', amountMinor: 2_300n, repeats },
+    { state: 'DUPLICATE', amountMinor: 9_900n, repeats: { ...repeats, changed: true } },
+  ]
+  expect(linesFor(rows)[0]).toContain(
+    '135.00 EUR asked = 13.00 approved + 23.00 recorded before + 99.00 recorded otherwise and not sent.',
+  )
+})
+
 test('each operation and currency has a line, and what is not known is not called approved', () => {
   const rows: Partial<ReconciliationRow>[] = [
     { state: 'APPROVED', operation: 'CAPTURE', amountMinor: 100n },
