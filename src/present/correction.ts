@@ -58,13 +58,12 @@ function nameOf(state: State): string {
 }
 
 export function correctionRefusal({ rows: known }: Correction, rows: number, newRows: number): string {
-  const means = 'This is an earlier file with changes, and sending it whole would move that money again.'
-  const next =
-    newRows === 0
-      ? 'None of the others can be sent as new, so there is nothing left to send.'
-      : `To send ${plural(newRows, 'new row')} and nothing else, add --only-new.`
   const meant = 'If all of them are meant once more, give this run a name of its own with --run-key.'
-  return `${known} of ${plural(rows, 'row')} were recorded with an earlier file. ${means} ${next} ${meant}`
+  const recorded = `${known} of ${plural(rows, 'row')} were recorded with an earlier file`
+  if (newRows === 0)
+    return `${recorded}, and none of the others is new: they are recorded too, or bad. There is nothing left to send. What became of them: tranche results BATCH --out FILE (the batches: tranche status). ${meant}`
+  const means = 'This is an earlier file with changes, and sending it whole would move that money again.'
+  return `${recorded}. ${means} To send ${plural(newRows, 'new row')} and nothing else, add --only-new. ${meant}`
 }
 
 export function toJsonCorrection(correction: Correction | null): object | null {
