@@ -324,7 +324,10 @@ export class Office {
     const rows = this.#parts.record.all<{ reference: string; content: string }>(`
       SELECT i.reference, i.content FROM instruction i JOIN batch b ON b.id = i.batch_id
       WHERE b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')`)
-    return rows.map(({ reference, content }) => ({ payment: this.#rows.get(reference)?.payment ?? null, content }))
+    return rows.map(({ reference, content }) => ({
+      payment: this.#rows.get(firstReference(reference))?.payment ?? null,
+      content,
+    }))
   }
 
   /** Any command of a person: a process of its own, which may end with a fault. */
