@@ -85,6 +85,8 @@ export interface Again {
 /** A file that holds rows of earlier files under other references: the original of one of those, mended. Those rows are not sent. */
 export interface Correction {
   readonly rows: number
+  /** Of those: in files of more than 30 days ago. The next month's charges may ask for the same. */
+  readonly rowsOfLongAgo: number
   /** The one with the most of them first. */
   readonly batches: readonly EarlierBatch[]
 }

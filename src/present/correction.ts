@@ -40,7 +40,16 @@ function correctionLines(correction: Correction): string[] {
   return [
     `${plural(correction.rows, 'row is', 'rows are')} in earlier files:`,
     ...toTable(rows, [3, 5]),
+    ...longAgoLine(correction),
     ...correction.batches.flatMap(stillToSendLine),
+  ]
+}
+
+/** A file of each month without a run key asks for the same every time, and a person must not think that it was sent. */
+function longAgoLine({ rowsOfLongAgo }: Correction): string[] {
+  if (rowsOfLongAgo === 0) return []
+  return [
+    `${plural(rowsOfLongAgo, 'row')} of files more than 30 days old: not sent again. What is due once more, as each month, goes into a file of its own, with a run key (--run-key) and without --only-new.`,
   ]
 }
 

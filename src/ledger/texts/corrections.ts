@@ -14,8 +14,7 @@ import { all, allExact, change, count, exists, type Script } from './script.ts'
 export function* meetEarlierFiles(header: DraftHeader): Script<void> {
   if (header.fedBack || !(yield* hasEarlierFiles(header))) return
   yield* findEarlier(header)
-  if (yield* holdsMost(header)) yield* forgetLongAgo(header)
-  else if (header.onlyNew !== true) {
+  if (header.onlyNew !== true && !(yield* holdsMost(header))) {
     yield* change('UPDATE draft_row SET earlier = NULL WHERE earlier IS NOT NULL')
     return
   }
@@ -91,18 +90,6 @@ const IS_OF_LATELY = `(${STILL_COUNTS} OR (b.created_at >= :approvedSince AND ${
 
 const COUNTING = listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])
 
-/** Where the file is one of lately, what an older one asked for as well is not this row: last month's charge, for one. */
-function* forgetLongAgo(header: DraftHeader): Script<void> {
-  yield* change(
-    `
-    UPDATE draft_row SET earlier = NULL WHERE earlier IS NOT NULL AND earlier NOT IN (
-      SELECT o.id FROM draft_row e JOIN instruction o ON o.id = e.earlier WHERE o.batch_id IN (
-        SELECT i.batch_id FROM draft_row d JOIN instruction i ON i.id = d.earlier JOIN batch b ON b.id = i.batch_id
-        WHERE ${STILL_COUNTS} OR b.created_at >= :approvedSince))`,
-    lookalikeSince(header),
-  )
-}
-
 /**
  * Without being told, a file is taken for a corrected one where most of its rows would be asked about one by one, or were cancelled
  * lately before they were sent.
@@ -146,8 +133,9 @@ export function* findChanged(header: DraftHeader): Script<void> {
   )
 }
 
-/** Of a file that this one corrects every row is looked at, however long ago it was sent. */
-const OF_CORRECTED = 'i.batch_id IN (SELECT o.batch_id FROM draft_row e JOIN instruction o ON o.id = e.earlier)'
+/** Of a file that this one corrects every row is looked at, its duplicates of older files too, however long ago it was sent. */
+const CORRECTED = 'SELECT o.batch_id FROM draft_row e JOIN instruction o ON o.id = e.earlier'
+const OF_CORRECTED = `(i.batch_id IN (${CORRECTED}) OR i.id IN (SELECT c.duplicate_of FROM instruction c WHERE c.batch_id IN (${CORRECTED})))`
 const IS_ALIKE = "i.lookalike IN (SELECT l.lookalike FROM draft_row l WHERE l.state = 'READY')"
 
 /** As where only new rows are wanted, and nothing shows that the file is one of lately: every date may have changed. */
@@ -184,7 +172,7 @@ export function* cancelledBefore(): Script<DraftReview['cancelledBefore']> {
 }
 
 /** null: no row of the file is one of an earlier file under another reference. */
-export function* correctionOf(): Script<Correction | null> {
+export function* correctionOf(header: DraftHeader): Script<Correction | null> {
   const batches = yield* all<Omit<EarlierBatch, 'totals'>>(`
     SELECT b.id AS "batchId", b.file_name AS "fileName", b.created_at AS "createdAtMs", count(*) AS rows
     FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of JOIN batch b ON b.id = i.batch_id
@@ -195,8 +183,11 @@ export function* correctionOf(): Script<Correction | null> {
       CAST(coalesce(sum(i.amount_minor), 0) AS BIGINT) AS "amountMinor"
     FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of
     WHERE d.earlier IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4, 2`)
+  const { approvedSince } = lookalikeSince(header)
+  const rowsIn = (of: typeof batches) => of.reduce((sum, { rows }) => sum + rows, 0)
   return {
-    rows: batches.reduce((sum, { rows }) => sum + rows, 0),
+    rows: rowsIn(batches),
+    rowsOfLongAgo: rowsIn(batches.filter(({ createdAtMs }) => createdAtMs < approvedSince)),
     batches: batches.map((batch) => ({
       ...batch,
       totals: totals

@@ -33,7 +33,7 @@ export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsU
     heldByDoubt: yield* countHeldByDoubt(header),
     unidentified: yield* countUnidentified(header),
     again: yield* countAgain(header),
-    correction: yield* correctionOf(),
+    correction: yield* correctionOf(header),
     cancelledBefore: yield* cancelledBefore(),
     totals: yield* totalsOf("state = 'READY'"),
     totalsRead: yield* totalsOf('operation IS NOT NULL OR amount_minor IS NOT NULL'),

@@ -55,6 +55,7 @@ export function describeCorrections(): void {
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 3, lookalikes: 0 })
       expect(reviewed.correction).toEqual({
         rows: 3,
+        rowsOfLongAgo: 0,
         batches: [
           {
             ...{ batchId, fileName: 'refunds.csv', createdAtMs: NOW, rows: 3 },
@@ -176,16 +177,41 @@ export function describeCorrections(): void {
       expect(reviewed).toMatchObject({ accepted: 1, lookalikes: 0 })
     })
 
-    test('is the correction of the latest file that holds its rows, not of one of long ago', async () => {
+    test('knows the rows of every earlier file, the latest first, and tells which are of long ago', async () => {
       const long = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71', '72', '73']))
       for (const rowNo of [1, 2, 3]) await work(ledger, long, derived('1111aaaa1111aaaa', rowNo), 'APPROVED')
       const nowMs = NOW + 40 * DAY_MS
       const recent = await submit(ledger, accountId, refunds(FIRST, ['71', '72']), { nowMs })
       for (const asked of [{}, onlyNew]) {
         const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']), { nowMs, ...asked })
-        expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2 })
-        expect(reviewed.correction?.batches.map(({ batchId, rows }) => [batchId, rows])).toEqual([[recent, 2]])
+        expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3, correction: { rows: 3, rowsOfLongAgo: 1 } })
+        expect(reviewed.correction?.batches.map(({ batchId, rows }) => [batchId, rows])).toEqual([
+          [recent, 2],
+          [long, 1],
+        ])
       }
+    })
+
+    test('to which rows are added each month sends only those, and is asked about a changed row of the first month', async () => {
+      const months = [
+        ['1111aaaa1111aaaa', ['71', '72', '73']],
+        ['2222bbbb2222bbbb', ['71', '72', '73', '74', '75', '76']],
+      ] as const
+      for (const [i, [hash, orders]] of months.entries()) {
+        const nowMs = NOW + i * 40 * DAY_MS
+        const batchId = await submit(ledger, accountId, refunds(hash, orders), { nowMs, ...onlyNew })
+        for (const { instruction } of await dueIn(ledger, batchId, nowMs)) {
+          const row = await claimNamed(ledger, batchId, instruction.reference, nowMs)
+          await settle(ledger, row, 'APPROVED', { sentAtMs: nowMs, atMs: nowMs })
+        }
+      }
+      const nowMs = NOW + 50 * DAY_MS
+      const mended = refunds(MENDED, ['71', '72', '73', '74', '75', '76', '77'])
+      const { review: reviewed } = await check(mended, { nowMs, ...onlyNew })
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 6, lookalikes: 0 })
+      const changed = [refund(derived(MENDED, 1), { orderId: '71', amountMinor: 7n }), ...mended.slice(3)]
+      for (const asked of [{}, onlyNew])
+        expect((await check(changed, { nowMs, ...asked })).lookalikes).toMatchObject([{ rowNo: 1, like: { rowNo: 1 } }])
     })
 
     test('knows the rows of a file that failed lately, though most are those of another one', async () => {
