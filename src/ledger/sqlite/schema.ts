@@ -218,6 +218,7 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE instruction ADD COLUMN reattempt_of TEXT; -- the reference of the first attempt at a charge that was declined
   ALTER TABLE batch ADD COLUMN fed_back INTEGER NOT NULL DEFAULT 0; -- its file was results, handed in again
   CREATE INDEX instruction_reattempt ON instruction (account_id, reattempt_of) WHERE reattempt_of IS NOT NULL;
+  CREATE INDEX instruction_duplicate_of ON instruction (duplicate_of) WHERE duplicate_of IS NOT NULL;
   CREATE INDEX instruction_card_event ON instruction (account_id, ltrim(vault_id, '0')) WHERE ${IS_CARD_EVENT};
   `,
 ]

@@ -78,7 +78,7 @@ function* matchEarlier(header: DraftHeader, row: string, earlier: string): Scrip
           AND i.lookalike IS NOT NULL AND i.holds_reference = 1 AND i.run_key IS NOT DISTINCT FROM :runKey
           AND b.stage = 'open' AND b.source = 'file' AND ${earlier}
           AND i.id NOT IN (SELECT t.earlier FROM draft_row t WHERE t.earlier IS NOT NULL)
-          AND NOT ${isInFile('i')} AND ${laterAttempt('i')} IS NULL) AS p
+          AND NOT EXISTS (SELECT 1 FROM draft_row t WHERE t.duplicate_of = i.id) AND ${laterAttempt('i')} IS NULL) AS p
       ON p.lookalike = r.lookalike AND p.content = r.content AND p.nth = r.nth) AS m
     WHERE d.row_no = m.row_no`,
     { ...lookalikeSince(header), runKey: header.runKey },

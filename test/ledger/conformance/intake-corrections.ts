@@ -15,7 +15,6 @@ import {
   factsWith,
   faultyRow,
   headerOf,
-  listOf,
   NOW,
   refund,
   review,
@@ -93,6 +92,14 @@ export function describeCorrections(): void {
       await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
       const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '71']), onlyNew)
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 1 })
+    })
+
+    test('is asked about a row that is like one which stands under its own reference, changed', async () => {
+      const own = (reference: string, amountMinor: bigint) => refund(reference, { orderId: '71', amountMinor })
+      await submit(ledger, accountId, [own('A', 1_000n), refund('B', { orderId: '72' })])
+      const rows = [own('A', 1_500n), refund('B', { orderId: '72' }), own(derived(MENDED, 3), 1_000n)]
+      const { review: reviewed } = await check(rows, onlyNew)
+      expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 1, correction: null })
     })
 
     test.each([
@@ -613,51 +620,6 @@ export function describeCorrections(): void {
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 3, invalid: 0, again: { changed: 1 } })
       const edited = lines.map((row) => (row.rowNo === 2 ? { ...row, instruction: sale('k/b', '98') } : row))
       expect((await check(edited, fed('FAILED'))).review).toMatchObject({ accepted: 1, invalid: 1 })
-    })
-  })
-
-  describe('a family', () => {
-    test('is led by the mended original, and not by results that were fed back after it', async () => {
-      const rows = refunds(FIRST, ['71', '72', '73'])
-      const first = await submit(ledger, accountId, [...rows.slice(0, 2), faultyRow(3, derived(FIRST, 3))])
-      await work(ledger, first, derived(FIRST, 1), 'APPROVED')
-      await work(ledger, first, derived(FIRST, 2), 'FAILED')
-      const mended = await submit(ledger, accountId, refunds(MENDED, ['71', '72', '73']), onlyNew)
-      await work(ledger, mended, derived(MENDED, 3), 'APPROVED')
-      const line = (rowNo: number) => ({ cameFrom: { batchId: first, rowNo } })
-      const back = [
-        ...rows.slice(0, 2).map((row, i) => rowOf(i + 1, row, line(i + 1))),
-        faultyRow(3, derived(FIRST, 3), line(3)),
-      ]
-      const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'] }
-      const again = await submit(ledger, accountId, back, fed)
-      await work(ledger, again, derived(FIRST, 2), 'APPROVED')
-      const reading = await ledger.openFamily(first, NOW)
-      const told = (await listOf(reading.rows())).map(({ state, recordedAs }) => [state, recordedAs])
-      await reading.close()
-      expect(reading.batch.batchId).toBe(mended)
-      expect(told).toEqual([
-        ['APPROVED', { batchId: first, rowNo: 1 }],
-        ['APPROVED', { batchId: again, rowNo: 2 }],
-        ['APPROVED', { batchId: mended, rowNo: 3 }],
-      ])
-    })
-
-    test('is led by the newest file, whichever of its batches is asked for', async () => {
-      const orders = ['71', '72', '73', '74']
-      const bad = faultyRow(4, derived(FIRST, 4))
-      const first = await submit(ledger, accountId, [...refunds(FIRST, orders.slice(0, 3)), bad])
-      const mended = await submit(ledger, accountId, refunds(MENDED, orders), onlyNew)
-      const newest = await submit(ledger, accountId, refunds('0f1e2d3c4b5a6978', [...orders, '75']), onlyNew)
-      for (const batchId of [first, mended, newest]) {
-        const reading = await ledger.openFamily(batchId, NOW)
-        const told = await listOf(reading.rows())
-        await reading.close()
-        expect([reading.batch.batchId, told.map(({ recordedAs }) => recordedAs?.batchId)]).toEqual([
-          newest,
-          [first, first, first, mended, newest],
-        ])
-      }
     })
   })
 

@@ -7,6 +7,7 @@ import { accountId, ledger, place, useLedger } from '../../fixtures/use-ledger.t
 import { describeActs } from './acts.ts'
 import { describeControl } from './control.ts'
 import { describeDoubts } from './doubts.ts'
+import { describeFamilies } from './families.ts'
 import { describeCorrections } from './intake-corrections.ts'
 import { describeDrafts } from './intake-drafts.ts'
 import { describeFaults } from './intake-faults.ts'
@@ -39,6 +40,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeRefunds()
     describeRetries()
     describeReattempts()
+    describeFamilies()
     describeMessages()
   })
 }

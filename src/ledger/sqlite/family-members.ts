@@ -1,0 +1,135 @@
+// Which batches are one family: states of one file, what of it was mended among its rejects or ran again, and the earlier files whose
+// rows it holds. A row is known by its key: the reference of its instruction's first attempt.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { BatchId } from '../../domain/ids.ts'
+import { findRow, findRows } from './found.ts'
+
+/** To row `i` the row `b` that it repeats; else itself. */
+export const BASE = 'JOIN instruction b ON b.id = coalesce(i.duplicate_of, i.id)'
+
+/** The key of a row that is no duplicate. A bad row may have only the reference of a later attempt. */
+export function keyOf(row: 'b'): string {
+  return `coalesce(${row}.reattempt_of, (SELECT h.reattempt_of FROM instruction h
+    WHERE h.account_id = ${row}.account_id AND h.reference = ${row}.reference AND h.holds_reference = 1), ${row}.reference)`
+}
+
+/** Whether a row that is no duplicate is of that key. By two indexes. */
+export function isOfKey(row: 'b' | 'e' | 'h' | 'o', key: string): string {
+  return `(${row}.reference = ${key} OR ${row}.reattempt_of = ${key})`
+}
+
+/** The row in which the instruction of that key stands now; NULL: only bad rows have it. */
+export function lastOf(account: string, key: string): string {
+  return `(SELECT max(h.id) FROM instruction h JOIN batch v ON v.id = h.batch_id AND v.stage = 'open'
+    WHERE h.account_id = ${account} AND ${isOfKey('h', key)} AND h.holds_reference = 1)`
+}
+
+const TABLES = `
+  CREATE TEMP TABLE family_member (batch_id TEXT PRIMARY KEY, rows INTEGER, bad INTEGER, first_id INTEGER, is_state INTEGER NOT NULL);
+  CREATE TEMP TABLE family_key (key TEXT, batch_id TEXT, is_bad INTEGER NOT NULL, PRIMARY KEY (key, batch_id)) WITHOUT ROWID;`
+
+/** Fills `family_member` and `family_key`; answers with the newest state of the file. */
+export function findMembers(db: DatabaseSync, batchId: BatchId): BatchId {
+  db.exec(TABLES)
+  const insert = db.prepare(`
+    INSERT INTO temp.family_member (batch_id, rows, bad, first_id, is_state)
+    SELECT b.id, b.rows, (SELECT count(*) FROM instruction WHERE batch_id = b.id AND state = 'INVALID'), coalesce((SELECT min(id) FROM instruction WHERE batch_id = b.id), 0), ?2 FROM batch b WHERE b.id = ?1`)
+  const insertKeys = db.prepare(`
+    INSERT INTO temp.family_key (key, batch_id, is_bad)
+    SELECT ${keyOf('b')}, i.batch_id, min(i.state = 'INVALID') FROM instruction i ${BASE} WHERE i.batch_id = ? GROUP BY 1`)
+  function add(found: readonly { readonly batchId: BatchId }[], isState: boolean): boolean {
+    for (const { batchId } of found) {
+      insert.run(batchId, isState ? 1 : 0)
+      insertKeys.run(batchId)
+    }
+    return found.length > 0
+  }
+  add([{ batchId: originOf(db, batchId) }], true)
+  const laterStates = db.prepare(LATER_STATES)
+  while (add(findRows(laterStates, 1), true));
+  const others = db.prepare(OTHERS)
+  // Of what an earlier file was corrected to as well, the newest state need not hold anything.
+  while (add(findRows(others), false) || add(findRows(laterStates, 0), false));
+  return findRow<{ batchId: BatchId }>(
+    db.prepare('SELECT batch_id AS batchId FROM temp.family_member WHERE is_state = 1 ORDER BY first_id DESC LIMIT 1'),
+  )!.batchId
+}
+
+/** Of rejects, and of rows that ran again, the file that they come from; of any other batch, itself. */
+function originOf(db: DatabaseSync, batchId: BatchId): BatchId {
+  const before = db.prepare(ORIGIN)
+  const seen = [batchId]
+  for (;;) {
+    const found = findRow<{ batchId: BatchId }>(before, seen.at(-1) as BatchId)
+    if (found === undefined || seen.includes(found.batchId)) return seen.at(-1) as BatchId
+    seen.push(found.batchId)
+  }
+}
+
+/** What tells where a batch comes from: rows that it sent, or was to send. Of results, and of one with duplicates alone, every row. */
+const IS_OWN = `(x.fed_back = 1 OR i.state <> 'DUPLICATE'
+    OR NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = x.id AND e.state <> 'DUPLICATE'))`
+
+const ORIGIN = `
+  SELECT o.batch_id AS batchId
+  FROM instruction i JOIN batch x ON x.id = i.batch_id ${BASE}
+  JOIN instruction o ON o.account_id = b.account_id AND ${isOfKey('o', keyOf('b'))}
+  JOIN batch ob ON ob.id = o.batch_id AND ob.stage = 'open' AND ob.source = 'file'
+  WHERE i.batch_id = ?1 AND ${IS_OWN} AND o.batch_id <> i.batch_id AND o.id < i.id AND o.state <> 'DUPLICATE'
+  GROUP BY o.batch_id
+  HAVING count(DISTINCT i.id) * 2 >= (SELECT count(*) FROM instruction i JOIN batch x ON x.id = i.batch_id WHERE i.batch_id = ?1 AND ${IS_OWN})
+  ORDER BY max(o.id) DESC LIMIT 1`
+
+/**
+ * At least half of the later one's rows are rows of a state before it, and at least half of that one's are in it; bad rows, which come
+ * mended, count in neither. Results that are fed back are no state of the file, nor are its rejects, which repeat nothing.
+ */
+const LATER_STATES = `
+  SELECT DISTINCT held.batch_id AS batchId FROM (
+    SELECT d.batch_id, k.batch_id AS state, count(DISTINCT d.id) AS rows
+    FROM temp.family_member m JOIN temp.family_key k ON k.batch_id = m.batch_id JOIN batch a ON a.id = m.batch_id
+    JOIN instruction b ON b.account_id = a.account_id AND ${isOfKey('b', 'k.key')}
+    JOIN instruction d ON d.id = b.id AND (b.supersedes IS NOT NULL OR b.reattempt_of IS NOT NULL) OR d.duplicate_of = b.id
+    WHERE m.is_state = ?1 AND k.is_bad = 0 AND d.id > m.first_id AND d.batch_id NOT IN (SELECT batch_id FROM temp.family_member) GROUP BY 1, 2) AS held
+  JOIN batch n ON n.id = held.batch_id AND n.stage = 'open' AND n.source = 'file' AND n.fed_back = 0
+  JOIN temp.family_member p ON p.batch_id = held.state
+  WHERE held.rows * 2 >= n.rows - p.bad AND held.rows * 2 >= p.rows - p.bad`
+
+/** Of whose own rows, those that are no duplicates, at least half are rows of the family. */
+const OTHERS = `
+  SELECT own.batch_id AS batchId FROM (
+    SELECT o.batch_id, count(DISTINCT o.id) AS rows
+    FROM (SELECT DISTINCT key FROM temp.family_key) AS k
+    JOIN batch a ON a.id = (SELECT batch_id FROM temp.family_member LIMIT 1)
+    JOIN instruction o ON o.account_id = a.account_id AND ${isOfKey('o', 'k.key')}
+    WHERE o.state <> 'DUPLICATE' AND o.batch_id NOT IN (SELECT batch_id FROM temp.family_member) GROUP BY 1) AS own
+  JOIN batch n ON n.id = own.batch_id AND n.stage = 'open' AND n.source = 'file'
+  WHERE own.rows * 2 >= (SELECT count(*) FROM instruction WHERE batch_id = n.id AND state <> 'DUPLICATE')`
+
+/** The cells of a row without those that were at fault. */
+const sound = (cells: string, mask: string) => `(
+  SELECT json_group_array(CASE WHEN EXISTS (SELECT 1 FROM json_each(${mask}) f WHERE f.value = c.key) THEN NULL ELSE trim(c.value) END)
+  FROM json_each(${cells}) c)`
+
+/**
+ * References of bad rows that a later file has under another one, as where they are made from the bytes of the file: with the same
+ * cells but for those that were at fault, mended or not.
+ */
+export const MENDED = `
+  WITH bad AS MATERIALIZED (
+    SELECT r.id, r.reference, r.batch_id, r.cells, w.columns, (
+      SELECT json_group_array(c.key) FROM json_each(w.columns) c WHERE instr('; ' || r.reason, '; ' || trim(c.value) || ': ') > 0) AS mask
+    FROM temp.family_member m JOIN instruction r ON r.batch_id = m.batch_id JOIN batch w ON w.id = r.batch_id
+    WHERE r.state = 'INVALID' AND r.reason IS NOT NULL),
+  lost AS MATERIALIZED (
+    SELECT l.*, row_number() OVER (PARTITION BY l.batch_id, l.mask, l.sound ORDER BY l.id) AS nth
+    FROM (SELECT b.*, ${sound('b.cells', 'b.mask')} AS sound FROM bad b) AS l),
+  fresh AS MATERIALIZED (
+    SELECT n.id, n.batch_id, n.reference, w.columns, q.mask, ${sound('n.cells', 'q.mask')} AS sound
+    FROM temp.family_member m JOIN instruction n ON n.batch_id = m.batch_id JOIN batch w ON w.id = n.batch_id
+    JOIN (SELECT DISTINCT columns, mask FROM lost) AS q ON q.columns = w.columns
+    WHERE n.state <> 'DUPLICATE')
+  SELECT l.reference FROM lost l WHERE l.nth <= (
+    SELECT count(*) FROM fresh f WHERE f.columns = l.columns AND f.mask = l.mask AND f.sound = l.sound AND f.id > l.id AND f.batch_id <> l.batch_id
+      AND f.reference <> l.reference)`

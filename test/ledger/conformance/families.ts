@@ -1,0 +1,280 @@
+// One file over its corrections, its rejects, its retries and later attempts: whatever happened, each row is told once, as it ended.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { DraftHeader, DraftRow } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import {
+  CLERK,
+  claimNamed,
+  DAY_MS,
+  dueIn,
+  faultyRow,
+  findingOn,
+  listOf,
+  NOW,
+  refund,
+  rowOf,
+  sale,
+  settle,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+
+const FIRST = '0123456789abcdef'
+const MENDED = 'fedcba9876543210'
+const derived = (hash: string, rowNo: number) => `${hash}-${rowNo}`
+const refunds = (hash: string, orders: readonly string[]) =>
+  orders.map((orderId, i) => refund(derived(hash, i + 1), { orderId }))
+const onlyNew: Partial<DraftHeader> = { onlyNew: true }
+
+async function familyOf(batchId: BatchId) {
+  const reading = await ledger.openFamily(batchId, NOW)
+  const rows = await listOf(reading.rows())
+  await reading.close()
+  return { rows, batch: reading.batch }
+}
+
+export function describeFamilies(): void {
+  describe('a family', () => {
+    test('is led by the mended original, and not by results that were fed back after it', async () => {
+      const rows = refunds(FIRST, ['71', '72', '73'])
+      const cells = ['73'] // by which a bad row is known in the mended file
+      const first = await submit(ledger, accountId, [...rows.slice(0, 2), faultyRow(3, derived(FIRST, 3), { cells })])
+      await work(ledger, first, derived(FIRST, 1), 'APPROVED')
+      await work(ledger, first, derived(FIRST, 2), 'FAILED')
+      const original = [
+        ...refunds(MENDED, ['71', '72']),
+        rowOf(3, refund(derived(MENDED, 3), { orderId: '73' }), { cells }),
+      ]
+      const mended = await submit(ledger, accountId, original, onlyNew)
+      await work(ledger, mended, derived(MENDED, 3), 'APPROVED')
+      const line = (rowNo: number) => ({ cameFrom: { batchId: first, rowNo } })
+      const back = [
+        ...rows.slice(0, 2).map((row, i) => rowOf(i + 1, row, line(i + 1))),
+        faultyRow(3, derived(FIRST, 3), line(3)),
+      ]
+      const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'] }
+      const again = await submit(ledger, accountId, back, fed)
+      await work(ledger, again, derived(FIRST, 2), 'APPROVED')
+      const reading = await ledger.openFamily(first, NOW)
+      const told = (await listOf(reading.rows())).map(({ state, recordedAs }) => [state, recordedAs])
+      await reading.close()
+      expect(reading.batch.batchId).toBe(mended)
+      expect(told).toEqual([
+        ['APPROVED', { batchId: first, rowNo: 1 }],
+        ['APPROVED', { batchId: again, rowNo: 2 }],
+        ['APPROVED', { batchId: mended, rowNo: 3 }],
+      ])
+    })
+
+    test('is led by the newest file, whichever of its batches is asked for', async () => {
+      const orders = ['71', '72', '73', '74']
+      const cells = ['74']
+      const bad = faultyRow(4, derived(FIRST, 4), { cells })
+      const first = await submit(ledger, accountId, [...refunds(FIRST, orders.slice(0, 3)), bad])
+      const original = refunds(MENDED, orders).map((row, i) => rowOf(i + 1, row, i === 3 ? { cells } : {}))
+      const mended = await submit(ledger, accountId, original, onlyNew)
+      const newest = await submit(ledger, accountId, refunds('0f1e2d3c4b5a6978', [...orders, '75']), onlyNew)
+      for (const batchId of [first, mended, newest]) {
+        const reading = await ledger.openFamily(batchId, NOW)
+        const told = await listOf(reading.rows())
+        await reading.close()
+        expect([reading.batch.batchId, told.map(({ recordedAs }) => recordedAs?.batchId)]).toEqual([
+          newest,
+          [first, first, first, mended, newest],
+        ])
+      }
+    })
+  })
+
+  describe('a family of any batch', () => {
+    test('tells a bad row that is in no later file, and no bad row that is mended in one', async () => {
+      const bad = (n: number, order: string) => faultyRow(n, derived(FIRST, n), { cells: [order] })
+      const first = await submit(ledger, accountId, [...refunds(FIRST, ['71', '72']), bad(3, '73'), bad(4, '74')])
+      const mended = rowOf(3, refund(derived(MENDED, 3), { orderId: '74' }), { cells: ['74'] })
+      const rows = refunds(MENDED, ['71', '72']).map((row, i) => rowOf(i + 1, row))
+      const second = await submit(ledger, accountId, [...rows, mended], onlyNew)
+      for (const batchId of [first, second]) {
+        const told = (await familyOf(batchId)).rows
+        expect(told.map(({ state, cells }) => [state, cells[0]]).slice(2)).toEqual([
+          ['READY', '74'],
+          ['INVALID', '73'],
+        ])
+        expect(told.at(-1)?.warning).toBe('the newest file does not have this row')
+      }
+    })
+
+    test('tells what was paid of a row that the newest file asks for otherwise, once and with a warning', async () => {
+      const roster = (amountMinor: bigint) => [
+        refund('A', { orderId: '71', amountMinor }),
+        refund('B', { orderId: '72' }),
+      ]
+      const first = await submit(ledger, accountId, roster(1_000n))
+      await work(ledger, first, 'A', 'APPROVED')
+      const second = await submit(ledger, accountId, roster(9_900n))
+      const { rows } = await familyOf(second)
+      expect(rows.map(({ reference, state, warning }) => [reference, state, warning])).toEqual([
+        ['A', 'APPROVED', 'the newest file has this row otherwise, and it was not sent so'],
+        ['B', 'READY', null],
+      ])
+    })
+
+    test('tells what only one of two corrections of a file sent', async () => {
+      const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+      const second = await submit(ledger, accountId, refunds(MENDED, ['71', '72', '73', '74']), onlyNew)
+      const third = await submit(ledger, accountId, refunds('0f1e2d3c4b5a6978', ['71', '72', '73', '75']), onlyNew)
+      for (const batchId of [first, second, third]) {
+        const { rows, batch } = await familyOf(batchId)
+        expect(batch.batchId).toBe(third)
+        expect(rows.map(({ recordedAs }) => recordedAs?.batchId)).toEqual([first, first, first, third, second])
+      }
+    })
+
+    test('tells what a file sent of its own that repeated more than it sent', async () => {
+      const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+      const second = await submit(ledger, accountId, refunds(MENDED, ['71', '72', '73', '74', '75']), onlyNew)
+      const third = await submit(ledger, accountId, refunds('0f1e2d3c4b5a6978', ['74', '76', '77']), onlyNew)
+      const { rows } = await familyOf(third)
+      expect(rows.map(({ recordedAs }) => recordedAs?.batchId)).toEqual([
+        second,
+        third,
+        third,
+        first,
+        first,
+        first,
+        second,
+      ])
+    })
+
+    test('is that of the file, also where its rejects are asked for', async () => {
+      const bad = faultyRow(3, derived(FIRST, 3), { cells: ['73'] })
+      const first = await submit(ledger, accountId, [...refunds(FIRST, ['71', '72']), bad])
+      const rejects = await submit(ledger, accountId, [refund(derived(FIRST, 3), { orderId: '73' })])
+      const { rows, batch } = await familyOf(rejects)
+      expect(batch.batchId).toBe(first)
+      expect(rows.map(({ recordedAs }) => recordedAs?.batchId)).toEqual([first, first, rejects])
+    })
+
+    test('tells of money that the first attempt may have moved beside the one that runs again', async () => {
+      const first = await submit(ledger, accountId, [refund('A', { orderId: '71' })])
+      const row = await work(ledger, first, 'A', 'IN_DOUBT')
+      await ledger.resolve(findingOn('A', { finding: 'not-executed' }), CLERK, NOW + DAY_MS)
+      const again = await submit(ledger, accountId, [refund('A', { orderId: '71' })], { retry: ['FAILED'] })
+      await work(ledger, again, 'A', 'APPROVED')
+      await settle(ledger, row, 'APPROVED')
+      const { rows } = await familyOf(first)
+      expect(rows).toMatchObject([{ state: 'APPROVED', warning: expect.stringContaining(`row 1 of batch ${first}: `) }])
+    })
+
+    test('tells each row once, and what was paid of it, over any corrections, rejects, retries and later attempts', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.boolean(),
+          fc.integer({ min: 1, max: 2 ** 31 }),
+          fc.array(STEP, { maxLength: 5 }),
+          tellsOnce,
+        ),
+        { numRuns: 60 },
+      )
+    })
+  })
+}
+
+const STEP = fc.constantFrom('correct', 'correct', 'rejects', 'retry', 'reattempt')
+type Step = typeof STEP extends fc.Arbitrary<infer Kind> ? Kind : never
+
+let trials = 0
+
+/** A clerk's month: after every file some rows are paid, declined, failed, or cancelled before they were sent. */
+async function tellsOnce(hasReferences: boolean, seed: number, steps: readonly Step[]): Promise<void> {
+  const trial = ++trials
+  const runKey = `t${trial}`
+  let random = seed
+  const below = (n: number) => {
+    random = (Math.imul(random, 1_103_515_245) + 12_345) >>> 0
+    return (random >>> 8) % n
+  }
+  const batches: BatchId[] = []
+  const ever = new Set<string>()
+  let last = 0
+  const added = () => {
+    const id = `${trial}${String(++last).padStart(3, '0')}`
+    ever.add(id)
+    return { id, isBad: last % 3 === 0 && below(2) === 0 }
+  }
+  let file = Array.from({ length: 6 }, added)
+  let paid = 0
+
+  const read = async (batchId: BatchId) => {
+    const reading = await ledger.openReading(batchId, NOW)
+    const rows = await listOf(reading.rows())
+    await reading.close()
+    return rows
+  }
+  const toRow = (rowNo: number, reference: string, id: string, isBad: boolean, over: Partial<DraftRow> = {}) =>
+    isBad
+      ? faultyRow(rowNo, reference, { cells: [id, 'x'], ...over })
+      : rowOf(rowNo, sale(reference, id), { cells: [id, '10.00'], ...over })
+
+  async function send(rows: readonly DraftRow[], over: Partial<DraftHeader>): Promise<void> {
+    if (rows.length === 0) return
+    const nowMs = NOW + batches.length * 7 * DAY_MS
+    const header = { runKey, columns: ['card', 'amount'], fileSha256: `${trial}-${batches.length}`, nowMs, ...over }
+    const batchId = await submit(ledger, accountId, rows, header)
+    batches.push(batchId)
+    for (const { instruction } of await dueIn(ledger, batchId, nowMs)) {
+      const to = (['APPROVED', 'APPROVED', 'DECLINED', 'FAILED', 'left'] as const)[below(5)]!
+      if (to === 'left') continue
+      if (to === 'APPROVED') paid += 1
+      const row = await claimNamed(ledger, batchId, instruction.reference, nowMs)
+      await settle(ledger, row, to, { reason: 'Insufficient funds', atMs: nowMs, sentAtMs: nowMs })
+    }
+    await ledger.cancel(batchId, 'the rest is not wanted', CLERK, nowMs)
+  }
+
+  const sendFile = () => {
+    const hash = `${trial}a${batches.length}`.padStart(16, '0')
+    const rows = file.map(({ id, isBad }, i) =>
+      toRow(i + 1, `${runKey}/${hasReferences ? `sub${id}` : derived(hash, i + 1)}`, id, isBad),
+    )
+    return send(rows, onlyNew)
+  }
+  const feedBack = async (over: Partial<DraftHeader>) => {
+    const from = batches[below(batches.length)]!
+    const lines = (await read(from)).map(({ rowNo, reference, cells: [id, amount] }, i) =>
+      toRow(i + 1, reference!, id!, amount === 'x', { cameFrom: { batchId: from, rowNo } }),
+    )
+    return send(lines, { fedBack: true, ...over })
+  }
+  await sendFile()
+  for (const step of steps) {
+    if (step === 'correct') {
+      if (below(2) === 0) file = file.toSpliced(below(file.length), 1)
+      file = file.map((row) => (below(2) === 0 ? { ...row, isBad: false } : row))
+      if (below(2) === 0) file.splice(below(file.length + 1), 0, added())
+      await sendFile()
+    } else if (step === 'rejects') {
+      const bad = (await read(batches[below(batches.length)]!)).filter(({ state }) => state === 'INVALID')
+      const rows = bad.map(({ reference, cells }, i) => toRow(i + 1, reference!, cells[0]!, below(3) === 0))
+      await send(rows, onlyNew)
+    } else if (step === 'retry') await feedBack({ retry: ['FAILED', 'CANCELLED'] })
+    else await feedBack({ reattempt: { categories: ['funds'], reasonRules: [], xtlOrderIdOf: () => null! } })
+  }
+
+  for (const batchId of batches) {
+    const { rows, batch } = await familyOf(batchId)
+    const idsOf = (told: typeof rows) => told.map(({ cells }) => cells[0]).sort()
+    expect([...new Set(idsOf(rows))]).toEqual([...ever].sort())
+    // A row that was mended among the rejects and is still bad in the newest file is both.
+    for (const isBad of [true, false]) {
+      const ids = idsOf(rows.filter(({ state }) => (state === 'INVALID') === isBad))
+      expect(ids).toEqual([...new Set(ids)])
+    }
+    const approved = rows.filter(({ state }) => state === 'APPROVED')
+    expect(new Set(approved.map(({ recordedAs: r }) => `${r?.batchId} ${r?.rowNo}`)).size).toBe(paid)
+    const sum = batch.totals.filter(({ state }) => state === 'APPROVED').reduce((all, t) => all + t.amountMinor, 0n)
+    expect(sum).toBe(BigInt(paid) * 1_000n)
+  }
+}
