@@ -228,17 +228,19 @@ export function plainId(id: string): string {
   return id.trim().replace(/^0+(?=.)/, '')
 }
 
-/** What makes two rows under one reference the same instruction; any difference is another instruction. */
-export function contentOf(
-  instruction: Omit<Instruction, 'reference' | 'xtlOrderId' | 'details' | 'saveCardOnFile'>,
-): string {
-  const { operation, money, orderId, vaultId, card, executeAtMs } = instruction
+/**
+ * What makes two rows under one reference the same instruction; any difference is another instruction. Of a vault record, which an
+ * update replaces whole, a mark of the customer is part of it. Earlier versions left that out.
+ */
+export function contentOf(instruction: Omit<Instruction, 'reference' | 'xtlOrderId' | 'saveCardOnFile'>): string {
+  const { operation, money, orderId, vaultId, card, executeAtMs, details } = instruction
   return [
     operation,
     money === null ? '' : `${money.amountMinor} ${money.currency}`,
     orderId === null ? '' : plainId(orderId),
     cardKeyOf(vaultId, card),
     executeAtMs ?? '',
+    ...(FIELD_RULES[operation].customer === 'required' ? [customerMark(details)] : []),
   ].join('|')
 }
 
@@ -274,13 +276,18 @@ export function lookalikeOf(
   return `${operation}|${money === null ? '' : `${money.amountMinor} ${money.currency as Currency}`}|${target}${holder}`
 }
 
-/**
- * Among thousands of cards of one bank, a few have the same last four digits and expiry: the holder tells them apart. A
- * number of 32 bits (FNV-1a), because what look-alikes are known by stays when names are purged.
- */
+/** Among thousands of cards of one bank, a few have the same last four digits and expiry: the holder tells them apart. */
 function holderMark({ first_name: first = '', last_name: last = '' }: Instruction['details']): string {
-  const name = nameKey(first + last)
+  return markOf(nameKey(first + last))
+}
+
+function customerMark(details: Instruction['details']): string {
+  return markOf(JSON.stringify(CUSTOMER_FIELDS.map((field) => details[field] ?? '')))
+}
+
+/** A number of 32 bits (FNV-1a), because what rows are known by stays when the record of a customer is purged. */
+function markOf(text: string): string {
   let mark = 0x811c9dc5
-  for (let i = 0; i < name.length; i++) mark = Math.imul(mark ^ name.charCodeAt(i), 0x01000193)
+  for (let i = 0; i < text.length; i++) mark = Math.imul(mark ^ text.charCodeAt(i), 0x01000193)
   return (mark >>> 0).toString(16).padStart(8, '0')
 }

@@ -71,7 +71,7 @@ export function correctionRefusal({ rows: known }: Correction, rows: number, new
   const recorded = `${known} of ${plural(rows, 'row')} were recorded with an earlier file`
   if (newRows === 0)
     return `${recorded}, and none of the others is new: they are recorded too, or bad. There is nothing left to send. What became of them: tranche results BATCH --out FILE (the batches: tranche status). ${meant}`
-  const means = 'This is an earlier file with changes, and sending it whole would move that money again.'
+  const means = 'This is an earlier file with changes, and sending it whole would execute those rows again.'
   return `${recorded}. ${means} To send ${plural(newRows, 'new row')} and nothing else, add --only-new. ${meant}`
 }
 

@@ -235,7 +235,7 @@ function lookalikesText({ found, lost }: LookalikesRefused): string {
 
 /** Where most of the file was sent before, the way to send it all once more is not for copying. */
 function lookalikesRemedy({ found, recorded, accepted }: LookalikesRefused): string {
-  const takeOut = 'What was entered twice or has run already moves money twice: take it out of the file.'
+  const takeOut = 'What was entered twice or has run already is executed twice: take it out of the file.'
   if (recorded < 2 || recorded * 2 < accepted)
     return `${takeOut} Only if ${found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${found}.`
   return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references: this may be an earlier file again. If it is not, tranche run --help tells how look-alikes are let through.`

@@ -2618,8 +2618,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a charge that is asked for once more is no row of an earlier file',
     file: 'src/ledger/texts/corrections.ts',
-    guard: ' AND r.declined_row IS NULL AND r.lookalike',
-    without: ' AND r.lookalike',
+    guard: ' AND r.declined_row IS NULL',
+    without: '',
     tests: [LEDGER],
   },
   {
@@ -2957,6 +2957,27 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/corrections.ts',
     guard: 'AND NOT EXISTS (SELECT 1 FROM draft_row t WHERE t.duplicate_of = i.id) AND',
     without: 'AND',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a vault record with another customer is another instruction',
+    file: 'src/domain/instruction.ts',
+    guard: "...(FIELD_RULES[operation].customer === 'required' ? [customerMark(details)] : []),",
+    without: '',
+    tests: [LEDGER, 'test/domain/instruction.test.ts'],
+  },
+  {
+    name: 'a row that was recorded before contents had a mark is still that row',
+    file: 'src/ledger/texts/review.ts',
+    guard: '  yield* compareAsRecorded(header)\n',
+    without: '',
+    tests: ['test/ledger/sqlite/unmarked-content.integration.test.ts'],
+  },
+  {
+    name: 'a card is not known by its mask alone',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: ' AND r.card IS NULL AND',
+    without: ' AND',
     tests: [LEDGER],
   },
   {

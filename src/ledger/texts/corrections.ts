@@ -53,7 +53,8 @@ function* hasEarlierFiles({ accountId: account, runKey }: DraftHeader): Script<b
 
 /**
  * One row of an earlier file for one row of this one: the same content, and at least one of the two references is made from the bytes
- * of its file. Two references of people's own name two instructions: rows with one take what the others leave.
+ * of its file. Two references of people's own name two instructions: rows with one take what the others leave. Of a card only the mask
+ * is recorded, which other cards share: such rows are asked about.
  */
 function* findEarlier(header: DraftHeader): Script<void> {
   yield* matchEarlier(header, isDerived('r'), 'TRUE')
@@ -67,7 +68,7 @@ function* matchEarlier(header: DraftHeader, row: string, earlier: string): Scrip
     UPDATE draft_row AS d SET earlier = m.earlier FROM (
       SELECT r.row_no, p.id AS earlier FROM (
         SELECT r.row_no, r.lookalike, r.content, row_number() OVER (PARTITION BY r.lookalike, r.content ORDER BY r.row_no) AS nth
-        FROM draft_row r WHERE r.state = 'READY' AND r.supersedes IS NULL AND r.declined_row IS NULL AND r.lookalike IS NOT NULL AND ${row}) AS r
+        FROM draft_row r WHERE r.state = 'READY' AND r.supersedes IS NULL AND r.declined_row IS NULL AND r.card IS NULL AND r.lookalike IS NOT NULL AND ${row}) AS r
       JOIN (
         SELECT i.id, i.lookalike, i.content, row_number() OVER (
           PARTITION BY i.lookalike, i.content

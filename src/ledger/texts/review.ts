@@ -90,6 +90,20 @@ function* refuseRepeats({ fedBack }: DraftHeader): Script<void> {
     WHERE d.reference IN (SELECT reference FROM draft_row GROUP BY reference HAVING count(*) > 1)`)
 }
 
+/** The content of these rows ends with a mark of the customer. */
+const HAS_MARK = "d.operation IN ('VAULT_CREATE', 'VAULT_UPDATE')"
+const UNMARKED = 'substr(d.content, 1, length(d.content) - 9)'
+
+/** Rows that were recorded before contents had that mark are compared without it: the same file again must be the same rows. */
+function* compareAsRecorded({ accountId: account }: DraftHeader): Script<void> {
+  yield* change(
+    `
+    UPDATE draft_row AS d SET content = i.content FROM instruction i
+    WHERE ${HAS_MARK} AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND i.content = ${UNMARKED}`,
+    { account },
+  )
+}
+
 /** Which parts of the content differ, as a list for people. */
 const DIFFERENCES = `ltrim(
   CASE WHEN d.operation IS DISTINCT FROM i.operation THEN ', operation' ELSE '' END ||
@@ -98,10 +112,13 @@ const DIFFERENCES = `ltrim(
   CASE WHEN d.order_key IS DISTINCT FROM i.order_key THEN ', order id' ELSE '' END ||
   CASE WHEN ltrim(d.vault_id, '0') IS DISTINCT FROM ltrim(i.vault_id, '0') THEN ', vault id' ELSE '' END ||
   CASE WHEN d.card IS DISTINCT FROM i.card THEN ', card' ELSE '' END ||
-  CASE WHEN d.execute_at IS DISTINCT FROM i.execute_at THEN ', execute_at' ELSE '' END, ', ')`
+  CASE WHEN d.execute_at IS DISTINCT FROM i.execute_at THEN ', execute_at' ELSE '' END ||
+  CASE WHEN ${HAS_MARK} AND d.content <> i.content AND ${UNMARKED} = substr(i.content, 1, length(i.content) - 9)
+    THEN ', record of the customer' ELSE '' END, ', ')`
 
 /** A reference that is recorded already is the same instruction again, or an error. */
 function* meetRecorded(header: DraftHeader): Script<void> {
+  yield* compareAsRecorded(header)
   if (header.onlyNew === true) yield* leaveOutChanged(header)
   yield* refuseOtherContent(header)
   yield* runAgain(header)

@@ -80,6 +80,35 @@ export function describeCards(): void {
       expect(faults[0]?.problem).toContain('card not the same')
     })
 
+    test('under a recorded reference with another record of the customer is another instruction', async () => {
+      const details = { first_name: 'Ada', last_name: 'Byron', phone: '0301' }
+      const rows = (phone: string) => [
+        stored('A', { details: { ...details, phone } }),
+        { ...updated('B', '900'), details: { ...details, phone } },
+      ]
+      const batchId = await submit(ledger, accountId, rows('0301'))
+      for (const reference of ['A', 'B']) await work(ledger, batchId, reference, 'APPROVED')
+      expect((await reviewOnly(ledger, headerOf(accountId), rows('0301'))).review).toMatchObject({ duplicate: 2 })
+      const { review, faults } = await reviewOnly(ledger, headerOf(accountId), rows('0309'))
+      expect(review).toMatchObject({ duplicate: 0, invalid: 2 })
+      expect(faults[0]?.problem).toContain('other content: record of the customer not the same')
+      const onlyNew = await submit(ledger, accountId, [...rows('0309').slice(0, 1), ...rows('0301').slice(1)], {
+        onlyNew: true,
+      })
+      expect((await rowIn(ledger, onlyNew, 'A')).reason).toContain(
+        'recorded with other content (record of the customer)',
+      )
+    })
+
+    test('of a file without references is asked about: another card may have the same mask', async () => {
+      const rows = (hash: string) => [1, 2, 3].map((n) => stored(`${hash}-${n}`, { details: { last_name: `${n}` } }))
+      await submit(ledger, accountId, rows('0123456789abcdef'))
+      for (const onlyNew of [false, true]) {
+        const { review } = await reviewOnly(ledger, headerOf(accountId, { onlyNew }), rows('fedcba9876543210'))
+        expect(review).toMatchObject({ accepted: 3, duplicate: 0, lookalikes: 3, correction: null })
+      }
+    })
+
     test('keeps the vault id, the customer and the card that the vault answered, and its record holds', async () => {
       const batchId = await submit(ledger, accountId, [stored('A')])
       const facts = { ...NO_FACTS, vaultId: '900', customerId: '31', card: CARD }
