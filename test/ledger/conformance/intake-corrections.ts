@@ -15,6 +15,7 @@ import {
   factsWith,
   faultyRow,
   headerOf,
+  listOf,
   NOW,
   refund,
   review,
