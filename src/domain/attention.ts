@@ -51,9 +51,12 @@ export function attentionIn({ alarm, batches, accounts, workers, nowMs }: Seen):
   ]
 }
 
+/** Longer than the pause between two workers of a crontab. */
+const UNSENT_MS = 900_000
+
 /** What is held, or waits for something else, is told of as that. */
 function unsentIn(batch: BatchView, [worker]: readonly WorkerView[], nowMs: number): Attention[] {
-  if (batch.nextDueAtMs === null || batch.nextDueAtMs > nowMs) return []
+  if (batch.nextDueAtMs === null || batch.nextDueAtMs > nowMs - UNSENT_MS) return []
   const service = worker === undefined ? 'served' : serviceOf(worker, batch)
   const { why } = standingOf(batch, nowMs, worker !== undefined, service)
   const found = why.find(({ code }) => NOT_SENT.includes(code))

@@ -24,7 +24,7 @@ const seen = (over: Partial<Seen>): Seen => ({
   batches: [],
   accounts: [],
   workers: [],
-  nowMs: 10,
+  nowMs: 900_010,
   ...over,
 })
 const free = { accountHeld: null, accountStopped: null, accountWaitsUntilMs: null, gatewayHealth: null, blockedDue: 0 }
@@ -64,7 +64,12 @@ test.each<readonly [string, Seen, readonly string[], number]>([
     ['unsent'],
     6,
   ],
-  ['rows that are due later, and no worker', seen({ batches: [{ ...due, nextDueAtMs: 11 }] }), [], 0],
+  [
+    'rows that are due for less than a quarter of an hour, and no worker',
+    seen({ batches: [{ ...due, nextDueAtMs: 11 }] }),
+    [],
+    0,
+  ],
   ['due rows that are held', seen({ batches: [{ ...due, hold: 'paused' }] }), ['paused'], 6],
   ['a ledger that may be a copy', seen({ alarm: { kind: 'backup', noticed: 'it is a backup' } }), ['alarm'], 6],
   [

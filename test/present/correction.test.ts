@@ -6,5 +6,7 @@ test('a file without a new row is not called one with changes, and its results c
   expect(whole).toContain('4 of 9 rows were recorded with an earlier file, and none of the others is new')
   expect(whole).toContain('tranche results BATCH --out FILE')
   expect(whole).not.toContain('with changes')
-  expect(correctionRefusal({ rows: 38, rowsOfLongAgo: 0, batches: [] }, 40, 2)).toContain('To send 2 new rows and nothing else')
+  expect(correctionRefusal({ rows: 38, rowsOfLongAgo: 0, batches: [] }, 40, 2)).toContain(
+    'To send 2 new rows and nothing else',
+  )
 })
