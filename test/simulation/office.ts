@@ -409,7 +409,8 @@ export class Office {
       const lines = await listOf(reading.rows())
       const rows = lines.flatMap(({ reference, rowNo, state }) => {
         const row = this.#rows.get(firstReference(reference ?? ''))
-        if (row === undefined || state === 'INVALID') return []
+        // Results hold no card details: what failed of a file of cards runs again from the file itself.
+        if (row === undefined || state === 'INVALID' || row.instruction.card !== null) return []
         const instruction = { ...row.instruction, reference: reference ?? '' }
         return [{ ...row, instruction, bad: false, cameFrom: { batchId: batch.batchId as string, rowNo } }]
       })
