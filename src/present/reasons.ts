@@ -63,7 +63,7 @@ export function reasonLines(batch: Pick<BatchView, 'counts'>, tops: readonly Top
       .slice(0, SHOWN)
       .map(({ count, reason, category }) => `${count === total ? '' : `${count} × `}${reason}${inBrackets(category)}`)
     const rest = total - own.slice(0, SHOWN).reduce((sum, { count }) => sum + count, 0)
-    const others = rest > 0 ? [`${rest} for other reasons`] : []
+    const others = rest > 0 ? [`${rest} more`] : []
     return [`${total} ${word}: ${[...shown, ...others].join('; ')}.`]
   })
 }

@@ -20,9 +20,9 @@ const NOT_SENT: Readonly<Record<State, string>> = {
 
 /** Why a declined row is not asked for once more, although that was wanted. */
 const NOT_ASKED: Readonly<Record<NotAsked, string>> = {
-  funds: 'for funds: name it in --category to ask once more',
-  technical: 'for a technical reason: name it in --category to ask once more',
-  other: 'for a reason that says nothing: name other in --category to ask once more',
+  funds: 'for funds: to ask once more, add funds to --category',
+  technical: 'for a technical reason: to ask once more, add technical to --category',
+  other: 'for a reason that says nothing: to ask once more, add other to --category',
   card: 'because of the card: it must be replaced first',
   fraud: 'for fraud: the card is not asked again',
   data: 'because of the data: correct the row, under a new reference',
@@ -71,7 +71,7 @@ export function againLines({ again }: Pick<DraftReview, 'again'>): string[] {
 function retriedLine({ state, count }: Again['retried'][number]): string {
   const were = count === 1 ? 'was' : 'were'
   if (state === 'DECLINED')
-    return `  asked for once more: ${plural(count, 'charge')} that ${were} declined, each under a new reference (REFERENCE~2)`
+    return `  asked for once more: ${plural(count, 'charge')} that ${were} declined, each under a new reference (REFERENCE~2, ~3 …)`
   return `  sent again: ${plural(count, 'row')} that ${were} ${NOT_SENT[state].replace(/:.*/, '')}`
 }
 

@@ -86,7 +86,7 @@ function nothingToRetryFault({ runKey }: SubmitRequest): Fault {
   const where = runKey === null ? '' : ` under the run key ${runKey}`
   return new Fault(
     'usage',
-    words`No row of this file is recorded${where}, so that ${{ set: 'retry', to: null }} finds nothing to run again. Nothing was recorded and nothing was sent. Check the run key; to send the file for the first time, leave it out.`,
+    words`No row of this file is recorded${where}, so that ${{ set: 'retry', to: null }} finds nothing to run again. Nothing was recorded and nothing was sent. Check the run key; to send the file for the first time, leave out ${{ set: 'retry', to: null }}.`,
   )
 }
 

@@ -38,7 +38,7 @@ test('three reasons of each status are told, and how many rows have others', () 
   const counts = { FAILED: 15, IN_DOUBT: 2 }
   const lines = reasonLines({ counts }, topReasons([...totals, total('IN_DOUBT', 2, null)], []))
   expect(lines).toEqual([
-    '15 failed: 5 × reason 5; 4 × reason 4; 3 × reason 3; 3 for other reasons.',
+    '15 failed: 5 × reason 5; 4 × reason 4; 3 × reason 3; 3 more.',
     '2 in doubt: no reason given.',
   ])
 })

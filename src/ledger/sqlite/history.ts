@@ -14,7 +14,7 @@ export function historyOf(db: DatabaseSync, reference: string): HistoryMove[] {
         CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.state ELSE 'READY' END AS "to",
         'recorded' AS cause, coalesce(i.arrived_at, b.created_at) AS atMs, b.created_by AS "by",
         (SELECT parts FROM actor WHERE id = b.actor_id) AS parts, NULL AS httpStatus, NULL AS answerText,
-        CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.reason WHEN i.reference <> ?1 THEN 'asked for once more, as ' || i.reference
+        CASE WHEN i.state IN ('INVALID', 'DUPLICATE') THEN i.reason WHEN i.reference <> ?1 THEN 'asked for once more, as ' || i.reference || ' (now ' || i.state || ')'
           WHEN i.reattempt_of IS NOT NULL THEN 'asks once more for ' || i.reattempt_of END AS reason,
         i.id AS rowId, CASE WHEN i.reference = ?1 THEN 1 ELSE 0 END AS isOwn
       FROM instruction i JOIN batch b ON b.id = i.batch_id
