@@ -137,10 +137,9 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'a row that the file has already stands for another one': {
     sql: (sql) =>
-      sql.replace(
-        /AND NOT EXISTS \(SELECT 1 FROM draft_row t WHERE t.duplicate_of = i.id AND t.content = i.content\)\) AS p/,
-        ') AS p',
-      ),
+      sql.includes('SET earlier = m.earlier')
+        ? sql.replace('t.duplicate_of = i.id AND t.content = i.content', '0')
+        : sql,
   },
   'rows of earlier files are not recognised': {
     sql: (sql) => sql.replace('p.nth = r.nth', '0'),
