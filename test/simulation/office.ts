@@ -146,7 +146,9 @@ export class Office {
     }
     const log = logOf(life)
     const batches = onlyOneBatch ? await ledger.batches() : []
-    const own = runs === null ? undefined : (await ledger.batches()).find(({ fileName }) => fileName === runs.file.name)
+    // The same results with another order are another batch of that name.
+    const open = runs === null ? [] : await ledger.batches('open')
+    const own = open.find(({ fileName }) => fileName === runs?.file.name)
     if (runs !== null && own === undefined) {
       release()
       return ledger.close()
