@@ -60,7 +60,7 @@ function noneLost(file: KeptFile, own: readonly RecordedRow[]): string[] {
 
 /** Each row that is not sent is one row of an earlier file: of the same content, or left out because its own reference has another. */
 function knownOnce(own: readonly RecordedRow[], earlier: readonly RecordedRow[]): string[] {
-  const taken = new Set<number>()
+  const taken = new Set<string>()
   return own
     .filter(({ state }) => state === 'DUPLICATE')
     .flatMap((row) => {
@@ -69,19 +69,18 @@ function knownOnce(own: readonly RecordedRow[], earlier: readonly RecordedRow[])
       if (known === undefined) return [`${name} is told to be recorded, and no earlier file has it`]
       if (known.content !== row.content)
         return known.reference === row.reference ? [] : [`${name} is told to be ${known.reference}, which is another`]
-      if (taken.has(known.id)) return [`${name} is told to be ${known.reference}, which another row of its file is`]
-      taken.add(known.id)
+      const first = firstReference(known.reference)
+      if (taken.has(first)) return [`${name} is told to be ${first}, which another row of its file is`]
+      taken.add(first)
       return []
     })
 }
 
 /** A row that is sent as new, with no reference of its own, is none that an earlier file has and no other row of this one is. */
 function newOnly(file: KeptFile, own: readonly RecordedRow[], earlier: readonly RecordedRow[]): string[] {
-  const nameOf = new Map(earlier.map(({ id, reference }) => [id, reference]))
+  const nameOf = new Map(earlier.map(({ id, reference }) => [id, firstReference(reference)]))
   const met = new Set(own.map(({ duplicateOf, supersedes }) => nameOf.get(duplicateOf ?? supersedes ?? 0)))
-  const left = new Map(
-    earlier.filter(({ reference }) => !met.has(reference)).map((row) => [row.content, row.reference]),
-  )
+  const left = new Map(earlier.filter(({ id }) => !met.has(nameOf.get(id))).map((row) => [row.content, row.reference]))
   return own
     .filter(
       (row) => row.state !== 'INVALID' && row.state !== 'DUPLICATE' && row.supersedes === null && isDerived(file, row),
