@@ -138,7 +138,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'a row that the file has already stands for another one': {
     sql: (sql) =>
       sql.includes('SET earlier = m.earlier')
-        ? sql.replace('t.duplicate_of = i.id AND t.content = i.content', '0')
+        ? sql.replace('WHERE t.duplicate_of = i.id)', 'WHERE 0)')
         : sql,
   },
   'rows of earlier files are not recognised': {
