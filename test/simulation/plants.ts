@@ -137,9 +137,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'a row that the file has already stands for another one': {
     sql: (sql) =>
-      sql.includes('SET earlier = m.earlier')
-        ? sql.replace('WHERE t.duplicate_of = i.id)', 'WHERE 0)')
-        : sql,
+      sql.includes('SET earlier = m.earlier') ? sql.replace('WHERE t.duplicate_of = i.id)', 'WHERE 0)') : sql,
   },
   'rows of earlier files are not recognised': {
     sql: (sql) => sql.replace('p.nth = r.nth', '0'),
