@@ -54,7 +54,7 @@ test('a saved results file names what runs again and what does not, and runs exa
       'Recorded before:',
       '  sent again: 2 rows that were failed',
       '  not sent: 1 row approved: executed, and never again',
-      '  not sent: 1 row declined: the gateway has answered; to ask it once more, write a new file with new references',
+      '  not sent: 1 row declined: the gateway has answered; a charge of a stored card: --retry declined --category funds,technical asks once more; anything else: a new reference, in a new file',
       '  not sent: 1 row invalid: never sent; to run it: correct its cells in the results file, then --retry invalid',
     ].join('\n'),
   )
