@@ -4,6 +4,8 @@ import type { App } from '../app.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { visible } from '../domain/visible.ts'
+import type { LedgerOptions } from '../ledger/sqlite/ledger.ts'
+import type { WorkThread } from '../ledger/sqlite/thread/work-thread.ts'
 import type { FileLedger } from '../ports/ledger/file.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { assertClock } from './clock.ts'
@@ -23,8 +25,18 @@ export async function openLedger(app: App): Promise<FileLedger> {
   assertOwnDirectory(app.config.dataDir)
   assertClock(app)
   const sqlite = await import('../ledger/sqlite/ledger.ts')
+  return sqlite.openLedger(await optionsOf(app))
+}
+
+async function optionsOf(app: App): Promise<LedgerOptions> {
   const { ledger: path, submitLock: submitLockPath } = app.paths
-  return sqlite.openLedger({ path, submitLockPath, witnessDirs: await witnessDirsOf(app), die: dieOf(app) })
+  return { path, submitLockPath, witnessDirs: await witnessDirsOf(app), die: dieOf(app) }
+}
+
+/** The same ledger for whoever works off what is in it, and takes messages: in a thread of its own. */
+export async function openWorkThread(app: App): Promise<WorkThread> {
+  const { openWorkThread: open } = await import('../ledger/sqlite/thread/work-thread.ts')
+  return open(await optionsOf(app))
 }
 
 /** Faults where there is no ledger: before a large file is read for it. */

@@ -2,6 +2,7 @@
 
 import { setFlagsFromString } from 'node:v8'
 import { Fault } from '../domain/fault.ts'
+import type { BatchId } from '../domain/ids.ts'
 import type { CardReader } from '../ports/cards.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
 
@@ -10,8 +11,8 @@ export interface OwnCards {
   readonly isNeeded: boolean
   /** Aborted when the file is no longer what was checked. */
   readonly changed: AbortSignal
-  /** null: it needs none. */
-  open(): Promise<CardFile | null>
+  /** Of the batch that the file is; null: it needs none. */
+  open(batchId: BatchId): Promise<CardFile | null>
   close(): Promise<void>
 }
 
@@ -34,9 +35,9 @@ export function prepareOwnCards(openCards: (() => Promise<CardReader>) | null): 
   return {
     isNeeded: openCards !== null,
     changed: changed.signal,
-    async open() {
+    async open(batchId) {
       if (openCards === null) return null
-      source ??= openCards().then((reader) => ({ reader, onChanged: () => changed.abort() }))
+      source ??= openCards().then((reader) => ({ batchId, reader, onChanged: () => changed.abort() }))
       return source
     },
     async close() {

@@ -13,6 +13,7 @@ import type { Work } from '../processors/work-off.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import { accountKeyOf } from './accounts.ts'
 import { type MerchantLane, openLanes } from './lanes.ts'
+import { openWorkThread } from './ledger.ts'
 
 /** What a person watching wants to hear while rows are worked off. */
 export interface WorkEvents {
@@ -39,10 +40,11 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
   ])
   const { config, clock, log } = app
   const register = await openRegister(app, ledger)
+  const thread = await openWorkThread(app)
   const narrator = createNarrator({ ledger, clock, log })
   const telling = keepTelling(app, narrator)
   const work = await workOff({
-    ledger,
+    ledger: { ...thread, renewEpoch: ledger.renewEpoch },
     clock,
     log,
     worker: identityOf(options),
@@ -64,20 +66,22 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
           return work(slice)
         },
       }),
-    openIntake: async (lanes) => (options.only === null ? openIntake(app, ledger, lanes, redis, narrator) : null),
+    openIntake: async (lanes) =>
+      options.only === null ? openIntake(app, { ...thread, ledgerId: ledger.ledgerId }, lanes, redis, narrator) : null,
     onSettled: (row, verdict, settled) => {
       narrator.settled(row, verdict, settled)
       log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
       options.onSettled?.(row, verdict, settled)
     },
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
     register?.close()
+    await thread.close()
     throw error
   })
   return {
     async stop() {
       await work.stop().finally(() => register?.close())
-      await telling.stop()
+      await Promise.all([telling.stop(), thread.close()])
     },
   }
 }
@@ -134,7 +138,7 @@ async function openRegister({ config }: App, ledger: Ledger) {
 
 async function openIntake(
   app: App,
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'recordMessage' | 'recordRefusal' | 'ledgerId'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
   narrator: Narrator,

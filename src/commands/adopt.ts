@@ -130,7 +130,7 @@ function sayRestored({ inDoubt, last, now, mayRunAgain }: Restored, terminal: Te
   )
   if (mayRunAgain) {
     terminal.say(
-      'Rows that were FAILED, CANCELLED or INVALID in it may have run again since. Look each one up at the gateway before you retry it: --retry now refuses them until you add --allow-lookalikes.',
+      'Rows that were FAILED, CANCELLED or INVALID in it may have run again since. Look each one up at the gateway before you retry it or hand it in again: --retry, and for 30 days a file with rows like them, is refused until you add --allow-lookalikes.',
     )
   }
   terminal.say(

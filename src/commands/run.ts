@@ -277,7 +277,7 @@ async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null)
   const step = async () => {
     sends.begun ||= sends.held !== null
     sends.held = await own.tryToOpen()
-    if (sends.held === null) await own.start(batchId, await cards.open())
+    if (sends.held === null) await own.start(batchId, await cards.open(batchId))
     sends.begun = true
     return sends.held === null
   }

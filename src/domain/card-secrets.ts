@@ -8,12 +8,15 @@ import { unescaped, withBlanks } from './unescaped.ts'
 /** Zeros alone are what a mask leaves. */
 const CODE = codeBehindName(String.raw`(?!0+(?!\p{Nd}))\p{Nd}{3,4}(?!\p{Nd})`)
 
-/** Every code needs both. Most cells and texts lack one, and this is looked for quickly; the pattern alone takes 50 ms to compile. */
+/**
+ * Every code needs both: in ASCII its name has three letters in a row. Most cells and texts lack one, and this is looked for quickly;
+ * the pattern alone takes 50 ms to compile.
+ */
+const LETTERS = /[A-Za-z]{3}|[^\0-\x7f]/
 const DIGITS = /\p{Nd}{3}/u
-const LETTER = /\p{L}/u
 
 function mayHoldCode(text: string): boolean {
-  return DIGITS.test(text) && LETTER.test(text)
+  return LETTERS.test(text) && DIGITS.test(text)
 }
 
 /** As ISO/IEC 7813 writes them. The beginning of the second may be lost where it parts cells; then a month and a service code tell. */
@@ -22,6 +25,7 @@ const TRACKS = [
   /;(?!0+=)\d{12,19}=\d{0,24}\??/g,
   /(?<!\d)(?!0+=)\d{12,19}=\d\d(?:0[1-9]|1[0-2])\d{3,20}\??/g,
 ]
+const IN_TRACKS = /[\^=]/
 
 /** Whether the text holds a security code under its name, or a magnetic track. */
 export function holdsCardSecret(text: string): boolean {
@@ -29,7 +33,10 @@ export function holdsCardSecret(text: string): boolean {
 }
 
 function showsCardSecret(text: string): boolean {
-  return (mayHoldCode(text) && text.search(CODE) !== -1) || TRACKS.some((pattern) => text.search(pattern) !== -1)
+  return (
+    (mayHoldCode(text) && text.search(CODE) !== -1) ||
+    (IN_TRACKS.test(text) && TRACKS.some((pattern) => text.search(pattern) !== -1))
+  )
 }
 
 const ESCAPED = /[\\%&+]/

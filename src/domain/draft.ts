@@ -31,6 +31,8 @@ export interface DraftRow {
   readonly cells: readonly string[]
   /** The reference it has or would have. */
   readonly reference: string
+  /** This program made the reference, from the bytes of the file; false: whoever wrote the file gave it. */
+  readonly made: boolean
   readonly instruction: Instruction | null
   readonly faults: readonly RowFault[]
   /** Of a row with faults: its amount where that could be read all the same; `unread` where it could not. Control totals want it. */
@@ -172,7 +174,7 @@ export interface Lookalike {
   }
   /** The recorded row has the same target and is not in the file: the amount that it was recorded with. null: it is alike. */
   readonly changedFrom: { readonly amountMinor: bigint; readonly currency: Currency } | null
-  /** It is that very row, to run again, which had ended when an older state was put back: it may have run in what was lost. */
+  /** The recorded row, or this very one that is to run again, had ended when an older state was put back: it may have run in what was lost. */
   readonly lost: boolean
   /**
    * The row repeats or exceeds what is refunded before it of its order, whose sale is not recorded, or names another

@@ -1,6 +1,6 @@
 // The one error class. A fault is something a person or an operator can act on; a bug is an assertion.
 
-import { type Spelling, spell, type Text, words } from './words.ts'
+import { joined, type Spelling, spell, type Text, type Words, words } from './words.ts'
 
 /**
  * What kind of trouble it is. The command line turns the code into an exit code:
@@ -24,6 +24,11 @@ export class Fault extends Error {
     this.name = 'Fault'
     this.code = code
     this.#lines = lines
+  }
+
+  /** All of it in one text, for a place that no error can go to as it is. */
+  get text(): Words {
+    return joined(this.#lines, '\n')
   }
 
   /** As a person reads it at a door: the sentence, and each point below it. */

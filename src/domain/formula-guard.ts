@@ -11,6 +11,8 @@ const SIGNS = String.raw`[=+\-@\uFF0B\uFF0D\uFF1D\uFF20\uFE62\uFE63\uFE66\uFE6B\
 const FORMULA = new RegExp(String.raw`^[\s\p{Cc}\p{Cf}]*${SIGNS}`, 'u')
 /** Behind a separator a quotation mark may open and close a cell, and what follows it belongs to the cell. */
 const FORMULA_BEHIND = new RegExp(String.raw`^[\s\p{Cc}\p{Cf}"]*${SIGNS}`, 'u')
+/** One piece, and no sign in front of it: most cells are, and need no closer look. */
+const HARMLESS = /^(?:[0-9A-Za-z][^;\t|\r\n]*)?$/
 /** Without one of these nothing has to be guarded. */
 const SUSPECT = new RegExp(String.raw`${SIGNS}|^'*[\t\r\n\0]`, 'u')
 
@@ -28,7 +30,7 @@ export function unguardCell(text: string): string {
 
 /** With every piece changed that needs the guard: which ones do is the same before and behind the change. */
 function withPieces(text: string, change: (piece: string) => string): string {
-  if (!SUSPECT.test(text)) return text
+  if (HARMLESS.test(text) || !SUSPECT.test(text)) return text
   const parts = text.split(SEPARATORS)
   return parts
     .map((part, i) => (i % 2 === 0 && needsGuard(part, separatorsBefore(parts, i), parts[i + 1]) ? change(part) : part))

@@ -16,7 +16,7 @@ export interface Money {
 const MAX_DIGITS = 15
 
 export function parseCurrency(text: string): Currency | undefined {
-  const code = toUpperAscii(text.trim())
+  const code = Object.hasOwn(EXPONENTS, text) ? text : toUpperAscii(text.trim())
   return Object.hasOwn(EXPONENTS, code) ? (code as Currency) : undefined
 }
 

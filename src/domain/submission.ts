@@ -92,9 +92,9 @@ export interface LookalikesRefused extends LookalikeCounts {
 
 /** Which of the look-alikes are of a kind that a person has to know of. */
 export interface LookalikeCounts {
-  /** Rows that are like one row of an earlier file or message. */
+  /** Rows that are like one row of an earlier file or message, or have its target and another amount. */
   readonly recorded: number
-  /** Rows to run again that may have run again in a record that was lost. */
+  /** Rows that may have run in a record that was lost. */
   readonly lost: number
   /** Rows that are like a row still to be sent, by its batch. */
   readonly stillToSend: ReadonlyMap<string, number>

@@ -2,11 +2,13 @@
 
 const ESCAPE =
   /\\u\{([\da-f]{1,6})\}|\\u([\da-f]{4})|((?:\\x[\da-f]{2})+)|((?:%[\da-f]{2})+)|&#x([\da-f]{1,8});?|&#(\d{1,8});?|&([a-z][a-z\d]{1,7});/gi
+const BEGINS_ESCAPE = /[\\%&]/
 /** JSON in JSON in a form. What is escaped more often than that hides something. */
 const MOST_PASSES = 4
 
 /** The text with its escapes resolved, also those of escapes; null where there is no end to them. */
 export function unescaped(text: string): string | null {
+  if (!BEGINS_ESCAPE.test(text)) return text
   let before = text
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     const after = before

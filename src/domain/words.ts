@@ -42,6 +42,7 @@ export type SettingName =
 export type Act =
   | { readonly act: 'adopt'; readonly as: 'moved' | 'restored' }
   | { readonly act: 'adopt-merchant'; readonly merchant: string }
+  | { readonly act: 'cancel-batch'; readonly batchId: string }
   | { readonly act: 'diagnose'; readonly look: 'usual' | 'whole' | 'deep' }
   | { readonly act: 'init' }
   | { readonly act: 'list-doubts'; readonly toFile: boolean }

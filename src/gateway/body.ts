@@ -57,7 +57,8 @@ interface Reading {
 
 /** Compressed bytes, UTF-16 and the like have control characters in them. */
 function isBinary(bytes: Buffer): boolean {
-  return bytes.some((byte) => byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d))
+  for (const byte of bytes) if (byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d)) return true
+  return false
 }
 
 /** A web page by its beginning; or one JSON value, whole markup, or words, and no run of signs that may be packed. */

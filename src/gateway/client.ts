@@ -60,13 +60,14 @@ export function openGateway(options: GatewayOptions): Gateway {
   }
 
   const hidden = { username: options.username, secrets: [options.password] }
+  const withoutCard = createScrub(hidden)
   let isClosing = false
 
   return {
     send(instruction, fence, abandon, card = null) {
       const attempt = new Attempt(
         context,
-        { sent: instruction, scrub: createScrub({ ...hidden, card }) },
+        { sent: instruction, scrub: card === null ? withoutCard : createScrub({ ...hidden, card }) },
         fence,
         abandon,
       )
@@ -84,7 +85,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       return attempt.outcome
     },
     reach() {
-      return reach(base, connector.connect, createScrub(hidden))
+      return reach(base, connector.connect, withoutCard)
     },
     /** What has not started is given up, what has started is awaited. */
     async close() {

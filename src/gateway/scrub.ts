@@ -61,11 +61,15 @@ export function createScrub({ username, secrets, card = null }: Hidden): Scrub {
 
 /** One line without anything that moves a terminal or turns what is read on it round. */
 export function visible(text: string): string {
+  if (PLAIN_LINE.test(text)) return text
   return text
     .replace(/\p{Cf}/gu, '')
     .replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
 }
+
+/** Most answers are one already. */
+const PLAIN_LINE = /^(?:[!-~]+(?: [!-~]+)*)?$/
 
 // ───────────────────────────────────────────────────────────── Credentials
 
@@ -79,29 +83,28 @@ function searchFor(secrets: readonly string[]): (text: string) => boolean {
   const pattern = plain.length === 0 ? null : new RegExp(plain.map(onItsOwn).join('|'))
   const base64 = told.flatMap(base64Of)
   const hex = told.map((secret) => Buffer.from(secret).toString('hex'))
+  if (pattern === null) return () => false
+  const isIn = (one: string) => {
+    if (pattern.test(folded(one))) return true
+    const run = one.replace(/[\s\\]+/g, '')
+    const letters = run.replaceAll('-', '+').replaceAll('_', '/')
+    if (base64.some((packed) => letters.includes(packed))) return true
+    const small = run.toLowerCase()
+    return hex.some((packed) => small.includes(packed))
+  }
   return (text) => {
-    if (pattern === null) return false
     const read = unescaped(text)
-    const texts = read === null || read === text ? [text] : [text, read]
-    return texts.some((one) => {
-      if (pattern.test(folded(one))) return true
-      const run = one.replace(/[\s\\]+/g, '')
-      const letters = run.replaceAll('-', '+').replaceAll('_', '/')
-      return (
-        base64.some((packed) => letters.includes(packed)) || hex.some((packed) => run.toLowerCase().includes(packed))
-      )
-    })
+    return isIn(text) || (read !== null && read !== text && isIn(read))
   }
 }
 
 /** The same for texts that people and servers take for the same. */
 function folded(text: string): string {
-  return text
-    .normalize('NFKC')
-    .replace(/\p{Cf}|\\/gu, '')
-    .replace(/[\s+]+/g, ' ')
-    .toLowerCase()
+  const plain = ASCII.test(text) ? text.replaceAll('\\', '') : text.normalize('NFKC').replace(/\p{Cf}|\\/gu, '')
+  return plain.replace(/[\s+]+/g, ' ').toLowerCase()
 }
+
+const ASCII = /^[\0-\x7f]*$/
 
 /** Ids are long runs of digits, and a short one of digits is somewhere in many of them. */
 function onItsOwn(secret: string): string {

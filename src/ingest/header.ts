@@ -73,6 +73,8 @@ export interface Header {
   readonly carried: readonly number[]
   /** Results fed back: where their references are, and which recorded row each line came from. */
   readonly results: { readonly reference: number; readonly batch: number | null; readonly row: number | null } | null
+  /** Of rejects: where the number stands that each row had in its file. */
+  readonly rejectRow: number | null
   /** This program wrote the file, as results or as rejects: its cells have the apostrophe of the formula guard. */
   readonly guarded: boolean
 }
@@ -142,6 +144,7 @@ export function parseHeader(names: readonly string[], line: number, needs: Heade
     speaksOfCards: cardPlaces.length > 0 || namesAt(unknown).some(speaksOfCards),
     carried: places.filter((i) => !isOurs(i)),
     results,
+    rejectRow: placeOf('reject_row', written),
     guarded,
   }
 }
@@ -220,12 +223,14 @@ export function understoodColumns(header: Header): readonly { readonly written: 
 }
 
 function findResults(written: readonly string[]): Header['results'] {
-  const place = (name: string) => {
-    const i = written.findIndex((column) => plainName(column) === name)
-    return i === -1 ? null : i
-  }
-  const reference = place('result_reference')
-  return reference === null ? null : { reference, batch: place('result_batch'), row: place('result_row') }
+  const reference = placeOf('result_reference', written)
+  if (reference === null) return null
+  return { reference, batch: placeOf('result_batch', written), row: placeOf('result_row', written) }
+}
+
+function placeOf(name: string, written: readonly string[]): number | null {
+  const place = written.findIndex((column) => plainName(column) === name)
+  return place === -1 ? null : place
 }
 
 /** Whether a record is the header again, as where two files were pasted together. */

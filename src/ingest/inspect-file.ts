@@ -9,7 +9,7 @@ import type { FileRefusal } from '../domain/submission.ts'
 import { type Text, words } from '../domain/words.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding, type Weighed, weighUtf8 } from './csv/bytes.ts'
 import { findAbove, findHeaderBelow, type Layout, sniffLayout } from './csv/delimiter.ts'
-import { readRecords } from './csv/records.ts'
+import { inGroups, readRecords } from './csv/records.ts'
 import { parseRunKey } from './fields/reference.ts'
 import { findCardAbove } from './header-faults.ts'
 import { knownWith, type ReadingOptions, type RecordsFound, surveyRecords } from './inspect-records.ts'
@@ -92,7 +92,7 @@ function toSurvey<Place>(found: RecordsFound, sha256: string, place: Place, more
 async function surveyWorkbook(file: FileHandle, options: ReadingOptions): Promise<Survey | StructuralFault> {
   const workbook = await openWorkbook(file, options.sheet, options.headerRow)
   if (workbook.kind === 'refused') return workbook
-  const found = await surveyRecords(workbook.records(), options, { ...workbook, delimiter: null })
+  const found = await surveyRecords(inGroups(workbook.records()), options, { ...workbook, delimiter: null })
   if (typeof found === 'string') return refuse(NOT_TEXT)
   if ('kind' in found) return found
   const place = { encoding: null, delimiter: null, sheet: workbook.sheet, firstLine: workbook.firstLine }

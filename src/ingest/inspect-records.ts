@@ -69,7 +69,7 @@ export interface Source {
 }
 
 export async function surveyRecords(
-  records: AsyncIterable<CsvRecord | StructuralFault | { readonly kind: ReadOtherwise }>,
+  groups: AsyncIterable<readonly (CsvRecord | StructuralFault | { readonly kind: ReadOtherwise })[]>,
   options: ReadingOptions,
   source: Source,
 ): Promise<RecordsFound | StructuralFault | ReadOtherwise> {
@@ -78,56 +78,58 @@ export async function surveyRecords(
   let shortLines: ShortLines | null = null
   let lacking: { readonly fault: StructuralFault; readonly candidates: Candidates } | null = null
   let rows = 0
-  for await (const found of records) {
-    if (found.kind === 'refused') return lacking?.fault ?? found
-    if (found.kind !== 'record') return found.kind
-    if (lacking !== null) {
-      lacking.candidates.see(found)
-      rows += 1
-      if (rows < SAMPLE_ROWS) continue
-      break
-    }
-    const read = evidence === null ? found : squared(evidence.header, found)
-    oddities.see(read)
-    if (read !== found) oddities.seeRagged(read)
-    if (evidence === null) {
-      if (options.headerRow !== undefined && read.line !== options.headerRow)
-        return refuse(noSuchLine(options.headerRow))
-      const unseen = findUnseenName(read)
-      if (unseen !== null) return unseen
-      const parsed = parseHeader(read.cells, read.line, options)
-      if ('kind' in parsed) {
-        const title = await titled(read, options, source)
-        const isLacking = title === null && `${parsed.problem}`.startsWith(LACKS)
-        const candidates = isLacking ? candidatesIn(read.cells, options) : null
-        if (candidates === null) return title ?? parsed
-        lacking = { fault: parsed, candidates }
+  for await (const group of groups) {
+    for (const found of group) {
+      if (found.kind === 'refused') return lacking?.fault ?? found
+      if (found.kind !== 'record') return found.kind
+      if (lacking !== null) {
+        lacking.candidates.see(found)
+        rows += 1
+        if (rows < SAMPLE_ROWS) continue
+        return withCandidates(lacking.fault, `${lacking.candidates}`)
+      }
+      const read = evidence === null ? found : squared(evidence.header, found)
+      oddities.see(read)
+      if (read !== found) oddities.seeRagged(read)
+      if (evidence === null) {
+        if (options.headerRow !== undefined && read.line !== options.headerRow)
+          return refuse(noSuchLine(options.headerRow))
+        const unseen = findUnseenName(read)
+        if (unseen !== null) return unseen
+        const parsed = parseHeader(read.cells, read.line, options)
+        if ('kind' in parsed) {
+          const title = await titled(read, options, source)
+          const isLacking = title === null && `${parsed.problem}`.startsWith(LACKS)
+          const candidates = isLacking ? candidatesIn(read.cells, options) : null
+          if (candidates === null) return title ?? parsed
+          lacking = { fault: parsed, candidates }
+          continue
+        }
+        const sameAbove =
+          options.headerRow === undefined
+            ? null
+            : await source.findAbove(read.line, (cells) => isHeaderAgain(parsed, withoutEnd(cells, parsed)))
+        if (sameAbove !== null) return refuse(rowsAbove(sameAbove, read.line), { line: sameAbove })
+        evidence = new RowEvidence(parsed, read.line, options)
+        shortLines = new ShortLines(parsed)
         continue
       }
-      const sameAbove =
-        options.headerRow === undefined
-          ? null
-          : await source.findAbove(read.line, (cells) => isHeaderAgain(parsed, withoutEnd(cells, parsed)))
-      if (sameAbove !== null) return refuse(rowsAbove(sameAbove, read.line), { line: sameAbove })
-      evidence = new RowEvidence(parsed, read.line, options)
-      shortLines = new ShortLines(parsed)
-      continue
+      const { header } = evidence
+      if (isHeaderAgain(header, read.cells)) {
+        if (oddities.seeHeader(read) > LIMITS.headersAgain) return refuse(TOO_MANY_HEADERS, { line: read.line })
+        continue
+      }
+      rows += 1
+      if (rows > LIMITS.rows) return refuse(TOO_MANY_ROWS, { line: read.line })
+      const takenIn = source.delimiter === null ? null : lineTakenIn(header, read, source.delimiter)
+      if (takenIn !== null) oddities.seeTakenIn(takenIn)
+      const fault =
+        findStructuralFault(header, read, rows, null) ??
+        (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
+      if (fault !== null) return fault
+      shortLines?.see(found, rows)
+      evidence.see(read, rows)
     }
-    const { header } = evidence
-    if (isHeaderAgain(header, read.cells)) {
-      if (oddities.seeHeader(read) > LIMITS.headersAgain) return refuse(TOO_MANY_HEADERS, { line: read.line })
-      continue
-    }
-    rows += 1
-    if (rows > LIMITS.rows) return refuse(TOO_MANY_ROWS, { line: read.line })
-    const takenIn = source.delimiter === null ? null : lineTakenIn(header, read, source.delimiter)
-    if (takenIn !== null) oddities.seeTakenIn(takenIn)
-    const fault =
-      findStructuralFault(header, read, rows, null) ??
-      (takenIn === null ? null : takenInFault(header, read, rows, takenIn))
-    if (fault !== null) return fault
-    shortLines?.see(found, rows)
-    evidence.see(read, rows)
   }
   if (lacking !== null) return withCandidates(lacking.fault, `${lacking.candidates}`)
   if (evidence === null) return refuse(options.headerRow === undefined ? EMPTY : noSuchLine(options.headerRow))

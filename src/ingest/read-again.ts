@@ -5,12 +5,12 @@ import type { FileHandle } from 'node:fs/promises'
 import { Fault } from '../domain/fault.ts'
 import type { StructuralFault } from '../domain/problem.ts'
 import { squared } from './csv/ragged.ts'
-import { type CsvRecord, readRecords } from './csv/records.ts'
+import { type CsvRecord, inGroups, readRecords } from './csv/records.ts'
 import { isHeaderAgain } from './header.ts'
 import type { Survey } from './inspect-file.ts'
 import { openWorkbook } from './workbook/workbook.ts'
 
-interface NumberedRecord {
+export interface NumberedRecord {
   readonly record: CsvRecord
   /** Data row, from 1. */
   readonly rowNo: number
@@ -20,27 +20,31 @@ interface NumberedRecord {
 export async function readAgain(
   file: FileHandle,
   survey: Survey,
-): Promise<{ readonly rows: AsyncGenerator<NumberedRecord>; readonly sha256: () => string }> {
+): Promise<{ readonly rows: AsyncGenerator<readonly NumberedRecord[]>; readonly sha256: () => string }> {
   if (survey.sheet === null) {
     const hash = createHash('sha256')
     return { rows: numbered(readRecords(file, survey, hash), survey), sha256: () => hash.digest('hex') }
   }
   const workbook = await openWorkbook(file, survey.sheet, survey.firstLine)
   if (workbook.kind === 'refused') throw changed()
-  return { rows: numbered(workbook.records(), survey), sha256: () => workbook.sha256 }
+  return { rows: numbered(inGroups(workbook.records()), survey), sha256: () => workbook.sha256 }
 }
 
 async function* numbered(
-  records: AsyncIterable<CsvRecord | StructuralFault | { readonly kind: 'not-text' | 'odd-quotes' }>,
+  groups: AsyncIterable<readonly (CsvRecord | StructuralFault | { readonly kind: 'not-text' | 'odd-quotes' })[]>,
   { header }: Survey,
-): AsyncGenerator<NumberedRecord> {
+): AsyncGenerator<readonly NumberedRecord[]> {
   let rowNo = -1
-  for await (const read of records) {
-    if (read.kind !== 'record') throw changed()
-    // The header, which the survey has, and where files were pasted together the header again.
-    if (rowNo >= 0 && isHeaderAgain(header, read.cells)) continue
-    rowNo += 1
-    if (rowNo > 0) yield { record: squared(header, read), rowNo }
+  for await (const group of groups) {
+    const rows: NumberedRecord[] = []
+    for (const read of group) {
+      if (read.kind !== 'record') throw changed()
+      // The header, which the survey has, and where files were pasted together the header again.
+      if (rowNo >= 0 && isHeaderAgain(header, read.cells)) continue
+      rowNo += 1
+      if (rowNo > 0) rows.push({ record: squared(header, read), rowNo })
+    }
+    yield rows
   }
 }
 

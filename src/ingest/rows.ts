@@ -10,7 +10,7 @@ import { unquoted } from './csv/quotes.ts'
 import type { CsvRecord } from './csv/records.ts'
 import type { Field } from './field-names.ts'
 import { isMarkedAsText, MARKED_AS_TEXT } from './fields/identifier.ts'
-import { derivedReferences, parseReference, unreadReference, withRunKey } from './fields/reference.ts'
+import { derivedReferences, isDerivedFor, parseReference, unreadReference, withRunKey } from './fields/reference.ts'
 import type { Header } from './header.ts'
 import { runKeyOf, type Survey } from './inspect-file.ts'
 import { findStructuralFault, type ReadingOptions } from './inspect-records.ts'
@@ -37,13 +37,15 @@ export async function* readRows(
   const again = await readAgain(file, survey)
   seals?.begin(survey.rows)
   let chunk: DraftRow[] = []
-  for await (const { record, rowNo } of again.rows) {
-    if (findStructuralFault(survey.header, record, rowNo, survey.cards.forms) !== null) throw changed()
-    seals?.add(rowNo, record)
-    chunk.push(toRow(record, rowNo))
-    if (chunk.length < ROWS_AT_ONCE) continue
-    yield chunk
-    chunk = []
+  for await (const records of again.rows) {
+    for (const { record, rowNo } of records) {
+      if (findStructuralFault(survey.header, record, rowNo, survey.cards.forms) !== null) throw changed()
+      seals?.add(rowNo, record)
+      chunk.push(toRow(record, rowNo))
+      if (chunk.length < ROWS_AT_ONCE) continue
+      yield chunk
+      chunk = []
+    }
   }
   if (again.sha256() !== survey.sha256) throw changed()
   seals?.finish()
@@ -89,6 +91,7 @@ function rowReader(survey: Survey, options: ReadingOptions): (record: CsvRecord,
         return read.kind === 'faults' && isDamaged(i, storedOf, read.faults) ? marked(cell) : cell
       }),
       reference: isProblem(reference) ? unreadReference(derived) : reference,
+      made: given === null || isProblem(given) || wasMade(header, cells, cellOf),
       instruction: read.kind === 'instruction' ? read.instruction : null,
       money: read.kind === 'faults' ? read.money : null,
       faults: whole === null ? faults : [whole],
@@ -152,6 +155,15 @@ function givenReference(
   if (isMarkedAsText(text)) return MARKED_AS_TEXT
   const parsed = parseReference(text)
   return isProblem(parsed) ? parsed : withRunKey(parsed, runKey)
+}
+
+/**
+ * A file of rejects names the references that were made for its rows. References of people's own that look the same there are taken
+ * for made ones, unless they are recorded as their own: that is asked about, or not sent.
+ */
+function wasMade({ rejectRow, results }: Header, cells: readonly string[], cellOf: (field: Field) => string): boolean {
+  if (rejectRow === null || results !== null) return false
+  return isDerivedFor(unquoted(cells[rejectRow] ?? ''), cellOf('reference'))
 }
 
 function cameFrom({ results }: Header, cells: readonly string[]): DraftRow['cameFrom'] {

@@ -15,7 +15,7 @@ import { type Spelling, type Text, words } from '../domain/words.ts'
 import type { WORKLIST_COLUMNS } from '../domain/worklist-columns.ts'
 import { type Encoding, readHead, sniffBinary, sniffEncoding } from './csv/bytes.ts'
 import { sniffLayout } from './csv/delimiter.ts'
-import { readRecords } from './csv/records.ts'
+import { oneByOne, readRecords } from './csv/records.ts'
 
 type Column = (typeof WORKLIST_COLUMNS)[number]
 const NEEDED = ['reference', 'attempt', 'resolution'] as const satisfies readonly Column[]
@@ -81,7 +81,8 @@ async function readAs(
   const seen = new Map<string, number>()
   let places: Places | null = null
   let rowNo = 0
-  for await (const read of readRecords(file, { ...layout, encoding, patient: true }, createHash('sha256'))) {
+  const records = readRecords(file, { ...layout, encoding, patient: true }, createHash('sha256'))
+  for await (const read of oneByOne(records)) {
     if (read.kind === 'not-text' || read.kind === 'odd-quotes') return 'not-text'
     if (read.kind === 'refused') return read
     if (places === null) {

@@ -99,6 +99,8 @@ function actText(act: Act): string {
       return `adopt --${act.as} --reason TEXT`
     case 'adopt-merchant':
       return `adopt --merchant ${act.merchant} --reason TEXT`
+    case 'cancel-batch':
+      return `cancel ${act.batchId} --reason TEXT`
     case 'diagnose':
       return act.look === 'usual' ? 'doctor' : `doctor --${act.look}`
     case 'init':

@@ -160,8 +160,10 @@ function lookalikeLine({ line, reference, like, lost, changedFrom, refundedBefor
     like.batchId === null
       ? `row ${like.rowNo} of this file`
       : `row ${like.rowNo} of batch ${like.batchId}, ${like.state}${moneyWarning === null ? '' : `; ${moneyWarning}`}`
-  if (lost)
-    return `line ${line}: ${reference} (${where}) may have run again in the record that was lost when an older state of the ledger was put back`
+  if (lost) {
+    const row = reference === like.reference ? `(${where})` : `asks for the same as ${like.reference} (${where}), which`
+    return `line ${line}: ${reference} ${row} may have run again in the record that was lost when an older state of the ledger was put back`
+  }
   if (changedFrom !== null)
     return `line ${line}: ${reference} has the target of ${like.reference} (${where}), which asked for ${amountText(changedFrom.amountMinor, changedFrom.currency)} ${changedFrom.currency} and is not in this file; sent, it would move money beside that row, not in its place`
   if (refundedBefore === null)
@@ -229,7 +231,7 @@ export function undeclaredLine(refusal: Undeclared): string {
 function lookalikesText({ found, lost }: LookalikesRefused): string {
   const like = `${plural(found - lost, 'row looks', 'rows look')} like one that is in this file or recorded already.`
   if (lost === 0) return like
-  const again = `${plural(lost, 'row', 'rows')} to run again may have run again already, in the record that was lost when an older state of the ledger was put back. Look ${lost === 1 ? 'it' : 'them'} up at the gateway.`
+  const again = `${plural(lost, 'row', 'rows')} may have run already, in the record that was lost when an older state of the ledger was put back. Look ${lost === 1 ? 'it' : 'them'} up at the gateway.`
   return lost === found ? again : `${like} ${again}`
 }
 
@@ -238,7 +240,7 @@ function lookalikesRemedy({ found, recorded, accepted }: LookalikesRefused): str
   const takeOut = 'What was entered twice or has run already is executed twice: take it out of the file.'
   if (recorded < 2 || recorded * 2 < accepted)
     return `${takeOut} Only if ${found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${found}.`
-  return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references: this may be an earlier file again. If it is not, tranche run --help tells how look-alikes are let through.`
+  return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references, or with other amounts: this may be an earlier file again, or one with changes. If it is not, tranche run --help tells how look-alikes are let through.`
 }
 
 /** A batch that was paused or has not run yet is the likelier reason than rows that were entered twice. */

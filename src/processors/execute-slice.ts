@@ -2,7 +2,7 @@
 // settle.
 
 import { type CardDetails, formatCardMask, maskOf } from '../domain/card.ts'
-import type { AccountId, RowId } from '../domain/ids.ts'
+import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { CardReader } from '../ports/cards.ts'
@@ -39,6 +39,7 @@ export interface SliceParts {
 
 /** The file of the one batch that is worked off. */
 export interface CardFile {
+  readonly batchId: BatchId
   readonly reader: CardReader
   /** It is not the file that was checked: nothing more of it may be sent. */
   readonly onChanged: () => void
@@ -94,7 +95,8 @@ async function executeRow(row: DueRow, parts: SliceParts, signal: AbortSignal, s
 /** Before the row is claimed, and no earlier than it has a permit: as few details as may be are in memory. */
 async function cardFor(row: DueRow, cards: CardFile | null): Promise<CardDetails | null | 'none-here'> {
   if (row.instruction.card === null) return null
-  if (cards === null) return 'none-here'
+  // A slice of another batch may still come: its rows are numbered in a file of their own.
+  if (cards?.batchId !== row.batchId) return 'none-here'
   const card = await cards.reader.cardOf(row.rowNo)
   if (card !== 'changed' && formatCardMask(maskOf(card)) === formatCardMask(row.instruction.card)) return card
   cards.onChanged()

@@ -104,10 +104,10 @@ async function surveyLookalikes(draft: Draft): Promise<LookalikeCounts & Pick<Fi
   let recorded = 0
   for await (const page of draft.lookalikes()) {
     lookalikes.push(...page.slice(0, LOOKALIKES_SHOWN - lookalikes.length))
-    for (const { like, refundedBefore, changedFrom, lost: isLost } of page) {
+    for (const { reference, like, refundedBefore, lost: isLost } of page) {
       if (isLost) lost += 1
-      if (like.batchId === null || refundedBefore !== null || changedFrom !== null) continue
-      if (!isLost) recorded += 1
+      if (like.batchId === null || refundedBefore !== null) continue
+      if (!isLost || like.reference !== reference) recorded += 1
       if (!isToSend(like.state)) continue
       stillToSend.set(like.batchId, (stillToSend.get(like.batchId) ?? 0) + 1)
     }

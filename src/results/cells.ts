@@ -7,11 +7,12 @@ import { assert } from '../domain/fault.ts'
 import { guardCell } from '../domain/formula-guard.ts'
 import { isVaultOperation } from '../domain/instruction.ts'
 import { parseFingerprint } from '../domain/interpretation.ts'
-import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { FAMILY_RESULT_COLUMN, RESULT_COLUMNS, VAULT_RESULT_COLUMNS } from '../domain/result-columns.ts'
 import { resultStatusOf } from '../domain/states.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
+import { type CategoryOfRow, categoriesBy, remembering } from './remembered.ts'
+import { toTimestamp } from './timestamps.ts'
 
 /** What stands under `result_batch`. Results of the sandbox must never pass for real ones. */
 export const SANDBOX_MARK = 'SANDBOX-'
@@ -37,14 +38,15 @@ export interface Layout {
   readonly added: readonly ResultColumn[]
   readonly batchMark: string
   readonly sandbox: boolean
-  /** The merchant's own categories of reasons. */
-  readonly reasonRules: readonly ReasonRule[]
+  /** `oneLine` of few texts: most rows share theirs. */
+  readonly onOneLine: (text: string | null) => string
+  readonly categoryOf: CategoryOfRow
 }
 
 /** Our own columns in the input are of an earlier reconciliation; both would make a header that cannot be read back. */
 export function layoutOf(
   reading: Pick<BatchReading, 'columns' | 'batch'>,
-  reasonRules: readonly ReasonRule[] = [],
+  categoryOf: CategoryOfRow = categoriesBy([]),
   isFamily = false,
 ): Layout {
   const ours: readonly string[] = [...RESULT_COLUMNS, ...VAULT_RESULT_COLUMNS, FAMILY_RESULT_COLUMN]
@@ -60,7 +62,8 @@ export function layoutOf(
     added,
     batchMark: `${isFamily ? FAMILY_MARK : ''}${batchMarkOf(reading.batch)}`,
     sandbox: reading.batch.sandbox,
-    reasonRules,
+    onOneLine: remembering(oneLine),
+    categoryOf,
   }
 }
 
@@ -75,44 +78,43 @@ export function toHeaderCells(layout: Layout): string[] {
 
 export function toResultCells(row: ReconciliationRow, layout: Layout): string[] {
   assert(row.cells.length <= layout.columns.length, `row ${row.rowNo} has no more cells than the header has columns`)
-  const status = resultStatusOf(row.state)
-  const result: Record<ResultColumn, string> = {
-    result_status: status,
-    result_reason: oneLine(row.reason),
-    result_transaction_id: row.facts.transactionId ?? '',
-    result_order_id: row.facts.orderId ?? '',
-    result_record_id: row.facts.recordId ?? '',
-    result_amount: row.facts.amount ?? '',
-    result_currency: row.facts.currency ?? '',
-    result_vault_id: row.facts.vaultId ?? '',
-    result_xtl_order_id: row.facts.xtlOrderId ?? '',
-    result_warning: oneLine(row.warning),
-    result_attempts: String(row.attempts),
-    result_sent_at: toTimestamp(row.sentAtMs),
-    result_completed_at: status === 'PENDING' ? '' : toTimestamp(row.completedAtMs),
-    result_row: String(row.recordedAs?.rowNo ?? row.rowNo),
-    result_reference: row.reference ?? '',
-    result_batch: row.recordedAs === undefined ? layout.batchMark : batchMarkOf({ ...layout, ...row.recordedAs }),
-    result_reason_category: categoryOfRow(row, layout.reasonRules),
-    result_customer_id: row.facts.customerId ?? '',
-    result_card_bin: row.facts.card?.bin ?? '',
-    result_card_last4: row.facts.card?.lastFour ?? '',
-    result_card_expiry: row.facts.card === null ? '' : formatExpiry(row.facts.card.expiry),
-    result_family: layout.batchMark,
-  }
-  const carried = layout.carried.map((i) => row.cells[i] ?? '')
-  return [...carried, ...layout.added.map((name) => result[name])].map(guardCell)
+  const cells: string[] = []
+  for (const i of layout.carried) cells.push(guardCell(row.cells[i] ?? ''))
+  for (const name of layout.added) cells.push(guardCell(RESULT[name](row, layout)))
+  return cells
+}
+
+const RESULT: Readonly<Record<ResultColumn, (row: ReconciliationRow, layout: Layout) => string>> = {
+  result_status: ({ state }) => resultStatusOf(state),
+  result_reason: ({ reason }, { onOneLine }) => onOneLine(reason),
+  result_transaction_id: ({ facts }) => facts.transactionId ?? '',
+  result_order_id: ({ facts }) => facts.orderId ?? '',
+  result_record_id: ({ facts }) => facts.recordId ?? '',
+  result_amount: ({ facts }) => facts.amount ?? '',
+  result_currency: ({ facts }) => facts.currency ?? '',
+  result_vault_id: ({ facts }) => facts.vaultId ?? '',
+  result_xtl_order_id: ({ facts }) => facts.xtlOrderId ?? '',
+  result_warning: ({ warning }, { onOneLine }) => onOneLine(warning),
+  result_attempts: ({ attempts }) => String(attempts),
+  result_sent_at: ({ sentAtMs }) => toTimestamp(sentAtMs),
+  result_completed_at: ({ state, completedAtMs }) =>
+    resultStatusOf(state) === 'PENDING' ? '' : toTimestamp(completedAtMs),
+  result_row: ({ rowNo, recordedAs }) => String(recordedAs?.rowNo ?? rowNo),
+  result_reference: ({ reference }) => reference ?? '',
+  result_batch: ({ recordedAs }, { batchMark, sandbox }) =>
+    recordedAs === undefined ? batchMark : batchMarkOf({ sandbox, ...recordedAs }),
+  result_reason_category: (row, { categoryOf }) => categoryOf(row),
+  result_customer_id: ({ facts }) => facts.customerId ?? '',
+  result_card_bin: ({ facts }) => facts.card?.bin ?? '',
+  result_card_last4: ({ facts }) => facts.card?.lastFour ?? '',
+  result_card_expiry: ({ facts }) => (facts.card === null ? '' : formatExpiry(facts.card.expiry)),
+  result_family: (_row, { batchMark }) => batchMark,
 }
 
 /** Rows that a person must look at: all but what was approved, now or as an earlier row, and raised no warning. */
 export function isException(row: ReconciliationRow): boolean {
   if (row.state === 'DUPLICATE') return row.repeats?.state !== 'APPROVED' || row.repeats.warned
   return row.state !== 'APPROVED' || row.warning !== null
-}
-
-/** UTC, ISO 8601. */
-export function toTimestamp(atMs: number | null): string {
-  return atMs === null ? '' : new Date(atMs).toISOString()
 }
 
 /** Words from outside: whatever is in them, they stay on one line and carry no card number. */

@@ -37,9 +37,30 @@ export interface ResultsFile {
 // is one with another separator in it: a spreadsheet that parts cells there as well would find a formula behind it.
 const CSV: Options = { record_delimiter: '\r\n', quoted_match: /[\r\n;\t|]|^\uFEFF/ }
 
+/** What the library quotes with these options. */
+const QUOTED = /[",\r\n;\t|]|^\uFEFF/
+
 /** The mark in front is one without which Excel takes UTF-8 for the machine's old code page. */
 export function toCsvText(records: readonly Cells[], bom: boolean): string {
   return (bom ? '\uFEFF' : '') + stringify(records as string[][], CSV)
+}
+
+/**
+ * The records of a large file, written exactly as `toCsvText` would: the library takes five times as long, and would be half of
+ * the cost of results. Cell by cell it looks again at options that never change, for what one pattern finds.
+ */
+export function toCsvRecords(records: readonly Cells[]): string {
+  let text = ''
+  for (const cells of records) {
+    let separator = ''
+    for (const cell of cells) {
+      text += separator
+      text += QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+      separator = ','
+    }
+    text += '\r\n'
+  }
+  return text
 }
 
 /** A table of its own, whose cells are guarded here. */

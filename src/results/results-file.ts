@@ -2,7 +2,7 @@
 
 import type { FileHandle } from 'node:fs/promises'
 import { unguardCell } from '../domain/formula-guard.ts'
-import { type Cells, type Columns, type Format, type ResultsFile, toCsvText } from './formats.ts'
+import { type Cells, type Columns, type Format, type ResultsFile, toCsvRecords, toCsvText } from './formats.ts'
 import { openWorkbookFile } from './workbook-file.ts'
 
 export async function openResultsFile(
@@ -24,7 +24,7 @@ export async function openResultsFile(
 async function openCsvFile(file: FileHandle, columns: Columns, bom: boolean): Promise<ResultsFile> {
   await file.appendFile(toCsvText([columns.names], bom))
   return {
-    add: (rows) => file.appendFile(toCsvText(rows, false)),
+    add: (rows) => file.appendFile(toCsvRecords(rows)),
     finish: async () => {},
   }
 }

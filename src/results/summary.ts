@@ -5,11 +5,12 @@ import { type Decimal, formatDecimal, plus } from '../domain/decimal.ts'
 import { OPERATIONS, type Operation } from '../domain/instruction.ts'
 import { toUpperAscii } from '../domain/keyword.ts'
 import { type Currency, formatAmount, sameAmount } from '../domain/money.ts'
-import { categoryOfRow, type ReasonRule } from '../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../domain/reconciliation.ts'
 import { type ResultStatus, resultStatusOf, STATES } from '../domain/states.ts'
 import type { Difference, ReasonCount, SummaryLine, WrittenResults } from '../domain/written-results.ts'
-import { oneLine, toTimestamp } from './cells.ts'
+import { oneLine } from './cells.ts'
+import { type CategoryOfRow, categoriesBy } from './remembered.ts'
+import { toTimestamp } from './timestamps.ts'
 
 export const SUMMARY_COLUMNS = [
   'summary_batch',
@@ -63,7 +64,7 @@ interface Sum {
 }
 
 /** Holds one sum per line of the summary, never a row. */
-export function createTally(reasonRules: readonly ReasonRule[] = []): Tally {
+export function createTally(categoryOf: CategoryOfRow = categoriesBy([])): Tally {
   const sums = new Map<string, Sum>()
   const reasons = new Map<string, ReasonCount>()
   const differing: Difference[] = []
@@ -74,7 +75,7 @@ export function createTally(reasonRules: readonly ReasonRule[] = []): Tally {
     add(row) {
       if (row.submittedAgain !== null) submittedAgain += 1
       if (row.repeats?.changed === true) changed += 1
-      addReason(reasons, row, reasonRules)
+      addReason(reasons, row, categoryOf)
       const difference = differenceIn(row)
       if (difference !== null && ++differences <= DIFFERENCES_NAMED) differing.push(difference)
       const sum = sumFor(sums, row)
@@ -109,9 +110,9 @@ function differenceIn({ state, operation, amountMinor, currency, facts, rowNo, r
   return { rowNo, reference: reference ?? '', operation, askedAmount, currency, answeredAmount, answeredCurrency }
 }
 
-function addReason(reasons: Map<string, ReasonCount>, row: ReconciliationRow, rules: readonly ReasonRule[]): void {
+function addReason(reasons: Map<string, ReasonCount>, row: ReconciliationRow, categoryOf: CategoryOfRow): void {
   if (row.state !== 'DECLINED' && row.state !== 'FAILED') return
-  const category = categoryOfRow(row, rules)
+  const category = categoryOf(row)
   if (category === '') return
   const key = `${row.state} ${category}`
   reasons.set(key, { status: row.state, category, count: (reasons.get(key)?.count ?? 0) + 1 })

@@ -8,14 +8,16 @@ import type { ReportRequest } from '../domain/report.ts'
 import { type ResultStatus, resultStatusOf } from '../domain/states.ts'
 import type { WrittenResults } from '../domain/written-results.ts'
 import type { BatchReading } from '../ports/ledger/queries.ts'
-import { isException, type Layout, layoutOf, toHeaderCells, toResultCells, toTimestamp } from './cells.ts'
+import { isException, type Layout, layoutOf, toHeaderCells, toResultCells } from './cells.ts'
 import { formatOf, type ResultsFile, toCsvText } from './formats.ts'
 import { type IsSameFamily, toOutFault, type WorkbookHead } from './out.ts'
+import { categoriesBy } from './remembered.ts'
 import { checkOutAndReport } from './report-file.ts'
 import { createReportCollector, type ReportCollector } from './report-rows.ts'
 import { openResultsFile } from './results-file.ts'
 import { Staged } from './stage.ts'
 import { createTally, type Extract, SUMMARY_COLUMNS, type Tally, tieOut, toSummaryRecords } from './summary.ts'
+import { toTimestamp } from './timestamps.ts'
 import { assertFitsWorkbook } from './workbook-file.ts'
 
 export interface ResultsRequest {
@@ -49,7 +51,8 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
     ...{ out, inputPath, batchId, sandbox, exceptions, readWorkbook, isExtract: extract !== null },
     ...{ report: report?.path ?? null, isSameFamily },
   })
-  const layout = layoutOf(reading, request.reasonRules, isSameFamily !== undefined)
+  const categoryOf = categoriesBy(request.reasonRules)
+  const layout = layoutOf(reading, categoryOf, isSameFamily !== undefined)
   if (formatOf(path) === 'xlsx' && extract === null) assertFitsWorkbook(reading.batch.rows, layout.columns.length)
   const staged = new Staged()
   const openRowsAt = async (at: string) => openRows(await staged.open(at), at, layout, request.bom)
@@ -57,7 +60,7 @@ export async function writeResults(reading: BatchReading, request: ResultsReques
     // The results first, so that they are shown last: wherever new ones stand, what belongs to them stands beside them.
     const results = await openRowsAt(path)
     const aside = exceptionsPath === undefined ? null : await openRowsAt(exceptionsPath)
-    const tally = createTally(request.reasonRules)
+    const tally = createTally(categoryOf)
     const listed = createReportCollector()
     const { rows, apart } = await writeRows(reading, request, layout, { results, aside, tally, listed })
     const summary = tally.lines()

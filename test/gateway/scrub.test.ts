@@ -1,10 +1,37 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createScrub, DISGUISED, REPEATED } from '../../src/gateway/scrub.ts'
+import { createScrub, DISGUISED, REPEATED, visible } from '../../src/gateway/scrub.ts'
 import { canariesIn, escapesIn, KINDS, PASSWORD, saidIn, USERNAME, WRITINGS, writtenAs } from '../hostile/canaries.ts'
 
 const scrub = createScrub({ username: USERNAME, secrets: [PASSWORD] })
 const plain = createScrub({ username: '', secrets: [] })
+
+test('what is visible is the same whether it is looked at as a whole or sign by sign', () => {
+  const signs = fc.constantFrom(
+    'a',
+    'Z',
+    '~',
+    '!',
+    ' ',
+    '  ',
+    '\t',
+    '\n',
+    '\u00a0',
+    '\u200b',
+    '\u2028',
+    '\0',
+    'é',
+    '\u202e',
+  )
+  fc.assert(
+    fc.property(fc.array(signs, { maxLength: 12 }), (chosen) => {
+      const shown = chosen
+        .filter((sign) => !'\u200b\u202e'.includes(sign))
+        .map((sign) => (/[a-zA-Zé~!]/.test(sign) ? sign : ' '))
+      expect(visible(chosen.join(''))).toBe(shown.join('').replace(/ +/g, ' ').trim())
+    }),
+  )
+})
 
 describe('a password', () => {
   test.each(WRITINGS)('is found as %s writes it, and nothing is kept of the line', (writing) => {

@@ -299,6 +299,41 @@ describe('results fed back', () => {
   })
 })
 
+describe('a reference that this program makes', () => {
+  const madeIn = async (text: string, over: Parameters<typeof readWhole>[1] = {}) =>
+    (await readWhole(text, over)).rows.map(({ made }) => made)
+
+  test('is told from one that the row gives, whatever that looks like', async () => {
+    const text = 'reference,type,order_id\n,CANCEL,1\n86cd799439011a2b-2,CANCEL,2\n=1+1,CANCEL,3\n'
+    expect(await madeIn(text)).toEqual([true, false, true])
+    expect(await madeIn(text, { runKey: '2026-12' })).toEqual([true, false, true])
+    expect(await madeIn('type,order_id\nCANCEL,1\n')).toEqual([true])
+  })
+
+  test('is known again in a file of rejects by the row that it was made for', async () => {
+    const rejects = (rows: readonly string[]) =>
+      ['type,order_id,reference,reject_line,reject_row,reject_column,reject_value,reject_error,reject_remedy', ...rows]
+        .map((row, i) => (i === 0 ? row : `CANCEL,${i},${row},amount,x,bad,mend it`))
+        .join('\n')
+    const hash = '86cd799439011a2b'
+    const text = rejects([
+      `${hash}-7,8,7`,
+      `${hash}-7,9,8`,
+      `${hash}-07,8,07`,
+      `0${hash}-7,8,7`,
+      `${hash}-7x,8,7`,
+      'R1,2,1',
+    ])
+    for (const runKey of [null, '2026-12'])
+      expect(await madeIn(text, runKey === null ? {} : { runKey })).toEqual([true, false, false, false, false, false])
+    expect(
+      await madeIn(
+        `${rejects([`${hash}-7,8,7`]).replace('type,', 'type,result_reference,')}`.replace('CANCEL,', 'CANCEL,R9,'),
+      ),
+    ).toEqual([false])
+  })
+})
+
 describe('a file that changes between the readings', () => {
   const options = READING
   const TEXT = 'type;order_id\nCANCEL;1\nCANCEL;2\n'

@@ -27,6 +27,7 @@ import { type Child, startChild } from '../fixtures/children.ts'
 import {
   CLERK,
   claimNamed,
+  DAY_MS,
   faultyRow,
   findingOn,
   headerOf,
@@ -481,6 +482,58 @@ describe('adopting', () => {
     expect((await reviewOnly(ledger, header, [sale('S', '41')])).lookalikes).toMatchObject([
       { reference: 'S~2', lost: true, like: { reference: 'S', state: 'DECLINED' } },
     ])
+  })
+
+  test('as restored asks before a file holds what had ended under other references: it may have run in what was lost', async () => {
+    const ledger = place.open()
+    const accountId = await openAccount(ledger)
+    const orders = ['71', '72', '73', '74']
+    const of = (prefix: string) => orders.map((orderId) => refund(`${prefix}-${orderId}`, { orderId }))
+    const batchId = await submit(ledger, accountId, of('A'))
+    await work(ledger, batchId, 'A-71', 'FAILED')
+    await work(ledger, batchId, 'A-72', 'DECLINED')
+    await ledger.cancel(batchId, 'wrong file', CLERK, NOW)
+    const asked = async (days: number, over: Parameters<typeof headerOf>[1] = {}) => {
+      const nowMs = NOW + 5_000 + days * DAY_MS
+      const { lookalikes } = await reviewOnly(ledger, headerOf(accountId, { nowMs, ...over }), of('B'))
+      return lookalikes.map(({ lost, like }) => [lost, like.reference, like.state])
+    }
+    expect(await asked(0)).toEqual([])
+    rmSync(epochPath())
+    await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)
+    const lost = [
+      [true, 'A-71', 'FAILED'],
+      [true, 'A-72', 'DECLINED'],
+      [true, 'A-73', 'CANCELLED'],
+      [true, 'A-74', 'CANCELLED'],
+    ]
+    expect(await asked(0)).toEqual(lost)
+    expect(await asked(30)).toEqual(lost)
+    expect(await asked(31)).toEqual([]) // as of one that was sent in that moment
+    // What ended since the adoption is known.
+    const later = await submit(ledger, accountId, [refund('C', { orderId: '75' })], { nowMs: NOW + 6_000 })
+    const row = await claimNamed(ledger, later, 'C', NOW + 6_000)
+    await settle(ledger, row, 'FAILED', { atMs: NOW + 6_500 })
+    const header = headerOf(accountId, { nowMs: NOW + 7_000 })
+    const again = await reviewOnly(ledger, header, [refund('D', { orderId: '75' })])
+    expect(again.lookalikes).toEqual([])
+  })
+
+  test('as restored asks about no subscriber of another month, nor about one that another subscriber is like', async () => {
+    const ledger = place.open()
+    const accountId = await openAccount(ledger)
+    const roster = (runKey: string, ...names: string[]) => names.map((name) => sale(`${runKey}/${name}`, '41'))
+    const batchId = await submit(ledger, accountId, roster('11', 'ada'), { runKey: '11' })
+    await work(ledger, batchId, '11/ada', 'DECLINED', { reason: 'Insufficient funds' })
+    rmSync(epochPath())
+    await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)
+    const asked = async (runKey: string, ...names: string[]) => {
+      const header = headerOf(accountId, { nowMs: NOW + 9_000, runKey })
+      return (await reviewOnly(ledger, header, roster(runKey, ...names))).lookalikes.map(({ reference }) => reference)
+    }
+    expect(await asked('12', 'ada')).toEqual([])
+    expect(await asked('11', 'ada', 'bob')).toEqual([])
+    expect(await asked('11', 'bob')).toEqual(['11/bob'])
   })
 
   test.each(['send-again', 'declined'] as const)(

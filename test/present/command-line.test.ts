@@ -24,6 +24,7 @@ describe('the command line spells', () => {
     [{ act: 'use-vault', to: 'create' }, 'tranche vault create FILE'],
     [{ act: 'save-format', name: 'shop' }, 'tranche check FILE … --save-format shop'],
     [{ act: 'show-history', reference: 'R-1' }, 'tranche history R-1'],
+    [{ act: 'cancel-batch', batchId: 'B1' }, 'tranche cancel B1 --reason TEXT'],
     [{ act: 'write-results', batchId: 'B1', as: 'any' }, 'tranche results B1 --out FILE'],
     [{ act: 'write-results', batchId: null, as: 'csv' }, 'tranche results BATCH --out NAME.csv'],
   ])('%j as %s', (way, spelled) => expect(commandLine(way)).toBe(spelled))

@@ -214,7 +214,7 @@ describe('rows with card details', () => {
       TRANS_REQUEST_ID: `7${instruction.card?.lastFour}`,
     })
 
-  function cardsFrom(cardOf: (rowNo: number) => CardDetails | 'changed') {
+  function cardsFrom(batchId: BatchId, cardOf: (rowNo: number) => CardDetails | 'changed') {
     const asked: number[] = []
     const reader = {
       cardOf: async (rowNo: number) => {
@@ -224,14 +224,14 @@ describe('rows with card details', () => {
       close: async () => {},
     }
     const changes: string[] = []
-    return { asked, changes, cards: { reader, onChanged: () => void changes.push('changed') } }
+    return { asked, changes, cards: { batchId, reader, onChanged: () => void changes.push('changed') } }
   }
 
   test('are sent each with the details of its own row', async () => {
     const batchId = await cardBatch('A', 'B', 'C')
     gateway.reply = saleApproved
     openWindow()
-    const { cards } = cardsFrom(detailsOf)
+    const { cards } = cardsFrom(batchId, detailsOf)
     expect(await run(batchId, { cards })).toBe(3)
     expect(gateway.sent.map(({ reference, card }) => [reference, card?.number])).toEqual([
       ['A', detailsOf(1).number],
@@ -251,7 +251,7 @@ describe('rows with card details', () => {
 
   test('of a changed file are not claimed, and it is told', async () => {
     const batchId = await cardBatch('A', 'B')
-    const { cards, changes } = cardsFrom(() => 'changed')
+    const { cards, changes } = cardsFrom(batchId, () => 'changed')
     expect(await run(batchId, { cards })).toBe(0)
     expect([gateway.sent.length, changes.length]).toEqual([0, 2])
     expect(await countsOf(batchId)).toEqual({ READY: 2 })
@@ -259,15 +259,23 @@ describe('rows with card details', () => {
 
   test('are not claimed with the card of another row', async () => {
     const batchId = await cardBatch('A', 'B')
-    const { cards, changes } = cardsFrom((rowNo) => detailsOf(rowNo + 1))
+    const { cards, changes } = cardsFrom(batchId, (rowNo) => detailsOf(rowNo + 1))
     expect(await run(batchId, { cards })).toBe(0)
     expect([gateway.sent.length, changes.length]).toEqual([0, 2])
+  })
+
+  test('of another batch are not claimed, though its file has a like card in the same row', async () => {
+    const [batchId, ofAnotherFile] = [await cardBatch('A'), await cardBatch('B')]
+    const { cards, changes, asked } = cardsFrom(batchId, detailsOf)
+    expect(await run(ofAnotherFile, { cards })).toBe(0)
+    expect([gateway.sent.length, asked, changes]).toEqual([0, [], []])
+    expect(await countsOf(ofAnotherFile)).toEqual({ READY: 1 })
   })
 
   test('are read no earlier than they have a permit', async () => {
     const batchId = await cardBatch(...Array.from({ length: 20 }, (_, i) => `R-${i}`))
     gateway.reply = () => new Promise(() => {}) // none answers: the window is 1
-    const { cards, asked } = cardsFrom(detailsOf)
+    const { cards, asked } = cardsFrom(batchId, detailsOf)
     void executeSlice({ batchId, rows: 100 }, { ...parts, cards }, stop.signal)
     await clock.until(clock.sleep(1_000))
     expect(asked).toEqual([1])
@@ -275,7 +283,7 @@ describe('rows with card details', () => {
 
   test('are asked for only where a row has a card', async () => {
     const batchId = await batchOf('A')
-    const { cards, asked } = cardsFrom(detailsOf)
+    const { cards, asked } = cardsFrom(batchId, detailsOf)
     expect(await run(batchId, { cards })).toBe(1)
     expect([asked, gateway.sent[0]?.card]).toEqual([[], null])
   })

@@ -6,6 +6,7 @@ import { OPERATIONS } from '../../src/domain/instruction.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
 import { STATES } from '../../src/domain/states.ts'
+import { categoriesBy } from '../../src/results/remembered.ts'
 import { createTally, type Extract, tieOut, toSummaryRecords } from '../../src/results/summary.ts'
 import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
@@ -135,7 +136,7 @@ describe('what does not tie out is seen', () => {
 })
 
 test('declined and failed rows are counted by category, the most frequent first', () => {
-  const tally = createTally([{ match: 'Konto', category: 'card' }])
+  const tally = createTally(categoriesBy([{ match: 'Konto', category: 'card' }]))
   const reasons = ['Over limit', 'over limit', 'Konto', 'x']
   for (const reason of reasons) tally.add(rowOf({ state: 'DECLINED', reason }))
   tally.add(rowOf({ state: 'FAILED', reason: 'refused as wrong (HTTP 400)' }))

@@ -23,8 +23,14 @@ export function textOf({ file, allowLookalikes }: Handed): string {
 }
 
 /** A row that is recorded and was sent, or will be. */
-export interface Recorded {
+export interface Recorded extends Asked {
   readonly payment: Payment | null
+}
+
+/** What a row asks for. */
+interface Asked {
+  /** As the file has it; '': none of its own. */
+  readonly named: string
   readonly content: string
 }
 
@@ -60,7 +66,7 @@ function enteredTwice({ rows }: KeptFile, of: Payment | null | undefined): numbe
  */
 function isTooMuch(file: KeptFile, of: Payment | null | undefined, recorded: readonly Recorded[]): boolean {
   const asked = file.rows.flatMap(({ payment, instruction, bad }) =>
-    bad ? [] : [{ payment, content: contentOf(instruction) }],
+    bad ? [] : [{ payment, named: instruction.reference, content: contentOf(instruction) }],
   )
   const [rows = [], others = []] = [asked, recorded].map((all) =>
     all.filter(({ payment }) => payment?.target === of?.target),
@@ -69,22 +75,28 @@ function isTooMuch(file: KeptFile, of: Payment | null | undefined, recorded: rea
   return rows.length + others.length - inBoth(rows, others) > meant.size
 }
 
-/** How many of the first ask for what the others ask for, one for one. */
-function inBoth(some: readonly Pick<Recorded, 'content'>[], others: readonly Pick<Recorded, 'content'>[]): number {
-  const left = others.map(({ content }) => content)
-  return some.filter(({ content }) => {
-    const at = left.indexOf(content)
+/** How many of the first ask for what the others ask for, one for one. Two references are two payments. */
+function inBoth(some: readonly Asked[], others: readonly Asked[]): number {
+  const left = [...others]
+  const takes = ({ content }: Asked, isIt: (named: string) => boolean): boolean => {
+    const at = left.findIndex((other) => other.content === content && isIt(other.named))
     if (at >= 0) left.splice(at, 1)
     return at >= 0
-  }).length
+  }
+  // The narrower first, so that none takes what only another could have taken.
+  const sameName = some.filter((row) => row.named !== '' && takes(row, (named) => named === row.named))
+  const rest = some.filter((row) => !sameName.includes(row))
+  const nameless = rest.filter((row) => row.named !== '' && takes(row, (named) => named === ''))
+  const any = rest.filter((row) => row.named === '' && takes(row, () => true))
+  return sameName.length + nameless.length + any.length
 }
 
 /** What is said of earlier files is in them; each violation in words. */
 export function lookAtCorrection(file: KeptFile, { review }: Reviewed, record: SimulatedRecord): string[] {
-  const asked = file.rows.map(({ instruction }) => ({ content: contentOf(instruction) }))
+  const asked = file.rows.map(({ instruction }) => ({ named: '', content: contentOf(instruction) }))
   return (review.correction?.batches ?? []).flatMap(({ batchId, rows }) => {
-    const recorded = record.all<{ content: string }>(
-      `SELECT content FROM instruction WHERE batch_id = ? AND state NOT IN ('INVALID', 'DUPLICATE')`,
+    const recorded = record.all<Asked>(
+      `SELECT '' AS named, content FROM instruction WHERE batch_id = ? AND state NOT IN ('INVALID', 'DUPLICATE')`,
       batchId,
     )
     const held = inBoth(asked, recorded)

@@ -72,12 +72,13 @@ export function inputOf(file: KeptFile, life: Life): InstructionFile {
 function draftRowsOf(file: KeptFile): DraftRow[] {
   const cells = cellsOf(file)
   return instructionsOf(file).map((instruction, i) => {
-    const { bad, cameFrom } = file.rows[i] as KeptRow
+    const { bad, cameFrom, instruction: asked } = file.rows[i] as KeptRow
     const rowNo = i + 1
     const line = rowNo + 1
     const fault = { rowNo, line, column: 'amount', value: 'x', problem: 'not an amount', remedy: 'correct it' }
     return {
       ...{ rowNo, line, cells: cells[i] ?? [], reference: instruction.reference, instruction, cameFrom },
+      made: asked.reference === '',
       faults: bad ? [fault] : [],
     }
   })

@@ -31,6 +31,7 @@ import {
   sha256Of,
 } from './files.ts'
 import type { GatewayTruth } from './gateway.ts'
+import { isOwnName } from './originals.ts'
 import { DOUBT_REST_MS, decideDoubts } from './person.ts'
 import type { Plan, PlannedFile, RunningAgain } from './plan.ts'
 import type { Plant } from './plants.ts'
@@ -155,7 +156,10 @@ export class Office {
     }
     const only = own?.batchId ?? (batches.length === 0 ? null : this.#parts.world.random.pick(batches).batchId)
     const changed = Promise.withResolvers<void>()
-    const cards = runs === null ? null : { reader: readerOf(runs, life), onChanged: changed.resolve }
+    const cards =
+      runs === null || own === undefined
+        ? null
+        : { batchId: own.batchId, reader: readerOf(runs, life), onChanged: changed.resolve }
     void changed.promise.then(() => life.say(() => 'finds its file changed'))
     try {
       const work = await workOff({
@@ -326,10 +330,10 @@ export class Office {
     const rows = this.#parts.record.all<{ reference: string; content: string }>(`
       SELECT i.reference, i.content FROM instruction i JOIN batch b ON b.id = i.batch_id
       WHERE b.stage = 'open' AND i.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')`)
-    return rows.map(({ reference, content }) => ({
-      payment: this.#rows.get(firstReference(reference))?.payment ?? null,
-      content,
-    }))
+    return rows.map(({ reference, content }) => {
+      const name = firstReference(reference)
+      return { payment: this.#rows.get(name)?.payment ?? null, named: isOwnName(name) ? name : '', content }
+    })
   }
 
   /** Any command of a person: a process of its own, which may end with a fault. */

@@ -47,9 +47,14 @@ export function drawOriginal(random: Random, accounts: number, endsAtMs: number)
   return versions
 }
 
+const OWN = 'own-'
+
+/** Of a row of an original: its file has the reference, the program has not made it. */
+export const isOwnName = (reference: string) => reference.startsWith(OWN)
+
 /** A payment of a target of its own, or one more of the target of another row. */
 function drawRow(random: Random, others: readonly PlannedRow[], named: boolean): PlannedRow {
-  const reference = named ? `own-${random.whole(1, 1_000_000_000)}` : ''
+  const reference = named ? `${OWN}${random.whole(1, 1_000_000_000)}` : ''
   const alike = others.length > 0 && random.chance(0.2) ? random.pick(others) : null
   const isSale = alike === null ? random.chance(0.5) : alike.instruction.operation === 'CAPTURE'
   const id = alike?.payment?.target ?? String(random.whole(90_000, 99_999))

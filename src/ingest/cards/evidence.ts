@@ -73,9 +73,11 @@ export class CardEvidence {
   }
 
   see(record: CsvRecord, rowNo: number): void {
-    for (const [place, cell] of record.cells.entries())
+    const { cells } = record
+    for (let place = 0; place < cells.length; place++)
       if (this.#header.cardParts.get(place) !== 'number')
-        for (const found of candidatesIn(cell)) this.#count(place, formOf(found), found, record, rowNo)
+        for (const found of candidatesIn(cells[place] as string))
+          this.#count(place, formOf(found), found, record, rowNo)
     this.#seeParted(record, rowNo)
   }
 

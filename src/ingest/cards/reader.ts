@@ -8,10 +8,10 @@ import type { CardDetails } from '../../domain/card.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { CardReader } from '../../ports/cards.ts'
 import { readCard } from '../card-of-row.ts'
-import type { CsvRecord } from '../csv/records.ts'
+import { type CsvRecord, oneByOne } from '../csv/records.ts'
 import type { Survey } from '../inspect-file.ts'
 import type { ReadingOptions } from '../inspect-records.ts'
-import { readAgain } from '../read-again.ts'
+import { type NumberedRecord, readAgain } from '../read-again.ts'
 import { cardColumnsOf, fieldsIn } from '../row-cells.ts'
 import { RowReading } from '../row-reading.ts'
 import { readRows } from '../rows.ts'
@@ -24,7 +24,7 @@ interface Asked {
   readonly reject: (error: unknown) => void
 }
 
-type Rows = Awaited<ReturnType<typeof readAgain>>['rows']
+type Rows = AsyncGenerator<NumberedRecord>
 
 /**
  * Of a file whose rows were sealed while a draft was made of them; where none was made, as of a batch that is recorded
@@ -119,7 +119,7 @@ class Elevator implements CardReader {
 
   async #startPass(): Promise<void> {
     await this.#endPass()
-    this.#rows = (await readAgain(this.#file, this.#survey)).rows
+    this.#rows = oneByOne((await readAgain(this.#file, this.#survey)).rows)
   }
 
   async #endPass(): Promise<void> {

@@ -2,15 +2,16 @@
 
 import type { Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { pipeline, Readable, type TransformCallback } from 'node:stream'
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
-import { CsvError, type Options, Parser } from 'csv-parse'
+import { CsvError, type Options } from 'csv-parse'
 import { parse } from 'csv-parse/sync'
-import { refuse, type StructuralFault } from '../../domain/problem.ts'
+import type { StructuralFault } from '../../domain/problem.ts'
 import { LIMITS } from '../limits.ts'
 import type { CellKind } from '../workbook/cell.ts'
 import { type Encoding, NotText, readText } from './bytes.ts'
 import type { Layout } from './delimiter.ts'
+import { cellTooLong, toFault, tooEmpty, tooLarge, unclear } from './faults.ts'
+import { LineTooLong, QuickParser } from './quick-parser.ts'
 import { isUnclear } from './quotes.ts'
 
 export interface CsvRecord {
@@ -42,82 +43,161 @@ export interface RecordLayout extends Layout {
   readonly patient: boolean
 }
 
-/** csv-parse makes an error for every line of another width, an empty one too, and throws it away; its stack is most of the cost. */
-class QuickParser extends Parser {
-  override _transform(chunk: unknown, encoding: BufferEncoding, done: TransformCallback): void {
-    const limit = Error.stackTraceLimit
-    Error.stackTraceLimit = 0
-    try {
-      super._transform(chunk, encoding, done)
-    } finally {
-      Error.stackTraceLimit = limit
-    }
-  }
-}
-
-/** A line between two line breaks, quoted or not, that is longer than any record may be. */
-class LineTooLong extends Error {
-  readonly line: number
-
-  constructor(line: number) {
-    super(`line ${line}`)
-    this.line = line
-  }
-}
+type Read = CsvRecord | StructuralFault
 
 /**
- * Every record that is not empty, the header first; a fault, where there is one, is the last thing that comes. The hash
- * holds all bytes of the file once the records have come to their end without a fault.
+ * Every record that is not empty, the header first, as many at a time as are read together; a fault, where there is one, is the last
+ * thing that comes. The hash holds all bytes of the file once the records have come to their end without a fault.
  */
 export async function* readRecords(
   file: FileHandle,
   layout: RecordLayout,
   hash: Hash,
-): AsyncGenerator<CsvRecord | StructuralFault | NotTextFound | OddQuotesFound> {
-  const lines = { next: layout.firstLine }
-  const parser = new QuickParser(parserOptions(layout, lines))
-  const whole = withoutStart(readText(file, layout.encoding, hash), layout.skippedCharacters)
-  const text = inTurns(withinLines(inPieces(whole), lines.next))
-  // Errors reach the loop below through the parser; the callback only keeps them from being thrown uncaught.
-  pipeline(Readable.from(text, { highWaterMark: 1 }), parser, () => undefined)
+): AsyncGenerator<readonly (Read | NotTextFound | OddQuotesFound)[]> {
+  const reading = new TextReading(layout)
   try {
-    for await (const read of inTurns<CsvRecord | StructuralFault>(parser)) {
-      yield read
-      if (read.kind === 'refused') return
+    for await (const piece of inTurns(
+      inPieces(withoutStart(readText(file, layout.encoding, hash), layout.skippedCharacters)),
+    )) {
+      const found = reading.read(piece)
+      if (found.length > 0) yield found
+      if (found.at(-1)?.kind === 'refused') return
     }
+    const rest = reading.end()
+    if (rest.length > 0) yield rest
   } catch (error) {
-    if (error instanceof NotText) yield { kind: 'not-text' }
-    else if (error instanceof LineTooLong) yield tooLarge(error.line)
-    else if (error instanceof CsvError) yield isOddQuotes(error) ? { kind: 'odd-quotes' } : toFault(error, lines.next)
+    if (error instanceof NotText) yield [{ kind: 'not-text' }]
+    else if (error instanceof LineTooLong) yield [...reading.taken(), tooLarge(error.line)]
+    else if (error instanceof CsvError)
+      yield [...reading.taken(), isOddQuotes(error) ? { kind: 'odd-quotes' } : reading.fault(error)]
     else throw error
   }
 }
 
 /**
+ * Text up to its first quotation mark needs no parser: a record is a line, and a cell is what stands between two delimiters. From there
+ * on it is csv-parse that reads.
+ *
  * Lines are counted here and not by csv-parse, whose `info.lines` is where a record ends and counts a quoted CRLF twice.
  * For the same reason it hands over empty records and wrong widths: it skips and checks in an order that loses lines.
  * Its relaxed reading of quotation marks is taken only where `isUnclear` finds that no cell can end elsewhere; that needs
  * the text of each record, which costs as much as all the rest.
  */
-function parserOptions(layout: RecordLayout, lines: { next: number }): Options {
-  let emptyLines = 0
-  const toRecord = (cells: string[], raw: string | null) => {
-    const line = lines.next
-    lines.next += 1 + lineBreaksIn(cells)
-    if (cells.every(isEmpty)) return ++emptyLines > LIMITS.emptyLines ? tooEmpty(line) : null
-    emptyLines = 0
-    if (raw !== null && isUnclear(raw, layout.delimiter)) return unclear(line)
-    const record = unwrapped({ kind: 'record', line, cells }, layout)
+class TextReading {
+  readonly #layout: RecordLayout
+  #parser: QuickParser | null = null
+  /** Of a line that is not complete. */
+  #rest = ''
+  #nextLine: number
+  #emptyLines = 0
+  #found: Read[] = []
+
+  constructor(layout: RecordLayout) {
+    this.#layout = layout
+    this.#nextLine = layout.firstLine
+  }
+
+  /** The records that end in this piece, up to a fault. Throws what csv-parse finds wrong, and LineTooLong. */
+  read(piece: string): readonly Read[] {
+    if (this.#parser !== null || piece.includes('"')) this.#parse(piece)
+    else this.#part(piece)
+    return this.taken()
+  }
+
+  end(): readonly Read[] {
+    if (this.#parser !== null) this.#parser.end()
+    else if (this.#rest !== '') this.#seeLine(this.#rest.endsWith('\r') ? this.#rest.slice(0, -1) : this.#rest)
+    return this.taken()
+  }
+
+  /** What was found and not handed over yet. */
+  taken(): readonly Read[] {
+    const found = this.#found
+    this.#found = []
+    const fault = found.findIndex(({ kind }) => kind === 'refused')
+    return fault === -1 ? found : found.slice(0, fault + 1)
+  }
+
+  fault(error: CsvError): StructuralFault {
+    return toFault(error, this.#nextLine)
+  }
+
+  #part(piece: string): void {
+    const text = this.#rest + piece
+    // The line feed of a last carriage return may come with the next piece.
+    const end = Math.max(text.lastIndexOf('\n'), text.slice(0, -1).lastIndexOf('\r')) + 1
+    this.#rest = text.slice(end)
+    const lines = linesOf(text.slice(0, end))
+    for (let i = 0; i < lines.length - 1; i++) this.#seeLine(lines[i] as string)
+    if (this.#rest.length > LIMITS.recordBytes) throw new LineTooLong(this.#nextLine)
+  }
+
+  #seeLine(line: string): void {
+    if (line.length > LIMITS.recordBytes) throw new LineTooLong(this.#nextLine)
+    const cells = line.split(this.#layout.delimiter)
+    if (mayBeTooLarge(line) && isTooLarge(cells)) throw new LineTooLong(this.#nextLine)
+    this.#see(cells, null)
+  }
+
+  #parse(piece: string): void {
+    this.#parser ??= new QuickParser(this.#parserOptions(), this.#nextLine)
+    const text = this.#rest + piece
+    this.#rest = ''
+    this.#parser.read(text)
+  }
+
+  #parserOptions(): Options {
+    const { patient } = this.#layout
+    return {
+      ...syntaxOf(this.#layout),
+      max_record_size: LIMITS.recordBytes,
+      raw: patient,
+      on_record: patient
+        ? ({ raw, record }: { raw: string; record: string[] }) => this.#see(record, raw)
+        : (cells: string[]) => this.#see(cells, null),
+    } as unknown as Options
+  }
+
+  #see(cells: string[], raw: string | null): null {
+    const found = this.#toRecord(cells, raw)
+    if (found !== null) this.#found.push(found)
+    return null
+  }
+
+  #toRecord(cells: string[], raw: string | null): Read | null {
+    const line = this.#nextLine
+    this.#nextLine += 1 + (this.#parser === null ? 0 : lineBreaksIn(cells))
+    if (cells.every(isEmpty)) {
+      this.#emptyLines += 1
+      return this.#emptyLines > LIMITS.emptyLines ? tooEmpty(line) : null
+    }
+    this.#emptyLines = 0
+    if (raw !== null && isUnclear(raw, this.#layout.delimiter)) return unclear(line)
+    const record = unwrapped({ kind: 'record', line, cells }, this.#layout)
     return record.cells.some((cell) => cell.length > LIMITS.cellCharacters) ? cellTooLong(record) : record
   }
-  return {
-    ...syntaxOf(layout),
-    max_record_size: LIMITS.recordBytes,
-    raw: layout.patient,
-    on_record: layout.patient
-      ? ({ raw, record }: { raw: string; record: string[] }) => toRecord(record, raw)
-      : (cells: string[]) => toRecord(cells, null),
-  } as unknown as Options
+}
+
+/** With nothing behind the last line end. */
+function linesOf(text: string): string[] {
+  const plain = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
+  return plain.split('\n')
+}
+
+const BYTES_OF_CHARACTER_MOST = 3
+
+function mayBeTooLarge(line: string): boolean {
+  return line.length * BYTES_OF_CHARACTER_MOST > LIMITS.recordBytes
+}
+
+/** As csv-parse counts: characters of the cells before, bytes of the one that is read. */
+function isTooLarge(cells: readonly string[]): boolean {
+  let before = 0
+  return cells.some((cell) => {
+    const isBeyond = before + Buffer.byteLength(cell) > LIMITS.recordBytes
+    before += cell.length
+    return isBeyond
+  })
 }
 
 function syntaxOf({ delimiter, patient }: RecordLayout): Options {
@@ -146,26 +226,6 @@ function unwrapped(record: CsvRecord, layout: RecordLayout): CsvRecord {
   } catch (error) {
     if (error instanceof CsvError) return record
     throw error
-  }
-}
-
-/** csv-parse counts what stands in the cells only: a file of nothing but delimiters would fill the memory. */
-async function* withinLines(text: AsyncIterable<string>, firstLine: number): AsyncGenerator<string> {
-  let line = firstLine
-  let length = 0
-  let endedInCr = false
-  for await (const chunk of text) {
-    let begin = 0
-    for (const { index, 0: lineEnd } of chunk.matchAll(/\r\n|\n|\r/g)) {
-      if (length + index - begin > LIMITS.recordBytes) throw new LineTooLong(line)
-      length = 0
-      begin = index + lineEnd.length
-      if (!(index === 0 && endedInCr && lineEnd === '\n')) line += 1
-    }
-    endedInCr = chunk.endsWith('\r')
-    length += chunk.length - begin
-    if (length > LIMITS.recordBytes) throw new LineTooLong(line)
-    yield chunk
   }
 }
 
@@ -200,6 +260,15 @@ async function* inTurns<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
+/** Records that come one by one. */
+export async function* inGroups<T>(records: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
+  for await (const record of records) yield [record]
+}
+
+export async function* oneByOne<T>(groups: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const group of groups) yield* group
+}
+
 /** The mark that ends a file of DOS is nothing either. */
 function isEmpty(cell: string): boolean {
   return cell === '' || cell.trim() === '' || cell.trim() === '\x1a'
@@ -220,65 +289,4 @@ async function* withoutStart(text: AsyncIterable<string>, length: number): Async
     left = Math.max(0, left - chunk.length)
     if (kept !== '') yield kept
   }
-}
-
-/** The error's own words quote cells, which may hold a card number: only its code is used. */
-function toFault(error: CsvError, line: number): StructuralFault {
-  const where = `the row that begins in line ${line}`
-  switch (error.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return refuse(
-        {
-          problem: `a quotation mark is opened in ${where} and never closed`,
-          remedy: 'close it, or write a quotation mark that belongs to the text twice ("") inside a quoted cell',
-        },
-        { line },
-      )
-    case 'CSV_MAX_RECORD_SIZE':
-      return tooLarge(line)
-    default:
-      return refuse({ problem: `${where} is not CSV (${error.code})`, remedy: 'export the file again' }, { line })
-  }
-}
-
-function tooLarge(line: number): StructuralFault {
-  return refuse(
-    {
-      problem: `the row that begins in line ${line} is larger than ${LIMITS.recordBytes / 1024} KiB`,
-      remedy: 'look for a quotation mark in it that is never closed, for a wrong delimiter, or for missing line ends',
-    },
-    { line },
-  )
-}
-
-function unclear(line: number): StructuralFault {
-  return refuse(
-    {
-      problem: `the quotation marks in the row that begins in line ${line} leave open where a cell ends`,
-      remedy:
-        'put the whole cell in quotation marks, nothing before or behind them, and write those inside it twice ("")',
-    },
-    { line },
-  )
-}
-
-function tooEmpty(line: number): StructuralFault {
-  return refuse(
-    {
-      problem: `${LIMITS.emptyLines} empty lines follow each other`,
-      remedy: 'delete the empty rows in the spreadsheet, or check the export',
-    },
-    { line },
-  )
-}
-
-function cellTooLong({ line, cells }: CsvRecord): StructuralFault {
-  const place = cells.findIndex((cell) => cell.length > LIMITS.cellCharacters) + 1
-  return refuse(
-    {
-      problem: `cell ${place} of the row that begins in line ${line} is longer than ${LIMITS.cellCharacters} characters`,
-      remedy: 'look for a quotation mark in it that is never closed, or shorten the cell',
-    },
-    { line },
-  )
 }

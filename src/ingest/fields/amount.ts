@@ -5,6 +5,7 @@ import { isProblem, type Problem } from '../../domain/problem.ts'
 import type { Text } from '../../domain/words.ts'
 import { AMBIGUOUS, type DecimalSign, readUnder, signShownBy } from './decimal-sign.ts'
 import { unseenProblem } from './identifier.ts'
+import { isPlain } from './plain.ts'
 
 /**
  * A cell, trimmed and not empty, as a plain decimal (`1234.56`). Without a sign only whole numbers can be read. `isMixed`: a
@@ -55,6 +56,7 @@ function malformed(sign: DecimalSign | null): Problem {
 }
 
 function oddityOf(text: string): Problem | null {
+  if (isPlain(text)) return null
   if (/^[+\-−–]|[-−–]$|^\(.*\)$/.test(text)) {
     return { problem: 'has a sign', remedy: 'write it without one: the operation says which way the money goes' }
   }

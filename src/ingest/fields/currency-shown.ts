@@ -6,6 +6,7 @@ import { type Text, words } from '../../domain/words.ts'
 import { squeezed } from '../columns.ts'
 import { SYNONYMS } from '../field-names.ts'
 import { mayMark } from './currency-mark.ts'
+import { isPlain } from './plain.ts'
 
 /** Signs that people use for one currency; `$`, `¥` and `kr` are several. */
 const SIGNS: Readonly<Record<string, string>> = {
@@ -56,6 +57,7 @@ const BEHIND = new RegExp(`^(?<number>.*\\d)\\s?(?<mark>${MARK})$`, 'su')
 
 /** An amount that is written with a currency, in its two parts. */
 export function partMark(amount: string): { readonly mark: string | null; readonly number: string } {
+  if (isPlain(amount)) return { mark: null, number: amount }
   const { mark = null, number = amount } = (BEFORE.exec(amount) ?? BEHIND.exec(amount))?.groups ?? {}
   return { mark, number }
 }

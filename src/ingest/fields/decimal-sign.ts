@@ -17,12 +17,17 @@ const UNDER: Readonly<Record<DecimalSign, RegExp>> = {
 export function readUnder(text: string, sign: DecimalSign): string | null {
   const match = UNDER[sign].exec(text)
   if (match === null) return null
-  const whole = (match[1] as string).replace(/\D/g, '')
+  const whole = match[2] === undefined ? (match[1] as string) : (match[1] as string).replace(/\D/g, '')
   return match[3] === undefined ? whole : `${whole}.${match[3]}`
 }
 
+/** Without thousands, which have three digits: nearly all amounts. */
+const UNPARTED = /^\d+(?:([.,])(?:\d{1,2}|\d{4,}))?$/
+
 /** What an amount says about the sign of its file. `either`: a whole number. `ambiguous`: 1.234. */
 export function signShownBy(text: string): DecimalSign | 'either' | 'ambiguous' | 'malformed' {
+  const unparted = UNPARTED.exec(text)
+  if (unparted !== null) return (unparted[1] as DecimalSign | undefined) ?? 'either'
   const point = readUnder(text, '.')
   const comma = readUnder(text, ',')
   if (point === null && comma === null) return 'malformed'

@@ -5,6 +5,7 @@ import { refuse, type StructuralFault } from '../../domain/problem.ts'
 import { partMark } from './currency-shown.ts'
 import { signShownBy } from './decimal-sign.ts'
 import { withoutMinus } from './minus.ts'
+import { isPlain } from './plain.ts'
 
 /** Lines of either kind that are named; the rest is counted. */
 const LINES_NAMED = 5
@@ -78,6 +79,7 @@ const CURRENCY_WORDS = ['kr', 'zł', 'kč', 'fr', 'sfr', 'ft', 'rs', 'lei', 'л�
 
 /** In any notation, with or without a currency beside it. A word that is no currency may say it: `5.00 Cr.`, `5,00 Haben`. */
 function isMarked(amount: string): boolean {
+  if (isPlain(amount)) return false
   const first = amount.search(/\d/)
   const before = amount.slice(0, first)
   const after = amount.slice(first).replace(/^.*\d/s, '')

@@ -29,13 +29,19 @@ export function isMarkedAsText(text: string): boolean {
 }
 
 export function parseGatewayId(text: string): string | Problem {
+  return oddityOf(text) ?? parsePlainId(text)
+}
+
+/** Other than digits; null: it is digits alone. */
+function oddityOf(text: string): Problem | null {
+  if (/^\d+$/.test(text)) return null
   if (isMarkedAsText(text)) return MARKED_AS_TEXT
   if (startsLikeFormula(text)) return FORMULA_LIKE
   if (isScientific(text)) return { problem: 'was turned into a rounded number by a spreadsheet', remedy: AS_TEXT }
   if (/^\d+[.,]0*$/.test(text)) return { problem: 'was turned into a decimal number by a spreadsheet', remedy: AS_TEXT }
   const unseen = unseenProblem(text)
   if (unseen !== null) return unseen
-  if (/^\p{Nd}+$/u.test(text) && !/^\d+$/.test(text)) {
+  if (/^\p{Nd}+$/u.test(text)) {
     return { problem: 'has digits that are not 0 to 9', remedy: 'type the id again with plain digits' }
   }
   if (/^[\dOo]+$/.test(text) && /\d/.test(text) && /[Oo]/.test(text)) {
@@ -47,9 +53,10 @@ export function parseGatewayId(text: string): string | Problem {
   if (/^\d{1,3}([.,'’ ]\d{3})+$/.test(text)) {
     return { problem: 'has thousands separators, as when a spreadsheet took it for an amount', remedy: AS_TEXT }
   }
-  if (!/^\d+$/.test(text)) {
-    return { problem: 'is not digits only', remedy: 'use the id exactly as the gateway gave it' }
-  }
+  return { problem: 'is not digits only', remedy: 'use the id exactly as the gateway gave it' }
+}
+
+function parsePlainId(text: string): string | Problem {
   if (text.length > MAX_ID_DIGITS) return { problem: `has more than ${MAX_ID_DIGITS} digits`, remedy: 'check the id' }
   const plain = plainId(text)
   if (plain === '0') return { problem: 'is zero, which is no id', remedy: 'use the id exactly as the gateway gave it' }

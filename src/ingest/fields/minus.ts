@@ -3,6 +3,7 @@
 
 import type { Problem } from '../../domain/problem.ts'
 import { type Text, words } from '../../domain/words.ts'
+import { isPlain } from './plain.ts'
 
 const MINUS = '[-\\u2010-\\u2015\\u2212]'
 const CURRENCY = '[\\p{Sc}\\p{L}]{1,4}\\s?'
@@ -18,6 +19,7 @@ const NOTATIONS: readonly RegExp[] = [
 
 /** The amount without its one minus or its brackets; null: it has none. */
 export function withoutMinus(text: string): string | null {
+  if (isPlain(text)) return null
   for (const notation of NOTATIONS) {
     const { before = '', after } = notation.exec(text)?.groups ?? {}
     if (after !== undefined) return before + after

@@ -60,6 +60,12 @@ export function derivedReferences(sha256: string, sheet: string | null): (rowNo:
   return (rowNo) => `${hash.slice(0, 16)}-${rowNo}`
 }
 
+/** Whether a reference looks as if it had been made for that row of some file. */
+export function isDerivedFor(rowNo: string, reference: string): boolean {
+  const [, row] = /^[0-9a-f]{16}-([1-9]\d*)$/.exec(reference) ?? []
+  return row !== undefined && row === rowNo
+}
+
 /** For a row whose own reference is bad: it may be recorded under this, but never sent. */
 export function unreadReference(derived: string): string {
   return `${derived}${UNREAD_REFERENCE}`

@@ -35,7 +35,7 @@ export interface RowToResolve {
   readonly moneyWarning: number
   /** A person judged a doubt of it: 0 or 1. */
   readonly wasJudged: number
-  /** Why the row moved last whose reference it took over; null: it took none over. */
+  /** Why the row moved last that it is to run again, beyond retries that were cancelled unsent; null: it runs none again. */
   readonly lastCauseBefore: Cause | null
 }
 
@@ -136,6 +136,7 @@ function settledAlready(row: RowToResolve, resolution: Resolution): Exclude<Reso
     return { kind: 'already', batchId: row.batchId, rowNo: row.rowNo, state: row.state }
   }
   if (resolution.corrects === true) return null
+  if (waitsToRunAgain(row)) return refused('not-in-doubt', runsAgainFirst(row, resolution))
   const history = words`See: ${{ act: 'show-history', reference: resolution.reference }}`
   const how = mayBeCorrected(row)
     ? words`, as a person found. If that was wrong, record what is right with ${{ set: 'correct', to: null }}. ${history}`
@@ -144,6 +145,16 @@ function settledAlready(row: RowToResolve, resolution: Resolution): Exclude<Reso
     'not-in-doubt',
     words`${nameOf(row, resolution)} is not in doubt: it is ${resultStatusOf(row.state)}${how}`,
   )
+}
+
+/** As a retry of what a person found, of which no request may have left: cancelled, it gives the finding back. */
+function waitsToRunAgain({ state, lastCauseBefore, wasJudged }: RowToResolve): boolean {
+  return state === 'READY' && lastCauseBefore === 'resolve' && wasJudged === 0
+}
+
+function runsAgainFirst(row: RowToResolve, resolution: Resolution): Text {
+  const cancel = { act: 'cancel-batch', batchId: row.batchId } as const
+  return words`${nameOf(row, resolution)} is PENDING: the finding was believed, and it was submitted again. Cancel batch ${row.batchId} first, so that it is not sent (${cancel}); then record what is right with ${{ set: 'correct', to: null }}`
 }
 
 /** What the gateway answered is no finding of a person, and stays. */
@@ -162,12 +173,7 @@ function nothingToCorrect(row: RowToResolve, resolution: Resolution): Refusal {
 function whyNotCorrected(row: RowToResolve, resolution: Resolution): Refusal | null {
   const { reference, finding } = resolution
   const name = nameOf(row, resolution)
-  if (row.state === 'READY' && row.lastCauseBefore === 'resolve') {
-    return refused(
-      'not-found-before',
-      words`${name} is PENDING: the finding was believed, and it was submitted again. Cancel batch ${row.batchId} first, so that it is not sent; then correct the finding`,
-    )
-  }
+  if (waitsToRunAgain(row)) return refused('not-found-before', runsAgainFirst(row, resolution))
   if (!mayBeCorrected(row)) {
     const isAnswer = row.lastCause === 'answer' || row.lastCause === 'late-answer'
     const why = isAnswer

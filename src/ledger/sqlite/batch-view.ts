@@ -6,7 +6,7 @@ import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Operation } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
-import { findRow, findRows } from './found.ts'
+import { findRow, findRows, inOneMoment } from './found.ts'
 import { IS_BLOCKED, isSubmittedAgain, originalOf, parseHealth, WITHIN_CANARY } from './rows.ts'
 
 interface BatchColumns {
@@ -44,7 +44,12 @@ export function columnsOf(db: DatabaseSync, batchId: BatchId): BatchColumns {
   return findRow<BatchColumns>(batch, batchId)!
 }
 
+/** As it is in one moment: a row that is claimed between two statements would be counted as waiting, and be due in none. */
 export function viewOf(db: DatabaseSync, batchId: BatchId): BatchView {
+  return inOneMoment(db, () => lookAt(db, batchId))
+}
+
+function lookAt(db: DatabaseSync, batchId: BatchId): BatchView {
   const batch = columnsOf(db, batchId)
   const totals = totalsOf(db, batchId)
   const counts: Partial<Record<State, number>> = {}

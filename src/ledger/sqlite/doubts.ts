@@ -76,7 +76,7 @@ function doubtsIn(db: DatabaseSync, setForward: SetForward): DoubtRow[] {
 }
 
 /** A row as the move of it needs it, and as the rules do. */
-interface FoundRow extends Counted, RowToResolve {
+interface FoundRow extends Counted, Omit<RowToResolve, 'lastCauseBefore'> {
   readonly id: number
   readonly account_id: AccountId
   readonly supersedes: number | null
@@ -86,7 +86,7 @@ const FOUND_ROW = `
     SELECT i.id, i.batch_id, i.batch_id AS batchId, i.account_id, a.name AS merchant, i.row_no AS rowNo, i.state, i.attempt,
       i.claimed_at AS claimedAtMs, ${LAST_RESTORED_AT} AS restoredAtMs, ${LEFT_BY} AS leftByMs, a.doubt_rest AS restMs, b.hold, i.operation, i.currency, i.amount_minor,
       i.transaction_id AS transactionId, i.execute_at AS executeAtMs, i.money_warning AS moneyWarning, i.supersedes,
-      ${lastCauseOf('i.id')} AS lastCause, ${lastCauseOf('i.supersedes')} AS lastCauseBefore,
+      ${lastCauseOf('i.id')} AS lastCause,
       EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.cause = 'resolve') AS wasJudged
     FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id`
 
@@ -140,8 +140,10 @@ function prepareResolving(
   return (resolution, actor, nowMs) => {
     const holder = find(resolution)
     if ('kind' in holder) return holder
-    const found = holder.state === 'CANCELLED' ? rowFound(retriedBy(holder)) : holder
-    const row = { ...found, leftByMs: found.leftByMs + setForward(found.id) } // as the clock tells it now
+    const [, ...before] = retriedBy(holder)
+    const found = holder.state === 'CANCELLED' ? rowFound([holder, ...before]) : holder
+    const lastCauseBefore = lastCauseOfFound(before)
+    const row = { ...found, lastCauseBefore, leftByMs: found.leftByMs + setForward(found.id) } // as the clock tells it now
     const { transactionId, reason } = resolution
     const step = resolvingStep(row, resolution, { taken: takenBy(row, transactionId), actor, nowMs })
     if (step.kind !== 'move') return step
@@ -155,6 +157,11 @@ function prepareResolving(
     record(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
     return { kind: 'resolved', batchId, rowNo, state: step.to, hold }
   }
+}
+
+/** null: there is none. */
+function lastCauseOfFound([latest, ...earlier]: readonly FoundRow[]): RowToResolve['lastCauseBefore'] {
+  return latest === undefined ? null : rowFound([latest, ...earlier]).lastCause
 }
 
 /** A cancelled retry gives the reference back to the row that it was to run again: under it nothing else can be sent. */

@@ -5,7 +5,7 @@ import type { Actor } from '../../domain/actor.ts'
 import { assertNotInterrupted, type DraftHeader } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
-import { holdsStill } from '../texts/since-review.ts'
+import { holdsStill, type SeenUpTo } from '../texts/since-review.ts'
 import { byOf, prepareActorIds, prepareActs } from './acts.ts'
 import { canaryOfDraft } from './canary.ts'
 import type { Committer } from './commit.ts'
@@ -13,7 +13,6 @@ import { prepareAccepting } from './copies/identity.ts'
 import { findRows } from './found.ts'
 import { prepareNamed } from './named.ts'
 import { prepareDigests, prepareRecorded, type Recorded } from './recorded.ts'
-import type { SeenUpTo } from './review.ts'
 import { isSubmittedAgain } from './rows.ts'
 import { runNow } from './run-script.ts'
 
@@ -21,7 +20,7 @@ const ROWS_PER_COPY = 500
 const SQLITE_CONSTRAINT = 19
 
 /** Columns that a draft row and a recorded row share, in one order. */
-const SHARED = `row_no, line, cells, state, reference, holds_reference, run_key, operation, amount_minor, currency, order_id,
+const SHARED = `row_no, line, cells, state, reference, made, given, holds_reference, run_key, operation, amount_minor, currency, order_id,
   order_key, vault_id, card, xtl_order_id, save_card, details, execute_at, content, lookalike, due_at, attempt, ever_in_doubt,
   completed_at, reason, duplicate_of, supersedes, reattempt_of`
 
@@ -88,7 +87,7 @@ function unlessTaken<T>(run: () => T): T | null {
 function takenFault(): Fault {
   return new Fault(
     'refused',
-    'While the file was read, a message arrived that repeats a row of it, looks like one, has its xtl_order_id or refunds the same order; or an answer, for a row that was to run again. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
+    'After the file was read, a message arrived that repeats a row of it, looks like one, has its xtl_order_id or refunds the same order; or a recorded row on which the file bears was answered, cancelled or resolved. Nothing was recorded and nothing was sent. Run it again: it will then be compared.',
   )
 }
 
@@ -158,7 +157,7 @@ function makeVisible(
   const accept = prepareAccepting(db)
   return committer.write(
     () => {
-      if (!runNow(db, holdsStill(header, { seen: seen.id, batchId }))) return false
+      if (!runNow(db, holdsStill(header, { seen, batchId }))) return false
       takeReferences()
       count()
       for (const reason of notCards) act({ what: 'not-a-card', atMs: nowMs, actor, batchId, accountId, reason })

@@ -5,12 +5,12 @@ import type { Draft, DraftHeader, DraftRow } from '../../domain/draft.ts'
 import { assert, Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import { DRAFT_FAULT } from '../texts/draft.ts'
+import type { SeenUpTo } from '../texts/since-review.ts'
 import type { Committer } from './commit.ts'
 import { recordDraft } from './draft-recording.ts'
 import { dropDraftTables, makeDraftTables } from './draft-tables.ts'
-import { prepareNamed } from './named.ts'
-import { createReading, review, type SeenUpTo } from './review.ts'
-import { INSTRUCTION_COLUMNS, INSTRUCTION_PARAMETERS, NO_COLUMNS, toColumns } from './rows.ts'
+import { createReading, review } from './review.ts'
+import { INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from './rows.ts'
 import { whyNotWritten } from './transaction.ts'
 
 export interface DraftEnds {
@@ -24,7 +24,7 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
   makeDraftTables(db)
   const adding = prepareAdding(db, header)
   let amountsUnread = 0
-  const seen: SeenUpTo = { id: Number.MAX_SAFE_INTEGER }
+  let seen = NOTHING_SEEN
   let open = true
 
   function close(): void {
@@ -52,7 +52,9 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
     },
     async review() {
       try {
-        return { ...review(db, header, seen), amountsUnread }
+        const reviewed = review(db, header)
+        seen = reviewed.seen
+        return { ...reviewed.found, amountsUnread }
       } catch (error) {
         throw toDraftFault(error)
       }
@@ -71,6 +73,9 @@ export function openDraftOn(db: DatabaseSync, committer: Committer, header: Draf
   }
 }
 
+/** Without a review everything that is recorded came after it. */
+const NOTHING_SEEN: SeenUpTo = { row: 0, move: 0, act: 0 }
+
 /** Temporary tables live in the temporary directory, which may be another disk than the ledger's. */
 function toDraftFault(error: unknown): unknown {
   if (whyNotWritten(error) !== 'full') return error
@@ -81,33 +86,27 @@ function toDraftFault(error: unknown): unknown {
   )
 }
 
+/** In the order in which their values are bound: by name it takes longer, for every row. */
+const COLUMNS = `row_no, line, cells, state, made, holds_reference, run_key, due_at, attempt, came_batch, came_row, ${INSTRUCTION_COLUMNS}`
+
 function prepareAdding(db: DatabaseSync, header: DraftHeader): (row: DraftRow) => void {
-  const insertRow = prepareNamed(
-    db,
-    `INSERT INTO temp.draft_row (row_no, line, cells, state, holds_reference, run_key, due_at, attempt, came_batch, came_row, ${INSTRUCTION_COLUMNS})
-    VALUES (:rowNo, :line, :cells, :state, :holds, :runKey, :dueAtMs, 0, :cameBatch, :cameRow, ${INSTRUCTION_PARAMETERS})`,
-  )
+  const { runKey, nowMs } = header
+  const parameters = COLUMNS.replace(/\w+/g, '?')
+  const insertRow = db.prepare(`INSERT INTO temp.draft_row (${COLUMNS}) VALUES (${parameters})`)
   const insertFault = db.prepare(`INSERT INTO temp.${DRAFT_FAULT} VALUES (?, ?, ?, ?, ?, ?)`)
   return (row) => {
     const asked = row.instruction === null ? NO_COLUMNS : toColumns(row.instruction)
-    const { rowNo, line, reference, cells, cameFrom = null, money = null } = row
+    const { rowNo, line, reference, made, cells, cameFrom = null, money = null } = row
     const read = money === null || money === 'unread' ? null : money
-    const isSound = row.faults.length === 0
-    insertRow({
-      ...asked,
-      reference,
-      amount_minor: asked.amount_minor ?? (read === null ? null : Number(read.amountMinor)),
-      currency: asked.currency ?? read?.currency ?? null,
-      rowNo,
-      line,
-      cells: JSON.stringify(cells),
-      state: isSound ? 'READY' : 'INVALID',
-      holds: isSound ? 1 : 0,
-      runKey: header.runKey,
-      dueAtMs: asked.execute_at ?? header.nowMs,
-      cameBatch: cameFrom?.batchId ?? null,
-      cameRow: cameFrom?.rowNo ?? null,
-    })
+    const [state, holds] = row.faults.length === 0 ? ['READY', 1] : ['INVALID', 0]
+    const amountMinor = asked.amount_minor ?? (read === null ? null : Number(read.amountMinor))
+    insertRow.run(
+      ...[rowNo, line, JSON.stringify(cells), state, made ? 1 : 0, holds, runKey, asked.execute_at ?? nowMs, 0],
+      ...[cameFrom?.batchId ?? null, cameFrom?.rowNo ?? null],
+      ...[reference, asked.operation, amountMinor, asked.currency ?? read?.currency ?? null],
+      ...[asked.order_id, asked.order_key, asked.vault_id, asked.card, asked.xtl_order_id, asked.save_card],
+      ...[asked.details, asked.execute_at, asked.content, asked.lookalike],
+    )
     for (const { rowNo, line, column, value, problem, remedy } of row.faults) {
       insertFault.run(rowNo, line, column, value, problem, remedy)
     }

@@ -67,9 +67,13 @@ function originOf(db: DatabaseSync, batchId: BatchId): BatchId {
   }
 }
 
-/** What tells where a batch comes from: rows that it sent, or was to send. Of results, and of one with duplicates alone, every row. */
-const IS_OWN = `(x.fed_back = 1 OR i.state <> 'DUPLICATE'
-    OR NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = x.id AND e.state <> 'DUPLICATE'))`
+/**
+ * What tells where a batch comes from: rows that it sent, or was to send. Where it has none its duplicates do, and its bad rows only
+ * where it has nothing else: they come mended. Of results, every row.
+ */
+const IS_OWN = `(x.fed_back = 1 OR i.state NOT IN ('DUPLICATE', 'INVALID')
+    OR (NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = x.id AND e.state NOT IN ('DUPLICATE', 'INVALID'))
+      AND (i.state = 'DUPLICATE' OR NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = x.id AND e.state = 'DUPLICATE'))))`
 
 const ORIGIN = `
   SELECT o.batch_id AS batchId

@@ -10,9 +10,9 @@ import type { State } from '../../domain/states.ts'
 import type { BatchReading } from '../../ports/ledger/queries.ts'
 import { columnsOf, viewOf } from './batch-view.ts'
 import { BASE, findMembers, isOfKey, keyOf, lastOf, MENDED } from './family-members.ts'
-import { findRow, findRows } from './found.ts'
+import { findRow, findRows, prepareLists } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
-import { type OutcomeColumns, outcomeColumns, toOutcome } from './reading.ts'
+import { type OutcomeValues, outcomeColumns, toOutcome } from './reading.ts'
 
 /** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
 export function openFamily(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
@@ -78,45 +78,50 @@ function countsIn(totals: readonly BatchTotal[]): Partial<Record<State, number>>
   return counts
 }
 
-interface FamilyColumns extends OutcomeColumns {
-  place: number
-  cells: string | null
-  batchId: BatchId
-  rowNo: number
-  changed: string | null
-  moved: string | null
-}
+type FamilyValues = readonly [
+  place: number,
+  line: number,
+  cells: string | null,
+  batchId: BatchId,
+  rowNo: number,
+  changed: string | null,
+  moved: string | null,
+  ...outcome: OutcomeValues,
+]
 
 function rowsOf(db: DatabaseSync, newest: BatchId): Pages<ReconciliationRow> {
-  const page = db.prepare(`
-    SELECT f.place, coalesce(i.line, s.line) AS line, CASE WHEN i.id IS NOT NULL THEN i.cells WHEN sb.columns = nb.columns THEN s.cells END AS cells,
-      ${outcomeColumns('s')}, s.batch_id AS batchId, s.row_no AS rowNo,
+  const page = prepareLists<FamilyValues>(
+    db,
+    `SELECT f.place, coalesce(i.line, s.line), CASE WHEN i.id IS NOT NULL THEN i.cells WHEN sb.columns = nb.columns THEN s.cells END,
+      s.batch_id, s.row_no,
       CASE WHEN i.id IS NULL THEN 'the newest file does not have this row'
         WHEN i.id = s.id THEN CASE WHEN i.state = 'DUPLICATE' THEN 'another row of the file is the same instruction, and tells what became of it' END
         WHEN i.state = 'DUPLICATE' AND i.reason IS NOT NULL THEN 'the newest file asks for something else (' || i.reason || ')'
         WHEN i.state = 'INVALID' AND EXISTS (SELECT 1 FROM instruction e WHERE e.account_id = i.account_id AND e.reference = i.reference
           AND e.id < i.id AND e.state NOT IN ('INVALID', 'DUPLICATE')) THEN 'the newest file has this row otherwise, and it was not sent so'
-        END AS changed,
+        END,
       CASE WHEN s.state NOT IN ('INVALID', 'DUPLICATE') THEN (
         SELECT string_agg('row ' || e.row_no || ' of batch ' || e.batch_id || ': ' || e.warning, '; ' ORDER BY e.id) FROM instruction e
-        WHERE e.account_id = s.account_id AND ${isOfKey('e', 'coalesce(s.reattempt_of, s.reference)')} AND e.money_warning = 1 AND e.id <> s.id) END AS moved
+        WHERE e.account_id = s.account_id AND ${isOfKey('e', 'coalesce(s.reattempt_of, s.reference)')} AND e.money_warning = 1 AND e.id <> s.id) END,
+      ${outcomeColumns('s')}
     FROM temp.family f JOIN instruction s ON s.id = f.standing JOIN batch sb ON sb.id = s.batch_id
     LEFT JOIN instruction i ON i.id = f.row_id JOIN batch nb ON nb.id = ?1
-    WHERE f.place > ?2 ORDER BY f.place LIMIT ${ROWS_PER_PAGE}`)
-  const read = (last: FamilyColumns | null) => findRows<FamilyColumns>(page, newest, last?.place ?? 0)
-  return pagesOf(read, toRow)
+    WHERE f.place > ?2 ORDER BY f.place LIMIT ${ROWS_PER_PAGE}`,
+  )
+  return pagesOf((last: FamilyValues | null) => page(newest, last?.[0] ?? 0), toRow)
 }
 
-function toRow(row: FamilyColumns): ReconciliationRow {
-  const warnings = [row.changed, row.warning, row.moved].filter((text) => text !== null)
+function toRow([place, line, cells, batchId, rowNo, changed, moved, ...outcome]: FamilyValues): ReconciliationRow {
+  const row = toOutcome(outcome)
+  const warnings = [changed, row.warning, moved].filter((text) => text !== null)
   return {
-    ...toOutcome(row),
-    rowNo: row.place,
-    cells: row.cells === null ? [] : (JSON.parse(row.cells) as string[]),
-    recordedAs: { batchId: row.batchId, rowNo: row.rowNo },
+    ...row,
+    rowNo: place,
+    line,
+    cells: cells === null ? [] : (JSON.parse(cells) as string[]),
+    recordedAs: { batchId, rowNo },
     repeats: null,
     submittedAgain: null,
-    reason: row.reason,
     categoryKept: null,
     warning: warnings.length === 0 ? null : warnings.join('; '),
   }

@@ -33,7 +33,7 @@ import { prepareDoubts } from './doubts.ts'
 import { prepareHeartbeats } from './heartbeats.ts'
 import { type IntakeParts, prepareIntake } from './intake.ts'
 import { prepareMoves, type RecordMove } from './moves.ts'
-import { type FileOptions, OPEN_WAIT_MS, openFile } from './open-file.ts'
+import { type FileOptions, OPEN_WAIT_MS, type OpenedFile, openFile, openFileAgain } from './open-file.ts'
 import { preparePurging } from './purge.ts'
 import { createQueries } from './queries.ts'
 import { countUnbound } from './recorded.ts'
@@ -58,9 +58,17 @@ const SUBMIT_WAIT_MS = 600_000
 const SUBMIT_WORTH_MS = 1_500
 
 export function openLedger(options: LedgerOptions): FileLedger {
+  return openOn(openFile(options, false), options)
+}
+
+/** See `thread/work-thread.ts`. */
+export function openLedgerAgain(options: LedgerOptions): FileLedger {
+  return openOn(openFileAgain(options), options)
+}
+
+function openOn({ db, ledgerId, witness, alarmed }: OpenedFile, options: LedgerOptions): FileLedger {
   const { path, submitLockPath, timing = SYSTEM_TIMING } = options
   const die = (error: unknown) => options.die(path === null ? error : explainDamage(path, error))
-  const { db, ledgerId, witness, alarmed } = openFile(options, false)
   const openReader = () => {
     if (path === null) throw new Error('bug: a ledger in memory has no second reader')
     return openConnection(path, { readOnly: true, timeout: OPEN_WAIT_MS })

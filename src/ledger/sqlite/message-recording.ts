@@ -8,6 +8,7 @@ import type { IntakeMessage } from '../../ports/ledger/intake.ts'
 import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../rules/arriving.ts'
 import { likenessText } from '../rules/lookalikes.ts'
 import type { Refund } from '../rules/refunding.ts'
+import { namedBy } from '../texts/given-references.ts'
 import { type Arriving, likeRowOf } from '../texts/lookalikes.ts'
 import { refundBeyondSale, refundsBefore } from '../texts/refunds.ts'
 import { xtlTaken } from '../texts/xtl-order-ids.ts'
@@ -76,16 +77,19 @@ export function prepareMessageRecording(
   }
 }
 
-/** The row that holds a reference, also where it was recorded with characters that do not show. */
+/** The row that a reference names, also where it is recorded with characters that do not show, or under another reference. */
 function prepareReferences(db: DatabaseSync): (accountId: AccountId, reference: string) => RecordedRow | undefined {
   const byReference = db.prepare(`
     SELECT i.batch_id AS batchId, i.row_no AS rowNo, i.state, i.content, b.stage FROM instruction i JOIN batch b ON b.id = i.batch_id
     WHERE i.account_id = ? AND i.reference = ? AND i.holds_reference = 1`)
   const oddReference = prepareOddReferences(db)
+  const run = prepareRunning(db)
   return (accountId, reference) => {
-    const known = findRow<RecordedRow>(byReference, accountId, reference)
-    const odd = known === undefined ? oddReference(reference, accountId) : null
-    return odd === null ? known : findRow<RecordedRow>(byReference, accountId, odd)
+    const holder = (name: string) => findRow<RecordedRow>(byReference, accountId, name)
+    const known = holder(reference)
+    if (known !== undefined) return known
+    const odd = oddReference(reference, accountId)
+    return holder(odd ?? run(namedBy(accountId, reference)))
   }
 }
 

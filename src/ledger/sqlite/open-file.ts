@@ -32,7 +32,7 @@ function isEmpty(db: DatabaseSync): boolean {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version === 0
 }
 
-interface OpenedFile {
+export interface OpenedFile {
   readonly db: DatabaseSync
   readonly ledgerId: string
   readonly witness: Witness
@@ -54,12 +54,9 @@ export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean)
   try {
     const db = openConnection(path, { timeout: OPEN_WAIT_MS })
     if (isNew) chmodSync(path, 0o600)
-    // FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim.
     return patiently(() => {
       if (!make && isEmpty(db)) throw noLedgerFault(path, witnessDirs)
-      db.exec(
-        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON',
-      )
+      db.exec(SETTINGS)
       migrate(db)
       refuseForeignCode(db, path)
       const ledgerId = ledgerIdOf(db)
@@ -75,6 +72,25 @@ export function openFile({ path, witnessDirs = [] }: FileOptions, make: boolean)
   } finally {
     process.umask(mask)
   }
+}
+
+/** FULL: a commit has reached the disk when it returns. Without it a power cut could forget a claim. */
+const SETTINGS =
+  'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON'
+
+/**
+ * For another thread of a process that has the ledger open and has told it from its copies. Nothing is read here but by
+ * SQLite: closing any other handle to the file would drop the locks of the whole process.
+ */
+export function openFileAgain({ path, witnessDirs = [] }: FileOptions): OpenedFile {
+  if (path === null) throw new Error('bug: a ledger in memory has no second connection')
+  const db = openConnection(path, { timeout: OPEN_WAIT_MS })
+  db.exec(SETTINGS)
+  const ledgerId = ledgerIdOf(db)
+  const witness = openWitness(witnessDirs, ledgerId, path, identityIn(db)?.witnesses)
+  db.exec('PRAGMA busy_timeout = 0')
+  // With an alarm no epoch is renewed, and without that nothing is asked of this thread.
+  return { db, ledgerId, witness, alarmed: false }
 }
 
 /** Of processes that make the ledger at the same moment SQLite refuses some at once, whatever the time-out says. */

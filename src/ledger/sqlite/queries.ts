@@ -9,10 +9,10 @@ import type { AccountView, QueryLedger } from '../../ports/ledger/queries.ts'
 import { viewOf } from './batch-view.ts'
 import type { Committer } from './commit.ts'
 import { openFamily } from './family.ts'
-import { findRows } from './found.ts'
+import { findRows, inOneMoment } from './found.ts'
 import { historyOf } from './history.ts'
 import { openReading } from './reading.ts'
-import { ORDER_IS_FREE } from './rows.ts'
+import { ORDER_IS_FREE, WITHIN_CANARY } from './rows.ts'
 
 /** `openReader`: another connection to the same ledger, for a read transaction that outlives other work. */
 export function createQueries(
@@ -44,7 +44,7 @@ export function createQueries(
     reasons: async (batchId) => reasonsOf(db, batchId),
     history: async (reference) => historyOf(db, reference),
     settledSince: async (batchId, sinceMs) => settledSince(db, batchId, sinceMs),
-    waitsFor: async (batchId, nowMs) => waitsFor(db, batchId, nowMs),
+    waitsFor: async (batchId, nowMs) => inOneMoment(db, () => waitsFor(db, batchId, nowMs)),
     async accounts() {
       const accounts = db.prepare(
         'SELECT id AS accountId, name, url, username, stopped_reason AS stopped, held_reason AS held, rate AS ratePerSecond FROM account ORDER BY id',
@@ -67,7 +67,8 @@ function findBatch(db: DatabaseSync, idOrPrefix: string): BatchId | null {
 }
 
 function waitsFor(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchId | null {
-  const due = `FROM instruction i WHERE i.batch_id = ? AND i.state = 'READY' AND i.due_at <= ?`
+  const due = `FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.batch_id = ? AND i.state = 'READY' AND i.due_at <= ? AND ${WITHIN_CANARY}`
   const free = db.prepare(`SELECT 1 ${due} AND ${ORDER_IS_FREE} LIMIT 1`).get(batchId, nowMs, nowMs)
   if (free !== undefined) return null
   const found = db

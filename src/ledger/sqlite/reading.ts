@@ -1,6 +1,7 @@
 // One read transaction over a batch: what results and reports are made from.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { parseCardMask } from '../../domain/card.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { Operation } from '../../domain/instruction.ts'
 import type { Currency } from '../../domain/money.ts'
@@ -8,11 +9,12 @@ import type { Pages } from '../../domain/pages.ts'
 import { parseReasonCategory } from '../../domain/reason-categories.ts'
 import type { ReconciliationRow } from '../../domain/reconciliation.ts'
 import { resultStatusOf, type State } from '../../domain/states.ts'
+import type { AnswerFacts } from '../../domain/verdict.ts'
 import type { BatchReading } from '../../ports/ledger/queries.ts'
 import { columnsOf, viewOf } from './batch-view.ts'
-import { findRows } from './found.ts'
+import { prepareLists } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
-import { DOUBT_BEFORE, type FactColumns, originalOf, toFacts } from './rows.ts'
+import { DOUBT_BEFORE, originalOf } from './rows.ts'
 
 export function openReading(db: DatabaseSync, batchId: BatchId, nowMs: number): BatchReading {
   db.exec('BEGIN')
@@ -29,66 +31,94 @@ export function openReading(db: DatabaseSync, batchId: BatchId, nowMs: number): 
   }
 }
 
-/** What became of a row, as its own columns tell it. */
-export interface OutcomeColumns extends FactColumns {
-  line: number
-  reference: string
-  state: State
-  operation: Operation | null
-  amount_minor: number | null
-  currency: Currency | null
-  reason: string | null
-  warning: string | null
-  attempt: number
-  sent_at: number | null
-  completed_at: number | null
-}
+/** What became of a row, as its own columns tell it: those of `OUTCOME`, in that order. */
+export type OutcomeValues = readonly [
+  reference: string,
+  state: State,
+  operation: Operation | null,
+  amountMinor: number | null,
+  currency: Currency | null,
+  reason: string | null,
+  warning: string | null,
+  attempts: number,
+  sentAtMs: number | null,
+  completedAtMs: number | null,
+  ...answered: AnsweredValues,
+]
 
-/** Those of row `i` or `s`, but for its line. */
+type AnsweredValues = readonly [
+  transactionId: string | null,
+  orderId: string | null,
+  recordId: string | null,
+  amount: string | null,
+  currency: string | null,
+  vaultId: string | null,
+  xtlOrderId: string | null,
+  customerId: string | null,
+  card: string | null,
+]
+
+const OUTCOME = [
+  ...['reference', 'state', 'operation', 'amount_minor', 'currency', 'reason', 'warning', 'attempt', 'sent_at'],
+  ...['completed_at', 'transaction_id', 'answered_order_id', 'answered_record_id', 'answered_amount'],
+  ...['answered_currency', 'answered_vault_id', 'answered_xtl_order_id', 'answered_customer_id', 'answered_card'],
+]
+
+/** Those of row `i` or `s`. */
 export function outcomeColumns(row: 'i' | 's'): string {
   return OUTCOME.map((column) => `${row}.${column}`).join(', ')
 }
 
-const OUTCOME: readonly (keyof OutcomeColumns)[] = [
-  ...(['reference', 'state', 'operation', 'amount_minor', 'currency', 'reason', 'transaction_id'] as const),
-  ...([
-    'answered_order_id',
-    'answered_record_id',
-    'answered_amount',
-    'answered_currency',
-    'answered_vault_id',
-  ] as const),
-  ...(['answered_xtl_order_id', 'answered_customer_id', 'answered_card', 'warning', 'attempt'] as const),
-  ...(['sent_at', 'completed_at'] as const),
-]
-
-export function toOutcome(row: OutcomeColumns) {
+export function toOutcome(values: OutcomeValues) {
+  const [
+    reference,
+    state,
+    operation,
+    minor,
+    currency,
+    reason,
+    warning,
+    attempts,
+    sentAtMs,
+    completedAtMs,
+    ...answered
+  ] = values
+  const amountMinor = minor === null ? null : BigInt(minor)
+  const facts = toFacts(answered)
   return {
-    line: row.line,
-    reference: row.reference,
-    state: row.state,
-    operation: row.operation,
-    amountMinor: row.amount_minor === null ? null : BigInt(row.amount_minor),
-    currency: row.currency,
-    facts: toFacts(row),
-    attempts: row.attempt,
-    sentAtMs: row.sent_at,
-    completedAtMs: row.completed_at,
+    reference,
+    state,
+    operation,
+    amountMinor,
+    currency,
+    reason,
+    warning,
+    attempts,
+    sentAtMs,
+    completedAtMs,
+    facts,
   }
 }
 
-interface ReadColumns extends OutcomeColumns {
-  rowNo: number
-  cells: string
-  firstBatch: string | null
-  firstRow: number | null
-  firstState: State | null
-  /** It is an earlier row than this one: 0 or 1. */
-  firstIsEarlier: number
-  firstWarned: number
-  waitsFor: string | null
-  isPurged: number
+function toFacts(answered: AnsweredValues): AnswerFacts {
+  const [transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId, customerId, mask] = answered
+  const card = mask === null ? null : parseCardMask(mask)
+  return { transactionId, orderId, recordId, amount, currency, vaultId, xtlOrderId, customerId, card }
 }
+
+type ReadValues = readonly [
+  rowNo: number,
+  line: number,
+  cells: string,
+  waitsFor: string | null,
+  isPurged: number,
+  nowBatch: string | null,
+  nowRow: number | null,
+  nowState: State | null,
+  nowIsEarlier: number,
+  nowWarned: number,
+  ...outcome: OutcomeValues,
+]
 
 /** Whether row `i`, or the row that stands for it now (see `originalOf`), changed or came at that moment or later. */
 const CHANGED_SINCE = `(?2 IS NULL OR coalesce(i.arrived_at, b.created_at) >= ?2 OR i.noted_at >= ?2 OR p.noted_at >= ?2 OR o.noted_at >= ?2
@@ -101,49 +131,58 @@ const PURGED = 'its cells and texts were purged from the record'
 
 /** In a read transaction of its own: every page is of the same moment. */
 function rowsOf(db: DatabaseSync, batchId: BatchId, sinceMs: number | null): Pages<ReconciliationRow> {
-  const page = db.prepare(`
-    SELECT i.row_no AS rowNo, i.line, i.cells, ${outcomeColumns('i')},
-      o.batch_id AS firstBatch, o.row_no AS firstRow, o.state AS firstState, o.id < i.id AS firstIsEarlier,
-      coalesce(p.warning, o.warning) IS NOT NULL AS firstWarned, ${DOUBT_BEFORE} AS waitsFor, i.row_no <= b.purged_to AS isPurged
+  const page = prepareLists<ReadValues>(
+    db,
+    `SELECT i.row_no, i.line, i.cells, ${DOUBT_BEFORE}, i.row_no <= b.purged_to,
+      o.batch_id, o.row_no, o.state, o.id < i.id, coalesce(p.warning, o.warning) IS NOT NULL, ${outcomeColumns('i')}
     FROM instruction i JOIN batch b ON b.id = i.batch_id ${originalOf('i', 'LEFT JOIN')}
-    WHERE i.batch_id = ?1 AND i.row_no > ?3 AND ${CHANGED_SINCE} ORDER BY i.row_no LIMIT ${ROWS_PER_PAGE}`)
-  const read = (last: ReadColumns | null) => findRows<ReadColumns>(page, batchId, sinceMs, last?.rowNo ?? 0)
-  return pagesOf(read, toReconciliationRow)
+    WHERE i.batch_id = ?1 AND i.row_no > ?3 AND ${CHANGED_SINCE} ORDER BY i.row_no LIMIT ${ROWS_PER_PAGE}`,
+  )
+  return pagesOf((last: ReadValues | null) => page(batchId, sinceMs, last?.[0] ?? 0), toReconciliationRow)
 }
 
-function toReconciliationRow(row: ReadColumns): ReconciliationRow {
+/** The row that stands for another one now. */
+interface Now {
+  readonly batchId: string
+  readonly rowNo: number
+  readonly state: State
+  readonly isEarlier: boolean
+  readonly warned: boolean
+}
+
+function toReconciliationRow(values: ReadValues): ReconciliationRow {
+  const [rowNo, line, cells, waitsFor, isPurged, nowBatch, nowRow, nowState, isEarlier, warned, ...outcome] = values
+  const row = toOutcome(outcome)
+  const found = { batchId: nowBatch as string, rowNo: nowRow as number }
+  const now = nowState === null ? null : { ...found, state: nowState, isEarlier: isEarlier === 1, warned: warned === 1 }
+  const isDuplicate = row.state === 'DUPLICATE'
+  const repeats = isDuplicate ? now : null
+  const again = isDuplicate ? null : now
   const changed = row.reason !== null // a duplicate has a reason where it asks for something else
   return {
-    ...toOutcome(row),
-    rowNo: row.rowNo,
-    cells: JSON.parse(row.cells) as string[],
-    repeats:
-      row.state !== 'DUPLICATE' || row.firstState === null
-        ? null
-        : { state: row.firstState, warned: row.firstWarned === 1 || changed, changed },
-    submittedAgain: row.state === 'DUPLICATE' ? null : row.firstState,
-    reason: originalText(row) ?? row.waitsFor ?? (row.isPurged === 1 ? PURGED : row.reason),
-    categoryKept: row.isPurged === 1 ? parseReasonCategory(row.reason) : null,
-    warning: warningOf(row),
+    ...row,
+    rowNo,
+    line,
+    cells: JSON.parse(cells) as string[],
+    repeats: repeats === null ? null : { state: repeats.state, warned: repeats.warned || changed, changed },
+    submittedAgain: again === null ? null : again.state,
+    reason: repeats === null ? (waitsFor ?? (isPurged === 1 ? PURGED : row.reason)) : repeatedText(repeats, row.reason),
+    categoryKept: isPurged === 1 ? parseReasonCategory(row.reason) : null,
+    warning: again === null ? row.warning : warningOf(again, row.warning),
   }
 }
 
-function originalText(row: ReadColumns): string | null {
-  const now = standsNow(row)
-  if (now === null || row.state !== 'DUPLICATE') return null
-  if (row.reason === null) return `the same instruction is ${now}; not sent again`
-  return `the reference is ${now}, recorded with other content (${row.reason}); not sent`
+function repeatedText(now: Now, reason: string | null): string {
+  if (reason === null) return `the same instruction is ${standsNow(now)}; not sent again`
+  return `the reference is ${standsNow(now)}, recorded with other content (${reason}); not sent`
 }
 
 /** A row that ended here may have been paid in another batch: read alone, it would be paid once more by hand. */
-function warningOf(row: ReadColumns): string | null {
-  const now = row.state === 'DUPLICATE' ? null : standsNow(row)
-  if (now === null) return row.warning
-  const where =
-    row.firstIsEarlier === 1 ? 'it was not sent, and the row that it was to run again is' : 'it was submitted again as'
-  return [`${where} ${now}`, ...(row.warning === null ? [] : [row.warning])].join('; ')
+function warningOf(now: Now, warning: string | null): string {
+  const where = now.isEarlier ? 'it was not sent, and the row that it was to run again is' : 'it was submitted again as'
+  return [`${where} ${standsNow(now)}`, ...(warning === null ? [] : [warning])].join('; ')
 }
 
-function standsNow({ firstBatch, firstRow, firstState }: ReadColumns): string | null {
-  return firstState === null ? null : `row ${firstRow} of batch ${firstBatch}: ${resultStatusOf(firstState)}`
+function standsNow({ batchId, rowNo, state }: Now): string {
+  return `row ${rowNo} of batch ${batchId}: ${resultStatusOf(state)}`
 }

@@ -4,26 +4,28 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Draft, DraftHeader, DraftReview } from '../../domain/draft.ts'
 import { causes, type FoundFault, faultsAfter, rejectsAfter } from '../texts/faults.ts'
 import { lookalikesAfter, review as reviewing } from '../texts/review.ts'
+import type { SeenUpTo } from '../texts/since-review.ts'
 import { indexDraftTables } from './draft-tables.ts'
 import { findRow } from './found.ts'
 import { pagesOf, ROWS_PER_PAGE } from './pages.ts'
 import { prepareRunning, runNow } from './run-script.ts'
 
-/** The last row recorded when the draft was reviewed: what comes after it has not been compared yet. */
-export type SeenUpTo = { id: number }
-
-export function review(db: DatabaseSync, header: DraftHeader, seen: SeenUpTo): Omit<DraftReview, 'amountsUnread'> {
-  seen.id = lastVisible(db)
+export function review(
+  db: DatabaseSync,
+  header: DraftHeader,
+): { readonly found: Omit<DraftReview, 'amountsUnread'>; readonly seen: SeenUpTo } {
+  const seen = seenNow(db)
   indexDraftTables(db)
-  return runNow(db, reviewing(header))
+  return { found: runNow(db, reviewing(header)), seen }
 }
 
-/** Not the rows of a draft, nor what came after them: another submit may make it visible once this one has looked. */
-function lastVisible(db: DatabaseSync): number {
+/** Before anything is compared. Not the rows of a draft, nor what came after them: another submit may make it visible once this one has looked. */
+function seenNow(db: DatabaseSync): SeenUpTo {
   const firstOf = '(SELECT id FROM instruction WHERE batch_id = b.id ORDER BY row_no LIMIT 1)'
   const last = db.prepare(`
-      SELECT coalesce((SELECT min(${firstOf}) - 1 FROM batch b WHERE b.stage = 'draft'), (SELECT max(id) FROM instruction), 0) AS id`)
-  return findRow<SeenUpTo>(last)!.id
+      SELECT coalesce((SELECT min(${firstOf}) - 1 FROM batch b WHERE b.stage = 'draft'), (SELECT max(id) FROM instruction), 0) AS row,
+        (SELECT coalesce(max(id), 0) FROM move) AS move, (SELECT coalesce(max(id), 0) FROM act) AS act`)
+  return findRow<SeenUpTo>(last)!
 }
 
 export function createReading(db: DatabaseSync): Pick<Draft, 'faults' | 'causes' | 'rejects' | 'lookalikes'> {

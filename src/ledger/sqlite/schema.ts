@@ -6,11 +6,14 @@ import { IS_CARD_EVENT } from '../texts/reattempts.ts'
 import { ACTORS } from './acts.ts'
 import { CHAIN } from './chain.ts'
 import { DOUBTED } from './clock-steps.ts'
+import { GIVEN_REFERENCES } from './given-references.ts'
 import { HEARTBEATS } from './heartbeats.ts'
+import { MADE_REFERENCES } from './made-references.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
 import { STORED_INDEX, SUBMITTED_AGAIN_INDEX, TRANSACTION_INDEX } from './rows.ts'
+import { TARGET_INDEX } from './targets.ts'
 import { XTL_INDEX } from './xtl-order-ids.ts'
 
 const MIGRATIONS: readonly string[] = [
@@ -221,6 +224,9 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX instruction_duplicate_of ON instruction (duplicate_of) WHERE duplicate_of IS NOT NULL;
   CREATE INDEX instruction_card_event ON instruction (account_id, ltrim(vault_id, '0')) WHERE ${IS_CARD_EVENT};
   `,
+  MADE_REFERENCES,
+  GIVEN_REFERENCES,
+  TARGET_INDEX,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -1,5 +1,8 @@
 // What is said of recorded rows in more than one text.
 
+import type { AccountId } from '../../domain/ids.ts'
+import { exists, type Script } from './script.ts'
+
 /** Inside `IN (…)`. Of words of the program only: nothing is escaped. */
 export function listOf(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ')
@@ -8,19 +11,16 @@ export function listOf(words: readonly string[]): string {
 /** Rows `e` under the reference of row `i` that an answer said were executed, beside what their state tells. */
 export const EXECUTED = 'e.account_id = i.account_id AND e.reference = i.reference AND e.money_warning = 1'
 
-/**
- * Whether a reference was made from the bytes of its file. One with digits alone is people's own, such as a day and a number: of those
- * that are made, one in two thousand has no letter, and its row is then asked about as any look-alike is.
- */
-export function isDerived(row: string): string {
-  return `(${row}.reference @is_derived AND NOT (${row}.reference @is_dated))`
-}
-
 /** A look at a file takes no lock, so that another submit may be under way: what it has not finished is not there yet. */
 export const IS_VISIBLE = isVisible('i')
 
 function isVisible(row: 'i' | 'a'): string {
   return `EXISTS (SELECT 1 FROM batch v WHERE v.id = ${row}.batch_id AND v.stage = 'open')`
+}
+
+/** Where an account has nothing recorded yet, no row of a draft needs to be held against it. */
+export function* isAnyRecorded(account: AccountId): Script<boolean> {
+  return yield* exists("SELECT 1 FROM batch WHERE account_id = :account AND stage = 'open' LIMIT 1", { account })
 }
 
 /** Of a charge that was declined: the last attempt that asked for it once more; NULL: none did. */

@@ -6,8 +6,8 @@ import type { Correction, DraftHeader, DraftReview, EarlierBatch } from '../../d
 import type { BatchId } from '../../domain/ids.ts'
 import type { State } from '../../domain/states.ts'
 import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
-import { EXECUTED, isDerived, laterAttempt, listOf } from './conditions.ts'
-import { lookalikeSince, MOVED_NOTHING, STILL_COUNTS } from './lookalikes.ts'
+import { EXECUTED, laterAttempt, listOf } from './conditions.ts'
+import { cameAfter, FORMER_ROW, lookalikeSince, MOVED_NOTHING, STILL_COUNTS } from './lookalikes.ts'
 import { all, allExact, change, count, exists, type Script } from './script.ts'
 
 /** After the rows have met what is recorded under their own references: those that earlier files hold are not sent again. */
@@ -20,14 +20,15 @@ export function* meetEarlierFiles(header: DraftHeader): Script<void> {
   }
   yield* change(
     `
-    UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = earlier, completed_at = :now
+    UPDATE draft_row AS d SET state = 'DUPLICATE', holds_reference = 0, duplicate_of = earlier, completed_at = :now,
+      given = coalesce(given, reference)
     WHERE d.earlier IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.id = d.earlier AND ${NEVER_SENT})`,
     { now: header.nowMs },
   )
 }
 
 /** Whether row `i` was cancelled and no request of it can have left, nor of any other row under its reference. */
-const NEVER_SENT = `i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND i.reattempt_of IS NULL AND ${isDerived('i')}
+export const NEVER_SENT = `i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND i.reattempt_of IS NULL AND i.made = 1
   AND NOT EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED})`
 
 /**
@@ -36,9 +37,9 @@ const NEVER_SENT = `i.state = 'CANCELLED' AND i.ever_in_doubt = 0 AND i.reattemp
  */
 export function* runCancelled(): Script<void> {
   yield* change(`
-    UPDATE draft_row AS d SET supersedes = i.id, reference = i.reference, attempt = i.attempt
+    UPDATE draft_row AS d SET supersedes = i.id, given = coalesce(d.given, d.reference), reference = i.reference, attempt = i.attempt
     FROM instruction i
-    WHERE d.state = 'READY' AND i.id = d.earlier AND ${NEVER_SENT} AND ${isDerived('d')}
+    WHERE d.earlier IS NOT NULL AND d.state = 'READY' AND i.id = d.earlier AND ${NEVER_SENT} AND d.made = 1
       AND NOT EXISTS (SELECT 1 FROM draft_row t WHERE t.reference = i.reference)`)
 }
 
@@ -57,8 +58,8 @@ function* hasEarlierFiles({ accountId: account, runKey }: DraftHeader): Script<b
  * is recorded, which other cards share: such rows are asked about.
  */
 function* findEarlier(header: DraftHeader): Script<void> {
-  yield* matchEarlier(header, isDerived('r'), 'TRUE')
-  yield* matchEarlier(header, `NOT ${isDerived('r')}`, isDerived('i'))
+  yield* matchEarlier(header, 'r.made = 1', 'TRUE')
+  yield* matchEarlier(header, 'r.made = 0', 'i.made = 1')
 }
 
 /** What was executed or may be comes first, and what was cancelled unsent comes last. */
@@ -102,37 +103,48 @@ function* holdsMost(header: DraftHeader): Script<boolean> {
     WHERE ${IS_OF_LATELY}`,
     lookalikeSince(header),
   )
-  const sound = yield* count("SELECT count(*) AS n FROM draft_row WHERE state = 'READY'")
-  return known > 1 && known * 2 >= sound
+  return known > 1 && known * 2 >= (yield* countSound())
 }
 
 /**
  * A row that is left may be one of an earlier file with another amount or date: it names the same target as a row that is in this file no
  * more and was sent or will be, in whichever file it was mended. Sent beside that row it would not be its correction but a second
- * payment. Rows that are to run again are looked at as well: one that moved nothing may have been corrected since, in another file.
+ * payment. Rows that are to run again are looked at as well: one that moved nothing may have been corrected since, in another file. The
+ * other rows of the batch that a line is of were meant beside it.
  */
 export function* findChanged(header: DraftHeader): Script<void> {
   if (!(yield* mayHaveChanged(header))) return
   yield* change(
     `
     UPDATE draft_row AS d SET changed_row = m.id FROM (
-      SELECT r.operation, r.target, r.run_key, r.derived, max(r.id) AS id FROM (
-        SELECT i.id, i.operation, ${targetOf('i')} AS target, i.run_key, CASE WHEN ${isDerived('i')} THEN 1 ELSE 0 END AS derived
-        FROM instruction i JOIN batch b ON b.id = i.batch_id
-        JOIN (SELECT DISTINCT run_key FROM draft_row WHERE state = 'READY') AS d ON i.run_key IS NOT DISTINCT FROM d.run_key
-        WHERE i.account_id = :account AND b.source = 'file'
-          AND (${STILL_COUNTS} OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND (${OF_CORRECTED} OR (:howeverOld = 1 AND ${IS_ALIKE}))))
-          AND i.holds_reference = 1 AND NOT ${isInFile('i')}
-          AND i.batch_id NOT IN (SELECT t.came_batch FROM draft_row t WHERE t.came_batch IS NOT NULL)) AS r
-      JOIN (SELECT DISTINCT operation, ${targetOf('d')} AS target FROM draft_row d WHERE d.state = 'READY') AS w
-      ON w.operation = r.operation AND w.target = r.target
-      GROUP BY 1, 2, 3, 4) AS m
-    WHERE (m.derived = 1 OR ${isDerived('d')}) AND m.operation = d.operation AND m.target = ${targetOf('d')}
-      AND m.run_key IS NOT DISTINCT FROM d.run_key AND m.id > coalesce(d.supersedes, d.declined_row, 0)
-      AND d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL`,
+      SELECT d.operation, d.order_key, d.target, d.run_key, d.again, d.came_batch, i.made, max(i.id) AS id
+      FROM (
+        SELECT DISTINCT d.operation, d.order_key, ${targetOf('d')} AS target, d.run_key, ${FORMER_ROW} AS again, d.came_batch FROM draft_row d
+        WHERE d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL) AS d
+      CROSS JOIN instruction i CROSS JOIN batch b
+      WHERE ${NAMES_TARGET} AND i.run_key IS NOT DISTINCT FROM d.run_key
+        AND (${STILL_COUNTS} OR ${cameAfter('d.again')}
+          OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND (${OF_CORRECTED} OR (:howeverOld = 1 AND ${IS_ALIKE}))))
+        AND i.batch_id IS DISTINCT FROM d.came_batch
+      GROUP BY 1, 2, 3, 4, 5, 6, 7) AS m
+    WHERE (m.made = 1 OR d.made = 1) AND m.operation = d.operation AND m.target = ${targetOf('d')}
+      AND m.run_key IS NOT DISTINCT FROM d.run_key AND m.again IS NOT DISTINCT FROM ${FORMER_ROW} AND m.came_batch IS NOT DISTINCT FROM d.came_batch
+      AND m.id > coalesce(d.supersedes, d.declined_row, 0) AND d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL`,
     { ...lookalikeSince(header), howeverOld: (yield* looksBackForEver(header)) ? 1 : 0 },
   )
 }
+
+/**
+ * Row `i` of a file, in batch `b`, which has the operation and the target of `d` and is not in this file as itself. Orders are found by
+ * what keeps their rows in order, all else by an index of its own, so that rows with an order cost no more to record.
+ */
+const NAMES_TARGET = `i.id IN (
+          SELECT o.id FROM instruction o WHERE o.account_id = :account AND o.order_key = d.order_key AND o.order_key IS NOT NULL
+          UNION ALL
+          SELECT c.id FROM instruction c
+          WHERE c.account_id = :account AND ${targetOf('c')} = d.target AND c.order_key IS NULL AND c.lookalike IS NOT NULL)
+        AND ${targetOf('i')} = d.target AND i.operation = d.operation
+        AND b.id = i.batch_id AND b.source = 'file' AND i.holds_reference = 1 AND NOT ${isInFile('i')}`
 
 /** Of a file that this one corrects every row is looked at, its duplicates of older files too, however long ago it was sent. */
 const CORRECTED = 'SELECT o.batch_id FROM draft_row e JOIN instruction o ON o.id = e.earlier'
@@ -151,9 +163,35 @@ function* looksBackForEver(header: DraftHeader): Script<boolean> {
   return !isOfLately
 }
 
-function* mayHaveChanged({ retry, reattempt = null, onlyNew }: DraftHeader): Script<boolean> {
+export function* mayHaveChanged(header: DraftHeader): Script<boolean> {
+  const { retry, reattempt = null, onlyNew } = header
   if (onlyNew === true || retry.length > 0 || reattempt !== null) return true
-  return yield* exists('SELECT 1 FROM draft_row WHERE earlier IS NOT NULL LIMIT 1')
+  if (yield* exists('SELECT 1 FROM draft_row WHERE earlier IS NOT NULL LIMIT 1')) return true
+  return yield* sharesTargets(header)
+}
+
+/**
+ * Whether most rows name targets of rows of recent files, whatever they ask for and whatever became of those: then the file is one of
+ * them in which every amount was mended. A file is recent for 30 days, and as long as a row of it counts as a look-alike would.
+ */
+function* sharesTargets(header: DraftHeader): Script<boolean> {
+  if (!(yield* hasEarlierFiles(header))) return false
+  const known = yield* count(
+    `
+    SELECT CAST(coalesce(sum(d.rows), 0) AS BIGINT) AS n FROM (
+      SELECT r.operation, r.order_key, r.target, r.made, :runKey AS run_key, count(*) AS rows FROM (
+        SELECT d.operation, d.order_key, d.made, ${targetOf('d')} AS target FROM draft_row d WHERE d.state = 'READY' AND d.amount_minor IS NOT NULL) AS r
+      GROUP BY 1, 2, 3, 4) AS d
+    WHERE EXISTS (SELECT 1 FROM instruction i CROSS JOIN batch b
+      WHERE ${NAMES_TARGET} AND i.run_key IS NOT DISTINCT FROM d.run_key AND (i.made = 1 OR d.made = 1)
+        AND b.stage = 'open' AND (b.created_at >= :approvedSince OR ${STILL_COUNTS}))`,
+    { ...lookalikeSince(header), runKey: header.runKey },
+  )
+  return known > 1 && known * 2 >= (yield* countSound())
+}
+
+function* countSound(): Script<number> {
+  return yield* count("SELECT count(*) AS n FROM draft_row WHERE state = 'READY'")
 }
 
 /** Whether the file has the recorded row, with the same content. */
@@ -161,7 +199,7 @@ export function isInFile(row: 'i'): string {
   return `EXISTS (SELECT 1 FROM draft_row t WHERE t.duplicate_of = ${row}.id AND t.content = ${row}.content)`
 }
 
-function targetOf(row: 'd' | 'i'): string {
+export function targetOf(row: 'd' | 'i' | 'c'): string {
   return `coalesce(ltrim(${row}.order_id, '0'), '') || ' ' || coalesce(ltrim(${row}.vault_id, '0'), '') || ' ' || coalesce(${row}.card, '')`
 }
 
@@ -169,7 +207,7 @@ function targetOf(row: 'd' | 'i'): string {
 export function* cancelledBefore(): Script<DraftReview['cancelledBefore']> {
   return yield* all(`
     SELECT i.batch_id AS "batchId", count(*) AS rows FROM draft_row d JOIN instruction i ON i.id = d.earlier
-    WHERE d.state = 'READY' GROUP BY 1 ORDER BY 2 DESC, 1`)
+    WHERE d.earlier IS NOT NULL AND d.state = 'READY' GROUP BY 1 ORDER BY 2 DESC, 1`)
 }
 
 /** null: no row of the file is one of an earlier file under another reference. */

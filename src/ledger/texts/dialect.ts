@@ -7,8 +7,6 @@
 // - tables of a draft are named without a schema: both look among the temporary tables first.
 // Here is the rest.
 
-import { UNREAD_REFERENCE } from '../../domain/instruction.ts'
-
 export interface Dialect {
   /** Stands before the number of a parameter. */
   readonly parameter: '?' | '$'
@@ -16,18 +14,13 @@ export interface Dialect {
   readonly words: Readonly<Record<Word, string>>
 }
 
-type Word = 'position' | 'is_made_up' | 'is_derived' | 'is_dated'
+type Word = 'position'
 
 export const SQLITE: Dialect = {
   parameter: '?',
   words: {
     // Differs from PostgreSQL in its name only: where a text stands in another, from 1; 0: nowhere.
     position: 'instr',
-    // Differs from PostgreSQL in that the pattern is no regular expression: whether a reference was made up for a row that had a bad one.
-    is_made_up: `GLOB '*[0-9a-f]-[0-9]*${UNREAD_REFERENCE}'`,
-    // Likewise: whether a reference was made from the bytes of a file, for a row that has none of its own.
-    is_derived: `GLOB '*${'[0-9a-f]'.repeat(16)}-[0-9]*'`,
-    is_dated: `GLOB '*${'[0-9]'.repeat(16)}-[0-9]*'`,
   },
 }
 
@@ -35,9 +28,6 @@ export const POSTGRES: Dialect = {
   parameter: '$',
   words: {
     position: 'strpos',
-    is_made_up: `~ '[0-9a-f]-[0-9].*${UNREAD_REFERENCE}$'`,
-    is_derived: "~ '[0-9a-f]{16}-[0-9]'",
-    is_dated: "~ '[0-9]{16}-[0-9]'",
   },
 }
 

@@ -20,3 +20,10 @@ export function retriedBy({ retry }: Pick<DraftHeader, 'retry'>) {
   const [retried = '', retriedAlso = '', retriedAsWell = ''] = [...new Set<RetryStatus>(retry)]
   return { retried, retriedAlso, retriedAsWell }
 }
+
+/** Whether a row `d` is a recorded one that runs again. */
+export const RUNS_AGAIN = 'd.supersedes IS NOT NULL OR d.declined_row IS NOT NULL'
+
+/** Whether a row `d` is to be asked about. */
+export const IS_LIKE =
+  'd.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.changed_row IS NOT NULL OR d.lost_row IS NOT NULL'

@@ -4,9 +4,10 @@
 import type { Again, DraftHeader } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { AccountId } from '../../domain/ids.ts'
+import { UNREAD_REFERENCE } from '../../domain/instruction.ts'
 import { words } from '../../domain/words.ts'
 import { EXECUTED } from './conditions.ts'
-import { DRAFT_FAULT, RETRIED, retriedBy } from './draft.ts'
+import { DRAFT_FAULT, RETRIED, RUNS_AGAIN, retriedBy } from './draft.ts'
 import { all, change, count, one, type Script } from './script.ts'
 
 /** Before references are compared with anything: first they must be those that were written. */
@@ -155,7 +156,7 @@ function* refuseUnnamed(): Script<void> {
     SELECT d.row_no, d.line, 'result_reference', d.reference, 'the row was recorded without its reference, which was bad',
       'correct its reference and hand the row in as a new instruction, in a file without the columns result_…'
     FROM draft_row d JOIN instruction i ON i.batch_id = d.came_batch AND i.row_no = d.came_row
-    WHERE d.state <> 'DUPLICATE' AND i.state = 'INVALID' AND i.reference @is_made_up`)
+    WHERE d.state <> 'DUPLICATE' AND i.state = 'INVALID' AND i.made = 1 AND i.reference LIKE '%${UNREAD_REFERENCE}'`)
 }
 
 function* refuseNew(): Script<void> {
@@ -202,16 +203,15 @@ export function* countAgain({ fedBack }: DraftHeader): Script<Again> {
   const repeated = yield* all<Again['repeated'][number]>(`
     SELECT i.state, count(*) AS count FROM draft_row d JOIN instruction i ON i.id = d.duplicate_of
     WHERE d.state = 'DUPLICATE' GROUP BY 1 ORDER BY 1`)
-  const changed = yield* count("SELECT count(*) AS n FROM draft_row WHERE state = 'DUPLICATE' AND reason IS NOT NULL")
-  const retried = yield* all<Again['retried'][number]>(
-    `
+  const changed = yield* count(
+    "SELECT count(*) AS n FROM draft_row WHERE duplicate_of IS NOT NULL AND state = 'DUPLICATE' AND reason IS NOT NULL",
+  )
+  const retried = yield* all<Again['retried'][number]>(`
     SELECT coalesce(i.state, 'INVALID') AS state, count(*) AS count
     FROM draft_row d LEFT JOIN instruction i ON i.id = coalesce(d.supersedes, d.declined_row)
-    WHERE d.state = 'READY' AND (i.id IS NOT NULL OR :fedBack = 1) GROUP BY 1 ORDER BY 1`,
-    { fedBack: fedBack ? 1 : 0 },
-  )
+    WHERE d.state = 'READY' AND ${fedBack ? 'TRUE' : `(${RUNS_AGAIN})`} GROUP BY 1 ORDER BY 1`)
   const notAsked = yield* all<Again['notAsked'][number]>(
-    "SELECT not_asked AS why, count(*) AS count FROM draft_row WHERE state = 'DUPLICATE' AND not_asked IS NOT NULL GROUP BY 1 ORDER BY 1",
+    "SELECT not_asked AS why, count(*) AS count FROM draft_row WHERE duplicate_of IS NOT NULL AND state = 'DUPLICATE' AND not_asked IS NOT NULL GROUP BY 1 ORDER BY 1",
   )
   return { repeated, retried, changed, notAsked }
 }

@@ -36,11 +36,33 @@ export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state = 'IN_DOUBT' THEN TRUE
       ELSE ${SENT_AT} >= :approvedSince END`
 
-/** The latest row that row `d` looks like; NULL: none. */
-export const RECORDED_LOOKALIKE = `
+/** The recorded row that row `d` is, once more; NULL: it is new. */
+export const FORMER_ROW = `coalesce(d.supersedes, d.declined_row, (
+    SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row))`
+
+/**
+ * Whether row `i` was recorded after row `again`, which is to run once more, and moved money or may: it may have been asked for in the
+ * place of that one, and no time makes it another. Under another run key it is the charge of another month.
+ */
+export function cameAfter(again: string): string {
+  return `(b.stage = 'open' AND i.id > ${again} AND NOT (${MOVED_NOTHING}) AND NOT (${OTHER_RUN_KEY}))`
+}
+
+const likeRow = (counts: string) => `
   SELECT max(i.id) FROM instruction i JOIN batch b ON b.id = i.batch_id
   WHERE i.account_id = :account AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
-    AND ${STILL_COUNTS}`
+    AND ${counts}`
+
+/** The latest row that row `d` of a draft looks like; NULL: none. */
+export const RECORDED_LOOKALIKE = likeRow(`(${STILL_COUNTS} OR ${cameAfter(FORMER_ROW)})`)
+
+/**
+ * The latest row like row `d` that had ended and moved nothing when an older state was put back; NULL: none. In what was lost it may
+ * have run again, at the latest in that moment. Under another run key that was the charge of another month.
+ */
+export const LOST_LOOKALIKE = likeRow(
+  `b.stage = 'open' AND i.holds_reference = 1 AND ${MOVED_NOTHING} AND coalesce(i.completed_at, b.created_at) <= :restoredAt AND NOT (${OTHER_RUN_KEY})`,
+)
 
 export interface LookalikeSince {
   readonly accountId: AccountId
@@ -63,7 +85,7 @@ export interface Arriving extends LookalikeSince {
 const LIKE_ROW = `
   SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.reference,
     i.state || CASE i.money_warning WHEN 1 THEN '; ' || i.warning ELSE '' END AS state
-  FROM instruction i WHERE i.id = (SELECT (${RECORDED_LOOKALIKE}) FROM (
+  FROM instruction i WHERE i.id = (SELECT (${likeRow(STILL_COUNTS)}) FROM (
     SELECT :lookalike AS lookalike, :reference AS reference, :runKey AS run_key) d)`
 
 /** The latest row that a single message looks like. */

@@ -2,6 +2,7 @@
 // true. Whoever hands in a reference means the last attempt under it.
 
 import type { DraftHeader } from '../../domain/draft.ts'
+import type { AccountId } from '../../domain/ids.ts'
 import { type CardEvent, type NotAsked, nextReference, type Reattempt, whyNotAsked } from '../../domain/reattempt.ts'
 import { EXECUTED, IS_VISIBLE } from './conditions.ts'
 import { all, change, exists, type Script } from './script.ts'
@@ -60,7 +61,7 @@ export function* reattempt(header: DraftHeader): Script<void> {
     const rows = yield* all<Declined>(DECLINED, { account: header.accountId, last, most: ROWS_AT_ONCE })
     for (const row of rows) {
       const why = yield* whyNot(row, asked, header, cards)
-      if (why === null) yield* ask(row, asked)
+      if (why === null) yield* ask(row, asked, header.accountId)
       else yield* change('UPDATE draft_row SET not_asked = :why WHERE row_no = :rowNo', { why, rowNo: row.rowNo })
     }
     if (rows.length < ROWS_AT_ONCE) return
@@ -94,8 +95,13 @@ const DECLINED = `
       AND c.holds_reference = 1 AND c.state = 'DECLINED' AND coalesce(ltrim(c.vault_id, '0'), '') = r."vaultId")
   ORDER BY r."rowNo"`
 
-function* ask({ rowNo, id, reference, first, runKey }: Declined, { xtlOrderIdOf }: Reattempt): Script<void> {
-  const next = nextReference(reference, first)
+function* ask(
+  { rowNo, id, reference, first, runKey }: Declined,
+  { xtlOrderIdOf }: Reattempt,
+  account: AccountId,
+): Script<void> {
+  let next = nextReference(reference, first)
+  while (yield* exists(IS_TAKEN, { account, next, first })) next = nextReference(next, first)
   yield* change(
     `
     UPDATE draft_row SET reference = :next, reattempt_of = :first, declined_row = :id, xtl_order_id = :xtl, run_key = :runKey
@@ -103,6 +109,12 @@ function* ask({ rowNo, id, reference, first, runKey }: Declined, { xtlOrderIdOf 
     { next, first, id, xtl: xtlOrderIdOf(next), runKey, rowNo },
   )
 }
+
+/** People's own references may look like one of an attempt. Another row under it would answer for this one. */
+const IS_TAKEN = `
+  SELECT 1 FROM instruction i WHERE i.account_id = :account AND i.reference = :next AND i.reattempt_of IS DISTINCT FROM :first
+  UNION ALL SELECT 1 FROM instruction i WHERE i.account_id = :account AND i.given = :next
+  UNION ALL SELECT 1 FROM draft_row d WHERE d.reference = :next AND d.reattempt_of IS DISTINCT FROM :first LIMIT 1`
 
 interface AskedCard {
   readonly events: readonly CardEvent[]

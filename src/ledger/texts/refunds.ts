@@ -17,7 +17,7 @@ import {
   type Sale,
   type SalePlace,
 } from '../rules/refunding.ts'
-import { listOf } from './conditions.ts'
+import { isAnyRecorded, listOf } from './conditions.ts'
 import { DRAFT_FAULT } from './draft.ts'
 import { allExact, change, exists, one, oneExact, type Script } from './script.ts'
 
@@ -91,6 +91,7 @@ function* gatherOrders(account: AccountId): Script<void> {
     INSERT INTO draft_order (order_key, refunds)
     SELECT order_key, count(*) FROM draft_row WHERE state = 'READY' AND operation = 'REFUND' AND order_key IS NOT NULL
     GROUP BY order_key`)
+  if (!(yield* isAnyRecorded(account))) return
   yield* change(
     `
     UPDATE draft_order AS o SET (sold_minor, sold_currency, sale_row) = (
@@ -120,7 +121,7 @@ const REPEATS = `
           AND (o.refund_row IS NULL OR o.refunded_currency = min(d.currency) OVER earlier) THEN min(d.currency) OVER earlier
       END AS before_currency
     FROM draft_row d JOIN draft_order o ON o.order_key = d.order_key
-    WHERE d.state = 'READY' AND d.operation = 'REFUND' AND o.sold_minor IS NULL AND (o.refunds > 1 OR o.refund_row IS NOT NULL)
+    WHERE EXISTS (SELECT 1 FROM draft_order WHERE refunds > 1 OR refund_row IS NOT NULL) AND d.state = 'READY' AND d.operation = 'REFUND' AND o.sold_minor IS NULL AND (o.refunds > 1 OR o.refund_row IS NOT NULL)
     WINDOW of_order AS (PARTITION BY d.order_key ORDER BY d.row_no),
       earlier AS (of_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS refunds
   WHERE (before_row IS NOT NULL OR refund_row IS NOT NULL)
@@ -131,7 +132,7 @@ export function* markRepeats(): Script<void> {
   yield* change(REPEATS)
   yield* change(`
     UPDATE draft_row AS d SET like_row = r.before_row, like_recorded = r.recorded_row
-    FROM draft_repeat r WHERE r.row_no = d.row_no AND d.like_row IS NULL AND d.like_recorded IS NULL`)
+    FROM draft_repeat r WHERE EXISTS (SELECT 1 FROM draft_repeat) AND r.row_no = d.row_no AND d.like_row IS NULL AND d.like_recorded IS NULL`)
 }
 
 /** Once more, after refunds have arrived that the review did not see: whether it would still say the same. */

@@ -1,43 +1,35 @@
 // A draft held against the record: what is bad, what is recorded already, what looks like another row, and what it adds up to.
 
-import type { Total } from '../../domain/batch.ts'
-import type { DraftHeader, DraftReview, Extent, Lookalike } from '../../domain/draft.ts'
+import type { DraftHeader, DraftReview, Lookalike } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
 import { MOST_MINOR } from '../rules/arriving.ts'
-import { EXECUTED, IS_VISIBLE, isDerived, LAST_RESTORED_AT } from './conditions.ts'
+import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from './conditions.ts'
 import { cancelledBefore, correctionOf, findChanged, isInFile, meetEarlierFiles, runCancelled } from './corrections.ts'
-import { DRAFT_FAULT, RETRIED, retriedBy } from './draft.ts'
+import { DRAFT_FAULT, IS_LIKE, RETRIED, retriedBy } from './draft.ts'
 import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
-import { lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
+import { nameAsGiven } from './given-references.ts'
+import { LOST_LOOKALIKE, lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
 import { nameLastAttempts, reattempt } from './reattempts.ts'
 import { markRepeats, meetRefunds, ROUGH_SUM } from './refunds.ts'
-import { all, allExact, change, count, one, type Script } from './script.ts'
+import { all, change, count, exists, one, type Script } from './script.ts'
+import { sumUp } from './sums.ts'
 import { refuseXtlRepeats, refuseXtlTaken } from './xtl-order-ids.ts'
 
 export function* review(header: DraftHeader): Script<Omit<DraftReview, 'amountsUnread'>> {
   yield* compare(header)
   const lookalikes = yield* findLookalikes(header)
-  const accepted = yield* countRows('READY')
-  const duplicate = yield* countRows('DUPLICATE')
-  const invalid = yield* countRows('INVALID')
   return {
-    rows: accepted + duplicate + invalid,
-    accepted,
-    duplicate,
-    invalid,
+    ...(yield* sumUp()),
     lookalikes,
     heldByDoubt: yield* countHeldByDoubt(header),
     unidentified: yield* countUnidentified(header),
     again: yield* countAgain(header),
     correction: yield* correctionOf(header),
     cancelledBefore: yield* cancelledBefore(),
-    totals: yield* totalsOf("state = 'READY'"),
-    totalsRead: yield* totalsOf('operation IS NOT NULL OR amount_minor IS NOT NULL'),
-    extents: yield* extents(),
     faults: yield* countFaults(),
   }
 }
@@ -46,7 +38,9 @@ function* compare(header: DraftHeader): Script<void> {
   yield* refuseBoundless()
   yield* nameAsRecorded(header.accountId)
   if (header.fedBack) yield* identifyLines(header)
+  yield* nameAsGiven(header.accountId)
   yield* nameLastAttempts(header)
+  yield* tellMade(header)
   yield* reattempt(header)
   yield* refuseRepeats(header)
   yield* meetRecorded(header)
@@ -56,14 +50,24 @@ function* compare(header: DraftHeader): Script<void> {
   yield* refuseFaulty() // rows that cannot be sent refund nothing
   yield* refuseXtlRepeats()
   yield* refuseFaulty()
-  yield* refuseXtlTaken(header)
+  if (yield* isAnyRecorded(header.accountId)) yield* refuseXtlTaken(header)
   yield* meetRefunds(header)
   yield* refuseFaulty()
   yield* runCancelled()
 }
 
-function* countRows(state: State): Script<number> {
-  return yield* count('SELECT count(*) AS n FROM draft_row WHERE state = :state', { state })
+/**
+ * Whether a reference was made is what is recorded of it: results and rejects name those that were made, and their rows have them
+ * as if they were people's own.
+ */
+function* tellMade({ accountId: account }: DraftHeader): Script<void> {
+  if (!(yield* isAnyRecorded(account))) return
+  yield* change(
+    `
+    UPDATE draft_row AS d SET made = 1 - d.made WHERE EXISTS (SELECT 1 FROM instruction i
+      WHERE i.account_id = :account AND i.reference = d.reference AND i.made <> d.made AND ${IS_VISIBLE})`,
+    { account },
+  )
 }
 
 function* refuseBoundless(): Script<void> {
@@ -84,7 +88,7 @@ function* refuseRepeats({ fedBack }: DraftHeader): Script<void> {
       ]
   yield* change(`
     INSERT INTO ${DRAFT_FAULT}
-    SELECT d.row_no, d.line, 'reference', d.reference, '${problem} (line ' ||
+    SELECT d.row_no, d.line, 'reference', coalesce(d.given, d.reference), '${problem} (line ' ||
       (SELECT min(o.line) FROM draft_row o WHERE o.reference = d.reference AND o.row_no <> d.row_no) || ')', '${remedy}'
     FROM draft_row d
     WHERE d.reference IN (SELECT reference FROM draft_row GROUP BY reference HAVING count(*) > 1)`)
@@ -156,7 +160,7 @@ function* refuseOtherContent({ accountId: account }: DraftHeader): Script<void> 
   yield* change(
     `
     INSERT INTO ${DRAFT_FAULT}
-    SELECT d.row_no, d.line, 'reference', d.reference,
+    SELECT d.row_no, d.line, 'reference', coalesce(d.given, d.reference),
       'the reference is recorded with other content: ' || ${DIFFERENCES} || ' not the same (row ' || i.row_no || ' of batch ' || i.batch_id || ', ' || i.state || ')',
       'use a new reference only for a new instruction: it is sent beside the recorded one, not in its place'
     FROM draft_row d JOIN instruction i ON i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND ${IS_VISIBLE}
@@ -202,7 +206,7 @@ function* refuseFaulty(): Script<void> {
  */
 function isOfOneRoster(other: 'o' | 'i'): string {
   return `(d.run_key IS NOT NULL AND ${other}.run_key = d.run_key AND d.order_id IS NULL AND d.operation IN ('CAPTURE', 'AUTH')
-        AND NOT ${isDerived('d')} AND NOT ${isDerived(other)})`
+        AND d.made = 0 AND ${other}.made = 0)`
 }
 
 /** Marks accepted rows that look like an earlier row of the file or a recorded one under another reference; counts them. */
@@ -211,24 +215,31 @@ function* findLookalikes(header: DraftHeader): Script<number> {
     UPDATE draft_row AS d SET like_row = (
       SELECT min(o.row_no) FROM draft_row o
       WHERE o.lookalike = d.lookalike AND o.row_no < d.row_no AND o.state = 'READY' AND NOT ${isOfOneRoster('o')})
-    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`)
+    WHERE d.state = 'READY' AND d.lookalike IN (
+      SELECT r.lookalike FROM draft_row r WHERE r.lookalike IS NOT NULL GROUP BY r.lookalike HAVING count(*) > 1)`)
+  if (yield* isAnyRecorded(header.accountId)) yield* findRecordedLookalikes(header)
+  yield* markRepeats()
+  yield* findChanged(header)
+  yield* findLost(header)
+  return yield* count(`SELECT count(*) AS n FROM draft_row d WHERE (${IS_LIKE})`)
+}
+
+/** Most rows look like none, and a row that is written costs more than one that is looked up. */
+function* findRecordedLookalikes(header: DraftHeader): Script<void> {
   yield* change(
     `
     UPDATE draft_row AS d SET like_recorded = (${RECORDED_LOOKALIKE} AND NOT (${isOfOneRoster('i')} AND ${isInFile('i')}))
-    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL`,
+    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL AND EXISTS (
+      SELECT 1 FROM instruction r WHERE r.account_id = :account AND r.lookalike = d.lookalike AND r.lookalike IS NOT NULL)`,
     lookalikeSince(header),
   )
-  yield* markRepeats()
-  yield* findChanged(header)
-  yield* findLost()
-  return yield* count(`SELECT count(*) AS n FROM draft_row d WHERE ${IS_LIKE}`)
 }
 
-const IS_LIKE =
-  '(d.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.changed_row IS NOT NULL OR d.lost_row IS NOT NULL)'
-
-/** Marks rows that are to run again and had ended when an older state was put back: in what was lost they may have run again. */
-function* findLost(): Script<void> {
+/**
+ * Marks rows that are to run again and had ended when an older state was put back: in what was lost they may have run again. Rows like
+ * them are marked for as long as they would be, had those been sent in that moment.
+ */
+function* findLost(header: DraftHeader): Script<void> {
   const found = yield* one<{ restoredAt: number | null }>(`SELECT ${LAST_RESTORED_AT} AS "restoredAt"`)
   const { restoredAt } = found!
   if (restoredAt === null) return
@@ -241,9 +252,22 @@ function* findLost(): Script<void> {
     WHERE d.state = 'READY'`,
     { restoredAt },
   )
+  const since = lookalikeSince(header)
+  if (restoredAt < since.approvedSince) return
+  yield* change(
+    `
+    UPDATE draft_row AS d SET lost_row = (${LOST_LOOKALIKE} AND NOT (${isInFile('i')} AND ${isOfOneRoster('i')}))
+    WHERE d.state = 'READY' AND d.lookalike IS NOT NULL AND NOT (${IS_LIKE})`,
+    { ...since, restoredAt },
+  )
 }
 
 function* countHeldByDoubt({ accountId: account }: DraftHeader): Script<number> {
+  const isAnyInDoubt = yield* exists(
+    "SELECT 1 FROM instruction WHERE account_id = :account AND order_key IS NOT NULL AND state = 'IN_DOUBT' LIMIT 1",
+    { account },
+  )
+  if (!isAnyInDoubt) return 0
   return yield* count(
     `
     SELECT count(*) AS n FROM draft_row d WHERE d.state = 'READY' AND d.order_key IS NOT NULL AND EXISTS (
@@ -264,7 +288,7 @@ const LOOKALIKES = `
     LEFT JOIN draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
     LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded, d.changed_row) AND o.row_no IS NULL
     LEFT JOIN draft_repeat p ON p.row_no = d.row_no
-    WHERE d.row_no > :last AND ${IS_LIKE}
+    WHERE d.row_no > :last AND (${IS_LIKE})
     ORDER BY d.row_no LIMIT :most`
 
 /** Those after row `last`. */
@@ -294,29 +318,4 @@ function toLookalike(found: FoundLookalike): Lookalike {
     refundedBefore: refundedMinor === null ? null : { amountMinor: BigInt(refundedMinor), currency },
     moneyWarning: found.moneyWarning,
   }
-}
-
-function* totalsOf(where: string): Script<Total[]> {
-  const rows = yield* allExact<Omit<Total, 'count'> & { count: bigint }>(`
-    SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, count(*) AS count,
-      CAST(coalesce(sum(amount_minor), 0) AS BIGINT) AS "amountMinor"
-    FROM draft_row WHERE ${where} GROUP BY 1, 2 ORDER BY 1, 2`)
-  return rows.map((row) => ({ ...row, count: Number(row.count) }))
-}
-
-function* extents(): Script<Extent[]> {
-  type Found = Pick<Extent, 'operation' | 'currency'> & Record<'least' | 'most' | 'leastLine' | 'mostLine', bigint>
-  const found = yield* allExact<Found>(`
-    SELECT e.operation, e.currency, e.least, e.most, min(CASE WHEN d.amount_minor = e.least THEN d.line END) AS "leastLine",
-      min(CASE WHEN d.amount_minor = e.most THEN d.line END) AS "mostLine"
-    FROM (SELECT operation, currency, min(amount_minor) AS least, max(amount_minor) AS most FROM draft_row
-      WHERE state = 'READY' AND amount_minor IS NOT NULL GROUP BY 1, 2) e
-    JOIN draft_row d ON d.state = 'READY' AND d.operation = e.operation AND d.currency = e.currency
-    GROUP BY 1, 2, 3, 4 ORDER BY 1, 2`)
-  return found.map(({ operation, currency, least, most, leastLine, mostLine }) => ({
-    operation,
-    currency,
-    smallest: { line: Number(leastLine), amountMinor: least },
-    largest: { line: Number(mostLine), amountMinor: most },
-  }))
 }

@@ -31,7 +31,8 @@ export function* refuseXtlRepeats(): Script<void> {
       'the xtl_order_id is in more than one row of this file (line ' || other || ')', '${REMEDY}'
     FROM (
       SELECT d.row_no, d.line, d.xtl_order_id, coalesce(lag(d.line) OVER same, lead(d.line) OVER same) AS other
-      FROM draft_row d WHERE d.state = 'READY' AND d.xtl_order_id IS NOT NULL
+      FROM draft_row d WHERE d.state = 'READY' AND d.xtl_order_id IS NOT NULL AND ${keyOf('d')} IN (
+        SELECT ltrim(xtl_order_id, '0') FROM draft_row WHERE xtl_order_id IS NOT NULL GROUP BY 1 HAVING count(*) > 1)
       WINDOW same AS (PARTITION BY ${keyOf('d')}, ${IS_AUTH('d')} ORDER BY d.row_no)) AS r
     WHERE other IS NOT NULL`)
 }

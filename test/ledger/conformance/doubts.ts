@@ -213,6 +213,18 @@ export function describeDoubts(): void {
       expect(await everywhere(first, second)).toEqual(['FAILED', 'READY'])
     })
 
+    test('is corrected once the batch that the refusal names is cancelled, also where it is not the first retry', async () => {
+      const { first, second } = await wronglyFound()
+      await cancel(second)
+      const third = await submit(ledger, accountId, [line(second)], AGAIN)
+      const said = saying(new RegExp(`Cancel batch ${third} first.*tranche cancel ${third} .*with --correct`))
+      for (const over of [{ corrects: true }, { corrects: false }])
+        expect(await correct(over)).toMatchObject({ kind: 'refused', reason: said })
+      await cancel(third)
+      expect(await correct()).toMatchObject({ kind: 'resolved' })
+      expect(await statesIn(ledger, first)).toEqual(['APPROVED'])
+    })
+
     test('is not corrected where a request of the retry may have left', async () => {
       const { first, second } = await wronglyFound()
       await settle(ledger, await claimNamed(ledger, second, 'A', LATER), 'IN_DOUBT', { sentAtMs: LATER })
@@ -370,7 +382,7 @@ export function describeDoubts(): void {
 
     test('when it was found a day later, the send-by alone counts', async () => {
       const batchId = await submit(ledger, accountId, [refund('A')])
-      await claimed(ledger, await dueRow(ledger, batchId, 'A'))
+      await claimed(ledger, await dueRow(ledger, batchId, 'A'), NOW, NOW + 15_000)
       const dayLater = NOW + 86_400_000
       await ledger.sweep(dayLater)
       expect(await resolve('A', { finding: 'send-again' }, dayLater)).toMatchObject({ kind: 'resolved' })

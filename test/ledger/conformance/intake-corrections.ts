@@ -16,6 +16,7 @@ import {
   faultyRow,
   headerOf,
   listOf,
+  messageOf,
   NOW,
   refund,
   review,
@@ -28,7 +29,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { check } from './given.ts'
 
 const FIRST = '0123456789abcdef'
@@ -73,6 +74,60 @@ export function describeCorrections(): void {
       expect(await statesIn(ledger, again)).toEqual(['DUPLICATE', 'READY', 'DUPLICATE'])
       const { reason } = await rowIn(ledger, again, derived(MENDED, 1))
       expect(reason).toBe(`the same instruction is row 2 of batch ${batchId}: PENDING; not sent again`)
+    })
+
+    describe('gives references of its own to rows that were recorded without', () => {
+      const own = (amountMinor = 1_000n) =>
+        ['71', '72', '73'].map((orderId) => refund(`INV-${orderId}`, { orderId, amountMinor }))
+      async function namedLater() {
+        const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+        for (const rowNo of [1, 2, 3]) await work(ledger, first, derived(FIRST, rowNo), 'APPROVED')
+        const second = await submit(ledger, accountId, [...own(), refund('INV-74', { orderId: '74' })], onlyNew)
+        expect(await statesIn(ledger, second)).toEqual(['DUPLICATE', 'DUPLICATE', 'DUPLICATE', 'READY'])
+        return first
+      }
+
+      test('and each of them is the same instruction for ever', async () => {
+        await namedLater()
+        for (const over of [{}, onlyNew]) {
+          const { review: reviewed } = await check(own(), { nowMs: NOW + 400 * DAY_MS, ...over })
+          expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3, invalid: 0, lookalikes: 0 })
+        }
+      })
+
+      test('and with another amount each of them is an error, under the name that the file gave', async () => {
+        const first = await namedLater()
+        const { review: reviewed, faults } = await check(own(900n), { nowMs: NOW + 400 * DAY_MS })
+        expect(reviewed).toMatchObject({ accepted: 0, invalid: 3 })
+        expect(faults[0]).toMatchObject({
+          value: 'INV-71',
+          problem: expect.stringContaining(`recorded with other content: amount not the same (row 1 of batch ${first}`),
+        })
+        const { review: left } = await check([...own(900n).slice(0, 1), ...own().slice(1)], onlyNew)
+        expect(left).toMatchObject({ accepted: 0, duplicate: 3, again: { changed: 1 } })
+      })
+
+      test('and a message under one of them is a duplicate, or refused', async () => {
+        const first = await namedLater()
+        const send = (amountMinor: bigint) =>
+          place
+            .open()
+            .recordMessage(
+              messageOf(accountId, refund('INV-71', { orderId: '71', amountMinor }), { nowMs: NOW + 400 * DAY_MS }),
+            )
+        expect(await send(1_000n)).toMatchObject({ kind: 'duplicate', batchId: first, rowNo: 1 })
+        expect(await send(900n)).toMatchObject({ kind: 'refused' })
+      })
+    })
+
+    test('of cancelled rows that comes again from the same bytes is known for ever', async () => {
+      const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
+      await ledger.cancel(first, 'a wrong cell', CLERK, NOW)
+      const mended = refunds(MENDED, ['71', '72', '73'])
+      const second = await submit(ledger, accountId, mended)
+      for (const rowNo of [1, 2, 3]) await work(ledger, second, derived(FIRST, rowNo), 'APPROVED')
+      const { review: reviewed } = await check(mended, { nowMs: NOW + 400 * DAY_MS })
+      expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3, lookalikes: 0, correction: null })
     })
 
     test('whose rows were mended in a file of rejects knows those as well', async () => {
@@ -298,10 +353,57 @@ export function describeCorrections(): void {
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 0 })
     })
 
-    test('does not know references of people’s own that are a day and a number', async () => {
-      const numbered = (n: number) => refund(`2026112200000001-${n}`, { orderId: '71' })
-      await submit(ledger, accountId, [numbered(1)])
-      expect((await check([numbered(2)], onlyNew)).review).toMatchObject({ accepted: 1, duplicate: 0, lookalikes: 1 })
+    test.each(['2026112200000001', '86cd799439011a2b'])(
+      'is none where both files have references of their own that look as if they were made: %s',
+      async (start) => {
+        const own = (rowNo: number, n: number, orderId: string) =>
+          rowOf(rowNo, refund(`${start}-${n}`, { orderId }), { made: false })
+        await submit(ledger, accountId, [own(1, 1, '71'), own(2, 2, '72')])
+        const rows = [own(1, 3, '71'), own(2, 4, '72')]
+        for (const asked of [{}, onlyNew]) {
+          const { review: reviewed } = await check(rows, asked)
+          expect(reviewed).toMatchObject({ accepted: 2, duplicate: 0, lookalikes: 2, correction: null })
+        }
+      },
+    )
+
+    test('is known by rows that were fed back meanwhile: their references were made, whoever names them', async () => {
+      const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
+      for (const rowNo of [1, 2]) await work(ledger, first, derived(FIRST, rowNo), 'FAILED')
+      const named = refunds(FIRST, ['71', '72']).map((row, i) =>
+        rowOf(i + 1, row, { made: false, cameFrom: { batchId: first, rowNo: i + 1 } }),
+      )
+      await submit(ledger, accountId, named, { fedBack: true, retry: ['FAILED'] })
+      const own = [refund('A', { orderId: '71' }), refund('B', { orderId: '72' })]
+      expect((await check(own)).review).toMatchObject({ accepted: 0, duplicate: 2, correction: { rows: 2 } })
+    })
+
+    test('is known by charges that were asked for once more from results: of those, too, the references were made', async () => {
+      const charges = [1, 2].map((n) => sale(derived(FIRST, n), `6${n}`))
+      const first = await submit(ledger, accountId, charges)
+      for (const { reference } of charges)
+        await work(ledger, first, reference, 'DECLINED', { reason: 'Insufficient funds' })
+      const named = charges.map((row, i) =>
+        rowOf(i + 1, row, { made: false, cameFrom: { batchId: first, rowNo: i + 1 } }),
+      )
+      const reattempt = { categories: ['funds'], reasonRules: [], xtlOrderIdOf: (name: string) => name } as const
+      const later = { nowMs: NOW + 7 * DAY_MS }
+      const again = await submit(ledger, accountId, named, { fedBack: true, reattempt, ...later })
+      expect(await statesIn(ledger, again)).toEqual(['READY', 'READY'])
+      const own = ['A', 'B'].map((name, i) => sale(name, `6${i + 1}`))
+      expect((await check(own, later)).review).toMatchObject({ accepted: 0, duplicate: 2, correction: { rows: 2 } })
+    })
+
+    test('is known by rows that were mended in rejects: their references were made for them', async () => {
+      await submit(
+        ledger,
+        accountId,
+        [1, 2].map((rowNo) => faultyRow(rowNo, derived(FIRST, rowNo))),
+      )
+      const mended = refunds(FIRST, ['71', '72']).map((row, i) => rowOf(i + 1, row, { made: false }))
+      await submit(ledger, accountId, mended)
+      const own = [refund('A', { orderId: '71' }), refund('B', { orderId: '72' })]
+      expect((await check(own)).review).toMatchObject({ accepted: 0, duplicate: 2, correction: { rows: 2 } })
     })
 
     test('is none where few rows are those of earlier files: these are asked about as ever', async () => {
@@ -637,6 +739,13 @@ export function describeCorrections(): void {
 
     test('holds two subscriptions of one card', async () => {
       expect((await check(roster(['sub-1', '41'], ['sub-2', '41']), DECEMBER)).review.lookalikes).toBe(0)
+    })
+
+    test('without references is asked about two charges of one card; references of its own may look the same', async () => {
+      const charges = (made: boolean) =>
+        roster([derived(FIRST, 1), '41'], [derived(FIRST, 2), '41']).map((row, i) => rowOf(i + 1, row, { made }))
+      expect((await check(charges(true), DECEMBER)).review.lookalikes).toBe(1)
+      expect((await check(charges(false), DECEMBER)).review.lookalikes).toBe(0)
     })
 
     test('is asked about a subscriber whose card and price a row has that the roster no longer holds', async () => {

@@ -90,6 +90,15 @@ async function familyOf(batchId: BatchId) {
 
 export function describeReattempts(): void {
   describe('a declined charge', () => {
+    test('takes no reference that another charge has as its own', async () => {
+      const [one, two] = [charge('s', '501'), charge('s~2', '502')]
+      const first = await submit(ledger, accountId, [one, two], ROSTER)
+      await work(ledger, first, named('s'), 'DECLINED', NO_FUNDS)
+      await work(ledger, first, named('s~2'), 'APPROVED')
+      const second = await submit(ledger, accountId, [one, two], again())
+      expect(await references(second)).toEqual([named('s~3')])
+    })
+
     test('is asked for once more as a new instruction; what has paid and what must not be asked is left', async () => {
       const first = await firstRun()
       const second = await submit(ledger, accountId, [ADA, BOB, CY], again())
@@ -342,13 +351,15 @@ export function describeReattempts(): void {
       ])
     })
 
-    test('whose next reference is taken is not sent under it', async () => {
+    test('whose next reference is taken looks like that row, unless the file has both', async () => {
       await firstRun()
       const same = await submit(ledger, accountId, [charge('bob~2', '502')], { ...ROSTER, nowMs: NOW + DAY_MS })
       expect(await statesIn(ledger, same)).toEqual(['READY'])
-      expect((await check([BOB], again())).review).toMatchObject({ accepted: 0, duplicate: 1 })
-      const other = charge('bob', '502', { details: {} })
-      expect((await check([other, charge('bob~2', '502')], again())).review).toMatchObject({ accepted: 0, invalid: 2 })
+      const alone = await check([BOB], again())
+      expect(alone.review).toMatchObject({ accepted: 1, duplicate: 0, lookalikes: 1 })
+      expect(alone.lookalikes[0]).toMatchObject({ reference: named('bob~3'), like: { reference: named('bob~2') } })
+      const both = await check([BOB, charge('bob~2', '502')], again())
+      expect(both.review).toMatchObject({ accepted: 1, duplicate: 1, lookalikes: 0 })
     })
 
     test('of a file without references is asked for from the same file, and is no corrected row of it', async () => {

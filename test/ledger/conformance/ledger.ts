@@ -8,6 +8,7 @@ import { describeActs } from './acts.ts'
 import { describeControl } from './control.ts'
 import { describeDoubts } from './doubts.ts'
 import { describeFamilies } from './families.ts'
+import { describeChanged } from './intake-changed.ts'
 import { describeCorrections } from './intake-corrections.ts'
 import { describeDrafts } from './intake-drafts.ts'
 import { describeFaults } from './intake-faults.ts'
@@ -16,6 +17,7 @@ import { describeMessages } from './intake-messages.ts'
 import { describeReattempts } from './intake-reattempts.ts'
 import { describeRefunds } from './intake-refunds.ts'
 import { describeRetries } from './intake-retries.ts'
+import { describeSinceReview } from './intake-since-review.ts'
 import { describeModel } from './model.ts'
 import { describePurge } from './purge.ts'
 import { describeQueries } from './queries.ts'
@@ -37,17 +39,21 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeFaults()
     describeLookalikes()
     describeCorrections()
+    describeChanged()
     describeRefunds()
     describeRetries()
     describeReattempts()
+    describeSinceReview()
     describeFamilies()
     describeMessages()
   })
 }
 
-export function describeWork(name: string, newPlace: NewPlace): void {
+/** `more`: what holds for this adapter alone. */
+export function describeWork(name: string, newPlace: NewPlace, more = (): void => {}): void {
   describe(name, () => {
     useLedger(newPlace)
+    more()
     describeClaim()
     describeSettle()
     describeBrakes()

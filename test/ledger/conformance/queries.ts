@@ -370,6 +370,12 @@ export function describeQueries(): void {
       expect(await ledger.waitsFor(second, NOW)).toBeNull()
     })
 
+    test('counts no row that a canary keeps back', async () => {
+      const first = await submit(ledger, accountId, [refund('A', { orderId: '5' })])
+      const canary = await submit(ledger, accountId, [refund('B', later), refund('C')], { canaryRows: 1 })
+      expect(await ledger.waitsFor(canary, NOW)).toBe(first)
+    })
+
     test('names none for a row that waits within its batch, or is due later', async () => {
       const own = await submit(ledger, accountId, [refund('A', { orderId: '5' }), refund('B', later)])
       expect(await ledger.waitsFor(own, NOW)).toBeNull()

@@ -1,7 +1,6 @@
 // Claiming: who may send, and that the claim is written before it is told.
 
 import { describe, expect, test } from 'vitest'
-import type { RowId } from '../../../src/domain/ids.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
@@ -10,12 +9,9 @@ import {
   claimNamed,
   dueIn,
   dueRow,
-  headerOf,
-  messageOf,
   NOW,
   openAccount,
   refund,
-  review,
   rowsIn,
   settle,
   settlementOf,
@@ -38,21 +34,6 @@ export function describeClaim(): void {
         { to: 'READY', cause: 'recorded' },
         { from: 'READY', to: 'SENDING', cause: 'claim', attempt: 1 },
       ])
-    })
-
-    test('of a row of a file that is still being recorded is refused', async () => {
-      const first = await submit(ledger, accountId, [refund('A')])
-      const { rowId } = await dueRow(ledger, first, 'A')
-      const rows = Array.from({ length: 5_000 }, (_, i) => refund(`R-${i}`))
-      const { draft } = await review(ledger, headerOf(accountId, { fileSha256: 'bb' }), rows)
-      const recording = draft.record(CLERK)
-      // Each claim shares a commit with a part of the file, of which there are ten.
-      const claims: unknown[] = []
-      for (let i = 0; i < 5; i++) claims.push(await claim(ledger, { rowId: (rowId + 1) as RowId, attempt: 0 }))
-      expect(claims).toEqual(Array(5).fill(NOT_FREE))
-      const batchId = await recording
-      expect((await claim(ledger, await dueRow(ledger, batchId, 'R-0'))).kind).toBe('claimed')
-      expect((await dueIn(ledger, batchId))[0]?.rowId).toBe(rowId + 2)
     })
 
     test('of many at once: each is written when it resolves, none before it is asked for', async () => {
@@ -225,21 +206,6 @@ export function describeClaim(): void {
         })
       },
     )
-
-    test('a file recorded around a message that is being sent waits for that message', async () => {
-      const rows = Array.from({ length: 600 }, (_, i) => refund(`R-${i}`, i === 0 ? X : {}))
-      const { draft } = await review(ledger, headerOf(accountId), rows)
-      const recording = draft.record(CLERK)
-      const arriving = ledger.recordMessage(messageOf(accountId, refund('M', { ...X, amountMinor: 5_000n })))
-      const message = await arriving
-      if (message.kind !== 'accepted') throw new Error(message.kind)
-      const sending = await claimNamed(ledger, message.batchId, 'M')
-      const batchId = await recording
-      const due = () => dueIn(ledger, batchId).then((found) => found.some((row) => row.instruction.reference === 'R-0'))
-      expect(await due()).toBe(false)
-      await settle(ledger, sending, 'APPROVED')
-      expect(await due()).toBe(true)
-    })
 
     test('in another batch come after the earlier batch', async () => {
       const first = await submit(ledger, accountId, [refund('A', X)])

@@ -234,7 +234,33 @@ describe('the row that a finding is about', () => {
   test('waits to be sent again: the correction waits until its batch is cancelled', () => {
     given(row({ state: 'READY', lastCause: null, lastCauseBefore: 'resolve' }))
       .when(resolve({ corrects: true }))
-      .then(refused('not-found-before', 'Cancel batch b1 first'))
+      .then(
+        refused(
+          'not-found-before',
+          'Cancel batch b1 first',
+          'tranche cancel b1 --reason TEXT',
+          'then record what is right with --correct',
+        ),
+      )
+  })
+
+  test('waits to be sent again: a finding without a correction is told the same way', () => {
+    given(row({ state: 'READY', lastCause: null, lastCauseBefore: 'resolve' }))
+      .when(resolve({}))
+      .then(
+        refused(
+          'not-in-doubt',
+          'Cancel batch b1 first',
+          'tranche cancel b1 --reason TEXT',
+          'then record what is right with --correct',
+        ),
+      )
+  })
+
+  test('waits to be sent again, after a request that may have left: its batch is not to be cancelled for a correction', () => {
+    given(row({ state: 'READY', lastCause: 'resolve', lastCauseBefore: 'resolve', wasJudged: 1 }))
+      .when((state) => /cancel/i.test(JSON.stringify(resolve({ corrects: true })(state))))
+      .then(false)
   })
 })
 

@@ -4,7 +4,7 @@ import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
 import { NO_COLUMNS, toColumns } from '../../../src/ledger/sqlite/rows.ts'
-import { DAY_MS, headerOf, NOW, refund } from '../../fixtures/ledgers.ts'
+import { DAY_MS, headerOf, looksMade, NOW, refund } from '../../fixtures/ledgers.ts'
 import type { Row, Rows } from './engines.ts'
 
 export const SHOP = 1 as AccountId
@@ -49,6 +49,7 @@ export function recorded(rowNo: number, given: Instruction | string, over: Row =
       line: rowNo + 1,
       cells: '[]',
     },
+    made: looksMade(instruction.reference) ? 1 : 0,
     ...{ holds_reference: state === 'INVALID' || state === 'DUPLICATE' ? 0 : 1, due_at: NOW, attempt: 1 },
     ...{ state, sent_at: NOW - DAY_MS, completed_at: NOW - DAY_MS },
     ...over,
@@ -62,7 +63,7 @@ export function drafted(rowNo: number, given: Instruction | string, over: Row = 
   return {
     ...toColumns(instruction),
     ...{ row_no: rowNo, line: rowNo + 1, cells: JSON.stringify([instruction.reference]), state: 'READY' },
-    ...{ holds_reference: 1, due_at: NOW, attempt: 0 },
+    ...{ made: looksMade(instruction.reference) ? 1 : 0, holds_reference: 1, due_at: NOW, attempt: 0 },
     ...over,
   }
 }
@@ -72,7 +73,7 @@ export function unread(rowNo: number, reference: string, over: Row = {}): Row {
   return {
     ...NO_COLUMNS,
     ...{ reference, row_no: rowNo, line: rowNo + 1, cells: '[]', state: 'INVALID', holds_reference: 0, due_at: NOW },
-    attempt: 0,
+    ...{ made: looksMade(reference) ? 1 : 0, attempt: 0 },
     ...over,
   }
 }

@@ -2,8 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { AccountId } from '../../../src/domain/ids.ts'
 import { type Instruction, OPERATIONS } from '../../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../../src/domain/money.ts'
+import { STATES } from '../../../src/domain/states.ts'
 import { causes, faultsAfter, rejectsAfter } from '../../../src/ledger/texts/faults.ts'
 import { likeRowOf } from '../../../src/ledger/texts/lookalikes.ts'
 import { refundBeyondSale, refundsBefore } from '../../../src/ledger/texts/refunds.ts'
@@ -31,6 +33,8 @@ import { type Engines, openEngines, type Row, type Rows } from './engines.ts'
 
 const USD = parseCurrency('USD') as Currency
 const MOST_AMOUNT = 999_999_999_999_999n
+/** An account without batches. */
+const NEWCOMER = 3 as AccountId
 
 let engines: Engines
 beforeAll(async () => {
@@ -136,6 +140,38 @@ const CASES: readonly Case[] = [
     record: [1, 2].map((n) => recorded(n, order(made('a', n), `7${n}`))),
     draft: [1, 2, 3].map((n) => drafted(n, order(made('b', n), `7${n}`))),
     finds: { accepted: 1, duplicate: 2, correction: { rows: 2 } },
+  },
+  {
+    of: 'a file in which every amount changed, of which some rows were paid and some failed',
+    record: [1, 2, 3, 4].map((n) =>
+      recorded(n, sale(made('a', n), `4${n}`), n > 2 ? { state: 'FAILED', completed_at: NOW } : {}),
+    ),
+    draft: [1, 2, 3, 5, 6].map((n) =>
+      drafted(n, sale(made('b', n), `4${n}`, { money: { amountMinor: 7n, currency: EUR } })),
+    ),
+    finds: { accepted: 5, lookalikes: 2, correction: null },
+  },
+  {
+    of: 'rows that run again, which other rows paid for long ago: the same and with another amount',
+    record: [
+      ...[1, 2, 3].map((n) => recorded(n, sale(made('a', n), `4${n}`), { state: 'FAILED', completed_at: NOW })),
+      recorded(4, sale('own', '41'), { sent_at: NOW - 90 * DAY_MS }),
+      recorded(5, sale(made('b', 1), '42', { money: { amountMinor: 7n, currency: EUR } }), {
+        ...{ batch_id: OPEN_TOO, sent_at: NOW - 90 * DAY_MS },
+      }),
+    ],
+    draft: [1, 2, 3].map((n) => drafted(n, sale(made('a', n), `4${n}`), from(n))),
+    header: again('FAILED'),
+    finds: { accepted: 3, lookalikes: 2 },
+  },
+  {
+    of: 'rows like those that had ended when an older state was put back',
+    record: (['FAILED', 'DECLINED', 'APPROVED', 'FAILED'] as const).map((state, i) =>
+      recorded(i + 1, sale(`A${i}`, `4${i}`), { state, ...(i === 3 ? { completed_at: NOW } : {}) }),
+    ),
+    draft: [0, 1, 2, 3].map((n) => drafted(n + 1, sale(`B${n}`, `4${n}`))),
+    acts: [{ at: NOW - DAY_MS, by: 'clerk', what: 'adopt', reason: '--restored: by hand' }],
+    finds: { accepted: 4, lookalikes: 3 },
   },
   ...([0, 1] as const).map(
     (known): Case => ({
@@ -450,17 +486,19 @@ const CASES: readonly Case[] = [
   {
     of: 'rows that stood under a reference that was made up',
     record: [
-      recorded(1, '0a1b2c3d4e5f6a7b-1-unread', { state: 'INVALID' }),
+      recorded(1, '0a1b2c3d4e5f6a7b-1-unread', { state: 'INVALID', made: 1 }),
       recorded(2, 'Z-2-unread', { state: 'INVALID' }),
       recorded(3, 'a-b-unread', { state: 'INVALID' }),
-      recorded(4, '2026-04/f-12-unread', { state: 'INVALID' }),
-      recorded(5, 'f-12-unreadable', { state: 'INVALID' }),
+      recorded(4, '2026-04/f-12-unread', { state: 'INVALID', made: 1 }),
+      recorded(5, 'f-12-unreadable', { state: 'INVALID', made: 1 }),
+      recorded(6, '0a1b2c3d4e5f6a7b-6-unread', { state: 'INVALID', made: 0 }),
     ],
-    draft: ['0a1b2c3d4e5f6a7b-1-unread', 'Z-2-unread', 'a-b-unread', '2026-04/f-12-unread', 'f-12-unreadable'].map(
-      (reference, i) => drafted(i + 1, reference, from(i + 1)),
-    ),
+    draft: [
+      ...['0a1b2c3d4e5f6a7b-1-unread', 'Z-2-unread', 'a-b-unread'],
+      ...['2026-04/f-12-unread', 'f-12-unreadable', '0a1b2c3d4e5f6a7b-6-unread'],
+    ].map((reference, i) => drafted(i + 1, reference, { ...from(i + 1), made: 0 })),
     header: again('INVALID'),
-    finds: { accepted: 3, invalid: 2 },
+    finds: { accepted: 4, invalid: 2 },
   },
   {
     of: 'lines that are no results',
@@ -505,6 +543,11 @@ test.each(CASES)('$of', async ({ record = [], draft, faults = [], acts = [], odd
   expect(found).toMatchObject(typeof finds === 'string' ? { thrown: expect.stringContaining(finds) } : { found: finds })
 })
 
+const upTo = (row: number) => ({ row, move: 1, act: 1 })
+const moved = (id: number, rowId: number, from_state: string, to_state: string): Row => ({
+  ...{ id, row_id: rowId, attempt: 1, from_state, to_state, cause: 'resolve', at: NOW, by: 'clerk' },
+})
+
 const SINCE: readonly (readonly [string, readonly Row[], boolean])[] = [
   ['nothing', [], true],
   ['another instruction', [recorded(50, 'N')], true],
@@ -530,9 +573,97 @@ test.each(SINCE)('came after the review: %s', async (_, newcomers, holds) => {
   const header = headed({ retry: ['FAILED'] })
   expect(await reviewed({ instruction: record, draft_row: draft }, header)).toMatchObject({ found: { accepted: 4 } })
   await engines.add({ instruction: newcomers })
-  expect(await same(() => holdsStill(header, { seen: 2, batchId: OPEN_TOO }))).toEqual({ found: holds })
+  expect(await same(() => holdsStill(header, { seen: upTo(2), batchId: OPEN_TOO }))).toEqual({ found: holds })
   const { sqlite, postgres } = await engines.draft()
   expect(postgres).toEqual(sqlite)
+})
+
+/** By the id of the row, its state now. */
+const MOVED: readonly (readonly [string, Rows, boolean])[] = [
+  ['a row like one of the file was found to be approved', { move: [moved(2, 1, 'FAILED', 'APPROVED')] }, false],
+  ['nothing, though it was found so before', { move: [moved(1, 1, 'FAILED', 'APPROVED')] }, true],
+  ['a row like one of the file was sent', { move: [moved(2, 1, 'READY', 'SENDING')] }, true],
+  ['a doubt about one is to be sent again', { move: [moved(2, 1, 'IN_DOUBT', 'READY')] }, false],
+  ['the doubt about one was resolved', { move: [moved(2, 1, 'IN_DOUBT', 'APPROVED')] }, true],
+  [
+    'a row of which the amount changed was found to be approved',
+    { move: [moved(2, 3, 'DECLINED', 'APPROVED')] },
+    false,
+  ],
+  ['a row that is in the file was found to be approved', { move: [moved(2, 4, 'FAILED', 'APPROVED')] }, true],
+  ['another row was found to be approved', { move: [moved(2, 5, 'FAILED', 'APPROVED')] }, true],
+  [
+    'a late answer for a row like one of the file',
+    { act: [{ id: 2, at: NOW, by: '', what: 'late-answer', batch_id: OPEN_TOO }] },
+    false,
+  ],
+  [
+    'a late answer for a row of another batch',
+    { act: [{ id: 2, at: NOW, by: '', what: 'late-answer', batch_id: OPEN }] },
+    true,
+  ],
+]
+
+test.each(MOVED)('moved after the review: %s', async (_, since, holds) => {
+  const record = [
+    recorded(1, sale('A', '41')),
+    recorded(2, sale('B', '42'), { batch_id: OPEN_TOO, state: 'FAILED', money_warning: 1, warning: 'late' }),
+    recorded(3, sale(made('a', 3), '43')),
+    recorded(4, sale(made('a', 4), '44')),
+    recorded(5, sale('E', '45')),
+  ]
+  const money = { amountMinor: 7n, currency: EUR }
+  const draft = [
+    ...[drafted(1, sale('N1', '41')), drafted(2, sale('N2', '42')), drafted(3, sale(made('b', 3), '43', { money }))],
+    drafted(4, sale(made('b', 4), '44'), { state: 'DUPLICATE', holds_reference: 0, duplicate_of: 4, earlier: 4 }),
+  ]
+  await engines.refill({ ...PLACES, instruction: record, draft_row: draft })
+  await engines.add(since)
+  const header = headed({ onlyNew: true })
+  expect(await same(() => holdsStill(header, { seen: upTo(5), batchId: 'none' }))).toEqual({ found: holds })
+})
+
+test.each([
+  ['a refund was found to be approved, and the sale is not enough', 600n, moved(2, 2, 'FAILED', 'APPROVED'), false],
+  ['a refund was found to be approved, and the sale is enough', 500n, moved(2, 2, 'FAILED', 'APPROVED'), true],
+  ['the sale was approved, which is not enough', 600n, moved(2, 1, 'SENDING', 'APPROVED'), false],
+  ['another row was approved', 600n, moved(2, 3, 'SENDING', 'APPROVED'), true],
+] as const)('moved after the review: %s', async (_, amountMinor, move, holds) => {
+  const record = [sold(1, '7', 1_500n), recorded(2, order('R', '7', 1_000n)), recorded(3, sale('E', '45'))]
+  const rows = { draft_row: [drafted(1, order('N', '07', amountMinor))], draft_order: [{ order_key: '7', refunds: 1 }] }
+  await engines.refill({ ...PLACES, instruction: record, ...rows })
+  await engines.add({ move: [move] })
+  expect(await same(() => holdsStill(headed(), { seen: upTo(3), batchId: 'none' }))).toEqual({ found: holds })
+})
+
+test.each([
+  ['CANCELLED', 0, false],
+  ['CANCELLED', 1, true],
+  ['READY', 0, true],
+] as const)(
+  'moved after the review: a row that the file leaves out is %s, in doubt once: %i',
+  async (state, ever_in_doubt, holds) => {
+    const record = [recorded(1, sale(made('a', 1), '41'), { state, ever_in_doubt })]
+    const left = { state: 'DUPLICATE', holds_reference: 0, duplicate_of: 1, earlier: 1 }
+    await engines.refill({ ...PLACES, instruction: record, draft_row: [drafted(1, sale(made('b', 1), '41'), left)] })
+    expect(await same(() => holdsStill(headed(), { seen: upTo(1), batchId: 'none' }))).toEqual({ found: holds })
+  },
+)
+
+test('came after the review of the first file of an account: a refund of one of its orders', async () => {
+  const header = headed({ accountId: NEWCOMER })
+  const draft = [drafted(1, order('A', '7')), drafted(2, order('B', '8')), drafted(3, order('C', '8', 10n))]
+  expect(await reviewed({ draft_row: draft }, header)).toMatchObject({ found: { accepted: 3, lookalikes: 0 } })
+  const batch = { ...PLACES.batch?.[0], id: '260405-eeeee', account_id: NEWCOMER }
+  const refundOf = (orderId: string) => {
+    const over = { batch_id: batch.id, account_id: NEWCOMER }
+    return recorded(Number(orderId), order(`N${orderId}`, orderId, 100n), over)
+  }
+  const account = { ...PLACES.account?.[0], id: NEWCOMER, name: 'm3', url: 'u3' }
+  await engines.add({ account: [account], batch: [batch], instruction: [refundOf('9')] })
+  expect(await same(() => holdsStill(header, { seen: upTo(0), batchId: OPEN_TOO }))).toEqual({ found: true })
+  await engines.add({ instruction: [refundOf('7')] })
+  expect(await same(() => holdsStill(header, { seen: upTo(0), batchId: OPEN_TOO }))).toEqual({ found: false })
 })
 
 test('came after the review: an answer for a row that was to run again', async () => {
@@ -540,16 +671,16 @@ test('came after the review: an answer for a row that was to run again', async (
   const late = recorded(2, 'F', { holds_reference: 0, money_warning: 1, warning: 'late', lookalike: null })
   await reviewed({ instruction: [recorded(1, 'F', { state: 'FAILED' })], draft_row: [drafted(1, 'F')] }, header)
   await engines.add({ instruction: [late] })
-  expect(await same(() => holdsStill(header, { seen: 2, batchId: OPEN_TOO }))).toEqual({ found: false })
+  expect(await same(() => holdsStill(header, { seen: upTo(2), batchId: OPEN_TOO }))).toEqual({ found: false })
 })
 
 test('came after the review: an answer for a charge that was to be asked for once more', async () => {
   const header = headed({ reattempt: REATTEMPT })
   const late = recorded(2, sale('F', '41'), { holds_reference: 0, money_warning: 1, warning: 'late', lookalike: null })
   await reviewed({ instruction: [declined(1, 'F')], draft_row: [drafted(1, sale('F', '41'))] }, header)
-  expect(await same(() => holdsStill(header, { seen: 1, batchId: OPEN_TOO }))).toEqual({ found: true })
+  expect(await same(() => holdsStill(header, { seen: upTo(1), batchId: OPEN_TOO }))).toEqual({ found: true })
   await engines.add({ instruction: [late] })
-  expect(await same(() => holdsStill(header, { seen: 2, batchId: OPEN_TOO }))).toEqual({ found: false })
+  expect(await same(() => holdsStill(header, { seen: upTo(2), batchId: OPEN_TOO }))).toEqual({ found: false })
 })
 
 /** Few names and numbers, so that nearly every row meets others. */
@@ -616,7 +747,11 @@ class Chance extends Random {
         ...{ holds_reference: mayHold ? 1 : 0, run_key: this.pick([null, '2026-04', '2026-05']) },
         ...{ attempt: this.whole(0, 2), ever_in_doubt: this.whole(0, 1) },
         answered_order_id: this.pick([null, '7', '008', '9']),
-        ...{ reattempt_of: reference.includes('~') ? reference.slice(0, -2) : null, completed_at: sent_at },
+        ...{
+          made: this.whole(0, 1),
+          reattempt_of: reference.includes('~') ? reference.slice(0, -2) : null,
+          completed_at: sent_at,
+        },
         ...(state === 'DECLINED' ? { reason: this.pick(['Insufficient funds', 'Stolen card', 'Do not honor']) } : {}),
       })
     })
@@ -645,7 +780,7 @@ class Chance extends Random {
       return drafted(i + 1, this.instruction(this.reference()), {
         ...place,
         ...over,
-        run_key: this.pick([null, '2026-05']),
+        ...{ run_key: this.pick([null, '2026-05']), made: this.whole(0, 1) },
       })
     })
     return { rows, faults }
@@ -674,8 +809,18 @@ test.each(Array.from({ length: 25 }, (_, seed) => seed))(
         .record()
         .slice(0, 3)
         .map((row, i) => ({ ...row, row_no: 100 + i, holds_reference: 0 })),
+      move: Array.from({ length: 6 }, (_, i) =>
+        moved(i + 1, chance.whole(1, record.length), chance.pick(STATES), chance.pick(STATES)),
+      ),
+      act: [1, 2, 3].map((id) => ({
+        id,
+        at: NOW,
+        by: '',
+        what: 'late-answer',
+        batch_id: chance.pick([OPEN, OPEN_TOO]),
+      })),
     })
-    await same(() => holdsStill(header, { seen: record.length, batchId: 'none' }))
+    await same(() => holdsStill(header, { seen: { ...upTo(record.length), act: 2 }, batchId: 'none' }))
     for (let n = 0; n < 8; n += 1) {
       const { reference, xtlOrderId, operation, orderId, money } = chance.instruction(chance.reference())
       const arriving = {

@@ -8,7 +8,7 @@ import { migrate } from '../../../src/ledger/sqlite/schema.ts'
 import { POSTGRES, spell } from '../../../src/ledger/texts/dialect.ts'
 import type { Script, Value } from '../../../src/ledger/texts/script.ts'
 
-const RECORD = ['account', 'batch', 'instruction', 'act', 'odd_reference'] as const
+const RECORD = ['account', 'batch', 'instruction', 'move', 'act', 'odd_reference'] as const
 const DRAFT = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat'] as const
 const TABLES = [...RECORD, ...DRAFT]
 
@@ -110,6 +110,7 @@ const ORDER: Readonly<Record<Table, string>> = {
   account: 'id',
   batch: 'id',
   instruction: 'id',
+  move: 'id',
   act: 'id',
   odd_reference: 'account_id, as_read, reference',
   draft_row: 'row_no',

@@ -1,7 +1,7 @@
 // Whether the files of an open ledger are still those that it opened, and still hold what this process wrote. Removed or
 // replaced, they go on working for this process, but what it writes there is lost. Written over, they are an older state.
 
-import { type BigIntStats, statSync } from 'node:fs'
+import { type BigIntStats, closeSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../../domain/errors.ts'
@@ -157,8 +157,9 @@ function save(db: DatabaseSync, path: string, ledgerId: string): Words {
   const before = (identityIn(db)?.epochs ?? []).map((known) => known.epoch)
   const epoch = nextEpoch([...before, readEpoch(path)?.epoch ?? ''])
   const saved = join(dirname(path), `ledger.saved-${process.pid}.db`)
-  const mask = process.umask(0o077)
   try {
+    // Made before it is filled, for its owner alone: a thread cannot set the mask of its process.
+    closeSync(openSync(saved, 'wx', 0o600))
     db.prepare('VACUUM INTO ?').run(saved)
     const copy = openConnection(saved)
     const noFile = { inode: 'none', bornNs: null, changedNs: null }
@@ -174,7 +175,5 @@ function save(db: DatabaseSync, path: string, ledgerId: string): Words {
       // The directory has gone as well: a new ledger there will be a new one.
     }
     return words`What it held could not be saved (${why}). Put the newest copy in the place of ${path}, then: ${RESTORED}`
-  } finally {
-    process.umask(mask)
   }
 }

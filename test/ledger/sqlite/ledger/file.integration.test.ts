@@ -267,7 +267,7 @@ describe('a SQLite file', () => {
     const sending = await claimed(ledger, a)
     const holder = await holdWriteLock()
     const settling = settle(ledger, sending, 'DECLINED')
-    expect(await claim(ledger, b, Date.now() - 60_000)).toEqual({ kind: 'not-written', why: 'busy' })
+    expect(await claim(ledger, b, NOW, Date.now() - 60_000)).toEqual({ kind: 'not-written', why: 'busy' })
     holder.tell('release')
     expect(await settling).toMatchObject({ state: 'DECLINED' })
     expect(await statesIn(ledger, batchId)).toEqual(['DECLINED', 'READY'])

@@ -1,4 +1,5 @@
 import { sqlitePlaceInMemory } from '../../../fixtures/ledgers.ts'
 import { describeWork } from '../../conformance/ledger.ts'
+import { describeOneConnection } from '../../conformance/one-connection.ts'
 
-describeWork('a ledger in a SQLite file', sqlitePlaceInMemory)
+describeWork('a ledger in a SQLite file', sqlitePlaceInMemory, describeOneConnection)

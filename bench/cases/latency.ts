@@ -1,0 +1,45 @@
+// A gateway that takes 200 ms, with 256 requests open: how much of the ceiling, open requests ÷ latency, is reached from the
+// first request until the last row is settled. The number of open requests begins at 1, so the ramp is in it.
+
+import type { Bench, Case, Line } from '../parts/case.ts'
+import { recordAndSend, type Sent } from '../parts/sending.ts'
+
+const OPEN = 256
+const LATENCY_MS = 200
+const CEILING = OPEN / (LATENCY_MS / 1000)
+
+export const latency: Case = {
+  name: 'latency',
+  async run(bench: Bench): Promise<readonly Line[]> {
+    const { slow, minute } = bench.sizes
+    const lines = [...(await measure(bench, slow, 'warm', 0.95)), ...(await measure(bench, slow, 'fresh', 0.93))]
+    if (minute > 0)
+      for (const connections of ['warm', 'fresh'] as const)
+        lines.push(...(await measure(bench, minute, connections, 0.98)))
+    return lines
+  },
+}
+
+async function measure(bench: Bench, rows: number, connections: 'warm' | 'fresh', atLeast: number): Promise<Line[]> {
+  const sent: Sent[] = []
+  for (let round = 1; round <= bench.sizes.rounds; round++) {
+    const one = await recordAndSend(bench, rows, { open: OPEN, connections, latencyMs: LATENCY_MS })
+    const isTrue = connections === 'warm' ? one.connections <= OPEN * 2 : one.connections >= rows
+    if (!isTrue) throw new Error(`${connections}: ${one.connections} connections for ${rows} rows`)
+    sent.push(one)
+    bench.tell(`round ${round} of ${bench.sizes.rounds}`)
+  }
+  const ours = sent.map(({ perSecond }) => perSecond)
+  const kind = connections === 'warm' ? 'kept-alive' : 'fresh'
+  const line = {
+    what: `${rows} rows, ${OPEN} open, ${LATENCY_MS} ms, ${kind}`,
+    unit: 'rows/s',
+    ours,
+    other: { name: 'ceiling', figures: ours.map(() => CEILING) },
+    ratios: ours.map((perSecond) => perSecond / CEILING),
+    goal: { atLeast },
+  }
+  // Where the machine is busy, the gateway is late and the ceiling is not where it is said to be.
+  const held = { what: 'the gateway held each request', unit: 'ms', ours: sent.map(({ heldMs }) => heldMs) }
+  return [line, held]
+}

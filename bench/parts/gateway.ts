@@ -1,0 +1,89 @@
+// The bare gateway as its parent sees it: a process of its own that is told what comes, and asked what came.
+
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** What came since the sending began. Moments are monotonic milliseconds (`moment.ts`). */
+export interface Counted {
+  requests: number
+  /** Orders that were asked for, each counted once. */
+  distinct: number
+  /** Requests that are no refund of an order of the file. */
+  strange: number
+  connections: number
+  /** Of the first request from the beginning, or from the last mark. */
+  firstMs: number
+  /** When the last answer was given. */
+  lastMs: number
+  /** How long all answers together were held. */
+  heldMs: number
+  /** Processor time of the gateway itself. */
+  cpuMs: number
+}
+
+/** What is going to be sent. */
+export interface ToSend {
+  readonly rows: number
+  /** How many rows the orders may belong to; more than `rows` where a part of a file is sent. */
+  readonly places: number
+  readonly latencyMs: number
+}
+
+export type ToGateway = ({ readonly ask: 'begin' } & ToSend) | { readonly ask: 'mark' } | { readonly ask: 'counted' }
+
+export type FromGateway =
+  | { readonly event: 'listening'; readonly url: string }
+  /** The first request came, from the beginning or from the last mark. */
+  | { readonly event: 'first' }
+  /** As many as were told have been answered. */
+  | { readonly event: 'last' }
+  | { readonly event: 'begin' | 'mark' | 'counted'; readonly counted: Counted }
+
+export interface BareGateway {
+  readonly url: string
+  /** Forgets what came before. Resolves when it is ready; `first` and `last` when that happened. */
+  begin(rows: number, also?: Partial<ToSend>): Promise<Expected>
+  /** Forgets nothing, and waits for those who send to be gone. Resolves with when the next request will have come. */
+  mark(): Promise<Pick<Expected, 'first'>>
+  counted(): Promise<Counted>
+  close(): void
+}
+
+export interface Expected {
+  readonly first: Promise<void>
+  readonly last: Promise<void>
+}
+
+export async function openGateway(): Promise<BareGateway> {
+  const child = fork(fileURLToPath(new URL('child-gateway.ts', import.meta.url)))
+  const waiting = new Map<FromGateway['event'], (message: FromGateway) => void>()
+  const heard = (event: FromGateway['event']) =>
+    new Promise<FromGateway>((resolve) => {
+      waiting.set(event, resolve)
+    })
+  child.on('message', (message: FromGateway) => waiting.get(message.event)?.(message))
+  const listening = await heard('listening')
+  if (listening.event !== 'listening') throw new Error('the gateway did not start')
+  const ask = async (message: ToGateway) => {
+    const answered = heard(message.ask)
+    child.send(message)
+    const answer = await answered
+    if (!('counted' in answer)) throw new Error('the gateway answered something else')
+    return answer.counted
+  }
+  return {
+    url: listening.url,
+    async begin(rows, also) {
+      const expected = { first: heard('first').then(() => {}), last: heard('last').then(() => {}) }
+      await ask({ ask: 'begin', rows, places: rows, latencyMs: 0, ...also })
+      return expected
+    },
+    async mark() {
+      const first = heard('first').then(() => {})
+      await ask({ ask: 'mark' })
+      return { first }
+    },
+    counted: () => ask({ ask: 'counted' }),
+    close: () => void child.kill('SIGKILL'),
+  }
+}

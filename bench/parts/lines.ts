@@ -1,0 +1,31 @@
+// From the rounds of a case to its lines in the table.
+
+import type { Goal, Line, Rounds } from './case.ts'
+import { ratiosOf } from './figures.ts'
+import type { Took } from './process.ts'
+import type { Sent } from './sending.ts'
+
+/** Time and processor time of a command and of its other side. A ratio says how many times as fast ours is. */
+export function versus(what: string, name: string, rounds: Rounds<Took>, goal: Goal): Line[] {
+  const line = (unit: string, figure: (took: Took) => number): Line => {
+    const ours = rounds.ours.map(figure)
+    const figures = rounds.other.map(figure)
+    return { what, unit, ours, other: { name, figures }, ratios: ratiosOf(figures, ours) }
+  }
+  return [{ ...line('s', ({ seconds }) => seconds), goal }, line('s of processor', ({ cpuMs }) => cpuMs / 1000)]
+}
+
+/** Rows a second of the worker and of another side. */
+export function rates(what: string, name: string, rounds: Rounds<Sent>, goal: Goal): Line {
+  const ours = rounds.ours.map(({ perSecond }) => perSecond)
+  const figures = rounds.other.map(({ perSecond }) => perSecond)
+  return { what, unit: 'rows/s', ours, other: { name, figures }, ratios: ratiosOf(ours, figures), goal }
+}
+
+/** Processor time for each row. */
+export function cpus(what: string, name: string, rounds: Rounds<Sent>, goal?: Goal): Line {
+  const ours = rounds.ours.map(({ cpuMsPerRow }) => cpuMsPerRow)
+  const figures = rounds.other.map(({ cpuMsPerRow }) => cpuMsPerRow)
+  const line = { what, unit: 'ms of processor a row', ours, other: { name, figures }, ratios: ratiosOf(figures, ours) }
+  return goal === undefined ? line : { ...line, goal }
+}

@@ -1,0 +1,116 @@
+// Measures this program beside what else could do the same, and prints one table. See bench/README.md.
+//
+//   npm run bench -- [cases…] [--quick] [--rounds N] [--out FILE]      default: all cases, bench/last.json
+
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { check } from './cases/check.ts'
+import { cpu } from './cases/cpu.ts'
+import { first } from './cases/first.ts'
+import { jobs } from './cases/jobs.ts'
+import { latency } from './cases/latency.ts'
+import { memory } from './cases/memory.ts'
+import { recovery } from './cases/recovery.ts'
+import { redis } from './cases/redis.ts'
+import { results } from './cases/results.ts'
+import { script } from './cases/script.ts'
+import { start } from './cases/start.ts'
+import { submit } from './cases/submit.ts'
+import { FULL, openBench, QUICK } from './parts/bench.ts'
+import type { Bench, Case, Line, Sizes } from './parts/case.ts'
+import { loadNow, machineNow } from './parts/machine.ts'
+import { isReached, tableOf } from './parts/table.ts'
+
+/** `memory` behind those whose memory it compares. */
+const CASES = [script, jobs, cpu, latency, check, submit, results, memory, redis, first, start, recovery]
+const LAST = fileURLToPath(new URL('last.json', import.meta.url))
+
+interface Ran {
+  readonly name: string
+  readonly seconds: number
+  readonly lines: readonly Line[]
+  /** Why it has no figures. */
+  readonly failed?: string
+}
+
+interface Asked {
+  readonly cases: readonly Case[]
+  readonly sizes: Sizes
+  readonly quick: boolean
+  readonly out: string
+}
+
+const asked = parse(process.argv.slice(2))
+const machine = machineNow()
+const loadBefore = loadNow()
+const bench = openBench(asked.sizes, (text) => process.stderr.write(`  ${text}\n`))
+process.once('exit', bench.close)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+const ran: Ran[] = []
+for (const one of asked.cases) ran.push(await runCase(one, bench))
+const load = { before: loadBefore, after: loadNow() }
+writeFileSync(
+  asked.out,
+  `${JSON.stringify({ at: new Date(), quick: asked.quick, machine, load, sizes: asked.sizes, ran }, null, 1)}\n`,
+)
+show()
+process.exit(ran.some(({ failed }) => failed !== undefined) ? 1 : 0)
+
+function parse(argv: string[]): Asked {
+  const { values, positionals } = parseArgs({
+    args: argv,
+    allowPositionals: true,
+    options: { quick: { type: 'boolean', default: false }, rounds: { type: 'string' }, out: { type: 'string' } },
+  })
+  const unknown = positionals.filter((name) => CASES.every((one) => one.name !== name))
+  const sizes = values.quick ? QUICK : FULL
+  const rounds = Number(values.rounds ?? sizes.rounds)
+  if (unknown.length > 0 || !Number.isInteger(rounds) || rounds < 1) {
+    console.error(
+      `${unknown.join(', ') || 'That number of rounds'} is not known. Cases: ${CASES.map(({ name }) => name).join(' ')}`,
+    )
+    process.exit(2)
+  }
+  return {
+    cases: CASES.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
+    sizes: { ...sizes, rounds },
+    quick: values.quick,
+    out: values.out ?? LAST,
+  }
+}
+
+/** A case that did not do its work tells why, and the others go on. */
+async function runCase(one: Case, shared: Bench): Promise<Ran> {
+  const begun = performance.now()
+  const seconds = () => Math.round((performance.now() - begun) / 1000)
+  process.stderr.write(`${one.name}\n`)
+  try {
+    const lines = await one.run(shared)
+    return { name: one.name, seconds: seconds(), lines }
+  } catch (error) {
+    const failed = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`  failed: ${failed}\n`)
+    return { name: one.name, seconds: seconds(), lines: [], failed }
+  }
+}
+
+function show(): void {
+  const { cores, processor, memoryGiB, kernel, versions, commit } = machine
+  console.log(tableOf(ran))
+  console.log(`\nEach figure: minimum / median / maximum. ${cores} × ${processor}, ${memoryGiB} GiB, Linux ${kernel}`)
+  console.log(
+    `${Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}; ${commit}`,
+  )
+  console.log(
+    `Load by all processes: ${load.before.toFixed(1)} before, ${load.after.toFixed(1)} after. ${asked.out} has every round.`,
+  )
+  if (asked.quick) console.log('Shortened: the goals are for the full sizes, and start-up is a larger part of these.')
+  const missed = ran.flatMap(({ name, lines }) =>
+    lines.filter((line) => !isReached(line)).map(({ what }) => `${name}: ${what}`),
+  )
+  if (missed.length > 0) console.log(`\nGoals not reached:\n${missed.map((line) => `  ${line}`).join('\n')}`)
+  for (const { name, failed } of ran) if (failed !== undefined) console.log(`\nFailed: ${name}. ${failed}`)
+}

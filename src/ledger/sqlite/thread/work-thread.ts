@@ -1,0 +1,57 @@
+// The work on a ledger in a thread of its own: neither SQL nor a commit that waits for the disk holds up the thread that speaks with
+// the gateway. The contracts are the same, and so is what they promise: a claim or a settlement is answered when it is on the disk.
+
+import { getCompileCacheDir } from 'node:module'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { Ledger } from '../../../ports/ledger/ledger.ts'
+import type { LedgerOptions } from '../ledger.ts'
+import { arrived, type Carried, callOver } from './calls.ts'
+
+/** What is called while rows are worked off and messages are taken. */
+export const CALLS = [
+  ...['sweep', 'sweepForgotten', 'endOverlongRests', 'recordHealth', 'beat', 'keepDoubtRest', 'finishCancelling'],
+  ...['workable', 'dueRows', 'claim', 'settle', 'stopAccount', 'controls', 'recordMessage', 'recordRefusal'],
+] as const satisfies readonly (keyof Ledger)[]
+
+export type WorkingPart = Pick<Ledger, (typeof CALLS)[number]>
+
+export type ThreadData = Pick<LedgerOptions, 'path' | 'submitLockPath' | 'witnessDirs'> & { readonly port: MessagePort }
+
+export interface WorkThread extends WorkingPart {
+  /** Resolves when all that was handed in is written and the thread has ended. */
+  close(): Promise<void>
+}
+
+/** A thread finds the code that was compiled before only where its environment names it. */
+function withCompiledCode(): NodeJS.ProcessEnv {
+  const directory = getCompileCacheDir()
+  return directory === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: directory }
+}
+
+/** Of a ledger that this process has open and keeps open longer. `die` ends the process, as it does for the ledger itself. */
+export function openWorkThread({ die, ...options }: LedgerOptions): WorkThread {
+  const { port1: port, port2 } = new MessageChannel()
+  const code = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
+  const workerData: ThreadData = { ...options, port: port2 }
+  const thread = new Worker(code, { workerData, transferList: [port2], name: 'ledger', env: withCompiledCode() })
+  let isOver = false
+  const end = (error: unknown) => {
+    isOver = true
+    die(error)
+  }
+  thread.once('message', (carried: Carried) => end(arrived(carried)))
+  thread.once('error', end)
+  thread.once('exit', () => {
+    if (!isOver) end(new Error('the thread of the ledger ended'))
+  })
+  const calls = callOver(port, [...CALLS, 'close']) as unknown as WorkThread
+  return {
+    ...calls,
+    async close() {
+      if (!isOver) await calls.close()
+      isOver = true
+      port.close()
+      await thread.terminate()
+    },
+  }
+}

@@ -1,0 +1,232 @@
+// Rows that ask for the target of a recorded row otherwise than it did, or once more: what has moved money, or will, is not
+// paid a second time because an amount changed, a month went by or the row came by another file.
+
+import { describe, expect, test } from 'vitest'
+import type { DraftHeader } from '../../../src/domain/draft.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import type { Instruction } from '../../../src/domain/instruction.ts'
+import {
+  CLERK,
+  claimNamed,
+  DAY_MS,
+  EUR,
+  faultyRow,
+  messageOf,
+  NOW,
+  refund,
+  rowOf,
+  sale,
+  settle,
+  statesIn,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { check } from './given.ts'
+
+const FIRST = '0123456789abcdef'
+const MENDED = 'fedcba9876543210'
+
+/** As of a file without references: they are made from its bytes. */
+const made = (hash: string, rowNo: number, runKey: string | null = null) =>
+  `${runKey === null ? '' : `${runKey}/`}${hash}-${rowNo}`
+
+/** Of one card each: 40, 41, … */
+const charges = (hash: string, amounts: readonly number[], runKey: string | null = null) =>
+  amounts.map((amount, i) =>
+    sale(made(hash, i + 1, runKey), String(40 + i), { money: { amountMinor: BigInt(amount), currency: EUR } }),
+  )
+
+const money = (amount: number) => ({ money: { amountMinor: BigInt(amount), currency: EUR } })
+
+async function asked(rows: Parameters<typeof check>[0], over: Partial<DraftHeader> = {}): Promise<readonly number[]> {
+  return (await check(rows, over)).lookalikes.map(({ rowNo }) => rowNo)
+}
+
+async function pay(batchId: BatchId, ...references: readonly string[]): Promise<void> {
+  for (const reference of references) await work(ledger, batchId, reference, 'APPROVED', { sentAtMs: NOW, atMs: NOW })
+}
+
+export function describeChanged(): void {
+  describe('a file in which every amount changed', () => {
+    const OLD = [100, 200, 300, 400, 500]
+    const NEW = [110, 210, 310, 410, 510]
+
+    test.each([
+      ['wait', [1, 2, 3, 4, 5]],
+      ['were cancelled', [1, 2]],
+      ['failed', [1, 2]],
+      ['were declined', [1, 2]],
+    ] as const)('is asked about the rows that were or will be sent, where the others %s', async (others, expected) => {
+      const first = await submit(ledger, accountId, charges(FIRST, OLD))
+      await pay(first, made(FIRST, 1), made(FIRST, 2))
+      if (others === 'were cancelled') await ledger.cancel(first, 'wrong prices', CLERK, NOW)
+      const end = others === 'failed' ? 'FAILED' : others === 'were declined' ? 'DECLINED' : null
+      if (end !== null) for (const rowNo of [3, 4, 5]) await work(ledger, first, made(FIRST, rowNo), end)
+      const { review, lookalikes } = await check(charges(MENDED, NEW))
+      expect(review).toMatchObject({ accepted: 5, duplicate: 0, correction: null })
+      expect(lookalikes.map(({ rowNo }) => rowNo)).toEqual(expected)
+      expect(lookalikes[1]).toMatchObject({ like: { batchId: first, rowNo: 2 }, changedFrom: { amountMinor: 200n } })
+    })
+
+    test('but some is asked about all of them', async () => {
+      const first = await submit(ledger, accountId, charges(FIRST, OLD))
+      await pay(first, ...OLD.map((_, i) => made(FIRST, i + 1)))
+      const { lookalikes } = await check(charges(MENDED, [...NEW.slice(0, 3), ...OLD.slice(3)]))
+      expect(lookalikes.map(({ rowNo, changedFrom }) => [rowNo, changedFrom?.amountMinor])).toEqual([
+        [1, 100n],
+        [2, 200n],
+        [3, 300n],
+        [4, undefined],
+        [5, undefined],
+      ])
+    })
+
+    test('is asked about under its run key, also with references of its own', async () => {
+      const first = await submit(ledger, accountId, charges(FIRST, OLD, 'k'), { runKey: 'k' })
+      await pay(first, made(FIRST, 1, 'k'))
+      expect(await asked(charges(MENDED, NEW, 'k'), { runKey: 'k' })).toEqual([1, 2, 3, 4, 5])
+      const named = NEW.map((amount, i) => sale(`k/R-${i}`, String(40 + i), money(amount)))
+      expect(await asked(named, { runKey: 'k' })).toEqual([1, 2, 3, 4, 5])
+      expect(await asked(charges(MENDED, NEW, 'l'), { runKey: 'l' })).toEqual([])
+    })
+
+    test('of refunds is asked about, also for less', async () => {
+      const refunds = (hash: string, amountMinor: bigint) =>
+        ['71', '72', '73'].map((orderId, i) => refund(made(hash, i + 1), { orderId, amountMinor }))
+      const first = await submit(ledger, accountId, refunds(FIRST, 1_000n))
+      await pay(first, made(FIRST, 1))
+      expect(await asked(refunds(MENDED, 900n))).toEqual([1, 2, 3])
+    })
+
+    test('is the next month’s, 30 days after the charges; what waits is asked about after any time', async () => {
+      const first = await submit(ledger, accountId, charges(FIRST, OLD))
+      await pay(first, ...[1, 2, 3, 4].map((rowNo) => made(FIRST, rowNo)))
+      const later = (ms: number) => asked(charges(MENDED, NEW), { nowMs: NOW + ms })
+      expect(await later(30 * DAY_MS)).toEqual([1, 2, 3, 4, 5])
+      expect(await later(30 * DAY_MS + 1)).toEqual([]) // one of five is no share
+      const second = await submit(ledger, accountId, charges('1111aaaa1111aaaa', OLD), {
+        nowMs: NOW + 31 * DAY_MS,
+      })
+      expect(await statesIn(ledger, second)).toHaveLength(5)
+      expect(await later(90 * DAY_MS)).toEqual([1, 2, 3, 4, 5])
+    })
+
+    test('has new rows in between, as long as most name targets of before', async () => {
+      const first = await submit(ledger, accountId, charges(FIRST, OLD.slice(0, 2)))
+      await pay(first, made(FIRST, 1), made(FIRST, 2))
+      expect(await asked(charges(MENDED, NEW.slice(0, 4)))).toEqual([1, 2])
+      expect(await asked(charges(MENDED, NEW))).toEqual([])
+    })
+
+    test('is none where one row alone names a target of before: it may be a second refund', async () => {
+      const first = await submit(ledger, accountId, [refund(made(FIRST, 1), { orderId: '71', amountMinor: 500n })])
+      await pay(first, made(FIRST, 1))
+      expect(await asked([refund(made(MENDED, 1), { orderId: '71', amountMinor: 400n })])).toEqual([])
+    })
+
+    test('is none where both files have references of their own: those name instructions', async () => {
+      const named = (prefix: string, amounts: readonly number[]) =>
+        amounts.map((amount, i) => sale(`${prefix}${i}`, String(40 + i), money(amount)))
+      const first = await submit(ledger, accountId, named('A', OLD))
+      await pay(first, ...OLD.map((_, i) => `A${i}`))
+      expect(await asked(named('B', NEW))).toEqual([])
+    })
+
+    test('is none where the file still has those rows as themselves: it charges their cards for something else', async () => {
+      const named = OLD.map((amount, i) => sale(`A${i}`, String(40 + i), money(amount)))
+      await submit(ledger, accountId, named)
+      expect(await asked([...named, ...charges(MENDED, NEW)])).toEqual([])
+    })
+  })
+
+  describe('a row that runs again', () => {
+    const LONG_AFTER = { nowMs: NOW + 400 * DAY_MS }
+    const fed: Partial<DraftHeader> = { ...LONG_AFTER, fedBack: true, retry: ['FAILED', 'CANCELLED', 'INVALID'] }
+    const linesOf = (batchId: BatchId, rows: readonly Instruction[]) =>
+      rows.map((row, i) => rowOf(i + 1, row, { cameFrom: { batchId, rowNo: i + 1 } }))
+
+    async function ended(as: 'FAILED' | 'CANCELLED' | 'INVALID', rows: readonly Instruction[]): Promise<BatchId> {
+      const bad = rows.map(({ reference }, i) => faultyRow(i + 1, reference))
+      const first = await submit(ledger, accountId, as === 'INVALID' ? bad : rows)
+      if (as === 'CANCELLED') await ledger.cancel(first, 'no', CLERK, NOW)
+      else if (as === 'FAILED') for (const { reference } of rows) await work(ledger, first, reference, 'FAILED')
+      return first
+    }
+
+    test.each(['FAILED', 'CANCELLED', 'INVALID'] as const)(
+      'after it was %s is asked about, however long ago another file paid for it',
+      async (as) => {
+        const rows = charges(FIRST, [100, 200, 300])
+        const first = await ended(as, rows)
+        const second = await submit(ledger, accountId, [
+          sale('R-1', '40', money(100)), // under a reference of its own
+          sale(made(MENDED, 2), '41', money(250)), // with another amount
+        ])
+        await pay(second, 'R-1', made(MENDED, 2))
+        expect(await asked(linesOf(first, rows), fed)).toEqual([1, 2])
+      },
+    )
+
+    test('is asked about because of a message, or of a row under a reference of its own, that asked for the same', async () => {
+      const rows = ['40', '41'].map((vaultId) => sale(`own-${vaultId}`, vaultId))
+      const first = await ended('FAILED', rows)
+      const message = messageOf(accountId, sale('message', '40'))
+      const { batchId } = (await place.open().recordMessage(message)) as { readonly batchId: BatchId }
+      await pay(batchId, 'message')
+      await pay(await submit(ledger, accountId, [sale('another', '41')]), 'another')
+      expect(await asked(linesOf(first, rows), fed)).toEqual([1, 2])
+    })
+
+    test('as a declined charge that is asked for once more is held against later files in the same way', async () => {
+      const rows = charges(FIRST, [100, 200])
+      const first = await submit(ledger, accountId, rows)
+      for (const { reference } of rows)
+        await work(ledger, first, reference, 'DECLINED', { reason: 'Insufficient funds' })
+      const second = await submit(ledger, accountId, charges(MENDED, [100, 250]))
+      await pay(second, made(MENDED, 1), made(MENDED, 2))
+      const reattempt = { categories: ['funds'], reasonRules: [], xtlOrderIdOf: (name: string) => name } as const
+      const header = { fedBack: true, reattempt, nowMs: NOW + 60 * DAY_MS }
+      const { review, lookalikes } = await check(linesOf(first, rows), header)
+      expect(review).toMatchObject({ accepted: 2 })
+      expect(lookalikes.map(({ rowNo }) => rowNo)).toEqual([1, 2])
+    })
+
+    test('is held against a file of which another line of the same results has a row', async () => {
+      const rows = charges(FIRST, [100, 200])
+      const first = await submit(ledger, accountId, rows)
+      await ledger.cancel(first, 'a wrong price', CLERK, NOW)
+      const second = await submit(ledger, accountId, charges(MENDED, [100, 250]), { onlyNew: true, fileSha256: 'bb' })
+      const again = await submit(ledger, accountId, linesOf(first, rows), { fedBack: true, fileSha256: 'cc' })
+      expect(await statesIn(ledger, again)).toEqual(['DUPLICATE', 'DUPLICATE'])
+      await pay(second, made(FIRST, 1), made(MENDED, 2))
+      const { review, lookalikes } = await check(linesOf(again, rows), { fedBack: true, retry: ['CANCELLED'] })
+      expect(review).toMatchObject({ accepted: 1, duplicate: 1 })
+      expect(lookalikes.map(({ like }) => like)).toMatchObject([{ batchId: second, rowNo: 2 }])
+    })
+
+    test('is not asked about because of what was paid before it, what moved nothing, or another run', async () => {
+      const rows = charges(FIRST, [100, 200, 300])
+      await pay(await submit(ledger, accountId, [sale('before', '40', money(100))]), 'before')
+      const first = await submit(ledger, accountId, rows, { runKey: '2026-04' })
+      for (const { reference } of rows) await work(ledger, first, reference, 'FAILED')
+      const nothing = await submit(ledger, accountId, [sale('nothing', '41', money(200))])
+      await work(ledger, nothing, 'nothing', 'FAILED')
+      const next = await submit(ledger, accountId, [sale('2026-05/c', '42', money(300))], { runKey: '2026-05' })
+      await pay(next, '2026-05/c')
+      expect(await asked(linesOf(first, rows), fed)).toEqual([])
+    })
+
+    test('is the only one of its file for which time does not count', async () => {
+      const rows = charges(FIRST, [100], 'k')
+      const first = await submit(ledger, accountId, rows, { runKey: 'k' })
+      await work(ledger, first, made(FIRST, 1, 'k'), 'FAILED')
+      const second = await submit(ledger, accountId, [sale('k/old', '49', money(900))], { runKey: 'k' })
+      const row = await claimNamed(ledger, second, 'k/old', NOW)
+      await settle(ledger, row, 'APPROVED', { sentAtMs: NOW, atMs: NOW })
+      const header = { ...LONG_AFTER, runKey: 'k', retry: ['FAILED' as const] }
+      const fresh = [sale('k/new', '49', money(900)), sale(made(MENDED, 3, 'k'), '49', money(800))]
+      expect(await asked([...rows, ...fresh], header)).toEqual([])
+    })
+  })
+}
