@@ -1,5 +1,5 @@
 // Executes one slice. Each due row: health check → permit → card, where it has one → reservation → claim → send → verdict →
-// settle.
+// settle. The permit is free for the next row when the settlement is handed in.
 
 import { type CardDetails, formatCardMask, maskOf } from '../domain/card.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
@@ -12,6 +12,7 @@ import type { Gateway } from '../ports/gateway.ts'
 import type { DueRow, Settled, WorkLedger } from '../ports/ledger/work.ts'
 import type { AccountLimiter } from '../throttle/limiter.ts'
 import type { Reservation } from '../throttle/pacer.ts'
+import type { Permit } from '../throttle/permits.ts'
 import type { Refused } from '../throttle/refusals.ts'
 import { createSendDeadline, fenceOf } from '../throttle/send-deadline.ts'
 import { settlementOf } from './settlement.ts'
@@ -43,6 +44,13 @@ export interface CardFile {
   readonly reader: CardReader
   /** It is not the file that was checked: nothing more of it may be sent. */
   readonly onChanged: () => void
+}
+
+/** What a row must have before it is claimed. */
+interface Admission {
+  readonly lane: AccountLane
+  readonly permit: Permit
+  readonly reservation: Reservation
 }
 
 /** Batches take turns: after this long a slice starts no more rows, and those not reached stay as they are. */
@@ -85,7 +93,7 @@ async function executeRow(row: DueRow, parts: SliceParts, signal: AbortSignal, s
     const reservation = await lane.limiter.reserve(signal)
     return (
       reservation !== null &&
-      (await claimAndSend(row, card, lane, reservation, parts, stop).finally(() => reservation.cancel()))
+      (await claimAndSend(row, card, { lane, permit, reservation }, parts, stop).finally(() => reservation.cancel()))
     )
   } finally {
     permit.release()
@@ -106,8 +114,7 @@ async function cardFor(row: DueRow, cards: CardFile | null): Promise<CardDetails
 async function claimAndSend(
   row: DueRow,
   card: CardDetails | null,
-  lane: AccountLane,
-  reservation: Reservation,
+  { lane, permit, reservation }: Admission,
   { ledger, clock, onSettled }: SliceParts,
   stop: AbortSignal,
 ): Promise<boolean> {
@@ -135,7 +142,10 @@ async function claimAndSend(
   })
   // The stop goes first, into the same commit: the row must not be claimed again in between.
   const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs())
-  const [settled] = await Promise.all([ledger.settle(settlement), stopping])
+  const settling = ledger.settle(settlement)
+  // Its request is over, and no later claim is written before this settlement: never are more rows SENDING than there are permits.
+  permit.release()
+  const [settled] = await Promise.all([settling, stopping])
   onSettled(row, verdict, settled)
   return true
 }

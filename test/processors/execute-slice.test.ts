@@ -427,6 +427,56 @@ describe('rows in hand', () => {
   })
 })
 
+describe('while a settlement is written', () => {
+  /** Each call that changes something, in the order in which they are handed in. `until` holds the answers to settlements. */
+  const watched = (until: Promise<void>): { readonly calls: string[]; readonly watching: Partial<SliceParts> } => {
+    const calls: string[] = []
+    return {
+      calls,
+      watching: {
+        ledger: {
+          ...ledger,
+          claim: (asked) => {
+            calls.push('claim')
+            return ledger.claim(asked)
+          },
+          settle: async (settlement) => {
+            calls.push('settle')
+            await until
+            return ledger.settle(settlement)
+          },
+        },
+      },
+    }
+  }
+
+  test('the next row is sent, and nobody is told of the first yet', async () => {
+    const batchId = await batchOf('A', 'B') // the window is 1
+    const written = Promise.withResolvers<void>()
+    const { watching } = watched(written.promise)
+    const slice = executeSlice({ batchId, rows: 100 }, { ...parts, ...watching }, stop.signal)
+    await clock.until(clock.sleep(1_000))
+    expect(gateway.sent.map(({ reference }) => reference)).toEqual(['A', 'B'])
+    expect([settledAs, parts.inFlight.size]).toEqual([[], 2])
+    written.resolve()
+    expect(await slice).toBe(2)
+    expect(settledAs).toEqual(['A APPROVED', 'B APPROVED'])
+  })
+
+  test('there are never more claims without a settlement than requests may be open', async () => {
+    openWindow()
+    const batchId = await batchOf(...Array.from({ length: 40 }, (_, i) => `R-${i}`))
+    const { calls, watching } = watched(Promise.resolve())
+    expect(await run(batchId, watching)).toBe(40)
+    let open = 0
+    const opens = calls.map((call) => {
+      open += call === 'claim' ? 1 : -1
+      return open
+    })
+    expect([Math.max(...opens), opens.at(-1)]).toEqual([8, 0])
+  })
+})
+
 describe('a settlement that cannot be written', () => {
   test('breaks the slice off when its other rows are settled: its own row is left to the sweep', async () => {
     openWindow()

@@ -117,7 +117,10 @@ export interface WorkLedger {
    * own write throws, which is a bug: nothing of it is written then.
    */
   claim(claim: Claim): Promise<ClaimAnswer>
-  /** Resolves only when it is durable; kept and tried again until it is (a full disk is waited out). Rejects as a claim does. */
+  /**
+   * Resolves only when it is durable; kept and tried again until it is (a full disk is waited out). Rejects as a claim does.
+   * No claim that is asked for after it is written before it.
+   */
   settle(settlement: Settlement): Promise<Settled>
   /** Nothing of the account is claimed until `resumeAccount`. */
   stopAccount(accountId: AccountId, reason: string, nowMs: number): Promise<void>

@@ -369,6 +369,14 @@ export function describeSettle(): void {
       expect(await ledger.batch(batchId)).toMatchObject({ hold: 'paused', moneyWarnings: 3 })
     })
 
+    test('is written before a claim that is asked for after it, though neither is answered yet', async () => {
+      const batchId = await batchOf('A', 'B')
+      const a = await claimNamed(ledger, batchId, 'A')
+      const b = await dueRow(ledger, batchId, 'B')
+      const [, claiming] = await Promise.all([settle(ledger, a, 'APPROVED', money), claim(ledger, b)])
+      expect(claiming).toEqual({ kind: 'not-free' })
+    })
+
     test('of another kind pauses nothing', async () => {
       const batchId = await batchOf('A')
       const row = await claimNamed(ledger, batchId, 'A')
