@@ -156,6 +156,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [SLICE],
   },
   {
+    name: 'a permit is kept until the settlement is handed in',
+    file: 'src/processors/execute-slice.ts',
+    guard: '  const outcome = await lane.gateway.send(',
+    without: '  permit.release()\n  const outcome = await lane.gateway.send(',
+    tests: [SLICE],
+  },
+  {
     name: 'nothing is sent without a claim',
     file: 'src/processors/execute-slice.ts',
     guard: "if (claim.kind !== 'claimed') return false",
@@ -3085,8 +3092,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'results that are fed back lead no family',
     file: 'src/ledger/sqlite/family-members.ts',
-    guard: ' AND n.fed_back = 0',
+    guard: 'n.fed_back = 0 AND ',
     without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a family is that of the first file, whatever its last correction sent of its own',
+    file: 'src/ledger/sqlite/family-members.ts',
+    guard: ' ?? findRow<{ batchId: BatchId }>(earlierState, batchId)',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a bad row that is still bad under its reference stays in its family',
+    file: 'src/ledger/sqlite/family-members.ts',
+    guard: 'WHEN ?1 THEN l.id ELSE l.last_id END',
+    without: 'WHEN ?1 THEN l.id ELSE l.id END',
     tests: [LEDGER],
   },
   {

@@ -56,12 +56,14 @@ export function findMembers(db: DatabaseSync, batchId: BatchId): BatchId {
   )!.batchId
 }
 
-/** Of rejects, and of rows that ran again, the file that they come from; of any other batch, itself. */
+/** Of rejects, of rows that ran again and of a later state of a file, the first file that they come from; of any other batch, itself. */
 function originOf(db: DatabaseSync, batchId: BatchId): BatchId {
-  const before = db.prepare(ORIGIN)
+  const [origin, earlierState] = [db.prepare(ORIGIN), db.prepare(EARLIER_STATE)]
+  const before = (batchId: BatchId) =>
+    findRow<{ batchId: BatchId }>(origin, batchId) ?? findRow<{ batchId: BatchId }>(earlierState, batchId)
   const seen = [batchId]
   for (;;) {
-    const found = findRow<{ batchId: BatchId }>(before, seen.at(-1) as BatchId)
+    const found = before(seen.at(-1) as BatchId)
     if (found === undefined || seen.includes(found.batchId)) return seen.at(-1) as BatchId
     seen.push(found.batchId)
   }
@@ -89,6 +91,8 @@ const ORIGIN = `
  * At least half of the later one's rows are rows of a state before it, and at least half of that one's are in it; bad rows, which come
  * mended, count in neither. Results that are fed back are no state of the file, nor are its rejects, which repeat nothing.
  */
+const IS_LATER_STATE = `n.fed_back = 0 AND held.rows * 2 >= n.rows - p.bad AND held.rows * 2 >= p.rows - p.bad`
+
 const LATER_STATES = `
   SELECT DISTINCT held.batch_id AS batchId FROM (
     SELECT d.batch_id, k.batch_id AS state, count(DISTINCT d.id) AS rows
@@ -96,9 +100,22 @@ const LATER_STATES = `
     JOIN instruction b ON b.account_id = a.account_id AND ${isOfKey('b', 'k.key')}
     JOIN instruction d ON d.id = b.id AND (b.supersedes IS NOT NULL OR b.reattempt_of IS NOT NULL) OR d.duplicate_of = b.id
     WHERE m.is_state = ?1 AND k.is_bad = 0 AND d.id > m.first_id AND d.batch_id NOT IN (SELECT batch_id FROM temp.family_member) GROUP BY 1, 2) AS held
-  JOIN batch n ON n.id = held.batch_id AND n.stage = 'open' AND n.source = 'file' AND n.fed_back = 0
+  JOIN batch n ON n.id = held.batch_id AND n.stage = 'open' AND n.source = 'file'
   JOIN temp.family_member p ON p.batch_id = held.state
-  WHERE held.rows * 2 >= n.rows - p.bad AND held.rows * 2 >= p.rows - p.bad`
+  WHERE ${IS_LATER_STATE}`
+
+/** The newest that the batch is a later state of. What it sent may all be new: what it repeats tells where it comes from. */
+const EARLIER_STATE = `
+  SELECT held.batch_id AS batchId FROM (
+    SELECT q.batch_id, count(DISTINCT i.id) AS rows, max(q.id) AS last_id
+    FROM instruction i ${BASE}
+    JOIN instruction e ON e.account_id = b.account_id AND ${isOfKey('e', keyOf('b'))}
+    JOIN instruction q ON q.id = e.id OR q.duplicate_of = e.id
+    WHERE i.batch_id = ?1 AND q.batch_id <> ?1 AND q.id < i.id AND 'INVALID' NOT IN (i.state, q.state) GROUP BY 1) AS held
+  JOIN batch n ON n.id = ?1
+  JOIN (SELECT p.*, (SELECT count(*) FROM instruction WHERE batch_id = p.id AND state = 'INVALID') AS bad FROM batch p) AS p
+    ON p.id = held.batch_id AND p.stage = 'open' AND p.source = 'file' AND p.fed_back = 0
+  WHERE ${IS_LATER_STATE} ORDER BY held.last_id DESC LIMIT 1`
 
 /** Of whose own rows, those that are no duplicates, at least half are rows of the family. */
 const OTHERS = `
@@ -118,7 +135,8 @@ const sound = (cells: string, mask: string) => `(
 
 /**
  * References of bad rows that a later file has under another one, as where they are made from the bytes of the file: with the same
- * cells but for those that were at fault, mended or not.
+ * cells but for those that were at fault, mended or not. Rejects bring the first reference back: unless it is the
+ * newest file (?1) that has the other one, no file that has the first may be later.
  */
 export const MENDED = `
   WITH bad AS MATERIALIZED (
@@ -127,7 +145,8 @@ export const MENDED = `
     FROM temp.family_member m JOIN instruction r ON r.batch_id = m.batch_id JOIN batch w ON w.id = r.batch_id
     WHERE r.state = 'INVALID' AND r.reason IS NOT NULL),
   lost AS MATERIALIZED (
-    SELECT l.*, row_number() OVER (PARTITION BY l.batch_id, l.mask, l.sound ORDER BY l.id) AS nth
+    SELECT l.*, row_number() OVER (PARTITION BY l.batch_id, l.mask, l.sound ORDER BY l.id) AS nth,
+      max(l.id) OVER (PARTITION BY l.reference) AS last_id
     FROM (SELECT b.*, ${sound('b.cells', 'b.mask')} AS sound FROM bad b) AS l),
   fresh AS MATERIALIZED (
     SELECT n.id, n.batch_id, n.reference, w.columns, q.mask, ${sound('n.cells', 'q.mask')} AS sound
@@ -135,5 +154,5 @@ export const MENDED = `
     JOIN (SELECT DISTINCT columns, mask FROM lost) AS q ON q.columns = w.columns
     WHERE n.state <> 'DUPLICATE')
   SELECT l.reference FROM lost l WHERE l.nth <= (
-    SELECT count(*) FROM fresh f WHERE f.columns = l.columns AND f.mask = l.mask AND f.sound = l.sound AND f.id > l.id AND f.batch_id <> l.batch_id
-      AND f.reference <> l.reference)`
+    SELECT count(*) FROM fresh f WHERE f.columns = l.columns AND f.mask = l.mask AND f.sound = l.sound AND f.batch_id <> l.batch_id
+      AND f.reference <> l.reference AND f.id > CASE f.batch_id WHEN ?1 THEN l.id ELSE l.last_id END)`

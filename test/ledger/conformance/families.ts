@@ -21,12 +21,8 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { FIRST, MENDED, made, refunds } from './given.ts'
 
-const FIRST = '0123456789abcdef'
-const MENDED = 'fedcba9876543210'
-const derived = (hash: string, rowNo: number) => `${hash}-${rowNo}`
-const refunds = (hash: string, orders: readonly string[]) =>
-  orders.map((orderId, i) => refund(derived(hash, i + 1), { orderId }))
 const onlyNew: Partial<DraftHeader> = { onlyNew: true }
 
 async function familyOf(batchId: BatchId) {
@@ -41,23 +37,23 @@ export function describeFamilies(): void {
     test('is led by the mended original, and not by results that were fed back after it', async () => {
       const rows = refunds(FIRST, ['71', '72', '73'])
       const cells = ['73'] // by which a bad row is known in the mended file
-      const first = await submit(ledger, accountId, [...rows.slice(0, 2), faultyRow(3, derived(FIRST, 3), { cells })])
-      await work(ledger, first, derived(FIRST, 1), 'APPROVED')
-      await work(ledger, first, derived(FIRST, 2), 'FAILED')
+      const first = await submit(ledger, accountId, [...rows.slice(0, 2), faultyRow(3, made(FIRST, 3), { cells })])
+      await work(ledger, first, made(FIRST, 1), 'APPROVED')
+      await work(ledger, first, made(FIRST, 2), 'FAILED')
       const original = [
         ...refunds(MENDED, ['71', '72']),
-        rowOf(3, refund(derived(MENDED, 3), { orderId: '73' }), { cells }),
+        rowOf(3, refund(made(MENDED, 3), { orderId: '73' }), { cells }),
       ]
       const mended = await submit(ledger, accountId, original, onlyNew)
-      await work(ledger, mended, derived(MENDED, 3), 'APPROVED')
+      await work(ledger, mended, made(MENDED, 3), 'APPROVED')
       const line = (rowNo: number) => ({ cameFrom: { batchId: first, rowNo } })
       const back = [
         ...rows.slice(0, 2).map((row, i) => rowOf(i + 1, row, line(i + 1))),
-        faultyRow(3, derived(FIRST, 3), line(3)),
+        faultyRow(3, made(FIRST, 3), line(3)),
       ]
       const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'] }
       const again = await submit(ledger, accountId, back, fed)
-      await work(ledger, again, derived(FIRST, 2), 'APPROVED')
+      await work(ledger, again, made(FIRST, 2), 'APPROVED')
       const reading = await ledger.openFamily(first, NOW)
       const told = (await listOf(reading.rows())).map(({ state, recordedAs }) => [state, recordedAs])
       await reading.close()
@@ -72,7 +68,7 @@ export function describeFamilies(): void {
     test('is led by the newest file, whichever of its batches is asked for', async () => {
       const orders = ['71', '72', '73', '74']
       const cells = ['74']
-      const bad = faultyRow(4, derived(FIRST, 4), { cells })
+      const bad = faultyRow(4, made(FIRST, 4), { cells })
       const first = await submit(ledger, accountId, [...refunds(FIRST, orders.slice(0, 3)), bad])
       const original = refunds(MENDED, orders).map((row, i) => rowOf(i + 1, row, i === 3 ? { cells } : {}))
       const mended = await submit(ledger, accountId, original, onlyNew)
@@ -91,9 +87,9 @@ export function describeFamilies(): void {
 
   describe('a family of any batch', () => {
     test('tells a bad row that is in no later file, and no bad row that is mended in one', async () => {
-      const bad = (n: number, order: string) => faultyRow(n, derived(FIRST, n), { cells: [order] })
+      const bad = (n: number, order: string) => faultyRow(n, made(FIRST, n), { cells: [order] })
       const first = await submit(ledger, accountId, [...refunds(FIRST, ['71', '72']), bad(3, '73'), bad(4, '74')])
-      const mended = rowOf(3, refund(derived(MENDED, 3), { orderId: '74' }), { cells: ['74'] })
+      const mended = rowOf(3, refund(made(MENDED, 3), { orderId: '74' }), { cells: ['74'] })
       const rows = refunds(MENDED, ['71', '72']).map((row, i) => rowOf(i + 1, row))
       const second = await submit(ledger, accountId, [...rows, mended], onlyNew)
       for (const batchId of [first, second]) {
@@ -149,9 +145,9 @@ export function describeFamilies(): void {
     })
 
     test('is that of the file, also where its rejects are asked for', async () => {
-      const bad = faultyRow(3, derived(FIRST, 3), { cells: ['73'] })
+      const bad = faultyRow(3, made(FIRST, 3), { cells: ['73'] })
       const first = await submit(ledger, accountId, [...refunds(FIRST, ['71', '72']), bad])
-      const rejects = await submit(ledger, accountId, [refund(derived(FIRST, 3), { orderId: '73' })])
+      const rejects = await submit(ledger, accountId, [refund(made(FIRST, 3), { orderId: '73' })])
       const { rows, batch } = await familyOf(rejects)
       expect(batch.batchId).toBe(first)
       expect(rows.map(({ recordedAs }) => recordedAs?.batchId)).toEqual([first, first, rejects])
@@ -176,7 +172,15 @@ export function describeFamilies(): void {
           fc.array(STEP, { maxLength: 5 }),
           tellsOnce,
         ),
-        { numRuns: 60, examples: [[false, 1_610_612_722, ['correct', 'retry', 'correct']]] },
+        {
+          numRuns: 60,
+          examples: [
+            [false, 1_610_612_722, ['correct', 'retry', 'correct']],
+            [false, 4, ['correct', 'reattempt', 'correct', 'correct', 'correct']],
+            [false, 293_643_143, ['correct', 'rejects', 'correct']],
+            [false, 766_440_983, ['correct', 'rejects']],
+          ],
+        },
       )
     })
   })
@@ -237,7 +241,7 @@ async function tellsOnce(hasReferences: boolean, seed: number, steps: readonly S
   const sendFile = () => {
     const hash = `${trial}a${batches.length}`.padStart(16, '0')
     const rows = file.map(({ id, isBad }, i) =>
-      toRow(i + 1, `${runKey}/${hasReferences ? `sub${id}` : derived(hash, i + 1)}`, id, isBad),
+      toRow(i + 1, `${runKey}/${hasReferences ? `sub${id}` : made(hash, i + 1)}`, id, isBad),
     )
     return send(rows, onlyNew)
   }

@@ -22,14 +22,7 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { check } from './given.ts'
-
-const FIRST = '0123456789abcdef'
-const MENDED = 'fedcba9876543210'
-
-/** As of a file without references: they are made from its bytes. */
-const made = (hash: string, rowNo: number, runKey: string | null = null) =>
-  `${runKey === null ? '' : `${runKey}/`}${hash}-${rowNo}`
+import { check, FIRST, MENDED, made } from './given.ts'
 
 /** Of one card each: 40, 41, … */
 const charges = (hash: string, amounts: readonly number[], runKey: string | null = null) =>

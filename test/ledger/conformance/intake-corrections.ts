@@ -30,27 +30,17 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { check } from './given.ts'
-
-const FIRST = '0123456789abcdef'
-const MENDED = 'fedcba9876543210'
-
-/** As of a file without references: they are made from its bytes. */
-const derived = (hash: string, rowNo: number, runKey: string | null = null) =>
-  `${runKey === null ? '' : `${runKey}/`}${hash}-${rowNo}`
-
-const refunds = (hash: string, orders: readonly string[], over: Parameters<typeof refund>[1] = {}) =>
-  orders.map((orderId, i) => refund(derived(hash, i + 1), { orderId, ...over }))
+import { check, FIRST, MENDED, made, refunds } from './given.ts'
 
 const onlyNew: Partial<DraftHeader> = { onlyNew: true }
 
 export function describeCorrections(): void {
   describe('a corrected file', () => {
     test('is known: most of its rows are rows of an earlier file, and only the rest is new', async () => {
-      const first = [...refunds(FIRST, ['71', '72', '73']), faultyRow(4, derived(FIRST, 4))]
+      const first = [...refunds(FIRST, ['71', '72', '73']), faultyRow(4, made(FIRST, 4))]
       const batchId = await submit(ledger, accountId, first)
-      await work(ledger, batchId, derived(FIRST, 1), 'APPROVED')
-      await work(ledger, batchId, derived(FIRST, 2), 'DECLINED')
+      await work(ledger, batchId, made(FIRST, 1), 'APPROVED')
+      await work(ledger, batchId, made(FIRST, 2), 'DECLINED')
       const { review: reviewed, lookalikes } = await check(refunds(MENDED, ['71', '72', '73', '74']))
       expect(lookalikes).toEqual([])
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 3, lookalikes: 0 })
@@ -72,7 +62,7 @@ export function describeCorrections(): void {
       const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
       const again = await submit(ledger, accountId, refunds(MENDED, ['72', '74', '71']), onlyNew)
       expect(await statesIn(ledger, again)).toEqual(['DUPLICATE', 'READY', 'DUPLICATE'])
-      const { reason } = await rowIn(ledger, again, derived(MENDED, 1))
+      const { reason } = await rowIn(ledger, again, made(MENDED, 1))
       expect(reason).toBe(`the same instruction is row 2 of batch ${batchId}: PENDING; not sent again`)
     })
 
@@ -81,7 +71,7 @@ export function describeCorrections(): void {
         ['71', '72', '73'].map((orderId) => refund(`INV-${orderId}`, { orderId, amountMinor }))
       async function namedLater() {
         const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
-        for (const rowNo of [1, 2, 3]) await work(ledger, first, derived(FIRST, rowNo), 'APPROVED')
+        for (const rowNo of [1, 2, 3]) await work(ledger, first, made(FIRST, rowNo), 'APPROVED')
         const second = await submit(ledger, accountId, [...own(), refund('INV-74', { orderId: '74' })], onlyNew)
         expect(await statesIn(ledger, second)).toEqual(['DUPLICATE', 'DUPLICATE', 'DUPLICATE', 'READY'])
         return first
@@ -125,17 +115,14 @@ export function describeCorrections(): void {
       await ledger.cancel(first, 'a wrong cell', CLERK, NOW)
       const mended = refunds(MENDED, ['71', '72', '73'])
       const second = await submit(ledger, accountId, mended)
-      for (const rowNo of [1, 2, 3]) await work(ledger, second, derived(FIRST, rowNo), 'APPROVED')
+      for (const rowNo of [1, 2, 3]) await work(ledger, second, made(FIRST, rowNo), 'APPROVED')
       const { review: reviewed } = await check(mended, { nowMs: NOW + 400 * DAY_MS })
       expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3, lookalikes: 0, correction: null })
     })
 
     test('whose rows were mended in a file of rejects knows those as well', async () => {
-      const batchId = await submit(ledger, accountId, [
-        ...refunds(FIRST, ['71', '72']),
-        faultyRow(3, derived(FIRST, 3)),
-      ])
-      const rejects = await submit(ledger, accountId, [refund(derived(FIRST, 3), { orderId: '73' })])
+      const batchId = await submit(ledger, accountId, [...refunds(FIRST, ['71', '72']), faultyRow(3, made(FIRST, 3))])
+      const rejects = await submit(ledger, accountId, [refund(made(FIRST, 3), { orderId: '73' })])
       const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']))
       expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3 })
       expect(reviewed.correction?.batches.map((batch) => [batch.batchId, batch.rows])).toEqual([
@@ -153,7 +140,7 @@ export function describeCorrections(): void {
     test('is asked about a row that is like one which stands under its own reference, changed', async () => {
       const own = (reference: string, amountMinor: bigint) => refund(reference, { orderId: '71', amountMinor })
       await submit(ledger, accountId, [own('A', 1_000n), refund('B', { orderId: '72' })])
-      const rows = [own('A', 1_500n), refund('B', { orderId: '72' }), own(derived(MENDED, 3), 1_000n)]
+      const rows = [own('A', 1_500n), refund('B', { orderId: '72' }), own(made(MENDED, 3), 1_000n)]
       const { review: reviewed } = await check(rows, onlyNew)
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 1, correction: null })
     })
@@ -164,7 +151,7 @@ export function describeCorrections(): void {
     ])('is asked about a row that asks for %s than the row in its place did', async (_, amountMinor) => {
       const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
       const mended = refunds(MENDED, ['71', '72', '73'])
-      mended[1] = refund(derived(MENDED, 2), { orderId: '72', amountMinor })
+      mended[1] = refund(made(MENDED, 2), { orderId: '72', amountMinor })
       for (const asked of [{}, onlyNew]) {
         const { review: reviewed, lookalikes } = await check(mended, asked)
         expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 1 })
@@ -175,7 +162,7 @@ export function describeCorrections(): void {
     test('of sales is asked about a changed amount as well', async () => {
       const sales = (hash: string, amounts: readonly bigint[]) =>
         amounts.map((amountMinor, i) =>
-          sale(derived(hash, i + 1), `4${i}`, { money: { amountMinor, currency: 'EUR' as never } }),
+          sale(made(hash, i + 1), `4${i}`, { money: { amountMinor, currency: 'EUR' as never } }),
         )
       await submit(ledger, accountId, sales(FIRST, [100n, 200n, 300n]))
       const { lookalikes } = await check(sales(MENDED, [100n, 250n, 300n]))
@@ -184,7 +171,7 @@ export function describeCorrections(): void {
 
     test('is asked about rows that were mended otherwise in a file of rejects, and about a file in which every amount changed', async () => {
       const sales = (hash: string, amounts: readonly bigint[]) =>
-        amounts.map((amountMinor, i) => sale(derived(hash, i + 1), `5${i}`, { money: { amountMinor, currency: EUR } }))
+        amounts.map((amountMinor, i) => sale(made(hash, i + 1), `5${i}`, { money: { amountMinor, currency: EUR } }))
       await submit(ledger, accountId, sales(FIRST, [100n, 200n, 300n]).slice(0, 2))
       await submit(ledger, accountId, sales(FIRST, [100n, 200n, 300n]).slice(2)) // as from rejects
       const { lookalikes } = await check(sales(MENDED, [100n, 200n, 350n]), onlyNew)
@@ -198,10 +185,10 @@ export function describeCorrections(): void {
       async (runKey) => {
         const sales = (hash: string, amountMinor: bigint) =>
           [1_000n, amountMinor].map((minor, i) =>
-            sale(derived(hash, i + 1, runKey), `6${i}`, { money: { amountMinor: minor, currency: EUR } }),
+            sale(made(hash, i + 1, runKey), `6${i}`, { money: { amountMinor: minor, currency: EUR } }),
           )
         const first = await submit(ledger, accountId, sales(FIRST, 900n), { runKey })
-        await work(ledger, first, derived(FIRST, 2, runKey), 'FAILED')
+        await work(ledger, first, made(FIRST, 2, runKey), 'FAILED')
         const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED'] }
         const again = sales(FIRST, 900n).map((row, i) =>
           rowOf(i + 1, row, { cameFrom: { batchId: first, rowNo: i + 1 } }),
@@ -216,9 +203,9 @@ export function describeCorrections(): void {
 
     test('that asks for another amount than a row which was declined is known when that row is asked for once more', async () => {
       const charge = (hash: string, amountMinor: bigint) =>
-        sale(derived(hash, 1), '61', { money: { amountMinor, currency: EUR } })
+        sale(made(hash, 1), '61', { money: { amountMinor, currency: EUR } })
       const first = await submit(ledger, accountId, [charge(FIRST, 900n)])
-      await work(ledger, first, derived(FIRST, 1), 'DECLINED', { reason: 'Insufficient funds' })
+      await work(ledger, first, made(FIRST, 1), 'DECLINED', { reason: 'Insufficient funds' })
       await submit(ledger, accountId, [charge(MENDED, 800n)], onlyNew)
       const again = [rowOf(1, charge(FIRST, 900n), { cameFrom: { batchId: first, rowNo: 1 } })]
       const reattempt = { categories: ['funds'], reasonRules: [], xtlOrderIdOf: (name: string) => name } as const
@@ -231,10 +218,10 @@ export function describeCorrections(): void {
     test('does not make a row that failed one of those that were sent before it, or beside it in its file', async () => {
       const charge = (reference: string, amountMinor: bigint) =>
         sale(reference, '61', { money: { amountMinor, currency: EUR } })
-      await submit(ledger, accountId, [charge(derived('1111aaaa1111aaaa', 1), 700n)])
-      const rows = [charge(derived(FIRST, 1), 900n), charge(derived(FIRST, 2), 800n)]
+      await submit(ledger, accountId, [charge(made('1111aaaa1111aaaa', 1), 700n)])
+      const rows = [charge(made(FIRST, 1), 900n), charge(made(FIRST, 2), 800n)]
       const first = await submit(ledger, accountId, rows)
-      await work(ledger, first, derived(FIRST, 1), 'FAILED')
+      await work(ledger, first, made(FIRST, 1), 'FAILED')
       const again = rows.slice(0, 1).map((row) => rowOf(1, row, { cameFrom: { batchId: first, rowNo: 1 } }))
       const { review: reviewed } = await check(again, { fedBack: true, retry: ['FAILED'] })
       expect(reviewed).toMatchObject({ accepted: 1, lookalikes: 0 })
@@ -242,7 +229,7 @@ export function describeCorrections(): void {
 
     test('knows the rows of every earlier file, the latest first, and tells which are of long ago', async () => {
       const long = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71', '72', '73']))
-      for (const rowNo of [1, 2, 3]) await work(ledger, long, derived('1111aaaa1111aaaa', rowNo), 'APPROVED')
+      for (const rowNo of [1, 2, 3]) await work(ledger, long, made('1111aaaa1111aaaa', rowNo), 'APPROVED')
       const nowMs = NOW + 40 * DAY_MS
       const recent = await submit(ledger, accountId, refunds(FIRST, ['71', '72']), { nowMs })
       for (const asked of [{}, onlyNew]) {
@@ -272,14 +259,14 @@ export function describeCorrections(): void {
       const mended = refunds(MENDED, ['71', '72', '73', '74', '75', '76', '77'])
       const { review: reviewed } = await check(mended, { nowMs, ...onlyNew })
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 6, lookalikes: 0 })
-      const changed = [refund(derived(MENDED, 1), { orderId: '71', amountMinor: 7n }), ...mended.slice(3)]
+      const changed = [refund(made(MENDED, 1), { orderId: '71', amountMinor: 7n }), ...mended.slice(3)]
       for (const asked of [{}, onlyNew])
         expect((await check(changed, { nowMs, ...asked })).lookalikes).toMatchObject([{ rowNo: 1, like: { rowNo: 1 } }])
     })
 
     test('knows the rows of a file that failed lately, though most are those of another one', async () => {
       const failed = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['71']))
-      await work(ledger, failed, derived('1111aaaa1111aaaa', 1), 'FAILED')
+      await work(ledger, failed, made('1111aaaa1111aaaa', 1), 'FAILED')
       await submit(ledger, accountId, refunds(FIRST, ['72', '73']))
       for (const asked of [{}, onlyNew]) {
         const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73', '74']), asked)
@@ -289,21 +276,21 @@ export function describeCorrections(): void {
 
     test('whose rows have references in part is known by every row that could be an earlier one', async () => {
       const own = (reference: string, orderId: string) => refund(reference, { orderId })
-      await submit(ledger, accountId, [own('own-1', '71'), own(derived(FIRST, 2), '72'), own('own-3', '72')])
-      const mended = [own('own-4', '71'), own(derived(MENDED, 2), '71'), own('own-5', '72'), own('own-6', '72')]
+      await submit(ledger, accountId, [own('own-1', '71'), own(made(FIRST, 2), '72'), own('own-3', '72')])
+      const mended = [own('own-4', '71'), own(made(MENDED, 2), '71'), own('own-5', '72'), own('own-6', '72')]
       const batchId = await submit(ledger, accountId, mended, onlyNew)
       expect(await statesIn(ledger, batchId)).toEqual(['READY', 'DUPLICATE', 'DUPLICATE', 'READY'])
-      await submit(ledger, accountId, [own(derived(FIRST, 1), '73')])
-      const other = [own('own-7', '73'), own(derived('1111aaaa1111aaaa', 2), '73')]
+      await submit(ledger, accountId, [own(made(FIRST, 1), '73')])
+      const other = [own('own-7', '73'), own(made('1111aaaa1111aaaa', 2), '73')]
       expect(await statesIn(ledger, await submit(ledger, accountId, other, onlyNew))).toEqual(['READY', 'DUPLICATE'])
     })
 
     const dated = (hash: string, days: readonly number[]) =>
-      days.map((day, i) => sale(derived(hash, i + 1), `6${i}`, { executeAtMs: NOW + day * DAY_MS }))
+      days.map((day, i) => sale(made(hash, i + 1), `6${i}`, { executeAtMs: NOW + day * DAY_MS }))
     const sendAll = async (batchId: BatchId, hash: string, days: readonly number[]) => {
       for (const [i, day] of days.entries()) {
         const atMs = NOW + day * DAY_MS
-        const row = await claimNamed(ledger, batchId, derived(hash, i + 1), atMs)
+        const row = await claimNamed(ledger, batchId, made(hash, i + 1), atMs)
         await settle(ledger, row, 'APPROVED', { sentAtMs: atMs, atMs })
       }
     }
@@ -348,7 +335,7 @@ export function describeCorrections(): void {
     test('sends a row whose date changed after it was declined: no money moved', async () => {
       const batchId = await submit(ledger, accountId, dated(FIRST, [0, 0, 0]))
       for (const rowNo of [1, 2, 3])
-        await work(ledger, batchId, derived(FIRST, rowNo), rowNo === 2 ? 'DECLINED' : 'APPROVED')
+        await work(ledger, batchId, made(FIRST, rowNo), rowNo === 2 ? 'DECLINED' : 'APPROVED')
       const { review: reviewed } = await check(dated(MENDED, [0, 5, 0]), onlyNew)
       expect(reviewed).toMatchObject({ accepted: 1, duplicate: 2, lookalikes: 0 })
     })
@@ -369,7 +356,7 @@ export function describeCorrections(): void {
 
     test('is known by rows that were fed back meanwhile: their references were made, whoever names them', async () => {
       const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
-      for (const rowNo of [1, 2]) await work(ledger, first, derived(FIRST, rowNo), 'FAILED')
+      for (const rowNo of [1, 2]) await work(ledger, first, made(FIRST, rowNo), 'FAILED')
       const named = refunds(FIRST, ['71', '72']).map((row, i) =>
         rowOf(i + 1, row, { made: false, cameFrom: { batchId: first, rowNo: i + 1 } }),
       )
@@ -379,7 +366,7 @@ export function describeCorrections(): void {
     })
 
     test('is known by charges that were asked for once more from results: of those, too, the references were made', async () => {
-      const charges = [1, 2].map((n) => sale(derived(FIRST, n), `6${n}`))
+      const charges = [1, 2].map((n) => sale(made(FIRST, n), `6${n}`))
       const first = await submit(ledger, accountId, charges)
       for (const { reference } of charges)
         await work(ledger, first, reference, 'DECLINED', { reason: 'Insufficient funds' })
@@ -398,7 +385,7 @@ export function describeCorrections(): void {
       await submit(
         ledger,
         accountId,
-        [1, 2].map((rowNo) => faultyRow(rowNo, derived(FIRST, rowNo))),
+        [1, 2].map((rowNo) => faultyRow(rowNo, made(FIRST, rowNo))),
       )
       const mended = refunds(FIRST, ['71', '72']).map((row, i) => rowOf(i + 1, row, { made: false }))
       await submit(ledger, accountId, mended)
@@ -421,7 +408,7 @@ export function describeCorrections(): void {
     test('is none under another run key: that is another run', async () => {
       await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
       await submit(ledger, accountId, [refund('2026-12/other')], { runKey: '2026-12' })
-      const rows = ['71', '72'].map((orderId, i) => refund(derived(MENDED, i + 1, '2026-12'), { orderId }))
+      const rows = ['71', '72'].map((orderId, i) => refund(made(MENDED, i + 1, '2026-12'), { orderId }))
       const { review: reviewed } = await check(rows, { runKey: '2026-12', ...onlyNew })
       expect(reviewed).toMatchObject({ accepted: 2, duplicate: 0, lookalikes: 2, correction: null })
     })
@@ -435,7 +422,7 @@ export function describeCorrections(): void {
 
     test('is known by what was recorded long ago only where only new rows are wanted', async () => {
       const batchId = await submit(ledger, accountId, refunds(FIRST, ['71', '72']))
-      for (const rowNo of [1, 2]) await work(ledger, batchId, derived(FIRST, rowNo), 'APPROVED')
+      for (const rowNo of [1, 2]) await work(ledger, batchId, made(FIRST, rowNo), 'APPROVED')
       const later = { nowMs: NOW + 40 * DAY_MS }
       const rows = refunds(MENDED, ['71', '72'])
       const unasked = await review(ledger, headerOf(accountId, later), rows)
@@ -448,7 +435,7 @@ export function describeCorrections(): void {
       const cancel = (batchId: BatchId) => ledger.cancel(batchId, 'a cell is wrong', CLERK, NOW)
       const fed: Partial<DraftHeader> = { fedBack: true, retry: ['FAILED', 'CANCELLED', 'INVALID'] }
       const lineOf = (batchId: BatchId, rowNo: number, orderId: string) =>
-        rowOf(1, refund(derived(FIRST, rowNo), { orderId }), { cameFrom: { batchId, rowNo } })
+        rowOf(1, refund(made(FIRST, rowNo), { orderId }), { cameFrom: { batchId, rowNo } })
 
       test.each([
         ['', {}],
@@ -458,16 +445,16 @@ export function describeCorrections(): void {
         await cancel(first)
         const mended = refunds(MENDED, ['71', '72', '73']).with(
           1,
-          refund(derived(MENDED, 2), { orderId: '72', amountMinor: 5n }),
+          refund(made(MENDED, 2), { orderId: '72', amountMinor: 5n }),
         )
         const { review: reviewed } = await check(mended, asked)
         expect(reviewed).toMatchObject({ accepted: 3, duplicate: 0, lookalikes: 0, correction: null })
         expect(reviewed.cancelledBefore).toEqual([{ batchId: first, rows: 2 }])
         const second = await submit(ledger, accountId, mended, asked)
-        const names = [derived(FIRST, 1), derived(MENDED, 2), derived(FIRST, 3)]
+        const names = [made(FIRST, 1), made(MENDED, 2), made(FIRST, 3)]
         expect((await dueIn(ledger, second)).map(({ instruction }) => instruction.reference)).toEqual(names)
         for (const name of names) await work(ledger, second, name, 'APPROVED')
-        expect((await rowIn(ledger, first, derived(FIRST, 1))).warning).toContain(`row 1 of batch ${second}: APPROVED`)
+        expect((await rowIn(ledger, first, made(FIRST, 1))).warning).toContain(`row 1 of batch ${second}: APPROVED`)
         expect((await check([lineOf(first, 1, '71')], fed)).review).toMatchObject({ accepted: 0, duplicate: 1 })
         expect((await check(mended, onlyNew)).review).toMatchObject({ accepted: 0, duplicate: 3, cancelledBefore: [] })
         expect(await auditOf(ledger)).toEqual([])
@@ -476,14 +463,14 @@ export function describeCorrections(): void {
       test('after some rows were sent knows those, and sends the others where only new rows are wanted', async () => {
         const orders = ['71', '72', '73', '74', '75'] as const
         const first = await submit(ledger, accountId, refunds(FIRST, orders))
-        await work(ledger, first, derived(FIRST, 1), 'APPROVED')
+        await work(ledger, first, made(FIRST, 1), 'APPROVED')
         await cancel(first)
         for (const asked of [{}, onlyNew]) {
           const { review: reviewed } = await check(refunds(MENDED, orders), asked)
           expect(reviewed).toMatchObject({ accepted: 4, duplicate: 1, lookalikes: 0, correction: { rows: 1 } })
           expect(reviewed.cancelledBefore).toEqual([{ batchId: first, rows: 4 }])
         }
-        const mended = refunds(MENDED, orders).with(4, refund(derived(MENDED, 5), { orderId: '75', amountMinor: 5n }))
+        const mended = refunds(MENDED, orders).with(4, refund(made(MENDED, 5), { orderId: '75', amountMinor: 5n }))
         const second = await submit(ledger, accountId, mended, onlyNew)
         expect(await statesIn(ledger, second)).toEqual(['DUPLICATE', 'READY', 'READY', 'READY', 'READY'])
         const reading = await ledger.openFamily(first, NOW)
@@ -506,9 +493,9 @@ export function describeCorrections(): void {
 
       test('sends no row that may have been sent before it was cancelled', async () => {
         const first = await submit(ledger, accountId, refunds(FIRST, ['71', '72', '73']))
-        const doubt = await work(ledger, first, derived(FIRST, 1), 'IN_DOUBT')
+        const doubt = await work(ledger, first, made(FIRST, 1), 'IN_DOUBT')
         await settle(ledger, doubt, 'READY') // proven unsent, and yet
-        const late = await work(ledger, first, derived(FIRST, 2), 'READY')
+        const late = await work(ledger, first, made(FIRST, 2), 'READY')
         await cancel(first)
         await settle(ledger, late, 'APPROVED', { facts: factsWith('501') })
         const { review: reviewed } = await check(refunds(MENDED, ['71', '72', '73']), onlyNew)
@@ -524,10 +511,10 @@ export function describeCorrections(): void {
       })
 
       test('does not ask once more for a charge that was declined, though the second attempt was cancelled', async () => {
-        const roster = (hash: string) => [sale(derived(hash, 1), '41'), sale(derived(hash, 2), '42')]
+        const roster = (hash: string) => [sale(made(hash, 1), '41'), sale(made(hash, 2), '42')]
         const first = await submit(ledger, accountId, roster(FIRST))
-        await work(ledger, first, derived(FIRST, 1), 'APPROVED')
-        await work(ledger, first, derived(FIRST, 2), 'DECLINED', { reason: 'Insufficient funds' })
+        await work(ledger, first, made(FIRST, 1), 'APPROVED')
+        await work(ledger, first, made(FIRST, 2), 'DECLINED', { reason: 'Insufficient funds' })
         const reattempt = { categories: ['funds' as const], reasonRules: [], xtlOrderIdOf: () => 'T2' }
         const second = await submit(ledger, accountId, roster(FIRST), { reattempt })
         expect(await statesIn(ledger, second)).toEqual(['DUPLICATE', 'READY'])
@@ -541,17 +528,17 @@ export function describeCorrections(): void {
         await cancel(first)
         const odd = [
           ...refunds(MENDED, ['71', '72']),
-          refund(derived(FIRST, 1), { orderId: '74' }),
-          refund(derived(FIRST, 3), { orderId: '73' }),
+          refund(made(FIRST, 1), { orderId: '74' }),
+          refund(made(FIRST, 3), { orderId: '73' }),
         ]
         const { review: reviewed, draft } = await review(ledger, headerOf(accountId, onlyNew), odd)
         expect(reviewed).toMatchObject({ accepted: 2, duplicate: 2, invalid: 0 })
         const second = await draft.record(CLERK)
         expect((await rowsIn(ledger, second)).map(({ state, reference }) => [state, reference])).toEqual([
-          ['READY', derived(MENDED, 1)],
-          ['READY', derived(FIRST, 2)],
-          ['DUPLICATE', derived(FIRST, 1)],
-          ['DUPLICATE', derived(FIRST, 3)],
+          ['READY', made(MENDED, 1)],
+          ['READY', made(FIRST, 2)],
+          ['DUPLICATE', made(FIRST, 1)],
+          ['DUPLICATE', made(FIRST, 3)],
         ])
       })
 
@@ -607,15 +594,15 @@ export function describeCorrections(): void {
     const line = (batchId: BatchId, rowNo: number, reference: string, orderId: string, at = rowNo) =>
       rowOf(at, refund(reference, { orderId }), { cameFrom: { batchId, rowNo } })
     const linesOf = (batchId: BatchId, hash = MENDED) =>
-      ORDERS.map((orderId, i) => line(batchId, i + 1, derived(hash, i + 1), orderId))
+      ORDERS.map((orderId, i) => line(batchId, i + 1, made(hash, i + 1), orderId))
 
     /** Of the first file 71 was paid, 72 failed and 73 was declined; 74 came with the corrected one, and failed. */
     async function corrected(): Promise<{ first: BatchId; mended: BatchId }> {
       const first = await submit(ledger, accountId, refunds(FIRST, ORDERS.slice(0, 3)))
       for (const [i, to] of (['APPROVED', 'FAILED', 'DECLINED'] as const).entries())
-        await work(ledger, first, derived(FIRST, i + 1), to)
+        await work(ledger, first, made(FIRST, i + 1), to)
       const mended = await submit(ledger, accountId, refunds(MENDED, ORDERS), onlyNew)
-      await work(ledger, mended, derived(MENDED, 4), 'FAILED')
+      await work(ledger, mended, made(MENDED, 4), 'FAILED')
       return { first, mended }
     }
 
@@ -631,12 +618,12 @@ export function describeCorrections(): void {
       const again = await submit(ledger, accountId, linesOf(mended), fed('FAILED'))
       expect(await statesIn(ledger, again)).toEqual(['DUPLICATE', 'READY', 'DUPLICATE', 'READY'])
       expect((await dueIn(ledger, again)).map(({ attempt, instruction }) => [attempt, instruction.reference])).toEqual([
-        [1, derived(FIRST, 2)],
-        [1, derived(MENDED, 4)],
+        [1, made(FIRST, 2)],
+        [1, made(MENDED, 4)],
       ])
-      await work(ledger, again, derived(FIRST, 2), 'APPROVED')
-      expect((await rowIn(ledger, first, derived(FIRST, 2))).warning).toContain(`row 2 of batch ${again}: APPROVED`)
-      expect((await rowIn(ledger, mended, derived(MENDED, 2))).reason).toContain(`row 2 of batch ${again}: APPROVED`)
+      await work(ledger, again, made(FIRST, 2), 'APPROVED')
+      expect((await rowIn(ledger, first, made(FIRST, 2))).warning).toContain(`row 2 of batch ${again}: APPROVED`)
+      expect((await rowIn(ledger, mended, made(MENDED, 2))).reason).toContain(`row 2 of batch ${again}: APPROVED`)
       for (const lines of [linesOf(mended), linesOf(first, FIRST).slice(0, 3)])
         expect((await check(lines, fed('FAILED', 'CANCELLED', 'INVALID'))).review.accepted).toBe(0)
       expect(await auditOf(ledger)).toEqual([])
@@ -647,14 +634,14 @@ export function describeCorrections(): void {
       const retried = await submit(ledger, accountId, linesOf(first, FIRST).slice(0, 3), fed('FAILED'))
       const { review: reviewed } = await check(linesOf(mended).slice(0, 3), fed('FAILED'))
       expect(reviewed).toMatchObject({ accepted: 0, duplicate: 3, again: { repeated: expect.anything() } })
-      await work(ledger, retried, derived(FIRST, 2), 'FAILED')
+      await work(ledger, retried, made(FIRST, 2), 'FAILED')
       const again = await submit(ledger, accountId, linesOf(mended).slice(0, 3), fed('FAILED'))
-      expect(await dueIn(ledger, again)).toMatchObject([{ attempt: 2, instruction: { reference: derived(FIRST, 2) } }])
+      expect(await dueIn(ledger, again)).toMatchObject([{ attempt: 2, instruction: { reference: made(FIRST, 2) } }])
     })
 
     test('pasted together with those of the first file are refused in both lines of one row', async () => {
       const { first, mended } = await corrected()
-      const pasted = [line(first, 2, derived(FIRST, 2), '72', 1), line(mended, 2, derived(MENDED, 2), '72', 2)]
+      const pasted = [line(first, 2, made(FIRST, 2), '72', 1), line(mended, 2, made(MENDED, 2), '72', 2)]
       const { review: reviewed, faults } = await check(pasted, fed('FAILED'))
       expect(reviewed).toMatchObject({ accepted: 0, invalid: 2, unidentified: 0 })
       expect(faults.map(({ rowNo, problem }) => [rowNo, problem])).toEqual([
@@ -666,22 +653,22 @@ export function describeCorrections(): void {
     test('whose own results are fed back in turn are known over all of these files', async () => {
       const { mended } = await corrected()
       const once = await submit(ledger, accountId, linesOf(mended), fed())
-      const names = [derived(FIRST, 1), derived(FIRST, 2), derived(FIRST, 3), derived(MENDED, 4)]
+      const names = [made(FIRST, 1), made(FIRST, 2), made(FIRST, 3), made(MENDED, 4)]
       const lines = ORDERS.map((orderId, i) => line(once, i + 1, names[i] as string, orderId))
       const again = await submit(ledger, accountId, lines, fed('FAILED'))
       expect((await dueIn(ledger, again)).map(({ instruction }) => instruction.reference)).toEqual([
-        derived(FIRST, 2),
-        derived(MENDED, 4),
+        made(FIRST, 2),
+        made(MENDED, 4),
       ])
     })
 
     test('are refused where a late answer said that the row was executed', async () => {
       const { first, mended } = await corrected()
       const batchId = await submit(ledger, accountId, refunds('1111aaaa1111aaaa', ['81', '82']))
-      const row = await work(ledger, batchId, derived('1111aaaa1111aaaa', 1), 'FAILED')
+      const row = await work(ledger, batchId, made('1111aaaa1111aaaa', 1), 'FAILED')
       const more = await submit(ledger, accountId, refunds('2222bbbb2222bbbb', ['81', '82', '83']), onlyNew)
       await settle(ledger, row, 'APPROVED', { facts: factsWith('501') })
-      const late = line(more, 1, derived('2222bbbb2222bbbb', 1), '81')
+      const late = line(more, 1, made('2222bbbb2222bbbb', 1), '81')
       const { review: reviewed, faults } = await check([late], fed('FAILED'))
       expect(reviewed).toMatchObject({ accepted: 0, invalid: 1 })
       expect(faults[0]?.problem).toMatch(/may have been executed after all/)
@@ -691,11 +678,11 @@ export function describeCorrections(): void {
     test('are refused where a line asks for something else, or names the place of another', async () => {
       const { mended } = await corrected()
       const lines = [
-        rowOf(1, refund(derived(MENDED, 2), { orderId: '72', amountMinor: 5n }), {
+        rowOf(1, refund(made(MENDED, 2), { orderId: '72', amountMinor: 5n }), {
           cameFrom: { batchId: mended, rowNo: 2 },
         }),
-        line(mended, 3, derived(MENDED, 1), '71', 2),
-        rowOf(3, refund(derived(MENDED, 1), { orderId: '71' })),
+        line(mended, 3, made(MENDED, 1), '71', 2),
+        rowOf(3, refund(made(MENDED, 1), { orderId: '71' })),
       ]
       const { review: reviewed, faults } = await check(lines, fed('FAILED'))
       expect(reviewed).toMatchObject({ accepted: 0, invalid: 3 })
@@ -705,7 +692,7 @@ export function describeCorrections(): void {
     test('that became unreadable are a fault only of rows that would run again', async () => {
       const { mended } = await corrected()
       const unread = [1, 2].map((rowNo) =>
-        faultyRow(rowNo, derived(MENDED, rowNo), { cameFrom: { batchId: mended, rowNo } }),
+        faultyRow(rowNo, made(MENDED, rowNo), { cameFrom: { batchId: mended, rowNo } }),
       )
       expect((await check(unread, fed())).review).toMatchObject({ duplicate: 2, invalid: 0 })
       expect((await check(unread, fed('FAILED'))).review).toMatchObject({ duplicate: 1, invalid: 1, unidentified: 0 })
@@ -742,8 +729,8 @@ export function describeCorrections(): void {
     })
 
     test('without references is asked about two charges of one card; references of its own may look the same', async () => {
-      const charges = (made: boolean) =>
-        roster([derived(FIRST, 1), '41'], [derived(FIRST, 2), '41']).map((row, i) => rowOf(i + 1, row, { made }))
+      const charges = (isMade: boolean) =>
+        roster([made(FIRST, 1), '41'], [made(FIRST, 2), '41']).map((row, i) => rowOf(i + 1, row, { made: isMade }))
       expect((await check(charges(true), DECEMBER)).review.lookalikes).toBe(1)
       expect((await check(charges(false), DECEMBER)).review.lookalikes).toBe(0)
     })

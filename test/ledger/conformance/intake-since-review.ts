@@ -22,11 +22,9 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { check } from './given.ts'
+import { check, FIRST, MENDED, made } from './given.ts'
 
 const LATER = NOW + 3_600_000
-const FIRST = '0123456789abcdef'
-const MENDED = 'fedcba9876543210'
 
 /** What another process does while a person looks at the review. */
 interface Meanwhile {
@@ -138,7 +136,7 @@ export function describeSinceReview(): void {
       const charges = (hash: string, amounts: readonly bigint[]) =>
         amounts.map((amountMinor, i) => sale(`${hash}-${i + 1}`, `4${i}`, { money: { amountMinor, currency: EUR } }))
       const first = await submit(ledger, accountId, charges(FIRST, [100n, 200n, 300n]))
-      const attempt = await work(ledger, first, `${FIRST}-3`, 'FAILED')
+      const attempt = await work(ledger, first, made(FIRST, 3), 'FAILED')
       const mended = charges(MENDED, [100n, 200n, 250n])
       const draft = await reviewed(mended, { onlyNew: true }, { accepted: 1, duplicate: 2, lookalikes: 0 })
       await settle(ledger, attempt, 'APPROVED', { facts: factsWith('501') })
@@ -152,7 +150,7 @@ export function describeSinceReview(): void {
           sale(`${hash}-${i + 1}`, vaultId, { money: { amountMinor: amount, currency: EUR } }),
         )
       const first = await submit(ledger, accountId, charges(FIRST, 100n))
-      const attempts = await Promise.all([1, 2, 3].map((n) => work(ledger, first, `${FIRST}-${n}`, 'FAILED')))
+      const attempts = await Promise.all([1, 2, 3].map((n) => work(ledger, first, made(FIRST, n), 'FAILED')))
       const mended = charges(MENDED, 110n)
       const draft = await reviewed(mended, {}, { accepted: 3, lookalikes: 0 })
       await settle(ledger, attempts[2]!, 'APPROVED', { facts: factsWith('501') })
