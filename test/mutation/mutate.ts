@@ -2,11 +2,12 @@
 // must notice. A guard whose absence no test notices is no guard that can be relied on.
 //   npm run mutate                 every guard
 //   npm run mutate -- fence order  those whose name holds one of the words
+// Which test noticed is kept in noticed-by.json, and is run alone the next time: the others only where it passes.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { GUARDS, type Guard, withoutGuard } from './guards.ts'
 
@@ -18,7 +19,15 @@ const ALL_TESTS_WITHIN_MS = 3_600_000
 /** Tests wait more than they compute. */
 const COPIES = availableParallelism()
 
+const NOTICED_BY = join(ROOT, 'test/mutation/noticed-by.json')
+
 type Verdict = 'noticed' | 'hung' | 'NOT NOTICED'
+
+interface TestName {
+  readonly file: string
+  /** null: the file as a whole. */
+  readonly test: string | null
+}
 
 function copyProject(): string {
   const copy = mkdtempSync(join(tmpdir(), 'tranche-mutate-'))
@@ -37,6 +46,7 @@ const SHORT_ONES = ['--testNamePattern', '^((?!after any sequence).)*$']
 interface Ran {
   readonly passed: boolean
   readonly hung: boolean
+  readonly failed: TestName | null
   readonly said: string
 }
 
@@ -47,7 +57,10 @@ async function runTests(
   withinMs = TESTS_WITHIN_MS,
 ): Promise<Ran> {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
-  const ran = spawn(process.execPath, [vitest, 'run', ...tests, ...which, '--bail=1', '--reporter=dot'], {
+  const report = join(copy, 'report.json')
+  rmSync(report, { force: true })
+  const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`]
+  const ran = spawn(process.execPath, [vitest, 'run', ...tests, ...which, '--bail=1', ...reporters], {
     ...{ cwd: copy, env: { ...process.env, NO_COLOR: '1' }, timeout: withinMs, killSignal: 'SIGKILL' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -56,17 +69,53 @@ async function runTests(
   const [status, signal] = await new Promise<[number | null, string | null]>((resolve) => {
     ran.once('close', (...end) => resolve(end))
   })
-  return { passed: status === 0, hung: signal !== null, said }
+  return { passed: status === 0, hung: signal !== null, failed: failedIn(report, copy), said }
 }
 
-async function tryWithout(copy: string, guard: Guard): Promise<Verdict> {
+interface Report {
+  readonly testResults: ReadonlyArray<{
+    readonly name: string
+    readonly status: string
+    readonly assertionResults: ReadonlyArray<{ readonly fullName: string; readonly status: string }>
+  }>
+}
+
+function failedIn(report: string, copy: string): TestName | null {
+  if (!existsSync(report)) return null
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
+  const file = testResults.find(({ status }) => status === 'failed')
+  if (file === undefined) return null
+  const failed = file.assertionResults.find(({ status }) => status === 'failed')
+  return { file: relative(copy, file.name), test: failed?.fullName ?? null }
+}
+
+interface Attempt {
+  readonly files: readonly string[]
+  readonly which: readonly string[]
+}
+
+/** Tried in turn until one fails: the test that noticed the last time, the short ones, all. */
+function attemptsAt({ tests }: Guard, known: TestName | undefined): readonly Attempt[] {
+  const anew = [SHORT_ONES, []].map((which) => ({ files: tests, which }))
+  if (known === undefined) return anew
+  const alone = known.test === null ? [] : ['--testNamePattern', `^${RegExp.escape(known.test)}$`]
+  return [{ files: [known.file], which: alone }, ...anew]
+}
+
+async function tryWithout(
+  copy: string,
+  guard: Guard,
+  known: TestName | undefined,
+): Promise<[Verdict, TestName | null]> {
   const path = join(copy, guard.file)
   const whole = readFileSync(path, 'utf8')
   writeFileSync(path, withoutGuard(whole, guard))
   try {
-    const short = await runTests(copy, guard.tests, SHORT_ONES)
-    const { passed, hung } = short.passed ? await runTests(copy, guard.tests) : short
-    return passed ? 'NOT NOTICED' : hung ? 'hung' : 'noticed'
+    for (const { files, which } of attemptsAt(guard, known)) {
+      const { passed, hung, failed } = await runTests(copy, files, which)
+      if (!passed) return [hung ? 'hung' : 'noticed', failed]
+    }
+    return ['NOT NOTICED', null]
   } finally {
     writeFileSync(path, whole)
   }
@@ -76,8 +125,14 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
+function keep(noticedBy: ReadonlyMap<string, TestName>): void {
+  const known = GUARDS.flatMap(({ name }) => (noticedBy.has(name) ? [[name, noticedBy.get(name)]] : []))
+  writeFileSync(NOTICED_BY, `${JSON.stringify(Object.fromEntries(known), null, 2)}\n`)
+}
+
 const words = process.argv.slice(2)
 const chosen = GUARDS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+const noticedBy = new Map<string, TestName>(Object.entries(JSON.parse(readFileSync(NOTICED_BY, 'utf8'))))
 const copies = Array.from({ length: Math.min(COPIES, chosen.length) }, copyProject)
 try {
   const files = [...new Set(chosen.flatMap(({ tests }) => tests))]
@@ -88,9 +143,11 @@ try {
   await Promise.all(
     copies.map(async (copy) => {
       for (const guard of left) {
-        const verdict = await tryWithout(copy, guard)
+        const [verdict, test] = await tryWithout(copy, guard, noticedBy.get(guard.name))
         if (verdict === 'NOT NOTICED') missed += 1
+        if (test !== null) noticedBy.set(guard.name, test)
         say(`${verdict.padEnd(12)} ${guard.name}  (${guard.file})`)
+        keep(noticedBy)
       }
     }),
   )
