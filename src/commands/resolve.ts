@@ -197,7 +197,8 @@ function toJson(reference: string, resolved: Resolved): object {
   if (resolved.kind === 'refused')
     return { reference, kind: 'refused', why: resolved.why, reason: spell(resolved.reason, commandLine) }
   const { kind, batchId, rowNo, state } = resolved
-  return { reference, kind, batch: batchId, row: rowNo, status: resultStatusOf(state) }
+  const paused = resolved.kind === 'resolved' && resolved.paused.length > 0 ? { paused: resolved.paused } : {}
+  return { reference, kind, batch: batchId, row: rowNo, status: resultStatusOf(state), ...paused }
 }
 
 function sentenceOf(reference: string, resolved: Exclude<Resolved, { kind: 'refused' }>): string {
@@ -205,7 +206,12 @@ function sentenceOf(reference: string, resolved: Exclude<Resolved, { kind: 'refu
   const row = `${reference} (row ${rowNo} of batch ${batchId})`
   if (resolved.kind === 'already') return `${row} is ${resultStatusOf(state)} already; nothing was changed.`
   const stale = `Earlier results are out of date; write them again: tranche results ${batchId} --out FILE`
-  if (state !== 'READY') return `${row} is ${resultStatusOf(state)} now. ${stale}`
+  if (state !== 'READY') {
+    const paused = resolved.paused.map(
+      (other) => ` Batch ${other} was paused, because a row of it asks for the same: tranche status ${other}.`,
+    )
+    return `${row} is ${resultStatusOf(state)} now.${paused.join('')} ${stale}`
+  }
   const held = resolved.hold === 'paused' ? ` Its batch is paused: tranche resume ${batchId} --reason TEXT.` : ''
   return `${row} will be sent once more.${held} ${stale}`
 }

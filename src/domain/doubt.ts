@@ -51,6 +51,8 @@ export type Resolved =
       readonly rowNo: number
       readonly state: State
       readonly hold: Hold
+      /** Other batches, in which a row waits to be sent that asks for the same: it was executed, after it had been called otherwise. */
+      readonly paused: readonly BatchId[]
     }
   /** It stands already where the finding would move it. */
   | { readonly kind: 'already'; readonly batchId: BatchId; readonly rowNo: number; readonly state: State }

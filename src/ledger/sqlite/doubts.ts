@@ -16,6 +16,7 @@ import {
 } from '../rules/resolving.ts'
 import { NO_FACTS } from '../rules/settling.ts'
 import { LAST_RESTORED_AT } from '../texts/conditions.ts'
+import { preparePausingAlike } from './alike-waiting.ts'
 import type { Committer } from './commit.ts'
 import { findRows } from './found.ts'
 import type { RecordMove } from './moves.ts'
@@ -117,6 +118,7 @@ function prepareResolving(
   )
   // A person has looked at this one. What is held stays so until they resume it.
   const looked = db.prepare('UPDATE account SET new_doubts = max(0, new_doubts - 1) WHERE id = ?')
+  const pauseAlike = preparePausingAlike(db)
   const settledBy = sameTransactionIn(db)
   const oddReference = prepareOddReferences(db)
 
@@ -155,7 +157,9 @@ function prepareResolving(
     if (id !== holder.id) handBack(holder.id, id)
     const answered = answeredBy({ ...NO_FACTS, transactionId })
     record(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
-    return { kind: 'resolved', batchId, rowNo, state: step.to, hold }
+    // What was in doubt counted all along, and whoever handed in something like it was asked.
+    const cameToCount = row.state !== 'IN_DOUBT' && step.to === 'APPROVED'
+    return { kind: 'resolved', batchId, rowNo, state: step.to, hold, paused: cameToCount ? pauseAlike(row, nowMs) : [] }
   }
 }
 

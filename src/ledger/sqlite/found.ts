@@ -9,8 +9,11 @@ export function findRow<Row>(
   return statement.get(...(values as readonly SQLInputValue[])) as Row | undefined
 }
 
-export function findRows<Row>(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
-  return statement.all(...values) as Row[]
+export function findRows<Row>(
+  statement: StatementSync,
+  ...values: readonly SQLInputValue[] | readonly [Readonly<Record<string, SQLInputValue>>]
+): Row[] {
+  return statement.all(...(values as readonly SQLInputValue[])) as Row[]
 }
 
 /**

@@ -88,7 +88,7 @@ export function prepareDoubtCount(
 type BatchPause = (row: Pick<SettlingRow, 'batch_id' | 'account_id'>, reason: string, atMs: number) => string | null
 
 /** Answers with the reason, or null where the batch is cancelled. */
-function prepareBatchPause(db: DatabaseSync): BatchPause {
+export function prepareBatchPause(db: DatabaseSync): BatchPause {
   const holdOf = db.prepare('SELECT hold, hold_reason AS reason FROM batch WHERE id = ?')
   const pause = db.prepare("UPDATE batch SET hold = 'paused', hold_reason = ? WHERE id = ?")
   const act = prepareActs(db)

@@ -12,6 +12,7 @@ import {
   vaultIdIn,
 } from '../rules/settling.ts'
 import { prepareActs } from './acts.ts'
+import { preparePausingAlike } from './alike-waiting.ts'
 import { prepareStopping } from './executed-before.ts'
 import type { RecordMove, SettlingRow } from './moves.ts'
 import { prepareNamed } from './named.ts'
@@ -35,6 +36,7 @@ export function prepareSettling(
   const noteLate = db.prepare('UPDATE batch SET late_answers = late_answers + 1 WHERE id = ?')
   const pausing = preparePausing(db)
   const stopExecuted = prepareStopping(db, record)
+  const pauseAlike = preparePausingAlike(db)
   const act = prepareActs(db)
 
   return (row, settlement) => {
@@ -71,6 +73,7 @@ export function prepareSettling(
     warn.run(warning, moneyWarning ? 1 : 0, atMs, row.id)
     noteLate.run(row.batch_id)
     const stopped = moneyWarning ? stopExecuted(row.id, atMs) : null
+    if (moneyWarning) pauseAlike(row, atMs)
     const where = { batchId: row.batch_id, accountId: row.account_id }
     act({ what: 'late-answer', atMs, actor: null, ...where, reason: text })
     tally.touched(row.batch_id)

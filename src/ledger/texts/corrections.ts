@@ -5,16 +5,24 @@ import type { Total } from '../../domain/batch.ts'
 import type { Correction, DraftHeader, DraftReview, EarlierBatch } from '../../domain/draft.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { State } from '../../domain/states.ts'
-import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
-import { EXECUTED, laterAttempt, listOf } from './conditions.ts'
-import { cameAfter, FORMER_ROW, lookalikeSince, MOVED_NOTHING, STILL_COUNTS } from './lookalikes.ts'
+import { EXECUTED, laterAttempt } from './conditions.ts'
+import {
+  COUNTING,
+  cameAfter,
+  EARLIER_ATTEMPT,
+  FORMER_ROW,
+  isAfter,
+  lookalikeSince,
+  MOVED_NOTHING,
+  STILL_COUNTS,
+} from './lookalikes.ts'
 import { all, allExact, change, count, exists, type Script } from './script.ts'
 
 /** After the rows have met what is recorded under their own references: those that earlier files hold are not sent again. */
 export function* meetEarlierFiles(header: DraftHeader): Script<void> {
   if (header.fedBack || !(yield* hasEarlierFiles(header))) return
   yield* findEarlier(header)
-  if (header.onlyNew !== true && !(yield* holdsMost(header))) {
+  if (!isToldSo(header) && !(yield* holdsMost(header))) {
     yield* change('UPDATE draft_row SET earlier = NULL WHERE earlier IS NOT NULL')
     return
   }
@@ -25,6 +33,11 @@ export function* meetEarlierFiles(header: DraftHeader): Script<void> {
     WHERE d.earlier IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instruction i WHERE i.id = d.earlier AND ${NEVER_SENT})`,
     { now: header.nowMs },
   )
+}
+
+/** Only what is new is wanted, or rows are to run again: then an earlier file is meant, however old it is. */
+function isToldSo({ onlyNew, retry, reattempt = null }: DraftHeader): boolean {
+  return onlyNew === true || retry.length > 0 || reattempt !== null
 }
 
 /** Whether row `i` was cancelled and no request of it can have left, nor of any other row under its reference. */
@@ -87,10 +100,9 @@ function* matchEarlier(header: DraftHeader, row: string, earlier: string): Scrip
   )
 }
 
-/** Whether row `i` shows that this file is one of lately. */
-const IS_OF_LATELY = `(${STILL_COUNTS} OR (b.created_at >= :approvedSince AND ${NEVER_SENT}))`
-
-const COUNTING = listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])
+/** Whether row `i` shows that its file is meant: it is one of lately, or of the same run key, which is one month however long ago. */
+const IS_MEANT = `(${STILL_COUNTS} OR (CAST(:runKey AS TEXT) IS NOT NULL AND NOT (${MOVED_NOTHING}))
+  OR (b.created_at >= :approvedSince AND ${NEVER_SENT}))`
 
 /**
  * Without being told, a file is taken for a corrected one where most of its rows would be asked about one by one, or were cancelled
@@ -100,8 +112,8 @@ function* holdsMost(header: DraftHeader): Script<boolean> {
   const known = yield* count(
     `
     SELECT count(*) AS n FROM draft_row d JOIN instruction i ON i.id = d.earlier JOIN batch b ON b.id = i.batch_id
-    WHERE ${IS_OF_LATELY}`,
-    lookalikeSince(header),
+    WHERE ${IS_MEANT}`,
+    { ...lookalikeSince(header), runKey: header.runKey },
   )
   return known > 1 && known * 2 >= (yield* countSound())
 }
@@ -116,39 +128,59 @@ export function* findChanged(header: DraftHeader): Script<void> {
   if (!(yield* mayHaveChanged(header))) return
   yield* change(
     `
+    WITH corrected AS MATERIALIZED (${CORRECTED})
     UPDATE draft_row AS d SET changed_row = m.id FROM (
-      SELECT d.operation, d.order_key, d.target, d.run_key, d.again, d.came_batch, i.made, max(i.id) AS id
+      SELECT d.operation, d.order_key, d.target, d.run_key, d.former, d.again, d.came_batch, i.made, max(i.id) AS id
       FROM (
-        SELECT DISTINCT d.operation, d.order_key, ${targetOf('d')} AS target, d.run_key, ${FORMER_ROW} AS again, d.came_batch FROM draft_row d
-        WHERE d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL) AS d
+        SELECT DISTINCT d.operation, d.order_key, ${targetOf('d')} AS target, d.run_key, ${EARLIER_ATTEMPT} AS former, ${FORMER_ROW} AS again, d.came_batch
+        FROM draft_row d WHERE d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL) AS d
       CROSS JOIN instruction i CROSS JOIN batch b
       WHERE ${NAMES_TARGET} AND i.run_key IS NOT DISTINCT FROM d.run_key
         AND (${STILL_COUNTS} OR ${cameAfter('d.again')}
           OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND (${OF_CORRECTED} OR (:howeverOld = 1 AND ${IS_ALIKE}))))
-        AND i.batch_id IS DISTINCT FROM d.came_batch
-      GROUP BY 1, 2, 3, 4, 5, 6, 7) AS m
+        AND (d.former IS NULL OR ${isAfter('d.former')}) AND i.batch_id IS DISTINCT FROM d.came_batch
+      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8) AS m
     WHERE (m.made = 1 OR d.made = 1) AND m.operation = d.operation AND m.target = ${targetOf('d')}
-      AND m.run_key IS NOT DISTINCT FROM d.run_key AND m.again IS NOT DISTINCT FROM ${FORMER_ROW} AND m.came_batch IS NOT DISTINCT FROM d.came_batch
-      AND m.id > coalesce(d.supersedes, d.declined_row, 0) AND d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL`,
+      AND m.run_key IS NOT DISTINCT FROM d.run_key AND m.former IS NOT DISTINCT FROM ${EARLIER_ATTEMPT} AND m.again IS NOT DISTINCT FROM ${FORMER_ROW}
+      AND m.came_batch IS NOT DISTINCT FROM d.came_batch AND d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL`,
     { ...lookalikeSince(header), howeverOld: (yield* looksBackForEver(header)) ? 1 : 0 },
   )
 }
 
 /**
- * Row `i` of a file, in batch `b`, which has the operation and the target of `d` and is not in this file as itself. Orders are found by
- * what keeps their rows in order, all else by an index of its own, so that rows with an order cost no more to record.
+ * Row `i` has the operation and the target of `d`. Orders are found by what keeps their rows in order, all else by an index of its own,
+ * so that rows with an order cost no more to record.
  */
-const NAMES_TARGET = `i.id IN (
+export const SAME_TARGET = `i.id IN (
           SELECT o.id FROM instruction o WHERE o.account_id = :account AND o.order_key = d.order_key AND o.order_key IS NOT NULL
           UNION ALL
           SELECT c.id FROM instruction c
           WHERE c.account_id = :account AND ${targetOf('c')} = d.target AND c.order_key IS NULL AND c.lookalike IS NOT NULL)
-        AND ${targetOf('i')} = d.target AND i.operation = d.operation
+        AND ${targetOf('i')} = d.target AND i.operation = d.operation`
+
+/** Such a row of a file, in batch `b`, which is not in this file as itself. */
+const NAMES_TARGET = `${SAME_TARGET}
         AND b.id = i.batch_id AND b.source = 'file' AND i.holds_reference = 1 AND NOT ${isInFile('i')}`
 
-/** Of a file that this one corrects every row is looked at, its duplicates of older files too, however long ago it was sent. */
-const CORRECTED = 'SELECT o.batch_id FROM draft_row e JOIN instruction o ON o.id = e.earlier'
-const OF_CORRECTED = `(i.batch_id IN (${CORRECTED}) OR i.id IN (SELECT c.duplicate_of FROM instruction c WHERE c.batch_id IN (${CORRECTED})))`
+/** Recorded rows that this file has, or that the batches have from which its lines come. */
+const KNOWN = `
+      SELECT coalesce(e.duplicate_of, e.earlier) FROM draft_row e WHERE e.duplicate_of IS NOT NULL OR e.earlier IS NOT NULL
+      UNION ALL
+      SELECT coalesce(f.duplicate_of, f.id) FROM instruction f WHERE f.batch_id IN (SELECT t.came_batch FROM draft_row t)`
+
+/** The batches that have those, in whichever attempt, as themselves or as duplicates: this file corrects one of them. */
+const CORRECTED = `
+      SELECT o.batch_id FROM instruction k JOIN instruction o ON o.account_id = k.account_id AND o.reference = k.reference WHERE k.id IN (${KNOWN})
+      UNION
+      SELECT c.batch_id FROM instruction k JOIN instruction o ON o.account_id = k.account_id AND o.reference = k.reference
+        JOIN instruction c ON c.duplicate_of = o.id
+      WHERE k.id IN (${KNOWN})`
+
+/** Whether one of those has row `i`, in whichever attempt: then it is looked at, however long ago it was sent. */
+const OF_CORRECTED = `EXISTS (
+          SELECT 1 FROM instruction o LEFT JOIN instruction c ON c.duplicate_of = o.id
+          WHERE o.account_id = i.account_id AND o.reference IN (i.reference, i.reattempt_of)
+            AND (o.batch_id IN (SELECT batch_id FROM corrected) OR c.batch_id IN (SELECT batch_id FROM corrected)))`
 const IS_ALIKE = "i.lookalike IN (SELECT l.lookalike FROM draft_row l WHERE l.state = 'READY')"
 
 /** As where only new rows are wanted, and nothing shows that the file is one of lately: every date may have changed. */
@@ -164,9 +196,9 @@ function* looksBackForEver(header: DraftHeader): Script<boolean> {
 }
 
 export function* mayHaveChanged(header: DraftHeader): Script<boolean> {
-  const { retry, reattempt = null, onlyNew } = header
-  if (onlyNew === true || retry.length > 0 || reattempt !== null) return true
-  if (yield* exists('SELECT 1 FROM draft_row WHERE earlier IS NOT NULL LIMIT 1')) return true
+  if (isToldSo(header)) return true
+  if (yield* exists('SELECT 1 FROM draft_row WHERE duplicate_of IS NOT NULL OR earlier IS NOT NULL LIMIT 1'))
+    return true
   return yield* sharesTargets(header)
 }
 
@@ -199,7 +231,7 @@ export function isInFile(row: 'i'): string {
   return `EXISTS (SELECT 1 FROM draft_row t WHERE t.duplicate_of = ${row}.id AND t.content = ${row}.content)`
 }
 
-export function targetOf(row: 'd' | 'i' | 'c'): string {
+export function targetOf(row: 'd' | 'i' | 'c' | 'r'): string {
   return `coalesce(ltrim(${row}.order_id, '0'), '') || ' ' || coalesce(ltrim(${row}.vault_id, '0'), '') || ' ' || coalesce(${row}.card, '')`
 }
 

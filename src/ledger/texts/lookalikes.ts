@@ -12,10 +12,12 @@ import {
 import { listOf } from './conditions.ts'
 import { one, type Script } from './script.ts'
 
-const OTHER_RUN_KEY = 'i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key'
+/** The states in which a row moved money or may. */
+export const COUNTING = listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])
+export const OTHER_RUN_KEY = 'i.run_key IS NOT NULL AND d.run_key IS NOT NULL AND i.run_key <> d.run_key'
 const ONE_OF_SEVERAL = `i.state IN (${listOf(COUNTS_IF_SENT_TWICE)}) AND i.ever_in_doubt = 1 AND i.attempt > 1`
 /** Whether row `i` ended, and is known to have moved no money. */
-export const MOVED_NOTHING = `i.state NOT IN (${listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])}) AND i.money_warning = 0 AND NOT (${ONE_OF_SEVERAL})`
+export const MOVED_NOTHING = `i.state NOT IN (${COUNTING}) AND i.money_warning = 0 AND NOT (${ONE_OF_SEVERAL})`
 const SENT_AT = 'coalesce(i.sent_at, i.claimed_at, i.completed_at, b.created_at)'
 /** A charge that was declined and asked for once more is still that of its own month. */
 const FIRST_SENT_AT = `coalesce((SELECT f.sent_at FROM instruction f WHERE i.reattempt_of IS NOT NULL AND f.account_id = i.account_id
@@ -36,16 +38,28 @@ export const STILL_COUNTS = `b.stage = 'open' AND CASE
       WHEN i.state = 'IN_DOUBT' THEN TRUE
       ELSE ${SENT_AT} >= :approvedSince END`
 
+/** The recorded row that row `d` runs again; NULL: none, it is new or was bad. */
+export const EARLIER_ATTEMPT = 'coalesce(d.supersedes, d.declined_row)'
+
 /** The recorded row that row `d` is, once more; NULL: it is new. */
-export const FORMER_ROW = `coalesce(d.supersedes, d.declined_row, (
+export const FORMER_ROW = `coalesce(${EARLIER_ATTEMPT}, (
     SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row))`
 
 /**
- * Whether row `i` was recorded after row `again`, which is to run once more, and moved money or may: it may have been asked for in the
+ * Whether row `i` was recorded after row `again`, or came to count after it had ended: a finding was corrected, or an answer came late.
+ * Then it may have moved what that one asks for since.
+ */
+export function isAfter(again: string): string {
+  return `(i.id > ${again} OR (i.id <> ${again} AND (i.money_warning = 1 OR EXISTS (
+    SELECT 1 FROM move v WHERE v.row_id = i.id AND v.cause = 'resolve' AND v.from_state NOT IN (${COUNTING})))))`
+}
+
+/**
+ * Whether row `i` moved money, or may, after row `again` was recorded, which is to run once more: it may have been asked for in the
  * place of that one, and no time makes it another. Under another run key it is the charge of another month.
  */
 export function cameAfter(again: string): string {
-  return `(b.stage = 'open' AND i.id > ${again} AND NOT (${MOVED_NOTHING}) AND NOT (${OTHER_RUN_KEY}))`
+  return `(b.stage = 'open' AND ${isAfter(again)} AND NOT (${MOVED_NOTHING}) AND NOT (${OTHER_RUN_KEY}))`
 }
 
 const likeRow = (counts: string) => `

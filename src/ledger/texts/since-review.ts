@@ -2,10 +2,10 @@
 // person was asked about it. Rows arrive, and rows that the review saw move.
 
 import type { DraftHeader } from '../../domain/draft.ts'
-import { COUNTS_ALWAYS, COUNTS_FOR_A_WHILE } from '../rules/lookalikes.ts'
 import { SALES } from '../rules/refunding.ts'
 import { EXECUTED, listOf } from './conditions.ts'
 import { isInFile, mayHaveChanged, NEVER_SENT, targetOf } from './corrections.ts'
+import { COUNTING } from './lookalikes.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
 import { stillFits } from './refunds.ts'
 import { exists, type Script } from './script.ts'
@@ -47,8 +47,6 @@ const ANSWERED = `
 const CANCELLED_SINCE = `
     SELECT 1 FROM draft_row d JOIN instruction i ON i.id = d.earlier WHERE d.state = 'DUPLICATE' AND ${NEVER_SENT} LIMIT 1`
 
-const COUNTING = listOf([...COUNTS_ALWAYS, ...COUNTS_FOR_A_WHILE])
-
 /**
  * Rows that may count now and did not when the draft was reviewed: new ones; those that had ended, and were found or answered to have
  * moved money after all; and those in doubt that are to be sent again, for a doubt of last month's run may have counted no more. What
@@ -81,8 +79,8 @@ const NEWCOMER = `${NEWCOMERS}
 const CHANGED = `${NEWCOMERS}
     SELECT 1 FROM newcomer i CROSS JOIN draft_row d
     WHERE d.operation = i.operation AND ${targetOf('d')} = ${targetOf('i')} AND i.source = 'file' AND i.holds_reference = 1 AND (i.made = 1 OR d.made = 1) AND i.run_key IS NOT DISTINCT FROM d.run_key
-      AND i.id > coalesce(d.supersedes, d.declined_row, 0) AND i.reference <> d.reference AND d.state = 'READY'
-      AND NOT ${isInFile('i')} AND d.changed_row IS NULL LIMIT 1`
+      AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
+      AND d.changed_row IS NULL LIMIT 1`
 
 const IS_OF_ORDERS = `(i.order_key IN (SELECT order_key FROM draft_order)
         OR ltrim(i.answered_order_id, '0') IN (SELECT order_key FROM draft_order))`

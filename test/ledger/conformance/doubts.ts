@@ -33,6 +33,7 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 import { saying } from '../../fixtures/words.ts'
+import { FIRST, MENDED, made, taken } from './given.ts'
 
 const REST_MS = 900_000
 const SENT_MS = NOW + 100
@@ -123,6 +124,54 @@ export function describeDoubts(): void {
       expect(await resolve('A', { finding: 'approved', transactionId: '73', corrects: true })).toMatchObject({
         state: 'APPROVED',
       })
+    })
+  })
+
+  describe('a row that was executed after it had been called otherwise', () => {
+    const ROW = made(FIRST, 1, '2026-11')
+
+    /** Called not executed, and then asked for by message and with another amount. `others`: its own batch, another month, another order. */
+    async function askedForAgain() {
+      const file = (hash: string, amountMinor: bigint) =>
+        ['71', '72', '71'].map((orderId, i) =>
+          refund(made(hash, i + 1, '2026-11'), { orderId, amountMinor: amountMinor + BigInt(i) }),
+        )
+      const first = await submit(ledger, accountId, file(FIRST, 1_000n), { runKey: '2026-11' })
+      const sent = await work(ledger, first, ROW, 'IN_DOUBT')
+      await resolve(ROW, { finding: 'not-executed' })
+      const { batchId } = await taken('message', { orderId: '71' })
+      const mended = await submit(ledger, accountId, file(MENDED, 900n), { runKey: '2026-11' })
+      const month = await submit(ledger, accountId, [refund('2026-12/A', { orderId: '71' })], { runKey: '2026-12' })
+      const other = await submit(ledger, accountId, [refund('other', { orderId: '73' })])
+      return { sent, alike: [batchId, mended], others: [first, month, other] }
+    }
+    const holdsOf = async (batches: readonly BatchId[]) =>
+      Promise.all(batches.map(async (batchId) => (await ledger.batch(batchId))?.hold))
+
+    test('because a finding was corrected, pauses the batches in which a row asks for the same', async () => {
+      const { alike, others } = await askedForAgain()
+      const corrected = await resolve(ROW, { finding: 'approved', corrects: true })
+      expect(corrected).toMatchObject({ kind: 'resolved', paused: expect.arrayContaining(alike) })
+      expect(await holdsOf(alike)).toEqual(['paused', 'paused'])
+      expect(await holdsOf(others)).toEqual(['none', 'none', 'none'])
+      const reason = (await ledger.batch(alike[0]!))?.holdReason
+      expect(reason).toMatch(/^row 1 asks for what row 1 of batch .* asked for, which was executed after all/)
+      expect(await auditOf(ledger)).toEqual([])
+    })
+
+    test('because an answer came late, pauses them too', async () => {
+      const { sent, alike, others } = await askedForAgain()
+      await settle(ledger, sent, 'APPROVED')
+      expect(await holdsOf(alike)).toEqual(['paused', 'paused'])
+      expect(await holdsOf(others.slice(1))).toEqual(['none', 'none'])
+    })
+
+    test('pauses none for a finding of another kind, nor for one of a row in doubt', async () => {
+      const { alike } = await askedForAgain()
+      expect(await resolve(ROW, { finding: 'declined', corrects: true })).toMatchObject({ paused: [] })
+      const batchId = await inDoubt('B')
+      expect(await resolve('B', { finding: 'approved' })).toMatchObject({ batchId, paused: [] })
+      expect(await holdsOf(alike)).toEqual(['none', 'none'])
     })
   })
 

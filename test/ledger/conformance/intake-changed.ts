@@ -11,6 +11,7 @@ import {
   DAY_MS,
   EUR,
   faultyRow,
+  findingOn,
   messageOf,
   NOW,
   refund,
@@ -31,6 +32,10 @@ const charges = (hash: string, amounts: readonly number[], runKey: string | null
   )
 
 const money = (amount: number) => ({ money: { amountMinor: BigInt(amount), currency: EUR } })
+
+/** The first lines of the results of a batch. */
+const linesOf = (batchId: BatchId, rows: readonly Instruction[]) =>
+  rows.map((row, i) => rowOf(i + 1, row, { cameFrom: { batchId, rowNo: i + 1 } }))
 
 async function asked(rows: Parameters<typeof check>[0], over: Partial<DraftHeader> = {}): Promise<readonly number[]> {
   return (await check(rows, over)).lookalikes.map(({ rowNo }) => rowNo)
@@ -136,8 +141,6 @@ export function describeChanged(): void {
   describe('a row that runs again', () => {
     const LONG_AFTER = { nowMs: NOW + 400 * DAY_MS }
     const fed: Partial<DraftHeader> = { ...LONG_AFTER, fedBack: true, retry: ['FAILED', 'CANCELLED', 'INVALID'] }
-    const linesOf = (batchId: BatchId, rows: readonly Instruction[]) =>
-      rows.map((row, i) => rowOf(i + 1, row, { cameFrom: { batchId, rowNo: i + 1 } }))
 
     async function ended(as: 'FAILED' | 'CANCELLED' | 'INVALID', rows: readonly Instruction[]): Promise<BatchId> {
       const bad = rows.map(({ reference }, i) => faultyRow(i + 1, reference))
@@ -220,6 +223,108 @@ export function describeChanged(): void {
       const header = { ...LONG_AFTER, runKey: 'k', retry: ['FAILED' as const] }
       const fresh = [sale('k/new', '49', money(900)), sale(made(MENDED, 3, 'k'), '49', money(800))]
       expect(await asked([...rows, ...fresh], header)).toEqual([])
+    })
+  })
+
+  describe('a row with another amount in a file that holds rows of an earlier one', () => {
+    /** S-1 to S-3 have references of their own, the last row has none. */
+    const mixed = (hash: string, amount: number) => [
+      ...[41, 42, 43].map((card, i) => sale(`S-${i + 1}`, String(card), money(100 * (i + 1)))),
+      sale(made(hash, 4), '44', money(amount)),
+    ]
+    const LATER: Partial<DraftHeader> = { nowMs: NOW + 40 * DAY_MS, onlyNew: true }
+
+    test('is asked about where those are known by their references, and where it has one itself now', async () => {
+      const first = await submit(ledger, accountId, mixed(FIRST, 400))
+      await pay(first, 'S-1', 'S-2', 'S-3', made(FIRST, 4))
+      expect(await asked(mixed(MENDED, 450))).toEqual([4])
+      expect(await asked(mixed(MENDED, 450), LATER)).toEqual([4])
+      expect(await asked([...mixed(MENDED, 450).slice(0, 3), sale('S-4', '44', money(450))])).toEqual([4])
+    })
+
+    test('is asked about long after it was paid in another correction, or by a retry', async () => {
+      const [one, two, three] = charges(FIRST, [100, 200, 300])
+      const first = await submit(ledger, accountId, [one!, two!, faultyRow(3, three!.reference)])
+      await pay(first, one!.reference)
+      await work(ledger, first, two!.reference, 'FAILED')
+      const again = await submit(ledger, accountId, linesOf(first, [one!, two!]), { fedBack: true, retry: ['FAILED'] })
+      await pay(again, two!.reference)
+      const second = await submit(ledger, accountId, charges(MENDED, [100, 200, 300]), { onlyNew: true })
+      await pay(second, made(MENDED, 3))
+      expect(await asked(charges('0f1e2d3c4b5a6978', [100, 250, 300]), LATER)).toEqual([2])
+      expect(await asked(charges('0f1e2d3c4b5a6978', [100, 200, 350]), LATER)).toEqual([3])
+    })
+
+    test('is asked about long after it was mended among the results of another version', async () => {
+      const [one, two, three] = charges(FIRST, [100, 200, 300])
+      const bad = (hash: string) => faultyRow(2, made(hash, 2))
+      const first = await submit(ledger, accountId, [one!, bad(FIRST), rowOf(3, three!)])
+      await pay(first, made(FIRST, 1), made(FIRST, 3))
+      const rejects = linesOf(first, [one!, two!]).slice(1)
+      await pay(await submit(ledger, accountId, rejects, { fedBack: true, retry: ['INVALID'] }), made(FIRST, 2))
+      const version = [...charges(MENDED, [100, 200, 300, 400])].map((row, i) =>
+        i === 1 ? bad(MENDED) : rowOf(i + 1, row),
+      )
+      const second = await submit(ledger, accountId, version, { onlyNew: true })
+      const mended = linesOf(second, charges(MENDED, [100, 200])).slice(1)
+      expect(await asked(mended, { ...LATER, onlyNew: false, fedBack: true, retry: ['INVALID'] })).toEqual([2])
+    })
+  })
+
+  describe('a file under the run key of an earlier one', () => {
+    const rows = (hash: string) => [
+      sale('k/S-1', '41', money(100)),
+      ...[2, 3, 4].map((n) => sale(made(hash, n, 'k'), `4${n}`, money(100 * n))),
+    ]
+
+    test.each([
+      ['that retries', { retry: ['FAILED' as const] }],
+      ['that retries nothing', {}],
+    ])('and %s is a correction of it, however long ago it was paid', async (_, over) => {
+      const first = await submit(ledger, accountId, rows(FIRST), { runKey: 'k' })
+      await work(ledger, first, 'k/S-1', 'FAILED')
+      await pay(first, ...[2, 3, 4].map((n) => made(FIRST, n, 'k')))
+      const { review } = await check(rows(MENDED), { runKey: 'k', nowMs: NOW + 40 * DAY_MS, ...over })
+      expect(review.correction).toMatchObject({ rows: 3 })
+    })
+
+    test('and one without a run key that retries is, too; where it retries nothing, it is next month’s', async () => {
+      const file = (hash: string) => [sale('S-1', '41', money(100)), ...charges(hash, [100, 200, 300]).slice(1)]
+      const first = await submit(ledger, accountId, file(FIRST))
+      await work(ledger, first, 'S-1', 'FAILED')
+      await pay(first, made(FIRST, 2), made(FIRST, 3))
+      const later = { nowMs: NOW + 40 * DAY_MS }
+      expect((await check(file(MENDED), { ...later, retry: ['FAILED'] })).review.correction).toMatchObject({ rows: 2 })
+      expect((await check(file(MENDED), later)).review.correction).toBeNull()
+    })
+  })
+
+  describe('a row that runs again in a corrected file', () => {
+    const AMOUNTS = [100, 200, 300]
+
+    /** Row 1 was executed, called otherwise, and is asked for with another amount; that was declined. */
+    async function wronglyCorrected() {
+      const first = await submit(ledger, accountId, charges(FIRST, AMOUNTS))
+      await pay(first, made(FIRST, 2), made(FIRST, 3))
+      const sent = await work(ledger, first, made(FIRST, 1), 'IN_DOUBT')
+      const finding = findingOn(made(FIRST, 1), { finding: 'not-executed' })
+      expect(await ledger.resolve(finding, CLERK, NOW + DAY_MS)).toMatchObject({ kind: 'resolved' })
+      const second = await submit(ledger, accountId, charges(MENDED, [150, 200, 300]), { onlyNew: true })
+      await work(ledger, second, made(MENDED, 1), 'FAILED')
+      return { sent, again: linesOf(second, charges(MENDED, [150])) }
+    }
+
+    test('is held against the row before it that a person then found to be approved', async () => {
+      const { again } = await wronglyCorrected()
+      const corrected = findingOn(made(FIRST, 1), { finding: 'approved', corrects: true })
+      expect(await ledger.resolve(corrected, CLERK, NOW + 2 * DAY_MS)).toMatchObject({ kind: 'resolved' })
+      expect(await asked(again, { fedBack: true, retry: ['FAILED'] })).toEqual([1])
+    })
+
+    test('is held against the row before it that was then answered as approved', async () => {
+      const { sent, again } = await wronglyCorrected()
+      await settle(ledger, sent, 'APPROVED')
+      expect(await asked(again, { fedBack: true, retry: ['FAILED'] })).toEqual([1])
     })
   })
 }
