@@ -3049,9 +3049,30 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what asks for the same in the batch itself was meant beside it',
     file: 'src/ledger/sqlite/alike-waiting.ts',
-    guard: ' AND i.batch_id <> d.batch_id',
+    guard: "(i.batch_id <> d.batch_id OR b.source = 'queue')",
+    without: 'TRUE',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a message is stopped that came on the day of one like it',
+    file: 'src/ledger/sqlite/alike-waiting.ts',
+    guard: " OR b.source = 'queue'",
     without: '',
     tests: [LEDGER],
+  },
+  {
+    name: 'what is open or in doubt is stopped like what waits',
+    file: 'src/ledger/sqlite/alike-waiting.ts',
+    guard: "IN ('READY', 'SENDING', 'IN_DOUBT')",
+    without: "IN ('READY')",
+    tests: [LEDGER],
+  },
+  {
+    name: 'a file is known by rows that were asked for once more',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: 'o.reference IN (k.reference, k.reattempt_of) WHERE',
+    without: 'o.reference IN (k.reference) WHERE',
+    tests: [INTAKE],
   },
   {
     name: 'charges of another month go on',

@@ -16,12 +16,16 @@ interface Waiting extends Pick<SettlingRow, 'account_id'> {
   readonly executed: string
 }
 
-/** In other batches than row `d`: rows that look like it, and where a reference was made those that ask for its target otherwise. */
+/**
+ * Rows that look like row `d`, and where a reference was made those that ask for its target otherwise. What is open or in doubt now may be
+ * sent again. In a file the other rows were meant beside it; the batch of a queue has whatever came on its day.
+ */
 const WAITING = `
     SELECT i.batch_id, i.account_id, min(i.row_no) AS rowNo, 'row ' || d.row_no || ' of batch ' || d.batch_id AS executed
     FROM (SELECT r.*, ${targetOf('r')} AS target FROM instruction r WHERE r.id = :id) AS d CROSS JOIN instruction i CROSS JOIN batch b
-    WHERE ${SAME_TARGET} AND i.state = 'READY' AND i.reference <> d.reference AND i.batch_id <> d.batch_id
-      AND b.id = i.batch_id AND b.stage = 'open' AND CASE WHEN i.lookalike = d.lookalike THEN NOT (${OTHER_RUN_KEY})
+    WHERE ${SAME_TARGET} AND i.state IN ('READY', 'SENDING', 'IN_DOUBT') AND i.reference <> d.reference
+      AND b.id = i.batch_id AND b.stage = 'open' AND (i.batch_id <> d.batch_id OR b.source = 'queue')
+      AND CASE WHEN i.lookalike = d.lookalike THEN NOT (${OTHER_RUN_KEY})
         ELSE i.run_key IS NOT DISTINCT FROM d.run_key AND (i.made = 1 OR d.made = 1) END
     GROUP BY i.batch_id`
 

@@ -14,15 +14,20 @@ export function keyOf(row: 'b'): string {
     WHERE h.account_id = ${row}.account_id AND h.reference = ${row}.reference AND h.holds_reference = 1), ${row}.reference)`
 }
 
-/** Whether a row that is no duplicate is of that key. By two indexes. */
-export function isOfKey(row: 'b' | 'e' | 'h' | 'o', key: string): string {
-  return `(${row}.reference = ${key} OR ${row}.reattempt_of = ${key})`
+/**
+ * Whether a row that is no duplicate is of that key. An OR of the two would be looked for among all rows of the account; and whatever
+ * joins by it is written in the order in which it is to be found (CROSS JOIN).
+ */
+export function isOfKey(row: 'b' | 'e' | 'h' | 'o', account: string, key: string): string {
+  return `${row}.id IN (
+    SELECT f.id FROM instruction f WHERE f.account_id = ${account} AND f.reference = ${key}
+    UNION ALL SELECT r.id FROM instruction r WHERE r.account_id = ${account} AND r.reattempt_of = ${key})`
 }
 
 /** The row in which the instruction of that key stands now; NULL: only bad rows have it. */
 export function lastOf(account: string, key: string): string {
   return `(SELECT max(h.id) FROM instruction h JOIN batch v ON v.id = h.batch_id AND v.stage = 'open'
-    WHERE h.account_id = ${account} AND ${isOfKey('h', key)} AND h.holds_reference = 1)`
+    WHERE ${isOfKey('h', account, key)} AND h.holds_reference = 1)`
 }
 
 const TABLES = `
@@ -74,13 +79,13 @@ function originOf(db: DatabaseSync, batchId: BatchId): BatchId {
  * where it has nothing else: they come mended. Of results, every row.
  */
 const IS_OWN = `(x.fed_back = 1 OR i.state NOT IN ('DUPLICATE', 'INVALID')
-    OR (NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = x.id AND e.state NOT IN ('DUPLICATE', 'INVALID'))
-      AND (i.state = 'DUPLICATE' OR NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = x.id AND e.state = 'DUPLICATE'))))`
+    OR (NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = ?1 AND e.state NOT IN ('DUPLICATE', 'INVALID'))
+      AND (i.state = 'DUPLICATE' OR NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = ?1 AND e.state = 'DUPLICATE'))))`
 
 const ORIGIN = `
   SELECT o.batch_id AS batchId
   FROM instruction i JOIN batch x ON x.id = i.batch_id ${BASE}
-  JOIN instruction o ON o.account_id = b.account_id AND ${isOfKey('o', keyOf('b'))}
+  CROSS JOIN instruction o ON ${isOfKey('o', 'b.account_id', keyOf('b'))}
   JOIN batch ob ON ob.id = o.batch_id AND ob.stage = 'open' AND ob.source = 'file'
   WHERE i.batch_id = ?1 AND ${IS_OWN} AND o.batch_id <> i.batch_id AND o.id < i.id AND o.state <> 'DUPLICATE'
   GROUP BY o.batch_id
@@ -96,9 +101,9 @@ const IS_LATER_STATE = `n.fed_back = 0 AND held.rows * 2 >= n.rows - p.bad AND h
 const LATER_STATES = `
   SELECT DISTINCT held.batch_id AS batchId FROM (
     SELECT d.batch_id, k.batch_id AS state, count(DISTINCT d.id) AS rows
-    FROM temp.family_member m JOIN temp.family_key k ON k.batch_id = m.batch_id JOIN batch a ON a.id = m.batch_id
-    JOIN instruction b ON b.account_id = a.account_id AND ${isOfKey('b', 'k.key')}
-    JOIN instruction d ON d.id = b.id AND (b.supersedes IS NOT NULL OR b.reattempt_of IS NOT NULL) OR d.duplicate_of = b.id
+    FROM temp.family_member m CROSS JOIN temp.family_key k ON k.batch_id = m.batch_id CROSS JOIN batch a ON a.id = m.batch_id
+    CROSS JOIN instruction b ON ${isOfKey('b', 'a.account_id', 'k.key')}
+    CROSS JOIN instruction d ON d.id = b.id AND (b.supersedes IS NOT NULL OR b.reattempt_of IS NOT NULL) OR d.duplicate_of = b.id
     WHERE m.is_state = ?1 AND k.is_bad = 0 AND d.id > m.first_id AND d.batch_id NOT IN (SELECT batch_id FROM temp.family_member) GROUP BY 1, 2) AS held
   JOIN batch n ON n.id = held.batch_id AND n.stage = 'open' AND n.source = 'file'
   JOIN temp.family_member p ON p.batch_id = held.state
@@ -109,8 +114,8 @@ const EARLIER_STATE = `
   SELECT held.batch_id AS batchId FROM (
     SELECT q.batch_id, count(DISTINCT i.id) AS rows, max(q.id) AS last_id
     FROM instruction i ${BASE}
-    JOIN instruction e ON e.account_id = b.account_id AND ${isOfKey('e', keyOf('b'))}
-    JOIN instruction q ON q.id = e.id OR q.duplicate_of = e.id
+    CROSS JOIN instruction e ON ${isOfKey('e', 'b.account_id', keyOf('b'))}
+    CROSS JOIN instruction q ON q.id = e.id OR q.duplicate_of = e.id
     WHERE i.batch_id = ?1 AND q.batch_id <> ?1 AND q.id < i.id AND 'INVALID' NOT IN (i.state, q.state) GROUP BY 1) AS held
   JOIN batch n ON n.id = ?1
   JOIN (SELECT p.*, (SELECT count(*) FROM instruction WHERE batch_id = p.id AND state = 'INVALID') AS bad FROM batch p) AS p
@@ -122,8 +127,8 @@ const OTHERS = `
   SELECT own.batch_id AS batchId FROM (
     SELECT o.batch_id, count(DISTINCT o.id) AS rows
     FROM (SELECT DISTINCT key FROM temp.family_key) AS k
-    JOIN batch a ON a.id = (SELECT batch_id FROM temp.family_member LIMIT 1)
-    JOIN instruction o ON o.account_id = a.account_id AND ${isOfKey('o', 'k.key')}
+    CROSS JOIN batch a ON a.id = (SELECT batch_id FROM temp.family_member LIMIT 1)
+    CROSS JOIN instruction o ON ${isOfKey('o', 'a.account_id', 'k.key')}
     WHERE o.state <> 'DUPLICATE' AND o.batch_id NOT IN (SELECT batch_id FROM temp.family_member) GROUP BY 1) AS own
   JOIN batch n ON n.id = own.batch_id AND n.stage = 'open' AND n.source = 'file'
   WHERE own.rows * 2 >= (SELECT count(*) FROM instruction WHERE batch_id = n.id AND state <> 'DUPLICATE')`

@@ -102,7 +102,7 @@ function rowsOf(db: DatabaseSync, newest: BatchId): Pages<ReconciliationRow> {
         END,
       CASE WHEN s.state NOT IN ('INVALID', 'DUPLICATE') THEN (
         SELECT string_agg('row ' || e.row_no || ' of batch ' || e.batch_id || ': ' || e.warning, '; ' ORDER BY e.id) FROM instruction e
-        WHERE e.account_id = s.account_id AND ${isOfKey('e', 'coalesce(s.reattempt_of, s.reference)')} AND e.money_warning = 1 AND e.id <> s.id) END,
+        WHERE ${isOfKey('e', 's.account_id', 'coalesce(s.reattempt_of, s.reference)')} AND e.money_warning = 1 AND e.id <> s.id) END,
       ${outcomeColumns('s')}
     FROM temp.family f JOIN instruction s ON s.id = f.standing JOIN batch sb ON sb.id = s.batch_id
     LEFT JOIN instruction i ON i.id = f.row_id JOIN batch nb ON nb.id = ?1

@@ -170,9 +170,9 @@ const KNOWN = `
 
 /** The batches that have those, in whichever attempt, as themselves or as duplicates: this file corrects one of them. */
 const CORRECTED = `
-      SELECT o.batch_id FROM instruction k JOIN instruction o ON o.account_id = k.account_id AND o.reference = k.reference WHERE k.id IN (${KNOWN})
+      SELECT o.batch_id FROM instruction k JOIN instruction o ON o.account_id = k.account_id AND o.reference IN (k.reference, k.reattempt_of) WHERE k.id IN (${KNOWN})
       UNION
-      SELECT c.batch_id FROM instruction k JOIN instruction o ON o.account_id = k.account_id AND o.reference = k.reference
+      SELECT c.batch_id FROM instruction k JOIN instruction o ON o.account_id = k.account_id AND o.reference IN (k.reference, k.reattempt_of)
         JOIN instruction c ON c.duplicate_of = o.id
       WHERE k.id IN (${KNOWN})`
 

@@ -166,6 +166,27 @@ export function describeDoubts(): void {
       expect(await holdsOf(others.slice(1))).toEqual(['none', 'none'])
     })
 
+    test.each([true, false])(
+      'pauses the batch of one that is open or in doubt, too: it may be sent again (open: %s)',
+      async (open) => {
+        await work(ledger, await submit(ledger, accountId, [refund('X', { orderId: '76' })]), 'X', 'IN_DOUBT')
+        await resolve('X', { finding: 'not-executed' })
+        const second = await submit(ledger, accountId, [refund('Y', { orderId: '76' })])
+        const sending = await claimed(ledger, await dueRow(ledger, second, 'Y', LATER), LATER)
+        if (!open) await settle(ledger, sending, 'IN_DOUBT', { sentAtMs: LATER })
+        expect(await resolve('X', { finding: 'approved', corrects: true })).toMatchObject({ paused: [second] })
+      },
+    )
+
+    test('pauses the batch of its own day where it came by message, and one like it came after it', async () => {
+      const { batchId } = await taken('first', { orderId: '75' })
+      await work(ledger, batchId, 'first', 'IN_DOUBT')
+      await resolve('first', { finding: 'not-executed' })
+      expect(await taken('second', { orderId: '75' })).toMatchObject({ batchId })
+      expect(await resolve('first', { finding: 'approved', corrects: true })).toMatchObject({ paused: [batchId] })
+      expect(await holdsOf([batchId])).toEqual(['paused'])
+    })
+
     test('pauses none for a finding of another kind, nor for one of a row in doubt', async () => {
       const { alike } = await askedForAgain()
       expect(await resolve(ROW, { finding: 'declined', corrects: true })).toMatchObject({ paused: [] })

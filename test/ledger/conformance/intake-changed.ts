@@ -255,6 +255,19 @@ export function describeChanged(): void {
       expect(await asked(charges('0f1e2d3c4b5a6978', [100, 200, 350]), LATER)).toEqual([3])
     })
 
+    test('is asked about long after it was paid, where the other rows were declined and asked for once more', async () => {
+      const file = (amount: number) => [sale('S-1', '41'), sale('S-2', '42'), sale(made(FIRST, 3), '43', money(amount))]
+      const first = await submit(ledger, accountId, file(1_000))
+      await pay(first, made(FIRST, 3))
+      const declined = file(1_000).slice(0, 2)
+      for (const { reference } of declined)
+        await work(ledger, first, reference, 'DECLINED', { reason: 'Insufficient funds' })
+      const reattempt = { categories: ['funds'], reasonRules: [], xtlOrderIdOf: (name: string) => name } as const
+      const again = await submit(ledger, accountId, linesOf(first, declined), { fedBack: true, reattempt })
+      await pay(again, 'S-1~2', 'S-2~2')
+      expect(await asked([...declined, sale(made(MENDED, 3), '43', money(1_200))], LATER)).toEqual([3])
+    })
+
     test('is asked about long after it was mended among the results of another version', async () => {
       const [one, two, three] = charges(FIRST, [100, 200, 300])
       const bad = (hash: string) => faultyRow(2, made(hash, 2))
