@@ -2654,9 +2654,9 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what runs again is held against the rows of its own run key',
     file: 'src/ledger/texts/corrections.ts',
-    guard: '${NAMES_TARGET} AND i.run_key IS NOT DISTINCT FROM d.run_key\n',
-    without: '${NAMES_TARGET} AND i.run_key IS NULL\n',
-    tests: [LEDGER],
+    guard: '${NAMES_TARGET} AND NOT (${OTHER_RUN_KEY})\n',
+    without: '${NAMES_TARGET}\n',
+    tests: [INTAKE],
   },
   {
     name: 'a reference stands for the last attempt under it',
@@ -3066,6 +3066,20 @@ export const GUARDS: readonly Guard[] = [
     guard: "IN ('READY', 'SENDING', 'IN_DOUBT')",
     without: "IN ('READY')",
     tests: [LEDGER],
+  },
+  {
+    name: 'a file whose run key was forgotten or added is held against the earlier one',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: 'AND NOT (${OTHER_RUN_KEY}) AND (i.made',
+    without: 'AND i.run_key IS NOT DISTINCT FROM d.run_key AND (i.made',
+    tests: [INTAKE],
+  },
+  {
+    name: 'changed rows are looked for where a run key was forgotten or added',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: 'AND NOT (${OTHER_RUN_KEY})\n        AND (${STILL_COUNTS}',
+    without: 'AND i.run_key IS NOT DISTINCT FROM d.run_key\n        AND (${STILL_COUNTS}',
+    tests: [INTAKE],
   },
   {
     name: 'a file is known by rows that were asked for once more',

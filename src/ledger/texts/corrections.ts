@@ -14,6 +14,7 @@ import {
   isAfter,
   lookalikeSince,
   MOVED_NOTHING,
+  OTHER_RUN_KEY,
   STILL_COUNTS,
 } from './lookalikes.ts'
 import { all, allExact, change, count, exists, type Script } from './script.ts'
@@ -60,7 +61,7 @@ function* hasEarlierFiles({ accountId: account, runKey }: DraftHeader): Script<b
   return yield* exists(
     `
     SELECT 1 FROM batch WHERE account_id = :account AND stage = 'open' AND source = 'file'
-      AND run_key IS NOT DISTINCT FROM :runKey LIMIT 1`,
+      AND (run_key = :runKey OR run_key IS NULL OR CAST(:runKey AS TEXT) IS NULL) LIMIT 1`,
     { account, runKey },
   )
 }
@@ -135,7 +136,7 @@ export function* findChanged(header: DraftHeader): Script<void> {
         SELECT DISTINCT d.operation, d.order_key, ${targetOf('d')} AS target, d.run_key, ${EARLIER_ATTEMPT} AS former, ${FORMER_ROW} AS again, d.came_batch
         FROM draft_row d WHERE d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL) AS d
       CROSS JOIN instruction i CROSS JOIN batch b
-      WHERE ${NAMES_TARGET} AND i.run_key IS NOT DISTINCT FROM d.run_key
+      WHERE ${NAMES_TARGET} AND NOT (${OTHER_RUN_KEY})
         AND (${STILL_COUNTS} OR ${cameAfter('d.again')}
           OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND (${OF_CORRECTED} OR (:howeverOld = 1 AND ${IS_ALIKE}))))
         AND (d.former IS NULL OR ${isAfter('d.former')}) AND i.batch_id IS DISTINCT FROM d.came_batch
@@ -215,7 +216,7 @@ function* sharesTargets(header: DraftHeader): Script<boolean> {
         SELECT d.operation, d.order_key, d.made, ${targetOf('d')} AS target FROM draft_row d WHERE d.state = 'READY' AND d.amount_minor IS NOT NULL) AS r
       GROUP BY 1, 2, 3, 4) AS d
     WHERE EXISTS (SELECT 1 FROM instruction i CROSS JOIN batch b
-      WHERE ${NAMES_TARGET} AND i.run_key IS NOT DISTINCT FROM d.run_key AND (i.made = 1 OR d.made = 1)
+      WHERE ${NAMES_TARGET} AND NOT (${OTHER_RUN_KEY}) AND (i.made = 1 OR d.made = 1)
         AND b.stage = 'open' AND (b.created_at >= :approvedSince OR ${STILL_COUNTS}))`,
     { ...lookalikeSince(header), runKey: header.runKey },
   )

@@ -5,7 +5,7 @@ import type { DraftHeader } from '../../domain/draft.ts'
 import { SALES } from '../rules/refunding.ts'
 import { EXECUTED, listOf } from './conditions.ts'
 import { isInFile, mayHaveChanged, NEVER_SENT, targetOf } from './corrections.ts'
-import { COUNTING } from './lookalikes.ts'
+import { COUNTING, OTHER_RUN_KEY } from './lookalikes.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
 import { stillFits } from './refunds.ts'
 import { exists, type Script } from './script.ts'
@@ -78,7 +78,7 @@ const NEWCOMER = `${NEWCOMERS}
 /** A row may be one of these with another amount or date: see `findChanged`. */
 const CHANGED = `${NEWCOMERS}
     SELECT 1 FROM newcomer i CROSS JOIN draft_row d
-    WHERE d.operation = i.operation AND ${targetOf('d')} = ${targetOf('i')} AND i.source = 'file' AND i.holds_reference = 1 AND (i.made = 1 OR d.made = 1) AND i.run_key IS NOT DISTINCT FROM d.run_key
+    WHERE d.operation = i.operation AND ${targetOf('d')} = ${targetOf('i')} AND i.source = 'file' AND i.holds_reference = 1 AND (i.made = 1 OR d.made = 1) AND NOT (${OTHER_RUN_KEY})
       AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
       AND d.changed_row IS NULL LIMIT 1`
 

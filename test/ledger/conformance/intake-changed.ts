@@ -284,6 +284,22 @@ export function describeChanged(): void {
     })
   })
 
+  describe('a file in which every amount changed, and the run key', () => {
+    const AMOUNTS = [100, 200, 300]
+    const CHANGED = [150, 250, 350]
+
+    test.each([
+      ['was forgotten', 'june', null, [1, 2, 3]],
+      ['was added', null, 'june', [1, 2, 3]],
+      ['is another', 'june', 'july', []],
+    ])('that %s: only another one makes it another month’s', async (_, before, now, expected) => {
+      const first = await submit(ledger, accountId, charges(FIRST, AMOUNTS, before), { runKey: before })
+      await pay(first, ...AMOUNTS.map((_, i) => made(FIRST, i + 1, before)))
+      for (const onlyNew of [false, true])
+        expect(await asked(charges(MENDED, CHANGED, now), { runKey: now, onlyNew })).toEqual(expected)
+    })
+  })
+
   describe('a file under the run key of an earlier one', () => {
     const rows = (hash: string) => [
       sale('k/S-1', '41', money(100)),
