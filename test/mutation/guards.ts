@@ -3089,6 +3089,13 @@ export const GUARDS: readonly Guard[] = [
     tests: [INTAKE],
   },
   {
+    name: 'what a batch was paused for stays beside what a person says',
+    file: 'src/ledger/sqlite/control.ts',
+    guard: 'return isSaid ? batch.reason : holdReasonAfterPause(batch, reason)',
+    without: 'return reason',
+    tests: [LEDGER],
+  },
+  {
     name: 'charges of another month go on',
     file: 'src/ledger/sqlite/alike-waiting.ts',
     guard: 'THEN NOT (${OTHER_RUN_KEY})',

@@ -6,7 +6,13 @@ import type { Hold } from '../../domain/batch.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
 import type { AccountControls, ControlLedger } from '../../ports/ledger/control.ts'
-import { ACCOUNT_RESTARTED, BATCH_RESTARTED, steeringStep } from '../rules/pausing.ts'
+import {
+  ACCOUNT_RESTARTED,
+  BATCH_RESTARTED,
+  type BatchHold,
+  holdReasonAfterPause,
+  steeringStep,
+} from '../rules/pausing.ts'
 import { prepareActs } from './acts.ts'
 import type { Committer } from './commit.ts'
 import { findRow } from './found.ts'
@@ -62,6 +68,13 @@ function prepareRestart(db: DatabaseSync): (accountId: number) => void {
   return (accountId) => void restart({ ...ACCOUNT_RESTARTED, accountId })
 }
 
+/** What the machine paused it for stays beside what a person says now. */
+function holdReason(batch: BatchHold, to: Hold, reason: string): string | null {
+  if (to !== 'paused') return to === 'none' ? null : reason
+  const isSaid = batch.reason === reason || batch.reason?.endsWith(`; ${reason}`) === true
+  return isSaid ? batch.reason : holdReasonAfterPause(batch, reason)
+}
+
 type SteeringLedger = Omit<ControlLedger, 'adoptAccount'>
 
 type Steer = (batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number) => Promise<void>
@@ -75,15 +88,18 @@ function prepareSteering(db: DatabaseSync, committer: Committer, restart: (accou
     WHERE id = :batchId`,
   )
   const holdOf = db.prepare(
-    'SELECT id AS batchId, hold, account_id AS accountId, late_answers AS lateAnswers FROM batch WHERE id = ?',
+    'SELECT id AS batchId, hold, hold_reason AS reason, account_id AS accountId, late_answers AS lateAnswers FROM batch WHERE id = ?',
   )
   return async (batchId, to, reason, actor, nowMs) => {
     const fault = await committer.write(
       () => {
-        const batch = holdOf.get(batchId) as { batchId: BatchId; hold: Hold; accountId: number; lateAnswers: number }
+        const batch = findRow<BatchHold & { batchId: BatchId; accountId: number; lateAnswers: number }>(
+          holdOf,
+          batchId,
+        )!
         const step = steeringStep(batch, to)
         if (step instanceof Fault) return step
-        if (step.setsHold) hold.run(to, to === 'none' ? null : reason, batchId)
+        if (step.setsHold) hold.run(to, holdReason(batch, to, reason), batchId)
         if (step.restarts) {
           restart(batch.accountId)
           restartBatch({ ...BATCH_RESTARTED, batchId })

@@ -157,6 +157,8 @@ export function describeDoubts(): void {
       const reason = (await ledger.batch(alike[0]!))?.holdReason
       expect(reason).toMatch(/^row 1 asks for what row 1 of batch .* asked for, which was executed after all/)
       expect(await auditOf(ledger)).toEqual([])
+      for (const _ of [1, 2]) await ledger.pause(alike[0]!, 'maintenance tonight', CLERK, LATER)
+      expect((await ledger.batch(alike[0]!))?.holdReason).toBe(`${reason}; maintenance tonight`)
     })
 
     test('because an answer came late, pauses them too', async () => {
