@@ -79,6 +79,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     throw error
   })
   return {
+    takesMessages: work.takesMessages,
     async stop() {
       await work.stop().finally(() => register?.close())
       await Promise.all([telling.stop(), thread.close()])

@@ -103,9 +103,10 @@ async function workUntil(
       },
     })
     const where = 'path' in redis.address ? `private Redis at ${redis.address.path}` : 'the Redis of TRANCHE_REDIS_URL'
-    terminal.say(
-      `Working off ${app.paths.ledger}; messages are taken from the queue tranche-intake on ${where}. Ctrl-C or SIGTERM ends it gracefully.`,
-    )
+    const messages = work.takesMessages
+      ? `messages are taken from the queue tranche-intake on ${where}`
+      : `no messages are taken, because the queue tranche-intake on ${where} belongs to another ledger`
+    terminal.say(`Working off ${app.paths.ledger}; ${messages}. Ctrl-C or SIGTERM ends it gracefully.`)
     terminal.object({ event: 'working', ledger: app.paths.ledger })
     const look = until === null ? async () => null : createEndWatch(ledger, app, until)
     try {

@@ -38,6 +38,7 @@ export interface WorkOffParts<R extends AccountLane> {
 export interface Work {
   /** Nothing new starts; open requests are awaited as long as they may take. */
   stop(): Promise<void>
+  readonly takesMessages: boolean
 }
 
 const SLICES_AT_ONCE = 8
@@ -73,6 +74,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   const tick = openTick({ heartbeat, ledger, dispatch, lanes, clock, log, inFlight, only, onTrouble })
   const epoch = openEpoch({ ledger, register, clock, log })
   return {
+    takesMessages: intake !== null,
     async stop() {
       sending.abort()
       const longestMs = Math.max(0, ...[...lanes.values()].map((lane) => lane.timeoutMs)) + STOP_MARGIN_MS

@@ -91,7 +91,9 @@ test('of two ledgers on one Redis one takes the messages, also after it was empt
   await over(await Promise.all([1, 2, 3].map(hand)), owner)
   await until('all are settled', () => approvedIn(first) === 3, owner)
   other.kill('SIGTERM')
-  expect((await other.ended).stderr).toContain('belongs to another ledger: its messages are left alone')
+  const told = (await other.ended).stderr
+  expect(told).toContain('belongs to another ledger: its messages are left alone')
+  expect(told).toContain('; no messages are taken, because the queue tranche-intake on')
   expect(recordedIn(second)).toEqual([])
 
   // Who comes first now is not who was first before.
