@@ -143,7 +143,7 @@ async function claimAndSend(
   // The stop goes first, into the same commit: the row must not be claimed again in between.
   const stopping = stops === null ? null : ledger.stopAccount(row.accountId, stops, clock.nowMs())
   const settling = ledger.settle(settlement)
-  // Its request is over, and no later claim is written before this settlement: never are more rows SENDING than there are permits.
+  // The request is over. A later claim is never written before this settlement, so no more rows are SENDING than there are permits.
   permit.release()
   const [settled] = await Promise.all([settling, stopping])
   onSettled(row, verdict, settled)

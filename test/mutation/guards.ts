@@ -3098,15 +3098,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'charges of another month go on',
     file: 'src/ledger/sqlite/alike-waiting.ts',
-    guard: 'THEN NOT (${OTHER_RUN_KEY})',
-    without: 'THEN TRUE',
+    guard: 'AND NOT (${OTHER_RUN_KEY}) AND (i.lookalike',
+    without: 'AND (i.lookalike',
     tests: [LEDGER],
   },
   {
     name: 'another amount waits only where a reference was made',
     file: 'src/ledger/sqlite/alike-waiting.ts',
-    guard: ' AND (i.made = 1 OR d.made = 1) END',
-    without: ' END',
+    guard: ' AND (i.lookalike = d.lookalike OR i.made = 1 OR d.made = 1)',
+    without: '',
     tests: [LEDGER],
   },
   {

@@ -43,9 +43,9 @@ export function pauseForMoney(
   return `row ${rowNo}: ${warning ?? 'the answer differs from what was asked'}; the file may be wrong about every row like it`
 }
 
-/** Where a row waits to be sent that asks for what was executed after all. */
+/** Why a batch is paused in which a row asks for what was executed after all. */
 export function pauseForAlike(row: { readonly rowNo: number; readonly executed: string }): string {
-  return `row ${row.rowNo} asks for what ${row.executed} asked for, which was executed after all: cancel this batch unless both are meant`
+  return `row ${row.rowNo} asks for the same as ${row.executed}, which was executed after all: cancel this batch unless both are meant`
 }
 
 /** How a settled row counts against the limit of declines; null: it does not. */

@@ -1,5 +1,5 @@
-// Rows that wait to be sent and ask for what was thought to have moved nothing. It was executed after all: an answer came late, or a
-// person corrected a finding. When they came nobody was asked about them, so their batches are paused.
+// Pauses batches that would send what was executed already. A row had been called not executed, so rows like it were taken without a
+// question; then its answer came, or a person corrected the finding.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { BatchId } from '../../domain/ids.ts'
@@ -17,16 +17,15 @@ interface Waiting extends Pick<SettlingRow, 'account_id'> {
 }
 
 /**
- * Rows that look like row `d`, and where a reference was made those that ask for its target otherwise. What is open or in doubt now may be
- * sent again. In a file the other rows were meant beside it; the batch of a queue has whatever came on its day.
+ * Rows that look like row `d`, and those with another amount or date for its target where either reference was made. A row that is being
+ * sent or in doubt may be sent again. The other rows of a file were meant beside `d`; a day's messages were not.
  */
 const WAITING = `
     SELECT i.batch_id, i.account_id, min(i.row_no) AS rowNo, 'row ' || d.row_no || ' of batch ' || d.batch_id AS executed
     FROM (SELECT r.*, ${targetOf('r')} AS target FROM instruction r WHERE r.id = :id) AS d CROSS JOIN instruction i CROSS JOIN batch b
     WHERE ${SAME_TARGET} AND i.state IN ('READY', 'SENDING', 'IN_DOUBT') AND i.reference <> d.reference
       AND b.id = i.batch_id AND b.stage = 'open' AND (i.batch_id <> d.batch_id OR b.source = 'queue')
-      AND CASE WHEN i.lookalike = d.lookalike THEN NOT (${OTHER_RUN_KEY})
-        ELSE i.run_key IS NOT DISTINCT FROM d.run_key AND (i.made = 1 OR d.made = 1) END
+      AND NOT (${OTHER_RUN_KEY}) AND (i.lookalike = d.lookalike OR i.made = 1 OR d.made = 1)
     GROUP BY i.batch_id`
 
 export type PauseAlike = (row: Pick<SettlingRow, 'id' | 'account_id'>, atMs: number) => readonly BatchId[]

@@ -157,7 +157,7 @@ function prepareResolving(
     if (id !== holder.id) handBack(holder.id, id)
     const answered = answeredBy({ ...NO_FACTS, transactionId })
     record(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
-    // What was in doubt counted all along, and whoever handed in something like it was asked.
+    // A row in doubt counted all along: a row like it was asked about when it came.
     const cameToCount = row.state !== 'IN_DOUBT' && step.to === 'APPROVED'
     return { kind: 'resolved', batchId, rowNo, state: step.to, hold, paused: cameToCount ? pauseAlike(row, nowMs) : [] }
   }

@@ -15,8 +15,8 @@ export function keyOf(row: 'b'): string {
 }
 
 /**
- * Whether a row that is no duplicate is of that key. An OR of the two would be looked for among all rows of the account; and whatever
- * joins by it is written in the order in which it is to be found (CROSS JOIN).
+ * Whether a row that is no duplicate is of that key. With an OR of the two columns SQLite reads all rows of the account, and left to
+ * choose it joins in the wrong order: so each has its own index here, and whatever joins by this uses CROSS JOIN.
  */
 export function isOfKey(row: 'b' | 'e' | 'h' | 'o', account: string, key: string): string {
   return `${row}.id IN (

@@ -101,7 +101,7 @@ function* matchEarlier(header: DraftHeader, row: string, earlier: string): Scrip
   )
 }
 
-/** Whether row `i` shows that its file is meant: it is one of lately, or of the same run key, which is one month however long ago. */
+/** Whether row `i` shows that its file is meant: the file is recent, or has the same run key, which names one month however long ago. */
 const IS_MEANT = `(${STILL_COUNTS} OR (CAST(:runKey AS TEXT) IS NOT NULL AND NOT (${MOVED_NOTHING}))
   OR (b.created_at >= :approvedSince AND ${NEVER_SENT}))`
 
@@ -163,7 +163,7 @@ export const SAME_TARGET = `i.id IN (
 const NAMES_TARGET = `${SAME_TARGET}
         AND b.id = i.batch_id AND b.source = 'file' AND i.holds_reference = 1 AND NOT ${isInFile('i')}`
 
-/** Recorded rows that this file has, or that the batches have from which its lines come. */
+/** Recorded rows that are in this file, or in the batches from which its lines come. */
 const KNOWN = `
       SELECT coalesce(e.duplicate_of, e.earlier) FROM draft_row e WHERE e.duplicate_of IS NOT NULL OR e.earlier IS NOT NULL
       UNION ALL

@@ -1,5 +1,5 @@
 // References that a file gave to instructions which are recorded under another one: a row that was known by what it asks for, or that
-// runs in the place of a cancelled one. From then on such a reference names that instruction, for ever and whatever else is asked for.
+// runs in the place of a cancelled one. From then on such a reference always names that instruction, whatever else is asked for.
 
 import type { AccountId } from '../../domain/ids.ts'
 import { change, exists, one, type Script } from './script.ts'

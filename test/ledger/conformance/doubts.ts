@@ -130,17 +130,16 @@ export function describeDoubts(): void {
   describe('a row that was executed after it had been called otherwise', () => {
     const ROW = made(FIRST, 1, '2026-11')
 
-    /** Called not executed, and then asked for by message and with another amount. `others`: its own batch, another month, another order. */
+    /** Called not executed; then asked for by message, and by a file with another amount and no run key. `others` ask for something else. */
     async function askedForAgain() {
-      const file = (hash: string, amountMinor: bigint) =>
-        ['71', '72', '71'].map((orderId, i) =>
-          refund(made(hash, i + 1, '2026-11'), { orderId, amountMinor: amountMinor + BigInt(i) }),
-        )
-      const first = await submit(ledger, accountId, file(FIRST, 1_000n), { runKey: '2026-11' })
+      const file = ['71', '72', '71'].map((orderId, i) =>
+        refund(made(FIRST, i + 1, '2026-11'), { orderId, amountMinor: 1_000n + BigInt(i) }),
+      )
+      const first = await submit(ledger, accountId, file, { runKey: '2026-11' })
       const sent = await work(ledger, first, ROW, 'IN_DOUBT')
       await resolve(ROW, { finding: 'not-executed' })
       const { batchId } = await taken('message', { orderId: '71' })
-      const mended = await submit(ledger, accountId, file(MENDED, 900n), { runKey: '2026-11' })
+      const mended = await submit(ledger, accountId, [refund(made(MENDED, 1), { orderId: '71', amountMinor: 900n })])
       const month = await submit(ledger, accountId, [refund('2026-12/A', { orderId: '71' })], { runKey: '2026-12' })
       const other = await submit(ledger, accountId, [refund('other', { orderId: '73' })])
       return { sent, alike: [batchId, mended], others: [first, month, other] }
@@ -155,7 +154,7 @@ export function describeDoubts(): void {
       expect(await holdsOf(alike)).toEqual(['paused', 'paused'])
       expect(await holdsOf(others)).toEqual(['none', 'none', 'none'])
       const reason = (await ledger.batch(alike[0]!))?.holdReason
-      expect(reason).toMatch(/^row 1 asks for what row 1 of batch .* asked for, which was executed after all/)
+      expect(reason).toMatch(/^row 1 asks for the same as row 1 of batch .*, which was executed after all/)
       expect(await auditOf(ledger)).toEqual([])
       for (const _ of [1, 2]) await ledger.pause(alike[0]!, 'maintenance tonight', CLERK, LATER)
       expect((await ledger.batch(alike[0]!))?.holdReason).toBe(`${reason}; maintenance tonight`)
@@ -174,6 +173,7 @@ export function describeDoubts(): void {
         await work(ledger, await submit(ledger, accountId, [refund('X', { orderId: '76' })]), 'X', 'IN_DOUBT')
         await resolve('X', { finding: 'not-executed' })
         const second = await submit(ledger, accountId, [refund('Y', { orderId: '76' })])
+        await submit(ledger, accountId, [refund('Z', { orderId: '76', amountMinor: 700n })]) // another refund of the order
         const sending = await claimed(ledger, await dueRow(ledger, second, 'Y', LATER), LATER)
         if (!open) await settle(ledger, sending, 'IN_DOUBT', { sentAtMs: LATER })
         expect(await resolve('X', { finding: 'approved', corrects: true })).toMatchObject({ paused: [second] })
