@@ -67,7 +67,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
         },
       }),
     openIntake: async (lanes) =>
-      options.only === null ? openIntake(app, { ...thread, ledgerId: ledger.ledgerId }, lanes, redis, narrator) : null,
+      options.only === null ? openIntake(app, ledger, thread, lanes, redis, narrator) : null,
     onSettled: (row, verdict, settled) => {
       narrator.settled(row, verdict, settled)
       log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
@@ -139,7 +139,8 @@ async function openRegister({ config }: App, ledger: Ledger) {
 
 async function openIntake(
   app: App,
-  ledger: Pick<Ledger, 'recordMessage' | 'recordRefusal' | 'ledgerId'>,
+  ledger: Pick<Ledger, 'queueOwner' | 'keepQueueOwner' | 'ledgerId'>,
+  recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
   narrator: Narrator,
@@ -156,11 +157,18 @@ async function openIntake(
       { accountId, accountKey: accountKeyOf(merchant), lookalikeDays: merchant.lookalikeDays },
     ]),
   )
-  const parts = { ledger, clock, log, parse: parseMessage, accountOf: (name: string) => accounts.get(name) ?? null }
+  const parts = {
+    ledger: recording,
+    clock,
+    log,
+    parse: parseMessage,
+    accountOf: (name: string) => accounts.get(name) ?? null,
+  }
   return openIntakeQueue({
     address,
     prefix: config.redisPrefix,
     ledgerId: ledger.ledgerId,
+    owners: { last: ledger.queueOwner, keep: ledger.keepQueueOwner },
     log,
     take: async (jobName, payload, sourceId) => {
       const taken = await takeMessage(jobName, payload, sourceId, parts)

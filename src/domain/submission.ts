@@ -94,6 +94,8 @@ export interface LookalikesRefused extends LookalikeCounts {
 export interface LookalikeCounts {
   /** Rows that are like one row of an earlier file or message, or have its target and another amount. */
   readonly recorded: number
+  /** Rows that have the target of a recorded row and ask for another amount. */
+  readonly changed: number
   /** Rows that may have run in a record that was lost. */
   readonly lost: number
   /** Rows that are like a row still to be sent, by its batch. */

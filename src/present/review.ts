@@ -1,11 +1,11 @@
 // What a file holds and why it is refused, in words and as an object.
 
 import { maskCardData } from '../domain/card-secrets.ts'
-import type { DraftReview, Extent, FaultCause, Lookalike, RowFault } from '../domain/draft.ts'
+import type { DraftReview, Extent, FaultCause, RowFault } from '../domain/draft.ts'
 import type { Currency } from '../domain/money.ts'
-import { statusOf } from '../domain/states.ts'
-import type { FileRefusal, LookalikesRefused, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
+import type { FileRefusal, Refusal, Reviewed, Undeclared } from '../domain/submission.ts'
 import { correctionRefusal, recordedBeforeLines, toJsonCorrection } from './correction.ts'
+import { lookalikeLine, lookalikesRefusal, toJsonLookalike } from './lookalikes.ts'
 import { toJsonAgain } from './resubmission.ts'
 import { amountText, capital, plural, toTable } from './text.ts'
 import { toJsonTotals } from './totals.ts'
@@ -155,28 +155,6 @@ export function allErrorsOf(path: string): string {
   return `all of them, with the same options: tranche check ${named} --rejects ${named.replace(/\.csv$/i, '')}.rejects.csv`
 }
 
-function lookalikeLine({ line, reference, like, lost, changedFrom, refundedBefore, moneyWarning }: Lookalike): string {
-  const where =
-    like.batchId === null
-      ? `row ${like.rowNo} of this file`
-      : `row ${like.rowNo} of batch ${like.batchId}, ${like.state}${moneyWarning === null ? '' : `; ${moneyWarning}`}`
-  if (lost) {
-    const row = reference === like.reference ? `(${where})` : `asks for the same as ${like.reference} (${where}), which`
-    return `line ${line}: ${reference} ${row} may have run again in the record that was lost when an older state of the ledger was put back`
-  }
-  if (changedFrom !== null)
-    return `line ${line}: ${reference} has the target of ${like.reference} (${where}), which asked for ${amountText(changedFrom.amountMinor, changedFrom.currency)} ${changedFrom.currency} and is not in this file; sent, it would move money beside that row, not in its place`
-  if (refundedBefore === null)
-    return `line ${line}: ${reference} has the same operation, amount and target as ${like.reference} (${where})`
-  const { amountMinor, currency } = refundedBefore
-  const refunded = like.batchId === null ? 'already refunded' : 'refunded before'
-  const before =
-    currency === null
-      ? `${refunded} in more than one currency`
-      : `with ${amountText(amountMinor, currency)} ${currency} ${refunded}`
-  return `line ${line}: ${reference} refunds an order ${before}, last by ${like.reference} (${where}); its sale is not recorded here`
-}
-
 /** A file that is no table of instructions, or no worklist. */
 export function structuralFaultLine(fault: StructuralFault, path: string): string {
   const where = [fault.line === null ? null : `line ${fault.line}`, fault.column].filter((part) => part !== null)
@@ -209,7 +187,7 @@ function refusalLine(refusal: Refusal): string {
     case 'correction':
       return correctionRefusal(refusal.correction, refusal.rows, refusal.newRows)
     case 'lookalikes':
-      return `${lookalikesText(refusal)} ${stillToSendText(refusal)}${lookalikesRemedy(refusal)}`
+      return lookalikesRefusal(refusal)
     default:
       return undeclaredLine(refusal)
   }
@@ -226,33 +204,6 @@ export function undeclaredLine(refusal: Undeclared): string {
     case 'currency':
       return `The file also asks for ${refusal.found}, in ${plural(refusal.rows, 'row')}, and no total was expected in that currency. If ${refusal.rows === 1 ? 'it is' : 'they are'} meant, add --expect-total ${refusal.found}.`
   }
-}
-
-function lookalikesText({ found, lost }: LookalikesRefused): string {
-  const like = `${plural(found - lost, 'row looks', 'rows look')} like one that is in this file or recorded already.`
-  if (lost === 0) return like
-  const again = `${plural(lost, 'row', 'rows')} may have run already, in the record that was lost when an older state of the ledger was put back. Look ${lost === 1 ? 'it' : 'them'} up at the gateway.`
-  return lost === found ? again : `${like} ${again}`
-}
-
-/** Where most of the file was sent before, the way to send it all once more is not for copying. */
-function lookalikesRemedy({ found, recorded, accepted }: LookalikesRefused): string {
-  const takeOut = 'What was entered twice or has run already is executed twice: take it out of the file.'
-  if (recorded < 2 || recorded * 2 < accepted)
-    return `${takeOut} Only if ${found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${found}.`
-  return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references, or with other amounts: this may be an earlier file again, or one with changes. If it is not, tranche run --help tells how look-alikes are let through.`
-}
-
-/** A batch that was paused or has not run yet is the likelier reason than rows that were entered twice. */
-function stillToSendText({ stillToSend }: LookalikesRefused): string {
-  const [first, ...others] = stillToSend
-  if (first === undefined) return ''
-  const [batchId, rows] = first
-  const more =
-    others.length === 0
-      ? ''
-      : `, and so ${others.length === 1 ? 'does' : 'do'} ${plural(others.length, 'other batch', 'other batches')}`
-  return `Batch ${batchId} still has ${rows} of them to send${more}: resume or cancel that batch first, and check this file again. `
 }
 
 function countText(difference: number): string {
@@ -306,29 +257,4 @@ function toJsonRefusal(refusal: Refusal): object {
     return { kind: refusal.kind, known: refusal.correction.rows, new: refusal.newRows, message }
   if (refusal.kind !== 'lookalikes') return { ...refusal, message }
   return { kind: refusal.kind, found: refusal.found, allowed: refusal.allowed, message }
-}
-
-function toJsonLookalike(lookalike: Lookalike): object {
-  const { rowNo, line, reference, like, lost, changedFrom, refundedBefore, moneyWarning } = lookalike
-  return {
-    ...{ row: rowNo, line, reference },
-    like: {
-      ...{ batch: like.batchId, row: like.rowNo, reference: like.reference },
-      status: like.state === null ? null : statusOf(like.state),
-    },
-    changed_from:
-      changedFrom === null
-        ? null
-        : { amount: amountText(changedFrom.amountMinor, changedFrom.currency), currency: changedFrom.currency },
-    may_have_run_again: lost,
-    money_warning: moneyWarning,
-    refunded_before:
-      refundedBefore === null
-        ? null
-        : {
-            amount:
-              refundedBefore.currency === null ? null : amountText(refundedBefore.amountMinor, refundedBefore.currency),
-            currency: refundedBefore.currency,
-          },
-  }
 }

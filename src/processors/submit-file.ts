@@ -102,17 +102,19 @@ async function surveyLookalikes(draft: Draft): Promise<LookalikeCounts & Pick<Fi
   const stillToSend = new Map<string, number>()
   let lost = 0
   let recorded = 0
+  let changed = 0
   for await (const page of draft.lookalikes()) {
     lookalikes.push(...page.slice(0, LOOKALIKES_SHOWN - lookalikes.length))
-    for (const { reference, like, refundedBefore, lost: isLost } of page) {
+    for (const { reference, like, refundedBefore, changedFrom, lost: isLost } of page) {
       if (isLost) lost += 1
+      if (changedFrom !== null) changed += 1
       if (like.batchId === null || refundedBefore !== null) continue
       if (!isLost || like.reference !== reference) recorded += 1
       if (!isToSend(like.state)) continue
       stillToSend.set(like.batchId, (stillToSend.get(like.batchId) ?? 0) + 1)
     }
   }
-  return { lookalikes, recorded, lost, stillToSend }
+  return { lookalikes, recorded, changed, lost, stillToSend }
 }
 
 function isToSend(state: State | null): boolean {

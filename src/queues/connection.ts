@@ -126,5 +126,6 @@ export function nameOf(address: RedisAddress): string {
   const path = socketOf(address)
   if (path !== null) return path
   const url = new URL((address as { url: string }).url)
-  return `${url.hostname}:${url.port === '' ? 6379 : url.port}`
+  const database = url.pathname.length > 1 ? url.pathname : ''
+  return `${url.hostname}:${url.port === '' ? 6379 : url.port}${database}`
 }

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import type { MessageResult } from '../domain/message.ts'
 import type { Log } from '../ports/log.ts'
-import { answered, type RedisAddress, toWorkerOptions } from './connection.ts'
+import { answered, nameOf, type RedisAddress, toWorkerOptions } from './connection.ts'
 import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
 import { within } from './within.ts'
 
@@ -13,8 +13,16 @@ export interface IntakeOptions {
   readonly address: RedisAddress
   readonly prefix: string
   readonly ledgerId: string
+  readonly owners: QueueOwners
   readonly take: (jobName: string, payload: unknown, sourceId: string) => Promise<MessageResult>
   readonly log: Log
+}
+
+/** What the ledger keeps of whose the queue was when it looked last: Redis forgets it when it is emptied. */
+export interface QueueOwners {
+  /** `queue`: which one, of which Redis. null: it never looked. */
+  last(queue: string): Promise<string | null>
+  keep(queue: string, ledgerId: string): Promise<void>
 }
 
 /** How long a message waits that could not be recorded just now. */
@@ -32,8 +40,8 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
   redis.on('error', () => {}) // the worker's connection says it
   const ownership = ownershipIn(redis, options)
   if (!(await answered(address, ownership.holds()))) {
+    log.warn({}, await ownership.whyNot())
     redis.disconnect()
-    log.warn({}, `the queue ${INTAKE_QUEUE} belongs to another ledger: its messages are left alone`)
     return null
   }
   // Without it two workers of two ledgers would hand one message to and fro.
@@ -106,14 +114,26 @@ function openEventSweep(redis: Redis, key: string, log: Log): EventSweep {
 interface Ownership {
   /** Asked before every message: an emptied Redis has forgotten whose the queue is, and another may have come first. */
   holds(): Promise<boolean>
+  /** A sentence for people. */
+  whyNot(): Promise<string>
 }
 
-function ownershipIn(redis: Redis, { prefix, ledgerId }: IntakeOptions): Ownership {
+/** A queue that was another ledger's when this one looked last is not taken over: that one knows which messages came before. */
+function ownershipIn(redis: Redis, { address, prefix, ledgerId, owners }: IntakeOptions): Ownership {
   const key = intakeOwnerKey(prefix)
+  const queue = `${nameOf(address)} ${key}`
   return {
     async holds() {
-      await redis.setnx(key, ledgerId)
-      return (await redis.get(key)) === ledgerId
+      const last = await owners.last(queue)
+      if (last === null || last === ledgerId) await redis.setnx(key, ledgerId)
+      const owner = (await redis.get(key)) ?? last
+      if (owner !== null && owner !== last) await owners.keep(queue, owner)
+      return owner === ledgerId
+    },
+    async whyNot() {
+      const left = `the queue ${INTAKE_QUEUE} belongs to another ledger: its messages are left alone`
+      if ((await redis.get(key)) !== null) return left
+      return `${left}. Redis was emptied, and that ledger (${await owners.last(queue)}) takes the queue again when its worker starts. If it is gone for good: see in its record or its backup which messages it took, then hand the queue over with redis-cli SET ${key} ${ledgerId}`
     },
   }
 }

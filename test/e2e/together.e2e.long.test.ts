@@ -68,7 +68,7 @@ test('two runs of one file at once are one batch with one set of results', async
   expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
 })
 
-test('of two ledgers on one Redis one takes the messages, also after it was emptied', async () => {
+test('of two ledgers on one Redis the first one takes the messages, also after Redis was emptied, until a person hands them over', async () => {
   const first = await open()
   const socket = await openRedisServer(first.path('shared.sock'))
   const env = { TRANCHE_REDIS_URL: socket } // the path of a socket will do
@@ -96,20 +96,29 @@ test('of two ledgers on one Redis one takes the messages, also after it was empt
   expect(told).toContain('; no messages are taken, because the queue tranche-intake on')
   expect(recordedIn(second)).toEqual([])
 
-  // Who comes first now is not who was first before.
+  // Who comes first now is not who was first before, and would not know the messages that the first one took.
   const redis = new Redis({ path: socket })
   await redis.flushall()
-  redis.disconnect()
   const successor = await second.worker(env)
-  const jobs = await Promise.all([4, 5, 6, 7, 8, 9].map(hand))
-  await until('the successor has one', () => approvedIn(second) > 0, successor)
+  successor.kill('SIGTERM')
+  const left = (await successor.ended).stderr
+  expect(left).toContain('takes the queue again when its worker starts')
+  const jobs = await Promise.all([1, 4, 5].map(hand))
+  await over(jobs, owner)
+  await until('the new ones are settled', () => approvedIn(first) === 5, owner)
   owner.kill('SIGTERM')
   expect((await owner.ended).code).toBe(0)
-  await over(jobs, successor)
-  await until('all are settled', () => approvedIn(second) === 6, successor)
+
+  // What the sentence says hands the queue over.
+  const [, key, ledgerId] = /redis-cli SET (\S+) (\w+)/.exec(left) as unknown as [string, string, string]
+  await redis.set(key, ledgerId)
+  redis.disconnect()
+  const heir = await second.worker(env)
+  await over(await Promise.all([6, 7, 8, 9].map(hand)), heir)
+  await until('all are settled', () => approvedIn(second) === 4, heir)
 
   const executed = [first, second].map(({ sandbox }) => sandbox.log().map((entry) => entry.orderId))
-  expect(executed.map((ids) => ids.toSorted())).toEqual([orders.slice(0, 3), orders.slice(3)])
+  expect(executed.map((ids) => ids.toSorted())).toEqual([orders.slice(0, 5), orders.slice(5)])
   for (const office of [first, second]) expect(compareBooks(booksOf(office))).toEqual([])
 })
 

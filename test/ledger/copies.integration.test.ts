@@ -46,6 +46,7 @@ import {
   submit,
   work,
 } from '../fixtures/ledgers.ts'
+import { FIRST, MENDED, made, refunds } from './conformance/given.ts'
 
 let place: SqlitePlace
 let children: Child[]
@@ -517,6 +518,28 @@ describe('adopting', () => {
     const header = headerOf(accountId, { nowMs: NOW + 7_000 })
     const again = await reviewOnly(ledger, header, [refund('D', { orderId: '75' })])
     expect(again.lookalikes).toEqual([])
+  })
+
+  test('as restored asks before a file holds what had ended with other amounts: it may have run in what was lost', async () => {
+    const ledger = place.open()
+    const accountId = await openAccount(ledger)
+    const orders = ['71', '72', '73', '74']
+    const batchId = await submit(ledger, accountId, refunds(FIRST, orders))
+    await work(ledger, batchId, made(FIRST, 1), 'FAILED')
+    await ledger.cancel(batchId, 'wrong amounts', CLERK, NOW)
+    const asked = async (days: number, over: Parameters<typeof headerOf>[1] = {}) => {
+      const header = headerOf(accountId, { nowMs: NOW + 5_000 + days * DAY_MS, ...over })
+      const { lookalikes } = await reviewOnly(ledger, header, refunds(MENDED, orders, { amountMinor: 150n }))
+      return lookalikes.map(({ rowNo, lost, like, changedFrom }) => [rowNo, lost, like.state, changedFrom?.amountMinor])
+    }
+    expect(await asked(0)).toEqual([])
+    rmSync(epochPath())
+    await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)
+    const lost = [[1, true, 'FAILED', 1_000n], ...[2, 3, 4].map((rowNo) => [rowNo, true, 'CANCELLED', 1_000n])]
+    expect(await asked(0)).toEqual(lost)
+    expect(await asked(30)).toEqual(lost)
+    expect(await asked(31)).toEqual([])
+    expect(await asked(0, { runKey: 'june' })).toEqual(lost) // the key may have been forgotten
   })
 
   test('as restored asks about no subscriber of another month, nor about one that another subscriber is like', async () => {

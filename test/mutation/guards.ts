@@ -123,6 +123,7 @@ const PURGE = 'test/e2e/purge.e2e.long.test.ts'
 const WORKER = 'test/e2e/worker.e2e.test.ts'
 const BATCH_STATUS = 'test/domain/batch-status.test.ts'
 const BRAKES = 'test/e2e/brakes.e2e.test.ts'
+const TOGETHER = 'test/e2e/together.e2e.long.test.ts'
 const LEAVING = 'test/e2e/leaving.e2e.long.test.ts'
 
 export const GUARDS: readonly Guard[] = [
@@ -2575,25 +2576,39 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
-    name: 'a file in which every amount changed is asked about',
+    name: 'a row without a reference that names the target of a recorded one is asked about',
     file: 'src/ledger/texts/corrections.ts',
-    guard: '  return yield* sharesTargets(header)\n',
-    without: '  return false\n',
-    tests: [LEDGER],
+    guard: "'changed_row', header, {\n    rows: 'd.like_row",
+    without: "'changed_row', header, {\n    rows: 'FALSE AND d.like_row",
+    tests: [INTAKE],
   },
   {
-    name: 'a file in which every amount changed is known by what was cancelled or failed as well',
+    name: 'a row without a reference is held against recorded rows that have one and the other way round',
     file: 'src/ledger/texts/corrections.ts',
-    guard: '(b.created_at >= :approvedSince OR ${STILL_COUNTS}))`',
-    without: '${STILL_COUNTS})`',
-    tests: [LEDGER],
+    guard: '${NAMES_TARGET} AND ${IS_ONE_MADE}',
+    without: '${NAMES_TARGET} AND d.made = 1',
+    tests: [INTAKE],
   },
   {
-    name: 'a file in which every amount changed is known by what waits, however old',
+    name: 'two references of their own are no change of one row',
     file: 'src/ledger/texts/corrections.ts',
-    guard: ' OR ${STILL_COUNTS}))`',
-    without: '))`',
-    tests: [LEDGER],
+    guard: '${NAMES_TARGET} AND ${IS_ONE_MADE} AND',
+    without: '${NAMES_TARGET} AND',
+    tests: [INTAKE],
+  },
+  {
+    name: 'what was paid under the run key of a file counts for what names its target, however long ago',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '(i.run_key = d.run_key OR ${OF_CORRECTED}',
+    without: '(${OF_CORRECTED}',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a changed row may have run in what was lost',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '{ rows: `NOT (${IS_LIKE})`',
+    without: '{ rows: `FALSE AND NOT (${IS_LIKE})`',
+    tests: [COPIES],
   },
   {
     name: 'a row that runs again is held against what paid for it since, however long ago',
@@ -2638,13 +2653,6 @@ export const GUARDS: readonly Guard[] = [
     tests: [COPIES],
   },
   {
-    name: 'a row that was corrected since it failed is asked about when it is to run again',
-    file: 'src/ledger/texts/corrections.ts',
-    guard: ' || retry.length > 0 || reattempt !== null',
-    without: '',
-    tests: [LEDGER],
-  },
-  {
     name: 'a row that was there before the one that runs again is not its correction',
     file: 'src/ledger/texts/corrections.ts',
     guard: "(d.former IS NULL OR ${isAfter('d.former')}) AND ",
@@ -2654,8 +2662,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what runs again is held against the rows of its own run key',
     file: 'src/ledger/texts/corrections.ts',
-    guard: '${NAMES_TARGET} AND NOT (${OTHER_RUN_KEY})\n',
-    without: '${NAMES_TARGET}\n',
+    guard: '${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY}) AND (${counts})\n',
+    without: '${IS_ONE_MADE} AND (${counts})\n',
     tests: [INTAKE],
   },
   {
@@ -2866,9 +2874,9 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'of a file that is corrected every row is looked at, however long ago it was sent',
     file: 'src/ledger/texts/corrections.ts',
-    guard: '(${OF_CORRECTED} OR (',
-    without: '((',
-    tests: [LEDGER],
+    guard: 'd.run_key OR ${OF_CORRECTED} OR (',
+    without: 'd.run_key OR (',
+    tests: [INTAKE],
   },
   {
     name: 'a file in which every date changed is not new where only new rows are wanted',
@@ -2977,13 +2985,6 @@ export const GUARDS: readonly Guard[] = [
     tests: [INTAKE],
   },
   {
-    name: 'a file that holds rows of an earlier one may hold others of it changed',
-    file: 'src/ledger/texts/corrections.ts',
-    guard: 'duplicate_of IS NOT NULL OR earlier IS NOT NULL LIMIT 1',
-    without: 'earlier IS NOT NULL LIMIT 1',
-    tests: [INTAKE],
-  },
-  {
     name: 'a file whose rows are to run again is meant as the earlier file',
     file: 'src/ledger/texts/corrections.ts',
     guard: 'onlyNew === true || retry.length > 0 || reattempt !== null',
@@ -3068,17 +3069,10 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
-    name: 'a file whose run key was forgotten or added is held against the earlier one',
-    file: 'src/ledger/texts/corrections.ts',
-    guard: 'AND NOT (${OTHER_RUN_KEY}) AND (i.made',
-    without: 'AND i.run_key IS NOT DISTINCT FROM d.run_key AND (i.made',
-    tests: [INTAKE],
-  },
-  {
     name: 'changed rows are looked for where a run key was forgotten or added',
     file: 'src/ledger/texts/corrections.ts',
-    guard: 'AND NOT (${OTHER_RUN_KEY})\n        AND (${STILL_COUNTS}',
-    without: 'AND i.run_key IS NOT DISTINCT FROM d.run_key\n        AND (${STILL_COUNTS}',
+    guard: 'NOT (${OTHER_RUN_KEY}) AND (${counts})\n',
+    without: 'i.run_key IS NOT DISTINCT FROM d.run_key AND (${counts})\n',
     tests: [INTAKE],
   },
   {
@@ -3098,15 +3092,29 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'charges of another month go on',
     file: 'src/ledger/sqlite/alike-waiting.ts',
-    guard: 'AND NOT (${OTHER_RUN_KEY}) AND (i.lookalike',
-    without: 'AND (i.lookalike',
+    guard: ' AND coalesce(d.sent_at, d.claimed_at, d.completed_at) >= :otherRunKeySince',
+    without: '',
+    tests: [LEDGER],
+  },
+  {
+    name: 'what was sent lately stops what asks for the same under another run key',
+    file: 'src/ledger/sqlite/alike-waiting.ts',
+    guard: 'THEN i.lookalike = d.lookalike AND',
+    without: 'THEN FALSE AND',
+    tests: [LEDGER],
+  },
+  {
+    name: 'another amount of another month goes on',
+    file: 'src/ledger/sqlite/alike-waiting.ts',
+    guard: 'THEN i.lookalike = d.lookalike AND coalesce',
+    without: 'THEN coalesce',
     tests: [LEDGER],
   },
   {
     name: 'another amount waits only where a reference was made',
     file: 'src/ledger/sqlite/alike-waiting.ts',
-    guard: ' AND (i.lookalike = d.lookalike OR i.made = 1 OR d.made = 1)',
-    without: '',
+    guard: 'ELSE i.lookalike = d.lookalike OR ${IS_ONE_MADE} END',
+    without: 'ELSE TRUE END',
     tests: [LEDGER],
   },
   {
@@ -3795,7 +3803,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'look-alikes that have still to be sent name their batch',
-    file: 'src/present/review.ts',
+    file: 'src/present/lookalikes.ts',
     guard: '${stillToSendText(refusal)}',
     without: '',
     tests: ['test/e2e/again.e2e.test.ts'],
@@ -3838,9 +3846,23 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a row of another amount that moved money after the review is asked about',
     file: 'src/ledger/texts/since-review.ts',
-    guard: '  if ((yield* exists(CHANGED, since)) && (yield* mayHaveChanged(header))) return false\n',
+    guard: '  if (yield* exists(CHANGED, since)) return false\n',
     without: '',
     tests: [LEDGER],
+  },
+  {
+    name: 'an emptied Redis gives the queue of another ledger to none',
+    file: 'src/queues/intake.ts',
+    guard: 'if (last === null || last === ledgerId) await redis',
+    without: 'await redis',
+    tests: [TOGETHER],
+  },
+  {
+    name: 'whose the queue is, is kept',
+    file: 'src/queues/intake.ts',
+    guard: '      if (owner !== null && owner !== last) await owners.keep(queue, owner)\n',
+    without: '',
+    tests: [TOGETHER],
   },
   {
     name: 'a row that was left out, and cancelled after the review, is not lost',

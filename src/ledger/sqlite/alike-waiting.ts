@@ -3,9 +3,11 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { BatchId } from '../../domain/ids.ts'
+import { MERCHANT_DEFAULTS } from '../../domain/merchant.ts'
+import { lookalikeWindow } from '../rules/lookalikes.ts'
 import { pauseForAlike } from '../rules/pausing.ts'
 import { SAME_TARGET, targetOf } from '../texts/corrections.ts'
-import { OTHER_RUN_KEY } from '../texts/lookalikes.ts'
+import { IS_ONE_MADE, OTHER_RUN_KEY } from '../texts/lookalikes.ts'
 import { findRows } from './found.ts'
 import type { SettlingRow } from './moves.ts'
 import { prepareBatchPause } from './pauses.ts'
@@ -18,24 +20,31 @@ interface Waiting extends Pick<SettlingRow, 'account_id'> {
 
 /**
  * Rows that look like row `d`, and those with another amount or date for its target where either reference was made. A row that is being
- * sent or in doubt may be sent again. The other rows of a file were meant beside `d`; a day's messages were not.
+ * sent or in doubt may be sent again. The other rows of a file were meant beside `d`; a day's messages were not. Under another run key
+ * a row that asks for just the same is one of another month, unless `d` was sent too lately.
  */
 const WAITING = `
     SELECT i.batch_id, i.account_id, min(i.row_no) AS rowNo, 'row ' || d.row_no || ' of batch ' || d.batch_id AS executed
     FROM (SELECT r.*, ${targetOf('r')} AS target FROM instruction r WHERE r.id = :id) AS d CROSS JOIN instruction i CROSS JOIN batch b
     WHERE ${SAME_TARGET} AND i.state IN ('READY', 'SENDING', 'IN_DOUBT') AND i.reference <> d.reference
       AND b.id = i.batch_id AND b.stage = 'open' AND (i.batch_id <> d.batch_id OR b.source = 'queue')
-      AND NOT (${OTHER_RUN_KEY}) AND (i.lookalike = d.lookalike OR i.made = 1 OR d.made = 1)
+      AND CASE WHEN ${OTHER_RUN_KEY} THEN i.lookalike = d.lookalike AND coalesce(d.sent_at, d.claimed_at, d.completed_at) >= :otherRunKeySince
+        ELSE i.lookalike = d.lookalike OR ${IS_ONE_MADE} END
     GROUP BY i.batch_id`
 
 export type PauseAlike = (row: Pick<SettlingRow, 'id' | 'account_id'>, atMs: number) => readonly BatchId[]
 
 /** Of a row that was executed after all. Answers with the batches that are paused for it. */
 export function preparePausingAlike(db: DatabaseSync): PauseAlike {
+  const { lookalikeDays } = MERCHANT_DEFAULTS
   const waiting = db.prepare(WAITING)
   const pause = prepareBatchPause(db)
   return ({ id, account_id: account }, atMs) =>
-    findRows<Waiting>(waiting, { id, account })
+    findRows<Waiting>(waiting, {
+      id,
+      account,
+      otherRunKeySince: lookalikeWindow(atMs, lookalikeDays).otherRunKeySinceMs,
+    })
       .filter((row) => pause(row, pauseForAlike(row), atMs) !== null)
       .map((row) => row.batch_id)
 }

@@ -70,6 +70,23 @@ export function prepareIntake(db: DatabaseSync, committer: Committer, tally: Tal
       }
       await committer.write(keep, { kind: 'faulting' })
     },
+
+    ...prepareQueueOwners(db, committer),
+  }
+}
+
+function prepareQueueOwners(
+  db: DatabaseSync,
+  committer: Committer,
+): Pick<IntakeLedger, 'queueOwner' | 'keepQueueOwner'> {
+  const read = db.prepare('SELECT value FROM meta WHERE key = ?')
+  const keep = db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
+  const keyOf = (queue: string) => `queue_owner ${queue}`
+  return {
+    queueOwner: async (queue) => (read.get(keyOf(queue)) as { value: string } | undefined)?.value ?? null,
+    async keepQueueOwner(queue, ledgerId) {
+      await committer.write(() => keep.run(keyOf(queue), ledgerId).changes, { kind: 'faulting' })
+    },
   }
 }
 

@@ -6,18 +6,21 @@ import type { Correction, DraftHeader, DraftReview, EarlierBatch } from '../../d
 import type { BatchId } from '../../domain/ids.ts'
 import type { State } from '../../domain/states.ts'
 import { EXECUTED, laterAttempt } from './conditions.ts'
+import { IS_LIKE } from './draft.ts'
 import {
   COUNTING,
   cameAfter,
   EARLIER_ATTEMPT,
   FORMER_ROW,
+  IS_ONE_MADE,
   isAfter,
   lookalikeSince,
+  MAY_BE_LOST,
   MOVED_NOTHING,
   OTHER_RUN_KEY,
   STILL_COUNTS,
 } from './lookalikes.ts'
-import { all, allExact, change, count, exists, type Script } from './script.ts'
+import { all, allExact, change, count, exists, type Script, type Values } from './script.ts'
 
 /** After the rows have met what is recorded under their own references: those that earlier files hold are not sent again. */
 export function* meetEarlierFiles(header: DraftHeader): Script<void> {
@@ -120,31 +123,53 @@ function* holdsMost(header: DraftHeader): Script<boolean> {
 }
 
 /**
- * A row that is left may be one of an earlier file with another amount or date: it names the same target as a row that is in this file no
- * more and was sent or will be, in whichever file it was mended. Sent beside that row it would not be its correction but a second
- * payment. Rows that are to run again are looked at as well: one that moved nothing may have been corrected since, in another file. The
- * other rows of the batch that a line is of were meant beside it.
+ * A row without a reference of its own may be any row that names the same target, with another amount or date. Sent beside one that was
+ * sent or will be, and is not in this file as itself, it would not be its correction but a second payment. So it is asked about, and so
+ * is a row with a reference beside a recorded one that had none. The other rows of the batch that a line is of were meant beside it.
  */
 export function* findChanged(header: DraftHeader): Script<void> {
-  if (!(yield* mayHaveChanged(header))) return
+  if (!(yield* hasEarlierFiles(header))) return
+  yield* markNamed('changed_row', header, {
+    rows: 'd.like_row IS NULL AND d.like_recorded IS NULL',
+    counts: `${STILL_COUNTS} OR ${cameAfter('d.again')}
+          OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND (i.run_key = d.run_key OR ${OF_CORRECTED} OR (:howeverOld = 1 AND ${IS_ALIKE})))`,
+    values: { howeverOld: (yield* looksBackForEver(header)) ? 1 : 0 },
+  })
+}
+
+/** Where an older state was put back, such a row may have run in what was lost. */
+export function* findLostChanged(header: DraftHeader, restoredAt: number): Script<void> {
+  if (!(yield* hasEarlierFiles(header))) return
+  yield* markNamed('lost_row', header, { rows: `NOT (${IS_LIKE})`, counts: MAY_BE_LOST, values: { restoredAt } })
+}
+
+interface Named {
+  /** Which rows `d` are looked at. */
+  readonly rows: string
+  /** Whether row `i` of batch `b` counts for one of them. */
+  readonly counts: string
+  readonly values: Values
+}
+
+/** Marks rows with the latest row that names their target and counts. */
+function* markNamed(column: 'changed_row' | 'lost_row', header: DraftHeader, named: Named): Script<void> {
+  const { rows, counts, values } = named
   yield* change(
     `
     WITH corrected AS MATERIALIZED (${CORRECTED})
-    UPDATE draft_row AS d SET changed_row = m.id FROM (
-      SELECT d.operation, d.order_key, d.target, d.run_key, d.former, d.again, d.came_batch, i.made, max(i.id) AS id
+    UPDATE draft_row AS d SET ${column} = m.id FROM (
+      SELECT d.operation, d.order_key, d.target, d.run_key, d.made, d.former, d.again, d.came_batch, max(i.id) AS id
       FROM (
-        SELECT DISTINCT d.operation, d.order_key, ${targetOf('d')} AS target, d.run_key, ${EARLIER_ATTEMPT} AS former, ${FORMER_ROW} AS again, d.came_batch
-        FROM draft_row d WHERE d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL) AS d
+        SELECT DISTINCT d.operation, d.order_key, ${targetOf('d')} AS target, d.run_key, d.made, ${EARLIER_ATTEMPT} AS former, ${FORMER_ROW} AS again, d.came_batch
+        FROM draft_row d WHERE d.state = 'READY' AND ${rows}) AS d
       CROSS JOIN instruction i CROSS JOIN batch b
-      WHERE ${NAMES_TARGET} AND NOT (${OTHER_RUN_KEY})
-        AND (${STILL_COUNTS} OR ${cameAfter('d.again')}
-          OR (b.stage = 'open' AND NOT (${MOVED_NOTHING}) AND (${OF_CORRECTED} OR (:howeverOld = 1 AND ${IS_ALIKE}))))
+      WHERE ${NAMES_TARGET} AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY}) AND (${counts})
         AND (d.former IS NULL OR ${isAfter('d.former')}) AND i.batch_id IS DISTINCT FROM d.came_batch
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8) AS m
-    WHERE (m.made = 1 OR d.made = 1) AND m.operation = d.operation AND m.target = ${targetOf('d')}
-      AND m.run_key IS NOT DISTINCT FROM d.run_key AND m.former IS NOT DISTINCT FROM ${EARLIER_ATTEMPT} AND m.again IS NOT DISTINCT FROM ${FORMER_ROW}
-      AND m.came_batch IS NOT DISTINCT FROM d.came_batch AND d.state = 'READY' AND d.like_row IS NULL AND d.like_recorded IS NULL`,
-    { ...lookalikeSince(header), howeverOld: (yield* looksBackForEver(header)) ? 1 : 0 },
+    WHERE m.operation = d.operation AND m.target = ${targetOf('d')} AND m.run_key IS NOT DISTINCT FROM d.run_key AND m.made = d.made
+      AND m.former IS NOT DISTINCT FROM ${EARLIER_ATTEMPT} AND m.again IS NOT DISTINCT FROM ${FORMER_ROW}
+      AND m.came_batch IS NOT DISTINCT FROM d.came_batch AND d.state = 'READY' AND ${rows}`,
+    { ...lookalikeSince(header), ...values },
   )
 }
 
@@ -194,33 +219,6 @@ function* looksBackForEver(header: DraftHeader): Script<boolean> {
     lookalikeSince(header),
   )
   return !isOfLately
-}
-
-export function* mayHaveChanged(header: DraftHeader): Script<boolean> {
-  if (isToldSo(header)) return true
-  if (yield* exists('SELECT 1 FROM draft_row WHERE duplicate_of IS NOT NULL OR earlier IS NOT NULL LIMIT 1'))
-    return true
-  return yield* sharesTargets(header)
-}
-
-/**
- * Whether most rows name targets of rows of recent files, whatever they ask for and whatever became of those: then the file is one of
- * them in which every amount was mended. A file is recent for 30 days, and as long as a row of it counts as a look-alike would.
- */
-function* sharesTargets(header: DraftHeader): Script<boolean> {
-  if (!(yield* hasEarlierFiles(header))) return false
-  const known = yield* count(
-    `
-    SELECT CAST(coalesce(sum(d.rows), 0) AS BIGINT) AS n FROM (
-      SELECT r.operation, r.order_key, r.target, r.made, :runKey AS run_key, count(*) AS rows FROM (
-        SELECT d.operation, d.order_key, d.made, ${targetOf('d')} AS target FROM draft_row d WHERE d.state = 'READY' AND d.amount_minor IS NOT NULL) AS r
-      GROUP BY 1, 2, 3, 4) AS d
-    WHERE EXISTS (SELECT 1 FROM instruction i CROSS JOIN batch b
-      WHERE ${NAMES_TARGET} AND NOT (${OTHER_RUN_KEY}) AND (i.made = 1 OR d.made = 1)
-        AND b.stage = 'open' AND (b.created_at >= :approvedSince OR ${STILL_COUNTS}))`,
-    { ...lookalikeSince(header), runKey: header.runKey },
-  )
-  return known > 1 && known * 2 >= (yield* countSound())
 }
 
 function* countSound(): Script<number> {

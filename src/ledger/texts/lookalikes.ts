@@ -67,16 +67,20 @@ const likeRow = (counts: string) => `
   WHERE i.account_id = :account AND i.lookalike = d.lookalike AND i.reference <> d.reference AND i.lookalike IS NOT NULL
     AND ${counts}`
 
+/** Whether either row had no reference of its own: then the two need not be two instructions. */
+export const IS_ONE_MADE = '(i.made = 1 OR d.made = 1)'
+
 /** The latest row that row `d` of a draft looks like; NULL: none. */
 export const RECORDED_LOOKALIKE = likeRow(`(${STILL_COUNTS} OR ${cameAfter(FORMER_ROW)})`)
 
 /**
- * The latest row like row `d` that had ended and moved nothing when an older state was put back; NULL: none. In what was lost it may
- * have run again, at the latest in that moment. Under another run key that was the charge of another month.
+ * Whether row `i` had ended and moved nothing when an older state was put back. In what was lost it may have run again, at the latest
+ * in that moment. Under another run key that was the charge of another month.
  */
-export const LOST_LOOKALIKE = likeRow(
-  `b.stage = 'open' AND i.holds_reference = 1 AND ${MOVED_NOTHING} AND coalesce(i.completed_at, b.created_at) <= :restoredAt AND NOT (${OTHER_RUN_KEY})`,
-)
+export const MAY_BE_LOST = `(b.stage = 'open' AND i.holds_reference = 1 AND ${MOVED_NOTHING} AND coalesce(i.completed_at, b.created_at) <= :restoredAt AND NOT (${OTHER_RUN_KEY}))`
+
+/** The latest such row that row `d` looks like; NULL: none. */
+export const LOST_LOOKALIKE = likeRow(MAY_BE_LOST)
 
 export interface LookalikeSince {
   readonly accountId: AccountId

@@ -6,7 +6,15 @@ import type { Currency } from '../../domain/money.ts'
 import type { State } from '../../domain/states.ts'
 import { MOST_MINOR } from '../rules/arriving.ts'
 import { EXECUTED, IS_VISIBLE, isAnyRecorded, LAST_RESTORED_AT } from './conditions.ts'
-import { cancelledBefore, correctionOf, findChanged, isInFile, meetEarlierFiles, runCancelled } from './corrections.ts'
+import {
+  cancelledBefore,
+  correctionOf,
+  findChanged,
+  findLostChanged,
+  isInFile,
+  meetEarlierFiles,
+  runCancelled,
+} from './corrections.ts'
 import { DRAFT_FAULT, IS_LIKE, RETRIED, retriedBy } from './draft.ts'
 import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
@@ -260,6 +268,7 @@ function* findLost(header: DraftHeader): Script<void> {
     WHERE d.state = 'READY' AND d.lookalike IS NOT NULL AND NOT (${IS_LIKE})`,
     { ...since, restoredAt },
   )
+  yield* findLostChanged(header, restoredAt)
 }
 
 function* countHeldByDoubt({ accountId: account }: DraftHeader): Script<number> {
@@ -282,8 +291,8 @@ const LOOKALIKES = `
       coalesce(o.reference, i.reference) AS "likeReference", CASE WHEN o.row_no IS NULL THEN i.state END AS "likeState",
       CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost,
       CASE WHEN d.lost_row IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS "refundedMinor",
-      CASE WHEN d.lost_row IS NULL AND d.changed_row IS NOT NULL AND i.lookalike IS DISTINCT FROM d.lookalike THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
-      CASE WHEN d.changed_row IS NULL THEN p.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
+      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NOT NULL AND i.lookalike IS DISTINCT FROM d.lookalike THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
+      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL THEN p.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
     FROM draft_row d
     LEFT JOIN draft_row o ON o.row_no = d.like_row AND d.lost_row IS NULL
     LEFT JOIN instruction i ON i.id = coalesce(d.lost_row, d.like_recorded, d.changed_row) AND o.row_no IS NULL

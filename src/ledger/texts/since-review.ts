@@ -4,8 +4,8 @@
 import type { DraftHeader } from '../../domain/draft.ts'
 import { SALES } from '../rules/refunding.ts'
 import { EXECUTED, listOf } from './conditions.ts'
-import { isInFile, mayHaveChanged, NEVER_SENT, targetOf } from './corrections.ts'
-import { COUNTING, OTHER_RUN_KEY } from './lookalikes.ts'
+import { isInFile, NEVER_SENT, targetOf } from './corrections.ts'
+import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
 import { NO_LONGER_DECLINED } from './reattempts.ts'
 import { stillFits } from './refunds.ts'
 import { exists, type Script } from './script.ts'
@@ -33,7 +33,7 @@ export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Scrip
   if (yield* exists(CANCELLED_SINCE)) return false
   // A message may look like a row of this file, have its xtl_order_id, or refund an order of it. So may a row that counts only now.
   if (yield* exists(NEWCOMER, since)) return false
-  if ((yield* exists(CHANGED, since)) && (yield* mayHaveChanged(header))) return false
+  if (yield* exists(CHANGED, since)) return false
   const refunds = yield* exists('SELECT 1 FROM draft_order LIMIT 1')
   if (refunds && (yield* exists(OF_ORDERS, since)) && !(yield* stillFits(header))) return false
   return true
@@ -78,7 +78,7 @@ const NEWCOMER = `${NEWCOMERS}
 /** A row may be one of these with another amount or date: see `findChanged`. */
 const CHANGED = `${NEWCOMERS}
     SELECT 1 FROM newcomer i CROSS JOIN draft_row d
-    WHERE d.operation = i.operation AND ${targetOf('d')} = ${targetOf('i')} AND i.source = 'file' AND i.holds_reference = 1 AND (i.made = 1 OR d.made = 1) AND NOT (${OTHER_RUN_KEY})
+    WHERE d.operation = i.operation AND ${targetOf('d')} = ${targetOf('i')} AND i.source = 'file' AND i.holds_reference = 1 AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY})
       AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
       AND d.changed_row IS NULL LIMIT 1`
 

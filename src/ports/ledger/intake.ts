@@ -55,4 +55,7 @@ export interface IntakeLedger {
     cards: string | null
     nowMs: number
   }): Promise<void>
+  /** Which ledger had the queue when this one looked last; null: it never looked. */
+  queueOwner(queue: string): Promise<string | null>
+  keepQueueOwner(queue: string, ledgerId: string): Promise<void>
 }

@@ -12,6 +12,7 @@ import {
   claim,
   claimed,
   claimNamed,
+  DAY_MS,
   dueIn,
   dueRow,
   factsWith,
@@ -140,7 +141,9 @@ export function describeDoubts(): void {
       await resolve(ROW, { finding: 'not-executed' })
       const { batchId } = await taken('message', { orderId: '71' })
       const mended = await submit(ledger, accountId, [refund(made(MENDED, 1), { orderId: '71', amountMinor: 900n })])
-      const month = await submit(ledger, accountId, [refund('2026-12/A', { orderId: '71' })], { runKey: '2026-12' })
+      const month = await submit(ledger, accountId, [refund('2026-12/A', { orderId: '71', amountMinor: 900n })], {
+        runKey: '2026-12',
+      })
       const other = await submit(ledger, accountId, [refund('other', { orderId: '73' })])
       return { sent, alike: [batchId, mended], others: [first, month, other] }
     }
@@ -158,6 +161,20 @@ export function describeDoubts(): void {
       expect(await auditOf(ledger)).toEqual([])
       for (const _ of [1, 2]) await ledger.pause(alike[0]!, 'maintenance tonight', CLERK, LATER)
       expect((await ledger.batch(alike[0]!))?.holdReason).toBe(`${reason}; maintenance tonight`)
+    })
+
+    test('pauses one that asks for just the same under another run key, if too few days lie between for another month', async () => {
+      const named = (runKey: string, amountMinor = 1_000n) =>
+        submit(ledger, accountId, [refund(`${runKey}/A`, { orderId: '71', amountMinor })], { runKey })
+      await work(ledger, await named('2026-11'), '2026-11/A', 'IN_DOUBT')
+      await resolve('2026-11/A', { finding: 'not-executed' })
+      const [mistyped, more] = [await named('2026-10'), await named('2026-09', 1_100n)]
+      const corrected = (nowMs: number) => resolve('2026-11/A', { finding: 'approved', corrects: true }, nowMs)
+      expect(await corrected(SENT_MS + 20 * DAY_MS)).toMatchObject({ kind: 'resolved', paused: [mistyped] })
+      expect(await holdsOf([mistyped, more])).toEqual(['paused', 'none'])
+      await resolve('2026-11/A', { finding: 'not-executed', corrects: true }, SENT_MS + 20 * DAY_MS)
+      await ledger.resume(mistyped, 'looked', CLERK, LATER)
+      expect(await corrected(SENT_MS + 20 * DAY_MS + 1)).toMatchObject({ kind: 'resolved', paused: [] })
     })
 
     test('because an answer came late, pauses them too', async () => {

@@ -23,7 +23,7 @@ import {
   work,
 } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
-import { check, FIRST, MENDED, made } from './given.ts'
+import { check, FIRST, MENDED, made, refunds } from './given.ts'
 
 /** Of one card each: 40, 41, … */
 const charges = (hash: string, amounts: readonly number[], runKey: string | null = null) =>
@@ -90,11 +90,10 @@ export function describeChanged(): void {
     })
 
     test('of refunds is asked about, also for less', async () => {
-      const refunds = (hash: string, amountMinor: bigint) =>
-        ['71', '72', '73'].map((orderId, i) => refund(made(hash, i + 1), { orderId, amountMinor }))
-      const first = await submit(ledger, accountId, refunds(FIRST, 1_000n))
+      const of = (hash: string, amountMinor: bigint) => refunds(hash, ['71', '72', '73'], { amountMinor })
+      const first = await submit(ledger, accountId, of(FIRST, 1_000n))
       await pay(first, made(FIRST, 1))
-      expect(await asked(refunds(MENDED, 900n))).toEqual([1, 2, 3])
+      expect(await asked(of(MENDED, 900n))).toEqual([1, 2, 3])
     })
 
     test('is the next month’s, 30 days after the charges; what waits is asked about after any time', async () => {
@@ -102,7 +101,7 @@ export function describeChanged(): void {
       await pay(first, ...[1, 2, 3, 4].map((rowNo) => made(FIRST, rowNo)))
       const later = (ms: number) => asked(charges(MENDED, NEW), { nowMs: NOW + ms })
       expect(await later(30 * DAY_MS)).toEqual([1, 2, 3, 4, 5])
-      expect(await later(30 * DAY_MS + 1)).toEqual([]) // one of five is no share
+      expect(await later(30 * DAY_MS + 1)).toEqual([5])
       const second = await submit(ledger, accountId, charges('1111aaaa1111aaaa', OLD), {
         nowMs: NOW + 31 * DAY_MS,
       })
@@ -110,17 +109,22 @@ export function describeChanged(): void {
       expect(await later(90 * DAY_MS)).toEqual([1, 2, 3, 4, 5])
     })
 
-    test('has new rows in between, as long as most name targets of before', async () => {
+    test('is asked about those of before, however many new rows it has, and where it is a single refund', async () => {
       const first = await submit(ledger, accountId, charges(FIRST, OLD.slice(0, 2)))
       await pay(first, made(FIRST, 1), made(FIRST, 2))
       expect(await asked(charges(MENDED, NEW.slice(0, 4)))).toEqual([1, 2])
-      expect(await asked(charges(MENDED, NEW))).toEqual([])
+      expect(await asked(charges(MENDED, NEW))).toEqual([1, 2])
+      const other = '1111aaaa1111aaaa'
+      await pay(await submit(ledger, accountId, refunds(other, ['71'], { amountMinor: 500n })), made(other, 1))
+      expect(await asked(refunds(MENDED, ['71'], { amountMinor: 400n }))).toEqual([1])
     })
 
-    test('is none where one row alone names a target of before: it may be a second refund', async () => {
-      const first = await submit(ledger, accountId, [refund(made(FIRST, 1), { orderId: '71', amountMinor: 500n })])
-      await pay(first, made(FIRST, 1))
-      expect(await asked([refund(made(MENDED, 1), { orderId: '71', amountMinor: 400n })])).toEqual([])
+    test('is asked about nothing by the amounts that other rows of its own ask for', async () => {
+      const twice = (hash: string) => [
+        refund(made(hash, 1), { orderId: '71', amountMinor: 500n }),
+        refund(made(hash, 2), { orderId: '71', amountMinor: 400n }),
+      ]
+      expect(await asked(twice(MENDED))).toEqual([])
     })
 
     test('is none where both files have references of their own: those name instructions', async () => {
@@ -221,7 +225,7 @@ export function describeChanged(): void {
       const row = await claimNamed(ledger, second, 'k/old', NOW)
       await settle(ledger, row, 'APPROVED', { sentAtMs: NOW, atMs: NOW })
       const header = { ...LONG_AFTER, runKey: 'k', retry: ['FAILED' as const] }
-      const fresh = [sale('k/new', '49', money(900)), sale(made(MENDED, 3, 'k'), '49', money(800))]
+      const fresh = [sale('k/new', '49', money(900)), sale('k/newer', '49', money(800))]
       expect(await asked([...rows, ...fresh], header)).toEqual([])
     })
   })
@@ -295,6 +299,7 @@ export function describeChanged(): void {
     ])('that %s: only another one makes it another month’s', async (_, before, now, expected) => {
       const first = await submit(ledger, accountId, charges(FIRST, AMOUNTS, before), { runKey: before })
       await pay(first, ...AMOUNTS.map((_, i) => made(FIRST, i + 1, before)))
+      await submit(ledger, accountId, [sale('of no run', '49')])
       for (const onlyNew of [false, true])
         expect(await asked(charges(MENDED, CHANGED, now), { runKey: now, onlyNew })).toEqual(expected)
     })
@@ -315,6 +320,15 @@ export function describeChanged(): void {
       await pay(first, ...[2, 3, 4].map((n) => made(FIRST, n, 'k')))
       const { review } = await check(rows(MENDED), { runKey: 'k', nowMs: NOW + 40 * DAY_MS, ...over })
       expect(review.correction).toMatchObject({ rows: 3 })
+    })
+
+    test('is asked about every row that was paid, however long ago, where most amounts were mended', async () => {
+      const first = await submit(ledger, accountId, charges(FIRST, [100, 200, 300, 400], 'k'), { runKey: 'k' })
+      await pay(first, ...[1, 2, 3, 4].map((n) => made(FIRST, n, 'k')))
+      const mended = charges(MENDED, [100, 250, 350, 450], 'k')
+      expect(await asked(mended, { runKey: 'k', nowMs: NOW + 400 * DAY_MS })).toEqual([1, 2, 3, 4])
+      const named = mended.map((row, i) => ({ ...row, reference: `k/R-${i}` }))
+      expect(await asked(named, { runKey: 'k', nowMs: NOW + 400 * DAY_MS })).toEqual([1, 2, 3, 4])
     })
 
     test('and one without a run key that retries is, too; where it retries nothing, it is next month’s', async () => {

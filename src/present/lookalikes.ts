@@ -1,0 +1,101 @@
+// Rows that look like others, in words: one by one, and why a file with them is refused.
+
+import type { Lookalike } from '../domain/draft.ts'
+import { statusOf } from '../domain/states.ts'
+import type { LookalikesRefused } from '../domain/submission.ts'
+import { amountText, plural } from './text.ts'
+
+export function lookalikeLine(lookalike: Lookalike): string {
+  const { line, reference, like, changedFrom } = lookalike
+  const { batchId, rowNo, reference: other, state } = like
+  const moneyWarning = lookalike.moneyWarning === null ? '' : `; ${lookalike.moneyWarning}`
+  const where =
+    batchId === null ? `row ${rowNo} of this file` : `row ${rowNo} of batch ${batchId}, ${state}${moneyWarning}`
+  const changed =
+    changedFrom === null
+      ? null
+      : `has the target of ${other} (${where}), which asked for ${amountText(changedFrom.amountMinor, changedFrom.currency)} ${changedFrom.currency} and`
+  const text = lookalike.lost ? lostText(lookalike, where, changed) : likeText(lookalike, where, changed)
+  return `line ${line}: ${reference} ${text}`
+}
+
+function lostText({ reference, like }: Lookalike, where: string, changed: string | null): string {
+  const asksForSame =
+    reference === like.reference ? `(${where})` : `asks for the same as ${like.reference} (${where}), which`
+  return `${changed ?? asksForSame} may have run again in the record that was lost when an older state of the ledger was put back`
+}
+
+function likeText({ like, refundedBefore }: Lookalike, where: string, changed: string | null): string {
+  if (changed !== null)
+    return `${changed} is not in this file; sent, it would move money beside that row, not in its place`
+  if (refundedBefore === null) return `has the same operation, amount and target as ${like.reference} (${where})`
+  const { amountMinor, currency } = refundedBefore
+  const refunded = like.batchId === null ? 'already refunded' : 'refunded before'
+  const before =
+    currency === null
+      ? `${refunded} in more than one currency`
+      : `with ${amountText(amountMinor, currency)} ${currency} ${refunded}`
+  return `refunds an order ${before}, last by ${like.reference} (${where}); its sale is not recorded here`
+}
+
+export function lookalikesRefusal(refusal: LookalikesRefused): string {
+  return `${lookalikesText(refusal)} ${stillToSendText(refusal)}${lookalikesRemedy(refusal)}${changedAdvice(refusal)}`
+}
+
+function lookalikesText({ found, lost }: LookalikesRefused): string {
+  const like = `${plural(found - lost, 'row looks', 'rows look')} like one that is in this file or recorded already.`
+  if (lost === 0) return like
+  const again = `${plural(lost, 'row', 'rows')} may have run already, in the record that was lost when an older state of the ledger was put back. Look ${lost === 1 ? 'it' : 'them'} up at the gateway.`
+  return lost === found ? again : `${like} ${again}`
+}
+
+/** Where most of the file was sent before, the way to send it all once more is not for copying. */
+function lookalikesRemedy({ found, recorded, accepted }: LookalikesRefused): string {
+  const takeOut = 'What was entered twice or has run already is executed twice: take it out of the file.'
+  if (recorded < 2 || recorded * 2 < accepted)
+    return `${takeOut} Only if ${found === 1 ? 'it is' : 'every one of them is'} meant, add --allow-lookalikes ${found}.`
+  return `${takeOut} ${recorded} of the ${plural(accepted, 'row')} to be sent are recorded under other references, or with other amounts: this may be an earlier file again, or one with changes. If it is not, tranche run --help tells how look-alikes are let through.`
+}
+
+/** For next time: it saves the question, and not the look at these rows. */
+function changedAdvice({ changed }: LookalikesRefused): string {
+  if (changed === 0) return ''
+  return ' A row with a reference of its own is not asked about because an order or card was paid another amount before: give the rows of future files a column "reference".'
+}
+
+/** A batch that was paused or has not run yet is the likelier reason than rows that were entered twice. */
+function stillToSendText({ stillToSend }: LookalikesRefused): string {
+  const [first, ...others] = stillToSend
+  if (first === undefined) return ''
+  const [batchId, rows] = first
+  const more =
+    others.length === 0
+      ? ''
+      : `, and so ${others.length === 1 ? 'does' : 'do'} ${plural(others.length, 'other batch', 'other batches')}`
+  return `Batch ${batchId} still has ${rows} of them to send${more}: resume or cancel that batch first, and check this file again. `
+}
+
+export function toJsonLookalike(lookalike: Lookalike): object {
+  const { rowNo, line, reference, like, lost, changedFrom, refundedBefore, moneyWarning } = lookalike
+  return {
+    ...{ row: rowNo, line, reference },
+    like: {
+      ...{ batch: like.batchId, row: like.rowNo, reference: like.reference },
+      status: like.state === null ? null : statusOf(like.state),
+    },
+    changed_from:
+      changedFrom === null
+        ? null
+        : { amount: amountText(changedFrom.amountMinor, changedFrom.currency), currency: changedFrom.currency },
+    may_have_run_again: lost,
+    money_warning: moneyWarning,
+    refunded_before:
+      refundedBefore === null
+        ? null
+        : {
+            amount:
+              refundedBefore.currency === null ? null : amountText(refundedBefore.amountMinor, refundedBefore.currency),
+            currency: refundedBefore.currency,
+          },
+  }
+}
