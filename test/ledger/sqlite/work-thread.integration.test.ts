@@ -83,10 +83,21 @@ test('where the ledger is taken away under it, the process is told to end, with 
   const error = (await died.promise) as Fault
   expect(error).toMatchObject({ code: 'storage' })
   expect(error.message).toMatch(/was removed while it was in use.*All that it held is saved in .*ledger\.saved-/)
+  await aThreadAnswers() // in that time this one would have answered as well
   expect(answers).toBe(0)
   await thread.close()
   await place.remove()
 })
+
+/** Of a ledger of its own. */
+async function aThreadAnswers(): Promise<void> {
+  const place = await sqlitePlace()
+  place.open()
+  const thread = openWorkThread({ path: place.path, submitLockPath: place.submitLockPath, die: fail })
+  await thread.workable(NOW, 1)
+  await thread.close()
+  await place.remove()
+}
 
 function fail(error: unknown): never {
   throw error
