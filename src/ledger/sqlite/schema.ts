@@ -10,6 +10,7 @@ import { GIVEN_REFERENCES } from './given-references.ts'
 import { HEARTBEATS } from './heartbeats.ts'
 import { MADE_REFERENCES } from './made-references.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
+import { PLANNER } from './planner.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
 import { STORED_INDEX, SUBMITTED_AGAIN_INDEX, TRANSACTION_INDEX } from './rows.ts'
@@ -227,6 +228,7 @@ const MIGRATIONS: readonly string[] = [
   MADE_REFERENCES,
   GIVEN_REFERENCES,
   TARGET_INDEX,
+  PLANNER,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -23,7 +23,7 @@ import { allExact, change, exists, one, oneExact, type Script } from './script.t
 
 /**
  * Sales of an order, as the record knows them: approved, with the amount and currency asked for. Where an answer differed about
- * money, the sale is not known after all.
+ * money, the sale is not known after all. `key`: an expression; the affinity of a bare column would keep SQLite from its index.
  */
 const SALES_OF = (key: string) => `(
   SELECT id, amount_minor, currency, money_warning FROM instruction
@@ -95,7 +95,7 @@ function* gatherOrders(account: AccountId): Script<void> {
   yield* change(
     `
     UPDATE draft_order AS o SET (sold_minor, sold_currency, sale_row) = (
-      SELECT ${SUM}, min(currency), min(id) FROM ${SALES_OF('o.order_key')} HAVING ${IS_ONE_SALE})`,
+      SELECT ${SUM}, min(currency), min(id) FROM ${SALES_OF("(o.order_key || '')")} HAVING ${IS_ONE_SALE})`,
     { account },
   )
   yield* change(

@@ -110,8 +110,8 @@ const UNMARKED = 'substr(d.content, 1, length(d.content) - 9)'
 function* compareAsRecorded({ accountId: account }: DraftHeader): Script<void> {
   yield* change(
     `
-    UPDATE draft_row AS d SET content = i.content FROM instruction i
-    WHERE ${HAS_MARK} AND i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND i.content = ${UNMARKED}`,
+    UPDATE draft_row AS d SET content = ${UNMARKED} WHERE ${HAS_MARK} AND EXISTS (SELECT 1 FROM instruction i
+      WHERE i.account_id = :account AND i.reference = d.reference AND i.holds_reference = 1 AND i.content = ${UNMARKED})`,
     { account },
   )
 }
@@ -273,7 +273,7 @@ function* findLost(header: DraftHeader): Script<void> {
 
 function* countHeldByDoubt({ accountId: account }: DraftHeader): Script<number> {
   const isAnyInDoubt = yield* exists(
-    "SELECT 1 FROM instruction WHERE account_id = :account AND order_key IS NOT NULL AND state = 'IN_DOUBT' LIMIT 1",
+    "SELECT 1 FROM instruction WHERE account_id = :account AND state = 'IN_DOUBT' LIMIT 1",
     { account },
   )
   if (!isAnyInDoubt) return 0

@@ -65,7 +65,7 @@ const CAME_TO_COUNT = `
 const NEWCOMERS = `
     WITH newcomer AS MATERIALIZED (
       SELECT i.id, i.reference, i.made, i.holds_reference, i.operation, i.order_id, i.vault_id, i.card, i.xtl_order_id, i.run_key,
-        i.content, i.lookalike, b.source
+        i.content, i.lookalike, ${targetOf('i')} AS target, b.source
       FROM (${CAME_TO_COUNT}) AS c CROSS JOIN instruction i CROSS JOIN batch b
       WHERE i.id = c.id AND b.id = i.batch_id AND i.account_id = :account AND b.stage = 'open' AND (i.state IN (${COUNTING}) OR i.money_warning = 1))`
 
@@ -75,10 +75,10 @@ const NEWCOMER = `${NEWCOMERS}
     UNION ALL
     SELECT 1 FROM newcomer i JOIN draft_row d ON ${SAME_XTL} WHERE d.state = 'READY' LIMIT 1`
 
-/** A row may be one of these with another amount or date: see `findChanged`. */
+/** A row may be one of these with another amount or date: see `findChanged`. The rows are gone through once, however many these are. */
 const CHANGED = `${NEWCOMERS}
-    SELECT 1 FROM newcomer i CROSS JOIN draft_row d
-    WHERE d.operation = i.operation AND ${targetOf('d')} = ${targetOf('i')} AND i.source = 'file' AND i.holds_reference = 1 AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY})
+    SELECT 1 FROM draft_row d CROSS JOIN newcomer i
+    WHERE EXISTS (SELECT 1 FROM newcomer) AND i.target = ${targetOf('d')} AND i.operation = d.operation AND i.source = 'file' AND i.holds_reference = 1 AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY})
       AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
       AND d.changed_row IS NULL LIMIT 1`
 

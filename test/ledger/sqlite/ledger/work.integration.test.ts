@@ -1,5 +1,7 @@
 import { sqlitePlaceInMemory } from '../../../fixtures/ledgers.ts'
+import { testPlans } from '../../../fixtures/plans.ts'
 import { describeWork } from '../../conformance/ledger.ts'
 import { describeOneConnection } from '../../conformance/one-connection.ts'
 
 describeWork('a ledger in a SQLite file', sqlitePlaceInMemory, describeOneConnection)
+testPlans()
