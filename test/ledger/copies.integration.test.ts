@@ -480,9 +480,12 @@ describe('adopting', () => {
     expect((await reviewOnly(ledger, header, [sale('S', '41')])).lookalikes).toEqual([])
     rmSync(epochPath())
     await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)
-    expect((await reviewOnly(ledger, header, [sale('S', '41')])).lookalikes).toMatchObject([
-      { reference: 'S~2', lost: true, like: { reference: 'S', state: 'DECLINED' } },
-    ])
+    for (const days of [0, 40]) {
+      const then = { ...header, nowMs: header.nowMs + days * DAY_MS }
+      expect((await reviewOnly(ledger, then, [sale('S', '41')])).lookalikes).toMatchObject([
+        { reference: 'S~2', lost: true, like: { reference: 'S', state: 'DECLINED' } },
+      ])
+    }
   })
 
   test('as restored asks before a file holds what had ended under other references: it may have run in what was lost', async () => {
@@ -540,6 +543,20 @@ describe('adopting', () => {
     expect(await asked(30)).toEqual(lost)
     expect(await asked(31)).toEqual([])
     expect(await asked(0, { runKey: 'june' })).toEqual(lost) // the key may have been forgotten
+  })
+
+  test('as restored asks before a cancelled row runs with a corrected file, however long ago that was', async () => {
+    const ledger = place.open()
+    const accountId = await openAccount(ledger)
+    const first = await submit(ledger, accountId, refunds(FIRST, ['71']))
+    await ledger.cancel(first, 'wrong file', CLERK, NOW)
+    rmSync(epochPath())
+    await ledger.adopt('restored', 'disk failed', CLERK, NOW + 5_000)
+    const header = headerOf(accountId, { nowMs: NOW + 40 * DAY_MS, onlyNew: true })
+    for (const rows of [refunds(MENDED, ['71']), [refund('own', { orderId: '71' })]])
+      expect((await reviewOnly(ledger, header, rows)).lookalikes).toMatchObject([
+        { lost: true, like: { reference: made(FIRST, 1), state: 'CANCELLED' } },
+      ])
   })
 
   test('as restored asks about no subscriber of another month, nor about one that another subscriber is like', async () => {

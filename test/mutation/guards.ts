@@ -2926,7 +2926,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'src/ledger/texts/review.ts',
     guard: 'd.declined_row, d.earlier, (',
     without: 'd.declined_row, (',
-    tests: [ENGINES],
+    tests: [COPIES],
   },
   {
     name: 'a reference was made where the row names none, whatever it looks like',

@@ -179,6 +179,7 @@ export function describeFamilies(): void {
             [false, 4, ['correct', 'reattempt', 'correct', 'correct', 'correct']],
             [false, 293_643_143, ['correct', 'rejects', 'correct']],
             [false, 766_440_983, ['correct', 'rejects']],
+            [false, 1_528_098_267, ['correct', 'correct', 'rejects', 'reattempt']],
           ],
         },
       )

@@ -91,6 +91,20 @@ export function describeSinceReview(): void {
       },
     )
 
+    test.each(['answered', 'found'] as const)(
+      'once the row that is to run again was %s to be approved after it had ended',
+      async (how) => {
+        const first = await submit(ledger, accountId, [sale('A', '41')])
+        const attempt = await work(ledger, first, 'A', 'IN_DOUBT')
+        await meanwhile().resolve('A', { finding: 'not-executed' })
+        const line = rowOf(1, sale('A', '41'), { cameFrom: { batchId: first, rowNo: 1 } })
+        const draft = await reviewed([line], { fedBack: true, retry: ['FAILED'] }, { accepted: 1, lookalikes: 0 })
+        if (how === 'answered') await settle(ledger, attempt, 'APPROVED', { facts: factsWith('501') })
+        else await meanwhile().resolve('A', { corrects: true })
+        await expectRefused(draft)
+      },
+    )
+
     test('once a row like one that is to run again was found to be approved', async () => {
       const first = await submit(ledger, accountId, [refund('A', { orderId: '71' })])
       await foundNotExecuted(first, 'A')
