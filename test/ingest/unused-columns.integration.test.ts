@@ -97,6 +97,11 @@ describe('a column called Type', () => {
       '',
       'says CANCEL, and the whole file was declared to be REFUND',
     ])
+    const { rows: alike } = await readWhole(fileOf(['Type'], ['void'], ['void']), REFUND)
+    expect(alike.map(({ faults }) => faults.map(({ problem }) => problem).join())).toEqual([
+      'says CANCEL, and the whole file was declared to be REFUND',
+      'says CANCEL, and the whole file was declared to be REFUND',
+    ])
   })
 
   test.each(['transaction_type', 'Transaction Type'])('is not what "%s" is, where that was said', async (column) => {
