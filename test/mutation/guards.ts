@@ -3266,13 +3266,6 @@ export const GUARDS: readonly Guard[] = [
     tests: [LEDGER],
   },
   {
-    name: 'what only one of two corrections sent is told',
-    file: 'src/ledger/sqlite/family-members.ts',
-    guard: ' || add(findRows(laterStates, 0), false)',
-    without: '',
-    tests: [LEDGER],
-  },
-  {
     name: 'the family of rejects is that of their file',
     file: 'src/ledger/sqlite/family-members.ts',
     guard: 'originOf(db, batchId) }], true)',

@@ -52,10 +52,9 @@ export function findMembers(db: DatabaseSync, batchId: BatchId): BatchId {
   }
   add([{ batchId: originOf(db, batchId) }], true)
   const laterStates = db.prepare(LATER_STATES)
-  while (add(findRows(laterStates, 1), true));
+  while (add(findRows(laterStates), true));
   const others = db.prepare(OTHERS)
-  // Of what an earlier file was corrected to as well, the newest state need not hold anything.
-  while (add(findRows(others), false) || add(findRows(laterStates, 0), false));
+  while (add(findRows(others), false));
   return findRow<{ batchId: BatchId }>(
     db.prepare('SELECT batch_id AS batchId FROM temp.family_member WHERE is_state = 1 ORDER BY first_id DESC LIMIT 1'),
   )!.batchId
@@ -104,7 +103,7 @@ const LATER_STATES = `
     FROM temp.family_member m CROSS JOIN temp.family_key k ON k.batch_id = m.batch_id CROSS JOIN batch a ON a.id = m.batch_id
     CROSS JOIN instruction b ON ${isOfKey('b', 'a.account_id', 'k.key')}
     CROSS JOIN instruction d ON d.id = b.id AND (b.supersedes IS NOT NULL OR b.reattempt_of IS NOT NULL) OR d.duplicate_of = b.id
-    WHERE m.is_state = ?1 AND k.is_bad = 0 AND d.id > m.first_id AND d.batch_id NOT IN (SELECT batch_id FROM temp.family_member) GROUP BY 1, 2) AS held
+    WHERE m.is_state = 1 AND k.is_bad = 0 AND d.id > m.first_id AND d.batch_id NOT IN (SELECT batch_id FROM temp.family_member) GROUP BY 1, 2) AS held
   JOIN batch n ON n.id = held.batch_id AND n.stage = 'open' AND n.source = 'file'
   JOIN temp.family_member p ON p.batch_id = held.state
   WHERE ${IS_LATER_STATE}`
