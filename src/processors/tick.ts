@@ -7,14 +7,22 @@ import type { Dispatch } from '../ports/dispatch.ts'
 import type { AccountControls, ControlLedger } from '../ports/ledger/control.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
+import type { AccountLimiter } from '../throttle/limiter.ts'
 import type { AccountLane } from './execute-slice.ts'
 import type { KeepHeartbeat } from './keep-heartbeat.ts'
 
 const EVERY_MS = 250
 /** Rows in one slice. */
 export const ROWS_PER_SLICE = 100
-/** Slices of one batch in the queue at a time: enough to keep the window full, few enough for batches to take turns. */
-const PLACES_PER_BATCH = 4
+/** Of one batch in the queue at a time: few, so that batches take turns. */
+const FEWEST_PLACES = 4
+/** So many rows in hand for each request that may be open: a slice gives its place back when its last row is over. */
+const IN_HAND_PER_REQUEST = 3
+
+/** Slices of one batch in the queue at a time: enough to keep the window full. */
+export function placesFor({ inFlightMax }: Pick<AccountLimiter, 'inFlightMax'>): number {
+  return Math.max(FEWEST_PLACES, Math.ceil((IN_HAND_PER_REQUEST * inFlightMax) / ROWS_PER_SLICE))
+}
 
 export interface TickParts {
   readonly ledger: Pick<
@@ -154,10 +162,12 @@ function setRateOverride(lane: AccountLane, { name, ratePerSecond }: AccountCont
 }
 
 async function offerDue({ ledger, dispatch, lanes, clock }: TickParts, only: BatchId | null): Promise<void> {
-  const batches = await ledger.workable(clock.nowMs(), PLACES_PER_BATCH * ROWS_PER_SLICE, only ?? undefined)
+  const most = Math.max(...Array.from(lanes.values(), ({ limiter }) => placesFor(limiter)), 0)
+  const batches = await ledger.workable(clock.nowMs(), most * ROWS_PER_SLICE, only ?? undefined)
   for (const { batchId, accountId, due } of batches) {
-    if (lanes.get(accountId)?.limiter.isOpen() !== true) continue
-    const places = Math.min(PLACES_PER_BATCH, Math.ceil(due / ROWS_PER_SLICE))
+    const limiter = lanes.get(accountId)?.limiter
+    if (limiter?.isOpen() !== true) continue
+    const places = Math.min(placesFor(limiter), Math.ceil(due / ROWS_PER_SLICE))
     await dispatch.offer({ batchId, rows: ROWS_PER_SLICE }, places)
   }
 }

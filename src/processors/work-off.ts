@@ -12,7 +12,7 @@ import type { Log } from '../ports/log.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
 import { openEpoch } from './keep-epoch.ts'
 import { createHeartbeat } from './keep-heartbeat.ts'
-import { openTick, type TickParts } from './tick.ts'
+import { openTick, placesFor, type TickParts } from './tick.ts'
 
 export interface WorkOffParts<R extends AccountLane> {
   readonly ledger: WorkLedger & Pick<ControlLedger, 'controls'> & Pick<CopyLedger, 'renewEpoch'>
@@ -41,10 +41,16 @@ export interface Work {
   readonly takesMessages: boolean
 }
 
-const SLICES_AT_ONCE = 8
+const BATCHES_AT_ONCE = 2
 /** How long to wait, beyond the deadline of a request, for its answer to be recorded. */
 const STOP_MARGIN_MS = 5_000
 const REDIS_GOODBYE_MS = 2_000
+
+/** Each account's batches have as many as its open requests need. */
+function slicesAtOnce(lanes: ReadonlyMap<AccountId, AccountLane>): number {
+  const places = Array.from(lanes.values(), ({ limiter }) => placesFor(limiter))
+  return BATCHES_AT_ONCE * Math.max(1, ...places)
+}
 
 /** The caller holds the worker lock until `stop` has resolved. */
 export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Promise<Work> {
@@ -64,7 +70,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   // One switch for everything: from the moment it is thrown nothing new is sent, whatever else takes its time.
   const sending = new AbortController()
   const slicesRunning = new Set<Promise<number>>()
-  const dispatch = await parts.openDispatch(SLICES_AT_ONCE, (taken) => {
+  const dispatch = await parts.openDispatch(slicesAtOnce(lanes), (taken) => {
     const running = executeSlice(taken, slice, sending.signal)
     slicesRunning.add(running)
     return running.finally(() => slicesRunning.delete(running))

@@ -22,6 +22,8 @@ export interface LimiterOptions {
 }
 
 export interface AccountLimiter {
+  /** As configured: the most requests that may be open at a time. */
+  readonly inFlightMax: number
   /** False while it backs off: nothing of the account starts. */
   isOpen(): boolean
   /** Whole milliseconds until our own back-off ends; 0 when there is none. A wait that the gateway asked for is the account's, not a row's. */
@@ -59,6 +61,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
   let failing: { readonly sinceMs: number; readonly why: string } | null = null
 
   return {
+    inFlightMax,
     isOpen: () => !isBackingOff(window, clock.monotonicMs()),
     backoffLeftMs: () => Math.max(0, Math.ceil(window.backoffUntilMs - clock.monotonicMs())),
     acquire: permits.acquire,

@@ -102,7 +102,7 @@ const batchOf = (word: string, rows: number, over: Parameters<typeof refund>[1] 
   )
 
 describe('what is due', () => {
-  test('is offered at every beat, in as many places as it fills, four at most', async () => {
+  test('is offered at every beat, in as many places as it fills, four at most where few requests may be open', async () => {
     const one = await batchOf('A', 1)
     const two = await batchOf('B', 101)
     const many = await batchOf('C', 700)
@@ -117,6 +117,13 @@ describe('what is due', () => {
     expect(offers.taken()).toEqual([])
     await clock.advance(1)
     expect(new Map(offers.taken())).toEqual(expected)
+  })
+
+  test('is offered in so many places that three rows are in hand for each request that may be open', async () => {
+    const batchId = await batchOf('A', 700)
+    limiter = createLimiter({ inFlightMax: 200, ratePerSecond: null, clock })
+    await start()
+    expect(offers.taken()).toEqual([[batchId, 6]])
   })
 
   test('when the wall clock is set back is offered at the next beat, without later execute_at', async () => {
