@@ -2,7 +2,7 @@
 // that is recorded of an account to compare it with ten new rows. The figures are those of a large ledger, and are never counted: what
 // is good there is no worse in a small one.
 
-/** Index, entries, and how many of them agree in the first column, in the first two, and so on. */
+/** Index, entries, and how many of them agree in the first column, in the first two, and so on. Of a batch few rows are due. */
 const SIZES: readonly (readonly [table: string, index: string, sizes: string])[] = [
   ['instruction', 'sqlite_autoindex_instruction_1', '10000000 10000 1'],
   ['instruction', 'instruction_reference', '10000000 10000000 1'],
@@ -20,8 +20,8 @@ const SIZES: readonly (readonly [table: string, index: string, sizes: string])[]
   ['instruction', 'instruction_reattempt', '10000000 10000000 1'],
   ['instruction', 'instruction_stored', '10000000 10000000 1'],
   ['instruction', 'instruction_card_event', '10000000 10000000 5'],
-  ['instruction', 'instruction_due', '1000000 100000 10000 1'],
-  ['instruction', 'instruction_open_order', '1000000 1000000 2 1 1'],
+  ['instruction', 'instruction_due', '100000 100 50 1'],
+  ['instruction', 'instruction_open_order', '100000 100000 2 1 1'],
   ['instruction', 'instruction_submitted_again', '10000 100'],
   ['instruction', 'instruction_sending', '100 1'],
   ['instruction', 'instruction_doubt', '100 1'],
