@@ -2604,6 +2604,48 @@ export const GUARDS: readonly Guard[] = [
     tests: [INTAKE],
   },
   {
+    name: 'a refund with another amount is asked about as such before it is one too many',
+    file: 'src/ledger/texts/review.ts',
+    guard: '  yield* findChanged(header)\n  yield* markRepeats()\n',
+    without: '  yield* markRepeats()\n  yield* findChanged(header)\n',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a card is the same one with another expiry',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: "coalesce(substr(${row}.card, 1, 11), '')",
+    without: "coalesce(${row}.card, '')",
+    tests: [INTAKE],
+  },
+  {
+    name: 'a row of rejects is the bad row that it mends',
+    file: 'src/ledger/texts/review.ts',
+    guard: '  yield* nameRejects(header)\n',
+    without: '',
+    tests: [INTAKE],
+  },
+  {
+    name: 'the rows of its file were meant beside a row of rejects',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: 'coalesce(d.came_batch, (SELECT f.batch_id FROM instruction f WHERE f.id = d.bad_row))',
+    without: 'd.came_batch',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a row that counts is looked at although another attempt has its reference',
+    file: 'src/ledger/texts/corrections.ts',
+    guard: '(i.holds_reference = 1 OR NOT (${MOVED_NOTHING}))',
+    without: 'i.holds_reference = 1',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a row that was in doubt twice and was cancelled counts',
+    file: 'src/ledger/rules/lookalikes.ts',
+    guard: "['DECLINED', 'FAILED', 'CANCELLED']",
+    without: "['DECLINED', 'FAILED']",
+    tests: [INTAKE],
+  },
+  {
     name: 'a changed row may have run in what was lost',
     file: 'src/ledger/texts/corrections.ts',
     guard: '{ rows: `NOT (${IS_LIKE})`',
@@ -2641,8 +2683,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a bad row that was mended and runs is held against what paid for it since',
     file: 'src/ledger/texts/lookalikes.ts',
-    guard: 'WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row))`',
-    without: 'WHERE c.batch_id = d.came_batch AND c.row_no = -1))`',
+    guard: 'c.row_no = d.came_row), d.bad_row)`',
+    without: 'c.row_no = -1))`',
     tests: [LEDGER],
   },
   {
@@ -2754,9 +2796,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a charge is asked about that may have been asked for in what was lost',
-    file: 'src/ledger/texts/review.ts',
-    guard: 'coalesce(d.supersedes, d.declined_row, d.earlier, (',
-    without: 'coalesce(d.supersedes, d.earlier, (',
+    file: 'src/ledger/texts/lookalikes.ts',
+    guard: "EARLIER_ATTEMPT = 'coalesce(d.supersedes, d.declined_row)'",
+    without: "EARLIER_ATTEMPT = 'd.supersedes'",
     tests: ['test/ledger/copies.integration.test.ts'],
   },
   {
@@ -2924,8 +2966,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a restored row that was cancelled does not run with a corrected file without a question',
     file: 'src/ledger/texts/review.ts',
-    guard: 'd.declined_row, d.earlier, (',
-    without: 'd.declined_row, (',
+    guard: 'coalesce(${FORMER_ROW}, d.earlier)',
+    without: '(${FORMER_ROW})',
     tests: [COPIES],
   },
   {

@@ -15,7 +15,7 @@ export const COUNTS_FOR_A_WHILE: readonly State[] = ['IN_DOUBT', 'APPROVED']
  * Of a row that was in doubt and sent more than once these count like an approval. Only a person ends such a row so, and what they
  * saw was one of its requests: another may have been executed.
  */
-export const COUNTS_IF_SENT_TWICE: readonly State[] = ['DECLINED', 'FAILED']
+export const COUNTS_IF_SENT_TWICE: readonly State[] = ['DECLINED', 'FAILED', 'CANCELLED']
 
 export interface LookalikeWindow {
   /** What was approved counts if it was sent at that moment or later. */

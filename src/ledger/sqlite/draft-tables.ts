@@ -15,7 +15,7 @@ const TABLES = `
     save_card INTEGER, details TEXT, execute_at INTEGER, content TEXT, lookalike TEXT, due_at INTEGER, attempt INTEGER,
     ever_in_doubt INTEGER NOT NULL DEFAULT 0, completed_at INTEGER, reason TEXT, duplicate_of INTEGER, supersedes INTEGER,
     came_batch TEXT, came_row INTEGER, like_row INTEGER, like_recorded INTEGER, lost_row INTEGER,
-    earlier INTEGER, changed_row INTEGER, reattempt_of TEXT, declined_row INTEGER, not_asked TEXT);
+    earlier INTEGER, changed_row INTEGER, reattempt_of TEXT, declined_row INTEGER, bad_row INTEGER, not_asked TEXT);
   CREATE TEMP TABLE draft_fault (
     id INTEGER PRIMARY KEY, row_no INTEGER, line INTEGER, column_name TEXT, value TEXT, problem TEXT, remedy TEXT);
   CREATE TEMP TABLE draft_order (

@@ -14,7 +14,7 @@ import { PLANNER } from './planner.ts'
 import { PURGE } from './purge.ts'
 import { RECORDED } from './recorded.ts'
 import { STORED_INDEX, SUBMITTED_AGAIN_INDEX, TRANSACTION_INDEX } from './rows.ts'
-import { TARGET_INDEX } from './targets.ts'
+import { PLAIN_TARGET_INDEX, TARGET_INDEX } from './targets.ts'
 import { XTL_INDEX } from './xtl-order-ids.ts'
 
 const MIGRATIONS: readonly string[] = [
@@ -228,6 +228,7 @@ const MIGRATIONS: readonly string[] = [
   MADE_REFERENCES,
   GIVEN_REFERENCES,
   TARGET_INDEX,
+  PLAIN_TARGET_INDEX,
   PLANNER,
 ]
 

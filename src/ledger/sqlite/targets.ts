@@ -6,3 +6,11 @@ export const TARGET_INDEX = `
     account_id, coalesce(ltrim(order_id, '0'), '') || ' ' || coalesce(ltrim(vault_id, '0'), '') || ' ' || coalesce(card, ''))
     WHERE order_key IS NULL AND lookalike IS NOT NULL;
 `
+
+/** Cards without their expiry. */
+export const PLAIN_TARGET_INDEX = `
+  DROP INDEX instruction_target;
+  CREATE INDEX instruction_target ON instruction (
+    account_id, coalesce(ltrim(order_id, '0'), '') || ' ' || coalesce(ltrim(vault_id, '0'), '') || ' ' || coalesce(substr(card, 1, 11), ''))
+    WHERE order_key IS NULL AND lookalike IS NOT NULL;
+`

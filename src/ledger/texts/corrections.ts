@@ -143,6 +143,9 @@ export function* findLostChanged(header: DraftHeader, restoredAt: number): Scrip
   yield* markNamed('lost_row', header, { rows: `NOT (${IS_LIKE})`, counts: MAY_BE_LOST, values: { restoredAt } })
 }
 
+/** The batch that row `d` is a line of. */
+const LINE_OF = 'coalesce(d.came_batch, (SELECT f.batch_id FROM instruction f WHERE f.id = d.bad_row))'
+
 interface Named {
   /** Which rows `d` are looked at. */
   readonly rows: string
@@ -160,7 +163,7 @@ function* markNamed(column: 'changed_row' | 'lost_row', header: DraftHeader, nam
     UPDATE draft_row AS d SET ${column} = m.id FROM (
       SELECT d.operation, d.order_key, d.target, d.run_key, d.made, d.former, d.again, d.came_batch, max(i.id) AS id
       FROM (
-        SELECT DISTINCT d.operation, d.order_key, ${targetOf('d')} AS target, d.run_key, d.made, ${EARLIER_ATTEMPT} AS former, ${FORMER_ROW} AS again, d.came_batch
+        SELECT DISTINCT d.operation, d.order_key, ${targetOf('d')} AS target, d.run_key, d.made, ${EARLIER_ATTEMPT} AS former, ${FORMER_ROW} AS again, ${LINE_OF} AS came_batch
         FROM draft_row d WHERE d.state = 'READY' AND ${rows}) AS d
       CROSS JOIN instruction i CROSS JOIN batch b
       WHERE ${NAMES_TARGET} AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY}) AND (${counts})
@@ -168,7 +171,7 @@ function* markNamed(column: 'changed_row' | 'lost_row', header: DraftHeader, nam
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8) AS m
     WHERE m.operation = d.operation AND m.target = ${targetOf('d')} AND m.run_key IS NOT DISTINCT FROM d.run_key AND m.made = d.made
       AND m.former IS NOT DISTINCT FROM ${EARLIER_ATTEMPT} AND m.again IS NOT DISTINCT FROM ${FORMER_ROW}
-      AND m.came_batch IS NOT DISTINCT FROM d.came_batch AND d.state = 'READY' AND ${rows}`,
+      AND m.came_batch IS NOT DISTINCT FROM ${LINE_OF} AND d.state = 'READY' AND ${rows}`,
     { ...lookalikeSince(header), ...values },
   )
 }
@@ -186,7 +189,7 @@ export const SAME_TARGET = `i.id IN (
 
 /** Such a row of a file, in batch `b`, which is not in this file as itself. */
 const NAMES_TARGET = `${SAME_TARGET}
-        AND b.id = i.batch_id AND b.source = 'file' AND i.holds_reference = 1 AND NOT ${isInFile('i')}`
+        AND b.id = i.batch_id AND b.source = 'file' AND (i.holds_reference = 1 OR NOT (${MOVED_NOTHING})) AND NOT ${isInFile('i')}`
 
 /** Recorded rows that are in this file, or in the batches from which its lines come. */
 const KNOWN = `
@@ -225,13 +228,15 @@ function* countSound(): Script<number> {
   return yield* count("SELECT count(*) AS n FROM draft_row WHERE state = 'READY'")
 }
 
-/** Whether the file has the recorded row, with the same content. */
+/** Whether the file has the recorded row, in whichever attempt, with the same content. */
 export function isInFile(row: 'i'): string {
-  return `EXISTS (SELECT 1 FROM draft_row t WHERE t.duplicate_of = ${row}.id AND t.content = ${row}.content)`
+  return `EXISTS (SELECT 1 FROM instruction p CROSS JOIN draft_row t
+    WHERE p.account_id = :account AND p.reference = ${row}.reference AND t.duplicate_of = p.id AND t.content = ${row}.content)`
 }
 
+/** Of a card, what stays when its expiry is mended: the first six and the last four. */
 export function targetOf(row: 'd' | 'i' | 'c' | 'r'): string {
-  return `coalesce(ltrim(${row}.order_id, '0'), '') || ' ' || coalesce(ltrim(${row}.vault_id, '0'), '') || ' ' || coalesce(${row}.card, '')`
+  return `coalesce(ltrim(${row}.order_id, '0'), '') || ' ' || coalesce(ltrim(${row}.vault_id, '0'), '') || ' ' || coalesce(substr(${row}.card, 1, 11), '')`
 }
 
 /** Rows that this file sends, and an earlier one held and did not. */

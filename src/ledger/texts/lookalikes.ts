@@ -43,7 +43,7 @@ export const EARLIER_ATTEMPT = 'coalesce(d.supersedes, d.declined_row)'
 
 /** The recorded row that row `d` is, once more; NULL: it is new. */
 export const FORMER_ROW = `coalesce(${EARLIER_ATTEMPT}, (
-    SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row))`
+    SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row), d.bad_row)`
 
 /**
  * Whether row `i` was recorded after row `again`, or came to count after it had ended: a finding was corrected, or an answer came late.

@@ -132,7 +132,7 @@ export function* markRepeats(): Script<void> {
   yield* change(REPEATS)
   yield* change(`
     UPDATE draft_row AS d SET like_row = r.before_row, like_recorded = r.recorded_row
-    FROM draft_repeat r WHERE EXISTS (SELECT 1 FROM draft_repeat) AND r.row_no = d.row_no AND d.like_row IS NULL AND d.like_recorded IS NULL`)
+    FROM draft_repeat r WHERE EXISTS (SELECT 1 FROM draft_repeat) AND r.row_no = d.row_no AND d.like_row IS NULL AND d.like_recorded IS NULL AND d.changed_row IS NULL`)
 }
 
 /** Once more, after refunds have arrived that the review did not see: whether it would still say the same. */
@@ -142,7 +142,7 @@ export function* stillFits({ accountId }: DraftHeader): Script<boolean> {
   if (yield* exists(`${BEYOND} LIMIT 1`)) return false
   const isAsked = yield* exists(`
     SELECT 1 FROM draft_repeat r JOIN draft_row d ON d.row_no = r.row_no
-    WHERE d.like_row IS NULL AND d.like_recorded IS NULL LIMIT 1`)
+    WHERE d.like_row IS NULL AND d.like_recorded IS NULL AND d.changed_row IS NULL LIMIT 1`)
   return !isAsked
 }
 

@@ -19,7 +19,7 @@ import { DRAFT_FAULT, IS_LIKE, RETRIED, retriedBy } from './draft.ts'
 import { countFaults } from './faults.ts'
 import { countAgain, countUnidentified, identifyLines, meetLines, refuseExecuted } from './fed-back.ts'
 import { nameAsGiven } from './given-references.ts'
-import { LOST_LOOKALIKE, lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
+import { FORMER_ROW, LOST_LOOKALIKE, lookalikeSince, RECORDED_LOOKALIKE } from './lookalikes.ts'
 import { nameAsRecorded } from './odd-references.ts'
 import { nameLastAttempts, reattempt } from './reattempts.ts'
 import { markRepeats, meetRefunds, ROUGH_SUM } from './refunds.ts'
@@ -49,6 +49,7 @@ function* compare(header: DraftHeader): Script<void> {
   yield* nameAsGiven(header.accountId)
   yield* nameLastAttempts(header)
   yield* tellMade(header)
+  yield* nameRejects(header)
   yield* reattempt(header)
   yield* refuseRepeats(header)
   yield* meetRecorded(header)
@@ -74,6 +75,18 @@ function* tellMade({ accountId: account }: DraftHeader): Script<void> {
     `
     UPDATE draft_row AS d SET made = 1 - d.made WHERE EXISTS (SELECT 1 FROM instruction i
       WHERE i.account_id = :account AND i.reference = d.reference AND i.made <> d.made AND ${IS_VISIBLE})`,
+    { account },
+  )
+}
+
+/** A mended row of rejects is the bad row whose made reference it has. */
+function* nameRejects({ accountId: account }: DraftHeader): Script<void> {
+  if (!(yield* isAnyRecorded(account))) return
+  const bad = "i.account_id = :account AND i.reference = d.reference AND i.state = 'INVALID' AND i.made = 1"
+  yield* change(
+    `
+    UPDATE draft_row AS d SET bad_row = (SELECT max(i.id) FROM instruction i WHERE ${bad} AND ${IS_VISIBLE})
+    WHERE d.made = 1 AND EXISTS (SELECT 1 FROM instruction i WHERE ${bad})`,
     { account },
   )
 }
@@ -226,8 +239,8 @@ function* findLookalikes(header: DraftHeader): Script<number> {
     WHERE d.state = 'READY' AND d.lookalike IN (
       SELECT r.lookalike FROM draft_row r WHERE r.lookalike IS NOT NULL GROUP BY r.lookalike HAVING count(*) > 1)`)
   if (yield* isAnyRecorded(header.accountId)) yield* findRecordedLookalikes(header)
-  yield* markRepeats()
   yield* findChanged(header)
+  yield* markRepeats()
   yield* findLost(header)
   return yield* count(`SELECT count(*) AS n FROM draft_row d WHERE (${IS_LIKE})`)
 }
@@ -255,8 +268,7 @@ function* findLost(header: DraftHeader): Script<void> {
     `
     UPDATE draft_row AS d SET lost_row = (
       SELECT i.id FROM instruction i JOIN batch b ON b.id = i.batch_id
-      WHERE coalesce(i.completed_at, b.created_at) <= :restoredAt AND i.id = coalesce(d.supersedes, d.declined_row, d.earlier, (
-        SELECT c.id FROM instruction c WHERE c.batch_id = d.came_batch AND c.row_no = d.came_row)))
+      WHERE coalesce(i.completed_at, b.created_at) <= :restoredAt AND i.id = coalesce(${FORMER_ROW}, d.earlier))
     WHERE d.state = 'READY'`,
     { restoredAt },
   )
@@ -290,7 +302,7 @@ const LOOKALIKES = `
     SELECT d.row_no AS "rowNo", d.line, d.reference, i.batch_id AS "batchId", coalesce(o.row_no, i.row_no) AS "likeRowNo",
       coalesce(o.reference, i.reference) AS "likeReference", CASE WHEN o.row_no IS NULL THEN i.state END AS "likeState",
       CASE WHEN d.lost_row IS NULL THEN 0 ELSE 1 END AS lost,
-      CASE WHEN d.lost_row IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS "refundedMinor",
+      CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL AND coalesce(o.lookalike, i.lookalike) <> d.lookalike THEN CAST(p.before_minor AS TEXT) END AS "refundedMinor",
       CASE WHEN coalesce(d.lost_row, d.changed_row) IS NOT NULL AND i.lookalike IS DISTINCT FROM d.lookalike THEN CAST(i.amount_minor AS TEXT) END AS "changedMinor",
       CASE WHEN coalesce(d.lost_row, d.changed_row) IS NULL THEN p.before_currency ELSE i.currency END AS currency, CASE i.money_warning WHEN 1 THEN i.warning END AS "moneyWarning"
     FROM draft_row d

@@ -78,7 +78,7 @@ const NEWCOMER = `${NEWCOMERS}
 /** A row may be one of these with another amount or date: see `findChanged`. The rows are gone through once, however many these are. */
 const CHANGED = `${NEWCOMERS}
     SELECT 1 FROM draft_row d CROSS JOIN newcomer i
-    WHERE EXISTS (SELECT 1 FROM newcomer) AND i.target = ${targetOf('d')} AND i.operation = d.operation AND i.source = 'file' AND i.holds_reference = 1 AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY})
+    WHERE EXISTS (SELECT 1 FROM newcomer) AND i.target = ${targetOf('d')} AND i.operation = d.operation AND i.source = 'file' AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY})
       AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
       AND d.changed_row IS NULL LIMIT 1`
 

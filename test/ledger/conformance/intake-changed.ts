@@ -96,6 +96,26 @@ export function describeChanged(): void {
       expect(await asked(of(MENDED, 900n))).toEqual([1, 2, 3])
     })
 
+    test('of refunds is asked about as one that changed, also for more', async () => {
+      const orders = ['71', '72', '73']
+      const first = await submit(ledger, accountId, refunds(FIRST, orders))
+      await pay(first, made(FIRST, 1))
+      const { lookalikes } = await check(refunds(MENDED, orders, { amountMinor: 1_100n }))
+      expect(lookalikes).toHaveLength(3)
+      for (const { like, changedFrom, refundedBefore } of lookalikes)
+        expect([like.batchId, changedFrom?.amountMinor, refundedBefore]).toEqual([first, 1_000n, null])
+    })
+
+    test('of cards is asked about where the expiry was mended, too', async () => {
+      const card = (hash: string, year: string) =>
+        sale(made(hash, 1), '41', {
+          ...{ vaultId: null, card: { bin: '411111', lastFour: '1111', expiry: { month: '12', year } } },
+        })
+      const first = await submit(ledger, accountId, [card(FIRST, '2030')])
+      await pay(first, made(FIRST, 1))
+      expect(await asked([card(MENDED, '2031')])).toEqual([1])
+    })
+
     test('is the next month’s, 30 days after the charges; what waits is asked about after any time', async () => {
       const first = await submit(ledger, accountId, charges(FIRST, OLD))
       await pay(first, ...[1, 2, 3, 4].map((rowNo) => made(FIRST, rowNo)))
@@ -203,6 +223,19 @@ export function describeChanged(): void {
       const { review, lookalikes } = await check(linesOf(again, rows), { fedBack: true, retry: ['CANCELLED'] })
       expect(review).toMatchObject({ accepted: 1, duplicate: 1 })
       expect(lookalikes.map(({ like }) => like)).toMatchObject([{ batchId: second, rowNo: 2 }])
+    })
+
+    test('among rejects is asked about, however long ago its file was mended; the other rows of the file were meant beside it', async () => {
+      const bad = faultyRow(2, made(FIRST, 2))
+      const first = await submit(ledger, accountId, [sale(made(FIRST, 1), '41', money(100)), bad])
+      await pay(first, made(FIRST, 1))
+      const again = (amount: number) => [sale(made(FIRST, 2), '41', money(amount))]
+      expect(await asked(again(200))).toEqual([])
+      const mended = [sale(made(MENDED, 1), '41', money(100)), sale(made(MENDED, 2), '41', money(200))]
+      const second = await submit(ledger, accountId, mended, { onlyNew: true })
+      await pay(second, made(MENDED, 2))
+      for (const days of [5, 40])
+        for (const amount of [200, 250]) expect(await asked(again(amount), { nowMs: NOW + days * DAY_MS })).toEqual([1])
     })
 
     test('is not asked about because of what was paid before it, what moved nothing, or another run', async () => {
@@ -339,6 +372,47 @@ export function describeChanged(): void {
       const later = { nowMs: NOW + 40 * DAY_MS }
       expect((await check(file(MENDED), { ...later, retry: ['FAILED'] })).review.correction).toMatchObject({ rows: 2 })
       expect((await check(file(MENDED), later)).review.correction).toBeNull()
+    })
+  })
+
+  describe('a row that counts, although another attempt has its reference', () => {
+    const again = (batchId: BatchId) => linesOf(batchId, refunds(FIRST, ['71']))
+    const mended = refunds(MENDED, ['71'], { amountMinor: 900n })
+
+    test('is what another amount is held against: in doubt twice, or answered late', async () => {
+      const first = await submit(ledger, accountId, refunds(FIRST, ['71']))
+      const sent = await work(ledger, first, made(FIRST, 1), 'IN_DOUBT')
+      await ledger.resolve(findingOn(made(FIRST, 1), { finding: 'not-executed' }), CLERK, NOW + DAY_MS)
+      const second = await submit(ledger, accountId, again(first), { fedBack: true, retry: ['FAILED'] })
+      await ledger.cancel(second, 'not now', CLERK, NOW + DAY_MS)
+      expect(await asked(mended)).toEqual([])
+      await settle(ledger, sent, 'APPROVED')
+      expect(await asked(mended)).toEqual([1])
+    })
+
+    test('is none in a file that has it as itself', async () => {
+      const first = await submit(ledger, accountId, refunds(FIRST, ['71']))
+      await work(ledger, first, made(FIRST, 1), 'FAILED')
+      const second = await submit(ledger, accountId, again(first), { fedBack: true, retry: ['FAILED'] })
+      await pay(second, made(FIRST, 1))
+      const more = sale(made(MENDED, 2), '41')
+      expect(await asked([...refunds(MENDED, ['71']), more], { onlyNew: true })).toEqual([])
+    })
+
+    test('counts where it was in doubt twice and was cancelled then', async () => {
+      const first = await submit(ledger, accountId, refunds(FIRST, ['71']))
+      for (const day of [0, 1]) {
+        const nowMs = NOW + day * DAY_MS
+        const row = await claimNamed(ledger, first, made(FIRST, 1), nowMs)
+        await settle(ledger, row, 'IN_DOUBT', { atMs: nowMs, sentAtMs: nowMs })
+        const finding = findingOn(made(FIRST, 1), { finding: 'send-again', attempt: day + 1 })
+        expect(await ledger.resolve(finding, CLERK, nowMs + DAY_MS)).toMatchObject({ kind: 'resolved' })
+      }
+      await ledger.cancel(first, 'enough', CLERK, NOW + 2 * DAY_MS)
+      expect(await statesIn(ledger, first)).toEqual(['CANCELLED'])
+      const nowMs = NOW + 3 * DAY_MS
+      expect(await asked(refunds(MENDED, ['71']), { nowMs })).toEqual([1])
+      expect(await asked(mended, { nowMs })).toEqual([1])
     })
   })
 

@@ -12,7 +12,7 @@ import { given } from './given.ts'
 const NOW = Date.UTC(2026, 4, 31)
 
 test('a row in doubt that was sent more than once counts however a person ended it', () => {
-  expect(COUNTS_IF_SENT_TWICE).toEqual(['DECLINED', 'FAILED'])
+  expect(COUNTS_IF_SENT_TWICE).toEqual(['DECLINED', 'FAILED', 'CANCELLED'])
 })
 
 test.each([
