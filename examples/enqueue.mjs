@@ -6,7 +6,9 @@ import { Queue, QueueEvents } from 'bullmq'
 const redis = process.env.TRANCHE_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const connection = redis.startsWith('/') ? { path: redis } : { url: redis }
 const queue = new Queue('tranche-intake', { connection })
-const events = new QueueEvents('tranche-intake', { connection })
+// From the first event that is kept: the job may be over before this process listens, and its end would be waited for in vain.
+const events = new QueueEvents('tranche-intake', { connection, lastEventId: '0' })
+const WITHIN_MS = 30_000
 
 const job = await queue.add('instruction', {
   schema_version: 1,
@@ -16,6 +18,6 @@ const job = await queue.add('instruction', {
   request_currency: 'EUR',
   request_ref_po_id: '700000001',
 })
-console.log(await job.waitUntilFinished(events))
+console.log(await job.waitUntilFinished(events, WITHIN_MS))
 
 await Promise.all([events.close(), queue.close()])

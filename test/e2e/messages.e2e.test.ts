@@ -103,7 +103,7 @@ test('a job with a card number in its id or name fails, and the number is kept n
   office = await openOffice()
   const worker = await office.worker()
   const queue = openQueue({ path: office.redisSocket })
-  const events = new QueueEvents('tranche-intake', { connection: { path: office.redisSocket } })
+  const events = new QueueEvents('tranche-intake', { connection: { path: office.redisSocket }, lastEventId: '0' })
   const failed = new Map<string, string>()
   events.on('failed', ({ jobId, failedReason }) => void failed.set(jobId, failedReason))
   await events.waitUntilReady()

@@ -57,7 +57,7 @@ test('a worker and a producer have users of their own, which read no more than t
   const worker = await office.worker(env)
 
   const queue = new Queue('tranche-intake', { connection: as('producer') })
-  const events = new QueueEvents('tranche-intake', { connection: as('producer') })
+  const events = new QueueEvents('tranche-intake', { connection: as('producer'), lastEventId: '0' })
   closing.push(
     () => events.close(),
     () => queue.close(),
