@@ -1,7 +1,7 @@
 // The proof that the simulation finds what it is there to find.
 
 import { describe, expect, test } from 'vitest'
-import { PLANTS } from './plants.ts'
+import { PLANTS, type Plant } from './plants.ts'
 import { type RunResult, runSeed } from './run.ts'
 
 /** Found only after hundreds of seeds, or thousands: `npm run simulate -- --plant NAME`. The ledger's own tests hold them. */
@@ -20,5 +20,12 @@ describe('a planted bug is found', () => {
       if (result.violations.length > 0) found = result
     }
     expect(found).not.toBeNull()
+    expect(plant.unused?.() ?? []).toEqual([])
+  })
+
+  test.each(RARE)('%s is planted', async (name) => {
+    const plant = PLANTS[name] as Plant
+    for (let seed = 1; seed <= 5; seed += 1) await runSeed({ seed, plant })
+    expect(plant.unused?.() ?? []).toEqual([])
   })
 })

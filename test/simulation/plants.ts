@@ -6,6 +6,21 @@ import type { RecordPlant, SimulatedRecord } from './record.ts'
 
 export interface Plant extends RecordPlant {
   readonly lane?: (lane: AccountLane) => AccountLane
+  /** Texts that no statement had so far, so that nothing was planted there. */
+  readonly unused?: () => readonly string[]
+}
+
+/** Other texts in the statements of the ledger. */
+function swapping(...swaps: readonly (readonly [text: string, instead: string])[]): Plant {
+  const unused = new Set(swaps.map(([text]) => text))
+  return {
+    sql: (sql) =>
+      swaps.reduce((left, [text, instead]) => {
+        if (left.includes(text)) unused.delete(text)
+        return left.replaceAll(text, instead)
+      }, sql),
+    unused: () => [...unused],
+  }
 }
 
 function withOutcome(change: (outcome: Awaited<ReturnType<AccountLane['gateway']['send']>>) => typeof outcome): Plant {
@@ -67,37 +82,33 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       }
     },
   },
-  'rows of one order are claimed together': {
-    sql: (sql) =>
-      sql.replaceAll("e.state IN ('SENDING', 'IN_DOUBT')", '0').replaceAll("e.state = 'READY' AND e.id < i.id", '0'),
-  },
+  'rows of one order are claimed together': swapping(
+    ["e.state IN ('SENDING', 'IN_DOUBT')", '0'],
+    ["e.state = 'READY' AND e.id < i.id", '0'],
+  ),
   // Runs are short: here the fourth doubt counts as the tenth.
-  'an account that is held for its doubts goes on': {
-    sql: (sql) =>
-      sql
-        .replace('new_doubts + 1', 'new_doubts + 3')
-        .replace('hold_reason = ? WHERE account_id', 'hold_reason = ? WHERE 0 AND account_id')
-        .replace('a.held_reason IS NULL', '1'),
-  },
+  'an account that is held for its doubts goes on': swapping(
+    ['new_doubts + 1', 'new_doubts + 3'],
+    ['hold_reason = ?1 WHERE account_id', 'hold_reason = ?1 WHERE 0 AND account_id'],
+    ['a.held_reason IS NULL', '1'],
+  ),
   'a claim is told before its commit': withLedger((ledger) => ({
     claim: async (claim) => {
       void ledger.claim(claim)
       return { kind: 'claimed', attempt: claim.attempt + 1 }
     },
   })),
-  'a claim does not ask whether the row is still READY': {
-    sql: (sql) => sql.replace("WHERE id = ? AND state = 'READY' AND attempt = ?", 'WHERE id = ? AND ? >= 0'),
-  },
+  'a claim does not ask whether the row is still READY': swapping([
+    "WHERE id = ?4 AND state = 'READY' AND attempt = ?5 AND",
+    'WHERE id = ?4 AND ?5 >= 0 AND',
+  ]),
   'a settlement does not ask for its attempt': withLedger((ledger, record) => ({
     settle: (settlement) => ledger.settle({ ...settlement, attempt: attemptOf(record, settlement.rowId) }),
   })),
-  'a sweep makes rows READY': {
-    sql: (sql) =>
-      sql.replace(
-        "SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?",
-        "SET state = 'READY', completed_at = ?",
-      ),
-  },
+  'a sweep makes rows READY': swapping([
+    "SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = ?1, sent_at",
+    "SET state = 'READY', completed_at = ?1, sent_at",
+  ]),
   'nothing is swept': withLedger(() => ({ sweep: async () => 0, sweepForgotten: async () => 0 })),
   'a clock that is set back makes rows rest until it has caught up': withLedger(() => ({
     endOverlongRests: async () => 0,
@@ -123,26 +134,21 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
         }),
     })),
     // What is looked at once more when the batch becomes visible would hold them back.
-    sql: (sql) => sql.replace("i.state NOT IN ('FAILED', 'CANCELLED') OR EXISTS", 'EXISTS'),
+    ...swapping(["i.state NOT IN ('FAILED', 'CANCELLED') OR EXISTS", 'EXISTS']),
   },
-  'a transaction id settles any number of rows': {
-    sql: (sql) =>
-      sql.replace("ltrim(transaction_id, '0') = ltrim(?, '0')", "ltrim(transaction_id, '0') = ltrim(?, '0') AND 0"),
-  },
-  'a row that is left when a batch is cancelled stays': {
-    sql: (sql) => sql.replace("i.state = 'READY' AND b.hold = 'cancelled' LIMIT", '0 LIMIT'),
-  },
-  'an earlier row stands for any number of rows': {
-    sql: (sql) => sql.replace(' AND p.nth = r.nth', ''),
-  },
+  'a transaction id settles any number of rows': swapping([
+    "ltrim(transaction_id, '0') = ltrim(?2, '0')",
+    "ltrim(transaction_id, '0') = ltrim(?2, '0') AND 0",
+  ]),
+  'a row that is left when a batch is cancelled stays': swapping([
+    "i.state = 'READY' AND b.hold = 'cancelled' LIMIT",
+    '0 LIMIT',
+  ]),
+  'an earlier row stands for any number of rows': swapping([' AND p.nth = r.nth', '']),
   'a row that the file has already stands for another one': {
     sql: (sql) =>
       sql.includes('SET earlier = m.earlier') ? sql.replace('WHERE t.duplicate_of = i.id)', 'WHERE 0)') : sql,
   },
-  'rows of earlier files are not recognised': {
-    sql: (sql) => sql.replace('p.nth = r.nth', '0'),
-  },
-  'a changed amount is sent beside the first': {
-    sql: (sql) => sql.replace('SET changed_row = m.id', 'SET changed_row = NULL'),
-  },
+  'rows of earlier files are not recognised': swapping(['p.nth = r.nth', '0']),
+  'a changed amount is sent beside the first': swapping(['SET changed_row = m.id', 'SET changed_row = NULL']),
 }

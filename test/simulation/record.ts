@@ -3,10 +3,10 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { BatchId } from '../../src/domain/ids.ts'
-import type { AdoptingLedger } from '../../src/ledger/sqlite/copies/adopt.ts'
 import { openLedgerOn } from '../../src/ledger/sqlite/ledger.ts'
 import { migrate } from '../../src/ledger/sqlite/schema.ts'
 import { NO_PLACE } from '../../src/ledger/sqlite/transaction.ts'
+import type { CopyLedger } from '../../src/ports/ledger/copies.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { Life, World } from './world.ts'
 
@@ -171,11 +171,11 @@ export class SimulatedRecord {
 
 /** There is no file that could be copied. */
 const none = () => Promise.reject(new Error('bug of the simulation: there are no copies'))
-const NO_COPIES: AdoptingLedger = {
+const NO_COPIES: CopyLedger = {
   alarm: async () => null,
   lastRecordAtMs: async () => null,
   renewEpoch: async () => {},
-  ...{ adopt: none, adoptAccount: none },
+  adopt: none,
 }
 
 /** Thrown by the thousand while a disk is busy, so without the stack that nobody reads. */

@@ -2,9 +2,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
-import { type ChainedMove, chainedText, type Form, type Link, linkHash, prepareActsText } from './chain.ts'
+import { actsText, type ChainedMove, chainedText, type Form, type Link, linkHash } from '../texts/record/chain.ts'
+import { recordedText } from '../texts/record/recorded.ts'
 import { findRow } from './found.ts'
-import { prepareRecordedText } from './recorded.ts'
+import { prepareRunning } from './run-script.ts'
 
 /** `LINK:HASH`. Written down elsewhere, it binds everything up to that commit. */
 export function headOf(db: DatabaseSync): string {
@@ -16,17 +17,18 @@ const MEANS = 'What is told of these may not be true: compare with a backup, and
 
 export function* auditChain(db: DatabaseSync): Iterable<Disagreement> {
   const moves = prepareSections(db)
-  const actsText = prepareActsText(db)
-  const recordedText = prepareRecordedText(db)
+  const run = prepareRunning(db)
   let before: Link | null = null
   for (const link of db.prepare('SELECT * FROM chain ORDER BY id').iterate() as Iterable<unknown> as Iterable<Link>) {
     if (before === null) moves.skipTo(link.last_move)
     else {
       const text = {
         moves: moves.upTo(link.last_move, link.form),
-        acts: link.last_act === before.last_act ? '' : actsText(before.last_act, link.last_act, link.form).text,
+        acts: link.last_act === before.last_act ? '' : run(actsText(before.last_act, link.last_act, link.form)).text,
         recorded:
-          link.last_recorded === before.last_recorded ? '' : recordedText(before.last_recorded, link.last_recorded),
+          link.last_recorded === before.last_recorded
+            ? ''
+            : run(recordedText(before.last_recorded, link.last_recorded)),
       }
       if (!follows(link, before) || link.hash !== linkHash(before.hash, text, link.form)) {
         const which = [
@@ -45,9 +47,9 @@ export function* auditChain(db: DatabaseSync): Iterable<Disagreement> {
   if (before === null) yield { where: 'chain', means: `it is gone. ${MEANS}` }
   else if (
     moves.upTo(Number.MAX_SAFE_INTEGER, 2) !== '' ||
-    actsText(before.last_act, Number.MAX_SAFE_INTEGER).count > 0 ||
+    run(actsText(before.last_act, Number.MAX_SAFE_INTEGER)).count > 0 ||
     // What the version before had recorded joins the chain with the next commit.
-    (before.form !== 1 && recordedText(before.last_recorded, Number.MAX_SAFE_INTEGER) !== '')
+    (before.form !== 1 && run(recordedText(before.last_recorded, Number.MAX_SAFE_INTEGER)) !== '')
   )
     yield {
       where: `chain ${before.id}`,

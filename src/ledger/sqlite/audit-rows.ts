@@ -4,8 +4,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Cause, canMove, isFinal, type State } from '../../domain/states.ts'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
 import { NO_FACTS } from '../rules/settling.ts'
-import { answeredBy, answeredText } from './recorded.ts'
-import { type FactColumns, toFacts } from './rows.ts'
+import { type FactColumns, toFacts } from '../texts/instruction-columns.ts'
+import { answeredBy, answeredText } from '../texts/record/recorded.ts'
 
 interface RowAndMove extends FactColumns {
   readonly id: number

@@ -3,10 +3,11 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
+import { digestOf, type Recorded } from '../texts/record/recorded.ts'
 import { auditChain, comparedWith } from './audit-chain.ts'
 import { auditRows } from './audit-rows.ts'
 import { schemaDifferences } from './copies/foreign-schema.ts'
-import { prepareDigests, type Recorded } from './recorded.ts'
+import { prepareRunning } from './run-script.ts'
 
 /** `head`: one that was written down earlier, elsewhere; null: none is to be compared. */
 export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagreement> {
@@ -65,11 +66,11 @@ function* batches(db: DatabaseSync): Iterable<Disagreement> {
 
 /** Everything that was submitted still has its digest, and there is nothing without one. */
 function* submitted(db: DatabaseSync): Iterable<Disagreement> {
-  const digests = prepareDigests(db)
+  const run = prepareRunning(db)
   const kept = db.prepare("SELECT * FROM recorded WHERE digest <> '' ORDER BY batch_id, first_row")
   for (const one of kept.iterate() as Iterable<unknown> as Iterable<Recorded>) {
     const { batch_id: batch, first_row: first, last_row: last, digest } = one
-    if (digests.of(batch, first, last) === digest) continue
+    if (run(digestOf(batch, first, last)) === digest) continue
     yield {
       where: first === last && first > 0 ? `row ${first} of batch ${batch}` : `batch ${batch}`,
       means:

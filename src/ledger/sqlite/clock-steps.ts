@@ -4,10 +4,10 @@
 
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
-import type { DatabaseSync } from 'node:sqlite'
 import { LAST_RESTORED_AT } from '../texts/conditions.ts'
-import { findRow } from './found.ts'
-import type { RecordMove } from './moves.ts'
+import type { Book } from '../texts/record/book.ts'
+import { change, one } from '../texts/script.ts'
+import type { SetForward } from '../texts/work/doubts.ts'
 
 export interface Boot {
   /** Of this boot and no other. */
@@ -15,11 +15,6 @@ export interface Boot {
   /** As the wall clock tells now. */
   readonly atMs: number
 }
-
-export const DOUBTED = `
-  -- When the machine had booted, by the wall clock that held when the row came into doubt last. See clock-steps.ts.
-  CREATE TABLE doubted (row_id INTEGER PRIMARY KEY, boot TEXT NOT NULL, booted_at INTEGER NOT NULL) STRICT;
-`
 
 /** The two clocks are not read at one moment: a process may be held up between. */
 const NO_STEP_MS = 5_000
@@ -35,24 +30,31 @@ export function systemBoot(): Boot | null {
   }
 }
 
-/** The same moves, and where one brings a row into doubt, when the machine had booted. */
-export function notingBoot(db: DatabaseSync, record: RecordMove, boot: () => Boot | null): RecordMove {
-  const note = db.prepare('INSERT OR REPLACE INTO doubted VALUES (?, ?, ?)')
-  return (row, to, cause, details) => {
-    record(row, to, cause, details)
-    const now = to === 'IN_DOUBT' ? boot() : null
-    if (now !== null) note.run(row.id, now.id, now.atMs)
+const NOTE = `
+    INSERT INTO doubted (row_id, boot, booted_at) VALUES (:id, :boot, :atMs)
+    ON CONFLICT DO UPDATE SET boot = excluded.boot, booted_at = excluded.booted_at`
+
+/** The same book, and where a move brings a row into doubt, when the machine had booted. */
+export function notingBoot(book: Book, boot: () => Boot | null): Book {
+  return {
+    ...book,
+    *move(row, to, cause, details) {
+      yield* book.move(row, to, cause, details)
+      const now = to === 'IN_DOUBT' ? boot() : null
+      if (now !== null) yield* change(NOTE, { id: row.id, boot: now.id, atMs: now.atMs })
+    },
   }
 }
 
-/** By how much the wall clock was set forward since the row came into doubt; 0: not at all, or nothing is known. */
-export function prepareSetForward(db: DatabaseSync, boot: () => Boot | null): (rowId: number) => number {
-  // The rest of a doubt that a restore met counts from the restore, which may have come after the clock was set.
-  const noted = db.prepare(`
+// The rest of a doubt that a restore met counts from the restore, which may have come after the clock was set.
+const NOTED = `
     SELECT d.boot AS id, d.booted_at AS atMs FROM doubted d JOIN instruction i ON i.id = d.row_id
-    WHERE d.row_id = ? AND coalesce(${LAST_RESTORED_AT}, 0) <= coalesce(i.completed_at, 0)`)
-  return (rowId) => {
-    const [then, now] = [findRow<Boot>(noted, rowId), boot()]
+    WHERE d.row_id = :rowId AND coalesce(${LAST_RESTORED_AT}, 0) <= coalesce(i.completed_at, 0)`
+
+/** By how much the wall clock was set forward since the row came into doubt; 0: not at all, or nothing is known. */
+export function setForwardSince(boot: () => Boot | null): SetForward {
+  return function* (rowId) {
+    const [then, now] = [yield* one<Boot>(NOTED, { rowId }), boot()]
     if (then === undefined || then.id !== now?.id) return 0
     const setForwardMs = now.atMs - then.atMs
     return setForwardMs > NO_STEP_MS ? setForwardMs : 0

@@ -1,7 +1,7 @@
 // The tables of a draft, which `texts/draft.ts` explains: temporary, so that only this connection sees them.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { IS_LIKE, RUNS_AGAIN } from '../texts/draft.ts'
+import { IS_LIKE, RUNS_AGAIN } from '../texts/review/draft-rows.ts'
 
 const DROP = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat']
   .map((table) => `DROP TABLE IF EXISTS temp.${table};`)

@@ -1,85 +1,47 @@
-// A file on its way in: gathered in temporary tables of this connection, reviewed there, then copied into the record.
+// The tables of a draft in SQLite: temporary ones of the one connection.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Draft, DraftHeader, DraftRow } from '../../domain/draft.ts'
-import { assert, Fault } from '../../domain/fault.ts'
-import type { BatchId } from '../../domain/ids.ts'
-import { DRAFT_FAULT } from '../texts/draft.ts'
-import type { SeenUpTo } from '../texts/since-review.ts'
-import type { Committer } from './commit.ts'
-import { recordDraft } from './draft-recording.ts'
-import { dropDraftTables, makeDraftTables } from './draft-tables.ts'
-import { createReading, review } from './review.ts'
-import { INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from './rows.ts'
+import type { DraftHeader, DraftRow } from '../../domain/draft.ts'
+import { Fault } from '../../domain/fault.ts'
+import type { Engine } from '../texts/engine.ts'
+import { INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from '../texts/instruction-columns.ts'
+import type { DraftEngine } from '../texts/intake/draft.ts'
+import { DRAFT_FAULT } from '../texts/review/draft-rows.ts'
+import { dropDraftTables, indexDraftTables, makeDraftTables } from './draft-tables.ts'
 import { whyNotWritten } from './transaction.ts'
 
-export interface DraftEnds {
-  /** Makes the id of the new batch. */
-  readonly newBatchId: (nowMs: number) => BatchId
-  /** Lets the next submit begin. */
-  readonly release: () => void
-}
-
-export function openDraftOn(db: DatabaseSync, committer: Committer, header: DraftHeader, ends: DraftEnds): Draft {
+export function draftEngineOn(db: DatabaseSync, engine: Engine, header: DraftHeader): DraftEngine {
   makeDraftTables(db)
   const adding = prepareAdding(db, header)
-  let amountsUnread = 0
-  let seen = NOTHING_SEEN
-  let open = true
-
-  function close(): void {
-    if (!open) return
-    open = false
-    dropDraftTables(db)
-    ends.release()
-  }
-
   return {
+    write: engine.write,
+    read: (script) => engine.read(script).catch(throwAsDraftFault),
     async add(rows) {
-      assert(open, 'a row was added to a closed draft')
       // Only temporary tables are written: this transaction takes no lock that anyone else could feel.
       db.exec('BEGIN')
       try {
-        for (const row of rows) {
-          adding(row)
-          if (row.money === 'unread') amountsUnread += 1
-        }
+        for (const row of rows) adding(row)
         db.exec('COMMIT')
       } catch (error) {
         if (db.isTransaction) db.exec('ROLLBACK')
-        throw toDraftFault(error)
+        throwAsDraftFault(error)
       }
     },
-    async review() {
+    async index() {
       try {
-        const reviewed = review(db, header)
-        seen = reviewed.seen
-        return { ...reviewed.found, amountsUnread }
+        indexDraftTables(db)
       } catch (error) {
-        throw toDraftFault(error)
+        throwAsDraftFault(error)
       }
     },
-    ...createReading(db),
-    async record(actor, signal) {
-      assert(open, 'a closed draft was recorded')
-      assert(header.lookOnly !== true, 'a draft that was only to be looked at was recorded')
-      try {
-        return await recordDraft(db, committer, header, actor, ends.newBatchId(header.nowMs), seen, signal)
-      } finally {
-        close()
-      }
-    },
-    discard: async () => close(),
+    close: () => dropDraftTables(db),
   }
 }
 
-/** Without a review everything that is recorded came after it. */
-const NOTHING_SEEN: SeenUpTo = { row: 0, move: 0, act: 0 }
-
 /** Temporary tables live in the temporary directory, which may be another disk than the ledger's. */
-function toDraftFault(error: unknown): unknown {
-  if (whyNotWritten(error) !== 'full') return error
-  return new Fault(
+function throwAsDraftFault(error: unknown): never {
+  if (whyNotWritten(error) !== 'full') throw error
+  throw new Fault(
     'full',
     'The disk of temporary files is full (SQLITE_TMPDIR, TMPDIR, /var/tmp or /tmp). Nothing was recorded and nothing was sent. Free some space and run it again.',
     { cause: error },

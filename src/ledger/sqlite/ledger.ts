@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
-import type { BatchView } from '../../domain/batch.ts'
 import { assertNotInterrupted } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { BatchId } from '../../domain/ids.ts'
@@ -11,37 +10,37 @@ import { takeLock } from '../../files/lock.ts'
 import { openConnection } from '../../files/sqlite-file.ts'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
 import type { ControlLedger } from '../../ports/ledger/control.ts'
+import type { CopyLedger } from '../../ports/ledger/copies.ts'
 import type { FileLedger, LedgerFile } from '../../ports/ledger/file.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
-import { readLog } from './act-log.ts'
-import { prepareActLedger, prepareActs } from './acts.ts'
+import type { Engine } from '../texts/engine.ts'
+import { openDraftOn } from '../texts/intake/draft.ts'
+import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
+import { purgingOn } from '../texts/purge.ts'
+import { queriesOn } from '../texts/reading/queries.ts'
+import { countUnbound } from '../texts/record/recorded.ts'
+import { actsOn } from '../texts/work/acts.ts'
+import { controlOn } from '../texts/work/control.ts'
+import { doubtsOn } from '../texts/work/doubts.ts'
+import { heartbeatsOn } from '../texts/work/heartbeats.ts'
+import { workingOn } from '../texts/work/working.ts'
 import { audit } from './audit.ts'
 import { headOf } from './audit-chain.ts'
-import { viewOf } from './batch-view.ts'
-import { createChain } from './chain.ts'
-import { notingBoot, prepareSetForward } from './clock-steps.ts'
+import { clearLog } from './clear-log.ts'
+import { setForwardSince } from './clock-steps.ts'
 import { type Committer, createCommitter, SYSTEM_TIMING, type Timing } from './commit.ts'
-import { createControl } from './control.ts'
-import { type AdoptingLedger, createAdopting } from './copies/adopt.ts'
+import { createAdopting } from './copies/adopt.ts'
 import { makeBackup } from './copies/backup.ts'
 import { explainDamage, inspect, isDamage } from './copies/damage.ts'
 import { openPlace } from './copies/place.ts'
 import type { Witness } from './copies/witness.ts'
-import { prepareDoubts } from './doubts.ts'
-import { prepareHeartbeats } from './heartbeats.ts'
-import { type IntakeParts, prepareIntake } from './intake.ts'
-import { prepareMoves, type RecordMove } from './moves.ts'
+import { draftEngineOn } from './draft.ts'
+import { engineOn, readerOn } from './engine.ts'
 import { type FileOptions, OPEN_WAIT_MS, type OpenedFile, openFile, openFileAgain } from './open-file.ts'
-import { preparePurging } from './purge.ts'
-import { createQueries } from './queries.ts'
-import { countUnbound } from './recorded.ts'
-import { prepareRests } from './rests.ts'
-import { prepareSweeping } from './sweep.ts'
-import { createTally } from './tally.ts'
+import { prepareRunning, type Run } from './run-script.ts'
 import { NO_PLACE, type Place } from './transaction.ts'
-import { prepareWork } from './work.ts'
 
 export interface LedgerOptions extends FileOptions {
   /** The lock file that lets one submit at a time in; null with a ledger in memory. */
@@ -96,7 +95,7 @@ function openOn({ db, ledgerId, witness, alarmed }: OpenedFile, options: LedgerO
 }
 
 /** A ledger and all it takes from the world around it. A simulation brings its own. */
-export interface LedgerParts extends IntakeParts {
+export interface LedgerParts extends Omit<IntakeParts, 'openDraft'> {
   /** Another connection to the same ledger, for a read transaction that outlives other work. */
   readonly openReader: () => DatabaseSync
   /** Its tables are there and up to date. */
@@ -105,44 +104,46 @@ export interface LedgerParts extends IntakeParts {
   readonly die: (error: unknown) => never
   readonly timing: Timing
   readonly place: Place
-  readonly openCopies: (shared: CopyParts) => AdoptingLedger
+  readonly openCopies: (shared: CopyParts) => CopyLedger
 }
 
 export function openLedgerOn(parts: LedgerParts): Ledger {
   const { db, ledgerId, die, timing, place, newBatchId, lockSubmit, openReader } = parts
   const committer = createCommitter(db, die, timing, place)
-  const tally = createTally(db, committer)
+  const run = prepareRunning(db)
   const boot = () => timing.boot?.() ?? null
-  const record = notingBoot(db, prepareMoves(db, tally, createChain(db, committer)), boot)
-  const act = prepareActs(db)
-  const work = prepareWork(db, committer, tally, { record, timing })
-  const control = createControl(db, committer, record)
-  const { beat, heartbeats } = prepareHeartbeats(db, committer)
+  const engine = engineOn(db, committer, run, boot)
+  const clock = () => timing.nowMs()
+  const work = workingOn(engine, clock)
+  const control = controlOn(engine)
+  const { beat, heartbeats } = heartbeatsOn(engine)
   const working: WorkLedger & Pick<ControlLedger, 'controls'> = {
     ...work,
     async workable(...asked) {
       lookAt(place, die) // the tick asks this: an idle worker notices as well
       return work.workable(...asked)
     },
-    ...prepareSweeping(db, committer, record),
-    ...prepareRests(db, committer),
     controls: control.controls,
     beat,
   }
   return {
     ledgerId,
-    ...prepareDoubts(db, committer, record, prepareSetForward(db, boot)),
-    ...prepareIntake(db, committer, tally, { newBatchId, lockSubmit }),
-    ...createQueries(db, committer, openReader),
+    ...doubtsOn(engine, setForwardSince(boot)),
+    ...intakeOn(engine, {
+      newBatchId,
+      lockSubmit,
+      openDraft: (header, release) => openDraftOn(draftEngineOn(db, engine, header), header, { newBatchId, release }),
+    }),
+    ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,
     ...control,
-    ...prepareActLedger(db, committer, act, timing),
-    ...preparePurging(db, committer, { act, timing, isReconciled: (batchId) => isReconciled(viewOf(db, batchId)) }),
-    log: (sinceMs) => readLog(db, sinceMs),
+    ...actsOn(engine, clock),
+    ...purgingOn(engine),
+    clearLog: () => clearLog(db, timing),
     ...dyingOfDamage(working, die),
-    ...parts.openCopies({ db, committer, record, ledgerId }),
+    ...parts.openCopies({ db, committer, engine, run, ledgerId }),
     audit: (head) => auditing(openReader, head),
-    unbound: async () => countUnbound(db),
+    unbound: () => engine.read(countUnbound),
     head: async () => headOf(db),
     async close() {
       await committer.drained()
@@ -150,11 +151,6 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
       db.close()
     },
   }
-}
-
-/** Batches of messages seldom have results written: their producers are told. */
-function isReconciled({ source, resultsPath, resultsStale }: BatchView): boolean {
-  return source === 'queue' || (resultsPath !== null && !resultsStale)
 }
 
 /** A worker tries again after every other error. From a damaged ledger it must send nothing more. */
@@ -175,20 +171,17 @@ function dyingOfDamage<T extends object>(part: T, die: (error: unknown) => never
 interface CopyParts {
   readonly db: DatabaseSync
   readonly committer: Committer
-  readonly record: RecordMove
+  readonly engine: Engine
+  readonly run: Run
   readonly ledgerId: string
 }
 
 const inMemory = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
 
-function createCopies(
-  { path, submitLockPath, die }: LedgerOptions,
-  witness: Witness,
-  parts: CopyParts,
-): AdoptingLedger {
+function createCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witness, parts: CopyParts): CopyLedger {
   const { db, committer, ...rest } = parts
   if (path === null) {
-    const none = { renewEpoch: inMemory, adopt: inMemory, adoptAccount: inMemory }
+    const none = { renewEpoch: inMemory, adopt: inMemory }
     return { alarm: async () => null, lastRecordAtMs: async () => null, ...none }
   }
   return createAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die })

@@ -2,18 +2,11 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'
-import { IS_CARD_EVENT } from '../texts/reattempts.ts'
-import { ACTORS } from './acts.ts'
-import { CHAIN } from './chain.ts'
-import { DOUBTED } from './clock-steps.ts'
+import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
 import { GIVEN_REFERENCES } from './given-references.ts'
-import { HEARTBEATS } from './heartbeats.ts'
 import { MADE_REFERENCES } from './made-references.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
 import { PLANNER } from './planner.ts'
-import { PURGE } from './purge.ts'
-import { RECORDED } from './recorded.ts'
-import { STORED_INDEX, SUBMITTED_AGAIN_INDEX, TRANSACTION_INDEX } from './rows.ts'
 import { PLAIN_TARGET_INDEX, TARGET_INDEX } from './targets.ts'
 import { XTL_INDEX } from './xtl-order-ids.ts'
 
@@ -190,15 +183,56 @@ const MIGRATIONS: readonly string[] = [
     WHERE answered_order_id IS NOT NULL AND operation IN ('CAPTURE', 'CAUTH') AND state = 'APPROVED';
   `,
   ODD_REFERENCES,
-  ACTORS,
-  CHAIN,
-  PURGE,
+  `
+  -- Who acted, in parts: JSON. Rows of an earlier version have the text alone.
+  CREATE TABLE actor (id INTEGER PRIMARY KEY, parts TEXT NOT NULL UNIQUE) STRICT;
+  ALTER TABLE act ADD COLUMN actor_id INTEGER REFERENCES actor (id);
+  ALTER TABLE act ADD COLUMN details TEXT; -- JSON: names of files and columns, and counts
+  ALTER TABLE move ADD COLUMN actor_id INTEGER REFERENCES actor (id);
+  ALTER TABLE batch ADD COLUMN actor_id INTEGER REFERENCES actor (id);
+
+  -- The log of acts is read by time.
+  CREATE INDEX act_at ON act (at);
+  CREATE INDEX act_card ON act (details) WHERE what = 'card-refused';
+  CREATE INDEX move_resolved ON move (at) WHERE cause = 'resolve';
+  CREATE INDEX batch_created ON batch (created_at);
+  `,
+  `
+  -- One line for each commit that made a move or an act: up to which ones, and the hash over them and the line before.
+  CREATE TABLE chain (
+    id INTEGER PRIMARY KEY,
+    last_move INTEGER NOT NULL,
+    last_act INTEGER NOT NULL,
+    hash TEXT NOT NULL
+  ) STRICT;
+  -- What an earlier version recorded is not in it.
+  INSERT INTO chain SELECT 1, coalesce((SELECT max(id) FROM move), 0), coalesce((SELECT max(id) FROM act), 0), '';
+  `,
+  `
+  ALTER TABLE batch ADD COLUMN purged_at INTEGER; -- when the last purge of it began
+  ALTER TABLE batch ADD COLUMN purged_to INTEGER NOT NULL DEFAULT 0; -- rows up to this one have been purged
+  `,
   `
   -- See continuity.ts.
   CREATE TABLE even_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
   CREATE TABLE odd_commit (slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, word INTEGER NOT NULL) STRICT;
   `,
-  RECORDED,
+  `
+  CREATE TABLE recorded (
+    id INTEGER PRIMARY KEY,
+    batch_id TEXT NOT NULL,
+    first_row INTEGER NOT NULL, -- 0: with the batch's own columns
+    last_row INTEGER NOT NULL,
+    digest TEXT NOT NULL, -- empty: an earlier version recorded it and kept none
+    UNIQUE (batch_id, first_row)
+  ) STRICT;
+  INSERT INTO recorded (batch_id, first_row, last_row, digest)
+    SELECT id, 0, coalesce((SELECT max(row_no) FROM instruction i WHERE i.batch_id = b.id), 0), ''
+    FROM batch b WHERE stage = 'open' ORDER BY rowid;
+  ALTER TABLE chain ADD COLUMN form INTEGER NOT NULL DEFAULT 1; -- what its hash is over: see texts/record/chain.ts
+  ALTER TABLE chain ADD COLUMN last_recorded INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE move ADD COLUMN answered TEXT; -- JSON: transaction id and what else the row took from the answer
+  `,
   `
   -- Rows of a draft that lost its batch held their references permanently. What was visible once is in "recorded" and stays.
   DELETE FROM instruction WHERE batch_id NOT IN (SELECT id FROM batch) AND batch_id NOT IN (SELECT batch_id FROM recorded);
@@ -206,18 +240,38 @@ const MIGRATIONS: readonly string[] = [
   'ALTER TABLE account ADD COLUMN doubt_rest INTEGER NOT NULL DEFAULT 0; -- ms: how long a request in doubt rests, as the worker that sent it said',
   XTL_INDEX,
   'ALTER TABLE account ADD COLUMN held_reason TEXT; -- too many doubts: nothing is claimed until a person has looked',
-  TRANSACTION_INDEX,
-  SUBMITTED_AGAIN_INDEX,
-  DOUBTED,
+  `
+  CREATE INDEX instruction_plain_transaction ON instruction (account_id, ltrim(transaction_id, '0')) WHERE transaction_id IS NOT NULL;
+  `,
+  "CREATE INDEX instruction_submitted_again ON instruction (batch_id) WHERE holds_reference = 0 AND state IN ('FAILED', 'CANCELLED');",
+  `
+  -- When the machine had booted, by the wall clock that held when the row came into doubt last. See clock-steps.ts.
+  CREATE TABLE doubted (row_id INTEGER PRIMARY KEY, boot TEXT NOT NULL, booted_at INTEGER NOT NULL) STRICT;
+  `,
   `
   ALTER TABLE instruction ADD COLUMN card TEXT; -- what may be kept of the card that the row has details of: BIN-last four-MM/YYYY
   ALTER TABLE instruction ADD COLUMN answered_customer_id TEXT; -- by the vault
   ALTER TABLE instruction ADD COLUMN answered_card TEXT; -- by the vault, as in card
   ALTER TABLE batch ADD COLUMN needs_file INTEGER NOT NULL DEFAULT 0; -- it has rows with card details, which only its file has
   `,
-  STORED_INDEX,
+  `
+  CREATE INDEX instruction_stored ON instruction (account_id, ltrim(answered_vault_id, '0'))
+    WHERE operation = 'VAULT_CREATE' AND answered_vault_id IS NOT NULL;
+  `,
   'ALTER TABLE instruction ADD COLUMN arrived_at INTEGER; -- of a message; null: it came with its batch',
-  HEARTBEATS,
+  `
+  -- One row for each process that works. In this engine there is one; what a dead one left goes with the next one's first beat.
+  CREATE TABLE heartbeat (
+    worker TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    command TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    batch_id TEXT, -- null: it works off all
+    beat_at INTEGER NOT NULL, -- its last tick, or nearly
+    activity TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
   `
   ALTER TABLE instruction ADD COLUMN reattempt_of TEXT; -- the reference of the first attempt at a charge that was declined
   ALTER TABLE batch ADD COLUMN fed_back INTEGER NOT NULL DEFAULT 0; -- its file was results, handed in again

@@ -1,13 +1,7 @@
 // One transaction of the ledger, and how it ended. Unless it was written, nothing of it is there.
 
 import type { DatabaseSync } from 'node:sqlite'
-
-/** How a transaction ended. Unless it was written, nothing of it is in the ledger. */
-export type Transacted =
-  | { readonly kind: 'written' }
-  | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
-  /** One of its writes threw. */
-  | { readonly kind: 'broke'; readonly error: unknown }
+import type { Entry, Transacted } from '../write-queue.ts'
 
 /** The files of the ledger. Each of these throws when they are not those, or not as this process left them. */
 export interface Place {
@@ -25,7 +19,7 @@ export const NO_PLACE: Place = { begun() {}, committed() {}, look() {}, close() 
 
 export interface Transactions {
   /** Runs these in one. */
-  transact(entries: readonly { run(): void }[]): Transacted
+  transact(entries: readonly Entry<() => unknown>[]): Transacted
   /** At the end of every transaction, inside it. */
   readonly endings: Array<() => void>
   /** When one was rolled back. */
@@ -46,13 +40,13 @@ export function createTransactions(
   const endings: Array<() => void> = []
   const rollbacks: Array<() => void> = []
 
-  function transact(entries: readonly { run(): void }[]): Transacted {
+  function transact(entries: readonly Entry<() => unknown>[]): Transacted {
     let inWrites = false
     try {
       begin.run()
       place.begun()
       inWrites = true
-      for (const entry of entries) entry.run()
+      for (const entry of entries) entry.result = entry.work()
       for (const end of endings) end()
       inWrites = false
       commit.run()

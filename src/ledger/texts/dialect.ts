@@ -14,13 +14,18 @@ export interface Dialect {
   readonly words: Readonly<Record<Word, string>>
 }
 
-type Word = 'position'
+type Word = 'position' | 'greatest' | 'clock_ms' | 'without_rowid'
 
 export const SQLITE: Dialect = {
   parameter: '?',
   words: {
     // Differs from PostgreSQL in its name only: where a text stands in another, from 1; 0: nowhere.
     position: 'instr',
+    // The larger one. With a NULL the engines differ: none is given.
+    greatest: 'max',
+    // What time it is, in epoch milliseconds.
+    clock_ms: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+    without_rowid: 'WITHOUT ROWID',
   },
 }
 
@@ -28,6 +33,9 @@ export const POSTGRES: Dialect = {
   parameter: '$',
   words: {
     position: 'strpos',
+    greatest: 'greatest',
+    clock_ms: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
+    without_rowid: '',
   },
 }
 

@@ -9,20 +9,29 @@ export interface Step {
   readonly text: string
   /** By name. The statement need not use all of them. */
   readonly values: Values
-  /** Whole numbers are read as `bigint`, for those that are larger than a `number` holds. */
-  readonly exact: boolean
+  readonly found: Found
 }
+
+/**
+ * How rows are read: as objects; as objects with whole numbers as `bigint`, for those that are larger than a `number` holds; or as lists
+ * of values in the order of the columns, because many objects with many columns are slow to make.
+ */
+export type Found = 'rows' | 'exact' | 'lists'
 
 export type Script<T> = Generator<Step, T, unknown>
 
 /** Which columns a statement has is known by its text alone, so a caller says it. */
 export function* all<Row>(text: string, values: Values = {}): Script<Row[]> {
-  return (yield { text, values, exact: false }) as Row[]
+  return (yield { text, values, found: 'rows' }) as Row[]
 }
 
 /** With whole numbers as `bigint`. */
 export function* allExact<Row>(text: string, values: Values = {}): Script<Row[]> {
-  return (yield { text, values, exact: true }) as Row[]
+  return (yield { text, values, found: 'exact' }) as Row[]
+}
+
+export function* lists<List extends readonly unknown[]>(text: string, values: Values = {}): Script<List[]> {
+  return (yield { text, values, found: 'lists' }) as List[]
 }
 
 /** The first row; undefined: there is none. */
@@ -44,5 +53,5 @@ export function* exists(text: string, values: Values = {}): Script<boolean> {
 }
 
 export function* change(text: string, values: Values = {}): Script<void> {
-  yield { text, values, exact: false }
+  yield { text, values, found: 'rows' }
 }

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Committer, createCommitter, type Mode, SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
+import { type Committer, createCommitter, SYSTEM_TIMING } from '../../../src/ledger/sqlite/commit.ts'
+import type { Mode } from '../../../src/ledger/texts/engine.ts'
 import { deathOf } from '../../fixtures/deaths.ts'
 
 let db: DatabaseSync

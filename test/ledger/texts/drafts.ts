@@ -3,7 +3,7 @@
 import type { DraftHeader } from '../../../src/domain/draft.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import type { Instruction } from '../../../src/domain/instruction.ts'
-import { NO_COLUMNS, toColumns } from '../../../src/ledger/sqlite/rows.ts'
+import { NO_COLUMNS, toColumns } from '../../../src/ledger/texts/instruction-columns.ts'
 import { DAY_MS, headerOf, looksMade, NOW, refund } from '../../fixtures/ledgers.ts'
 import type { Row, Rows } from './engines.ts'
 

@@ -80,10 +80,11 @@ export async function openEngines(): Promise<Engines> {
 async function runOn<T>(pg: PGlite, script: Script<T>): Promise<T> {
   let step = script.next()
   while (step.done !== true) {
-    const { values, exact } = step.value
+    const { values, found: how } = step.value
     const { text, names } = spell(step.value.text, POSTGRES)
     const given = names.map((name) => values[name])
-    const found = await pg.query(text, given, { parsers: exact ? EXACT : SAFE })
+    const rowMode = how === 'lists' ? 'array' : 'object'
+    const found = await pg.query(text, given, { parsers: how === 'exact' ? EXACT : SAFE, rowMode })
     step = script.next(found.rows)
   }
   return step.value

@@ -113,14 +113,6 @@ export function prepareProgress(db: DatabaseSync): () => number {
   return () => (read.get() as { progress: number }).progress
 }
 
-/** Counts a file or a message as accepted, in its transaction. */
-export function prepareAccepting(db: DatabaseSync): () => void {
-  const count = db.prepare(`
-    INSERT INTO meta VALUES ('accepted', '1')
-    ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)`)
-  return () => void count.run()
-}
-
 /**
  * At every opening. A ledger under an alarm writes no witness: what is done in a copy is no progress of the one that sends. What
  * a witness says against this ledger is kept in it: by acts of its own it could outgrow the testimony. Only an adoption

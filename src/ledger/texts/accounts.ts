@@ -1,0 +1,12 @@
+// The accounts that a ledger knows, as the rules compare them.
+
+import type { Account, KnownAccount } from '../rules/accounts.ts'
+import { all, type Script } from './script.ts'
+
+/** Those that have the name, or the address and user name. */
+export function* accountsLike({ name, url, username }: Account): Script<readonly KnownAccount[]> {
+  return yield* all<KnownAccount>(
+    'SELECT id, name, url, username FROM account WHERE name = :name OR (url = :url AND username = :username)',
+    { name, url, username },
+  )
+}

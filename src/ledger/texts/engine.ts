@@ -1,0 +1,31 @@
+// What an engine does with scripts: it runs them on what is committed, or in a transaction of their own.
+
+import type { Book } from './record/book.ts'
+import type { Script } from './script.ts'
+
+/** What becomes of a transaction that cannot be written now. Another program's lock is waited out. */
+export type Mode<T> =
+  /** It resolves with what `refused` answers. For claims. */
+  | { readonly kind: 'refusable'; readonly refused: (why: 'full' | 'busy') => T; readonly giveUp: () => boolean }
+  /** It is tried again until it is written. For settlements. */
+  | { readonly kind: 'kept' }
+  /** It rejects with a Fault. For people's commands. */
+  | { readonly kind: 'faulting' }
+
+export const KEPT = { kind: 'kept' } as const
+export const FAULTING = { kind: 'faulting' } as const
+
+export interface Engine {
+  /** All that it finds is of one moment. */
+  read<T>(script: () => Script<T>): Promise<T>
+  /**
+   * Resolves after the commit, which it may share with its neighbours. When the script throws, it alone is rolled back, and this
+   * rejects with what it threw. It may run more than once.
+   */
+  write<T>(script: (book: Book) => Script<T>, mode: Mode<T>): Promise<T>
+}
+
+/** A read transaction that outlives other work: whatever is read by it is of one moment. */
+export interface Reader extends Pick<Engine, 'read'> {
+  close(): Promise<void>
+}

@@ -1,0 +1,108 @@
+// A file on its way in: gathered in tables that only its connection sees, reviewed there, then copied into the record.
+
+import type { Draft, DraftHeader, DraftRow } from '../../../domain/draft.ts'
+import { assert } from '../../../domain/fault.ts'
+import type { BatchId } from '../../../domain/ids.ts'
+import type { Engine } from '../engine.ts'
+import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
+import { causes, type FoundFault, faultsAfter, rejectsAfter } from '../review/faults.ts'
+import { lookalikesAfter, review } from '../review/review.ts'
+import type { SeenUpTo } from '../review/since-review.ts'
+import { one, type Script } from '../script.ts'
+import { recordDraft } from './drafts.ts'
+import type { NewBatchId } from './messages.ts'
+
+/** The connection of a draft, with its tables: see `texts/draft.ts`. */
+export interface DraftEngine extends Engine {
+  add(rows: readonly DraftRow[]): Promise<void>
+  /** Once all rows are there, and again where more came. */
+  index(): Promise<void>
+  close(): void
+}
+
+export interface DraftEnds {
+  readonly newBatchId: NewBatchId
+  /** Lets the next submit begin. */
+  readonly release: () => void
+}
+
+export function openDraftOn(engine: DraftEngine, header: DraftHeader, { newBatchId, release }: DraftEnds): Draft {
+  let amountsUnread = 0
+  let seen = NOTHING_SEEN
+  let open = true
+
+  function close(): void {
+    if (!open) return
+    open = false
+    engine.close()
+    release()
+  }
+
+  return {
+    async add(rows) {
+      assert(open, 'a row was added to a closed draft')
+      await engine.add(rows)
+      amountsUnread += rows.filter(({ money }) => money === 'unread').length
+    },
+    async review() {
+      await engine.index()
+      const reviewed = await engine.read(() => reviewNow(header))
+      seen = reviewed.seen
+      return { ...reviewed.found, amountsUnread }
+    },
+    ...readingDraft(engine),
+    async record(actor, signal): Promise<BatchId> {
+      assert(open, 'a closed draft was recorded')
+      assert(header.lookOnly !== true, 'a draft that was only to be looked at was recorded')
+      try {
+        return await recordDraft(engine, header, { actor, batchId: newBatchId(header.nowMs), seen, signal })
+      } finally {
+        close()
+      }
+    },
+    discard: async () => close(),
+  }
+}
+
+/** Without a review everything that is recorded came after it. */
+const NOTHING_SEEN: SeenUpTo = { row: 0, move: 0, act: 0 }
+
+function* reviewNow(header: DraftHeader) {
+  const seen = yield* seenNow()
+  return { found: yield* review(header), seen }
+}
+
+const FIRST_OF_DRAFT = '(SELECT id FROM instruction WHERE batch_id = b.id ORDER BY row_no LIMIT 1)'
+const SEEN = `
+    SELECT coalesce((SELECT min(${FIRST_OF_DRAFT}) - 1 FROM batch b WHERE b.stage = 'draft'), (SELECT max(id) FROM instruction), 0) AS row,
+      (SELECT coalesce(max(id), 0) FROM move) AS move, (SELECT coalesce(max(id), 0) FROM act) AS act`
+
+/** Before anything is compared. Not the rows of a draft, nor what came after them: another submit may make it visible once this one has looked. */
+function* seenNow(): Script<SeenUpTo> {
+  return (yield* one<SeenUpTo>(SEEN))!
+}
+
+function readingDraft(engine: Engine): Pick<Draft, 'faults' | 'causes' | 'rejects' | 'lookalikes'> {
+  return {
+    faults: () =>
+      pagesOf(
+        engine,
+        (last: FoundFault | null) => faultsAfter(last, ROWS_PER_PAGE),
+        ({ id: _, ...fault }) => fault,
+      ),
+    causes: (limit) => engine.read(() => causes(limit)),
+    rejects: () => pagesAfterRow(engine, (last) => rejectsAfter(last, ROWS_PER_PAGE)),
+    lookalikes: () => pagesAfterRow(engine, (last) => lookalikesAfter(last, ROWS_PER_PAGE)),
+  }
+}
+
+function pagesAfterRow<Item extends { readonly rowNo: number }>(
+  engine: Engine,
+  read: (last: number) => Script<readonly Item[]>,
+) {
+  return pagesOf(
+    engine,
+    (last: Item | null) => read(last?.rowNo ?? 0),
+    (item) => item,
+  )
+}

@@ -1,0 +1,139 @@
+// What comes in: accounts, submits one at a time, messages of other services.
+
+import type { Draft, DraftHeader } from '../../../domain/draft.ts'
+import { Fault } from '../../../domain/fault.ts'
+import type { AccountId, BatchId } from '../../../domain/ids.ts'
+import type { Brake, UnfinishedBatch } from '../../../domain/submission.ts'
+import type { IntakeLedger, WaitingToSubmit } from '../../../ports/ledger/intake.ts'
+import { type Account, identifyAccount } from '../../rules/accounts.ts'
+import { accountsLike } from '../accounts.ts'
+import { type Engine, FAULTING } from '../engine.ts'
+import { recordAct } from '../record/acts.ts'
+import { all, change, one, type Script } from '../script.ts'
+import { isCanaryOf } from './canary.ts'
+import { deleteDrafts } from './drafts.ts'
+import { type NewBatchId, recordMessage } from './messages.ts'
+
+export interface IntakeParts {
+  /** Makes the id of a new batch. */
+  readonly newBatchId: NewBatchId
+  /** Lets one submit at a time into the ledger; resolves to what lets the next one in. */
+  readonly lockSubmit: (waiting?: WaitingToSubmit) => Promise<() => void>
+  /** `release`: called when the draft is closed. */
+  readonly openDraft: (header: DraftHeader, release: () => void) => Draft
+}
+
+export function intakeOn(engine: Engine, { newBatchId, lockSubmit, openDraft }: IntakeParts): IntakeLedger {
+  return {
+    async account(name, url, username, nowMs) {
+      const found = await engine.write(() => accountOf({ name, url, username }, nowMs), FAULTING)
+      if (found instanceof Fault) throw found
+      return found
+    },
+
+    async openDraft(header, waiting) {
+      if (header.lookOnly === true) return openDraft(header, () => {})
+      const release = await lockSubmit(waiting)
+      try {
+        await deleteDrafts(engine)
+        return openDraft(header, release)
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+
+    findUnfinished: (header) => engine.read(() => findUnfinished(header)),
+    otherBrakes: (batchId, asked) => engine.read(() => otherBrakes(batchId, asked)),
+
+    async recordMessage(message) {
+      for (;;) {
+        const answer = await engine.write((book) => recordMessage(book, newBatchId, message), FAULTING)
+        if (answer !== 'held-by-draft') return answer
+        // Neither free nor taken: wait for the submit to end. A draft that is still there then belongs to a dead one.
+        const release = await lockSubmit()
+        await deleteDrafts(engine).finally(release)
+      }
+    },
+
+    recordRefusal: (refusal) => engine.write(() => recordRefusal(refusal), FAULTING),
+
+    ...queueOwnersOn(engine),
+  }
+}
+
+const REFUSE = `
+    INSERT INTO refusal (source_id, account_name, reasons, text, at)
+    VALUES (:sourceId, :accountName, :reasonsText, :text, :nowMs) ON CONFLICT DO NOTHING RETURNING source_id`
+
+function* recordRefusal(refusal: Parameters<IntakeLedger['recordRefusal']>[0]): Script<void> {
+  const { sourceId, accountName, reasons, text, cards, nowMs } = refusal
+  const kept = yield* all(REFUSE, { sourceId, accountName, reasonsText: JSON.stringify(reasons), text, nowMs })
+  if (kept.length === 0 || cards === null) return
+  const details = { source: 'message', message: sourceId, merchant: accountName }
+  yield* recordAct({ what: 'card-refused', atMs: nowMs, actor: null, reason: cards, details })
+}
+
+function queueOwnersOn(engine: Engine): Pick<IntakeLedger, 'queueOwner' | 'keepQueueOwner'> {
+  const keyOf = (queue: string) => `queue_owner ${queue}`
+  return {
+    async queueOwner(queue) {
+      const found = await engine.read(() =>
+        one<{ value: string }>('SELECT value FROM meta WHERE key = :key', { key: keyOf(queue) }),
+      )
+      return found?.value ?? null
+    },
+    keepQueueOwner: (queue, ledgerId) =>
+      engine.write(
+        () =>
+          change(
+            `INSERT INTO meta (key, value) VALUES (:key, :ledgerId)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+            { key: keyOf(queue), ledgerId },
+          ),
+        FAULTING,
+      ),
+  }
+}
+
+const IS_OPEN = `EXISTS (
+    SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT'))`
+
+const UNFINISHED = `
+    SELECT b.id, b.reading, CASE WHEN b.hold = 'cancelled' AND NOT ${IS_OPEN} THEN 1 ELSE 0 END AS "givenUp" FROM batch b
+    WHERE b.file_sha256 = :fileSha256 AND b.account_id = :accountId AND b.run_key IS NOT DISTINCT FROM :runKey AND b.stage = 'open'
+      AND (b.results_path IS NULL OR ${IS_OPEN})
+    ORDER BY CASE WHEN b.reading = :fingerprint THEN 0 ELSE 1 END, b.created_at DESC, b.rowid DESC LIMIT 1`
+
+function* findUnfinished({
+  accountId,
+  fileSha256,
+  runKey,
+  fingerprint,
+}: Parameters<IntakeLedger['findUnfinished']>[0]): Script<UnfinishedBatch | null> {
+  const found = yield* one<{ id: BatchId; reading: string; givenUp: number }>(UNFINISHED, {
+    ...{ accountId, fileSha256, runKey, fingerprint },
+  })
+  return found === undefined ? null : { batchId: found.id, fingerprint: found.reading, givenUp: found.givenUp === 1 }
+}
+
+function* otherBrakes(
+  batchId: BatchId,
+  { canaryRows, maxDeclinedPercent }: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent'>,
+): Script<readonly Brake[]> {
+  const { most } = (yield* one<{ most: number | null }>('SELECT max_declined AS most FROM batch WHERE id = :batchId', {
+    batchId,
+  }))!
+  const canary = canaryRows !== null && !(yield* isCanaryOf(batchId, canaryRows))
+  const declines = maxDeclinedPercent !== null && maxDeclinedPercent !== most
+  return [...(canary ? (['canary'] as const) : []), ...(declines ? (['max-declined'] as const) : [])]
+}
+
+const INSERT_ACCOUNT = `
+    INSERT INTO account (name, url, username, created_at) VALUES (:name, :url, :username, :nowMs) RETURNING id`
+
+function* accountOf({ name, url, username }: Account, nowMs: number): Script<AccountId | Fault> {
+  const found = identifyAccount({ name, url, username }, yield* accountsLike({ name, url, username }))
+  if (found !== 'new') return found
+  return (yield* one<{ id: AccountId }>(INSERT_ACCOUNT, { name, url, username, nowMs }))!.id
+}

@@ -1,0 +1,132 @@
+// A message on its way into the record: known already, refused, or a row of the batch of its day.
+
+import type { AccountId, BatchId } from '../../../domain/ids.ts'
+import { MESSAGE_FIELDS } from '../../../domain/instruction.ts'
+import type { IntakeAnswer } from '../../../domain/message.ts'
+import type { IntakeMessage } from '../../../ports/ledger/intake.ts'
+import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../../rules/arriving.ts'
+import { likenessText } from '../../rules/lookalikes.ts'
+import type { Refund } from '../../rules/refunding.ts'
+import {
+  INSTRUCTION_COLUMNS,
+  INSTRUCTION_PARAMETERS,
+  type InstructionColumns,
+  toColumns,
+} from '../instruction-columns.ts'
+import { noteAccepted } from '../record/accepted.ts'
+import type { Book } from '../record/book.ts'
+import { digestOf, keepDigest } from '../record/recorded.ts'
+import { namedBy } from '../review/given-references.ts'
+import { type Arriving, likeRowOf } from '../review/lookalikes.ts'
+import { recordedOddly } from '../review/odd-references.ts'
+import { refundBeyondSale, refundsBefore } from '../review/refunds.ts'
+import { xtlTaken } from '../review/xtl-order-ids.ts'
+import { change, one, type Script } from '../script.ts'
+
+export type NewBatchId = (nowMs: number) => BatchId
+
+const SUM = `
+    SELECT coalesce(sum(CAST(amount_minor AS DOUBLE PRECISION)), 0) AS sum FROM tally WHERE batch_id = :batchId`
+
+const NEXT_ROW = 'UPDATE batch SET rows = rows + 1 WHERE id = :batchId RETURNING rows'
+
+const INSERT = `
+    INSERT INTO instruction (batch_id, account_id, row_no, line, cells, state, holds_reference, run_key, due_at, arrived_at, ${INSTRUCTION_COLUMNS})
+    VALUES (:batchId, :accountId, :rowNo, :rowNo, :cells, 'READY', 1, :runKey, :dueAtMs, :arrivedAtMs, ${INSTRUCTION_PARAMETERS})`
+
+export function* recordMessage(
+  book: Book,
+  newBatchId: NewBatchId,
+  message: IntakeMessage,
+): Script<IntakeAnswer | 'held-by-draft'> {
+  const { accountId, runKey, nowMs } = message
+  const row = toColumns(message.instruction)
+  const known = yield* recordedUnder(accountId, row.reference)
+  if (known !== undefined) return answerForKnown(known, row.content)
+  const objection = yield* objectionTo(message, row)
+  if (objection !== null) return { kind: 'refused', reason: objection }
+  const batchId = yield* batchOfDay(accountId, nowMs, newBatchId)
+  const { sum } = (yield* one<{ sum: number }>(SUM, { batchId }))!
+  const uncountable = beyondCounting(batchId, sum, row.amount_minor)
+  if (uncountable !== null) return { kind: 'refused', reason: uncountable }
+  yield* noteAccepted()
+  const { rows: rowNo } = (yield* one<{ rows: number }>(NEXT_ROW, { batchId }))!
+  const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
+  const dueAtMs = row.execute_at ?? nowMs
+  yield* change(INSERT, { ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs, arrivedAtMs: nowMs })
+  yield* bind(batchId, rowNo)
+  const { operation, currency, amount_minor } = row
+  book.arrived({ batch_id: batchId, operation, currency, amount_minor })
+  return { kind: 'accepted', batchId, rowNo, state: 'READY' }
+}
+
+/** A row, or as row 0 the batch itself. */
+function* bind(batchId: BatchId, rowNo: number): Script<void> {
+  const digest = yield* digestOf(batchId, rowNo, rowNo)
+  yield* keepDigest({ batch_id: batchId, first_row: rowNo, last_row: rowNo, digest })
+}
+
+/** The row that a reference names, also where it is recorded with characters that do not show, or under another reference. */
+function* recordedUnder(accountId: AccountId, reference: string): Script<RecordedRow | undefined> {
+  const known = yield* holderOf(accountId, reference)
+  if (known !== undefined) return known
+  const odd = yield* recordedOddly(reference, accountId)
+  return yield* holderOf(accountId, odd ?? (yield* namedBy(accountId, reference)))
+}
+
+const HOLDER = `
+    SELECT i.batch_id AS "batchId", i.row_no AS "rowNo", i.state, i.content, b.stage
+    FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.account_id = :accountId AND i.reference = :reference AND i.holds_reference = 1`
+
+function* holderOf(accountId: AccountId, reference: string): Script<RecordedRow | undefined> {
+  return yield* one<RecordedRow>(HOLDER, { accountId, reference })
+}
+
+/** What in the record speaks against the message; null: nothing. */
+function* objectionTo(message: IntakeMessage, row: InstructionColumns): Script<string | null> {
+  const refund = refundOf(row)
+  const beyond = refund === null ? null : yield* refundBeyondSale(message.accountId, refund)
+  if (beyond !== null) return beyond
+  const taken = yield* xtlTaken(arrivingOf(message, row), row.xtl_order_id, row.operation)
+  return taken ?? (yield* likeness(message, row, refund))
+}
+
+/** Why the message looks like an instruction that is already here; null when it does not. */
+function* likeness(message: IntakeMessage, row: InstructionColumns, refund: Refund | null): Script<string | null> {
+  if (message.allowLookalike || row.lookalike === null) return null
+  const found = yield* likeRowOf(arrivingOf(message, row), row.lookalike)
+  if (found !== undefined) return likenessText(found)
+  const before = refund === null ? null : yield* refundsBefore(message.accountId, refund)
+  return before === null ? null : `${before}. Set allow_lookalike to true if this refund is meant as well`
+}
+
+function arrivingOf(
+  { accountId, nowMs, lookalikeDays, runKey }: IntakeMessage,
+  { reference }: InstructionColumns,
+): Arriving {
+  return { accountId, nowMs, lookalikeDays, runKey, reference }
+}
+
+function refundOf(row: InstructionColumns): Refund | null {
+  const { operation, order_key: orderKey, amount_minor: amountMinor, currency } = row
+  if (operation !== 'REFUND' || orderKey === null || amountMinor === null || currency === null) return null
+  return { orderKey, amountMinor: BigInt(amountMinor), currency }
+}
+
+const DAY_BATCH = `
+    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day = :day AND hold <> 'cancelled'`
+
+const INSERT_BATCH = `
+    INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows)
+    VALUES (:batchId, :accountId, 'queue', :day, 'open', '', :columns, 0, :nowMs, 'messages', 0)`
+
+function* batchOfDay(accountId: AccountId, nowMs: number, newBatchId: NewBatchId): Script<BatchId> {
+  const day = dayOf(nowMs)
+  const found = yield* one<{ id: BatchId }>(DAY_BATCH, { accountId, day })
+  if (found !== undefined) return found.id
+  const batchId = newBatchId(nowMs)
+  yield* change(INSERT_BATCH, { batchId, accountId, day, columns: JSON.stringify(MESSAGE_FIELDS), nowMs })
+  yield* bind(batchId, 0)
+  return batchId
+}

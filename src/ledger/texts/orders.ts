@@ -1,0 +1,41 @@
+// Rows of one order go one at a time, and the first rows of a batch may go alone. Whether a row may be sent for that.
+
+/** Rows `e` of the order of row `i`, by the index of open orders. */
+const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id <> i.id
+    AND e.order_key IS NOT NULL AND e.state IN ('READY', 'SENDING', 'IN_DOUBT')`
+
+/**
+ * Whether the order of row `i` is free; the one parameter is `:nowMs`. An earlier row that waits stands in the way, unless it
+ * waits for its own `execute_at`, is of a draft and not there yet, or waits itself for the canary that row `i` belongs to.
+ * A row that is under way or in doubt always does: a later one may have started before the earlier one became due or
+ * visible.
+ */
+export const ORDER_IS_FREE = `(i.order_key IS NULL OR (
+  NOT EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state IN ('SENDING', 'IN_DOUBT'))
+  AND NOT EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND coalesce(e.execute_at, 0) <= :nowMs
+    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
+      AND (e.batch_id <> i.batch_id OR ${withinCanary('e', 'eb')})))))`
+
+/** Whether row `i` of batch `b` may be claimed before a person has looked at the first few. */
+export const WITHIN_CANARY = withinCanary('i', 'b')
+
+/**
+ * Whether row `i` stands behind a row of its order that no machine will move: one in doubt, one of another batch that is
+ * paused or needs its file, or one that a canary keeps back until a person has looked.
+ */
+export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
+  EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT')
+  OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.batch_id <> i.batch_id
+    AND coalesce(e.execute_at, 0) <= @clock_ms
+    AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
+      AND (eb.hold = 'paused' OR eb.needs_file = 1 OR NOT ${withinCanary('e', 'eb')})))))`
+
+function withinCanary(row: 'i' | 'e', batch: 'b' | 'eb'): string {
+  return `(${batch}.canary_rows IS NULL
+    OR (${row}.row_no <= ${batch}.canary_row_no AND coalesce(${row}.execute_at, 0) <= ${batch}.canary_execute_at))`
+}
+
+/** What row `i` waits for because it is in doubt and names the same order, in words; NULL: nothing. */
+export const DOUBT_BEFORE = `CASE WHEN i.state = 'READY' AND i.order_key IS NOT NULL THEN (
+  SELECT 'waits for ' || e.reference || ' (row ' || e.row_no || ' of batch ' || e.batch_id || '), which names the same order and is in doubt'
+  ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT' LIMIT 1) END`

@@ -1,0 +1,75 @@
+// The log of what people did, read from the record by time: acts, files that were recorded, doubts that were resolved.
+
+import type { ActDetails, LogEntry } from '../../../domain/acts.ts'
+import type { Pages } from '../../../domain/pages.ts'
+import type { Engine } from '../engine.ts'
+import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
+import { toActor } from '../record/acts.ts'
+import { all } from '../script.ts'
+
+/** Entries of one moment come in the order of their kinds, and of one kind in that of their ids. */
+const after = (at: string, kind: number, id: string) =>
+  `${at} >= :atMs AND (${at}, ${kind}, ${id}) > (:atMs, :kind, :id)`
+
+const ENTRIES = `
+    SELECT a.at AS "atMs", 0 AS kind, a.id, a.what, a.by, a.actor_id, a.batch_id AS "batchId", a.account_id,
+      NULL AS reference, NULL AS "rowNo", NULL AS attempt, NULL AS "from", NULL AS "to", a.reason, a.details
+    FROM act a WHERE ${after('a.at', 0, 'a.id')}
+    UNION ALL
+    SELECT m.at, 1, m.id, 'resolve', m.by, m.actor_id, i.batch_id, i.account_id,
+      i.reference, i.row_no, m.attempt, m.from_state, m.to_state, m.reason, NULL
+    FROM move m JOIN instruction i ON i.id = m.row_id WHERE m.cause = 'resolve' AND ${after('m.at', 1, 'm.id')}
+    UNION ALL
+    SELECT b.created_at, 2, b.rowid, 'submit', b.created_by, b.actor_id, b.id, b.account_id,
+      NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    FROM batch b WHERE b.stage = 'open' AND b.source = 'file' AND ${after('b.created_at', 2, 'b.rowid')}
+    ORDER BY 1, 2, 3 LIMIT ${ROWS_PER_PAGE}`
+
+const PAGE = `
+    SELECT e.*, (SELECT parts FROM actor WHERE id = e.actor_id) AS parts,
+      (SELECT name FROM account WHERE id = e.account_id) AS merchant,
+      b.file_name AS file, b.file_sha256 AS sha256, b.rows, b.run_key, b.reading
+    FROM (${ENTRIES}) AS e LEFT JOIN batch b ON e.kind = 2 AND b.id = e."batchId" ORDER BY e."atMs", e.kind, e.id`
+
+interface Found extends Omit<LogEntry, 'actor' | 'details'>, SubmittedFile {
+  readonly kind: number
+  readonly id: number
+  readonly actor_id: number | null
+  readonly account_id: number | null
+  readonly parts: string | null
+  readonly details: string | null
+}
+
+interface SubmittedFile {
+  readonly file: string
+  readonly sha256: string
+  readonly rows: number
+  readonly run_key: string | null
+  readonly reading: string
+}
+
+/** No transaction is left open while a person reads, and the ledger's log can be cleared. */
+export function readLog(engine: Engine, sinceMs: number | null): Pages<LogEntry> {
+  const read = (last: Found | null) =>
+    all<Found>(PAGE, { atMs: last?.atMs ?? sinceMs ?? 0, kind: last?.kind ?? -1, id: last?.id ?? 0 })
+  return pagesOf(engine, read, toEntry)
+}
+
+function toEntry(found: Found): LogEntry {
+  const {
+    kind,
+    id: _,
+    actor_id: __,
+    account_id: ___,
+    parts,
+    details,
+    file,
+    sha256,
+    rows,
+    run_key,
+    reading,
+    ...entry
+  } = found
+  const told = kind === 2 ? { file, sha256, rows, run_key, reading } : details === null ? null : JSON.parse(details)
+  return { ...entry, actor: toActor(parts), details: told as ActDetails | null }
+}

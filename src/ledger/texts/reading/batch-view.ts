@@ -1,0 +1,185 @@
+// What a batch shows of itself: counts, totals, what holds it up and whether its results are still true.
+
+import type { BatchTotal, BatchView, Hold, OpenOriginals } from '../../../domain/batch.ts'
+import type { AccountId, BatchId } from '../../../domain/ids.ts'
+import type { State } from '../../../domain/states.ts'
+import { IS_BLOCKED, WITHIN_CANARY } from '../orders.ts'
+import { isSubmittedAgain, originalOf } from '../originals.ts'
+import { all, allExact, count, exists, one, type Script } from '../script.ts'
+import { parseHealth } from '../work/accounts.ts'
+
+interface BatchColumns {
+  readonly source: 'file' | 'queue'
+  readonly account_id: AccountId
+  readonly merchant: string
+  readonly file_name: string | null
+  readonly file_sha256: string | null
+  readonly run_key: string | null
+  readonly reading: string
+  readonly sandbox: number
+  readonly created_at: number
+  readonly created_by: string
+  readonly hold: Hold
+  readonly hold_reason: string | null
+  readonly stopped_reason: string | null
+  readonly held_reason: string | null
+  readonly wait_until: number | null
+  readonly condition: string | null
+  readonly late_answers: number
+  readonly purged_at: number | null
+  readonly results_move: number | null
+  readonly rows: number
+  readonly version: number
+  readonly columns: string
+  readonly results_path: string | null
+  readonly results_version: number | null
+  readonly needs_file: number
+}
+
+const COLUMNS = `
+    SELECT b.*, a.name AS merchant, a.stopped_reason, a.held_reason, a.wait_until, a.condition
+    FROM batch b JOIN account a ON a.id = b.account_id WHERE b.id = :batchId`
+
+export function* columnsOf(batchId: BatchId): Script<BatchColumns> {
+  return (yield* one<BatchColumns>(COLUMNS, { batchId }))!
+}
+
+const MONEY_WARNINGS = 'SELECT count(*) AS n FROM instruction WHERE batch_id = :batchId AND money_warning = 1'
+
+/** As it is in one moment: a row that is claimed between two statements would be counted as waiting, and be due in none. */
+export function* viewOf(batchId: BatchId): Script<BatchView> {
+  const batch = yield* columnsOf(batchId)
+  const totals = yield* totalsOf(batchId)
+  const counts = countsIn(totals)
+  const hasDuplicates = counts.DUPLICATE !== undefined
+  const hasWaiting = counts.READY !== undefined
+  return {
+    batchId,
+    source: batch.source,
+    accountId: batch.account_id,
+    merchant: batch.merchant,
+    fileName: batch.file_name,
+    fileSha256: batch.file_sha256,
+    runKey: batch.run_key,
+    fingerprint: batch.reading,
+    sandbox: batch.sandbox === 1,
+    createdAtMs: batch.created_at,
+    createdBy: batch.created_by,
+    hold: batch.hold,
+    holdReason: batch.hold_reason,
+    accountStopped: batch.stopped_reason,
+    accountHeld: batch.held_reason,
+    accountWaitsUntilMs: batch.wait_until,
+    gatewayHealth: batch.condition === null ? null : parseHealth(batch.condition),
+    rows: batch.rows,
+    counts,
+    totals,
+    moneyWarnings: yield* count(MONEY_WARNINGS, { batchId }),
+    duplicateMoneyWarnings: hasDuplicates ? yield* count(DUPLICATE_MONEY_WARNINGS, { batchId }) : 0,
+    ...(hasDuplicates ? yield* duplicatesOf(batchId) : NO_DUPLICATES),
+    ...(hasWaiting ? yield* nextDueIn(batchId) : NOTHING_DUE),
+    ...(hasWaiting && (yield* exists(ANYTHING_BLOCKS)) ? yield* blockedIn(batchId) : NOTHING_BLOCKED),
+    lateAnswers: batch.late_answers,
+    needsFile: batch.needs_file === 1,
+    resultsPath: batch.results_path,
+    resultsStale: batch.results_path !== null && (yield* hasMovedSince(batchId, batch, counts)),
+    purgedAtMs: batch.purged_at,
+  }
+}
+
+const TOTALS = `
+    SELECT operation, currency, state, count, amount_minor AS "amountMinor" FROM tally
+    WHERE batch_id = :batchId AND count > 0 ORDER BY operation, currency, state`
+
+function* totalsOf(batchId: BatchId): Script<BatchTotal[]> {
+  const found = yield* allExact<Omit<BatchTotal, 'count'> & { count: bigint }>(TOTALS, { batchId })
+  return found.map((total) => ({ ...total, count: Number(total.count) }))
+}
+
+export function countsIn(totals: readonly BatchTotal[]): BatchView['counts'] {
+  const counts: Partial<Record<State, number>> = {}
+  for (const { state, count } of totals) counts[state] = (counts[state] ?? 0) + count
+  return counts
+}
+
+/** Whether anything of it has changed since its results were written. */
+function* hasMovedSince(batchId: BatchId, batch: BatchColumns, counts: BatchView['counts']): Script<boolean> {
+  if (batch.version !== batch.results_version) return true
+  return yield* originalsMoved(batchId, batch.results_move, counts)
+}
+
+const originalMoved = (which: string) => `
+    SELECT 1 FROM instruction d ${originalOf('d', 'JOIN')} JOIN move m ON m.row_id IN (p.id, o.id)
+    WHERE d.batch_id = :batchId AND ${which} AND m.id > :lastMove LIMIT 1`
+
+/** Whether a row has moved, since the results were written, that stands for a duplicate or for a row that was submitted again. */
+function* originalsMoved(
+  batchId: BatchId,
+  lastMove: number | null,
+  { DUPLICATE, FAILED, CANCELLED }: BatchView['counts'],
+): Script<boolean> {
+  if (lastMove === null) return false
+  if (DUPLICATE !== undefined && (yield* exists(originalMoved("d.state = 'DUPLICATE'"), { batchId, lastMove })))
+    return true
+  if (FAILED === undefined && CANCELLED === undefined) return false
+  return yield* exists(originalMoved(isSubmittedAgain('d')), { batchId, lastMove })
+}
+
+const DUPLICATE_MONEY_WARNINGS = `
+    SELECT count(*) AS n FROM instruction d ${originalOf('d', 'JOIN')}
+    WHERE d.batch_id = :batchId AND d.state = 'DUPLICATE' AND (p.money_warning = 1 OR o.money_warning = 1)`
+
+type Duplicates = Pick<BatchView, 'duplicateOf' | 'duplicatesChanged' | 'openOriginals'>
+
+const NO_DUPLICATES: Duplicates = { duplicateOf: {}, duplicatesChanged: 0, openOriginals: [] }
+
+const DUPLICATES = `
+    SELECT f.state, f."openIn", b.file_name AS "fileName", f.count, f.changed FROM (
+      SELECT o.state, CASE WHEN o.state IN ('READY', 'SENDING', 'IN_DOUBT') THEN o.batch_id END AS "openIn", min(o.batch_id) AS "anyIn",
+        count(*) AS count, sum(CASE WHEN d.reason IS NULL THEN 0 ELSE 1 END) AS changed
+      FROM instruction d ${originalOf('d', 'JOIN')} WHERE d.batch_id = :batchId AND d.state = 'DUPLICATE' GROUP BY 1, 2) AS f
+    JOIN batch b ON b.id = f."anyIn" ORDER BY 1, 2`
+
+function* duplicatesOf(batchId: BatchId): Script<Duplicates> {
+  const found = yield* all<Omit<OpenOriginals, 'batchId'> & { openIn: BatchId | null; changed: number }>(DUPLICATES, {
+    batchId,
+  })
+  const duplicateOf: Partial<Record<State, number>> = {}
+  for (const { state, count } of found) duplicateOf[state] = (duplicateOf[state] ?? 0) + count
+  const duplicatesChanged = found.reduce((sum, { changed }) => sum + changed, 0)
+  const openOriginals = found.flatMap(({ openIn, fileName, state, count }) =>
+    openIn === null ? [] : [{ batchId: openIn, fileName, state, count }],
+  )
+  return { duplicateOf, duplicatesChanged, openOriginals }
+}
+
+type Blocked = Pick<BatchView, 'blocked' | 'blockedDue'>
+
+const NOTHING_BLOCKED: Blocked = { blocked: 0, blockedDue: 0 }
+
+/** Nearly always false, and then a status need not look at every waiting row. */
+const ANYTHING_BLOCKS = `
+    SELECT 1 WHERE EXISTS (SELECT 1 FROM instruction WHERE state = 'IN_DOUBT')
+      OR EXISTS (SELECT 1 FROM batch WHERE hold = 'paused' OR canary_rows IS NOT NULL OR needs_file = 1)`
+
+/** Counted no further than a screen needs, those that are due first. */
+const BLOCKED = `
+    SELECT count(*) AS blocked, coalesce(sum(f.due), 0) AS "blockedDue" FROM (
+      SELECT CASE WHEN coalesce(i.execute_at, 0) <= @clock_ms + 60000 THEN 1 ELSE 0 END AS due FROM instruction i
+      WHERE i.batch_id = :batchId AND i.state = 'READY' AND ${IS_BLOCKED} ORDER BY i.due_at LIMIT 10000) AS f`
+
+function* blockedIn(batchId: BatchId): Script<Blocked> {
+  return (yield* one<Blocked>(BLOCKED, { batchId }))!
+}
+
+type NextDue = Pick<BatchView, 'nextDueAtMs' | 'nextExecuteAtMs'>
+
+const NOTHING_DUE: NextDue = { nextDueAtMs: null, nextExecuteAtMs: null }
+
+const NEXT_DUE = `
+    SELECT i.due_at AS "nextDueAtMs", i.execute_at AS "nextExecuteAtMs" FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.batch_id = :batchId AND i.state = 'READY' AND NOT ${IS_BLOCKED} AND ${WITHIN_CANARY} ORDER BY i.due_at LIMIT 1`
+
+function* nextDueIn(batchId: BatchId): Script<NextDue> {
+  return (yield* one<NextDue>(NEXT_DUE, { batchId })) ?? NOTHING_DUE
+}

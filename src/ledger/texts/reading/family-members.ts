@@ -1,0 +1,164 @@
+// Which batches are one family: states of one file, what of it was mended among its rejects or ran again, and the earlier files whose
+// rows it holds. A row is known by its key: the reference of its instruction's first attempt.
+
+import type { BatchId } from '../../../domain/ids.ts'
+import { all, change, one, type Script } from '../script.ts'
+
+/** To row `i` the row `b` that it repeats; else itself. */
+export const BASE = 'JOIN instruction b ON b.id = coalesce(i.duplicate_of, i.id)'
+
+/** The key of a row that is no duplicate. A bad row may have only the reference of a later attempt. */
+export function keyOf(row: 'b'): string {
+  return `coalesce(${row}.reattempt_of, (SELECT h.reattempt_of FROM instruction h
+    WHERE h.account_id = ${row}.account_id AND h.reference = ${row}.reference AND h.holds_reference = 1), ${row}.reference)`
+}
+
+/**
+ * Whether a row that is no duplicate is of that key. With an OR of the two columns SQLite reads all rows of the account, and left to
+ * choose it joins in the wrong order: so each has its own index here, and whatever joins by this uses CROSS JOIN.
+ */
+export function isOfKey(row: 'b' | 'e' | 'h' | 'o', account: string, key: string): string {
+  return `${row}.id IN (
+    SELECT f.id FROM instruction f WHERE f.account_id = ${account} AND f.reference = ${key}
+    UNION ALL SELECT r.id FROM instruction r WHERE r.account_id = ${account} AND r.reattempt_of = ${key})`
+}
+
+/** The row in which the instruction of that key stands now; NULL: only bad rows have it. */
+export function lastOf(account: string, key: string): string {
+  return `(SELECT max(h.id) FROM instruction h JOIN batch v ON v.id = h.batch_id AND v.stage = 'open'
+    WHERE ${isOfKey('h', account, key)} AND h.holds_reference = 1)`
+}
+
+const TABLES = [
+  `CREATE TEMP TABLE family_member (batch_id TEXT PRIMARY KEY, rows BIGINT, bad BIGINT, first_id BIGINT, is_state BIGINT NOT NULL)`,
+  `CREATE TEMP TABLE family_key (key TEXT, batch_id TEXT, is_bad BIGINT NOT NULL, PRIMARY KEY (key, batch_id)) @without_rowid`,
+]
+
+/** Makes and fills `family_member` and `family_key`; answers with the newest state of the file. */
+export function* findMembers(batchId: BatchId): Script<BatchId> {
+  for (const table of TABLES) yield* change(table)
+  yield* addMembers([{ batchId: yield* originOf(batchId) }], true)
+  while (yield* addMembers(yield* all(LATER_STATES), true));
+  while (yield* addMembers(yield* all(OTHERS), false));
+  return (yield* one<{ batchId: BatchId }>(NEWEST_STATE))!.batchId
+}
+
+const NEWEST_STATE = `
+    SELECT batch_id AS "batchId" FROM family_member WHERE is_state = 1 ORDER BY first_id DESC LIMIT 1`
+
+const ADD = `
+    INSERT INTO family_member (batch_id, rows, bad, first_id, is_state)
+    SELECT b.id, b.rows, (SELECT count(*) FROM instruction WHERE batch_id = b.id AND state = 'INVALID'),
+      coalesce((SELECT min(id) FROM instruction WHERE batch_id = b.id), 0), :isState FROM batch b WHERE b.id = :batchId`
+
+const ADD_KEYS = `
+    INSERT INTO family_key (key, batch_id, is_bad)
+    SELECT ${keyOf('b')}, i.batch_id, min(CASE WHEN i.state = 'INVALID' THEN 1 ELSE 0 END)
+    FROM instruction i ${BASE} WHERE i.batch_id = :batchId GROUP BY 1, 2`
+
+/** Whether there was any. */
+function* addMembers(found: readonly { readonly batchId: BatchId }[], isState: boolean): Script<boolean> {
+  for (const { batchId } of found) {
+    yield* change(ADD, { batchId, isState: isState ? 1 : 0 })
+    yield* change(ADD_KEYS, { batchId })
+  }
+  return found.length > 0
+}
+
+/** Of rejects, of rows that ran again and of a later state of a file, the first file that they come from; of any other batch, itself. */
+function* originOf(batchId: BatchId): Script<BatchId> {
+  const seen = [batchId]
+  for (;;) {
+    const last = seen.at(-1) as BatchId
+    const before = yield* fileBefore(last)
+    if (before === undefined || seen.includes(before.batchId)) return last
+    seen.push(before.batchId)
+  }
+}
+
+function* fileBefore(batchId: BatchId): Script<{ batchId: BatchId } | undefined> {
+  return (yield* one<{ batchId: BatchId }>(ORIGIN, { batchId })) ?? (yield* one(EARLIER_STATE, { batchId }))
+}
+
+/**
+ * What tells where a batch comes from: rows that it sent, or was to send. Where it has none its duplicates do, and its bad rows only
+ * where it has nothing else: they come mended. Of results, every row.
+ */
+const IS_OWN = `(x.fed_back = 1 OR i.state NOT IN ('DUPLICATE', 'INVALID')
+    OR (NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = :batchId AND e.state NOT IN ('DUPLICATE', 'INVALID'))
+      AND (i.state = 'DUPLICATE' OR NOT EXISTS (SELECT 1 FROM instruction e WHERE e.batch_id = :batchId AND e.state = 'DUPLICATE'))))`
+
+const ORIGIN = `
+  SELECT o.batch_id AS "batchId"
+  FROM instruction i JOIN batch x ON x.id = i.batch_id ${BASE} CROSS JOIN instruction o CROSS JOIN batch ob
+  WHERE ${isOfKey('o', 'b.account_id', keyOf('b'))} AND ob.id = o.batch_id AND ob.stage = 'open' AND ob.source = 'file'
+    AND i.batch_id = :batchId AND ${IS_OWN} AND o.batch_id <> i.batch_id AND o.id < i.id AND o.state <> 'DUPLICATE'
+  GROUP BY o.batch_id
+  HAVING count(DISTINCT i.id) * 2 >= (SELECT count(*) FROM instruction i JOIN batch x ON x.id = i.batch_id WHERE i.batch_id = :batchId AND ${IS_OWN})
+  ORDER BY max(o.id) DESC LIMIT 1`
+
+/**
+ * At least half of the later one's rows are rows of a state before it, and at least half of that one's are in it; bad rows, which come
+ * mended, count in neither. Results that are fed back are no state of the file, nor are its rejects, which repeat nothing.
+ */
+const IS_LATER_STATE = `n.fed_back = 0 AND held.rows * 2 >= n.rows - p.bad AND held.rows * 2 >= p.rows - p.bad`
+
+const LATER_STATES = `
+  SELECT DISTINCT held.batch_id AS "batchId" FROM (
+    SELECT d.batch_id, k.batch_id AS state, count(DISTINCT d.id) AS rows
+    FROM family_member m CROSS JOIN family_key k CROSS JOIN batch a CROSS JOIN instruction b CROSS JOIN instruction d
+    WHERE k.batch_id = m.batch_id AND a.id = m.batch_id AND ${isOfKey('b', 'a.account_id', 'k.key')}
+      AND (d.id = b.id AND (b.supersedes IS NOT NULL OR b.reattempt_of IS NOT NULL) OR d.duplicate_of = b.id) AND m.is_state = 1 AND k.is_bad = 0 AND d.id > m.first_id AND d.batch_id NOT IN (SELECT batch_id FROM family_member) GROUP BY 1, 2) AS held
+  JOIN batch n ON n.id = held.batch_id AND n.stage = 'open' AND n.source = 'file'
+  JOIN family_member p ON p.batch_id = held.state
+  WHERE ${IS_LATER_STATE}`
+
+/** The newest that the batch is a later state of. What it sent may all be new: what it repeats tells where it comes from. */
+const EARLIER_STATE = `
+  SELECT held.batch_id AS "batchId" FROM (
+    SELECT q.batch_id, count(DISTINCT i.id) AS rows, max(q.id) AS last_id
+    FROM instruction i ${BASE} CROSS JOIN instruction e CROSS JOIN instruction q
+    WHERE ${isOfKey('e', 'b.account_id', keyOf('b'))} AND (q.id = e.id OR q.duplicate_of = e.id) AND i.batch_id = :batchId AND q.batch_id <> :batchId AND q.id < i.id AND 'INVALID' NOT IN (i.state, q.state) GROUP BY 1) AS held
+  JOIN batch n ON n.id = :batchId
+  JOIN (SELECT p.*, (SELECT count(*) FROM instruction WHERE batch_id = p.id AND state = 'INVALID') AS bad FROM batch p) AS p
+    ON p.id = held.batch_id AND p.stage = 'open' AND p.source = 'file' AND p.fed_back = 0
+  WHERE ${IS_LATER_STATE} ORDER BY held.last_id DESC LIMIT 1`
+
+/** Of whose own rows, those that are no duplicates, at least half are rows of the family. */
+const OTHERS = `
+  SELECT own.batch_id AS "batchId" FROM (
+    SELECT o.batch_id, count(DISTINCT o.id) AS rows
+    FROM (SELECT DISTINCT key FROM family_key) AS k
+    CROSS JOIN batch a CROSS JOIN instruction o
+    WHERE a.id = (SELECT batch_id FROM family_member LIMIT 1) AND ${isOfKey('o', 'a.account_id', 'k.key')} AND o.state <> 'DUPLICATE' AND o.batch_id NOT IN (SELECT batch_id FROM family_member) GROUP BY 1) AS own
+  JOIN batch n ON n.id = own.batch_id AND n.stage = 'open' AND n.source = 'file'
+  WHERE own.rows * 2 >= (SELECT count(*) FROM instruction WHERE batch_id = n.id AND state <> 'DUPLICATE')`
+
+/** The cells of a row without those that were at fault. */
+const sound = (cells: string, mask: string) => `(
+  SELECT json_group_array(CASE WHEN EXISTS (SELECT 1 FROM json_each(${mask}) f WHERE f.value = c.key) THEN NULL ELSE trim(c.value) END)
+  FROM json_each(${cells}) c)`
+
+/**
+ * References of bad rows that a later file has under another one, as where they are made from the bytes of the file: with the same
+ * cells but for those that were at fault, mended or not. Rejects bring the first reference back: unless it is the
+ * newest file (:batchId) that has the other one, no file that has the first may be later.
+ */
+export const MENDED = `
+  WITH bad AS MATERIALIZED (
+    SELECT r.id, r.reference, r.batch_id, r.cells, w.columns, (
+      SELECT json_group_array(c.key) FROM json_each(w.columns) c WHERE @position('; ' || r.reason, '; ' || trim(c.value) || ': ') > 0) AS mask
+    FROM family_member m JOIN instruction r ON r.batch_id = m.batch_id JOIN batch w ON w.id = r.batch_id
+    WHERE r.state = 'INVALID' AND r.reason IS NOT NULL),
+  lost AS MATERIALIZED (
+    SELECT l.*, row_number() OVER (PARTITION BY l.batch_id, l.mask, l.sound ORDER BY l.id) AS nth,
+      max(l.id) OVER (PARTITION BY l.reference) AS last_id
+    FROM (SELECT b.*, ${sound('b.cells', 'b.mask')} AS sound FROM bad b) AS l),
+  fresh AS MATERIALIZED (
+    SELECT n.id, n.batch_id, n.reference, w.columns, q.mask, ${sound('n.cells', 'q.mask')} AS sound
+    FROM family_member m JOIN instruction n ON n.batch_id = m.batch_id JOIN batch w ON w.id = n.batch_id
+    JOIN (SELECT DISTINCT columns, mask FROM lost) AS q ON q.columns = w.columns
+    WHERE n.state <> 'DUPLICATE')
+  SELECT l.reference FROM lost l WHERE l.nth <= (
+    SELECT count(*) FROM fresh f WHERE f.columns = l.columns AND f.mask = l.mask AND f.sound = l.sound AND f.batch_id <> l.batch_id
+      AND f.reference <> l.reference AND f.id > CASE f.batch_id WHEN :batchId THEN l.id ELSE l.last_id END)`

@@ -1,0 +1,106 @@
+// What became of batches and rows, for whatever shows them.
+
+import { Fault } from '../../../domain/fault.ts'
+import type { BatchId } from '../../../domain/ids.ts'
+import { parseReasonCategory } from '../../../domain/reason-categories.ts'
+import type { ReasonTotal } from '../../../domain/reconciliation.ts'
+import type { AccountView, QueryLedger } from '../../../ports/ledger/queries.ts'
+import { type Engine, FAULTING, type Reader } from '../engine.ts'
+import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
+import { all, change, count, exists, one, type Script } from '../script.ts'
+import { viewOf } from './batch-view.ts'
+import { openFamily } from './family.ts'
+import { historyOf } from './history.ts'
+import { openReading } from './reading.ts'
+
+const WRITTEN = `
+    UPDATE batch SET results_path = :path, results_version = :version, results_move = :lastMove WHERE id = :batchId`
+
+const ACCOUNTS = `
+    SELECT id AS "accountId", name, url, username, stopped_reason AS stopped, held_reason AS held, rate AS "ratePerSecond"
+    FROM account ORDER BY id`
+
+export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Omit<QueryLedger, 'heartbeats'> {
+  return {
+    async batches(only) {
+      const ids = await engine.read(() => all<{ id: BatchId }>(only === 'open' ? OPEN_BATCHES : ALL_BATCHES))
+      // One by one: a view may look at many rows, and whatever else uses the connection goes on between two.
+      const views = []
+      for (const { id } of ids) views.push(await engine.read(() => viewOf(id)))
+      return views
+    },
+    async batch(idOrPrefix) {
+      return engine.read(function* () {
+        const id = yield* findBatch(idOrPrefix)
+        return id === null ? null : yield* viewOf(id)
+      })
+    },
+    openReading: async (batchId, nowMs) => openReading(await openReader(), batchId, nowMs),
+    openFamily: async (batchId, nowMs) => openFamily(await openReader(), batchId, nowMs),
+    resultsWritten: (batchId, path, { version, lastMove }) =>
+      engine.write(() => change(WRITTEN, { batchId, path, version, lastMove }), FAULTING),
+    reasons: (batchId) => engine.read(() => reasonsOf(batchId)),
+    history: (reference) => engine.read(() => historyOf(reference)),
+    settledSince: (batchId, sinceMs) => engine.read(() => count(SETTLED_SINCE, { batchId, sinceMs })),
+    waitsFor: (batchId, nowMs) => engine.read(() => waitsFor(batchId, nowMs)),
+    accounts: () => engine.read(() => all<AccountView>(ACCOUNTS)),
+  }
+}
+
+const batches = (narrowed: string) =>
+  `SELECT id FROM batch WHERE stage = 'open' ${narrowed} ORDER BY created_at DESC, rowid DESC`
+const ALL_BATCHES = batches('')
+const OPEN_BATCHES = batches("AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING') AND count > 0)")
+
+function* findBatch(idOrPrefix: string): Script<BatchId | null> {
+  const isWhole = yield* exists("SELECT 1 FROM batch WHERE id = :id AND stage = 'open'", { id: idOrPrefix })
+  if (isWhole) return idOrPrefix as BatchId
+  if (idOrPrefix === '') return null
+  const [first, second] = yield* all<{ id: BatchId }>(
+    "SELECT id FROM batch WHERE stage = 'open' AND substr(id, 1, length(:prefix)) = :prefix LIMIT 2",
+    { prefix: idOrPrefix },
+  )
+  if (second !== undefined)
+    throw new Fault('usage', `More than one batch begins with "${idOrPrefix}". Write a few more characters of its id.`)
+  return first?.id ?? null
+}
+
+const DUE = `FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND ${WITHIN_CANARY}`
+const FREE = `SELECT 1 ${DUE} AND ${ORDER_IS_FREE} LIMIT 1`
+const OTHER = `
+    SELECT (
+      SELECT e.batch_id FROM instruction e
+      WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id < i.id AND e.order_key IS NOT NULL
+        AND e.state IN ('READY', 'SENDING', 'IN_DOUBT') AND e.batch_id <> i.batch_id LIMIT 1) AS other
+    ${DUE} ORDER BY i.due_at LIMIT 1`
+
+function* waitsFor(batchId: BatchId, nowMs: number): Script<BatchId | null> {
+  if (yield* exists(FREE, { batchId, nowMs })) return null
+  return (yield* one<{ other: BatchId | null }>(OTHER, { batchId, nowMs }))?.other ?? null
+}
+
+/** Reasons that name a row differ from row to row; more of them say no more. */
+const REASONS_MOST = 1_000
+
+const REASONS = `
+    SELECT i.state, i.reason, CASE WHEN i.row_no <= coalesce(b.purged_to, 0) THEN 1 ELSE 0 END AS "isPurged", count(*) AS count
+    FROM instruction i JOIN batch b ON b.id = i.batch_id
+    WHERE i.batch_id = :batchId AND i.state IN ('DECLINED', 'FAILED', 'IN_DOUBT')
+    GROUP BY 1, 2, 3 ORDER BY 4 DESC, 2 LIMIT ${REASONS_MOST}`
+
+function* reasonsOf(batchId: BatchId): Script<ReasonTotal[]> {
+  const found = yield* all<Pick<ReasonTotal, 'state' | 'reason' | 'count'> & { isPurged: number }>(REASONS, { batchId })
+  return found.map(({ state, reason, count, isPurged }) => ({
+    ...{ state, count, reason: isPurged === 1 ? null : reason },
+    categoryKept: isPurged === 1 ? parseReasonCategory(reason) : null,
+  }))
+}
+
+/** More moves than that in the time a speed is taken over are not made. */
+const LATEST_MOVES = 50_000
+
+const SETTLED_SINCE = `
+    SELECT count(*) AS n FROM (SELECT row_id, to_state, at FROM move ORDER BY id DESC LIMIT ${LATEST_MOVES}) AS m
+    JOIN instruction i ON i.id = m.row_id
+    WHERE m.at >= :sinceMs AND i.batch_id = :batchId AND m.to_state NOT IN ('READY', 'SENDING')`

@@ -1,0 +1,143 @@
+// The chain: one hash for each commit, over its moves, its acts, what was recorded by it and the hash before. What is changed,
+// removed or put in between later no longer fits. A person who can write to the ledger could compute all hashes again: those that were
+// written down elsewhere, in a log on another machine, then differ.
+
+import { hash } from 'node:crypto'
+import { all, change, one, type Script } from '../script.ts'
+import { recordedText } from './recorded.ts'
+
+export interface Link {
+  readonly id: number
+  readonly last_move: number
+  readonly last_act: number
+  readonly hash: string
+  readonly form: Form
+  readonly last_recorded: number
+}
+
+/** 1: of an earlier version, over moves and acts, without the parts of who acted and without what was answered. */
+export type Form = 1 | 2
+const FORM = 2
+
+/** What of a move is in it. The texts of moves are not, but for reasons of resolutions: a purge takes them away. */
+export interface ChainedMove {
+  readonly id: number
+  readonly row_id: number
+  readonly attempt: number
+  readonly from_state: string
+  readonly to_state: string
+  readonly cause: string
+  readonly at: number
+  readonly by: string
+  readonly actor_id: number | null
+  readonly http_status: number | null
+  readonly answered: string | null
+  readonly reason: string | null
+  /** Of who acted. */
+  readonly parts: string | null
+}
+
+export function chainedText(move: ChainedMove, form: Form = FORM): string {
+  if (form === 1) return earlierText(move)
+  const { id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, parts } = move
+  const reason = cause === 'resolve' && move.reason !== null ? move.reason.toWellFormed() : null
+  const [who, what] = [
+    [by.toWellFormed(), actor_id, parts],
+    [from_state, to_state, cause, http_status, answered, reason],
+  ]
+  return `${JSON.stringify([id, row_id, attempt, at, ...who, ...what])}\n`
+}
+
+/** A line for each, in which only the last value may hold anything. */
+function earlierText(move: ChainedMove): string {
+  const { id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status } = move
+  return `${id},${row_id},${attempt},${from_state},${to_state},${cause},${at},${actor_id},${http_status},${JSON.stringify(by.toWellFormed())}\n`
+}
+
+export interface ActsText {
+  readonly text: string
+  readonly count: number
+}
+
+type Quoted = string | number | null
+
+/** Acts are few: they are read again. */
+const ACTS = `
+    SELECT a.id, a.at, a.by, a.what, a.batch_id, a.account_id, a.reason, a.actor_id, a.details, p.parts
+    FROM act a LEFT JOIN actor p ON p.id = a.actor_id WHERE a.id > :after AND a.id <= :upTo ORDER BY a.id`
+
+/** A line for each, in which every value but the first two is quoted as in SQL, so that no two records have one text. */
+export function* actsText(after: number, upTo: number, form: Form = FORM): Script<ActsText> {
+  const acts = yield* all<Readonly<Record<string, Quoted>>>(ACTS, { after, upTo })
+  const lines = acts.map(({ id, at, parts, ...values }) => {
+    const quotedValues = Object.values(form === 1 ? values : { ...values, parts }).map(quoted)
+    return [id, at, ...quotedValues].join(',')
+  })
+  return { text: lines.join('\n'), count: acts.length }
+}
+
+function quoted(value: Quoted | undefined): string {
+  if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`
+  return value === null ? 'NULL' : String(value)
+}
+
+export interface LinkText {
+  readonly moves: string
+  readonly acts: string
+  readonly recorded: string
+}
+
+export function linkHash(before: string, { moves, acts, recorded }: LinkText, form: Form = FORM): string {
+  return hash('sha256', `${before}\n${moves}\n${acts}${form === 1 ? '' : `\n${recorded}`}`)
+}
+
+export interface Chain {
+  /** Notes a move that was written just now. */
+  moved(move: ChainedMove): void
+  /** Binds what was noted to what came before, at the end of the transaction. */
+  write(): Script<void>
+  forget(): void
+}
+
+interface Head extends Link {
+  readonly newest_act: number
+  readonly newest_recorded: number
+}
+
+const HEAD = `
+    SELECT id, last_move, last_act, hash, last_recorded, (SELECT coalesce(max(id), 0) FROM act) AS newest_act,
+      (SELECT coalesce(max(id), 0) FROM recorded) AS newest_recorded
+    FROM chain ORDER BY id DESC LIMIT 1`
+
+const ADD = `
+    INSERT INTO chain (id, last_move, last_act, last_recorded, hash, form)
+    VALUES (:id, :lastMove, :lastAct, :lastRecorded, :hash, ${FORM})`
+
+export function createChain(): Chain {
+  let moves = ''
+  let lastMove = 0
+  return {
+    moved(move) {
+      moves += chainedText(move)
+      lastMove = move.id
+    },
+    *write() {
+      const head = (yield* one<Head>(HEAD))!
+      const { newest_act: lastAct, newest_recorded: lastRecorded } = head
+      if (moves === '' && lastAct === head.last_act && lastRecorded === head.last_recorded) return
+      const acts = lastAct === head.last_act ? '' : (yield* actsText(head.last_act, lastAct)).text
+      const recorded = lastRecorded === head.last_recorded ? '' : yield* recordedText(head.last_recorded, lastRecorded)
+      yield* change(ADD, {
+        id: head.id + 1,
+        lastMove: Math.max(lastMove, head.last_move),
+        lastAct,
+        lastRecorded,
+        hash: linkHash(head.hash, { moves, acts, recorded }),
+      })
+    },
+    forget() {
+      moves = ''
+      lastMove = 0
+    },
+  }
+}

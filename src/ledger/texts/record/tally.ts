@@ -1,0 +1,67 @@
+// Counts and amounts per batch and state, gathered while a transaction runs and written once at its end.
+
+import type { State } from '../../../domain/states.ts'
+import { change, type Script } from '../script.ts'
+
+export interface Counted {
+  readonly batch_id: string
+  readonly operation: string | null
+  readonly currency: string | null
+  readonly amount_minor: number | null
+}
+
+export interface Tally {
+  /** Notes that a row went from one state to another; `from` null: it is new. */
+  moved(row: Counted, from: State | null, to: State): void
+  /** Notes a change of a row that is no move. */
+  touched(batchId: string): void
+  write(): Script<void>
+  forget(): void
+}
+
+interface Key {
+  readonly batchId: string
+  readonly operation: string
+  readonly currency: string
+  readonly state: State
+}
+
+const ADD = `
+    INSERT INTO tally (batch_id, operation, currency, state, count, amount_minor)
+    VALUES (:batchId, :operation, :currency, :state, @greatest(CAST(:count AS BIGINT), 0), :amountMinor)
+    ON CONFLICT (batch_id, operation, currency, state)
+    DO UPDATE SET count = tally.count + CAST(:count AS BIGINT), amount_minor = tally.amount_minor + excluded.amount_minor`
+
+const TOUCH = 'UPDATE batch SET version = version + 1 WHERE id = :batchId'
+
+export function createTally(): Tally {
+  const noted = new Map<string, { key: Key; count: number; amountMinor: bigint }>()
+  const changed = new Set<string>()
+
+  function note(row: Counted, state: State, count: 1 | -1): void {
+    const key = { batchId: row.batch_id, operation: row.operation ?? '', currency: row.currency ?? '', state }
+    const name = `${key.batchId}|${key.operation}|${key.currency}|${state}`
+    const entry = noted.get(name) ?? { key, count: 0, amountMinor: 0n }
+    entry.count += count
+    entry.amountMinor += BigInt(row.amount_minor ?? 0) * BigInt(count)
+    noted.set(name, entry)
+  }
+
+  return {
+    moved(row, from, to) {
+      if (from !== null) note(row, from, -1)
+      note(row, to, 1)
+      changed.add(row.batch_id)
+    },
+    touched: (batchId) => void changed.add(batchId),
+    *write() {
+      for (const { key, count, amountMinor } of noted.values())
+        if (count !== 0 || amountMinor !== 0n) yield* change(ADD, { ...key, count, amountMinor })
+      for (const batchId of changed) yield* change(TOUCH, { batchId })
+    },
+    forget() {
+      noted.clear()
+      changed.clear()
+    },
+  }
+}

@@ -1,0 +1,29 @@
+// The tables of a draft, as the texts know them. Each engine makes them, and fills `draft_row` and `draft_fault` with what was read:
+// - draft_row: one row of a file;
+// - draft_fault: one thing wrong with a row, in the order of `id`, which the engine gives;
+// - draft_order: an order that the draft refunds, and what is recorded of it;
+// - draft_repeat: a refund that repeats or exceeds those before it.
+
+import type { DraftHeader, RetryStatus } from '../../../domain/draft.ts'
+
+/** For INSERT. */
+export const DRAFT_FAULT = 'draft_fault (row_no, line, column_name, value, problem, remedy)'
+
+/**
+ * The states that run again, inside `IN (…)`: always as many, because PostgreSQL takes no empty list. The parameters are those of
+ * `retriedBy`.
+ */
+export const RETRIED = ':retried, :retriedAlso, :retriedAsWell'
+
+/** No state is called `''`. */
+export function retriedBy({ retry }: Pick<DraftHeader, 'retry'>) {
+  const [retried = '', retriedAlso = '', retriedAsWell = ''] = [...new Set<RetryStatus>(retry)]
+  return { retried, retriedAlso, retriedAsWell }
+}
+
+/** Whether a row `d` is a recorded one that runs again. */
+export const RUNS_AGAIN = 'd.supersedes IS NOT NULL OR d.declined_row IS NOT NULL'
+
+/** Whether a row `d` is to be asked about. */
+export const IS_LIKE =
+  'd.like_row IS NOT NULL OR d.like_recorded IS NOT NULL OR d.changed_row IS NOT NULL OR d.lost_row IS NOT NULL'

@@ -1,0 +1,93 @@
+// What happened between the review of a draft and the moment in which it becomes visible: it was compared with none of that, and no
+// person was asked about it. Rows arrive, and rows that the review saw move.
+
+import type { DraftHeader } from '../../../domain/draft.ts'
+import { SALES } from '../../rules/refunding.ts'
+import { EXECUTED, listOf } from '../conditions.ts'
+import { exists, type Script } from '../script.ts'
+import { isInFile, NEVER_SENT, targetOf } from './corrections.ts'
+import { COUNTING, IS_ONE_MADE, OTHER_RUN_KEY } from './lookalikes.ts'
+import { NO_LONGER_DECLINED } from './reattempts.ts'
+import { stillFits } from './refunds.ts'
+import { SAME_XTL } from './xtl-order-ids.ts'
+
+/** The last row, move and act that the review saw, by their ids. */
+export interface SeenUpTo {
+  readonly row: number
+  readonly move: number
+  readonly act: number
+}
+
+/** `batchId`: of the rows of the draft itself, which are recorded by now. */
+export interface Seen {
+  readonly seen: SeenUpTo
+  readonly batchId: string
+}
+
+/** Whether all that the review said still holds. */
+export function* holdsStill(header: DraftHeader, { seen, batchId }: Seen): Script<boolean> {
+  const since = { ...seen, batchId, account: header.accountId }
+  // A late answer may have said that a row was executed which is about to run again.
+  if (yield* exists(ANSWERED)) return false
+  if (yield* exists(NO_LONGER_DECLINED)) return false
+  if (yield* exists(CANCELLED_SINCE)) return false
+  // A message may look like a row of this file, have its xtl_order_id, or refund an order of it. So may a row that counts only now.
+  if (yield* exists(NEWCOMER, since)) return false
+  if (yield* exists(CHANGED, since)) return false
+  const refunds = yield* exists('SELECT 1 FROM draft_order LIMIT 1')
+  if (refunds && (yield* exists(OF_ORDERS, since)) && !(yield* stillFits(header))) return false
+  return true
+}
+
+const ANSWERED = `
+    SELECT 1 FROM draft_row d JOIN instruction i ON i.id = d.supersedes
+    WHERE i.state NOT IN ('FAILED', 'CANCELLED') OR EXISTS (SELECT 1 FROM instruction e WHERE ${EXECUTED}) LIMIT 1`
+
+/** Left out as the row of an earlier file, which is not sent any more: it would be sent from this one. */
+const CANCELLED_SINCE = `
+    SELECT 1 FROM draft_row d JOIN instruction i ON i.id = d.earlier WHERE d.state = 'DUPLICATE' AND ${NEVER_SENT} LIMIT 1`
+
+/**
+ * Rows that may count now and did not when the draft was reviewed: new ones; those that had ended, and were found or answered to have
+ * moved money after all; and those in doubt that are to be sent again, for a doubt of last month's run may have counted no more. What
+ * counted before was asked about already, and goes on meanwhile. They come first where they are joined: while nobody else may write, no
+ * table of the record is read from end to end.
+ */
+const CAME_TO_COUNT = `
+      SELECT r.id FROM instruction r WHERE r.id > :row AND r.batch_id <> :batchId
+      UNION ALL
+      SELECT m.row_id FROM move m
+      WHERE m.id > :move AND (m.from_state NOT IN (${COUNTING}) OR (m.from_state = 'IN_DOUBT' AND m.to_state = 'READY'))
+      UNION ALL
+      SELECT w.id FROM act a JOIN instruction w ON w.batch_id = a.batch_id
+      WHERE a.id > :act AND a.what = 'late-answer' AND w.money_warning = 1`
+
+const NEWCOMERS = `
+    WITH newcomer AS MATERIALIZED (
+      SELECT i.id, i.reference, i.made, i.holds_reference, i.operation, i.order_id, i.vault_id, i.card, i.xtl_order_id, i.run_key,
+        i.content, i.lookalike, ${targetOf('i')} AS target, b.source
+      FROM (${CAME_TO_COUNT}) AS c CROSS JOIN instruction i CROSS JOIN batch b
+      WHERE i.id = c.id AND b.id = i.batch_id AND i.account_id = :account AND b.stage = 'open' AND (i.state IN (${COUNTING}) OR i.money_warning = 1))`
+
+const NEWCOMER = `${NEWCOMERS}
+    SELECT 1 FROM newcomer i CROSS JOIN draft_row d
+    WHERE d.lookalike = i.lookalike AND i.lookalike IS NOT NULL AND i.reference <> d.reference AND d.state = 'READY'
+    UNION ALL
+    SELECT 1 FROM newcomer i JOIN draft_row d ON ${SAME_XTL} WHERE d.state = 'READY' LIMIT 1`
+
+/** A row may be one of these with another amount or date: see `findChanged`. The rows are gone through once, however many these are. */
+const CHANGED = `${NEWCOMERS}
+    SELECT 1 FROM draft_row d CROSS JOIN newcomer i
+    WHERE EXISTS (SELECT 1 FROM newcomer) AND i.target = ${targetOf('d')} AND i.operation = d.operation AND i.source = 'file' AND ${IS_ONE_MADE} AND NOT (${OTHER_RUN_KEY})
+      AND i.reference <> d.reference AND d.state = 'READY' AND NOT ${isInFile('i')}
+      AND d.changed_row IS NULL LIMIT 1`
+
+const IS_OF_ORDERS = `(i.order_key IN (SELECT order_key FROM draft_order)
+        OR ltrim(i.answered_order_id, '0') IN (SELECT order_key FROM draft_order))`
+
+/** Refunds of the orders that the draft refunds, and their sales: whether one is known decides what is asked. */
+const OF_ORDERS = `
+    SELECT 1 FROM (${CAME_TO_COUNT}
+      UNION ALL
+      SELECT s.row_id FROM move s WHERE s.id > :move AND (s.from_state = 'APPROVED' OR s.to_state = 'APPROVED')) AS c CROSS JOIN instruction i
+    WHERE i.id = c.id AND i.account_id = :account AND i.operation IN (${listOf(['REFUND', ...SALES])}) AND ${IS_OF_ORDERS} LIMIT 1`

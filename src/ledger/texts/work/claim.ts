@@ -1,0 +1,102 @@
+// Working off: which rows are due, and claiming one.
+
+import type { AccountId, BatchId, RowId } from '../../../domain/ids.ts'
+import type { Claim, ClaimAnswer, DueRow, WorkableBatch, WorkLedger } from '../../../ports/ledger/work.ts'
+import type { Engine } from '../engine.ts'
+import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
+import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
+import type { Book } from '../record/book.ts'
+import type { Counted } from '../record/tally.ts'
+import { all, exists, one, type Script } from '../script.ts'
+
+const CLAIM = `
+    UPDATE instruction AS i SET state = 'SENDING', attempt = attempt + 1, claimed_at = :nowMs, send_by = :sendByMs, answer_by = :answerByMs
+    WHERE id = :rowId AND state = 'READY' AND attempt = :attempt AND due_at <= :nowMs
+      AND EXISTS (
+        SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
+        WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL
+          AND a.held_reason IS NULL AND ${WITHIN_CANARY})
+      AND ${ORDER_IS_FREE}
+    RETURNING id, batch_id, operation, currency, amount_minor`
+
+/** Checks again what the due row was found by. */
+export function* claim(book: Book, asked: Claim): Script<ClaimAnswer> {
+  const { rowId, nowMs, sendByMs, answerByMs } = asked
+  const row = yield* one<Counted & { readonly id: number }>(CLAIM, {
+    ...{ rowId, attempt: asked.attempt, nowMs, sendByMs, answerByMs },
+  })
+  if (row === undefined) return { kind: 'not-free' }
+  const attempt = asked.attempt + 1
+  yield* book.move({ ...row, state: 'READY' }, 'SENDING', 'claim', { attempt, atMs: nowMs })
+  return { kind: 'claimed', attempt }
+}
+
+const WORKABLE = `
+    SELECT b.id AS "batchId", b.account_id AS "accountId", (
+      SELECT count(*) FROM (
+        SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= :nowMs LIMIT :countTo) AS d) AS due
+    FROM batch b JOIN account a ON a.id = b.account_id
+    WHERE b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)
+      AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL AND a.held_reason IS NULL
+      AND coalesce(a.wait_until, 0) <= :nowMs AND CASE WHEN :only = '' THEN b.needs_file = 0 ELSE b.id = :only END
+    ORDER BY b.created_at, b.id`
+
+// Found by id first: most of what is due is in hand already, and reading those rows whole costs more than all the rest.
+const dueIds = (from: string, also: string) => `
+    SELECT i.id FROM ${from}
+    WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND ${ORDER_IS_FREE} ${also}
+    ORDER BY i.due_at, i.row_no LIMIT :most`
+const DUE = dueIds('instruction i', '')
+const DUE_OF_CANARY = dueIds('instruction i JOIN batch b ON b.id = i.batch_id', `AND ${WITHIN_CANARY}`)
+
+const ROW = `
+    SELECT id, batch_id, account_id, row_no, attempt, ever_in_doubt, forbidden_count, ${INSTRUCTION_COLUMNS}
+    FROM instruction WHERE id = :id`
+
+export function dueRowsOn(engine: Engine): Pick<WorkLedger, 'workable' | 'dueRows'> {
+  return {
+    async workable(nowMs, countTo, only) {
+      const found = await engine.read(() => all<WorkableBatch>(WORKABLE, { nowMs, countTo, only: only ?? '' }))
+      return found.filter((batch) => batch.due > 0)
+    },
+    dueRows: (batchId, nowMs, limit, except) => engine.read(() => dueRows(batchId, nowMs, limit, except)),
+  }
+}
+
+function* dueRows(
+  batchId: BatchId,
+  nowMs: number,
+  limit: number,
+  except: ReadonlySet<RowId>,
+): Script<readonly DueRow[]> {
+  const hasCanary = yield* exists('SELECT 1 FROM batch WHERE id = :batchId AND canary_rows IS NOT NULL', { batchId })
+  const due = hasCanary ? DUE_OF_CANARY : DUE
+  const ids = yield* all<{ id: RowId }>(due, { batchId, nowMs, most: limit + except.size })
+  const wanted = ids.filter(({ id }) => !except.has(id)).slice(0, limit)
+  const rows: DueRow[] = []
+  for (const { id } of wanted) rows.push(toDueRow((yield* one<DueColumns>(ROW, { id }))!))
+  return rows
+}
+
+interface DueColumns extends InstructionColumns {
+  readonly id: RowId
+  readonly batch_id: BatchId
+  readonly account_id: AccountId
+  readonly row_no: number
+  readonly attempt: number
+  readonly ever_in_doubt: number
+  readonly forbidden_count: number
+}
+
+function toDueRow(row: DueColumns): DueRow {
+  return {
+    rowId: row.id,
+    batchId: row.batch_id,
+    accountId: row.account_id,
+    rowNo: row.row_no,
+    attempt: row.attempt,
+    everInDoubt: row.ever_in_doubt === 1,
+    forbiddenCount: row.forbidden_count,
+    instruction: fromColumns(row),
+  }
+}

@@ -1,0 +1,116 @@
+// Steering batches and accounts: pause, resume, cancel, the rate dial.
+
+import type { Actor } from '../../../domain/actor.ts'
+import type { Hold } from '../../../domain/batch.ts'
+import { Fault } from '../../../domain/fault.ts'
+import type { BatchId } from '../../../domain/ids.ts'
+import type { AccountControls, ControlLedger } from '../../../ports/ledger/control.ts'
+import { accountToAdopt, addressText } from '../../rules/accounts.ts'
+import {
+  ACCOUNT_RESTARTED,
+  BATCH_RESTARTED,
+  type BatchHold,
+  holdReasonAfterPause,
+  steeringStep,
+} from '../../rules/pausing.ts'
+import { accountsLike } from '../accounts.ts'
+import { type Engine, FAULTING } from '../engine.ts'
+import { recordAct } from '../record/acts.ts'
+import { change, one, type Script } from '../script.ts'
+import { cancelRows } from './cancelling.ts'
+
+export function controlOn(engine: Engine): ControlLedger {
+  const steerTo = async (to: Hold, ...[batchId, reason, actor, nowMs]: Parameters<ControlLedger['pause']>) => {
+    const fault = await engine.write(() => steer(batchId, to, reason, actor, nowMs), FAULTING)
+    if (fault !== null) throw fault
+  }
+  return {
+    pause: (...asked) => steerTo('paused', ...asked),
+    resume: (...asked) => steerTo('none', ...asked),
+    async cancel(batchId, reason, actor, nowMs) {
+      await steerTo('cancelled', batchId, reason, actor, nowMs)
+      await cancelRows(engine, batchId, actor, nowMs)
+    },
+    resumeAccount: (accountId, reason, actor, nowMs) =>
+      engine.write(function* () {
+        yield* change('UPDATE account SET stopped_reason = NULL WHERE id = :accountId', { accountId })
+        yield* restartAccount(accountId)
+        yield* recordAct({ what: 'resume-account', atMs: nowMs, actor, accountId, reason })
+      }, FAULTING),
+    setRate: (accountId, ratePerSecond, actor, nowMs) =>
+      engine.write(function* () {
+        yield* change('UPDATE account SET rate = :ratePerSecond WHERE id = :accountId', { ratePerSecond, accountId })
+        const reason = ratePerSecond === null ? 'configured' : `${ratePerSecond}/s`
+        yield* recordAct({ what: 'rate', atMs: nowMs, actor, accountId, reason })
+      }, FAULTING),
+    async adoptAccount(name, url, username, reason, actor, nowMs) {
+      const asked = { name, url, username }
+      const fault = await engine.write(() => adoptAccount(asked, reason, actor, nowMs), FAULTING)
+      if (fault !== null) throw fault
+    },
+    controls: async (accountId) =>
+      (await engine.read(() =>
+        one<AccountControls>('SELECT name, resumes, rate AS "ratePerSecond" FROM account WHERE id = :accountId', {
+          accountId,
+        }),
+      ))!,
+  }
+}
+
+/** A person has looked. */
+function* restartAccount(accountId: number): Script<void> {
+  yield* change(
+    `UPDATE account SET resumes = resumes + 1, new_doubts = :newDoubts, held_reason = :heldReason,
+      wait_until = :waitUntilMs WHERE id = :accountId`,
+    { ...ACCOUNT_RESTARTED, accountId },
+  )
+}
+
+/** What the machine paused it for stays beside what a person says now. */
+function holdReason(batch: BatchHold, to: Hold, reason: string): string | null {
+  if (to !== 'paused') return to === 'none' ? null : reason
+  const isSaid = batch.reason === reason || batch.reason?.endsWith(`; ${reason}`) === true
+  return isSaid ? batch.reason : holdReasonAfterPause(batch, reason)
+}
+
+type HeldBatch = BatchHold & { readonly batchId: BatchId; readonly accountId: number; readonly lateAnswers: number }
+
+const HELD = `
+    SELECT id AS "batchId", hold, hold_reason AS reason, account_id AS "accountId", late_answers AS "lateAnswers"
+    FROM batch WHERE id = :batchId`
+
+const RESTART_BATCH = `
+    UPDATE batch SET recent_answers = :recentAnswers, late_answers = :lateAnswers, money_warned = :moneyWarned
+    WHERE id = :batchId`
+
+function* steer(batchId: BatchId, to: Hold, reason: string, actor: Actor, nowMs: number): Script<Fault | null> {
+  const batch = (yield* one<HeldBatch>(HELD, { batchId }))!
+  const { accountId } = batch
+  const step = steeringStep(batch, to)
+  if (step instanceof Fault) return step
+  if (step.setsHold)
+    yield* change('UPDATE batch SET hold = :to, hold_reason = :why WHERE id = :batchId', {
+      ...{ to, why: holdReason(batch, to, reason), batchId },
+    })
+  if (step.restarts) {
+    yield* restartAccount(accountId)
+    yield* change(RESTART_BATCH, { ...BATCH_RESTARTED, batchId })
+  }
+  yield* recordAct({ what: step.act, atMs: nowMs, actor, batchId, accountId, reason })
+  return null
+}
+
+function* adoptAccount(
+  to: { readonly name: string; readonly url: string; readonly username: string },
+  reason: string,
+  actor: Actor,
+  nowMs: number,
+): Script<Fault | null> {
+  const moved = accountToAdopt(to, yield* accountsLike(to))
+  if (moved instanceof Fault) return moved
+  const { url, username } = to
+  yield* change('UPDATE account SET url = :url, username = :username WHERE id = :id', { url, username, id: moved.id })
+  const told = `${addressText(moved)} → ${addressText(to)}: ${reason}`
+  yield* recordAct({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.id, reason: told })
+  return null
+}

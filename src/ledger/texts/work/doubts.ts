@@ -1,0 +1,166 @@
+// Rows that may have been executed: the worklist, and what a person found out about one of them.
+
+import type { Actor } from '../../../domain/actor.ts'
+import type { DoubtRow, Resolution, Resolved } from '../../../domain/doubt.ts'
+import type { AccountId } from '../../../domain/ids.ts'
+import type { DoubtLedger } from '../../../ports/ledger/doubts.ts'
+import {
+  movedMeanwhile,
+  type Refusal,
+  type RowToResolve,
+  resolvingStep,
+  rowFound,
+  rowMeant,
+  type SettledRow,
+} from '../../rules/resolving.ts'
+import { NO_FACTS } from '../../rules/settling.ts'
+import { LAST_RESTORED_AT } from '../conditions.ts'
+import { type Engine, FAULTING } from '../engine.ts'
+import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
+import type { Book } from '../record/book.ts'
+import { answeredBy } from '../record/recorded.ts'
+import type { Counted } from '../record/tally.ts'
+import { recordedOddly } from '../review/odd-references.ts'
+import { all, change, type Script } from '../script.ts'
+import { pauseAlike } from './alike-waiting.ts'
+import { settledBy } from './taken.ts'
+
+/**
+ * When the request of row `i` may have left at the latest. If its process died, the first byte was not seen: it left
+ * before its send-by, or before the row was found. Of one that was in doubt already when an older state of the ledger was
+ * put back, it is unknown whether a person had it sent again in what was lost.
+ */
+const LEFT_BY = `@greatest(
+  coalesce(i.sent_at, CASE WHEN i.send_by < i.completed_at THEN i.send_by ELSE i.completed_at END, 0),
+  coalesce(${LAST_RESTORED_AT}, 0))`
+
+/** By how much the wall clock was set forward since that row came into doubt. */
+export type SetForward = (rowId: number) => Script<number>
+
+export function doubtsOn(engine: Engine, setForward: SetForward): DoubtLedger {
+  return {
+    doubts: () => engine.read(() => doubtsIn(setForward)),
+    resolve: (resolution, actor, nowMs) =>
+      engine.write((book) => resolve(book, setForward, resolution, actor, nowMs), FAULTING),
+  }
+}
+
+const IN_DOUBT = `
+    SELECT i.id, i.batch_id AS "batchId", i.row_no AS "rowNo", a.name AS merchant, i.attempt, i.sent_at AS "sentAtMs",
+      i.claimed_at AS "claimedAtMs", ${LEFT_BY} AS "leftByMs", a.doubt_rest AS "restMs", i.reason,
+      ${INSTRUCTION_COLUMNS.replaceAll(/\w+/g, 'i.$&')},
+      (SELECT count(*) FROM instruction w WHERE w.account_id = i.account_id AND w.order_key = i.order_key
+        AND w.order_key IS NOT NULL AND w.state = 'READY') AS "holdsUp"
+    FROM instruction i JOIN account a ON a.id = i.account_id
+    WHERE i.state = 'IN_DOUBT' ORDER BY i.id`
+
+type FoundDoubt = Omit<DoubtRow, 'instruction'> & InstructionColumns & { readonly id: number }
+
+function* doubtsIn(setForward: SetForward): Script<DoubtRow[]> {
+  const doubts: DoubtRow[] = []
+  for (const row of yield* all<FoundDoubt>(IN_DOUBT)) {
+    doubts.push({
+      batchId: row.batchId,
+      rowNo: row.rowNo,
+      merchant: row.merchant,
+      attempt: row.attempt,
+      sentAtMs: row.sentAtMs,
+      claimedAtMs: row.claimedAtMs,
+      leftByMs: row.leftByMs + (yield* setForward(row.id)),
+      restMs: row.restMs,
+      holdsUp: row.holdsUp,
+      reason: row.reason,
+      instruction: fromColumns(row),
+    })
+  }
+  return doubts
+}
+
+/** A row as the move of it needs it, and as the rules do. */
+interface FoundRow extends Counted, Omit<RowToResolve, 'lastCauseBefore'> {
+  readonly id: number
+  readonly account_id: AccountId
+  readonly supersedes: number | null
+}
+
+const FOUND_ROW = `
+    SELECT i.id, i.batch_id, i.batch_id AS "batchId", i.account_id, a.name AS merchant, i.row_no AS "rowNo", i.state, i.attempt,
+      i.claimed_at AS "claimedAtMs", ${LAST_RESTORED_AT} AS "restoredAtMs", ${LEFT_BY} AS "leftByMs", a.doubt_rest AS "restMs",
+      b.hold, i.operation, i.currency, i.amount_minor, i.transaction_id AS "transactionId", i.execute_at AS "executeAtMs",
+      i.money_warning AS "moneyWarning", i.supersedes,
+      (SELECT m.cause FROM move m WHERE m.row_id = i.id ORDER BY m.id DESC LIMIT 1) AS "lastCause",
+      CASE WHEN EXISTS (SELECT 1 FROM move m WHERE m.row_id = i.id AND m.cause = 'resolve') THEN 1 ELSE 0 END AS "wasJudged"
+    FROM instruction i JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id`
+
+const BY_REFERENCE = `${FOUND_ROW}
+    WHERE i.reference = :reference AND i.state NOT IN ('INVALID', 'DUPLICATE') AND b.stage = 'open'
+      AND (CAST(:merchant AS TEXT) IS NULL OR a.name = :merchant) AND (i.holds_reference = 1 OR i.state = 'IN_DOUBT')`
+
+/** Itself, and then the rows that it was to run again. */
+const WITH_RETRIED = `
+    WITH RECURSIVE retried (id) AS (
+      SELECT CAST(:id AS BIGINT) UNION SELECT r.supersedes FROM retried JOIN instruction r ON r.id = retried.id WHERE r.supersedes IS NOT NULL)
+    ${FOUND_ROW} WHERE i.id IN (SELECT id FROM retried) ORDER BY i.id DESC`
+
+// What the answer in doubt said stays in the history: beside what a person found it could be of another request.
+const RESOLVE = `
+    UPDATE instruction SET state = :to, reason = :reason, transaction_id = :transactionId, completed_at = :completedAtMs,
+      due_at = :dueAtMs, answered_order_id = NULL, answered_record_id = NULL, answered_amount = NULL,
+      answered_currency = NULL, answered_vault_id = NULL, answered_xtl_order_id = NULL, answered_customer_id = NULL, answered_card = NULL
+    WHERE id = :id AND state = :from AND attempt = :attempt RETURNING id`
+
+/** A person has looked at this one. What is held stays so until they resume it. */
+const LOOKED = 'UPDATE account SET new_doubts = @greatest(0, new_doubts - 1) WHERE id = :accountId'
+
+function* resolve(
+  book: Book,
+  setForward: SetForward,
+  resolution: Resolution,
+  actor: Actor,
+  nowMs: number,
+): Script<Resolved> {
+  const holder = yield* findMeant(resolution)
+  if ('kind' in holder) return holder
+  const [, ...before] = yield* all<FoundRow>(WITH_RETRIED, { id: holder.id })
+  const found = holder.state === 'CANCELLED' ? rowFound([holder, ...before]) : holder
+  const leftByMs = found.leftByMs + (yield* setForward(found.id)) // as the clock tells it now
+  const row = { ...found, lastCauseBefore: lastCauseOfFound(before), leftByMs }
+  const { transactionId, reason } = resolution
+  const step = resolvingStep(row, resolution, { taken: yield* takenBy(row, transactionId), actor, nowMs })
+  if (step.kind !== 'move') return step
+  const { id, attempt, batchId, rowNo, hold } = row
+  const { kind: _, ...values } = step
+  const moved = yield* all(RESOLVE, { ...values, from: row.state, transactionId, id, attempt })
+  if (moved.length !== 1) return movedMeanwhile(row, resolution)
+  if (row.state === 'IN_DOUBT') yield* change(LOOKED, { accountId: row.account_id })
+  if (id !== holder.id) yield* handBack(holder.id, id)
+  const answered = answeredBy({ ...NO_FACTS, transactionId })
+  yield* book.move(row, step.to, 'resolve', { attempt, atMs: nowMs, actor, reason, answered })
+  // A row in doubt counted all along: a row like it was asked about when it came.
+  const cameToCount = row.state !== 'IN_DOUBT' && step.to === 'APPROVED'
+  const paused = cameToCount ? yield* pauseAlike(row, nowMs) : []
+  return { kind: 'resolved', batchId, rowNo, state: step.to, hold, paused }
+}
+
+function* findMeant(resolution: Resolution): Script<FoundRow | Refusal> {
+  const { reference, merchant } = resolution
+  const exact = yield* all<FoundRow>(BY_REFERENCE, { reference, merchant })
+  const odd = exact.length === 0 ? yield* recordedOddly(reference, null) : null
+  return rowMeant(odd === null ? exact : yield* all<FoundRow>(BY_REFERENCE, { reference: odd, merchant }), resolution)
+}
+
+function* takenBy(row: FoundRow, transactionId: string | null): Script<SettledRow | null> {
+  const other = transactionId === null ? undefined : yield* settledBy(row.account_id, transactionId)
+  return other === undefined || other.id === row.id ? null : other
+}
+
+/** null: there is none. */
+function lastCauseOfFound([latest, ...earlier]: readonly FoundRow[]): RowToResolve['lastCauseBefore'] {
+  return latest === undefined ? null : rowFound([latest, ...earlier]).lastCause
+}
+
+/** A cancelled retry gives the reference back to the row that it was to run again: under it nothing else can be sent. */
+function* handBack(from: number, to: number): Script<void> {
+  yield* change('UPDATE instruction SET holds_reference = 0 WHERE id = :from', { from })
+  yield* change('UPDATE instruction SET holds_reference = 1 WHERE id = :to', { to })
+}

@@ -1,0 +1,49 @@
+// An older state of the ledger that is taken over: whatever was open in it may have been sent since.
+
+import type { Actor } from '../../../domain/actor.ts'
+import type { State } from '../../../domain/states.ts'
+import { restoredReason } from '../../rules/unanswered.ts'
+import { type Engine, FAULTING } from '../engine.ts'
+import type { Counted } from '../record/tally.ts'
+import { all, change } from '../script.ts'
+import { ROWS_PER_STEP } from './open-rows.ts'
+
+type FoundRow = Counted & { readonly id: number; readonly state: State; readonly attempt: number }
+
+const open = (state: 'SENDING' | 'READY') => `
+    SELECT id, batch_id, state, attempt, operation, currency, amount_minor FROM instruction
+    WHERE state = '${state}' LIMIT ${ROWS_PER_STEP}`
+
+// When a first byte left, and of a READY row whether one was claimed, is what this state cannot know.
+const DOUBT = `
+    UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = :nowMs, sent_at = NULL, send_by = NULL, reason = :reason,
+      claimed_at = CASE state WHEN 'SENDING' THEN claimed_at END
+    WHERE id = :id`
+
+export interface Restored {
+  readonly actor: Actor
+  readonly why: string
+  readonly nowMs: number
+}
+
+/**
+ * Whatever was READY when the copy was made may have been sent since, rows of held batches too: the hold may have been
+ * made after the copy was put back. Broken off, it goes on with what is left. Resolves to how many rows came into doubt.
+ */
+export async function doubtOpenRows(engine: Engine, { actor, why, nowMs }: Restored): Promise<number> {
+  const reason = restoredReason(why)
+  let total = 0
+  for (const state of ['SENDING', 'READY'] as const) {
+    for (let moved = ROWS_PER_STEP; moved === ROWS_PER_STEP; total += moved) {
+      moved = await engine.write(function* (book) {
+        const rows = yield* all<FoundRow>(open(state))
+        for (const row of rows) {
+          yield* change(DOUBT, { nowMs, reason, id: row.id })
+          yield* book.move(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })
+        }
+        return rows.length
+      }, FAULTING)
+    }
+  }
+  return total
+}

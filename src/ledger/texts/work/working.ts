@@ -1,0 +1,27 @@
+// The working off of rows, put together.
+
+import type { WorkLedger } from '../../../ports/ledger/work.ts'
+import { type Engine, KEPT } from '../engine.ts'
+import { keepingAccountsOn } from './accounts.ts'
+import { finishCancelling } from './cancelling.ts'
+import { claim, dueRowsOn } from './claim.ts'
+import { endingRestsOn } from './rests.ts'
+import { settle } from './settle.ts'
+import { sweepingOn } from './sweep.ts'
+
+export function workingOn(engine: Engine, clock: () => number): Omit<WorkLedger, 'beat'> {
+  return {
+    claim: (asked) =>
+      engine.write((book) => claim(book, asked), {
+        kind: 'refusable',
+        refused: (why) => ({ kind: 'not-written', why }),
+        giveUp: () => clock() > asked.sendByMs,
+      }),
+    settle: (settlement) => engine.write((book) => settle(book, settlement), KEPT),
+    finishCancelling: (nowMs) => finishCancelling(engine, nowMs),
+    ...dueRowsOn(engine),
+    ...keepingAccountsOn(engine),
+    ...sweepingOn(engine),
+    ...endingRestsOn(engine),
+  }
+}
