@@ -335,8 +335,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a duplicate tells of the row that has its reference now',
     file: 'src/ledger/texts/originals.ts',
-    guard: "WHEN p.holds_reference = 1 OR p.state = 'INVALID' THEN p.id",
-    without: 'WHEN 1 THEN p.id',
+    guard: 'WHEN p.holds_reference = 1 THEN p.id\n',
+    without: 'WHEN 1 THEN p.id\n',
     tests: [LEDGER],
   },
   {
@@ -3309,8 +3309,22 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the family of rejects is that of their file',
     file: 'src/ledger/texts/reading/family-members.ts',
-    guard: '[{ batchId: yield* originOf(batchId) }], true)',
-    without: '[{ batchId }], true)',
+    guard: '  for (const first of (yield* wayBack(batchId)).toReversed()) {\n',
+    without: '  for (const first of [batchId]) {\n',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a family tells every row that the batch asked for has sent',
+    file: 'src/ledger/texts/reading/family-members.ts',
+    guard: '    if (!(yield* exists(LEFT_OUT, { batchId }))) break\n',
+    without: '    break\n',
+    tests: [LEDGER],
+  },
+  {
+    name: 'a duplicate of a bad row that came mended tells what became of it',
+    file: 'src/ledger/texts/originals.ts',
+    guard: 'WHEN p.holds_reference = 1 THEN p.id\n',
+    without: "WHEN p.holds_reference = 1 OR p.state = 'INVALID' THEN p.id\n",
     tests: [LEDGER],
   },
   {

@@ -6,12 +6,12 @@ export const isSubmittedAgain = (row: 'd' | 'i') =>
 
 /**
  * To a duplicate row: row `p`, which it repeated when it came, and row `o`, which stands for that instruction now. They differ
- * where a retry has taken the reference over. An INVALID row never held its reference. To a row that was submitted again: `p` is
- * that row itself.
+ * where a retry has taken the reference over, and where a bad row, which never held its reference, came mended under it later. To a row
+ * that was submitted again: `p` is that row itself.
  */
 export function originalOf(row: 'd' | 'i', join: 'JOIN' | 'LEFT JOIN'): string {
   return `${join} instruction p ON p.id = CASE WHEN ${isSubmittedAgain(row)} THEN ${row}.id ELSE ${row}.duplicate_of END ${join} instruction o ON o.id = CASE
-    WHEN p.holds_reference = 1 OR p.state = 'INVALID' THEN p.id
-    ELSE coalesce((SELECT h.id FROM instruction h
-      WHERE h.account_id = p.account_id AND h.reference = p.reference AND h.holds_reference = 1), p.id) END`
+    WHEN p.holds_reference = 1 THEN p.id
+    ELSE coalesce((SELECT h.id FROM instruction h JOIN batch hb ON hb.id = h.batch_id AND hb.stage = 'open'
+      WHERE h.account_id = p.account_id AND h.reference = p.reference AND h.holds_reference = 1 AND (p.state <> 'INVALID' OR h.id > p.id)), p.id) END`
 }

@@ -65,6 +65,33 @@ export function describeFamilies(): void {
       ])
     })
 
+    test('tells every row that its batch sent, though the first file that this comes from does not lead to it', async () => {
+      const cells = (order: string) => ({ cells: [order] })
+      const bad = (rowNo: number, hash: string, order: string) => faultyRow(rowNo, made(hash, rowNo), cells(order))
+      const approve = async (batchId: BatchId) => {
+        for (const { instruction } of await dueIn(ledger, batchId))
+          await work(ledger, batchId, instruction.reference, 'APPROVED')
+      }
+      const first = await submit(ledger, accountId, [
+        ...refunds(FIRST, ['71', '72']),
+        bad(3, FIRST, '73'),
+        bad(4, FIRST, '74'),
+      ])
+      await approve(first)
+      const mended = [3, 4].map((rowNo) =>
+        rowOf(rowNo - 2, refund(made(FIRST, rowNo), { orderId: `7${rowNo}` }), cells(`7${rowNo}`)),
+      )
+      await approve(await submit(ledger, accountId, mended, onlyNew))
+      const second = await submit(ledger, accountId, refunds(MENDED, ['73', '74', '75', '76']), onlyNew)
+      await approve(second)
+      const { rows, batch } = await familyOf(second)
+      expect(batch.batchId).toBe(second)
+      expect(rows.filter(({ recordedAs }) => recordedAs?.batchId === second).map(({ state }) => state)).toEqual([
+        'APPROVED',
+        'APPROVED',
+      ])
+    })
+
     test('is led by the newest file, whichever of its batches is asked for', async () => {
       const orders = ['71', '72', '73', '74']
       const cells = ['74']

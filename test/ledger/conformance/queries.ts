@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { endingOf } from '../../../src/domain/batch-status.ts'
 import type { BatchId } from '../../../src/domain/ids.ts'
+import type { ReconciliationRow } from '../../../src/domain/reconciliation.ts'
 import { exitCodeOf } from '../../../src/present/exit-codes.ts'
 import {
   CLERK,
@@ -155,6 +156,29 @@ export function describeQueries(): void {
         `the same instruction is row 2 of batch ${first}: IN_DOUBT; not sent again`,
         `the same instruction is row 3 of batch ${first}: PENDING; not sent again`,
         null,
+      ])
+    })
+
+    test('tells of a repeated row that was bad as the mended one stands, whose results are stale from then on', async () => {
+      const first = await submit(ledger, accountId, [refund('A'), faultyRow(2, 'bad')])
+      await work(ledger, first, 'A', 'FAILED')
+      const lines = [refund('A'), null].map((one, i) => {
+        const cameFrom = { cameFrom: { batchId: first, rowNo: i + 1 } }
+        return one === null ? faultyRow(2, 'bad', cameFrom) : rowOf(1, one, cameFrom)
+      })
+      const again = await submit(ledger, accountId, lines, { fedBack: true, retry: ['FAILED'] })
+      await work(ledger, again, 'A', 'APPROVED')
+      const reading = await ledger.openReading(again, NOW)
+      await reading.close()
+      await ledger.resultsWritten(again, '/out.csv', reading.edition)
+      expect((await view(again)).resultsStale).toBe(false)
+      const mended = await submit(ledger, accountId, [refund('bad')])
+      await work(ledger, mended, 'bad', 'APPROVED')
+      expect((await view(again)).resultsStale).toBe(true)
+      const { repeats, reason } = (await rowsIn(ledger, again))[1] as ReconciliationRow
+      expect([repeats?.state, reason]).toEqual([
+        'APPROVED',
+        `the same instruction is row 1 of batch ${mended}: APPROVED; not sent again`,
       ])
     })
 

@@ -2,7 +2,7 @@
 // rows it holds. A row is known by its key: the reference of its instruction's first attempt.
 
 import type { BatchId } from '../../../domain/ids.ts'
-import { all, change, one, type Script } from '../script.ts'
+import { all, change, exists, one, type Script } from '../script.ts'
 
 /** To row `i` the row `b` that it repeats; else itself. */
 export const BASE = 'JOIN instruction b ON b.id = coalesce(i.duplicate_of, i.id)'
@@ -19,8 +19,8 @@ export function keyOf(row: 'b'): string {
  */
 export function isOfKey(row: 'b' | 'e' | 'h' | 'o', account: string, key: string): string {
   return `${row}.id IN (
-    SELECT f.id FROM instruction f WHERE f.account_id = ${account} AND f.reference = ${key}
-    UNION ALL SELECT r.id FROM instruction r WHERE r.account_id = ${account} AND r.reattempt_of = ${key})`
+    SELECT first.id FROM instruction first WHERE first.account_id = ${account} AND first.reference = ${key}
+    UNION ALL SELECT later.id FROM instruction later WHERE later.account_id = ${account} AND later.reattempt_of = ${key})`
 }
 
 /** The row in which the instruction of that key stands now; NULL: only bad rows have it. */
@@ -34,14 +34,28 @@ const TABLES = [
   `CREATE TEMP TABLE family_key (key TEXT, batch_id TEXT, is_bad BIGINT NOT NULL, PRIMARY KEY (key, batch_id)) @without_rowid`,
 ]
 
-/** Makes and fills `family_member` and `family_key`; answers with the newest state of the file. */
+/**
+ * Makes and fills `family_member` and `family_key`; answers with the newest state of the file. What leads back from a batch need not
+ * lead to it again: then the family is that of a nearer file, so that every row which the batch sent is told.
+ */
 export function* findMembers(batchId: BatchId): Script<BatchId> {
   for (const table of TABLES) yield* change(table)
-  yield* addMembers([{ batchId: yield* originOf(batchId) }], true)
-  while (yield* addMembers(yield* all(LATER_STATES), true));
-  while (yield* addMembers(yield* all(OTHERS), false));
+  for (const first of (yield* wayBack(batchId)).toReversed()) {
+    for (const text of EMPTY) yield* change(text)
+    yield* addMembers([{ batchId: first }], true)
+    while (yield* addMembers(yield* all(LATER_STATES), true));
+    while (yield* addMembers(yield* all(OTHERS), false));
+    if (!(yield* exists(LEFT_OUT, { batchId }))) break
+  }
   return (yield* one<{ batchId: BatchId }>(NEWEST_STATE))!.batchId
 }
+
+const EMPTY = ['DELETE FROM family_member', 'DELETE FROM family_key']
+
+/** A row that the batch sent, or was to send, under a key that the family does not have. */
+const LEFT_OUT = `
+    SELECT 1 FROM instruction b WHERE b.batch_id = :batchId AND b.state NOT IN ('DUPLICATE', 'INVALID')
+      AND ${keyOf('b')} NOT IN (SELECT key FROM family_key) LIMIT 1`
 
 const NEWEST_STATE = `
     SELECT batch_id AS "batchId" FROM family_member WHERE is_state = 1 ORDER BY first_id DESC LIMIT 1`
@@ -65,13 +79,12 @@ function* addMembers(found: readonly { readonly batchId: BatchId }[], isState: b
   return found.length > 0
 }
 
-/** Of rejects, of rows that ran again and of a later state of a file, the first file that they come from; of any other batch, itself. */
-function* originOf(batchId: BatchId): Script<BatchId> {
+/** From a batch to the first file that it comes from, as rejects, rows that ran again or a later state; of any other batch, itself alone. */
+function* wayBack(batchId: BatchId): Script<readonly BatchId[]> {
   const seen = [batchId]
   for (;;) {
-    const last = seen.at(-1) as BatchId
-    const before = yield* fileBefore(last)
-    if (before === undefined || seen.includes(before.batchId)) return last
+    const before = yield* fileBefore(seen.at(-1) as BatchId)
+    if (before === undefined || seen.includes(before.batchId)) return seen
     seen.push(before.batchId)
   }
 }
