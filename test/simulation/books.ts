@@ -139,15 +139,14 @@ function rowAgainstGateway(
   { truth }: Books,
 ): string[] {
   const approved = executions.filter(({ status }) => status === 'APPROVED')
-  const declined = executions.filter(({ status }) => status === 'DECLINED')
+  const byPerson = moves.some(
+    ({ rowId, toState, cause }) => rowId === row.id && toState === row.state && cause === 'resolve',
+  )
+  // A person looks for the reference, and so may find what an earlier row under it came to.
+  const found = byPerson ? truth.executedOf(row.accountId, row.reference) : executions
   const name = nameOf(row)
   switch (row.state) {
     case 'APPROVED': {
-      const byPerson = moves.some(
-        ({ rowId, toState, cause }) => rowId === row.id && toState === 'APPROVED' && cause === 'resolve',
-      )
-      // A person looks for the reference, and so may find what an earlier row under it has moved.
-      const found = byPerson ? truth.executedOf(row.accountId, row.reference) : executions
       const approved = found.filter(({ status }) => status === 'APPROVED')
       if (approved.length === 0) return [`${name} is APPROVED and was never executed`]
       const known = row.transactionId === null || approved.some((entry) => entry.transactionId === row.transactionId)
@@ -162,7 +161,9 @@ function rowAgainstGateway(
     case 'DECLINED':
       return [
         ...(approved.length > 0 ? [`${name} was executed and is DECLINED`] : []),
-        ...(declined.length === 0 ? [`${name} is DECLINED, and the gateway never declined it`] : []),
+        ...(found.some(({ status }) => status === 'DECLINED')
+          ? []
+          : [`${name} is DECLINED, and the gateway never declined it`]),
       ]
     case 'CANCELLED':
       // Whoever says that something was not executed, and then cancels it, is believed.
