@@ -79,6 +79,8 @@ function offence(file: string, imported: string): string | null {
     if (['domain', 'present', ...SHARED].includes(pure)) return `${pure} is pure, and ${file} imports ${imported}`
     const sqlite = imported === 'node:sqlite' && !/^(ledger\/sqlite|files)\//.test(file)
     if (sqlite) return `only ledger/sqlite and the lock of files know SQLite, and ${file} imports it`
+    const server = /^pg(-|\/|$)/.test(imported) && !file.startsWith('ledger/postgres/')
+    if (server) return `only ledger/postgres knows PostgreSQL, and ${file} imports ${imported}`
     const redis = /^(bullmq|ioredis)(\/|$)/.test(imported)
     return redis && room !== 'queues' ? `only queues speaks to Redis, and ${file} imports ${imported}` : null
   }
@@ -166,6 +168,8 @@ describe('the rooms', () => {
     ['processors/a.ts', "import { Queue } from 'bullmq'"],
     ['app.ts', "import { Redis } from 'ioredis/built/index.js'"],
     ['app.ts', "import { DatabaseSync } from 'node:sqlite'"],
+    ['app/ledger.ts', "import { Client } from 'pg'"],
+    ['ledger/sqlite/a.ts', "import { from } from 'pg-copy-streams'"],
     ['ledger/rules/a.ts', "import type { DatabaseSync } from 'node:sqlite'"],
     ['ledger/rules/a.ts', "import { randomUUID } from 'node:crypto'"],
     ['ledger/rules/a.ts', "import { a } from '../sqlite/a.ts'"],

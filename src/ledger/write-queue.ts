@@ -12,13 +12,15 @@ const FULL_PAUSE_MS = 250
 /** How a transaction ended. Unless it was written, nothing of it is in the ledger. */
 export type Transacted =
   | { readonly kind: 'written' }
-  | { readonly kind: 'not-written'; readonly why: 'full' | 'busy' }
+  /** `fault`: it has lasted so long that a person is told instead of waiting. */
+  | { readonly kind: 'not-written'; readonly why: 'full' | 'busy'; readonly fault?: Fault }
   /** One of its writes threw. */
   | { readonly kind: 'broke'; readonly error: unknown }
 
 /** A write that waits for its transaction. */
 export interface Entry<Work> {
   readonly work: Work
+  readonly mode: Mode<unknown>
   /** What the work came to, by the transaction that ran it last. */
   result: unknown
 }
@@ -40,7 +42,6 @@ export interface WriteQueue<Work> {
 }
 
 interface Asked<Work> extends Entry<Work> {
-  readonly mode: Mode<unknown>
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -101,7 +102,7 @@ function settle<Work>(entries: readonly Asked<Work>[], how: Transacted, fullText
       for (const { resolve, result } of entries) resolve(result)
       return []
     case 'not-written':
-      return entries.filter((entry) => !isGivenUp(entry, how.why, fullText))
+      return entries.filter((entry) => !isGivenUp(entry, how, fullText))
     case 'broke':
       if (entries.length > 1) return entries
       for (const { reject } of entries) reject(how.error)
@@ -110,7 +111,11 @@ function settle<Work>(entries: readonly Asked<Work>[], how: Transacted, fullText
 }
 
 /** Answers it where its mode does not wait any longer. */
-function isGivenUp({ mode, resolve, reject }: Asked<unknown>, why: 'full' | 'busy', fullText: string): boolean {
+function isGivenUp(
+  { mode, resolve, reject }: Asked<unknown>,
+  { why, fault }: Extract<Transacted, { kind: 'not-written' }>,
+  fullText: string,
+): boolean {
   switch (mode.kind) {
     case 'kept':
       return false
@@ -119,8 +124,8 @@ function isGivenUp({ mode, resolve, reject }: Asked<unknown>, why: 'full' | 'bus
       resolve(mode.refused(why))
       return true
     case 'faulting':
-      if (why === 'busy') return false
-      reject(new Fault('full', fullText))
+      if (why === 'busy' && fault === undefined) return false
+      reject(fault ?? new Fault('full', fullText))
       return true
   }
 }

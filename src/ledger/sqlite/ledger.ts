@@ -1,11 +1,9 @@
 // The SQLite ledger, put together: every contract from the file that keeps it.
 
-import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { assertNotInterrupted } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
-import type { BatchId } from '../../domain/ids.ts'
 import { takeLock } from '../../files/lock.ts'
 import { openConnection } from '../../files/sqlite-file.ts'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
@@ -15,6 +13,7 @@ import type { FileLedger, LedgerFile } from '../../ports/ledger/file.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
+import { newBatchId } from '../batch-id.ts'
 import type { Engine } from '../texts/engine.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
@@ -132,7 +131,8 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...intakeOn(engine, {
       newBatchId,
       lockSubmit,
-      openDraft: (header, release) => openDraftOn(draftEngineOn(db, engine, header), header, { newBatchId, release }),
+      openDraft: async (header, release) =>
+        openDraftOn(draftEngineOn(db, engine, header), header, { newBatchId, release }),
     }),
     ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,
@@ -210,13 +210,6 @@ function lookAt(place: Place, die: (error: unknown) => never): void {
   } catch (error) {
     die(error)
   }
-}
-
-/** Date and five letters or digits without look-alikes: short to read out, and never all digits. */
-function newBatchId(nowMs: number): BatchId {
-  const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
-  const random = [...randomBytes(5)].map((byte) => letters[byte % letters.length]).join('')
-  return `${new Date(nowMs).toISOString().slice(2, 10).replaceAll('-', '')}-${random}` as BatchId
 }
 
 async function lockSubmit(path: string | null, { signal, onWait }: WaitingToSubmit = {}): Promise<() => void> {

@@ -9,15 +9,22 @@ export type Mode<T> =
   | { readonly kind: 'refusable'; readonly refused: (why: 'full' | 'busy') => T; readonly giveUp: () => boolean }
   /** It is tried again until it is written. For settlements. */
   | { readonly kind: 'kept' }
-  /** It rejects with a Fault. For people's commands. */
-  | { readonly kind: 'faulting' }
+  /**
+   * It rejects with a Fault. For people's commands. `beside`: others may write meanwhile, for nothing that this one writes counts
+   * before a later transaction says so.
+   */
+  | { readonly kind: 'faulting'; readonly beside?: true }
 
 export const KEPT = { kind: 'kept' } as const
 export const FAULTING = { kind: 'faulting' } as const
+export const BESIDE = { kind: 'faulting', beside: true } as const
 
 export interface Engine {
-  /** All that it finds is of one moment. */
-  read<T>(script: () => Script<T>): Promise<T>
+  /**
+   * All that it finds is of one moment. `settled`: of one at which nothing was being written, so that whatever it does not see gets a
+   * higher id than all that it sees.
+   */
+  read<T>(script: () => Script<T>, moment?: 'settled'): Promise<T>
   /**
    * Resolves after the commit, which it may share with its neighbours. When the script throws, it alone is rolled back, and this
    * rejects with what it threw. It may run more than once.

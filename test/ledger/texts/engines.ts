@@ -1,12 +1,13 @@
 // The same tables with the same rows in SQLite and in PostgreSQL, and the same scripts run on both.
 
 import { DatabaseSync } from 'node:sqlite'
-import { PGlite, types } from '@electric-sql/pglite'
-import { indexDraftTables, makeDraftTables } from '../../../src/ledger/sqlite/draft-tables.ts'
+import { migrate as migratePostgres } from '../../../src/ledger/postgres/schema.ts'
+import { openSession } from '../../../src/ledger/postgres/session.ts'
 import { runNow } from '../../../src/ledger/sqlite/run-script.ts'
 import { migrate } from '../../../src/ledger/sqlite/schema.ts'
-import { POSTGRES, spell } from '../../../src/ledger/texts/dialect.ts'
-import type { Script, Value } from '../../../src/ledger/texts/script.ts'
+import { indexDraftTables, makeDraftTables } from '../../../src/ledger/texts/review/draft-tables.ts'
+import { allExact, type Script, type Value } from '../../../src/ledger/texts/script.ts'
+import { newSchemaName, sharedCluster } from '../../fixtures/postgres.ts'
 
 const RECORD = ['account', 'batch', 'instruction', 'move', 'act', 'odd_reference'] as const
 const DRAFT = ['draft_row', 'draft_fault', 'draft_order', 'draft_repeat'] as const
@@ -31,20 +32,44 @@ export interface Engines {
 export async function openEngines(): Promise<Engines> {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  makeDraftTables(db)
-  indexDraftTables(db)
-  const pg = await PGlite.create()
-  for (const table of TABLES) await pg.exec(postgresTable(db, table))
+  runNow(db, makeDraftTables())
+  runNow(db, indexDraftTables())
+  const { url } = await sharedCluster()
+  const schema = newSchemaName()
+  const pg = await openSession({ url, schema })
+  await migratePostgres(pg, schema)
+  const inTransaction = async <T>(run: () => Promise<T>): Promise<T> => {
+    await pg.begin('READ COMMITTED')
+    try {
+      const found = await run()
+      await pg.commit()
+      return found
+    } catch (error) {
+      await pg.rollback()
+      throw error
+    }
+  }
+  await inTransaction(() => pg.run(makeDraftTables()))
+  await inTransaction(() => pg.run(indexDraftTables()))
 
   /** By way of SQLite, which knows what stands in a column that is not named. */
   async function add(rows: Rows): Promise<void> {
-    for (const table of TABLES) {
-      for (const row of rows[table] ?? []) insertInto(db, table, row)
-      await pg.exec(`DELETE FROM ${table}`)
-      const copied = JSON.stringify(allOf(db, table), (_, value) => (typeof value === 'bigint' ? String(value) : value))
-      await pg.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`, [copied])
-    }
-    await pg.exec("SELECT setval(pg_get_serial_sequence('draft_fault', 'id'), 1000000)")
+    for (const table of TABLES) for (const row of rows[table] ?? []) insertInto(db, table, row)
+    await inTransaction(async () => {
+      await pg.exec('SET LOCAL session_replication_role TO replica') // whatever holds these references, no trigger is asked
+      for (const table of TABLES) {
+        await pg.exec(`DELETE FROM ${table}`)
+        const copied = JSON.stringify(allOf(db, table), (_, value) =>
+          typeof value === 'bigint' ? String(value) : value,
+        )
+        const columns = columnsOf(db, table)
+        await pg.ask(
+          `INSERT INTO ${table} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM json_populate_recordset(NULL::${table}, $1)`,
+          [copied],
+        )
+      }
+      await pg.exec("SELECT setval(pg_get_serial_sequence('draft_fault', 'id'), 1000000)")
+    })
   }
 
   return {
@@ -56,7 +81,7 @@ export async function openEngines(): Promise<Engines> {
     async run(script) {
       return {
         sqlite: await outcomeOf(async () => runNow(db, script())),
-        postgres: await outcomeOf(() => runOn(pg, script())),
+        postgres: await outcomeOf(() => inTransaction(() => pg.run(script()))),
       }
     },
     async draft() {
@@ -64,39 +89,19 @@ export async function openEngines(): Promise<Engines> {
       const postgres: Record<string, unknown> = {}
       for (const table of DRAFT) {
         sqlite[table] = allOf(db, table).map(({ id: _, ...row }) => row)
-        const found = await pg.query<Row>(`SELECT * FROM ${table} ORDER BY ${ORDER[table]}`, [], { parsers: EXACT })
-        postgres[table] = found.rows.map(({ id: _, ...row }) => row)
+        const found = await inTransaction(() =>
+          pg.run(allExact<Row>(`SELECT * FROM ${table} ORDER BY ${ORDER[table]}`)),
+        )
+        postgres[table] = found.map(({ id: _, ...row }) => row)
       }
       return { sqlite, postgres }
     },
     async close() {
       db.close()
+      await inTransaction(() => pg.exec(`DROP SCHEMA ${schema} CASCADE`))
       await pg.close()
     },
   }
-}
-
-/** Awaits each step, which SQLite never does. */
-async function runOn<T>(pg: PGlite, script: Script<T>): Promise<T> {
-  let step = script.next()
-  while (step.done !== true) {
-    const { values, found: how } = step.value
-    const { text, names } = spell(step.value.text, POSTGRES)
-    const given = names.map((name) => values[name])
-    const rowMode = how === 'lists' ? 'array' : 'object'
-    const found = await pg.query(text, given, { parsers: how === 'exact' ? EXACT : SAFE, rowMode })
-    step = script.next(found.rows)
-  }
-  return step.value
-}
-
-const EXACT = { [types.INT8]: BigInt, [types.NUMERIC]: BigInt }
-const SAFE = { [types.INT8]: toSafe, [types.NUMERIC]: toSafe }
-
-function toSafe(text: string): number {
-  const number = Number(text)
-  if (!Number.isSafeInteger(number)) throw new Error(`${text} is read as a number`)
-  return number
 }
 
 async function outcomeOf(run: () => Promise<unknown>): Promise<unknown> {
@@ -126,28 +131,12 @@ function allOf(db: DatabaseSync, table: Table): Row[] {
   return all.all() as Row[]
 }
 
+function columnsOf(db: DatabaseSync, table: Table): string {
+  const found = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(table)
+  return found.map(({ name }) => name).join(', ')
+}
+
 function insertInto(db: DatabaseSync, table: Table, row: Row): void {
   const names = Object.keys(row)
   db.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?')})`).run(...Object.values(row))
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  INTEGER: 'bigint',
-  TEXT: 'text COLLATE "C"',
-  REAL: 'double precision',
-}
-
-/** As the migrations made it, with the types of PostgreSQL. */
-function postgresTable(db: DatabaseSync, table: Table): string {
-  const found = db
-    .prepare('SELECT name, type, dflt_value AS fallback, pk FROM pragma_table_info(?) ORDER BY cid')
-    .all(table)
-  const columns = (found as { name: string; type: string; fallback: string | null; pk: number }[]).map(
-    ({ name, type, fallback }) => `${name} ${TYPES[type]}${fallback === null ? '' : ` DEFAULT ${fallback}`}`,
-  )
-  const temporary = table.startsWith('draft_') ? 'TEMP ' : ''
-  const made = `CREATE ${temporary}TABLE ${table} (${columns.join(', ')});`
-  return table === 'draft_fault'
-    ? `${made} ALTER TABLE draft_fault ALTER id SET NOT NULL, ALTER id ADD GENERATED BY DEFAULT AS IDENTITY;`
-    : made
 }

@@ -46,7 +46,7 @@ export function openDraftOn(engine: DraftEngine, header: DraftHeader, { newBatch
     },
     async review() {
       await engine.index()
-      const reviewed = await engine.read(() => reviewNow(header))
+      const reviewed = await engine.read(() => reviewNow(header), 'settled')
       seen = reviewed.seen
       return { ...reviewed.found, amountsUnread }
     },

@@ -6,7 +6,7 @@ import { assertNotInterrupted, type DraftHeader } from '../../../domain/draft.ts
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Canary } from '../../rules/canary.ts'
-import { type Engine, FAULTING } from '../engine.ts'
+import { BESIDE, type Engine, FAULTING } from '../engine.ts'
 import { isSubmittedAgain } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
 import { actorIdOf, byOf, recordAct } from '../record/acts.ts'
@@ -159,7 +159,7 @@ async function copyRows(
   { batchId, digest, after, most }: Copying,
 ): Promise<number> {
   const { accountId } = header
-  const copied = await engine.write(() => all<{ row_no: number }>(COPY, { batchId, accountId, after }), FAULTING)
+  const copied = await engine.write(() => all<{ row_no: number }>(COPY, { batchId, accountId, after }), BESIDE)
   if (copied.length === 0 && !(await engine.read(() => isAlive(batchId)))) throw overtakenFault()
   if (copied.length < most) throw takenFault()
   const lastRow = Math.max(...copied.map(({ row_no }) => row_no))

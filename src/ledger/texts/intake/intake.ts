@@ -20,7 +20,7 @@ export interface IntakeParts {
   /** Lets one submit at a time into the ledger; resolves to what lets the next one in. */
   readonly lockSubmit: (waiting?: WaitingToSubmit) => Promise<() => void>
   /** `release`: called when the draft is closed. */
-  readonly openDraft: (header: DraftHeader, release: () => void) => Draft
+  readonly openDraft: (header: DraftHeader, release: () => void) => Promise<Draft>
 }
 
 export function intakeOn(engine: Engine, { newBatchId, lockSubmit, openDraft }: IntakeParts): IntakeLedger {
@@ -36,7 +36,7 @@ export function intakeOn(engine: Engine, { newBatchId, lockSubmit, openDraft }: 
       const release = await lockSubmit(waiting)
       try {
         await deleteDrafts(engine)
-        return openDraft(header, release)
+        return await openDraft(header, release)
       } catch (error) {
         release()
         throw error

@@ -30,8 +30,8 @@ export function lastOf(account: string, key: string): string {
 }
 
 const TABLES = [
-  `CREATE TEMP TABLE family_member (batch_id TEXT PRIMARY KEY, rows BIGINT, bad BIGINT, first_id BIGINT, is_state BIGINT NOT NULL)`,
-  `CREATE TEMP TABLE family_key (key TEXT, batch_id TEXT, is_bad BIGINT NOT NULL, PRIMARY KEY (key, batch_id)) @without_rowid`,
+  `CREATE TEMP TABLE family_member (batch_id @text PRIMARY KEY, rows @whole, bad @whole, first_id @whole, is_state @whole NOT NULL)`,
+  `CREATE TEMP TABLE family_key (key @text, batch_id @text, is_bad @whole NOT NULL, PRIMARY KEY (key, batch_id)) @without_rowid`,
 ]
 
 /**
@@ -149,7 +149,7 @@ const OTHERS = `
 
 /** The cells of a row without those that were at fault. */
 const sound = (cells: string, mask: string) => `(
-  SELECT json_group_array(CASE WHEN EXISTS (SELECT 1 FROM json_each(${mask}) f WHERE f.value = c.key) THEN NULL ELSE trim(c.value) END)
+  SELECT coalesce(CAST(@json_list(CASE WHEN EXISTS (SELECT 1 FROM json_each(${mask}) f WHERE CAST(f.value AS BIGINT) = c.key) THEN NULL ELSE trim(c.value) END) AS TEXT), '[]')
   FROM json_each(${cells}) c)`
 
 /**
@@ -160,7 +160,7 @@ const sound = (cells: string, mask: string) => `(
 export const MENDED = `
   WITH bad AS MATERIALIZED (
     SELECT r.id, r.reference, r.batch_id, r.cells, w.columns, (
-      SELECT json_group_array(c.key) FROM json_each(w.columns) c WHERE @position('; ' || r.reason, '; ' || trim(c.value) || ': ') > 0) AS mask
+      SELECT coalesce(CAST(@json_list(c.key) AS TEXT), '[]') FROM json_each(w.columns) c WHERE @position('; ' || r.reason, '; ' || trim(c.value) || ': ') > 0) AS mask
     FROM family_member m JOIN instruction r ON r.batch_id = m.batch_id JOIN batch w ON w.id = r.batch_id
     WHERE r.state = 'INVALID' AND r.reason IS NOT NULL),
   lost AS MATERIALIZED (

@@ -15,8 +15,15 @@ export interface Tally {
   moved(row: Counted, from: State | null, to: State): void
   /** Notes a change of a row that is no move. */
   touched(batchId: string): void
+  /** What was noted and changes anything. */
+  noted(): { readonly sums: readonly Sum[]; readonly batches: readonly string[] }
   write(): Script<void>
   forget(): void
+}
+
+export interface Sum extends Key {
+  readonly count: number
+  readonly amountMinor: bigint
 }
 
 interface Key {
@@ -47,6 +54,11 @@ export function createTally(): Tally {
     noted.set(name, entry)
   }
 
+  function notedNow() {
+    const sums = [...noted.values()].map(({ key, ...sum }) => ({ ...key, ...sum }))
+    return { sums: sums.filter(({ count, amountMinor }) => count !== 0 || amountMinor !== 0n), batches: [...changed] }
+  }
+
   return {
     moved(row, from, to) {
       if (from !== null) note(row, from, -1)
@@ -54,10 +66,11 @@ export function createTally(): Tally {
       changed.add(row.batch_id)
     },
     touched: (batchId) => void changed.add(batchId),
+    noted: notedNow,
     *write() {
-      for (const { key, count, amountMinor } of noted.values())
-        if (count !== 0 || amountMinor !== 0n) yield* change(ADD, { ...key, count, amountMinor })
-      for (const batchId of changed) yield* change(TOUCH, { batchId })
+      const { sums, batches } = notedNow()
+      for (const sum of sums) yield* change(ADD, { ...sum })
+      for (const batchId of batches) yield* change(TOUCH, { batchId })
     },
     forget() {
       noted.clear()

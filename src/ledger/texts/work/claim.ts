@@ -49,9 +49,9 @@ const dueIds = (from: string, also: string) => `
 const DUE = dueIds('instruction i', '')
 const DUE_OF_CANARY = dueIds('instruction i JOIN batch b ON b.id = i.batch_id', `AND ${WITHIN_CANARY}`)
 
-const ROW = `
+const ROWS = `
     SELECT id, batch_id, account_id, row_no, attempt, ever_in_doubt, forbidden_count, ${INSTRUCTION_COLUMNS}
-    FROM instruction WHERE id = :id`
+    FROM instruction WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`
 
 export function dueRowsOn(engine: Engine): Pick<WorkLedger, 'workable' | 'dueRows'> {
   return {
@@ -72,10 +72,11 @@ function* dueRows(
   const hasCanary = yield* exists('SELECT 1 FROM batch WHERE id = :batchId AND canary_rows IS NOT NULL', { batchId })
   const due = hasCanary ? DUE_OF_CANARY : DUE
   const ids = yield* all<{ id: RowId }>(due, { batchId, nowMs, most: limit + except.size })
-  const wanted = ids.filter(({ id }) => !except.has(id)).slice(0, limit)
-  const rows: DueRow[] = []
-  for (const { id } of wanted) rows.push(toDueRow((yield* one<DueColumns>(ROW, { id }))!))
-  return rows
+  const wanted = ids.flatMap(({ id }) => (except.has(id) ? [] : [id])).slice(0, limit)
+  if (wanted.length === 0) return []
+  const found = yield* all<DueColumns>(ROWS, { ids: JSON.stringify(wanted) })
+  const rows = new Map(found.map((row) => [row.id, row]))
+  return wanted.map((id) => toDueRow(rows.get(id) as DueColumns))
 }
 
 interface DueColumns extends InstructionColumns {

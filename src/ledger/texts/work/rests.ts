@@ -22,7 +22,7 @@ const END = `
     UPDATE instruction SET due_at = @greatest(CAST(:nowMs AS BIGINT), coalesce(execute_at, 0)) WHERE id IN (
       SELECT i.id FROM instruction i
       WHERE i.batch_id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0) AND i.state = 'READY'
-        AND i.due_at > :nowMs + ${LONGEST_REST_MS} AND i.due_at <= :latestMs + ${LONGEST_REST_MS}
+        AND i.due_at > CAST(:nowMs AS BIGINT) + ${LONGEST_REST_MS} AND i.due_at <= CAST(:latestMs AS BIGINT) + ${LONGEST_REST_MS}
         AND i.due_at > coalesce(i.execute_at, 0)
       ORDER BY i.batch_id, i.due_at, i.row_no LIMIT ${ROWS_PER_STEP})
     RETURNING id`

@@ -1,0 +1,98 @@
+// A draft in PostgreSQL: temporary tables of a connection of its own, which ends with it. Rows are copied in, many at a time.
+
+import { pipeline } from 'node:stream/promises'
+import { from as copyFrom } from 'pg-copy-streams'
+import type { DraftHeader, DraftRow } from '../../domain/draft.ts'
+import { Fault } from '../../domain/fault.ts'
+import type { DraftEngine } from '../texts/intake/draft.ts'
+import { indexDraftTables, makeDraftTables } from '../texts/review/draft-tables.ts'
+import { FAULTS_OF_DRAFT, faultValues, ROWS_OF_DRAFT, rowValues } from '../texts/review/draft-values.ts'
+import type { Value } from '../texts/script.ts'
+import { engineOn } from './engine.ts'
+import { LostConnection, whyNotWritten } from './errors.ts'
+import { createLane, type LaneParts } from './lane.ts'
+import { inOneMoment } from './reads.ts'
+import { type Session, toParameter } from './session.ts'
+
+/** `session`: of its own, and to no pooler that gives a transaction another connection. */
+export async function draftEngineOn(
+  session: Session,
+  header: DraftHeader,
+  parts: Omit<LaneParts, 'connect'> & { readonly settled: <T>(begin: () => Promise<T>) => Promise<T> },
+): Promise<DraftEngine> {
+  const connect = async () => {
+    if (session.isOver) throw lostFault()
+    return session
+  }
+  const lane = createLane({ ...parts, connect })
+  const asDraft = <T>(run: () => Promise<T>) => run().catch(throwAsDraftFault)
+  await asDraft(() => inOneMoment(session, () => session.run(makeDraftTables())))
+  const engine = engineOn(lane, {
+    read: async (script, moment) => {
+      await connect()
+      return asDraft(() =>
+        inOneMoment(session, () => session.run(script()), moment === 'settled' ? parts.settled : undefined),
+      )
+    },
+  })
+  return {
+    ...engine,
+    add: (rows) => asDraft(() => inOneMoment(session, () => copyRows(session, header, rows))),
+    index: () =>
+      asDraft(() =>
+        inOneMoment(session, async () => {
+          await session.run(indexDraftTables())
+          await session.exec('ANALYZE draft_row, draft_fault') // nothing else ever tells the planner of temporary tables
+        }),
+      ),
+    close: () => void engine.drained().then(() => session.close()),
+  }
+}
+
+function throwAsDraftFault(error: unknown): never {
+  if (error instanceof LostConnection) throw lostFault(error)
+  if (whyNotWritten(error) !== 'full') throw error
+  throw new Fault(
+    'full',
+    'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and run it again.',
+    { cause: error },
+  )
+}
+
+function lostFault(cause?: unknown): Fault {
+  return new Fault(
+    'storage',
+    'The connection to the PostgreSQL server was lost while the file was read. Nothing was recorded and nothing was sent. Run it again.',
+    { cause },
+  )
+}
+
+async function copyRows(session: Session, header: DraftHeader, rows: readonly DraftRow[]): Promise<void> {
+  await copy(
+    session,
+    ROWS_OF_DRAFT,
+    rows.map((row) => lineOf(rowValues(row, header))),
+  )
+  await copy(
+    session,
+    FAULTS_OF_DRAFT,
+    rows.flatMap((row) => faultValues(row).map(lineOf)),
+  )
+}
+
+async function copy(session: Session, into: string, lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) return
+  await pipeline([lines.join('')], session.client.query(copyFrom(`COPY ${into} FROM STDIN`)))
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+/** As COPY reads it: values between tabs, NULL as \N. */
+function lineOf(values: readonly Value[]): string {
+  const cells = values.map((value) =>
+    value === null || value === undefined
+      ? '\\N'
+      : String(toParameter(value)).replace(/[\\\n\r\t]/g, (one) => ESCAPED[one] as string),
+  )
+  return `${cells.join('\t')}\n`
+}

@@ -1,0 +1,51 @@
+// PostgreSQL as the engine of the scripts: it awaits each step. Whatever writes is alone in the ledger while it does, as with SQLite, so
+// that every script means the same on both; what is slow and decides nothing goes on beside others.
+
+import type { Engine, Mode } from '../texts/engine.ts'
+import { type Book, createBookkeeping } from '../texts/record/book.ts'
+import type { Script } from '../texts/script.ts'
+import { createWriteQueue, type Entry, type Transacted, type Turns } from '../write-queue.ts'
+import type { Lane } from './lane.ts'
+import type { Reads } from './reads.ts'
+
+export interface PostgresEngine extends Engine {
+  /** Resolves when nothing is left to write. */
+  drained(): Promise<void>
+}
+
+type Work = (book: Book) => Script<unknown>
+
+export const SYSTEM_TURNS: Turns = {
+  soon: (run) => void setImmediate(run),
+  later: (run, afterMs) => void setTimeout(run, afterMs),
+}
+
+export const FULL_TEXT =
+  'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and run it again.'
+
+export function engineOn(lane: Lane, reads: Pick<Reads, 'read'>, turns: Turns = SYSTEM_TURNS): PostgresEngine {
+  const { book, close, forget } = createBookkeeping()
+
+  async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
+    forget()
+    return lane.write('alone', async (session) => {
+      for (const entry of entries) entry.result = await session.run(entry.work(book))
+      await session.run(close())
+    })
+  }
+
+  const queue = createWriteQueue<Work>(
+    (entries, ended) => {
+      if (entries.length === 0) ended({ kind: 'written' })
+      else void transact(entries).then(ended)
+    },
+    FULL_TEXT,
+    turns,
+  )
+  return {
+    read: reads.read,
+    write: <T>(script: (book: Book) => Script<T>, mode: Mode<T>) =>
+      queue.write(script, mode as Mode<unknown>) as Promise<T>,
+    drained: queue.drained,
+  }
+}

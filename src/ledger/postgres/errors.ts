@@ -1,0 +1,44 @@
+// What an error of the server, or of the way to it, says about the transaction that met it.
+
+import { DatabaseError } from 'pg'
+import { messageOf } from '../../domain/errors.ts'
+
+/** No answer of the server. What it was asked may have happened. */
+export class LostConnection extends Error {
+  override readonly name = 'LostConnection'
+
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause })
+  }
+}
+
+/** The connection is gone, or was never there; or the server is about to close it. */
+export function isLost(error: unknown): boolean {
+  return error instanceof LostConnection || /^(08|57P0[1-5])/.test(codeOf(error))
+}
+
+/** SQLSTATE; of other errors, nothing. */
+function codeOf(error: unknown): string {
+  return error instanceof DatabaseError ? (error.code ?? '') : ''
+}
+
+/** Another transaction was in the way, or the server has no room for one more: this one did nothing, and may be run again. */
+const BUSY = /^(40001|40P01|55P03|53300|53400|57014|25006|57P0)/
+
+/** What can be waited out; null for everything else. */
+export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
+  if (isLost(error)) return 'busy'
+  const code = codeOf(error)
+  if (code === '53100' || code === '53200') return 'full'
+  return BUSY.test(code) ? 'busy' : null
+}
+
+/** After these nothing that the server says can be trusted: damaged pages, files that it cannot read. */
+export function isDamage(error: unknown): boolean {
+  return /^(XX00[12]|58)/.test(codeOf(error))
+}
+
+/** A key that must be unique is there already. */
+export function isTaken(error: unknown): boolean {
+  return codeOf(error) === '23505'
+}

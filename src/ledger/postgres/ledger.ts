@@ -1,0 +1,109 @@
+// The PostgreSQL ledger, put together: every contract from the one server that keeps it.
+
+import type { Ledger } from '../../ports/ledger/ledger.ts'
+import { newBatchId } from '../batch-id.ts'
+import { FAULTING } from '../texts/engine.ts'
+import { openDraftOn } from '../texts/intake/draft.ts'
+import { intakeOn } from '../texts/intake/intake.ts'
+import { purgingOn } from '../texts/purge.ts'
+import { queriesOn } from '../texts/reading/queries.ts'
+import { countUnbound } from '../texts/record/recorded.ts'
+import { count, type Script } from '../texts/script.ts'
+import { actsOn } from '../texts/work/acts.ts'
+import { controlOn } from '../texts/work/control.ts'
+import { doubtsOn } from '../texts/work/doubts.ts'
+import { workingOn } from '../texts/work/working.ts'
+import { draftEngineOn } from './draft.ts'
+import { engineOn, FULL_TEXT, SYSTEM_TURNS } from './engine.ts'
+import { createLane, type LaneParts } from './lane.ts'
+import { createReads, type Settled } from './reads.ts'
+import { makePartitions } from './schema.ts'
+import type { Address } from './session.ts'
+import { createSessions } from './sessions.ts'
+import { lockSubmit } from './submit-lock.ts'
+import { createHot } from './work/hot.ts'
+import { createMember, heartbeatsOn } from './work/member.ts'
+
+export interface LedgerParts {
+  readonly address: Address
+  readonly ledgerId: string
+  /** Ends the process after an error that leaves nothing to trust. */
+  readonly die: (error: unknown) => never
+  readonly clock: () => number
+}
+
+/** Of tables that are there. Connects when it is asked for something. */
+export function ledgerOn({ address, ledgerId, die, clock }: LedgerParts): Ledger {
+  const sessions = createSessions(address)
+  const parts: Omit<LaneParts, 'connect'> = { schema: address.schema, reconnect: sessions.open, die }
+  const lane = () => createLane({ ...parts, connect: sessions.kept() })
+  const settled = settledBy(lane())
+  const reads = createReads(sessions.open, settled)
+  const engine = engineOn(lane(), reads)
+  const member = createMember(engine, clock)
+  const hot = createHot({
+    ...{ engine, lane: lane(), member, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS },
+  })
+  return {
+    ledgerId,
+    ...workingOn(engine, clock),
+    claim: hot.claim,
+    settle: hot.settle,
+    beat: member.beat,
+    ...doubtsOn(engine, noSteps),
+    ...intakeOn(engine, {
+      newBatchId,
+      lockSubmit: (waiting) => lockSubmit(sessions.open, address.schema, waiting),
+      openDraft: async (header, release) => {
+        await engine.write(makePartitions, FAULTING)
+        const draft = await draftEngineOn(await sessions.openPatient(), header, { ...parts, settled })
+        return openDraftOn(draft, header, { newBatchId, release })
+      },
+    }),
+    ...queriesOn(engine, reads.openReader),
+    ...heartbeatsOn(engine),
+    ...controlOn(engine),
+    ...actsOn(engine, clock),
+    ...purgingOn(engine),
+    clearLog: async () => true,
+    unbound: () => engine.read(countUnbound),
+    audit: async function* () {},
+    head: async () => '',
+    alarm: async () => null,
+    renewEpoch: async () => {},
+    adopt: async () => 0,
+    lastRecordAtMs: async () => null,
+    async close() {
+      await hot.drained()
+      await member.leave()
+      await engine.drained()
+      await sessions.closeAll()
+    },
+  }
+}
+
+/** The time of the server tells how long a doubt has rested: steps of a host's own clock do not matter. */
+function* noSteps(): Script<number> {
+  return yield* count('SELECT 0 AS n')
+}
+
+/** One after another, each in a transaction that is alone in the ledger. */
+function settledBy(lane: ReturnType<typeof createLane>): Settled {
+  let last: Promise<unknown> = Promise.resolve()
+  return (begin) => {
+    const next = last.then(async () => {
+      for (;;) {
+        let begun: { readonly value: Awaited<ReturnType<typeof begin>> } | null = null
+        const how = await lane.write('alone', async () => {
+          begun = { value: await begin() }
+        })
+        if (begun !== null) return (begun as { readonly value: Awaited<ReturnType<typeof begin>> }).value
+        if (how.kind === 'broke') throw how.error
+        if (how.kind === 'written') throw new Error('bug: nothing was begun')
+        if (how.fault !== undefined) throw how.fault
+      }
+    })
+    last = next.catch(() => {})
+    return next
+  }
+}

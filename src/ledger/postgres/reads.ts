@@ -1,0 +1,96 @@
+// Reading: each script on a moment of its own, a few side by side, and readers that keep their moment.
+
+import type { Engine, Reader } from '../texts/engine.ts'
+import { isLost, whyNotWritten } from './errors.ts'
+import type { Session } from './session.ts'
+import { unreachableFault } from './unreachable.ts'
+
+/** Runs `begin` at a moment at which nothing is being written. */
+export type Settled = <T>(begin: () => Promise<T>) => Promise<T>
+
+export interface Reads extends Pick<Engine, 'read'> {
+  openReader(): Promise<Reader>
+}
+
+/** So many reads go on side by side. */
+const MOST = 4
+const AGAIN_AFTER_MS = 100
+/** A read that meets no server for so long is given up. */
+const PATIENCE_MS = 10_000
+
+export function createReads(connect: () => Promise<Session>, settled: Settled): Reads {
+  const idle: Session[] = []
+  const waiting: Array<() => void> = []
+  let open = 0
+
+  async function take(): Promise<Session> {
+    while (open >= MOST && idle.length === 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    for (let one = idle.pop(); one !== undefined; one = idle.pop()) {
+      if (!one.isOver) return one
+      open -= 1
+    }
+    open += 1
+    try {
+      return await connect()
+    } catch (error) {
+      open -= 1
+      waiting.shift()?.()
+      throw error
+    }
+  }
+
+  function giveBack(session: Session): void {
+    if (session.isOver) open -= 1
+    else idle.push(session)
+    waiting.shift()?.()
+  }
+
+  async function readOnce<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    const session = await take()
+    try {
+      return await read(session)
+    } finally {
+      giveBack(session)
+    }
+  }
+
+  return {
+    async read(script, moment) {
+      const untilMs = performance.now() + PATIENCE_MS
+      for (;;) {
+        try {
+          return await readOnce((session) =>
+            inOneMoment(session, () => session.run(script()), moment === 'settled' ? settled : undefined),
+          )
+        } catch (error) {
+          if (whyNotWritten(error) === null) throw error
+          if (performance.now() > untilMs) throw isLost(error) ? unreachableFault(error) : error
+          await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+        }
+      }
+    },
+    async openReader() {
+      const session = await connect()
+      await settled(() => session.begin('REPEATABLE READ', MOMENT))
+      return { read: (script) => session.run(script()), close: () => session.close() }
+    },
+  }
+}
+
+/** The first statement takes the moment. */
+const MOMENT = 'SELECT 1'
+
+const atOnce: Settled = (begin) => begin()
+
+/** What all steps see is one moment, whatever others commit meanwhile. */
+export async function inOneMoment<T>(session: Session, run: () => Promise<T>, settled = atOnce): Promise<T> {
+  await settled(() => session.begin('REPEATABLE READ', MOMENT))
+  try {
+    const found = await run()
+    await session.commit()
+    return found
+  } catch (error) {
+    await session.rollback()
+    throw error
+  }
+}

@@ -1,0 +1,193 @@
+// One connection to the server, and what runs on it: transactions, and in them scripts, step by step.
+
+import { Client, type CustomTypesConfig, DatabaseError, type QueryConfig, types } from 'pg'
+import { POSTGRES, type Spelled, spell } from '../texts/dialect.ts'
+import type { Found, Script, Step, Value } from '../texts/script.ts'
+import { LostConnection } from './errors.ts'
+
+export interface Address {
+  readonly url: string
+  /** A statement that is not answered for so long has lost its connection. Absent: 10 s. */
+  readonly answerWithinMs?: number
+  /** Where the tables are. It is named in every transaction: a pooler gives each one another connection. */
+  readonly schema: string
+}
+
+export interface Session {
+  /** `opening`: further statements for its beginning. Resolves to what the last of them found. */
+  begin(isolation: 'READ COMMITTED' | 'REPEATABLE READ', opening?: string): Promise<readonly object[]>
+  /** To its end, awaiting each step. */
+  run<T>(script: Script<T>): Promise<T>
+  /** One statement of the engine's own, prepared, with `$1` and lists as values. */
+  ask<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]>
+  /** As it stands, without a result: for statements of the engine itself. */
+  exec(text: string): Promise<readonly object[]>
+  commit(): Promise<void>
+  /** Never throws: where it cannot be rolled back, the connection is over, and the server rolls it back. */
+  rollback(): Promise<void>
+  readonly isOver: boolean
+  /** For what speaks to the server in other ways than by statements. */
+  readonly client: Client
+  close(): Promise<void>
+}
+
+/** How long a server may take to let a connection in. */
+const CONNECT_WITHIN_MS = 10_000
+const ANSWER_WITHIN_MS = 10_000
+
+/** `patient`: statements over whole files may take as long as they take. */
+export async function openSession(
+  { url, schema, answerWithinMs = ANSWER_WITHIN_MS }: Address,
+  patient = false,
+): Promise<Session> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    keepAlive: true,
+    application_name: 'tranche',
+  })
+  let isOver = false
+  client.on('error', () => {
+    isOver = true // whoever uses it is told by the statement that is under way, or by the next one
+  })
+  client.on('end', () => {
+    isOver = true
+  })
+
+  /** What is no error of the server is one of the way to it. A way that falls silent is given up. */
+  async function asked<T>(question: Promise<T>): Promise<T> {
+    const giveUp = patient ? undefined : setTimeout(() => cut(client), answerWithinMs)
+    try {
+      return await question
+    } catch (error) {
+      throw error instanceof DatabaseError ? error : new LostConnection(error)
+    } finally {
+      clearTimeout(giveUp)
+    }
+  }
+
+  await asked(client.connect())
+  const path = `SET LOCAL search_path TO ${quoteName(schema)}`
+
+  async function answer(step: Step): Promise<unknown[]> {
+    const { text, names, name } = spelled(step.text)
+    const values = names.map((one) => toParameter(step.values[one] ?? null))
+    const query: QueryConfig & { rowMode?: 'array'; types: unknown } = {
+      text,
+      name,
+      values,
+      types: READERS[step.found],
+    }
+    if (step.found === 'lists') query.rowMode = 'array'
+    return (await client.query(query as QueryConfig)).rows
+  }
+
+  async function exec(text: string): Promise<readonly object[]> {
+    const found: unknown = await asked(client.query({ text, types: READERS.rows }))
+    const last = Array.isArray(found) ? found.at(-1) : found
+    return (last as { rows: object[] }).rows
+  }
+
+  return {
+    client,
+    exec,
+    async ask<Row extends object>(text: string, values: readonly unknown[]) {
+      const query = { text, name: nameOf(text), values: values.map(toParameters), types: READERS.rows }
+      return (await asked(client.query<Row>(query))).rows
+    },
+    begin: (isolation, opening = '') =>
+      exec(`BEGIN ISOLATION LEVEL ${isolation}; ${path}${opening === '' ? '' : `; ${opening}`}`),
+    async run(script) {
+      let step = script.next()
+      while (step.done !== true) step = script.next(await answer(step.value))
+      return step.value
+    },
+    async commit() {
+      const { command } = await asked(client.query('COMMIT'))
+      if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
+    },
+    async rollback() {
+      try {
+        await asked(client.query('ROLLBACK'))
+      } catch {
+        isOver = true
+        await client.end().catch(() => {})
+      }
+    },
+    get isOver() {
+      return isOver
+    },
+    async close() {
+      isOver = true
+      const giveUp = setTimeout(() => cut(client), answerWithinMs)
+      await client.end().catch(() => {}) // it may be gone already
+      clearTimeout(giveUp)
+    },
+  }
+}
+
+/** On the spot: what is under way on it rejects. */
+function cut(client: Client): void {
+  ;(client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }).connection.stream.destroy()
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+// ───────────────────────────────────────────────────────────── Texts
+
+interface Named extends Spelled {
+  /** Under which the server keeps it, prepared. */
+  readonly name: string
+}
+
+const SPELLED = new Map<string, Named>()
+const NAMES = new Map<string, string>()
+
+function nameOf(text: string): string {
+  const known = NAMES.get(text)
+  if (known !== undefined) return known
+  const name = `t${NAMES.size + 1}`
+  NAMES.set(text, name)
+  return name
+}
+
+function spelled(text: string): Named {
+  const known = SPELLED.get(text)
+  if (known !== undefined) return known
+  const made = { ...spell(text, POSTGRES), name: nameOf(text) }
+  SPELLED.set(text, made)
+  return made
+}
+
+// ───────────────────────────────────────────────────────────── Values
+
+/** Its texts hold every character but one. */
+export function toParameter(value: Value): Value {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
+}
+
+function toParameters(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toParameters)
+  return typeof value === 'string' ? toParameter(value) : value
+}
+
+/** Whole numbers, which `pg` leaves as text. What a `number` does not hold must be asked for as `exact`. */
+function toSafe(text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) throw new Error(`bug: ${text} is read as a number`)
+  return number
+}
+
+const WHOLE: ReadonlySet<number> = new Set([types.builtins.INT8, types.builtins.NUMERIC])
+
+function readersWith(whole: (text: string) => unknown): CustomTypesConfig {
+  return { getTypeParser: (oid, format) => (WHOLE.has(oid) ? whole : types.getTypeParser(oid, format as 'text')) }
+}
+
+const READERS: Readonly<Record<Found, CustomTypesConfig>> = {
+  rows: readersWith(toSafe),
+  exact: readersWith(BigInt),
+  lists: readersWith(toSafe),
+}

@@ -1,0 +1,52 @@
+// One submit at a time: a lock that its connection holds, so that it ends with its process, wherever that runs. A submit that lost it
+// records nothing any more, because the next one gives its draft up first.
+
+import { assertNotInterrupted } from '../../domain/draft.ts'
+import { Fault } from '../../domain/fault.ts'
+import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
+import type { Session } from './session.ts'
+
+/** How long a command waits for the submit before it. */
+const WAIT_MS = 600_000
+/** What is over before this is not worth a word. */
+const WORTH_MS = 1_500
+const LOOK_AGAIN_MS = 25
+
+/** Any number that others are not likely to take. */
+const SUBMITTING = 20_817_003
+
+/** Resolves to what lets the next one in. */
+export async function lockSubmit(
+  connect: () => Promise<Session>,
+  schema: string,
+  { signal, onWait }: WaitingToSubmit = {},
+): Promise<() => void> {
+  const session = await connect()
+  const key = `${SUBMITTING}, '${schema.replaceAll("'", "''")}'::regnamespace::oid::int`
+  const sinceMs = performance.now()
+  let isTold = onWait === undefined
+  try {
+    for (;;) {
+      const [found] = await session.exec(`SELECT pg_try_advisory_lock(${key}) AS taken`)
+      if ((found as { taken: boolean }).taken) return () => void session.close()
+      assertNotInterrupted(signal)
+      const waitedMs = performance.now() - sinceMs
+      if (!isTold && waitedMs > WORTH_MS) {
+        isTold = true
+        onWait?.(null)
+      }
+      if (waitedMs > WAIT_MS) throw stillUnderWay()
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+    }
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+}
+
+function stillUnderWay(): Fault {
+  return new Fault(
+    'stopped',
+    'Another submit into this ledger is still under way. Nothing was recorded or sent. Run it again when the other has ended.',
+  )
+}

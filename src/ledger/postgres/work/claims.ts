@@ -1,0 +1,72 @@
+// Claims, many in one statement: each asks what `texts/work/claim.ts` asks. Two workers that want one row, or two rows of one order, meet at
+// the row lock or at the keys of `claim`, and one of them is refused.
+
+import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
+import { ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
+import { byOf } from '../../texts/record/acts.ts'
+import type { Counted } from '../../texts/record/tally.ts'
+import type { Session } from '../session.ts'
+
+export interface NumberedClaim extends Claim {
+  /** Never given twice by one worker: with its id, the token of this claim. */
+  readonly claimNo: number
+}
+
+interface Won extends Counted {
+  readonly claimNo: number
+}
+
+// The first look finds rows by their ids alone, whatever the planner believes of the table. The second locks them, and asks again for what
+// another claim may have changed since. The order in which keys are taken is the same in every transaction, so that two do not wait for each other in a ring.
+const CLAIM = `
+  WITH ask AS MATERIALIZED (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+      AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by)),
+  fit AS MATERIALIZED (
+    SELECT i.id, i.account_id, i.order_key, a.attempt, a.claim_no
+    FROM ask a CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = a.row_id OFFSET 0) AS i
+      JOIN batch b ON b.id = i.batch_id JOIN account c ON c.id = i.account_id
+    WHERE i.due_at <= a.now_ms
+      AND b.stage = 'open' AND b.hold = 'none' AND c.stopped_reason IS NULL AND c.held_reason IS NULL
+      AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'a.now_ms')}
+      AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)),
+  free AS MATERIALIZED (
+    SELECT i.id, f.account_id, f.order_key, f.claim_no FROM fit f JOIN instruction i ON i.id = f.id
+    WHERE i.id = ANY ($1) AND i.state = 'READY' AND i.attempt = f.attempt
+    ORDER BY f.account_id, f.order_key, i.id FOR NO KEY UPDATE OF i SKIP LOCKED),
+  won AS (
+    INSERT INTO claim (row_id, account_id, order_key, worker, claim_no)
+    SELECT f.id, f.account_id, f.order_key, $7, f.claim_no FROM free f
+    ON CONFLICT DO NOTHING RETURNING row_id, claim_no),
+  sending AS (
+    UPDATE instruction i SET state = 'SENDING', attempt = i.attempt + 1, claimed_at = a.now_ms, send_by = a.send_by, answer_by = a.answer_by
+    FROM won w JOIN ask a ON a.claim_no = w.claim_no WHERE i.id = w.row_id AND i.id = ANY ($1)
+    RETURNING i.id, i.batch_id, i.operation, i.currency, i.amount_minor, i.attempt, a.now_ms, a.claim_no),
+  history AS (
+    INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by)
+    SELECT s.id, s.attempt, 'READY', 'SENDING', 'claim', s.now_ms, '${byOf(null)}' FROM sending s)
+  SELECT s.claim_no AS "claimNo", s.batch_id, s.operation, s.currency, s.amount_minor FROM sending s`
+
+/** In a transaction. Answers in the order asked; `moved` is told of each row that is SENDING now. */
+export async function claimMany(
+  session: Session,
+  worker: number,
+  claims: readonly NumberedClaim[],
+  moved: (row: Counted) => void,
+): Promise<readonly ClaimAnswer[]> {
+  if (claims.length === 0) return []
+  const found = await session.ask<Won>(CLAIM, [
+    claims.map(({ rowId }) => rowId),
+    claims.map(({ attempt }) => attempt),
+    claims.map(({ claimNo }) => claimNo),
+    claims.map(({ nowMs }) => nowMs),
+    claims.map(({ sendByMs }) => sendByMs),
+    claims.map(({ answerByMs }) => answerByMs),
+    worker,
+  ])
+  for (const row of found) moved(row)
+  const won = new Set(found.map(({ claimNo }) => claimNo))
+  return claims.map(({ claimNo, attempt }) =>
+    won.has(claimNo) ? { kind: 'claimed', attempt: attempt + 1 } : { kind: 'not-free' },
+  )
+}

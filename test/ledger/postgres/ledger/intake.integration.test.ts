@@ -1,0 +1,4 @@
+import { postgresPlace } from '../../../fixtures/postgres-places.ts'
+import { describeIntake } from '../../conformance/ledger.ts'
+
+describeIntake('a ledger in PostgreSQL', postgresPlace)

@@ -1,0 +1,4 @@
+import { postgresPlace } from '../../../fixtures/postgres-places.ts'
+import { describeWork } from '../../conformance/ledger.ts'
+
+describeWork('a ledger in PostgreSQL', postgresPlace)
