@@ -86,7 +86,7 @@ export function createHot({ engine, lane, member, clock, fullText, turns }: HotP
   async function settleAlone(settlement: Settlement): Promise<Settled> {
     aloneCount += 1
     const written = engine.write((book) => settle(book, settlement), KEPT)
-    alone = Promise.all([alone, written.catch(() => {})])
+    alone = Promise.allSettled([alone, written]).then(() => undefined) // not their results, which would never be let go
     return written.finally(() => {
       aloneCount -= 1
     })
