@@ -27,7 +27,7 @@ export interface AccountLane {
 }
 
 export interface SliceParts {
-  readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'settle' | 'stopAccount'>
+  readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'maySend' | 'settle' | 'stopAccount'>
   readonly clock: Clock
   /** undefined: no configured merchant has this account; its rows stay READY. */
   readonly laneOf: (accountId: AccountId) => AccountLane | undefined
@@ -128,7 +128,8 @@ async function claimAndSend(
   })
   if (claim.kind !== 'claimed') return false
 
-  const outcome = await lane.gateway.send(row.instruction, fenceOf(sendDeadline, reservation), stop, card)
+  const fence = fenceOf(sendDeadline, reservation, ledger.maySend)
+  const outcome = await lane.gateway.send(row.instruction, fence, stop, card)
   const verdict = verdictOn(outcome, {
     instruction: row.instruction,
     everInDoubt: row.everInDoubt,

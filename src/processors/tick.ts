@@ -27,7 +27,7 @@ export function placesFor({ inFlightMax }: Pick<AccountLimiter, 'inFlightMax'>):
 export interface TickParts {
   readonly ledger: Pick<
     WorkLedger,
-    'workable' | 'finishCancelling' | 'sweepForgotten' | 'endOverlongRests' | 'recordHealth'
+    'workable' | 'finishCancelling' | 'sweepForgotten' | 'sweepLost' | 'endOverlongRests' | 'recordHealth'
   > &
     Pick<ControlLedger, 'controls'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
@@ -102,7 +102,7 @@ function activityOf({ lanes, inFlight }: TickParts, failing: boolean): Activity 
 async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Promise<void> {
   const { ledger, lanes, clock, only, log } = parts
   await ledger.finishCancelling(clock.nowMs())
-  await sweepForgotten(parts)
+  await sweepLeft(parts)
   for (const [accountId, lane] of lanes) {
     const controls = await ledger.controls(accountId)
     const before = seen.get(accountId)
@@ -113,9 +113,11 @@ async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Pr
   await offerDue(parts, only)
 }
 
-async function sweepForgotten({ ledger, clock, inFlight, log }: TickParts): Promise<void> {
+async function sweepLeft({ ledger, clock, inFlight, log }: TickParts): Promise<void> {
   const forgotten = await ledger.sweepForgotten(clock.nowMs(), inFlight)
   if (forgotten > 0) log.error({ rows: forgotten }, 'rows were claimed and lost track of: they are in doubt now')
+  const lost = await ledger.sweepLost(clock.nowMs())
+  if (lost > 0) log.warn({ rows: lost }, 'rows were being sent when another worker was lost: they are in doubt now')
 }
 
 /** Due times are by the wall clock. When that is set back, the rows must not wait until it has caught up. */

@@ -27,6 +27,7 @@ export function createSendDeadline(clock: Clock): SendDeadline {
   }
 }
 
-export function fenceOf(sendDeadline: SendDeadline, reservation: Reservation): Fence {
-  return () => (sendDeadline.isOver() ? 'fence' : reservation.commit())
+/** `maySend`: whether the claim still holds. */
+export function fenceOf(sendDeadline: SendDeadline, reservation: Reservation, maySend: () => boolean): Fence {
+  return () => (sendDeadline.isOver() || !maySend() ? 'fence' : reservation.commit())
 }

@@ -336,6 +336,13 @@ describe('before the first byte', () => {
     expect(await lastMove('A')).toMatchObject({ from: 'SENDING', to: 'READY', cause: 'unsent' })
   })
 
+  test('a row is not sent whose claim another may have given up by then', async () => {
+    const batchId = await batchOf('A')
+    expect(await run(batchId, { ledger: { ...ledger, maySend: () => false } })).toBe(1)
+    expect(gateway.sent).toEqual([])
+    expect(await lastMove('A')).toMatchObject({ from: 'SENDING', to: 'READY', cause: 'unsent' })
+  })
+
   test('the answer-by of the claim lies behind the deadline of the request', async () => {
     const batchId = await batchOf('A')
     const claims: Array<{ nowMs: number; sendByMs: number; answerByMs: number }> = []

@@ -330,9 +330,13 @@ describe('the fence', () => {
     const reservation = (await clock.until(limiterOf(8, 1).reserve(FOREVER))) as Reservation
     const late = createSendDeadline(clock)
     clock.jump(15_001)
-    expect(fenceOf(late, reservation)()).toBe('fence')
+    expect(fenceOf(late, reservation, () => true)()).toBe('fence')
     const sendDeadline = createSendDeadline(clock)
-    expect([fenceOf(sendDeadline, reservation)(), fenceOf(sendDeadline, reservation)()]).toEqual([null, 'pace'])
+    expect(fenceOf(sendDeadline, reservation, () => false)()).toBe('fence')
+    expect([
+      fenceOf(sendDeadline, reservation, () => true)(),
+      fenceOf(sendDeadline, reservation, () => true)(),
+    ]).toEqual([null, 'pace'])
   })
 })
 

@@ -1,5 +1,6 @@
 // The PostgreSQL ledger, put together: every contract from the one server that keeps it.
 
+import type { SharedClock } from '../../ports/clock.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { newBatchId } from '../batch-id.ts'
 import { FAULTING } from '../texts/engine.ts'
@@ -22,33 +23,57 @@ import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
 import { createHot } from './work/hot.ts'
+import { createKeptAnswers } from './work/kept-answers.ts'
 import { createMember, heartbeatsOn } from './work/member.ts'
+import { sweepingOn } from './work/sweep.ts'
 
 export interface LedgerParts {
   readonly address: Address
   readonly ledgerId: string
   /** Ends the process after an error that leaves nothing to trust. */
   readonly die: (error: unknown) => never
-  readonly clock: () => number
+  readonly clock: SharedClock
+  /** Where this process works off rows; null: it works off none, or nobody could tell that it is dead but by its lease. */
+  readonly place: Place | null
+  /** An answer could not be written down: it is lost if this process dies before the server takes it. */
+  readonly onKeepingFailed: (error: unknown) => void
+}
+
+/** One process at a time has it. */
+export interface Place {
+  readonly id: string
+  /** Where it keeps what the server does not take. */
+  readonly answersPath: string
 }
 
 /** Of tables that are there. Connects when it is asked for something. */
-export function ledgerOn({ address, ledgerId, die, clock }: LedgerParts): Ledger {
+export function ledgerOn({ address, ledgerId, die, clock, place, onKeepingFailed }: LedgerParts): Ledger {
   const sessions = createSessions(address)
   const parts: Omit<LaneParts, 'connect'> = { schema: address.schema, reconnect: sessions.open, die }
   const lane = () => createLane({ ...parts, connect: sessions.kept() })
   const settled = settledBy(lane())
   const reads = createReads(sessions.open, settled)
   const engine = engineOn(lane(), reads)
-  const member = createMember(engine, clock)
-  const hot = createHot({
-    ...{ engine, lane: lane(), member, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS },
-  })
+  const member = createMember({ connect: sessions.kept(), place: place?.id ?? null, clock })
+  const kept = createKeptAnswers(place?.answersPath ?? null, onKeepingFailed)
+  const hot = createHot({ engine, lane: lane(), member, kept, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS })
+  const working = workingOn(engine, clock.nowMs)
+  const sweeping = sweepingOn({ engine, member, place: place?.id ?? null })
+  const reached = (nowMs: number) => Math.min(nowMs, clock.reachedMs())
   return {
     ledgerId,
-    ...workingOn(engine, clock),
+    ...working,
+    // A row is due when the server and this machine agree that it is.
+    workable: (nowMs, countTo, only) => working.workable(reached(nowMs), countTo, only),
+    dueRows: (batchId, nowMs, limit, except) => working.dueRows(batchId, reached(nowMs), limit, except),
+    ...sweeping,
+    async sweep(nowMs) {
+      await hot.settleLeft() // what was answered is no doubt
+      return sweeping.sweep(nowMs)
+    },
     claim: hot.claim,
     settle: hot.settle,
+    maySend: member.isTrusted,
     beat: member.beat,
     ...doubtsOn(engine, noSteps),
     ...intakeOn(engine, {
@@ -63,7 +88,7 @@ export function ledgerOn({ address, ledgerId, die, clock }: LedgerParts): Ledger
     ...queriesOn(engine, reads.openReader),
     ...heartbeatsOn(engine),
     ...controlOn(engine),
-    ...actsOn(engine, clock),
+    ...actsOn(engine, clock.nowMs),
     ...purgingOn(engine),
     clearLog: async () => true,
     unbound: () => engine.read(countUnbound),

@@ -236,6 +236,7 @@ const MIGRATIONS: readonly string[] = [
   -- One row for each start of a process that works. Its id is random, so that none comes again in a database that was put back.
   CREATE TABLE worker (
     id BIGINT PRIMARY KEY,
+    place TEXT COLLATE "C", -- where it works, one process at a time; null: nobody can tell that it is dead but by its lease
     name TEXT COLLATE "C" NOT NULL, -- host and process
     host TEXT COLLATE "C" NOT NULL,
     pid BIGINT NOT NULL,
@@ -256,6 +257,7 @@ const MIGRATIONS: readonly string[] = [
     order_key TEXT COLLATE "C",
     worker BIGINT NOT NULL,
     claim_no BIGINT NOT NULL, -- counted by the worker
+    answer_by TIMESTAMPTZ NOT NULL, -- by the clock of the server
     UNIQUE (account_id, order_key)
   ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
   -- Which row holds a reference, and which one a transaction has settled, told without zeros in front: for ever, over all partitions.

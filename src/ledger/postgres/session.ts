@@ -79,7 +79,7 @@ export async function openSession(
       types: READERS[step.found],
     }
     if (step.found === 'lists') query.rowMode = 'array'
-    return (await client.query(query as QueryConfig)).rows
+    return (await asked(client.query(query as QueryConfig))).rows
   }
 
   async function exec(text: string): Promise<readonly object[]> {

@@ -16,6 +16,8 @@ export interface RowToSettle {
   readonly transactionId: string | null
   /** What moved it last was a finding of a person: 0 or 1. */
   readonly wasFound: number
+  /** Its attempt is that of another claim: of one state of the ledger that was put back, and of the one that went on. */
+  readonly isAnothers?: boolean
 }
 
 export type SettlingStep = MakeMove | KeepLateAnswer | ChangeNothing
@@ -99,7 +101,7 @@ export function settlingStep(row: RowToSettle, settlement: Settlement, taken: Ta
 function targetOf(row: RowToSettle, settlement: Settlement): State | null {
   const { to, attempt } = settlement
   if (row.wasFound === 1 && agrees(row, settlement)) return to
-  if (row.attempt !== attempt) return null
+  if (row.attempt !== attempt || row.isAnothers === true) return null
   if (row.state === 'SENDING') return to === 'READY' && row.hold === 'cancelled' ? 'CANCELLED' : to
   return row.state !== to && canMove(row.state, to, lateCause(to)) ? to : null
 }

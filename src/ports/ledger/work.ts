@@ -89,6 +89,16 @@ export interface WorkLedger {
    */
   sweepForgotten(nowMs: number, inFlight: ReadonlySet<RowId>): Promise<number>
   /**
+   * While working: what an owner that has fallen silent was sending, past its answer-by, becomes IN_DOUBT. Resolves to their number; 0
+   * where there is one owner at a time.
+   */
+  sweepLost(nowMs: number): Promise<number>
+  /**
+   * Whether what the owner has claimed is still its own, for all that it knows: asked right before a first byte leaves. It answers at
+   * once. Where owners have a lease, one that the ledger has not answered for a while may have been given up.
+   */
+  maySend(): boolean
+  /**
    * On start, and when the wall clock was set back: rows that would rest for more than a minute, or have not been due since
    * they came, are due now. What waits for its `execute_at` goes on waiting. `seenMs` is the latest time that the caller saw.
    * Resolves to their number.

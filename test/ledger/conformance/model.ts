@@ -287,7 +287,8 @@ class Run {
       case 'cancel':
         return this.steer(step.do, step.pick)
       case 'sweep':
-        await ledger.sweep(NOW)
+        this.ledger = this.place.open() // whoever worked is dead, and was not closed
+        await this.ledger.sweep(NOW)
         return model.sweep()
       case 'finish-cancelling':
         await ledger.finishCancelling(NOW)
@@ -305,7 +306,8 @@ class Run {
       case 'reopen':
         await ledger.close()
         this.ledger = this.place.open()
-        return
+        await this.ledger.sweep(NOW)
+        return model.sweep()
       case 'purge':
         return void (await purgeAll(this.ledger)) // of which the model knows nothing: it changes none of this
     }

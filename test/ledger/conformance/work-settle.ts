@@ -20,7 +20,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place, succeed } from '../../fixtures/use-ledger.ts'
 
 export function describeSettle(): void {
   const batchOf = (...references: string[]) =>
@@ -271,7 +271,7 @@ export function describeSettle(): void {
       await doubtAll(await batchOf(...names(0, 10)), names(0, 10))
       const later = await batchOf('later')
       const row = await dueRow(ledger, later, 'later')
-      for (const opened of [ledger, place.open()]) {
+      for (const opened of [ledger, succeed()]) {
         await opened.sweep(NOW)
         expect(await claim(opened, row)).toEqual({ kind: 'not-free' })
         expect(await opened.workable(NOW, 10)).toMatchObject([{ batchId: other }])
@@ -314,7 +314,7 @@ export function describeSettle(): void {
       await ledger.resumeAccount(accountId, 'looked', CLERK, NOW)
       await doubtAll(batchId, names(18, 27))
       expect((await ledger.batch(batchId))?.hold).toBe('none')
-      await place.open().sweep(NOW)
+      await succeed().sweep(NOW)
       await doubtAll(batchId, names(27, 28))
       expect((await ledger.batch(batchId))?.hold).toBe('paused')
     })
@@ -333,7 +333,7 @@ export function describeSettle(): void {
       await doubtAll(batchId, names(0, 8))
       const crash = async (left: readonly string[]) => {
         for (const reference of left) await claimNamed(ledger, batchId, reference)
-        expect(await ledger.sweep(NOW)).toBe(left.length)
+        expect(await succeed().sweep(NOW)).toBe(left.length)
         return (await ledger.batch(batchId))!
       }
       expect(await crash(names(8, 18))).toMatchObject({ hold: 'none', accountHeld: null })

@@ -15,7 +15,7 @@ import {
   submit,
   work,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place, succeed } from '../../fixtures/use-ledger.ts'
 
 export function describeSweep(): void {
   const batchOf = (...references: string[]) =>
@@ -32,7 +32,7 @@ export function describeSweep(): void {
       await work(ledger, batchId, 'B', 'APPROVED')
       await work(ledger, batchId, 'C', 'READY')
       await claimNamed(ledger, batchId, 'D')
-      const next = place.open()
+      const next = succeed()
       expect(await next.sweep(NOW + 5_000)).toBe(2)
       expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT', 'APPROVED', 'READY', 'IN_DOUBT', 'READY'])
       expect(await next.sweep(NOW + 5_000)).toBe(0)
@@ -43,7 +43,7 @@ export function describeSweep(): void {
       const batchId = await batchOf('A')
       await work(ledger, batchId, 'A', 'READY', { sentAtMs: NOW + 10, httpStatus: 429 })
       const second = await claimNamed(ledger, batchId, 'A', NOW + 600_000)
-      await ledger.sweep(NOW + 700_000)
+      await succeed().sweep(NOW + 700_000)
       expect(await ledger.doubts()).toMatchObject([{ attempt: 2, sentAtMs: null, claimedAtMs: NOW + 600_000 }])
       await settle(ledger, second, 'READY')
       expect(await dueRow(ledger, batchId, 'A')).toMatchObject({ everInDoubt: true })
@@ -53,7 +53,7 @@ export function describeSweep(): void {
       const batchId = await batchOf(...Array.from({ length: 1_050 }, (_, i) => `R-${i}`))
       const rows = await ledger.dueRows(batchId, NOW, 2_000, new Set())
       await Promise.all(rows.map((row) => claim(ledger, row)))
-      expect(await ledger.sweep(NOW)).toBe(1_050)
+      expect(await succeed().sweep(NOW)).toBe(1_050)
       expect((await ledger.batch(batchId))?.counts).toEqual({ IN_DOUBT: 1_050 })
     })
   })

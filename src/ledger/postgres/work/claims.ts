@@ -10,6 +10,8 @@ import type { Session } from '../session.ts'
 export interface NumberedClaim extends Claim {
   /** Never given twice by one worker: with its id, the token of this claim. */
   readonly claimNo: number
+  /** What the server's clock and this machine's have both reached. */
+  readonly reachedMs: number
 }
 
 interface Won extends Counted {
@@ -20,23 +22,23 @@ interface Won extends Counted {
 // another claim may have changed since. The order in which keys are taken is the same in every transaction, so that two do not wait for each other in a ring.
 const CLAIM = `
   WITH ask AS MATERIALIZED (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
-      AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by)),
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $8::bigint[])
+      AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by, reached)),
   fit AS MATERIALIZED (
-    SELECT i.id, i.account_id, i.order_key, a.attempt, a.claim_no
+    SELECT i.id, i.account_id, i.order_key, a.attempt, a.claim_no, a.answer_by - a.now_ms AS answer_within
     FROM ask a CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = a.row_id OFFSET 0) AS i
       JOIN batch b ON b.id = i.batch_id JOIN account c ON c.id = i.account_id
-    WHERE i.due_at <= a.now_ms
+    WHERE i.due_at <= a.reached
       AND b.stage = 'open' AND b.hold = 'none' AND c.stopped_reason IS NULL AND c.held_reason IS NULL
-      AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'a.now_ms')}
+      AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'a.reached')}
       AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)),
   free AS MATERIALIZED (
-    SELECT i.id, f.account_id, f.order_key, f.claim_no FROM fit f JOIN instruction i ON i.id = f.id
+    SELECT i.id, f.account_id, f.order_key, f.claim_no, f.answer_within FROM fit f JOIN instruction i ON i.id = f.id
     WHERE i.id = ANY ($1) AND i.state = 'READY' AND i.attempt = f.attempt
     ORDER BY f.account_id, f.order_key, i.id FOR NO KEY UPDATE OF i SKIP LOCKED),
   won AS (
-    INSERT INTO claim (row_id, account_id, order_key, worker, claim_no)
-    SELECT f.id, f.account_id, f.order_key, $7, f.claim_no FROM free f
+    INSERT INTO claim (row_id, account_id, order_key, worker, claim_no, answer_by)
+    SELECT f.id, f.account_id, f.order_key, $7, f.claim_no, clock_timestamp() + f.answer_within * interval '1 millisecond' FROM free f
     ON CONFLICT DO NOTHING RETURNING row_id, claim_no),
   sending AS (
     UPDATE instruction i SET state = 'SENDING', attempt = i.attempt + 1, claimed_at = a.now_ms, send_by = a.send_by, answer_by = a.answer_by
@@ -63,6 +65,7 @@ export async function claimMany(
     claims.map(({ sendByMs }) => sendByMs),
     claims.map(({ answerByMs }) => answerByMs),
     worker,
+    claims.map(({ reachedMs }) => reachedMs),
   ])
   for (const row of found) moved(row)
   const won = new Set(found.map(({ claimNo }) => claimNo))

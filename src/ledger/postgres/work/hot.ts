@@ -1,26 +1,34 @@
 // The way of a row that goes well: claims and plain settlements, in groups, beside those of other workers. What is not plain goes to the
 // script, alone in the ledger, and no claim that is asked for after it is written before it.
 
+import type { SharedClock } from '../../../ports/clock.ts'
 import type { Claim, ClaimAnswer, Settled, Settlement, WorkLedger } from '../../../ports/ledger/work.ts'
 import { type Engine, KEPT, type Mode } from '../../texts/engine.ts'
+import { exists, type Script } from '../../texts/script.ts'
 import { settle } from '../../texts/work/settle.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../../write-queue.ts'
-import { isTaken } from '../errors.ts'
+import { isTaken, whyNotWritten } from '../errors.ts'
 import type { Lane } from '../lane.ts'
 import type { Session } from '../session.ts'
 import { claimMany, type NumberedClaim } from './claims.ts'
+import type { KeptAnswers, Token } from './kept-answers.ts'
 import type { Member } from './member.ts'
 import { mayBePlain, type NumberedSettlement, settleMany } from './settlements.ts'
 import { createTallyOfMany } from './tally.ts'
 
 type Work =
   | { readonly kind: 'claim'; readonly asked: NumberedClaim }
-  | { readonly kind: 'settle'; readonly settlement: NumberedSettlement }
+  | { readonly kind: 'settle'; readonly settlement: NumberedSettlement; readonly worker: number }
 
 /** Not written: something that was handed in before it must be written first. */
 const LATER = 'later'
 
+/** By which worker the claim was made. */
+type Claimed = { readonly answer: ClaimAnswer; readonly worker: number }
+
 export interface Hot extends Pick<WorkLedger, 'claim' | 'settle'> {
+  /** Hands in what the process before this one could not. */
+  settleLeft(): Promise<void>
   drained(): Promise<void>
 }
 
@@ -28,14 +36,15 @@ export interface HotParts {
   readonly engine: Engine
   readonly lane: Lane
   readonly member: Member
-  readonly clock: () => number
+  readonly kept: KeptAnswers
+  readonly clock: SharedClock
   readonly fullText: string
   readonly turns: Turns
 }
 
-export function createHot({ engine, lane, member, clock, fullText, turns }: HotParts): Hot {
-  /** The numbers of own claims that are not settled, by row and attempt. */
-  const numbers = new Map<string, number>()
+export function createHot({ engine, lane, member, kept, clock, fullText, turns }: HotParts): Hot {
+  /** Of own claims that are not settled, by row and attempt. */
+  const tokens = new Map<string, Token>()
   let lastNo = 0
   /** What is written alone and is not there yet. */
   let alone: Promise<unknown> = Promise.resolve()
@@ -51,82 +60,121 @@ export function createHot({ engine, lane, member, clock, fullText, turns }: HotP
   )
 
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
-    const worker = await member.id().catch((error: unknown) => error)
-    if (typeof worker !== 'number') return { kind: 'broke', error: worker }
-    return lane.write('beside', (session) => writeGroup(session, worker, entries))
+    try {
+      const worker = await member.id()
+      return await lane.write('beside', (session) => writeGroup(session, worker, entries))
+    } catch (error) {
+      const why = whyNotWritten(error)
+      return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
+    }
   }
 
   async function writeGroup(session: Session, worker: number, entries: readonly Entry<Work>[]): Promise<void> {
     const tally = createTallyOfMany()
-    const settling = entries.flatMap((entry) =>
-      entry.work.kind === 'settle' ? [{ entry, of: entry.work.settlement }] : [],
-    )
+    const settling = entries.flatMap((entry) => (entry.work.kind === 'settle' ? [{ entry, of: entry.work }] : []))
     const claiming = entries.flatMap((entry) => (entry.work.kind === 'claim' ? [{ entry, of: entry.work.asked }] : []))
     const settled = await settleMany(
       session,
       worker,
-      settling.map(({ of }) => of),
+      settling.flatMap(({ of }) => (of.worker === worker ? [of.settlement] : [])),
       (row, to) => tally.moved(row, 'SENDING', to),
     )
-    for (const [i, { entry }] of settling.entries()) entry.result = settled[i] ?? LATER
-    const mayClaim = !settled.includes(null)
-    const claimed = mayClaim
-      ? await claimMany(
+    for (const { entry, of } of settling) entry.result = settled.get(of.settlement.claimNo) ?? LATER
+    const claimed = settling.some(({ entry }) => entry.result === LATER)
+      ? []
+      : await claimMany(
           session,
           worker,
           claiming.map(({ of }) => of),
           (row) => tally.moved(row, 'READY', 'SENDING'),
         )
-      : []
-    for (const [i, { entry }] of claiming.entries()) entry.result = claimed[i] ?? LATER
+    for (const [i, { entry }] of claiming.entries()) {
+      const answer = claimed[i]
+      entry.result = answer === undefined ? LATER : ({ answer, worker } satisfies Claimed)
+    }
     await tally.write(session)
   }
 
   /** By the script: alone, and before every claim that is asked for from now on. */
-  async function settleAlone(settlement: Settlement): Promise<Settled> {
+  async function settleAlone(settlement: Settlement, token: Token | null): Promise<Settled> {
     aloneCount += 1
-    const written = engine.write((book) => settle(book, settlement), KEPT)
+    const written = engine.write(function* (book) {
+      return yield* settle(book, settlement, yield* isClaimedByAnother(settlement, token ?? NO_CLAIM))
+    }, KEPT)
     alone = Promise.allSettled([alone, written]).then(() => undefined) // not their results, which would never be let go
     return written.finally(() => {
       aloneCount -= 1
     })
   }
 
+  async function settleOwn(settlement: Settlement, token: Token | null): Promise<Settled> {
+    if (token === null || !mayBePlain(settlement)) return settleAlone(settlement, token)
+    const { worker, claimNo } = token
+    const written = (await queue
+      .write({ kind: 'settle', settlement: { ...settlement, claimNo }, worker }, KEPT)
+      .catch((error: unknown) => {
+        if (isTaken(error)) return LATER
+        throw error
+      })) as Settled | typeof LATER
+    return written === LATER ? settleAlone(settlement, token) : written
+  }
+
   return {
     async claim(asked: Claim): Promise<ClaimAnswer> {
-      const claimNo = ++lastNo
+      const work = { ...asked, claimNo: ++lastNo, reachedMs: Math.min(asked.nowMs, clock.reachedMs()) }
       const mode: Mode<unknown> = {
         kind: 'refusable',
-        refused: (why): ClaimAnswer => ({ kind: 'not-written', why }),
-        giveUp: () => clock() > asked.sendByMs,
+        refused: (why): Claimed => ({ answer: { kind: 'not-written', why }, worker: 0 }),
+        giveUp: () => clock.nowMs() > asked.sendByMs,
       }
       for (;;) {
         while (aloneCount > 0) await alone
-        const answer = (await queue.write({ kind: 'claim', asked: { ...asked, claimNo } }, mode)) as
-          | ClaimAnswer
-          | typeof LATER
-        if (answer === LATER) continue
-        if (answer.kind === 'claimed') numbers.set(`${asked.rowId} ${answer.attempt}`, claimNo)
+        const written = (await queue.write({ kind: 'claim', asked: work }, mode)) as Claimed | typeof LATER
+        if (written === LATER) continue
+        const { answer, worker } = written
+        if (answer.kind === 'claimed') tokens.set(keyOf(asked.rowId, answer.attempt), { worker, claimNo: work.claimNo })
         return answer
       }
     },
 
     async settle(settlement) {
-      const key = `${settlement.rowId} ${settlement.attempt}`
-      const claimNo = numbers.get(key)
-      if (claimNo === undefined || !mayBePlain(settlement))
-        return settleAlone(settlement).finally(() => numbers.delete(key))
-      const written = (await queue
-        .write({ kind: 'settle', settlement: { ...settlement, claimNo } }, KEPT)
-        .catch((error: unknown) => {
-          if (isTaken(error)) return LATER
-          throw error
-        })) as Settled | typeof LATER
-      const settled = written === LATER ? await settleAlone(settlement) : written
-      numbers.delete(key)
+      const key = keyOf(settlement.rowId, settlement.attempt)
+      const token = tokens.get(key) ?? null
+      const settled = await kept.until(settleOwn(settlement, token), { settlement, token })
+      tokens.delete(key)
       return settled
+    },
+
+    async settleLeft() {
+      for (const { settlement, token } of kept.left()) {
+        const isSettled = await engine.read(() => isRecorded(settlement))
+        if (!isSettled) await settleAlone(settlement, token)
+      }
+      kept.forgetLeft()
     },
 
     drained: queue.drained,
   }
+}
+
+function keyOf(rowId: number, attempt: number): string {
+  return `${rowId} ${attempt}`
+}
+
+/** Of a row that this process has not claimed, or has settled already. */
+const NO_CLAIM: Token = { worker: 0, claimNo: 0 }
+
+const CLAIMED_BY_ANOTHER =
+  'SELECT 1 FROM claim WHERE row_id = :rowId AND NOT (worker = :worker AND claim_no = :claimNo)'
+
+function* isClaimedByAnother({ rowId }: Settlement, { worker, claimNo }: Token): Script<boolean> {
+  return yield* exists(CLAIMED_BY_ANOTHER, { rowId, worker, claimNo })
+}
+
+const RECORDED = `
+  SELECT 1 FROM move WHERE row_id = :rowId AND attempt = :attempt AND to_state = :to AND at = :atMs AND cause <> 'resolve'`
+
+/** It settled the row, and the process died before it knew. */
+function* isRecorded({ rowId, attempt, to, atMs }: Settlement): Script<boolean> {
+  return yield* exists(RECORDED, { rowId, attempt, to, atMs })
 }

@@ -1,42 +1,109 @@
-// This process as one of the workers: its row, and the lease that it lives by.
+// This process as one of the workers: its row, and the lease that it lives by. Beats have a connection of their own, so that they wait
+// for nothing, and no turn in the ledger: they move no row of anyone's.
 
 import { randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Heartbeat } from '../../../domain/worker.ts'
-import { type Engine, FAULTING } from '../../texts/engine.ts'
-import { all, change } from '../../texts/script.ts'
-
-/** How long others wait for a word of a worker before they take its claims for lost. */
-const LEASE_MS = 15_000
+import type { SharedClock } from '../../../ports/clock.ts'
+import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
+import type { Engine } from '../../texts/engine.ts'
+import { all, change, one, type Script } from '../../texts/script.ts'
+import type { Session } from '../session.ts'
 
 export interface Member {
-  /** Joins where this process has not joined yet. */
+  /** Joins where this process has not joined yet, or was ended by another. */
   id(): Promise<number>
+  /** Whether others still take it for alive. Answers at once, and asks nobody. */
+  isTrusted(): boolean
+  /** Says what it does, for people, and renews its lease. */
   beat(heartbeat: Heartbeat): Promise<void>
   leave(): Promise<void>
 }
 
+export interface MemberParts {
+  /** The connection for the next beat. */
+  readonly connect: () => Promise<Session>
+  /** Where it works: one process at a time, so that whoever comes next there knows that this one is dead. null: nobody knows. */
+  readonly place: string | null
+  readonly clock: SharedClock
+}
+
+/** Several within a lease: one that is lost is no silence. */
+const EVERY_MS = 2_000
+const LEASE = `clock_timestamp() + interval '${LEASE_MS} milliseconds'`
+const SERVER_TIME = `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS "serverMs"`
+
 const JOIN = `
-  INSERT INTO worker (id, name, host, pid, command, since, beat_at, activity, lease_until)
-  VALUES (:id, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', clock_timestamp() + interval '${LEASE_MS} milliseconds')`
-const BEAT = `
+  INSERT INTO worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
+  VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE}) RETURNING ${SERVER_TIME}`
+/** The dead of long ago, of whom nothing is left to tell. */
+const FORGET = `
+  DELETE FROM worker w WHERE coalesce(w.ended_at, w.fenced_at) < clock_timestamp() - interval '30 days'
+    AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id)`
+const RENEW = `UPDATE worker SET lease_until = ${LEASE}, fenced_at = NULL WHERE id = :id AND ended_at IS NULL RETURNING ${SERVER_TIME}`
+const TELL = `
   UPDATE worker SET name = :name, host = :host, pid = :pid, command = :command, since = :sinceMs, batch_id = :batchId, beat_at = :beatAtMs,
-    activity = :activity, lease_until = clock_timestamp() + interval '${LEASE_MS} milliseconds', fenced_at = NULL
-  WHERE id = :id AND ended_at IS NULL`
+    activity = :activity WHERE id = :worker`
 const LEAVE = 'UPDATE worker SET ended_at = clock_timestamp() WHERE id = :id AND ended_at IS NULL'
 
-/** Of the oldest of those that may still be there to the newest; the dead are kept while anything of theirs is left. */
+/** The dead are told of while anything of theirs is open. */
 const ALL = `
-  SELECT name AS id, host, pid, command, since AS "sinceMs", batch_id AS "batchId", beat_at AS "beatAtMs", activity
-  FROM worker WHERE ended_at IS NULL ORDER BY beat_at`
+  SELECT name AS id, host, pid, command, since AS "sinceMs", batch_id AS "batchId", beat_at AS "beatAtMs", activity FROM worker w
+  WHERE (ended_at IS NULL AND fenced_at IS NULL) OR EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id) ORDER BY beat_at`
 
-export function createMember(engine: Engine, clock: () => number): Member {
+type Renewed = { readonly serverMs: number } | undefined
+
+export function createMember({ connect, place, clock }: MemberParts): Member {
+  const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
+  let beating: NodeJS.Timeout | null = null
+
+  /** One after another on its connection. A commit whose answer was lost counts as none: the next beat renews what it renewed. */
+  let last: Promise<unknown> = Promise.resolve()
+  function write<T>(script: () => Script<T>): Promise<T> {
+    const written = last.then(async () => {
+      const session = await connect()
+      try {
+        await session.begin(
+          'READ COMMITTED',
+          "SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s'; SELECT 1",
+        )
+        const found = await session.run(script())
+        await session.commit()
+        return found
+      } catch (error) {
+        await session.rollback()
+        throw error
+      }
+    })
+    last = written.catch(() => {})
+    return written
+  }
+
+  /** Trusted from when the question began: the server may have written it at once. */
+  function trusting(from: Moment, renewed: Renewed): void {
+    if (renewed === undefined) return
+    clock.follow(renewed.serverMs, from.monotonicMs, clock.monotonicMs())
+    trust.renewed(from)
+  }
 
   async function join(): Promise<number> {
     const id = randomInt(1, 2 ** 47)
-    const values = { id, name: `${hostname()}:${process.pid}`, host: hostname(), pid: process.pid, nowMs: clock() }
-    await engine.write(() => change(JOIN, values), FAULTING)
+    const from = momentOf(clock.host)
+    const values = {
+      id,
+      place,
+      name: `${hostname()}:${process.pid}`,
+      host: hostname(),
+      pid: process.pid,
+      nowMs: clock.nowMs(),
+    }
+    const renewed = await write(function* () {
+      yield* change(FORGET)
+      return yield* one<{ serverMs: number }>(JOIN, values)
+    })
+    trusting(from, renewed)
+    beating ??= setInterval(() => void renew(null).catch(() => {}), EVERY_MS).unref()
     return id
   }
 
@@ -48,22 +115,38 @@ export function createMember(engine: Engine, clock: () => number): Member {
     return joined
   }
 
+  async function renew(heartbeat: Heartbeat | null): Promise<void> {
+    const worker = await id()
+    const from = momentOf(clock.host)
+    const renewed = await write(function* () {
+      if (heartbeat !== null) yield* change(TELL, toldBy(worker, heartbeat))
+      return yield* one<{ serverMs: number }>(RENEW, { id: worker })
+    })
+    trusting(from, renewed)
+    if (renewed !== undefined) return
+    // Another process ended this one: what it has claimed is not its own any more, and it begins anew.
+    trust.withdraw()
+    joined = null
+  }
+
   return {
     id,
-    async beat({ id: name, host, pid, command, sinceMs, batchId, beatAtMs, activity }) {
-      const worker = await id()
-      const values = { id: worker, name, host, pid, command, sinceMs, batchId, beatAtMs, activity }
-      await engine.write(() => change(BEAT, values), FAULTING)
-    },
+    isTrusted: trust.holds,
+    beat: renew,
     async leave() {
-      if (joined === null) return
-      const worker = await joined
-      await engine.write(() => change(LEAVE, { id: worker }), FAULTING).catch(() => {}) // its lease ends by itself
+      if (beating !== null) clearInterval(beating)
+      trust.withdraw()
+      const worker = await joined?.catch(() => null)
+      if (worker == null) return
+      await write(() => change(LEAVE, { id: worker })).catch(() => {}) // its lease ends by itself
     },
   }
 }
 
-/** Those that have not ended. */
+function toldBy(worker: number, { id: name, host, pid, command, sinceMs, batchId, beatAtMs, activity }: Heartbeat) {
+  return { worker, name, host, pid, command, sinceMs, batchId, beatAtMs, activity }
+}
+
 export function heartbeatsOn(engine: Engine): { heartbeats(): Promise<Heartbeat[]> } {
   return { heartbeats: () => engine.read(() => all<Heartbeat>(ALL)) }
 }

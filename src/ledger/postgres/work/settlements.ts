@@ -67,24 +67,24 @@ const SETTLE = `
   SELECT claim_no AS "claimNo" FROM settled`
 
 /**
- * In a transaction. Answers in the order asked; null: it is not plain, and nothing was written of it. A transaction that another row has
- * breaks it, by the key of all transactions.
+ * In a transaction. Answers by the number of the claim; one that is missing is not plain, and nothing was written of it. A transaction that
+ * another row has breaks it, by the key of all transactions.
  */
 export async function settleMany(
   session: Session,
   worker: number,
   settlements: readonly NumberedSettlement[],
   moved: (row: Counted, to: MakeMove['to']) => void,
-): Promise<readonly (Settled | null)[]> {
-  if (settlements.length === 0) return []
-  const plain = plainAmong(settlements, await find(session, worker, settlements))
+): Promise<ReadonlyMap<number, Settled>> {
   const done = new Map<number, Settled>()
+  if (settlements.length === 0) return done
+  const plain = plainAmong(settlements, await find(session, worker, settlements))
   for (const { claimNo } of await write(session, worker, plain)) {
     const { row, step } = plain.find((one) => one.row.claimNo === claimNo) as Plain
     moved(row, step.to)
     done.set(claimNo, { state: step.to, paused: null })
   }
-  return settlements.map(({ claimNo }) => done.get(claimNo) ?? null)
+  return done
 }
 
 function find(session: Session, worker: number, settlements: readonly NumberedSettlement[]): Promise<readonly Found[]> {

@@ -9,11 +9,21 @@ import { arrived, type Carried, callOver } from './calls.ts'
 
 /** What is called while rows are worked off and messages are taken. */
 export const CALLS = [
-  ...['sweep', 'sweepForgotten', 'endOverlongRests', 'recordHealth', 'beat', 'keepDoubtRest', 'finishCancelling'],
+  ...[
+    'sweep',
+    'sweepForgotten',
+    'endOverlongRests',
+    'recordHealth',
+    'beat',
+    'keepDoubtRest',
+    'finishCancelling',
+    'sweepLost',
+  ],
   ...['workable', 'dueRows', 'claim', 'settle', 'stopAccount', 'controls', 'recordMessage', 'recordRefusal'],
 ] as const satisfies readonly (keyof Ledger)[]
 
-export type WorkingPart = Pick<Ledger, (typeof CALLS)[number]>
+/** All that a worker and the intake of messages call. */
+export type WorkingPart = Pick<Ledger, (typeof CALLS)[number] | 'maySend'>
 
 export type ThreadData = Pick<LedgerOptions, 'path' | 'submitLockPath' | 'witnessDirs'> & { readonly port: MessagePort }
 
@@ -47,6 +57,7 @@ export function openWorkThread({ die, ...options }: LedgerOptions): WorkThread {
   const calls = callOver(port, [...CALLS, 'close']) as unknown as WorkThread
   return {
     ...calls,
+    maySend: () => true, // the worker lock keeps every other owner out
     async close() {
       if (!isOver) await calls.close()
       isOver = true

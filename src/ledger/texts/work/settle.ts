@@ -27,10 +27,12 @@ const ROW = `
         THEN 1 ELSE 0 END AS "wasFound"
     FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.id = :rowId`
 
-export function* settle(book: Book, settlement: Settlement): Script<Settled> {
+/** `isAnothers`: the row is being sent by the claim of another, whatever its attempt says. */
+export function* settle(book: Book, settlement: Settlement, isAnothers = false): Script<Settled> {
   const { rowId } = settlement
-  const row = yield* one<SettlingRow>(ROW, { rowId })
-  assert(row !== undefined, `settling row ${rowId}, which is not in the ledger`)
+  const found = yield* one<SettlingRow>(ROW, { rowId })
+  assert(found !== undefined, `settling row ${rowId}, which is not in the ledger`)
+  const row = { ...found, isAnothers }
   const step = settlingStep(row, settlement, yield* takenIn(row, settlement))
   switch (step.kind) {
     case 'move':

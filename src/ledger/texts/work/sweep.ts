@@ -10,13 +10,13 @@ import { all, change, type Script } from '../script.ts'
 import { OPEN_ROW, ROWS_PER_STEP, type SettlingRow, stepwise } from './open-rows.ts'
 import { countDoubt, endCanary } from './pausing.ts'
 
-interface SendingRow extends Omit<SettlingRow, 'max_declined'> {
+export interface SendingRow extends Omit<SettlingRow, 'max_declined'> {
   readonly claimedAtMs: number
 }
 
-const SENDING = `
-    SELECT ${OPEN_ROW}, b.canary_rows AS canary, i.claimed_at AS "claimedAtMs"
-    FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.state = 'SENDING'`
+/** The columns of a `SendingRow`: of row `i` and its batch `b`. */
+export const SENDING_ROW = `${OPEN_ROW}, b.canary_rows AS canary, i.claimed_at AS "claimedAtMs"`
+const SENDING = `SELECT ${SENDING_ROW} FROM instruction i JOIN batch b ON b.id = i.batch_id WHERE i.state = 'SENDING'`
 const ANY_SENDING = `${SENDING} LIMIT ${ROWS_PER_STEP}`
 const OVERDUE = `${SENDING} AND i.answer_by < :nowMs`
 
@@ -24,7 +24,8 @@ const DOUBT = `
     UPDATE instruction SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at = :nowMs, sent_at = NULL, reason = :reason
     WHERE id = :id`
 
-export function sweepingOn(engine: Engine): Pick<WorkLedger, 'sweep' | 'sweepForgotten'> {
+/** Where one worker at a time sends: whatever is SENDING before it claims anything is a dead one's. */
+export function sweepingOn(engine: Engine): Pick<WorkLedger, 'sweep' | 'sweepForgotten' | 'sweepLost'> {
   return {
     sweep: (nowMs) =>
       stepwise(engine, function* (book) {
@@ -38,6 +39,7 @@ export function sweepingOn(engine: Engine): Pick<WorkLedger, 'sweep' | 'sweepFor
         return yield* bringIntoDoubt(book, yield* forgotten(), nowMs, forgottenReason)
       }, KEPT)
     },
+    sweepLost: async () => 0,
   }
 }
 
@@ -46,7 +48,7 @@ function* forgottenRows(nowMs: number, inFlight: ReadonlySet<RowId>): Script<Sen
   return overdue.filter(({ id }) => !inFlight.has(id as RowId))
 }
 
-function* bringIntoDoubt(
+export function* bringIntoDoubt(
   book: Book,
   rows: readonly SendingRow[],
   nowMs: number,

@@ -23,5 +23,6 @@ export function workingOn(engine: Engine, clock: () => number): Omit<WorkLedger,
     ...keepingAccountsOn(engine),
     ...sweepingOn(engine),
     ...endingRestsOn(engine),
+    maySend: () => true,
   }
 }

@@ -1,0 +1,86 @@
+// Answers that the ledger does not take yet, in a file of this machine: the server may be away for longer than this process lives, and
+// an answer that is lost is a doubt. They are as masked as the ledger has them. Whoever comes next to the place hands them in.
+
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import type { Settlement } from '../../../ports/ledger/work.ts'
+
+/** Whose a claim is: of which worker, and which of its claims. */
+export interface Token {
+  readonly worker: number
+  readonly claimNo: number
+}
+
+export interface KeptAnswer {
+  readonly settlement: Settlement
+  /** null: this process claimed no such row. */
+  readonly token: Token | null
+}
+
+export interface KeptAnswers {
+  /** Writes the answer down if it is not settled soon. Resolves as `settling` does. */
+  until<T>(settling: Promise<T>, answer: KeptAnswer): Promise<T>
+  /** What an earlier process left. */
+  left(): readonly KeptAnswer[]
+  /** What was left is settled. */
+  forgetLeft(): void
+}
+
+const SETTLED_WITHIN_MS = 5_000
+
+/** `path`: null: nothing is kept. `onFailed`: it could not be written, so a crash would lose an answer. */
+export function createKeptAnswers(path: string | null, onFailed: (error: unknown) => void): KeptAnswers {
+  let unsettled = 0
+  let isWritten = false
+
+  function write(path: string, answer: KeptAnswer): void {
+    try {
+      const handle = openSync(path, 'a', 0o600)
+      try {
+        writeSync(handle, `${JSON.stringify(answer)}\n`)
+        fsyncSync(handle)
+        isWritten = true
+      } finally {
+        closeSync(handle)
+      }
+    } catch (error) {
+      onFailed(error)
+    }
+  }
+
+  return {
+    async until(settling, answer) {
+      if (path === null) return settling
+      unsettled += 1
+      const timer = setTimeout(() => write(path, answer), SETTLED_WITHIN_MS)
+      try {
+        return await settling
+      } finally {
+        clearTimeout(timer)
+        unsettled -= 1
+        // All together: each of them is settled again without an effect if this process dies before.
+        if (unsettled === 0 && isWritten) rmSync(path, { force: true })
+        if (unsettled === 0) isWritten = false
+      }
+    },
+    left: () => (path === null ? [] : parse(path)),
+    forgetLeft: () => path !== null && rmSync(path, { force: true }),
+  }
+}
+
+/** A line that was broken off by a crash is none. */
+function parse(path: string): readonly KeptAnswer[] {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((line) => {
+        try {
+          return line === '' ? [] : [JSON.parse(line) as KeptAnswer]
+        } catch {
+          return []
+        }
+      })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
