@@ -60,7 +60,7 @@ export function afterSignal(
     case 'none':
       return window
     case 'true-answer':
-      return { ...OPENING_WINDOW, size: Math.min(at.inFlightMax, window.size * 2), askedUntilMs: window.askedUntilMs }
+      return { ...OPENING_WINDOW, size: doubled(window.size, at.inFlightMax), askedUntilMs: window.askedUntilMs }
     case 'failure':
       return withBackoff(
         { ...window, size: 1, failures: window.failures + 1 },
@@ -70,6 +70,11 @@ export function afterSignal(
     case 'throttled':
       return withBackoff({ ...window, size: 1 }, at, true)
   }
+}
+
+/** Never 0, even where nothing may be open for now: doubled, it would stay 0. */
+function doubled(size: number, inFlightMax: number): number {
+  return Math.max(1, Math.min(inFlightMax, size * 2))
 }
 
 function withBackoff(

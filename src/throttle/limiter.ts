@@ -1,5 +1,7 @@
 // Adaptive concurrency limiter and circuit breaker of one account: how many requests may be open, and when the next may leave.
 
+import { lowerRate } from '../domain/pace.ts'
+import type { Share } from '../domain/share.ts'
 import type { Signal } from '../domain/verdict.ts'
 import {
   afterSignal,
@@ -22,20 +24,28 @@ export interface LimiterOptions {
 }
 
 export interface AccountLimiter {
-  /** As configured: the most requests that may be open at a time. */
+  /** As configured: the most requests that may be open at a time, in all processes. */
   readonly inFlightMax: number
+  /** How many permits are given and not released. */
+  inFlight(): number
   /** False while it backs off: nothing of the account starts. */
   isOpen(): boolean
   /** Whole milliseconds until our own back-off ends; 0 when there is none. A wait that the gateway asked for is the account's, not a row's. */
   backoffLeftMs(): number
-  /** A permit for one open request; null when `signal` aborts or a back-off begins before one is free. */
+  /** A permit for one open request; null when `signal` aborts, or a back-off begins or the share falls to nothing, before one is free. */
   acquire(signal: AbortSignal): Promise<Permit | null>
   /** Waits until it is time to prepare for the next departure that the rate allows; null when `signal` aborts first. */
   reserve(signal: AbortSignal): Promise<Reservation | null>
   /** Waits until the next request that is ready may leave. */
   departure(): Promise<void>
-  /** Sets the rate that a person asked for; null: as configured. Returns the rate in force, null for none. */
+  /** Sets the rate that a person asked for; null: as configured. Returns the rate of the account from now on, null for none. */
   setRateOverride(ratePerSecond: number | null): number | null
+  /**
+   * Sets the share of this process; without one it has all of the account. A share is held at once: what is open beyond it ends
+   * before anything new begins, and the starts of the past second count against it. Nothing starts under a rate or a number of 0.
+   * Of the share and the rate that a person asked for the lower one holds, so that a dial turned down need not wait for the shares.
+   */
+  resize(share: Share): void
   /** What an attempt showed about the gateway; `why` in words, where it failed. */
   record(result: Signal, retryAfterMs: number | null, why?: string | null): void
   /** The gateway's health, for people; null: nothing to report. */
@@ -53,31 +63,51 @@ function toTenths(atMs: number): number {
 
 export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOptions): AccountLimiter {
   let window: Window = OPENING_WINDOW
-  const permits = createPermits(() => (isBackingOff(window, clock.monotonicMs()) ? null : window.size))
+  /** null: all of the account. */
+  let share: Share | null = null
+  const permits = createPermits(() => (isBackingOff(window, clock.monotonicMs()) || hasNothing() ? null : openMost()))
   const pacer = createPacer(ratePerSecond, clock)
+  /** Of the account: as configured, or as a person asked. */
+  let allowedRate = ratePerSecond
   let rateNow = ratePerSecond
   let refusals = createRefusals()
   /** The first failure since the window was last fully open, and the latest one's words. */
   let failing: { readonly sinceMs: number; readonly why: string } | null = null
 
+  const inFlightMaxNow = () => share?.inFlightMax ?? inFlightMax
+  const openMost = () => Math.min(window.size, inFlightMaxNow())
+  const hasNothing = () => share !== null && (share.ratePerSecond === 0 || share.inFlightMax === 0)
+
+  function changeRate(change: (ratePerSecond: number | null) => void): void {
+    const rate = share === null ? allowedRate : lowerRate(allowedRate, share.ratePerSecond)
+    if (rate !== rateNow) change(rate)
+    rateNow = rate
+  }
+
   return {
     inFlightMax,
+    inFlight: permits.inFlight,
     isOpen: () => !isBackingOff(window, clock.monotonicMs()),
     backoffLeftMs: () => Math.max(0, Math.ceil(window.backoffUntilMs - clock.monotonicMs())),
     acquire: permits.acquire,
     reserve: pacer.reserve,
     departure: pacer.departure,
     setRateOverride(dial) {
-      const wanted = dial ?? ratePerSecond
-      if (wanted !== rateNow) pacer.setRate(wanted)
-      rateNow = wanted
-      return wanted
+      allowedRate = dial ?? ratePerSecond
+      // Within a share no second of quiet is needed: no process may use more than its share, whatever the dial says.
+      changeRate(share === null ? pacer.setRate : pacer.resize)
+      return allowedRate
+    },
+    resize(to) {
+      share = to
+      changeRate(pacer.resize)
+      permits.admit()
     },
     record(result, retryAfterMs, why = null) {
-      window = afterSignal(window, result, { nowMs: clock.monotonicMs(), inFlightMax, retryAfterMs })
+      window = afterSignal(window, result, { nowMs: clock.monotonicMs(), inFlightMax: inFlightMaxNow(), retryAfterMs })
       if (result === 'failure' || result === 'throttled') {
         failing = { sinceMs: failing?.sinceMs ?? clock.nowMs(), why: why ?? 'no reason was given' }
-      } else if (result === 'true-answer' && window.size === inFlightMax) failing = null
+      } else if (result === 'true-answer' && window.size >= inFlightMaxNow()) failing = null
       permits.admit()
     },
     health() {
@@ -86,7 +116,7 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
       return {
         ...failing,
         failures: window.failures,
-        openMost: window.size,
+        openMost: openMost(),
         backoffUntilMs: backoffLeftMs > 0 ? toTenths(clock.nowMs() + backoffLeftMs) : null,
       }
     },

@@ -1,6 +1,6 @@
 // Rate limiter with two queues: rows are admitted (claim, connect) shortly before their departure, then released one at a time.
 
-import { afterDeparture, beginsAt, mayLeave, nextDeparture, type Pace, paceOf } from '../domain/pace.ts'
+import { afterDeparture, beginsAt, mayLeave, nextDeparture, type Pace, paceOf, resizedPace } from '../domain/pace.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
@@ -17,12 +17,16 @@ export interface Pacer {
   reserve(signal: AbortSignal): Promise<Reservation | null>
   /** Resolves when the next request that is ready may leave. */
   departure(): Promise<void>
-  /** null: no limit. */
+  /** Begins with a second of quiet. null: no limit. */
   setRate(ratePerSecond: number | null): void
+  /** Another share of a rate that several processes divide, from now on and without quiet. 0: nothing leaves. */
+  resize(ratePerSecond: number | null): void
 }
 
 /** Longer than any window of one second. The last start is always kept, for rates below one. */
 const REMEMBERED_MS = 1_100
+/** Of the 15 s in which a claimed row may be sent. Whoever would wait longer for a departure is held back at once, and is due again. */
+const LONGEST_WAIT_MS = 5_000
 
 export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
   let pace: Pace | null = null
@@ -36,12 +40,10 @@ export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
   const later = (timeOf: (pace: Pace, takenMs: readonly number[]) => number) =>
     pace === null ? 0 : Math.max(timeOf(pace, departuresMs), timeOf(pace, startsMs))
 
+  const beginsBehind = (before: number) =>
+    later((pace, takenMs) => beginsAt(pace, takenMs, before, clock.monotonicMs()))
   const createReservation = () => reserveAmong(ready, start, () => entrance.recheck())
-  const entrance = createWaitQueue<Reservation>(
-    clock,
-    () => later((pace, takenMs) => beginsAt(pace, takenMs, ready.size, clock.monotonicMs())),
-    createReservation,
-  )
+  const entrance = createWaitQueue<Reservation>(clock, () => beginsBehind(ready.size), createReservation)
   const exit = createWaitQueue<void>(
     clock,
     () => later(nextDeparture),
@@ -69,6 +71,14 @@ export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
     exit.releaseAll()
   }
 
+  function resize(perSecond: number | null): void {
+    const nowMs = clock.monotonicMs()
+    pace = perSecond === null ? null : resizedPace(pace, perSecond, nowMs)
+    entrance.recheck()
+    if (beginsBehind(ready.size - 1) - nowMs > LONGEST_WAIT_MS) exit.releaseAll()
+    else exit.recheck()
+  }
+
   setRate(ratePerSecond)
   return {
     // Without a rate there is no wait, and thousands a second need no queue for it.
@@ -80,6 +90,7 @@ export function createPacer(ratePerSecond: number | null, clock: Clock): Pacer {
       if (pace !== null) await exit.wait()
     },
     setRate,
+    resize,
   }
 }
 

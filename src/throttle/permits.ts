@@ -7,6 +7,8 @@ export interface Permit {
 export interface Permits {
   /** null when `signal` aborts, or none is given any more, before one is free. */
   acquire(signal: AbortSignal): Promise<Permit | null>
+  /** Those given and not released. */
+  inFlight(): number
   /** How many there may be has changed. */
   admit(): void
 }
@@ -69,6 +71,7 @@ export function createPermits(most: () => number | null): Permits {
         admit()
       })
     },
+    inFlight: () => open,
     admit,
   }
 }

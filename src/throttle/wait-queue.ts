@@ -14,7 +14,10 @@ interface Waiter<T> {
   readonly resolve: (got: T | null) => void
 }
 
-/** `goesAtMs`: when the head may go. `go`: what it gets; the clock has reached that time by then. */
+/** A timer cannot be set for longer than 24 days, and the head may have no time to go at all. */
+const LONGEST_SLEEP_MS = 60_000
+
+/** `goesAtMs`: when the head may go; Infinity: not before a `recheck`. `go`: what it gets; the clock has reached that time by then. */
 export function createWaitQueue<T>(clock: Clock, goesAtMs: () => number, go: (atMs: number) => T): WaitQueue<T> {
   let waiters: Waiter<T>[] = []
   let sleeping = new AbortController()
@@ -28,7 +31,7 @@ export function createWaitQueue<T>(clock: Clock, goesAtMs: () => number, go: (at
       const waitMs = atMs - clock.monotonicMs()
       if (waitMs > 0) {
         sleeping = new AbortController()
-        await clock.sleep(waitMs, sleeping.signal) // may be woken early, or find another head: look again
+        await clock.sleep(Math.min(waitMs, LONGEST_SLEEP_MS), sleeping.signal) // may be woken early, or find another head: look again
       } else waiters.shift()?.resolve(go(atMs))
     }
     running = false

@@ -49,6 +49,8 @@ const SCRUB = 'test/gateway/scrub.test.ts'
 const TLS_MET = 'test/gateway/tls.integration.test.ts'
 const PACE = 'test/domain/pace.test.ts'
 const PACER = 'test/throttle/pacer.test.ts'
+const RESIZE = 'test/throttle/resize.test.ts'
+const SHARES = 'test/ledger/rules/shares.test.ts'
 const MESSAGE = 'test/ingest/message.test.ts'
 const CARD_ROWS = 'test/ingest/cards/card-rows.integration.test.ts'
 const CARD_KEPT = 'test/ingest/cards/kept.test.ts'
@@ -1667,8 +1669,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an account that backs off admits no request',
     file: 'src/throttle/limiter.ts',
-    guard: '(isBackingOff(window, clock.monotonicMs()) ? null : window.size)',
-    without: 'window.size',
+    guard: 'isBackingOff(window, clock.monotonicMs()) || hasNothing() ? null',
+    without: 'hasNothing() ? null',
     tests: [GATE],
   },
   {
@@ -1689,15 +1691,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'below one a second a start is a whole interval from the next',
     file: 'src/domain/pace.ts',
-    guard: 'return Math.max(1000, 1000 / pace.perSecond)',
+    guard: 'return Math.max(1000, 1000 / perSecond)',
     without: 'return 1000',
     tests: [PACE],
   },
   {
     name: 'the first second of a rate is empty',
     file: 'src/domain/pace.ts',
-    guard: 'dueAtMs: nowMs + 1000,',
-    without: 'dueAtMs: nowMs,',
+    guard: 'return paceFrom(perSecond, nowMs + 1000)',
+    without: 'return paceFrom(perSecond, nowMs)',
     tests: [PACE, PACER],
   },
   {
@@ -6055,5 +6057,188 @@ export const GUARDS: readonly Guard[] = [
     guard: 'Math.max(byHost(), bySteadyTime())',
     without: 'byHost()',
     tests: ['test/app/shared-clock.test.ts'],
+  },
+  // ─────────────────────────────────────────────── Shares of several workers
+  {
+    name: 'shares: a worker uses at once no more of the rate than it should have',
+    file: 'src/ledger/rules/shares.ts',
+    guard: '? 0 : lowerRate(held, target)',
+    without: '? 0 : held',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a worker opens at once no more than it should',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'inFlightMax: Math.min(held.inFlightMax, target.inFlightMax),',
+    without: 'inFlightMax: held.inFlightMax,',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a worker uses no more than the ledger says it holds',
+    file: 'src/ledger/rules/shares.ts',
+    guard: '?? NOTHING\n}',
+    without: '?? targetShare(workerId, facts)\n}',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a rate without a limit is given up before any is taken',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'return held === null && target !== null ? 0 : lowerRate(held, target)',
+    without: 'return lowerRate(held, target)',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: what is open is not given up',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'Math.max(inFlightMax, Math.min(held.inFlightMax, inFlight))',
+    without: 'inFlightMax',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a rate that was given up counts while it may still be in use',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'freed: { ratePerSecond: freedRate,',
+    without: 'freed: { ratePerSecond: 0,',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: nobody takes what was freed too lately',
+    file: 'src/ledger/rules/shares.ts',
+    guard: '    ...freed.filter(({ untilMs }) => untilMs > nowMs),\n',
+    without: '',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: nobody takes what another holds',
+    file: 'src/ledger/rules/shares.ts',
+    guard: '    ...held.filter((one) => one.workerId !== workerId),\n',
+    without: '',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: nobody takes any rate while another has no limit',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'sum + (one.ratePerSecond ?? Number.POSITIVE_INFINITY)',
+    without: 'sum + (one.ratePerSecond ?? 0)',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a rate below one has one holder',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'return taken > 0 ? 0 : ratePerSecond',
+    without: 'return ratePerSecond',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a share of the rate grows by what is left only',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'lowerRate(target, left) ?? target',
+    without: 'target',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a share of the rate grows no further than its target',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'lowerRate(target, left) ?? target',
+    without: 'left ?? target',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: what may be open grows by what is left only',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'Math.min(target.inFlightMax, left.inFlightMax)',
+    without: 'target.inFlightMax',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a start under a rate below one counts for its whole interval',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'return spanMs(ratePerSecond ?? Number.POSITIVE_INFINITY)',
+    without: 'return 1_000',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: what a dead worker started last counts',
+    file: 'src/ledger/rules/shares.ts',
+    guard: '    { ratePerSecond, inFlightMax: 0, untilMs: last.startMs + startsCountMs(allowance) },\n',
+    without: '',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: what a dead worker may have open counts until its last answer-by',
+    file: 'src/ledger/rules/shares.ts',
+    guard: '    { ratePerSecond: 0, inFlightMax, untilMs: last.answerByMs },\n',
+    without: '',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: no fraction of a rate is divided that nobody may use',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'ratePerSecond === null ? null : usableRate(ratePerSecond)',
+    without: 'ratePerSecond',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a wish that does not last moves no share',
+    file: 'src/ledger/rules/shares.ts',
+    guard: 'if (nowMs - sinceMs >= WISH_LASTS_MS) return',
+    without: 'if (sinceMs <= nowMs) return',
+    tests: [SHARES],
+  },
+  {
+    name: 'shares: a process opens no more than its share',
+    file: 'src/throttle/limiter.ts',
+    guard: 'Math.min(window.size, inFlightMaxNow())',
+    without: 'window.size',
+    tests: [RESIZE],
+  },
+  {
+    name: 'shares: a process without a share admits no request',
+    file: 'src/throttle/limiter.ts',
+    guard: ' || hasNothing() ? null',
+    without: ' ? null',
+    tests: [RESIZE],
+  },
+  {
+    name: 'shares: a dial turned down holds before the shares have followed',
+    file: 'src/throttle/limiter.ts',
+    guard: 'lowerRate(allowedRate, share.ratePerSecond)',
+    without: 'share.ratePerSecond',
+    tests: [RESIZE],
+  },
+  {
+    name: 'shares: nothing leaves under a rate of 0',
+    file: 'src/domain/pace.ts',
+    guard: '  if (pace.perSecond === 0) return false\n',
+    without: '',
+    tests: [RESIZE],
+  },
+  {
+    name: 'shares: a rate of 0 has no departure',
+    file: 'src/domain/pace.ts',
+    guard: '  if (pace.perSecond === 0) return Number.POSITIVE_INFINITY\n',
+    without: '',
+    tests: [RESIZE],
+  },
+  {
+    name: 'shares: a rate of 0 sets no timer that goes off at once',
+    file: 'src/throttle/wait-queue.ts',
+    guard: 'Math.min(waitMs, LONGEST_SLEEP_MS)',
+    without: 'waitMs',
+    tests: [RESIZE],
+  },
+  {
+    name: 'shares: a request that is ready does not wait out its time under a smaller share',
+    file: 'src/throttle/pacer.ts',
+    guard: 'if (beginsBehind(ready.size - 1) - nowMs > LONGEST_WAIT_MS) exit.releaseAll()\n    else exit.recheck()',
+    without: 'exit.recheck()',
+    tests: [RESIZE],
+  },
+  {
+    name: 'shares: a window is never 0, which could not open again',
+    file: 'src/domain/window.ts',
+    guard: 'Math.max(1, Math.min(inFlightMax, size * 2))',
+    without: 'Math.min(inFlightMax, size * 2)',
+    tests: [RESIZE, WINDOW],
   },
 ]
