@@ -5746,15 +5746,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a commit whose answer was lost is asked for',
     file: 'src/ledger/postgres/lane.ts',
-    guard: '        if (committing !== null && isLost(error)) return await howItEnded(committing)\n',
+    guard: '        if (isCommitting) return await howItEnded(lastNo)\n',
     without: '',
     tests: ['test/ledger/postgres/lost-answers.integration.test.ts'],
   },
   {
     name: 'postgres: what did not commit is not said to have',
     file: 'src/ledger/postgres/lane.ts',
-    guard: "        if (status === 'aborted') return { kind: 'not-written', why: 'busy' }\n",
-    without: "        if (status === 'aborted') return { kind: 'written' }\n",
+    guard: "last === no ? { kind: 'written' } : { kind: 'not-written', why: 'busy' }",
+    without: "last !== null ? { kind: 'written' } : { kind: 'not-written', why: 'busy' }",
     tests: ['test/ledger/postgres/lost-answers.integration.test.ts'],
   },
   {
@@ -5900,8 +5900,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a reading begins when nothing is being written',
     file: 'src/ledger/postgres/reads.ts',
-    guard: "      await settled(() => session.begin('REPEATABLE READ', MOMENT))\n      return",
-    without: "      await session.begin('REPEATABLE READ', MOMENT)\n      return",
+    guard: "        await settled(() => opened.begin('REPEATABLE READ', MOMENT)).catch(",
+    without: "        await opened.begin('REPEATABLE READ', MOMENT).catch(",
     tests: ['test/ledger/postgres/side-by-side.integration.test.ts'],
   },
   {
@@ -6240,5 +6240,70 @@ export const GUARDS: readonly Guard[] = [
     guard: 'Math.max(1, Math.min(inFlightMax, size * 2))',
     without: 'Math.min(inFlightMax, size * 2)',
     tests: [RESIZE, WINDOW],
+  },
+  {
+    name: 'postgres: no number of a transaction that a crash gives again is trusted',
+    file: 'src/ledger/postgres/lane.ts',
+    guard: '.last === no ?',
+    without: '.last >= 0 ?',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a commit that a standby may not have is no commit yet',
+    file: 'src/ledger/postgres/session.ts',
+    guard: "      if (warnings.length > 0) throw new UnsureCommit(warnings.join('; '))\n",
+    without: '',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: an answer is kept while nobody is let in',
+    file: 'src/ledger/postgres/errors.ts',
+    guard: '28|3D000|',
+    without: '',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a transaction that stood still is made again',
+    file: 'src/ledger/postgres/errors.ts',
+    guard: '|25P0[34]',
+    without: '',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a reading that was cut off begins again',
+    file: 'src/ledger/postgres/ledger.ts',
+    guard: '          await beginning.catch(() => {})\n',
+    without: '          await beginning\n',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a server lets go of a machine that is gone',
+    file: 'src/ledger/postgres/session.ts',
+    guard: '  await asked(client.query(NOTICED_WHEN_GONE))\n',
+    without: '',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: what must be written alone is counted before anyone is told',
+    file: 'src/ledger/postgres/work/hot.ts',
+    guard:
+      "    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) aloneCount += 1\n",
+    without:
+      "    setTimeout(() => { for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) aloneCount += 1 })\n",
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a claim that waits already is not written before it',
+    file: 'src/ledger/postgres/work/hot.ts',
+    guard: 'aloneCount === 0 && settling.every',
+    without: 'settling.every',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
+  },
+  {
+    name: 'postgres: the database holds every character',
+    file: 'src/ledger/postgres/schema.ts',
+    guard: '    await assertEncoding(session)\n',
+    without: '',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
 ]

@@ -25,7 +25,8 @@ export async function draftEngineOn(
     return session
   }
   const lane = createLane({ ...parts, connect })
-  const asDraft = <T>(run: () => Promise<T>) => run().catch(throwAsDraftFault)
+  /** Over whole files: a statement may take as long as it takes. */
+  const asDraft = <T>(run: () => Promise<T>) => session.patiently(run).catch(throwAsDraftFault)
   await asDraft(() => inOneMoment(session, () => session.run(makeDraftTables())))
   const engine = engineOn(lane, {
     read: async (script, moment) => {
@@ -82,7 +83,8 @@ async function copyRows(session: Session, header: DraftHeader, rows: readonly Dr
 
 async function copy(session: Session, into: string, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return
-  await pipeline([lines.join('')], session.client.query(copyFrom(`COPY ${into} FROM STDIN`)))
+  const copying = session.client.query(copyFrom(`COPY ${into} FROM STDIN`))
+  await session.asked(pipeline([lines.join('')], copying))
 }
 
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }

@@ -15,6 +15,10 @@ export interface PostgresEngine extends Engine {
 
 type Work = (book: Book) => Script<unknown>
 
+function mayGoBeside({ mode }: Entry<Work>): boolean {
+  return mode.kind === 'faulting' && mode.beside === true
+}
+
 export const SYSTEM_TURNS: Turns = {
   soon: (run) => void setImmediate(run),
   later: (run, afterMs) => void setTimeout(run, afterMs),
@@ -28,7 +32,7 @@ export function engineOn(lane: Lane, reads: Pick<Reads, 'read'>, turns: Turns = 
 
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
     forget()
-    return lane.write('alone', async (session) => {
+    return lane.write(entries.every(mayGoBeside) ? 'beside' : 'alone', async (session) => {
       for (const entry of entries) entry.result = await session.run(entry.work(book))
       await session.run(close())
     })

@@ -12,9 +12,14 @@ export class LostConnection extends Error {
   }
 }
 
-/** The connection is gone, or was never there; or the server is about to close it. */
+/** The commit stands here, but another server that must have it may not: whoever goes on with that one would not know of it. */
+export class UnsureCommit extends Error {
+  override readonly name = 'UnsureCommit'
+}
+
+/** The connection is gone, or was never there, or the server takes nobody in; or it is about to close it. */
 export function isLost(error: unknown): boolean {
-  return error instanceof LostConnection || /^(08|57P0[1-5])/.test(codeOf(error))
+  return error instanceof LostConnection || /^(08|28|3D000|53300|57P0[1-5]|25P0[34])/.test(codeOf(error))
 }
 
 /** SQLSTATE; of other errors, nothing. */
@@ -22,12 +27,12 @@ function codeOf(error: unknown): string {
   return error instanceof DatabaseError ? (error.code ?? '') : ''
 }
 
-/** Another transaction was in the way, or the server has no room for one more: this one did nothing, and may be run again. */
-const BUSY = /^(40001|40P01|55P03|53300|53400|57014|25006|57P0)/
+/** Another transaction was in the way, or the server is set to write nothing now: this one did nothing, and may be run again. */
+const BUSY = /^(40001|40P01|55P03|53400|57014|25006|57P0)/
 
 /** What can be waited out; null for everything else. */
 export function whyNotWritten(error: unknown): 'full' | 'busy' | null {
-  if (isLost(error)) return 'busy'
+  if (isLost(error) || error instanceof UnsureCommit) return 'busy'
   const code = codeOf(error)
   if (code === '53100' || code === '53200') return 'full'
   return BUSY.test(code) ? 'busy' : null

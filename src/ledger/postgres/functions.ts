@@ -46,19 +46,28 @@ export const FUNCTIONS = `
     SELECT ordinality - 1, element COLLATE "C" FROM json_array_elements_text(list::json) WITH ORDINALITY AS e (element, ordinality)
   $$;
 
-  -- Makes the partition that the newest id falls into, and the one after it. What falls into none would be refused.
+  -- Whether the partition that the newest id falls into or the one after it is missing. What falls into none would be refused.
+  CREATE FUNCTION lacks_partitions(size BIGINT) RETURNS boolean LANGUAGE sql AS $$
+    SELECT bool_or(to_regclass(format('%I', p.parent || '_' || p.newest / size + one)) IS NULL)
+    FROM (SELECT 'instruction' AS parent, last_value AS newest FROM instruction_id UNION ALL SELECT 'move', last_value FROM move_id) AS p,
+      generate_series(0, 1) AS one
+  $$;
+
+  -- A table is made by itself and attached then: a table that is made as a partition would wait for every reading, and keep all others waiting.
   CREATE FUNCTION make_partitions(size BIGINT) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     parent TEXT;
     newest BIGINT;
     part BIGINT;
+    name TEXT;
   BEGIN
     FOREACH parent IN ARRAY ARRAY['instruction', 'move'] LOOP
       EXECUTE format('SELECT last_value FROM %I', parent || '_id') INTO newest;
       FOR part IN newest / size .. newest / size + 1 LOOP
-        IF to_regclass(format('%I', parent || '_' || part)) IS NULL THEN
-          EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%s) TO (%s)',
-            parent || '_' || part, parent, part * size, (part + 1) * size);
+        name := parent || '_' || part;
+        IF to_regclass(format('%I', name)) IS NULL THEN
+          EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL, CHECK (id >= %s AND id < %s))', name, parent, part * size, (part + 1) * size);
+          EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)', parent, name, part * size, (part + 1) * size);
         END IF;
       END LOOP;
     END LOOP;

@@ -1,9 +1,11 @@
-// A lane: one connection, opened when it is needed and again when it was lost, and one transaction after another on it. How a COMMIT
-// ended whose answer was lost is asked for by the number of its transaction, until the server knows: a commit is never repeated blindly.
+// A lane: one connection, opened when it is needed and again when it was lost, and one transaction after another on it. Each leaves its
+// number in the row of the lane. How a COMMIT ended whose answer was lost is read there until it is known: a commit is never repeated
+// blindly. (The server's own numbers of transactions tell nothing: after a crash it may give one to another transaction.)
 
+import { randomInt } from 'node:crypto'
 import type { Transacted } from '../write-queue.ts'
 import { isDamage, isLost, whyNotWritten } from './errors.ts'
-import type { Session } from './session.ts'
+import { quoteName, type Session } from './session.ts'
 import { unreachableFault } from './unreachable.ts'
 
 /** How a transaction stands to the others of the ledger. */
@@ -36,6 +38,8 @@ const GIVEN_UP_AFTER_MS = 10_000
 const PATIENCE_MS = 10_000
 
 export function createLane({ schema, connect, reconnect, die }: LaneParts): Lane {
+  const laneId = randomInt(1, 2 ** 47)
+  let lastNo = 0
   let lostSinceMs: number | null = null
 
   async function lost(error: unknown): Promise<Transacted> {
@@ -45,15 +49,21 @@ export function createLane({ schema, connect, reconnect, die }: LaneParts): Lane
     return { kind: 'not-written', why: 'busy', ...(isLasting && { fault: unreachableFault(error) }) }
   }
 
-  /** The transaction may have been committed: its answer was lost. */
-  async function howItEnded(xid: string): Promise<Transacted> {
+  /**
+   * The transaction may have been committed. To write its row waits for it, where it is still open: after that it cannot commit any more.
+   * And what is committed after it is on every server that must have it only when that transaction is.
+   */
+  async function howItEnded(no: number): Promise<Transacted> {
     for (;;) {
       try {
         const session = await reconnect()
-        const [found] = await session.exec(`SELECT pg_xact_status('${xid}'::xid8) AS status`).finally(session.close)
-        const { status } = found as { status: string | null }
-        if (status === 'committed') return { kind: 'written' }
-        if (status === 'aborted') return { kind: 'not-written', why: 'busy' }
+        try {
+          const [found] = await session.begin('READ COMMITTED', `${CAREFULLY} ${numberWas(laneId)}`)
+          await session.commit()
+          return (found as { last: number }).last === no ? { kind: 'written' } : { kind: 'not-written', why: 'busy' }
+        } finally {
+          await session.close()
+        }
       } catch (error) {
         if (whyNotWritten(error) === null) die(error)
       }
@@ -63,20 +73,21 @@ export function createLane({ schema, connect, reconnect, die }: LaneParts): Lane
 
   return {
     async write(company, work) {
+      lastNo += 1
       let session: Session | null = null
-      let committing: string | null = null
+      let isCommitting = false
       try {
         session = await connect()
-        const [begun] = await session.begin('READ COMMITTED', opening(schema, company))
+        await session.begin('READ COMMITTED', opening(schema, company, numbered(laneId, lastNo)))
         lostSinceMs = null
         await work(session)
-        committing = (begun as { xid: string }).xid
+        isCommitting = true
         await session.commit()
         return { kind: 'written' }
       } catch (error) {
-        if (committing !== null && isLost(error)) return await howItEnded(committing)
         if (session !== null && !session.isOver) await session.rollback()
         if (isDamage(error)) die(error)
+        if (isCommitting) return await howItEnded(lastNo)
         if (isLost(error)) return await lost(error)
         const why = whyNotWritten(error)
         return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
@@ -85,13 +96,23 @@ export function createLane({ schema, connect, reconnect, die }: LaneParts): Lane
   }
 }
 
+const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO ${LOCK_WITHIN_MS};
+    SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS};`
+
 /** Of one ledger in the database. Its statement comes before all others, so that these see what was committed before it was taken. */
-function opening(schema: string, company: Company): string {
+function opening(schema: string, company: Company, number: string): string {
   const shared = company === 'beside' ? '_shared' : ''
-  return `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO ${LOCK_WITHIN_MS};
-    SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS};${company === 'beside' ? BY_INDEX : ''}
-    SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, '${schema.replaceAll("'", "''")}'::regnamespace::oid::int);
-    SELECT CAST(pg_current_xact_id() AS TEXT) AS xid`
+  const oid = `'${quoteName(schema).replaceAll("'", "''")}'::regnamespace::oid::int`
+  return `${CAREFULLY}${company === 'beside' ? BY_INDEX : ''} SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, ${oid}); ${number}`
+}
+
+function numbered(laneId: number, no: number): string {
+  return `INSERT INTO lane (id, last) VALUES (${laneId}, ${no}) ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at`
+}
+
+/** 0: none of its transactions was committed. */
+function numberWas(laneId: number): string {
+  return `INSERT INTO lane (id, last) VALUES (${laneId}, 0) ON CONFLICT (id) DO UPDATE SET last = lane.last RETURNING last`
 }
 
 /** A plan that was made while a table was small would read all of it, again and again. */

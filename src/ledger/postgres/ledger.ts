@@ -3,7 +3,6 @@
 import type { SharedClock } from '../../ports/clock.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { newBatchId } from '../batch-id.ts'
-import { FAULTING } from '../texts/engine.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
@@ -16,9 +15,9 @@ import { doubtsOn } from '../texts/work/doubts.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT, SYSTEM_TURNS } from './engine.ts'
-import { createLane, type LaneParts } from './lane.ts'
+import { createLane, type Lane, type LaneParts } from './lane.ts'
 import { createReads, type Settled } from './reads.ts'
-import { makePartitions } from './schema.ts'
+import { keepPartitions } from './schema.ts'
 import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
@@ -80,8 +79,8 @@ export function ledgerOn({ address, ledgerId, die, clock, place, onKeepingFailed
       newBatchId,
       lockSubmit: (waiting) => lockSubmit(sessions.open, address.schema, waiting),
       openDraft: async (header, release) => {
-        await engine.write(makePartitions, FAULTING)
-        const draft = await draftEngineOn(await sessions.openPatient(), header, { ...parts, settled })
+        await keepPartitions(engine)
+        const draft = await draftEngineOn(await sessions.open(), header, { ...parts, settled })
         return openDraftOn(draft, header, { newBatchId, release })
       },
     }),
@@ -95,7 +94,7 @@ export function ledgerOn({ address, ledgerId, die, clock, place, onKeepingFailed
     audit: async function* () {},
     head: async () => '',
     alarm: async () => null,
-    renewEpoch: async () => {},
+    renewEpoch: () => keepPartitions(engine),
     adopt: async () => 0,
     lastRecordAtMs: async () => null,
     async close() {
@@ -112,17 +111,20 @@ function* noSteps(): Script<number> {
   return yield* count('SELECT 0 AS n')
 }
 
-/** One after another, each in a transaction that is alone in the ledger. */
-function settledBy(lane: ReturnType<typeof createLane>): Settled {
+/** One after another, each in a transaction that is alone in the ledger. What `begin` throws is its caller's to deal with. */
+function settledBy(lane: Lane): Settled {
   let last: Promise<unknown> = Promise.resolve()
-  return (begin) => {
+  return <T>(begin: () => Promise<T>) => {
     const next = last.then(async () => {
       for (;;) {
-        let begun: { readonly value: Awaited<ReturnType<typeof begin>> } | null = null
+        const begun: Promise<T>[] = []
         const how = await lane.write('alone', async () => {
-          begun = { value: await begin() }
+          const beginning = begin()
+          begun.push(beginning)
+          await beginning.catch(() => {})
         })
-        if (begun !== null) return (begun as { readonly value: Awaited<ReturnType<typeof begin>> }).value
+        const [first] = begun
+        if (first !== undefined) return first
         if (how.kind === 'broke') throw how.error
         if (how.kind === 'written') throw new Error('bug: nothing was begun')
         if (how.fault !== undefined) throw how.fault

@@ -55,25 +55,40 @@ export function createReads(connect: () => Promise<Session>, settled: Settled): 
   }
 
   return {
-    async read(script, moment) {
-      const untilMs = performance.now() + PATIENCE_MS
-      for (;;) {
-        try {
-          return await readOnce((session) =>
-            inOneMoment(session, () => session.run(script()), moment === 'settled' ? settled : undefined),
-          )
-        } catch (error) {
-          if (whyNotWritten(error) === null) throw error
-          if (performance.now() > untilMs) throw isLost(error) ? unreachableFault(error) : error
-          await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
-        }
+    read: (script, moment) =>
+      again(() =>
+        readOnce((session) =>
+          inOneMoment(session, () => session.run(script()), moment === 'settled' ? settled : undefined),
+        ),
+      ),
+    async openReader() {
+      const session = await again(async () => {
+        const opened = await connect()
+        await settled(() => opened.begin('REPEATABLE READ', MOMENT)).catch(async (error: unknown) => {
+          await opened.close()
+          throw error
+        })
+        return opened
+      })
+      return {
+        read: (script) => session.patiently(() => session.run(script())),
+        close: () => session.close(),
       }
     },
-    async openReader() {
-      const session = await connect()
-      await settled(() => session.begin('REPEATABLE READ', MOMENT))
-      return { read: (script) => session.run(script()), close: () => session.close() }
-    },
+  }
+}
+
+/** While the server cannot be reached, for a while. */
+async function again<T>(read: () => Promise<T>): Promise<T> {
+  const untilMs = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      if (whyNotWritten(error) === null) throw error
+      if (performance.now() > untilMs) throw isLost(error) ? unreachableFault(error) : error
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+    }
   }
 }
 

@@ -5,8 +5,9 @@
 // - a batch has a `rowid`, which tells the order in which batches were made.
 
 import { Fault } from '../../domain/fault.ts'
+import { type Engine, FAULTING } from '../texts/engine.ts'
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
-import { change, type Script } from '../texts/script.ts'
+import { change, one } from '../texts/script.ts'
 import { FUNCTIONS } from './functions.ts'
 import { quoteName, type Session } from './session.ts'
 
@@ -250,6 +251,9 @@ const MIGRATIONS: readonly string[] = [
     ended_at TIMESTAMPTZ
   ) WITH (fillfactor = 50);
 
+  -- The last transaction of each lane that was committed.
+  CREATE TABLE lane (id BIGINT PRIMARY KEY, last BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()) WITH (fillfactor = 50);
+
   -- What is SENDING, and whose it is. Of one order there is one.
   CREATE TABLE claim (
     row_id BIGINT PRIMARY KEY,
@@ -290,6 +294,7 @@ export async function migrate(session: Session, schema: string): Promise<void> {
     const [found] = await session.exec('SELECT coalesce(max(version), 0) AS version FROM migration')
     const { version } = found as { version: number }
     if (version > MIGRATIONS.length) throw newerFault()
+    await assertEncoding(session)
     for (const [i, text] of MIGRATIONS.slice(version).entries()) {
       await session.exec(text)
       await session.exec(`INSERT INTO migration (version) VALUES (${version + i + 1})`)
@@ -302,8 +307,21 @@ export async function migrate(session: Session, schema: string): Promise<void> {
 }
 
 /** Long before they are needed: there is always one that nothing has reached yet. */
-export function* makePartitions(): Script<void> {
-  yield* change(`SELECT make_partitions(${ROWS_PER_PARTITION})`)
+export async function keepPartitions(engine: Engine): Promise<void> {
+  const lacks = () => one<{ lacks: boolean }>(`SELECT lacks_partitions(${ROWS_PER_PARTITION}) AS lacks`)
+  if (!(await engine.read(lacks))?.lacks) return
+  await engine.write(() => change(`SELECT make_partitions(${ROWS_PER_PARTITION})`), FAULTING)
+}
+
+/** What people and gateways write has every character there is. */
+async function assertEncoding(session: Session): Promise<void> {
+  const [found] = await session.exec("SELECT current_setting('server_encoding') AS encoding")
+  const { encoding } = found as { encoding: string }
+  if (encoding === 'UTF8') return
+  throw new Fault(
+    'config',
+    `The database of the ledger holds ${encoding}, which lacks characters that answers may have. Nothing was changed. Make one with ENCODING 'UTF8'.`,
+  )
 }
 
 /** Any number that others are not likely to take. */

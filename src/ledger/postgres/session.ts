@@ -1,9 +1,10 @@
 // One connection to the server, and what runs on it: transactions, and in them scripts, step by step.
 
+import type { Duplex } from 'node:stream'
 import { Client, type CustomTypesConfig, DatabaseError, type QueryConfig, types } from 'pg'
 import { POSTGRES, type Spelled, spell } from '../texts/dialect.ts'
 import type { Found, Script, Step, Value } from '../texts/script.ts'
-import { LostConnection } from './errors.ts'
+import { LostConnection, UnsureCommit } from './errors.ts'
 
 export interface Address {
   readonly url: string
@@ -22,24 +23,29 @@ export interface Session {
   ask<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]>
   /** As it stands, without a result: for statements of the engine itself. */
   exec(text: string): Promise<readonly object[]>
+  /** Throws `UnsureCommit` where the server says that another server may not have it yet. */
   commit(): Promise<void>
+  /** What it runs meanwhile may take as long as it takes. */
+  patiently<T>(run: () => Promise<T>): Promise<T>
   /** Never throws: where it cannot be rolled back, the connection is over, and the server rolls it back. */
   rollback(): Promise<void>
   readonly isOver: boolean
-  /** For what speaks to the server in other ways than by statements. */
+  /** For what speaks to the server in other ways than by statements, within `asked`. */
   readonly client: Client
+  /** Throws `LostConnection` where the answer does not come. */
+  asked<T>(question: Promise<T>): Promise<T>
   close(): Promise<void>
 }
+
+/** The server lets go of the locks of a machine that is gone: by itself it would notice after two hours. */
+const NOTICED_WHEN_GONE = `SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
+  SET tcp_user_timeout TO 25000`
 
 /** How long a server may take to let a connection in. */
 const CONNECT_WITHIN_MS = 10_000
 const ANSWER_WITHIN_MS = 10_000
 
-/** `patient`: statements over whole files may take as long as they take. */
-export async function openSession(
-  { url, schema, answerWithinMs = ANSWER_WITHIN_MS }: Address,
-  patient = false,
-): Promise<Session> {
+export async function openSession({ url, schema, answerWithinMs = ANSWER_WITHIN_MS }: Address): Promise<Session> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
@@ -47,6 +53,11 @@ export async function openSession(
     application_name: 'tranche',
   })
   let isOver = false
+  let patience = 0
+  let warnings: string[] = []
+  client.on('notice', ({ code = '', message = '' }) => {
+    if (/^(01|57)/.test(code)) warnings.push(message)
+  })
   client.on('error', () => {
     isOver = true // whoever uses it is told by the statement that is under way, or by the next one
   })
@@ -56,7 +67,7 @@ export async function openSession(
 
   /** What is no error of the server is one of the way to it. A way that falls silent is given up. */
   async function asked<T>(question: Promise<T>): Promise<T> {
-    const giveUp = patient ? undefined : setTimeout(() => cut(client), answerWithinMs)
+    const giveUp = patience > 0 ? undefined : setTimeout(() => cut(client, answerWithinMs), answerWithinMs)
     try {
       return await question
     } catch (error) {
@@ -67,6 +78,7 @@ export async function openSession(
   }
 
   await asked(client.connect())
+  await asked(client.query(NOTICED_WHEN_GONE))
   const path = `SET LOCAL search_path TO ${quoteName(schema)}`
 
   async function answer(step: Step): Promise<unknown[]> {
@@ -90,6 +102,7 @@ export async function openSession(
 
   return {
     client,
+    asked,
     exec,
     async ask<Row extends object>(text: string, values: readonly unknown[]) {
       const query = { text, name: nameOf(text), values: values.map(toParameters), types: READERS.rows }
@@ -103,8 +116,16 @@ export async function openSession(
       return step.value
     },
     async commit() {
+      warnings = []
       const { command } = await asked(client.query('COMMIT'))
       if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
+      if (warnings.length > 0) throw new UnsureCommit(warnings.join('; '))
+    },
+    async patiently(run) {
+      patience += 1
+      return run().finally(() => {
+        patience -= 1
+      })
     },
     async rollback() {
       try {
@@ -119,7 +140,7 @@ export async function openSession(
     },
     async close() {
       isOver = true
-      const giveUp = setTimeout(() => cut(client), answerWithinMs)
+      const giveUp = setTimeout(() => cut(client, answerWithinMs), answerWithinMs)
       await client.end().catch(() => {}) // it may be gone already
       clearTimeout(giveUp)
     },
@@ -127,8 +148,9 @@ export async function openSession(
 }
 
 /** On the spot: what is under way on it rejects. */
-function cut(client: Client): void {
-  ;(client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }).connection.stream.destroy()
+function cut(client: Client, afterMs: number): void {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: Duplex } }
+  connection.stream.destroy(new Error(`no answer within ${afterMs / 1_000} s`))
 }
 
 export function quoteName(name: string): string {

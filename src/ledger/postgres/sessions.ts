@@ -5,8 +5,6 @@ import { type Address, openSession, type Session } from './session.ts'
 export interface Sessions {
   /** Another one. */
   open(): Promise<Session>
-  /** Another one, for statements that may take long. */
-  openPatient(): Promise<Session>
   /** One that is kept open, and opened again when it was lost. */
   kept(): () => Promise<Session>
   closeAll(): Promise<void>
@@ -15,17 +13,15 @@ export interface Sessions {
 export function createSessions(address: Address): Sessions {
   const all = new Set<Session>()
 
-  async function opened(patient: boolean): Promise<Session> {
-    const session = await openSession(address, patient)
+  async function open(): Promise<Session> {
+    const session = await openSession(address)
     for (const one of all) if (one.isOver) all.delete(one)
     all.add(session)
     return session
   }
 
-  const open = () => opened(false)
   return {
     open,
-    openPatient: () => opened(true),
     kept() {
       let session: Session | null = null
       return async () => {

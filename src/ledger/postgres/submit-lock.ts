@@ -4,7 +4,7 @@
 import { assertNotInterrupted } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
-import type { Session } from './session.ts'
+import { quoteName, type Session } from './session.ts'
 
 /** How long a command waits for the submit before it. */
 const WAIT_MS = 600_000
@@ -22,7 +22,7 @@ export async function lockSubmit(
   { signal, onWait }: WaitingToSubmit = {},
 ): Promise<() => void> {
   const session = await connect()
-  const key = `${SUBMITTING}, '${schema.replaceAll("'", "''")}'::regnamespace::oid::int`
+  const key = `${SUBMITTING}, '${quoteName(schema).replaceAll("'", "''")}'::regnamespace::oid::int`
   const sinceMs = performance.now()
   let isTold = onWait === undefined
   try {

@@ -133,3 +133,8 @@ export function toFacts(row: FactColumns): AnswerFacts {
     card: row.answered_card === null ? null : parseCardMask(row.answered_card),
   }
 }
+
+/** As they came, but for halves of characters and for the character that ends a text: not every engine holds them. */
+export function cellsText(cells: readonly string[]): string {
+  return JSON.stringify(cells.map((cell) => cell.toWellFormed().replaceAll('\0', '\uFFFD')))
+}

@@ -60,6 +60,23 @@ export function createHot({ engine, lane, member, kept, clock, fullText, turns }
   )
 
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
+    const how = await write(entries)
+    const [only] = entries
+    // Of a transaction that another row has, the script says what it means.
+    if (how.kind === 'broke' && isTaken(how.error) && entries.length === 1 && only?.work.kind === 'settle') {
+      only.result = LATER
+      return putOff(entries)
+    }
+    return how.kind === 'written' ? putOff(entries) : how
+  }
+
+  /** Before anyone is told, so that no claim comes between: what could not be written here is written alone, and next. */
+  function putOff(entries: readonly Entry<Work>[]): Transacted {
+    for (const { work, result } of entries) if (work.kind === 'settle' && result === LATER) aloneCount += 1
+    return { kind: 'written' }
+  }
+
+  async function write(entries: readonly Entry<Work>[]): Promise<Transacted> {
     try {
       const worker = await member.id()
       return await lane.write('beside', (session) => writeGroup(session, worker, entries))
@@ -80,7 +97,8 @@ export function createHot({ engine, lane, member, kept, clock, fullText, turns }
       (row, to) => tally.moved(row, 'SENDING', to),
     )
     for (const { entry, of } of settling) entry.result = settled.get(of.settlement.claimNo) ?? LATER
-    const claimed = settling.some(({ entry }) => entry.result === LATER)
+    const mayClaim = aloneCount === 0 && settling.every(({ entry }) => entry.result !== LATER)
+    const claimed = !mayClaim
       ? []
       : await claimMany(
           session,
@@ -95,9 +113,8 @@ export function createHot({ engine, lane, member, kept, clock, fullText, turns }
     await tally.write(session)
   }
 
-  /** By the script: alone, and before every claim that is asked for from now on. */
-  async function settleAlone(settlement: Settlement, token: Token | null): Promise<Settled> {
-    aloneCount += 1
+  /** By the script: alone, and before every claim that is asked for from now on. `aloneCount` counts it already. */
+  async function settleCounted(settlement: Settlement, token: Token | null): Promise<Settled> {
     const written = engine.write(function* (book) {
       return yield* settle(book, settlement, yield* isClaimedByAnother(settlement, token ?? NO_CLAIM))
     }, KEPT)
@@ -107,16 +124,17 @@ export function createHot({ engine, lane, member, kept, clock, fullText, turns }
     })
   }
 
+  function settleAlone(settlement: Settlement, token: Token | null): Promise<Settled> {
+    aloneCount += 1
+    return settleCounted(settlement, token)
+  }
+
   async function settleOwn(settlement: Settlement, token: Token | null): Promise<Settled> {
     if (token === null || !mayBePlain(settlement)) return settleAlone(settlement, token)
     const { worker, claimNo } = token
-    const written = (await queue
-      .write({ kind: 'settle', settlement: { ...settlement, claimNo }, worker }, KEPT)
-      .catch((error: unknown) => {
-        if (isTaken(error)) return LATER
-        throw error
-      })) as Settled | typeof LATER
-    return written === LATER ? settleAlone(settlement, token) : written
+    const work = { kind: 'settle', settlement: { ...settlement, claimNo }, worker } as const
+    const written = (await queue.write(work, KEPT)) as Settled | typeof LATER
+    return written === LATER ? settleCounted(settlement, token) : written
   }
 
   return {

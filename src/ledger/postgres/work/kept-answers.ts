@@ -31,6 +31,8 @@ const SETTLED_WITHIN_MS = 5_000
 export function createKeptAnswers(path: string | null, onFailed: (error: unknown) => void): KeptAnswers {
   let unsettled = 0
   let isWritten = false
+  /** A bug: what was refused for ever must not be forgotten. */
+  let isRefused = false
 
   function write(path: string, answer: KeptAnswer): void {
     try {
@@ -54,12 +56,18 @@ export function createKeptAnswers(path: string | null, onFailed: (error: unknown
       const timer = setTimeout(() => write(path, answer), SETTLED_WITHIN_MS)
       try {
         return await settling
+      } catch (error) {
+        isRefused = true
+        write(path, answer)
+        throw error
       } finally {
         clearTimeout(timer)
         unsettled -= 1
         // All together: each of them is settled again without an effect if this process dies before.
-        if (unsettled === 0 && isWritten) rmSync(path, { force: true })
-        if (unsettled === 0) isWritten = false
+        if (unsettled === 0 && isWritten && !isRefused) {
+          rmSync(path, { force: true })
+          isWritten = false
+        }
       }
     },
     left: () => (path === null ? [] : parse(path)),

@@ -1,5 +1,6 @@
 // What comes in: accounts, submits one at a time, messages of other services.
 
+import { hash } from 'node:crypto'
 import type { Draft, DraftHeader } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
@@ -68,18 +69,31 @@ const REFUSE = `
 
 function* recordRefusal(refusal: Parameters<IntakeLedger['recordRefusal']>[0]): Script<void> {
   const { sourceId, accountName, reasons, text, cards, nowMs } = refusal
-  const kept = yield* all(REFUSE, { sourceId, accountName, reasonsText: JSON.stringify(reasons), text, nowMs })
+  const kept = yield* all(REFUSE, {
+    sourceId: keyOf(sourceId),
+    accountName,
+    reasonsText: JSON.stringify(reasons),
+    text,
+    nowMs,
+  })
   if (kept.length === 0 || cards === null) return
   const details = { source: 'message', message: sourceId, merchant: accountName }
   yield* recordAct({ what: 'card-refused', atMs: nowMs, actor: null, reason: cards, details })
 }
 
+/** A key has room for no more. */
+const LONGEST_KEY = 500
+
+function keyOf(sourceId: string): string {
+  return sourceId.length <= LONGEST_KEY ? sourceId : hash('sha256', sourceId)
+}
+
 function queueOwnersOn(engine: Engine): Pick<IntakeLedger, 'queueOwner' | 'keepQueueOwner'> {
-  const keyOf = (queue: string) => `queue_owner ${queue}`
+  const ownerKey = (queue: string) => `queue_owner ${queue}`
   return {
     async queueOwner(queue) {
       const found = await engine.read(() =>
-        one<{ value: string }>('SELECT value FROM meta WHERE key = :key', { key: keyOf(queue) }),
+        one<{ value: string }>('SELECT value FROM meta WHERE key = :key', { key: ownerKey(queue) }),
       )
       return found?.value ?? null
     },
@@ -89,7 +103,7 @@ function queueOwnersOn(engine: Engine): Pick<IntakeLedger, 'queueOwner' | 'keepQ
           change(
             `INSERT INTO meta (key, value) VALUES (:key, :ledgerId)
             ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-            { key: keyOf(queue), ledgerId },
+            { key: ownerKey(queue), ledgerId },
           ),
         FAULTING,
       ),

@@ -8,6 +8,7 @@ import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../../r
 import { likenessText } from '../../rules/lookalikes.ts'
 import type { Refund } from '../../rules/refunding.ts'
 import {
+  cellsText,
   INSTRUCTION_COLUMNS,
   INSTRUCTION_PARAMETERS,
   type InstructionColumns,
@@ -51,7 +52,7 @@ export function* recordMessage(
   if (uncountable !== null) return { kind: 'refused', reason: uncountable }
   yield* noteAccepted()
   const { rows: rowNo } = (yield* one<{ rows: number }>(NEXT_ROW, { batchId }))!
-  const cells = JSON.stringify(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
+  const cells = cellsText(MESSAGE_FIELDS.map((field) => message.cells[field] ?? ''))
   const dueAtMs = row.execute_at ?? nowMs
   yield* change(INSERT, { ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs, arrivedAtMs: nowMs })
   yield* bind(batchId, rowNo)

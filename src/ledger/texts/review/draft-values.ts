@@ -1,7 +1,7 @@
 // What was read of a row, as the tables of a draft hold it: values in one order, because by name they take longer to bind.
 
 import type { DraftHeader, DraftRow } from '../../../domain/draft.ts'
-import { INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from '../instruction-columns.ts'
+import { cellsText, INSTRUCTION_COLUMNS, NO_COLUMNS, toColumns } from '../instruction-columns.ts'
 import type { Value } from '../script.ts'
 import { DRAFT_FAULT } from './draft-rows.ts'
 
@@ -21,7 +21,7 @@ export function rowValues(row: DraftRow, { runKey, nowMs }: DraftHeader): readon
   const [state, holds] = row.faults.length === 0 ? ['READY', 1] : ['INVALID', 0]
   const amountMinor = asked.amount_minor ?? (read === null ? null : Number(read.amountMinor))
   return [
-    ...[rowNo, line, JSON.stringify(cells), state, made ? 1 : 0, holds, runKey, asked.execute_at ?? nowMs, 0],
+    ...[rowNo, line, cellsText(cells), state, made ? 1 : 0, holds, runKey, asked.execute_at ?? nowMs, 0],
     ...[cameFrom?.batchId ?? null, cameFrom?.rowNo ?? null],
     ...[reference, asked.operation, amountMinor, asked.currency ?? read?.currency ?? null],
     ...[asked.order_id, asked.order_key, asked.vault_id, asked.card, asked.xtl_order_id, asked.save_card],

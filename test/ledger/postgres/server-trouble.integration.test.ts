@@ -1,0 +1,228 @@
+// What a server does that is in trouble, or in another's hands: it crashes in the midst of a commit, takes nobody in, ends what stands
+// still, or does not say that its standby has a commit. No answer is lost by it, and nothing is said that is not so.
+
+import { expect, onTestFinished, test } from 'vitest'
+import { createLane } from '../../../src/ledger/postgres/lane.ts'
+import { migrate } from '../../../src/ledger/postgres/schema.ts'
+import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
+import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
+import { change } from '../../../src/ledger/texts/script.ts'
+import {
+  claim,
+  claimed,
+  claimNamed,
+  dueIn,
+  factsWith,
+  NOW,
+  refund,
+  settle,
+  statesIn,
+  submit,
+} from '../../fixtures/ledgers.ts'
+import { openCluster, query } from '../../fixtures/postgres.ts'
+import { openProxy } from '../../fixtures/proxy.ts'
+import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
+
+usePostgresLedger()
+
+const die = (error: unknown): never => {
+  throw error
+}
+
+const mark = (session: Session) => session.run(change("INSERT INTO meta (key, value) VALUES ('mark', 'x')"))
+
+async function clusterOfOwn(settings: readonly string[] = []) {
+  const cluster = openCluster({ settings })
+  onTestFinished(() => cluster.remove())
+  const schema = 'Own Ledger'
+  const session = await openSession({ url: cluster.url, schema })
+  await migrate(session, schema)
+  await session.close()
+  const proxy = await openProxy({ path: `${cluster.dir}/.s.PGSQL.5432` })
+  onTestFinished(() => proxy[Symbol.asyncDispose]())
+  const laneAt = (url: string) => {
+    const sessions = createSessions({ url, schema, answerWithinMs: 60_000 })
+    onTestFinished(() => sessions.closeAll())
+    return createLane({ schema, die, connect: sessions.kept(), reconnect: sessions.open })
+  }
+  return { cluster, proxy, laneAt, urlOfProxy: `postgres://tranche@127.0.0.1:${proxy.port}/postgres` }
+}
+
+test('after a crash, a commit that was lost is not taken for that of another transaction with its number', async () => {
+  const { cluster, proxy, laneAt, urlOfProxy } = await clusterOfOwn()
+  const cutOff = laneAt(urlOfProxy)
+  let xid = 0
+  const writing = cutOff.write('alone', async (session) => {
+    const [found] = await session.exec('SELECT pg_current_xact_id()::text::bigint AS xid')
+    xid = (found as { xid: number }).xid
+    await mark(session)
+    proxy.treatStanding('lose-requests')
+    proxy.treat('hold')
+  })
+  await expect.poll(() => proxy.held + xid).toBeGreaterThan(0)
+  cluster.kill()
+  cluster.start()
+  const other = laneAt(cluster.url)
+  const used: number[] = []
+  while (used.at(-1) === undefined || (used.at(-1) as number) <= xid) {
+    const how = await other.write('alone', async (session) => {
+      const [found] = await session.exec('SELECT pg_current_xact_id()::text::bigint AS xid')
+      used.push((found as { xid: number }).xid)
+    })
+    expect(how).toEqual({ kind: 'written' })
+  }
+  expect(used).toContain(xid)
+  proxy.treat('pass')
+  proxy.treatStanding('reset')
+  expect(await writing).toEqual({ kind: 'not-written', why: 'busy' })
+})
+
+test('a commit that the standby may not have counts only once the standby has it', async () => {
+  const { cluster, laneAt } = await clusterOfOwn()
+  const lane = laneAt(cluster.url)
+  expect(await lane.write('alone', mark)).toEqual({ kind: 'written' })
+  // No standby is there: every commit waits for it.
+  await query(cluster.url, "ALTER SYSTEM SET synchronous_standby_names = 'none_there'")
+  await query(cluster.url, 'SELECT pg_reload_conf()')
+  let isOver = false
+  const writing = lane
+    .write('alone', (session) => session.run(change("INSERT INTO meta (key, value) VALUES ('second', 'x')")))
+    .finally(() => {
+      isOver = true
+    })
+  const waiters = () =>
+    query<{ pid: number }>(cluster.url, "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+  await expect.poll(async () => (await waiters()).length).toBe(1)
+  const [first] = await waiters()
+  await query(cluster.url, `SELECT pg_cancel_backend(${first!.pid})`)
+  // It stands here, and is not told: whatever asks for it waits as well.
+  await expect.poll(async () => (await waiters()).filter(({ pid }) => pid !== first!.pid).length).toBe(1)
+  expect(isOver).toBe(false)
+  await query(cluster.url, "ALTER SYSTEM SET synchronous_standby_names = ''")
+  await query(cluster.url, 'SELECT pg_reload_conf()')
+  expect(await writing).toEqual({ kind: 'written' })
+})
+
+test('an answer is kept while the server takes nobody in', async () => {
+  const { url, schema } = postgres.address
+  const role = `role_${schema}`
+  await query(url, `CREATE ROLE ${role} LOGIN SUPERUSER`)
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  const other = postgres.openAt(url.replace('tranche@', `${role}@`))
+  const row = await claimNamed(other, batchId, 'A')
+  await query(url, `ALTER ROLE ${role} NOLOGIN`)
+  await query(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`)
+  const settling = [settle(other, row, 'APPROVED', { facts: factsWith('99') }), other.beat(beatOf()).catch(() => null)]
+  await settling[1]
+  expect(await statesIn(ledger, batchId)).toEqual(['SENDING'])
+  await query(url, `ALTER ROLE ${role} LOGIN`)
+  expect(await settling[0]).toMatchObject({ state: 'APPROVED' })
+  await other.close()
+  await query(url, `DROP ROLE ${role}`)
+})
+
+test('a transaction that the server ended because it stood still is made again', async () => {
+  const { url, schema } = postgres.address
+  const sessions = createSessions(postgres.address)
+  onTestFinished(() => sessions.closeAll())
+  const lane = createLane({ schema, die, connect: sessions.kept(), reconnect: sessions.open })
+  const how = await lane.write('alone', async (session) => {
+    const [found] = await session.exec(
+      'SET LOCAL idle_in_transaction_session_timeout TO 100; SELECT pg_backend_pid() AS pid',
+    )
+    const { pid } = found as { pid: number }
+    const isThere = () => query(url, `SELECT 1 FROM pg_stat_activity WHERE pid = ${pid}`)
+    await expect.poll(async () => (await isThere()).length).toBe(0)
+    await mark(session)
+  })
+  expect(how).toEqual({ kind: 'not-written', why: 'busy' })
+})
+
+test('a reading whose connection was ended while it waited for its turn begins again', async () => {
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  const { url, schema } = postgres.address
+  const holder = await openSession(postgres.address)
+  onTestFinished(() => holder.close())
+  await holder.exec(`BEGIN; SELECT pg_advisory_xact_lock(20817001, '${schema}'::regnamespace::oid::int)`)
+  const reader = postgres.openAt(`${url}&application_name=reader`)
+  const reading = reader.openReading(batchId, NOW)
+  const waiting = () =>
+    query<{ pid: number }>(
+      url,
+      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'",
+    )
+  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
+  for (const { pid } of await waiting()) await query(url, `SELECT pg_terminate_backend(${pid})`)
+  await holder.exec('COMMIT')
+  await (await reading).close()
+  await (await reader.openReading(batchId, NOW)).close()
+})
+
+test('a machine that is gone lets go of its locks within half a minute', async () => {
+  const cluster = openCluster({ port: 40_000 + (process.pid % 20_000) })
+  onTestFinished(() => cluster.remove())
+  const { port } = new URL(cluster.url)
+  const session = await openSession({ url: `postgres://tranche@127.0.0.1:${port}/postgres`, schema: 'x' })
+  const settings = ['tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count', 'tcp_user_timeout']
+  const told = []
+  for (const name of settings) told.push(...(await session.exec(`SELECT current_setting('${name}') AS is`)))
+  expect(told).toEqual(['10', '5', '3', '25000'].map((is) => ({ is })))
+  await session.close()
+})
+
+test('a settlement is written before every claim that was asked for after it, when it has to be written alone', async () => {
+  const { url, schema } = postgres.address
+  for (let round = 0; round < 8; round++) {
+    const names = ['A', 'B', 'C'].map((name) => `${name}-${round}`)
+    const batchId = await submit(
+      ledger,
+      accountId,
+      names.map((name) => refund(name)),
+      { fileSha256: `${round}` },
+    )
+    const [first, second, third] = await dueIn(ledger, batchId)
+    const [a, b] = [await claimed(ledger, first!), await claimed(ledger, second!)]
+    const facts = factsWith(`77${round}`)
+    await settle(ledger, a, 'APPROVED', { facts })
+    await Promise.all([settle(ledger, b, 'APPROVED', { facts }), claim(ledger, third!)]) // b has the transaction of a
+    const moved = await query<{ row_id: string }>(
+      url,
+      `SELECT row_id FROM ${schema}.move WHERE row_id IN (${b.rowId}, ${third!.rowId}) ORDER BY id DESC LIMIT 2`,
+    )
+    expect(moved.map(({ row_id }) => Number(row_id))).toEqual([third!.rowId, b.rowId])
+  }
+})
+
+test('a message with an id that is longer than a key may be is refused and kept', async () => {
+  const refusal = {
+    sourceId: 'x'.repeat(6_000),
+    accountName: 'default',
+    reasons: ['no amount'],
+    text: '{}',
+    cards: null,
+  }
+  await ledger.recordRefusal({ ...refusal, nowMs: NOW })
+  const { url, schema } = postgres.address
+  expect(await query(url, `SELECT reasons FROM ${schema}.refusal`)).toEqual([{ reasons: '["no amount"]' }])
+})
+
+test('a database that lacks characters is refused', async () => {
+  const { cluster } = await clusterOfOwn()
+  await query(cluster.url, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'")
+  const session = await openSession({ url: cluster.url.replace('/postgres?', '/latin?'), schema: 'x' })
+  await expect(migrate(session, 'x')).rejects.toThrow('holds LATIN1, which lacks characters')
+  await session.close()
+})
+
+function beatOf() {
+  return {
+    id: 'x:1',
+    host: 'x',
+    pid: 1,
+    command: 'worker',
+    sinceMs: NOW,
+    batchId: null,
+    activity: 'idle',
+    beatAtMs: NOW,
+  } as const
+}
