@@ -10,10 +10,11 @@ import { type Words, words } from './words.ts'
  * - `other`: another ledger stood here before
  * - `elsewhere`: the same state in another file, or on another machine
  * - `touched`: something else wrote to its directory, and no witness outside tells what
+ * - `failed-over`: another server took the place of the one that it was on
  * - `unmarked`: the file with the epoch is missing, so that nothing shows whether work went on since
  */
 export interface Alarm {
-  readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'touched' | 'unmarked'
+  readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'touched' | 'failed-over' | 'unmarked'
   /** For people, the middle of a sentence. */
   readonly noticed: string
 }

@@ -23,9 +23,13 @@ export interface LaneParts {
   readonly reconnect: () => Promise<Session>
   /** Ends the process after an error that leaves nothing to trust. */
   readonly die: (error: unknown) => never
+  /** Called with the number of each transaction that is known to be committed, before anyone is told. */
+  readonly onCommitted?: (no: number) => void
 }
 
 export interface Lane {
+  /** In its row. */
+  readonly id: number
   /** One after another: the caller sees to it. */
   write(company: Company, work: (session: Session) => Promise<void>): Promise<Transacted>
 }
@@ -37,7 +41,7 @@ const GIVEN_UP_AFTER_MS = 10_000
 /** A command does not wait longer for a server that cannot be reached. */
 const PATIENCE_MS = 10_000
 
-export function createLane({ schema, connect, reconnect, die }: LaneParts): Lane {
+export function createLane({ schema, connect, reconnect, die, onCommitted = () => {} }: LaneParts): Lane {
   const laneId = randomInt(1, 2 ** 47)
   let lastNo = 0
   let lostSinceMs: number | null = null
@@ -60,7 +64,7 @@ export function createLane({ schema, connect, reconnect, die }: LaneParts): Lane
         try {
           const [found] = await session.begin('READ COMMITTED', `${CAREFULLY} ${numberWas(laneId)}`)
           await session.commit()
-          return (found as { last: number }).last === no ? { kind: 'written' } : { kind: 'not-written', why: 'busy' }
+          return (found as { last: number }).last === no ? written(no) : { kind: 'not-written', why: 'busy' }
         } finally {
           await session.close()
         }
@@ -71,7 +75,13 @@ export function createLane({ schema, connect, reconnect, die }: LaneParts): Lane
     }
   }
 
+  function written(no: number): Transacted {
+    onCommitted(no)
+    return { kind: 'written' }
+  }
+
   return {
+    id: laneId,
     async write(company, work) {
       lastNo += 1
       let session: Session | null = null
@@ -83,7 +93,7 @@ export function createLane({ schema, connect, reconnect, die }: LaneParts): Lane
         await work(session)
         isCommitting = true
         await session.commit()
-        return { kind: 'written' }
+        return written(lastNo)
       } catch (error) {
         if (session !== null && !session.isOver) await session.rollback()
         if (isDamage(error)) die(error)

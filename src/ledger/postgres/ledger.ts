@@ -1,6 +1,7 @@
 // The PostgreSQL ledger, put together: every contract from the one server that keeps it.
 
 import type { SharedClock } from '../../ports/clock.ts'
+import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { newBatchId } from '../batch-id.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
@@ -13,6 +14,9 @@ import { actsOn } from '../texts/work/acts.ts'
 import { controlOn } from '../texts/work/control.ts'
 import { doubtsOn } from '../texts/work/doubts.ts'
 import { workingOn } from '../texts/work/working.ts'
+import { copiesOn } from './copies/copies.ts'
+import type { Failover } from './copies/identity.ts'
+import { createServerWitness } from './copies/witness.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT, SYSTEM_TURNS } from './engine.ts'
 import { createLane, type Lane, type LaneParts } from './lane.ts'
@@ -21,6 +25,7 @@ import { keepPartitions } from './schema.ts'
 import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
+import { createClaiming } from './work/claims.ts'
 import { createHot } from './work/hot.ts'
 import { createKeptAnswers } from './work/kept-answers.ts'
 import { createMember, heartbeatsOn } from './work/member.ts'
@@ -34,6 +39,11 @@ export interface LedgerParts {
   readonly clock: SharedClock
   /** Where this process works off rows; null: it works off none, or nobody could tell that it is dead but by its lease. */
   readonly place: Place | null
+  /** For people: without its password. */
+  readonly name: string
+  readonly failover: Failover
+  /** The files of all places of this machine. */
+  readonly witnessFiles: () => readonly string[]
   /** An answer could not be written down: it is lost if this process dies before the server takes it. */
   readonly onKeepingFailed: (error: unknown) => void
 }
@@ -41,21 +51,38 @@ export interface LedgerParts {
 /** One process at a time has it. */
 export interface Place {
   readonly id: string
+  /** Where it remembers how far the ledger had come. */
+  readonly witnessPath: string
   /** Where it keeps what the server does not take. */
   readonly answersPath: string
 }
 
 /** Of tables that are there. Connects when it is asked for something. */
-export function ledgerOn({ address, ledgerId, die, clock, place, onKeepingFailed }: LedgerParts): Ledger {
+export function ledgerOn({
+  address,
+  ledgerId,
+  die,
+  clock,
+  place,
+  onKeepingFailed,
+  failover,
+  ...of
+}: LedgerParts): Ledger {
   const sessions = createSessions(address)
   const parts: Omit<LaneParts, 'connect'> = { schema: address.schema, reconnect: sessions.open, die }
   const lane = () => createLane({ ...parts, connect: sessions.kept() })
   const settled = settledBy(lane())
   const reads = createReads(sessions.open, settled)
   const engine = engineOn(lane(), reads)
-  const member = createMember({ connect: sessions.kept(), place: place?.id ?? null, clock })
-  const kept = createKeptAnswers(place?.answersPath ?? null, onKeepingFailed)
-  const hot = createHot({ engine, lane: lane(), member, kept, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS })
+  const member = createMember({ connect: sessions.kept(), place: place?.id ?? null, clock, failover })
+  const witness = createServerWitness(place?.witnessPath ?? null)
+  const hotLane = createLane({ ...parts, connect: sessions.kept(), onCommitted: witness.committed })
+  const hot = createHot({
+    ...{ engine, lane: hotLane, member, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS },
+    kept: createKeptAnswers(place?.answersPath ?? null, onKeepingFailed),
+    claimMany: createClaiming(failover),
+  })
+  const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(sessions.open, address.schema, waiting)
   const working = workingOn(engine, clock.nowMs)
   const sweeping = sweepingOn({ engine, member, place: place?.id ?? null })
   const reached = (nowMs: number) => Math.min(nowMs, clock.reachedMs())
@@ -77,7 +104,7 @@ export function ledgerOn({ address, ledgerId, die, clock, place, onKeepingFailed
     ...doubtsOn(engine, noSteps),
     ...intakeOn(engine, {
       newBatchId,
-      lockSubmit: (waiting) => lockSubmit(sessions.open, address.schema, waiting),
+      lockSubmit: submitLock,
       openDraft: async (header, release) => {
         await keepPartitions(engine)
         const draft = await draftEngineOn(await sessions.open(), header, { ...parts, settled })
@@ -93,15 +120,13 @@ export function ledgerOn({ address, ledgerId, die, clock, place, onKeepingFailed
     unbound: () => engine.read(countUnbound),
     audit: async function* () {},
     head: async () => '',
-    alarm: async () => null,
-    renewEpoch: () => keepPartitions(engine),
-    adopt: async () => 0,
-    lastRecordAtMs: async () => null,
+    ...copiesOn({ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die, ...of }),
     async close() {
       await hot.drained()
       await member.leave()
       await engine.drained()
       await sessions.closeAll()
+      witness.close()
     },
   }
 }

@@ -251,6 +251,13 @@ const MIGRATIONS: readonly string[] = [
     ended_at TIMESTAMPTZ
   ) WITH (fillfactor = 50);
 
+  -- Renewed while a worker runs; a state that is put back has one that is over. Those of the last days.
+  CREATE TABLE epoch (
+    no BIGINT PRIMARY KEY,
+    value TEXT COLLATE "C" NOT NULL,
+    at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+  );
+
   -- The last transaction of each lane that was committed.
   CREATE TABLE lane (id BIGINT PRIMARY KEY, last BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()) WITH (fillfactor = 50);
 
@@ -304,6 +311,12 @@ export async function migrate(session: Session, schema: string): Promise<void> {
     await session.rollback()
     throw error
   }
+}
+
+export async function hasTables(session: Session, schema: string): Promise<boolean> {
+  const table = `${quoteName(schema)}.migration`.replaceAll("'", "''")
+  const [found] = await session.exec(`SELECT to_regclass('${table}') IS NOT NULL AS has`)
+  return (found as { has: boolean }).has
 }
 
 /** Long before they are needed: there is always one that nothing has reached yet. */

@@ -5,6 +5,7 @@ import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
 import { ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import type { Counted } from '../../texts/record/tally.ts'
+import { type Failover, sameHistory } from '../copies/identity.ts'
 import type { Session } from '../session.ts'
 
 export interface NumberedClaim extends Claim {
@@ -20,7 +21,8 @@ interface Won extends Counted {
 
 // The first look finds rows by their ids alone, whatever the planner believes of the table. The second locks them, and asks again for what
 // another claim may have changed since. The order in which keys are taken is the same in every transaction, so that two do not wait for each other in a ring.
-const CLAIM = `
+/** `same`: what must hold of the server. */
+const claimText = (same: string) => `
   WITH ask AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $8::bigint[])
       AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by, reached)),
@@ -31,7 +33,8 @@ const CLAIM = `
     WHERE i.due_at <= a.reached
       AND b.stage = 'open' AND b.hold = 'none' AND c.stopped_reason IS NULL AND c.held_reason IS NULL
       AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'a.reached')}
-      AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)),
+      AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)
+      AND ${same}),
   free AS MATERIALIZED (
     SELECT i.id, f.account_id, f.order_key, f.claim_no, f.answer_within FROM fit f JOIN instruction i ON i.id = f.id
     WHERE i.id = ANY ($1) AND i.state = 'READY' AND i.attempt = f.attempt
@@ -49,15 +52,24 @@ const CLAIM = `
     SELECT s.id, s.attempt, 'READY', 'SENDING', 'claim', s.now_ms, '${byOf(null)}' FROM sending s)
   SELECT s.claim_no AS "claimNo", s.batch_id, s.operation, s.currency, s.amount_minor FROM sending s`
 
+export type ClaimMany = ReturnType<typeof createClaiming>
+
+export function createClaiming(failover: Failover) {
+  const text = claimText(sameHistory(failover))
+  return (...asked: readonly [Session, number, readonly NumberedClaim[], (row: Counted) => void]) =>
+    claimMany(text, ...asked)
+}
+
 /** In a transaction. Answers in the order asked; `moved` is told of each row that is SENDING now. */
-export async function claimMany(
+async function claimMany(
+  text: string,
   session: Session,
   worker: number,
   claims: readonly NumberedClaim[],
   moved: (row: Counted) => void,
 ): Promise<readonly ClaimAnswer[]> {
   if (claims.length === 0) return []
-  const found = await session.ask<Won>(CLAIM, [
+  const found = await session.ask<Won>(text, [
     claims.map(({ rowId }) => rowId),
     claims.map(({ attempt }) => attempt),
     claims.map(({ claimNo }) => claimNo),

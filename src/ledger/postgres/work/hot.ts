@@ -10,7 +10,7 @@ import { createWriteQueue, type Entry, type Transacted, type Turns } from '../..
 import { isTaken, whyNotWritten } from '../errors.ts'
 import type { Lane } from '../lane.ts'
 import type { Session } from '../session.ts'
-import { claimMany, type NumberedClaim } from './claims.ts'
+import type { ClaimMany, NumberedClaim } from './claims.ts'
 import type { KeptAnswers, Token } from './kept-answers.ts'
 import type { Member } from './member.ts'
 import { mayBePlain, type NumberedSettlement, settleMany } from './settlements.ts'
@@ -37,12 +37,13 @@ export interface HotParts {
   readonly lane: Lane
   readonly member: Member
   readonly kept: KeptAnswers
+  readonly claimMany: ClaimMany
   readonly clock: SharedClock
   readonly fullText: string
   readonly turns: Turns
 }
 
-export function createHot({ engine, lane, member, kept, clock, fullText, turns }: HotParts): Hot {
+export function createHot({ engine, lane, member, kept, claimMany, clock, fullText, turns }: HotParts): Hot {
   /** Of own claims that are not settled, by row and attempt. */
   const tokens = new Map<string, Token>()
   let lastNo = 0

@@ -8,6 +8,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
 import type { Engine } from '../../texts/engine.ts'
 import { all, change, one, type Script } from '../../texts/script.ts'
+import { type Failover, sameHistory } from '../copies/identity.ts'
 import type { Session } from '../session.ts'
 
 export interface Member {
@@ -26,6 +27,7 @@ export interface MemberParts {
   /** Where it works: one process at a time, so that whoever comes next there knows that this one is dead. null: nobody knows. */
   readonly place: string | null
   readonly clock: SharedClock
+  readonly failover: Failover
 }
 
 /** Several within a lease: one that is lost is no silence. */
@@ -35,12 +37,14 @@ const SERVER_TIME = `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT
 
 const JOIN = `
   INSERT INTO worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
-  VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE}) RETURNING ${SERVER_TIME}`
+  VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE})`
 /** The dead of long ago, of whom nothing is left to tell. */
 const FORGET = `
   DELETE FROM worker w WHERE coalesce(w.ended_at, w.fenced_at) < clock_timestamp() - interval '30 days'
     AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id)`
-const RENEW = `UPDATE worker SET lease_until = ${LEASE}, fenced_at = NULL WHERE id = :id AND ended_at IS NULL RETURNING ${SERVER_TIME}`
+const renewing = (same: string) => `
+  UPDATE worker SET lease_until = ${LEASE}, fenced_at = NULL WHERE id = :id AND ended_at IS NULL
+  RETURNING ${SERVER_TIME}, CASE WHEN ${same} THEN 1 ELSE 0 END AS "isSame"`
 const TELL = `
   UPDATE worker SET name = :name, host = :host, pid = :pid, command = :command, since = :sinceMs, batch_id = :batchId, beat_at = :beatAtMs,
     activity = :activity WHERE id = :worker`
@@ -51,9 +55,14 @@ const ALL = `
   SELECT name AS id, host, pid, command, since AS "sinceMs", batch_id AS "batchId", beat_at AS "beatAtMs", activity FROM worker w
   WHERE (ended_at IS NULL AND fenced_at IS NULL) OR EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id) ORDER BY beat_at`
 
-type Renewed = { readonly serverMs: number } | undefined
+interface Renewed {
+  readonly serverMs: number
+  /** Whether this is the server that the ledger knows. */
+  readonly isSame: number
+}
 
-export function createMember({ connect, place, clock }: MemberParts): Member {
+export function createMember({ connect, place, clock, failover }: MemberParts): Member {
+  const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
   let beating: NodeJS.Timeout | null = null
@@ -81,10 +90,10 @@ export function createMember({ connect, place, clock }: MemberParts): Member {
   }
 
   /** Trusted from when the question began: the server may have written it at once. */
-  function trusting(from: Moment, renewed: Renewed): void {
-    if (renewed === undefined) return
-    clock.follow(renewed.serverMs, from.monotonicMs, clock.monotonicMs())
-    trust.renewed(from)
+  function trusting(from: Moment, { serverMs, isSame }: Renewed): void {
+    clock.follow(serverMs, from.monotonicMs, clock.monotonicMs())
+    if (isSame === 1) trust.renewed(from)
+    else trust.withdraw()
   }
 
   async function join(): Promise<number> {
@@ -100,9 +109,10 @@ export function createMember({ connect, place, clock }: MemberParts): Member {
     }
     const renewed = await write(function* () {
       yield* change(FORGET)
-      return yield* one<{ serverMs: number }>(JOIN, values)
+      yield* change(JOIN, values)
+      return yield* one<Renewed>(renewText, { id })
     })
-    trusting(from, renewed)
+    trusting(from, renewed!)
     beating ??= setInterval(() => void renew(null).catch(() => {}), EVERY_MS).unref()
     return id
   }
@@ -120,10 +130,9 @@ export function createMember({ connect, place, clock }: MemberParts): Member {
     const from = momentOf(clock.host)
     const renewed = await write(function* () {
       if (heartbeat !== null) yield* change(TELL, toldBy(worker, heartbeat))
-      return yield* one<{ serverMs: number }>(RENEW, { id: worker })
+      return yield* one<Renewed>(renewText, { id: worker })
     })
-    trusting(from, renewed)
-    if (renewed !== undefined) return
+    if (renewed !== undefined) return trusting(from, renewed)
     // Another process ended this one: what it has claimed is not its own any more, and it begins anew.
     trust.withdraw()
     joined = null

@@ -5,9 +5,10 @@ import type { Adoption } from '../../../domain/alarm.ts'
 import type { CopyLedger } from '../../../ports/ledger/copies.ts'
 import type { Engine } from '../../texts/engine.ts'
 import { deleteDrafts } from '../../texts/intake/drafts.ts'
+import { lastRecordAtMs } from '../../texts/reading/last-record.ts'
 import { recordAct } from '../../texts/record/acts.ts'
 import { change } from '../../texts/script.ts'
-import { doubtOpenRows } from '../../texts/work/restore.ts'
+import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
 import type { Committer } from '../commit.ts'
 import type { Run } from '../run-script.ts'
 import { createRenewing, type EpochParts, prepareEpochChange } from './renew-epoch.ts'
@@ -18,8 +19,6 @@ export interface AdoptingParts extends EpochParts {
   /** Keeps every submit out until it is called again. */
   readonly lockSubmit: () => Promise<() => void>
 }
-
-const END_CANARIES = 'UPDATE batch SET canary_rows = NULL WHERE canary_rows IS NOT NULL'
 
 export function createAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): CopyLedger {
   const { engine, run } = parts
@@ -41,7 +40,6 @@ export function createAdopting(db: DatabaseSync, committer: Committer, parts: Ad
         await deleteDrafts(engine)
         const inDoubt = await doubtOpenRows(engine, { actor, why: reason, nowMs })
         const also = () => {
-          // Of a canary nothing waits any more: what a person sends again is looked at one by one.
           run(change(END_CANARIES))
           keep('restored')
         }
@@ -52,17 +50,6 @@ export function createAdopting(db: DatabaseSync, committer: Committer, parts: Ad
       }
     },
 
-    lastRecordAtMs: async () => lastRecordAtMs(db),
+    lastRecordAtMs: () => engine.read(lastRecordAtMs),
   }
-}
-
-function lastRecordAtMs(db: DatabaseSync): number | null {
-  const { at } = db
-    .prepare(`
-      SELECT max(
-        coalesce((SELECT at FROM move WHERE cause <> 'restore' ORDER BY id DESC LIMIT 1), 0),
-        coalesce((SELECT max(created_at) FROM batch WHERE stage = 'open'), 0),
-        coalesce((SELECT max(at) FROM act), 0)) AS at`)
-    .get() as { at: number }
-  return at === 0 ? null : at
 }

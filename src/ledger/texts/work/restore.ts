@@ -20,6 +20,9 @@ const DOUBT = `
       claimed_at = CASE state WHEN 'SENDING' THEN claimed_at END
     WHERE id = :id`
 
+/** Of a canary nothing waits any more: what a person sends again is looked at one by one. */
+export const END_CANARIES = 'UPDATE batch SET canary_rows = NULL WHERE canary_rows IS NOT NULL'
+
 export interface Restored {
   readonly actor: Actor
   readonly why: string

@@ -1,0 +1,75 @@
+// Which server the ledger is on, and which history it has. The ledger remembers both; what it remembers goes along with every copy, the
+// server's identity does not.
+
+import { randomBytes } from 'node:crypto'
+import type { Remembered, ServerIdentity, Unfinished } from '../../rules/histories.ts'
+import { all, change, one, type Script } from '../../texts/script.ts'
+
+/**
+ * How the server may be replaced:
+ * - `none`: by nobody without a person who adopts the ledger
+ * - `synchronous`: by a standby that has every commit
+ * - `storage`: under it, by disks that lose nothing; it tells no timeline
+ */
+export type Failover = 'none' | 'synchronous' | 'storage'
+
+const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
+
+/** What every claim asks, in its own statement: no request leaves for a server whose history is not known to be the ledger's. */
+export function sameHistory(failover: Failover): string {
+  const stays = "NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished')"
+  if (failover === 'storage') return stays
+  const sameTimeline = `EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value = ${TIMELINE})`
+  const hasStandby = failover === 'synchronous' ? " AND current_setting('synchronous_standby_names') <> ''" : ''
+  return `${stays} AND ${sameTimeline}${hasStandby}`
+}
+
+export function* serverIdentity(failover: Failover): Script<ServerIdentity> {
+  if (failover === 'storage') return { systemId: null, timeline: null }
+  const found = yield* one<ServerIdentity>(
+    `SELECT CAST((SELECT system_identifier FROM pg_control_system()) AS TEXT) AS "systemId", ${TIMELINE} AS timeline`,
+  )
+  return found!
+}
+
+export function* remembered(): Script<Remembered> {
+  const found = yield* all<{ key: string; value: string }>(
+    "SELECT key, value FROM meta WHERE key IN ('system_id', 'timeline', 'adopted_at', 'unfinished')",
+  )
+  const meta = new Map(found.map(({ key, value }) => [key, value]))
+  const epoch = yield* one<{ no: number }>('SELECT coalesce(max(no), 0) AS no FROM epoch')
+  return {
+    systemId: meta.get('system_id') ?? null,
+    timeline: meta.get('timeline') ?? null,
+    epochNo: epoch!.no,
+    adoptedAt: Number(meta.get('adopted_at') ?? 0),
+    unfinished: (meta.get('unfinished') as Unfinished | undefined) ?? null,
+  }
+}
+
+export function* remember({ systemId, timeline }: ServerIdentity): Script<void> {
+  if (systemId !== null) yield* keep('system_id', systemId)
+  if (timeline !== null) yield* keep('timeline', timeline)
+}
+
+export function* keep(key: string, value: string): Script<void> {
+  yield* change(
+    'INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+    {
+      ...{ key, value },
+    },
+  )
+}
+
+export interface Epoch {
+  readonly no: number
+  readonly value: string
+}
+
+/** Those of the last days are kept, so that a history that went apart from this one is known by any of them. */
+export function* beginEpoch(no: number): Script<Epoch> {
+  const value = randomBytes(12).toString('hex')
+  yield* change('INSERT INTO epoch (no, value) VALUES (:no, :value)', { no, value })
+  yield* change("DELETE FROM epoch WHERE at < clock_timestamp() - interval '3 days' AND no < :no", { no })
+  return { no, value }
+}

@@ -1,0 +1,130 @@
+// A ledger on a PostgreSQL server: made once, and opened by whoever finds the server fit to keep it.
+
+import { randomBytes } from 'node:crypto'
+import { messageOf } from '../../domain/errors.ts'
+import { Fault } from '../../domain/fault.ts'
+import type { Ledger } from '../../ports/ledger/ledger.ts'
+import { one } from '../texts/script.ts'
+import { beginEpoch, type Failover, keep, remember, serverIdentity } from './copies/identity.ts'
+import { type LedgerParts, ledgerOn } from './ledger.ts'
+import { hasTables, migrate } from './schema.ts'
+import { type Address, openSession, type Session } from './session.ts'
+
+/** Nothing but a person makes one: an address with a mistake must not look like an empty ledger. */
+export async function makeServerLedger(
+  address: Address,
+  failover: Failover,
+): Promise<{ readonly ledgerId: string; readonly made: boolean }> {
+  const session = await connected(address)
+  try {
+    await assertFit(session, failover)
+    await migrate(session, address.schema)
+    await session.begin('READ COMMITTED', 'SET LOCAL synchronous_commit TO on; LOCK TABLE meta; SELECT 1')
+    const made = randomBytes(8).toString('hex')
+    const known = await ledgerIdIn(session)
+    if (known === null) {
+      await session.run(keep('ledger_id', made))
+      await session.run(remember(await session.run(serverIdentity(failover))))
+      await session.run(beginEpoch(1))
+    }
+    await session.commit()
+    return { ledgerId: known ?? made, made: known === null }
+  } finally {
+    await session.close()
+  }
+}
+
+export type OpenOptions = Omit<LedgerParts, 'ledgerId'>
+
+/** Faults where there is no ledger, or where the server is not fit. An older one is brought up to this program's version. */
+export async function openServerLedger(options: OpenOptions): Promise<Ledger> {
+  const { address, name, failover } = options
+  const session = await connected(address)
+  try {
+    await assertFit(session, failover)
+    if (!(await hasTables(session, address.schema))) throw noLedgerFault(name)
+    await migrate(session, address.schema)
+    await session.begin('READ COMMITTED')
+    const ledgerId = await ledgerIdIn(session)
+    if (ledgerId === null) throw noLedgerFault(name)
+    await tellTime(session, options)
+    return ledgerOn({ ...options, ledgerId })
+  } finally {
+    await session.close()
+  }
+}
+
+/** Whether `init` has made one there. */
+export async function serverLedgerExists(address: Address): Promise<boolean> {
+  const session = await connected(address)
+  try {
+    return await hasTables(session, address.schema)
+  } finally {
+    await session.close()
+  }
+}
+
+async function connected(address: Address): Promise<Session> {
+  try {
+    return await openSession(address)
+  } catch (error) {
+    throw new Fault(
+      'unavailable',
+      `The PostgreSQL server of the ledger cannot be reached (${messageOf(error)}). Nothing was recorded and nothing was sent. Check that it runs, and TRANCHE_LEDGER_URL.`,
+      { cause: error },
+    )
+  }
+}
+
+async function ledgerIdIn(session: Session): Promise<string | null> {
+  const found = await session.run(one<{ value: string }>("SELECT value FROM meta WHERE key = 'ledger_id'"))
+  return found?.value ?? null
+}
+
+/** So that nothing is dated by this machine's own clock. */
+async function tellTime(session: Session, { clock }: OpenOptions): Promise<void> {
+  const askedAtMs = clock.monotonicMs()
+  const found = await session.run(
+    one<{ ms: number }>('SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS ms'),
+  )
+  clock.follow(found!.ms, askedAtMs, clock.monotonicMs())
+}
+
+function noLedgerFault(name: string): Fault {
+  return new Fault(
+    'config',
+    `There is no ledger at ${name}. Nothing was recorded and nothing was sent. If it should be there, check TRANCHE_LEDGER_URL and TRANCHE_LEDGER_SCHEMA; if this is the first time: tranche init`,
+  )
+}
+
+// ───────────────────────────────────────────────────────────── Fit to keep it
+
+const OLDEST = 15
+const NEWEST = 18
+
+interface Settings {
+  readonly version: number
+  readonly isStandby: boolean
+  readonly fsync: string
+  readonly standbys: string
+}
+
+export async function assertFit(session: Session, failover: Failover): Promise<void> {
+  const [found] = await session.exec(`
+    SELECT CAST(current_setting('server_version_num') AS BIGINT) / 10000 AS version, pg_is_in_recovery() AS "isStandby",
+      current_setting('fsync') AS fsync, current_setting('synchronous_standby_names') AS standbys`)
+  const why = whyUnfit(found as unknown as Settings, failover)
+  if (why !== null) throw new Fault('config', `${why} Nothing was recorded and nothing was sent.`)
+}
+
+export function whyUnfit({ version, isStandby, fsync, standbys }: Settings, failover: Failover): string | null {
+  if (version < OLDEST || version > NEWEST)
+    return `The ledger needs PostgreSQL ${OLDEST} to ${NEWEST}; this server is ${version}.`
+  if (isStandby)
+    return 'The server of the ledger is a standby: it takes no writes. Let TRANCHE_LEDGER_URL name the primary.'
+  if (fsync !== 'on')
+    return 'The server of the ledger has fsync off: a crash would lose what was sent, and send it again. Turn it on.'
+  if (failover === 'synchronous' && standbys === '')
+    return 'TRANCHE_POSTGRES_FAILOVER is synchronous, but the server waits for no standby (synchronous_standby_names is empty). Name one, or set it to none.'
+  return null
+}

@@ -1,0 +1,116 @@
+// Whether a server has the history of the ledger that sent last: what the ledger remembers of the server, and what this machine remembers
+// of the ledger. Pure.
+
+import type { Alarm } from '../../domain/alarm.ts'
+
+/** What a server is known by. null: it does not tell. */
+export interface ServerIdentity {
+  /** Made with the cluster; a copy by dump and restore has another. */
+  readonly systemId: string | null
+  /** Another one since a standby took over, or a backup was restored to a moment. */
+  readonly timeline: string | null
+}
+
+/** What this machine has seen of the ledger. */
+export interface Witnessed {
+  readonly ledgerId: string
+  readonly epochNo: number
+  readonly epoch: string
+  /** A lane of its own, and the last of its transactions that was committed. */
+  readonly laneId: number
+  readonly laneNo: number
+}
+
+export interface Remembered extends ServerIdentity {
+  readonly epochNo: number
+  /** The epoch in which a person took the ledger over; what was witnessed before it was overruled. 0: nobody did. */
+  readonly adoptedAt: number
+  /** What was begun with it and must be finished before anything is sent. */
+  readonly unfinished: Unfinished | null
+}
+
+/** It is being taken over as an older state; or a ledger that moves here has not arrived as a whole. */
+export type Unfinished = 'adopting' | 'arriving'
+
+export interface History {
+  readonly ledgerId: string
+  readonly server: ServerIdentity
+  readonly remembered: Remembered
+  readonly testimonies: readonly Testimony[]
+}
+
+export interface Testimony {
+  readonly file: string
+  readonly said: Witnessed
+  /** What the ledger says of that epoch; null: it never had it, or knows no more. */
+  readonly epochHere: string | null
+  /** The last transaction of that lane that the ledger has; null: it has none. */
+  readonly laneNoHere: number | null
+}
+
+/** null: nothing suggests that a later state of this ledger has been anywhere. */
+export function alarmInHistory({ ledgerId, server, remembered, testimonies }: History): Alarm | null {
+  const stranger = testimonies.find(({ said }) => said.ledgerId !== ledgerId)
+  if (stranger !== undefined) return another(stranger.file)
+  if (remembered.unfinished !== null) return broken(remembered.unfinished)
+  const against = testimonies.find((one) => provesMore(one, remembered))
+  if (against !== undefined) return older(against.file)
+  if (isOther(server.systemId, remembered.systemId)) return elsewhere()
+  return isOther(server.timeline, remembered.timeline) ? failedOver() : null
+}
+
+/** A machine that was off for a week is behind: that is no alarm. */
+function provesMore({ said, epochHere, laneNoHere }: Testimony, { epochNo, adoptedAt }: Remembered): boolean {
+  if (said.epochNo < adoptedAt) return false
+  if (said.epochNo > epochNo || (epochHere !== null && epochHere !== said.epoch)) return true
+  return said.laneNo > 0 && (laneNoHere ?? 0) < said.laneNo && isRecent(said, epochNo)
+}
+
+/** The ledger forgets a lane that has rested for a month: a claim about one is worth something for a day. */
+function isRecent({ epochNo: saidNo }: Witnessed, epochNo: number): boolean {
+  return epochNo - saidNo < EPOCHS_OF_A_DAY
+}
+
+/** One in 30 s from each of a few workers. */
+const EPOCHS_OF_A_DAY = 2_880
+
+function isOther(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other
+}
+
+function another(file: string): Alarm {
+  return {
+    kind: 'other',
+    noticed: `${file} records the work of another ledger on this machine, so its address may be that of another database`,
+  }
+}
+
+function broken(what: Unfinished): Alarm {
+  const noticed =
+    what === 'adopting'
+      ? 'a command that took it over as an older state was broken off'
+      : 'the ledger that moves here has not arrived as a whole (tranche migrate, run again, goes on with it)'
+  return { kind: 'older', noticed }
+}
+
+function older(file: string): Alarm {
+  return {
+    kind: 'older',
+    noticed: `${file} records later work by this ledger, so its server was put back to an older state, or another one took over without the newest of it`,
+  }
+}
+
+function elsewhere(): Alarm {
+  return {
+    kind: 'elsewhere',
+    noticed: 'it is on another server than before: a copy, a dump that was restored, or a move',
+  }
+}
+
+function failedOver(): Alarm {
+  return {
+    kind: 'failed-over',
+    noticed:
+      'its server has another timeline than before: a standby took over, or a backup was restored to a moment, and what was committed last may be missing',
+  }
+}

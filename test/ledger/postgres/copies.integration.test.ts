@@ -1,0 +1,171 @@
+// A server that was put back, or replaced by its standby: nothing is sent from it until a person has taken the ledger over.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import {
+  CLERK,
+  claim,
+  claimNamed,
+  dueIn,
+  factsWith,
+  NOW,
+  openAccount,
+  refund,
+  settle,
+  statesIn,
+  submit,
+} from '../../fixtures/ledgers.ts'
+import { type Cluster, openCluster, query } from '../../fixtures/postgres.ts'
+import { type PostgresPlace, postgresPlaceOn } from '../../fixtures/postgres-places.ts'
+
+let cluster: Cluster
+let place: PostgresPlace
+let ledger: Ledger
+
+beforeEach(async () => {
+  cluster = openCluster()
+  onTestFinished(() => cluster.remove())
+  place = await postgresPlaceOn(cluster.url)
+  onTestFinished(() => place.remove())
+  ledger = place.open()
+})
+
+/** As `cp -a` copies the directory of a server that was shut down. */
+function copyOf(from: Cluster): string {
+  from.kill()
+  const copy = join(from.dir, 'copy')
+  execFileSync('cp', ['-a', join(from.dir, 'data'), copy])
+  from.start()
+  return copy
+}
+
+function putBack(copy: string): void {
+  cluster.kill()
+  rmSync(join(cluster.dir, 'data'), { recursive: true })
+  execFileSync('cp', ['-a', copy, join(cluster.dir, 'data')])
+  cluster.start()
+}
+
+async function promote(): Promise<void> {
+  writeFileSync(join(cluster.dir, 'data', 'standby.signal'), '')
+  cluster.own(join(cluster.dir, 'data', 'standby.signal'))
+  cluster.kill()
+  cluster.start()
+  await query(cluster.url, 'SELECT pg_promote(true, 30)')
+}
+
+const kindOf = async (one: Ledger) => (await one.alarm())?.kind ?? null
+
+test('a server that was put back to an older state is known by the machine that worked since, and sends nothing', async () => {
+  await ledger.renewEpoch()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+  const copy = copyOf(cluster)
+  const row = await claimNamed(ledger, batchId, 'A')
+  await settle(ledger, row, 'APPROVED', { facts: factsWith('51') })
+  expect(await kindOf(ledger)).toBe(null)
+  putBack(copy)
+  const next = place.open()
+  expect(await kindOf(next)).toBe('older')
+  await expect(next.renewEpoch()).rejects.toThrow('may not be the one that sent last')
+  await expect(next.adopt('restored', 'put back', CLERK, NOW)).resolves.toBe(2)
+  expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT', 'IN_DOUBT'])
+  expect(await kindOf(next)).toBe(null)
+  await next.renewEpoch()
+})
+
+test('a standby that took over is noticed in every claim and at every beat, and goes on when a person has adopted it', async () => {
+  await ledger.renewEpoch()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+  const [a, b] = await dueIn(ledger, batchId)
+  expect(await claim(ledger, a!)).toMatchObject({ kind: 'claimed' })
+  expect(ledger.maySend()).toBe(true)
+  await promote()
+  expect(await claim(ledger, b!)).toEqual({ kind: 'not-free' })
+  await ledger.beat(beatOf())
+  expect(ledger.maySend()).toBe(false)
+  expect(await kindOf(ledger)).toBe('failed-over')
+  expect(await settle(ledger, { rowId: a!.rowId, attempt: 1 }, 'APPROVED')).toMatchObject({ state: 'APPROVED' })
+  await expect(ledger.adopt('moved', 'it took over', CLERK, NOW)).rejects.toThrow('did less than 15 s ago')
+  await ledger.close()
+  const next = place.open()
+  expect(await next.adopt('moved', 'it took over', CLERK, NOW)).toBe(0)
+  expect(await kindOf(next)).toBe(null)
+  expect(await claim(next, b!)).toMatchObject({ kind: 'claimed' })
+})
+
+test('a ledger that was dumped and restored elsewhere sends nothing until it is adopted', async () => {
+  await query(cluster.url, `UPDATE ${place.address.schema}.meta SET value = '1' WHERE key = 'system_id'`)
+  expect(await kindOf(ledger)).toBe('elsewhere')
+  await ledger.adopt('moved', 'new server', CLERK, NOW)
+  expect(await kindOf(ledger)).toBe(null)
+})
+
+test('once a person has taken the ledger over, what other machines saw before says nothing any more', async () => {
+  const other = place.openAt(cluster.url, {}, 'another desk')
+  await ledger.renewEpoch()
+  const copy = copyOf(cluster)
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  await claimNamed(other, batchId, 'A')
+  await other.renewEpoch()
+  await other.close()
+  const theirs = readFileSync(place.witnessAt('another desk'), 'utf8')
+  putBack(copy)
+  rmSync(place.witnessAt('another desk'))
+  const next = place.open()
+  await next.adopt('restored', 'put back', CLERK, NOW)
+  writeFileSync(place.witnessAt('another desk'), theirs)
+  expect(await kindOf(next)).toBe(null)
+})
+
+test('while an older state is being taken over, nothing is claimed; broken off, it says so and is done again', async () => {
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const [a] = await dueIn(ledger, batchId)
+  const { schema } = place.address
+  await query(cluster.url, `INSERT INTO ${schema}.meta (key, value) VALUES ('unfinished', 'adopting')`)
+  expect(await claim(ledger, a!)).toEqual({ kind: 'not-free' })
+  expect(await ledger.alarm()).toMatchObject({ kind: 'older', noticed: expect.stringContaining('was broken off') })
+  await ledger.close()
+  const next = place.open()
+  expect(await next.adopt('restored', 'again', CLERK, NOW)).toBe(1)
+  expect(await kindOf(next)).toBe(null)
+})
+
+test('an epoch that another machine wrote in the Redis that they share is known', async () => {
+  const register = { newest: async () => '900-there', replace: async () => true }
+  await expect(ledger.renewEpoch(register)).rejects.toThrow('Redis records later work')
+  let kept: string | null = null
+  await ledger.renewEpoch({
+    newest: async () => kept,
+    replace: async (_expected, next) => {
+      kept = next
+      return true
+    },
+  })
+  expect(kept).toMatch(/^2-[0-9a-f]{24}$/)
+})
+
+test('the witness is there with the first epoch, and knows each commit of a claim', async () => {
+  expect(existsSync(place.witnessAt('desk'))).toBe(false)
+  await ledger.renewEpoch()
+  const laneNo = () => Number(readFileSync(place.witnessAt('desk'), 'utf8').slice(0, 16))
+  const before = laneNo()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  await claimNamed(ledger, batchId, 'A')
+  expect(laneNo()).toBeGreaterThan(before)
+})
+
+function beatOf() {
+  return {
+    id: 'x:1',
+    host: 'x',
+    pid: 1,
+    command: 'worker',
+    sinceMs: NOW,
+    batchId: null,
+    activity: 'idle',
+    beatAtMs: NOW,
+  } as const
+}
