@@ -4,7 +4,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { actorOf, SYSTEM } from './actor.ts'
-import { systemClock } from './app/clock.ts'
+import { createSharedClock, systemClock } from './app/clock.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Actor } from './domain/actor.ts'
 import { passwordsIn } from './domain/secrets.ts'
@@ -12,13 +12,15 @@ import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
 import { looseningIn } from './domain/tls.ts'
 import type { Spelling } from './domain/words.ts'
 import { createLog } from './log.ts'
-import type { Clock } from './ports/clock.ts'
+import type { Clock, SharedClock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 
 /** What every command has at hand. */
 export interface App {
   readonly config: Config
   readonly clock: Clock
+  /** The same, where a server keeps the ledger: it follows the server's. */
+  readonly sharedClock: SharedClock | null
   readonly log: Log
   /** For the text of an unexpected failure. */
   readonly scrub: (text: string) => string
@@ -29,6 +31,7 @@ export interface App {
   readonly logsOnly: boolean
   /** What weakens TLS for the whole process, by name. */
   readonly loosening: readonly string[]
+  /** `ledger`: of one on a server its address, for people. */
   readonly paths: { readonly ledger: string; readonly submitLock: string; readonly workerLock: string }
 }
 
@@ -61,9 +64,12 @@ export function createApp(
   { as, logLevel, spelling, logsOnly = false, alsoHidden = [] }: Omit<AppOptions, 'env' | 'reads'> & CreateOptions,
 ): App {
   const hidden = hiddenIn(config, alsoHidden)
+  const { ledgerServer: server } = config
+  const sharedClock = server === null ? null : createSharedClock()
   return {
     config,
-    clock: systemClock,
+    clock: sharedClock ?? systemClock,
+    sharedClock,
     log: createLog({ level: config.logLevel ?? logLevel, hidden }),
     scrub: createTextScrub(hidden),
     logsOnly,
@@ -71,7 +77,7 @@ export function createApp(
     spelling,
     actor: actorOf(as, SYSTEM),
     paths: {
-      ledger: join(config.dataDir, 'ledger.db'),
+      ledger: server?.name ?? join(config.dataDir, 'ledger.db'),
       submitLock: join(config.dataDir, 'submit.lock'),
       workerLock: join(config.dataDir, 'worker.lock'),
     },
@@ -79,12 +85,16 @@ export function createApp(
 }
 
 /** What no line of the log and no unexpected failure may hold. A username that is a merchant's name as well is no secret. */
-function hiddenIn({ merchants, redisUrl }: Config, also: readonly string[]): Hidden {
+function hiddenIn({ merchants, redisUrl, ledgerServer }: Config, also: readonly string[]): Hidden {
   const all = [...merchants.values()]
-  const redis = redisUrl === null ? null : URL.parse(redisUrl.reveal())
-  const ofRedis = redis === null || redis.password === '' ? [] : [redis.password, decodeURIComponent(redis.password)]
+  const addresses = [redisUrl, ledgerServer?.url, ledgerServer?.directUrl].flatMap((url) =>
+    url == null ? [] : (URL.parse(url.reveal()) ?? []),
+  )
+  const ofServers = addresses.flatMap(({ password }) =>
+    password === '' ? [] : [password, decodeURIComponent(password)],
+  )
   return {
-    secrets: [...all.map(({ password }) => password.reveal()), ...ofRedis, ...also],
+    secrets: [...all.map(({ password }) => password.reveal()), ...ofServers, ...also],
     usernames: all.map(({ username }) => username).filter((username) => !merchants.has(username)),
   }
 }

@@ -32,6 +32,7 @@ export async function openLanes(app: App, ledger: Ledger, only: BatchId | null):
     lanes.set(await accountOf(ledger, merchant, app.clock), {
       gateway: openGateway({ ...gatewayOptionsOf(app, merchant), departure: limiter.departure, onRepeated }),
       limiter,
+      configured: { ratePerSecond, inFlightMax },
       timeoutMs,
       notExecutedStatus,
       deleteAnswer,

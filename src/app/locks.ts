@@ -10,10 +10,12 @@ import { settledIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { words } from '../domain/words.ts'
-import { type WorkerView, workerView } from '../domain/worker.ts'
+import { type Heartbeat, type WorkerView, workerView } from '../domain/worker.ts'
 import type { Held, Holder, Lock } from '../files/lock.ts'
+import type { Place } from '../ledger/postgres/ledger.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { ledgerExists } from './data-directory.ts'
+import { takePlace } from './server-ledger.ts'
 import { witnessDirsOf } from './witness.ts'
 
 /** Nothing is being sent yet, so that two starters in the same instant can sort it out. */
@@ -25,13 +27,26 @@ export async function takeWorkerLock(app: App, command: string): Promise<Lock | 
   return takeLock(app.paths.workerLock, holderOf(app, command), SIMULTANEOUS_START_MS)
 }
 
-/** The same for all copies of this ledger on this machine. Faults where another copy is being worked off. */
+/** Whoever holds it may send. */
+export interface SendingLock extends Lock {
+  /** Of a worker of a ledger on a server; null: the lock alone keeps others out. */
+  readonly place: Place | null
+}
+
+/**
+ * The same for all copies of this ledger on this machine. Faults where another copy is being worked off. Of a ledger on a server, it is a
+ * place beside others.
+ */
 export async function takeLedgerLock(
   app: App,
   ledger: Ledger,
   command: string,
   mayLockOut: () => Promise<void> = async () => {},
-): Promise<Lock | Held> {
+): Promise<SendingLock | Held> {
+  if (app.config.ledgerServer !== null) {
+    await mayLockOut()
+    return takePlace(app, holderOf(app, command))
+  }
   const lock = await takeWorkerLock(app, command)
   if (lock.kind === 'held') return lock
   const copies = await lockOut(app, ledger, command, mayLockOut).catch((error: unknown) => {
@@ -40,6 +55,7 @@ export async function takeLedgerLock(
   })
   return {
     ...lock,
+    place: null,
     release: () => {
       copies.release()
       lock.release()
@@ -72,7 +88,7 @@ function holderOf(app: App, command: string): Holder {
  * The ledger lock, for a caller that will send. Faults with `stopped` where the ledger may be a copy: before it keeps the
  * one out that may send, and again when nothing can change any more.
  */
-export async function takeLockToSend(app: App, ledger: Ledger, command: string): Promise<Lock | Held> {
+export async function takeLockToSend(app: App, ledger: Ledger, command: string): Promise<SendingLock | Held> {
   const assertNoAlarm = async () => {
     const alarm = await ledger.alarm()
     if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
@@ -121,10 +137,12 @@ function resultsHeld(batchId: BatchId, { heldBy }: Held): Fault {
   )
 }
 
-/** Who works on this ledger at this moment, by the lock and the heartbeat. */
+/** Who works on this ledger at this moment, by the lock and the heartbeat; on a server, by the heartbeats alone. */
 export async function workersNow(app: App, ledger: Pick<Ledger, 'heartbeats'>): Promise<readonly WorkerView[]> {
-  const worker = await workerNow(app)
-  return worker === null ? [] : [workerView(worker.holder, await ledger.heartbeats(), app.clock.nowMs())]
+  const [beats, nowMs] = [await ledger.heartbeats(), app.clock.nowMs()]
+  if (app.config.ledgerServer !== null) return beats.map((beat) => workerView(holderIn(beat), [beat], nowMs))
+  const worker = await lockedBy(app)
+  return worker === null ? [] : [workerView(worker.holder, beats, nowMs)]
 }
 
 /** Rows settled so far of the batch that a run works off alone: by that, one that waits for its turn sees that it moves. */
@@ -134,12 +152,26 @@ export async function settledAhead(app: App, ledger: Pick<Ledger, 'heartbeats' |
   return batch === null ? 0 : settledIn(batch)
 }
 
-/** The process that works at this moment; null: none. */
-export async function workerNow(app: App): Promise<{ holder: Holder | null } | null> {
+/** The process that works at this moment, of several the one that has done so for longest; null: none. */
+export async function workerNow(
+  app: App,
+  ledger: Pick<Ledger, 'heartbeats'>,
+): Promise<{ holder: Holder | null } | null> {
+  if (app.config.ledgerServer === null) return lockedBy(app)
+  const [first] = (await ledger.heartbeats()).toSorted((one, other) => one.sinceMs - other.sinceMs)
+  return first === undefined ? null : { holder: holderIn(first) }
+}
+
+async function lockedBy(app: App): Promise<{ holder: Holder | null } | null> {
   if (!ledgerExists(app)) return null
   const { lockHeld } = await import('../files/lock.ts')
   const held = lockHeld(app.paths.workerLock)
   return held === null ? null : { holder: held.heldBy }
+}
+
+/** As a beat tells who holds a place. */
+function holderIn({ pid, host, command, sinceMs, merchants }: Heartbeat): Holder {
+  return { pid, host, command, startedAtMs: sinceMs, ...(merchants !== undefined && { merchants }) }
 }
 
 /**

@@ -2,14 +2,14 @@
 
 import type { App } from '../app.ts'
 import type { BatchId } from '../domain/ids.ts'
-import type { Held, Lock } from '../files/lock.ts'
+import type { Held } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
 import type { Followed, Following } from '../processors/follow-batch.ts'
 
 export type { Followed }
 
-import { takeLockToSend } from './locks.ts'
+import { type SendingLock, takeLockToSend } from './locks.ts'
 import { openRedis } from './redis.ts'
 import { startWork } from './worker.ts'
 
@@ -24,7 +24,7 @@ export interface OwnWork {
 }
 
 export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown) => void): OwnWork {
-  let lock: Lock | null = null
+  let lock: SendingLock | null = null
   let redis: Awaited<ReturnType<typeof openRedis>> | null = null
   let work: Awaited<ReturnType<typeof startWork>> | null = null
   async function stopWork(): Promise<void> {
@@ -42,8 +42,7 @@ export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown
     },
     async start(batchId, cards) {
       if (lock === null || redis === null || work !== null) return
-      const { startedAtMs: sinceMs } = lock
-      work = await startWork(app, ledger, redis.address, { sinceMs, only: batchId, cards, onTrouble })
+      work = await startWork(app, ledger, redis.address, { lock, only: batchId, cards, onTrouble })
     },
     stopWork,
     async close() {

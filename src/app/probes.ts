@@ -1,17 +1,26 @@
 // What `doctor` looks at. Nothing is changed and no request is sent.
 
 import type { App } from '../app.ts'
+import type { LedgerServer } from '../config/ledger-server.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import { shortUsername } from '../domain/username.ts'
 import { type Text, words } from '../domain/words.ts'
-import type { LedgerFile } from '../ports/ledger/file.ts'
+import type { ServerView } from '../ledger/postgres/inspect.ts'
 import { assertTlsHolds, gatewayOptionsOf } from './gateway.ts'
+import { openFileLedger } from './ledger.ts'
+import { addressOf } from './server-ledger.ts'
 
-/** How the ledger is, page by page. */
-export async function inspectLedger(app: App, ledger: LedgerFile, whole: boolean): Promise<Text> {
-  const seen = await ledger.inspect(whole ? 'any' : 'seconds')
+/** How the ledger is kept: page by page, or by its server. Faults where that is not sound. */
+export async function inspectLedger(app: App, whole: boolean): Promise<Text> {
+  const { ledgerServer: server } = app.config
+  return server === null ? inspectPages(app, whole) : serverText(await lookAtServer(server))
+}
+
+async function inspectPages(app: App, whole: boolean): Promise<Text> {
+  const ledger = await openFileLedger(app, 'bug: a server has no pages')
+  const seen = await ledger.inspect(whole ? 'any' : 'seconds').finally(() => ledger.close())
   switch (seen.kind) {
     case 'sound':
       return 'every page can be read'
@@ -20,6 +29,45 @@ export async function inspectLedger(app: App, ledger: LedgerFile, whole: boolean
     case 'damaged':
       throw (await import('../ledger/sqlite/copies/damage.ts')).damageFault(app.paths.ledger, seen.found)
   }
+}
+
+function serverText({ version, standbys, aheadMs, bytes }: ServerView): string {
+  const copies = standbys.map(({ name, waits }) => `${name} (${waits})`).join(', ')
+  return `PostgreSQL ${version}; ${(bytes / 1024 ** 2).toFixed(0)} MiB; ${copies === '' ? 'no standby' : `standbys ${copies}`}; this machine's clock is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`
+}
+
+/** What a person should see to although the ledger works; none where it is a file. */
+export async function serverCautions(app: App): Promise<readonly string[]> {
+  const { ledgerServer: server } = app.config
+  if (server === null) return []
+  const { LONG_TRANSACTION_S } = await import('../ledger/postgres/inspect.ts')
+  const { standbys, aheadMs, oldestS, fullPageWrites } = await lookAtServer(server)
+  const lagging = standbys.filter(({ waits }) => waits === 'async').map(({ name }) => name)
+  return [
+    ...(lagging.length > 0
+      ? [
+          `the server does not wait for its standby ${lagging.join(', ')}: one that takes over by itself may lack what was sent last, and would send it again. Let it take over by hand only, or make it synchronous`,
+        ]
+      : []),
+    ...(Math.abs(aheadMs) > CLOCK_OFF_MS
+      ? [
+          `this machine's clock is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the server's. Set both by NTP`,
+        ]
+      : []),
+    ...(oldestS > LONG_TRANSACTION_S
+      ? [
+          `a transaction has been open on the server for ${Math.round(oldestS / 60)} minutes: it slows every look for due rows. Find it in pg_stat_activity`,
+        ]
+      : []),
+    ...(fullPageWrites ? [] : ['the server has full_page_writes off: a crash may damage the ledger. Turn it on']),
+  ]
+}
+
+const CLOCK_OFF_MS = 2_000
+
+async function lookAtServer(server: LedgerServer): Promise<ServerView> {
+  const { inspectServer } = await import('../ledger/postgres/inspect.ts')
+  return inspectServer(addressOf(server), server.failover)
 }
 
 /** What Redis would be used, or a fault that says what is missing. */

@@ -76,7 +76,7 @@ async function writeReading(
 ) {
   const { writeResults } = await import('../results/write.ts')
   await keepEarlierResults(app, ledger, request)
-  const workerRuns = (await workerNow(app)) !== null
+  const workerRuns = (await workerNow(app, ledger)) !== null
   const reading = tellingLeftOpen(await open(), workerRuns)
   try {
     const { sinceMs = null, only = null, isSameFamily } = request

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import type { App } from '../app.ts'
 import { ledgerExists } from './data-directory.ts'
+import { witnessFilesOf } from './server-ledger.ts'
 
 /** Faults where a person named one that cannot be used. Without a record, none is made for it. */
 export async function witnessDirsOf(app: App, isRecorded = ledgerExists(app)): Promise<readonly string[]> {
@@ -14,6 +15,7 @@ export async function witnessDirsOf(app: App, isRecorded = ledgerExists(app)): P
 
 /** Whether anything outside the data directory remembers the ledger. */
 export async function isWitnessed(app: App): Promise<boolean> {
+  if (app.config.ledgerServer !== null) return witnessFilesOf(app).length > 0
   const { testimoniesOf } = await import('../ledger/sqlite/copies/witness.ts')
   return testimoniesOf(await witnessDirsOf(app), app.paths.ledger).length > 0
 }

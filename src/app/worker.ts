@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import type { App } from '../app.ts'
 import type { AccountId, BatchId } from '../domain/ids.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import { type WorkerIdentity, workerId } from '../domain/worker.ts'
+import { type Heartbeat, workerId } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
@@ -13,7 +13,8 @@ import type { Work } from '../processors/work-off.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import { accountKeyOf } from './accounts.ts'
 import { type MerchantLane, openLanes } from './lanes.ts'
-import { openWorkThread } from './ledger.ts'
+import { openWorkingLedger } from './ledger.ts'
+import type { SendingLock } from './locks.ts'
 
 /** What a person watching wants to hear while rows are worked off. */
 export interface WorkEvents {
@@ -23,8 +24,8 @@ export interface WorkEvents {
 }
 
 export interface WorkOptions extends WorkEvents {
-  /** When the worker lock was taken. */
-  readonly sinceMs: number
+  /** What lets this process send, and since when. */
+  readonly lock: Pick<SendingLock, 'startedAtMs' | 'place'>
   /** Work off this batch only, and take no messages. */
   readonly only: BatchId | null
   /** Of that batch. */
@@ -40,14 +41,14 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
   ])
   const { config, clock, log } = app
   const register = await openRegister(app, ledger)
-  const thread = await openWorkThread(app)
+  const working = await openWorkingLedger(app, ledger, options.lock.place)
   const narrator = createNarrator({ ledger, clock, log })
   const telling = keepTelling(app, narrator)
   const work = await workOff({
-    ledger: { ...thread, renewEpoch: ledger.renewEpoch },
+    ledger: working,
     clock,
     log,
-    worker: identityOf(options),
+    worker: identityOf(app, options),
     only: options.only,
     cards: options.cards ?? null,
     register,
@@ -67,7 +68,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
         },
       }),
     openIntake: async (lanes) =>
-      options.only === null ? openIntake(app, ledger, thread, lanes, redis, narrator) : null,
+      options.only === null ? openIntake(app, ledger, working, lanes, redis, narrator) : null,
     onSettled: (row, verdict, settled) => {
       narrator.settled(row, verdict, settled)
       log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
@@ -75,14 +76,14 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     },
   }).catch(async (error: unknown) => {
     register?.close()
-    await thread.close()
+    await working.close()
     throw error
   })
   return {
     takesMessages: work.takesMessages,
     async stop() {
       await work.stop().finally(() => register?.close())
-      await Promise.all([telling.stop(), thread.close()])
+      await Promise.all([telling.stop(), working.close()])
     },
   }
 }
@@ -117,7 +118,7 @@ function keepTelling({ clock, log }: App, narrator: Narrator) {
   }
 }
 
-function identityOf({ sinceMs, only }: WorkOptions): WorkerIdentity {
+function identityOf({ config }: App, { lock, only }: WorkOptions): Omit<Heartbeat, 'activity' | 'beatAtMs'> {
   const { pid } = process
   const host = hostname()
   return {
@@ -125,8 +126,9 @@ function identityOf({ sinceMs, only }: WorkOptions): WorkerIdentity {
     host,
     pid,
     command: only === null ? 'worker' : 'run',
-    sinceMs,
+    sinceMs: lock.startedAtMs,
     batchId: only,
+    ...(only === null && { merchants: [...config.merchants.keys()] }),
   }
 }
 

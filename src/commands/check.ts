@@ -2,9 +2,8 @@
 
 import { basename, dirname, join } from 'node:path'
 import { accountOf } from '../app/accounts.ts'
-import { ledgerExists } from '../app/data-directory.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
-import { openLedgerOrNone } from '../app/ledger.ts'
+import { hasLedger, openLedgerOrNone } from '../app/ledger.ts'
 import { isTaken } from '../app/results.ts'
 import { assertFormatName, saveFormat } from '../app/saved-formats.ts'
 import { prepareSubmission } from '../app/submission.ts'
@@ -51,7 +50,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
   const request = anonymous ? requestFor(app, NO_MERCHANT, given, 'taken') : parseFileArguments(app, given, 'taken')
   if (anonymous) terminal.say('No gateway account is set, so the file was not compared with earlier batches.')
-  else if (!ledgerExists(app))
+  else if (!(await hasLedger(app)))
     terminal.say(`There is no ledger at ${app.paths.ledger}, so the file was not compared with earlier batches.`)
   const rejects = await openRejects(asked, path, null)
   const opened = await openInstructionFile(path, request.merchant, request.options)
@@ -104,7 +103,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
 async function nextCommands(app: App, path: string, asked: CheckArguments): Promise<string[]> {
   const run = nextCommand(path, await freeOut(path), asked)
   if (app.config.merchants.size === 0) return [`${run} --sandbox  # rehearse it`]
-  return ledgerExists(app) ? [run] : ['tranche init  # once', run]
+  return (await hasLedger(app)) ? [run] : ['tranche init  # once', run]
 }
 
 /** To be pasted: without the options the file would be read otherwise, or another number of rows be let through. */

@@ -6,7 +6,7 @@ import { attentionNow } from '../app/attention.ts'
 import { assertClock } from '../app/clock.ts'
 import { explainDamage, openLedger } from '../app/ledger.ts'
 import { workersNow } from '../app/locks.ts'
-import { checkRedis, inspectLedger, reachGateway } from '../app/probes.ts'
+import { checkRedis, inspectLedger, reachGateway, serverCautions } from '../app/probes.ts'
 import { isWitnessed } from '../app/witness.ts'
 import type { App } from '../app.ts'
 import { stoppedBy } from '../domain/alarm.ts'
@@ -180,7 +180,7 @@ async function checkLedger(app: App, whole: boolean): Promise<LedgerFindings> {
   const looked = await finding(app, 'ledger', async () => {
     const ledger = await openLedger(app)
     try {
-      const pages = await inspectLedger(app, ledger, whole)
+      const pages = await inspectLedger(app, whole)
       const alarm = await ledger.alarm()
       if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
       const [batches, accounts] = [await ledger.batches(), await ledger.accounts()]
@@ -203,7 +203,13 @@ async function checkLedger(app: App, whole: boolean): Promise<LedgerFindings> {
       await ledger.close()
     }
   })
-  return { findings: [looked, ...waiting], workers }
+  return { findings: [looked, ...(await cautions(app)), ...waiting], workers }
+}
+
+/** Of a server that keeps the ledger. Where it cannot be asked, the ledger's own finding says why. */
+async function cautions(app: App): Promise<Finding[]> {
+  const said = await serverCautions(app).catch(() => [])
+  return said.map((says) => ({ what: 'server', ok: true, warns: true, says, exit: EXIT.approved }))
 }
 
 /** Each disagreement is a finding of its own. Thousands of one kind say no more than the first few hundred. */
@@ -260,6 +266,10 @@ async function headNow(app: App): Promise<string | null> {
 
 function checkWitness(app: App): Promise<Finding> {
   return finding(app, 'witness', async () => {
+    if (app.config.ledgerServer !== null)
+      return (await isWitnessed(app))
+        ? 'this machine remembers how far the ledger had come'
+        : 'none on this machine, because no worker has run on it'
     if (await isWitnessed(app)) return 'the ledger is remembered outside its directory'
     if (!existsSync(app.paths.ledger)) return 'none yet, as there is no ledger'
     const what =

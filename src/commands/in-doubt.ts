@@ -56,7 +56,7 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
 export async function leftOpenNow(app: App, ledger: Ledger): Promise<LeftOpen | null> {
   const open = await ledger.batches('open')
   const sending = open.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
-  return leftOpenIn(sending, (await workerNow(app)) !== null)
+  return leftOpenIn(sending, (await workerNow(app, ledger)) !== null)
 }
 
 type DoubtRecord = Record<string, string | number>

@@ -12,7 +12,7 @@ export async function init(app: App, terminal: Terminal): Promise<number> {
   terminal.object({ ledger: app.paths.ledger, ledger_id: ledgerId, made })
   terminal.data(
     made
-      ? `The ledger is ${app.paths.ledger}. It keeps every instruction from being sent twice: put it on a disk that lasts, and back it up (tranche backup FILE).`
+      ? `The ledger is ${app.paths.ledger}. It keeps every instruction from being sent twice: ${app.config.ledgerServer === null ? 'put it on a disk that lasts, and back it up (tranche backup FILE)' : 'back up its database'}.`
       : `There is a ledger already: ${app.paths.ledger}. Nothing was changed.`,
   )
   return EXIT.approved

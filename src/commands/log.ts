@@ -32,7 +32,7 @@ export async function log(app: App, { since }: LogArguments, terminal: Terminal)
     const head = await ledger.head()
     terminal.object({ event: 'result', since: from, entries, head, exit: EXIT.approved })
     terminal.say(
-      `${plural(entries, 'entry', 'entries')}${from === null ? '' : ` since ${from}`}. Head of the record: ${head}`,
+      `${plural(entries, 'entry', 'entries')}${from === null ? '' : ` since ${from}`}.${head === null ? '' : ` Head of the record: ${head}`}`,
     )
     return EXIT.approved
   } finally {

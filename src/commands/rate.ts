@@ -83,7 +83,7 @@ async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): P
     await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs())
     const configured = app.config.merchants.get(merchant)?.ratePerSecond
     terminal.object(toJson({ merchant, perSecond, configured }))
-    const worker = workerText(await workerNow(app), merchant)
+    const worker = workerText(await workerNow(app, ledger), merchant)
     const here = configured === undefined ? '' : ` (${rateText(configured)} here)`
     terminal.say(
       perSecond === null

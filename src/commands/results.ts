@@ -77,7 +77,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
       terminal.say(
         `${plural(pending, 'row has', 'rows have')} no outcome yet and ${pending === 1 ? 'is' : 'are'} listed as PENDING.`,
       )
-    terminal.say(...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), (await workerNow(app)) !== null)))
+    terminal.say(...leftOpenLines(leftOpenIn(countIn(batch, 'SENDING'), (await workerNow(app, ledger)) !== null)))
     if (!isExtract) terminal.say(...moneyWarningLines(batch))
     if (purgedAtMs !== null) sayPurged(batchId, purgedAtMs, written.carried, terminal)
     terminal.object({

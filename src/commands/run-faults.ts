@@ -10,9 +10,10 @@ import { errorText } from '../present/command-line.ts'
 import { brokenOffText } from '../present/outcome.ts'
 import { viewOf } from './follow.ts'
 
-/** A worker does not read files, and does not let go of what it holds. */
-export async function assertNoWorker(app: App, path: string): Promise<void> {
-  const holder = (await workerNow(app))?.holder
+/** A worker does not read files, and does not let go of what it holds. On a server a run works beside it. */
+export async function assertNoWorker(app: App, ledger: Ledger, path: string): Promise<void> {
+  if (app.config.ledgerServer !== null) return
+  const holder = (await workerNow(app, ledger))?.holder
   if (holder?.command !== 'worker') return
   throw new Fault(
     'stopped',
@@ -32,14 +33,14 @@ export function withoutResults(error: unknown, batchId: BatchId): unknown {
 
 /** How it stands. */
 export async function standText(app: App, ledger: Ledger, batchId: BatchId): Promise<string> {
-  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null)
+  return brokenOffText(await viewOf(ledger, batchId), (await workerNow(app, ledger)) !== null)
 }
 
 /** A changed file would be another batch. */
 const PUT_BACK = 'Put the file back as it was and run the same command again to go on.'
 
 export async function changedFault(app: App, ledger: Ledger, batchId: BatchId): Promise<Fault> {
-  const stands = brokenOffText(await viewOf(ledger, batchId), (await workerNow(app)) !== null, PUT_BACK)
+  const stands = brokenOffText(await viewOf(ledger, batchId), (await workerNow(app, ledger)) !== null, PUT_BACK)
   return new Fault(
     'stopped',
     `The file changed while its rows were being sent, or can no longer be read: it is not what was checked. Nothing more of it is sent. ${stands}`,

@@ -182,7 +182,7 @@ async function batchOf(run: Run, asked: Asked): Promise<BatchId | null> {
   const same = await submission.findSame(opened.file, request, (batch) => checkOut({ ...results, ...batch }))
   const known = same === null ? null : goOnWith(same, request, path, rejects, terminal)
   if (same !== null && known === null) return null
-  if (run.cards.isNeeded) await assertNoWorker(run.app, path)
+  if (run.cards.isNeeded) await assertNoWorker(run.app, run.ledger, path)
   terminal.say(...noteLines(opened))
   terminal.note(...columnLines(opened))
   const found = known === null ? await record(run, submission, asked) : await goOn(run, known, asked)

@@ -59,7 +59,7 @@ export async function steer(
     sayWhat(
       what,
       after,
-      openText(countIn(after, 'SENDING'), (await workerNow(app)) !== null),
+      openText(countIn(after, 'SENDING'), (await workerNow(app, ledger)) !== null),
       countIn(after, 'CANCELLED') - countIn(before, 'CANCELLED'),
       terminal,
     )

@@ -1,7 +1,7 @@
 // tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
 
 import { openLedger } from '../app/ledger.ts'
-import { takeLockToSend } from '../app/locks.ts'
+import { type SendingLock, takeLockToSend } from '../app/locks.ts'
 import { openRedis } from '../app/redis.ts'
 import { startWork } from '../app/worker.ts'
 import type { App } from '../app.ts'
@@ -52,7 +52,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
   try {
     const lock = await takeLockToSend(app, ledger, 'worker')
     if (lock.kind === 'held') throw heldFault(lock.heldBy)
-    const working = { sinceMs: lock.startedAtMs, signal: interruption.signal, until, touched }
+    const working = { lock, signal: interruption.signal, until, touched }
     const end = await workUntil(app, ledger, working, terminal).finally(lock.release)
     if (interruption.signal.aborted) return stopped(until !== null, terminal)
     return await leave(ledger, touched, end === 'gave-up' ? until : null, app, terminal)
@@ -78,7 +78,7 @@ function heldFault(holder: { pid: number; host: string; command: string } | null
 }
 
 interface Working {
-  readonly sinceMs: number
+  readonly lock: SendingLock
   readonly signal: AbortSignal
   readonly until: Until | null
   readonly touched: Set<BatchId>
@@ -87,7 +87,7 @@ interface Working {
 async function workUntil(
   app: App,
   ledger: Ledger,
-  { sinceMs, signal, until, touched }: Working,
+  { lock, signal, until, touched }: Working,
   terminal: Terminal,
 ): Promise<End | null> {
   const redis = await openRedis(app)
@@ -96,7 +96,7 @@ async function workUntil(
     for (const batch of await ledger.batches()) if (countIn(batch, 'SENDING') > 0) touched.add(batch.batchId)
     const unlogged = new Set<BatchId>()
     const work = await startWork(app, ledger, redis.address, {
-      ...{ sinceMs, only: null },
+      ...{ lock, only: null },
       onSettled: (row) => {
         touched.add(row.batchId)
         unlogged.add(row.batchId)

@@ -55,6 +55,6 @@ export function redisPrefixFrom(settings: Settings): string {
   return prefix
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }

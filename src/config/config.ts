@@ -10,6 +10,7 @@ import { didYouMean } from '../domain/similar.ts'
 import { byName } from './accounts.ts'
 import { redisPrefixFrom, redisUrlFrom } from './address.ts'
 import { dataDirFrom, witnessDirsFrom } from './directories.ts'
+import { type LedgerServer, ledgerServerFrom } from './ledger-server.ts'
 import { listedMerchants } from './merchants-file.ts'
 import { OWN_SETTINGS, ownMerchant, trafficFrom } from './own-merchant.ts'
 import type { ExposedFile } from './secret-files.ts'
@@ -26,6 +27,8 @@ export interface Config {
    */
   readonly witnessDirs: readonly string[]
   readonly witnessNamed: boolean
+  /** null: the ledger is a file of the data directory. */
+  readonly ledgerServer: LedgerServer | null
   readonly redisUrl: Secret | null
   readonly redisPrefix: string
   readonly doubtRestMs: number
@@ -42,7 +45,10 @@ export interface Config {
 const DOUBT_REST_MS = { min: 0, max: 7 * 24 * 3600 * 1000 }
 
 /** Where the ledger is, and what guards it: without these nothing can be read. */
-const OF_THE_LEDGER: readonly string[] = ['TRANCHE_DATA_DIR', 'XDG_STATE_HOME', 'TRANCHE_WITNESS_DIR']
+const OF_THE_LEDGER: readonly string[] = [
+  ...['TRANCHE_DATA_DIR', 'XDG_STATE_HOME', 'TRANCHE_WITNESS_DIR', 'TRANCHE_LEDGER_URL', 'TRANCHE_LEDGER_URL_FILE'],
+  ...['TRANCHE_LEDGER_SCHEMA', 'TRANCHE_POSTGRES_DIRECT_URL', 'TRANCHE_POSTGRES_FAILOVER', 'TRANCHE_POSTGRES_CA_FILE'],
+]
 
 /** `reads`: the caller sends nothing and settles nothing. What is wrong with gateway, merchants, Redis and limits is noted. */
 export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads = false): Promise<Config> {
@@ -56,6 +62,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
     dataDir,
     witnessDirs: witnessDirsFrom(settings, env, homeDir, dataDir),
     witnessNamed: settings.has('TRANCHE_WITNESS_DIR'),
+    ledgerServer: ledgerServerFrom(settings),
     redisUrl: redisUrlFrom(settings),
     redisPrefix: redisPrefixFrom(settings),
     doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', DOUBT_REST_MS),

@@ -44,7 +44,7 @@ function belongTogether(cert: string, key: string): boolean {
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-function readPem(
+export function readPem(
   path: string,
   isKey: boolean,
   complain: (problem: string) => void,

@@ -46,6 +46,39 @@ const SETTINGS = [
       'Where Tranche records how far the ledger has come, to detect a restored copy. Outside the data directory, preferably on another volume; made where it is missing. One that cannot be used is refused (exit 2). `none`: no witness',
   },
   {
+    name: 'TRANCHE_LEDGER_URL',
+    secret: true,
+    fallback: 'SQLite in the data directory',
+    unit: 'URL',
+    meaning:
+      'The PostgreSQL that keeps the ledger, for several hosts: `postgres://USER:PASSWORD@HOST/DATABASE`. To another host always with TLS',
+  },
+  { name: 'TRANCHE_LEDGER_SCHEMA', value: 'tranche', meaning: 'The schema of its tables; made with the ledger' },
+  {
+    name: 'TRANCHE_POSTGRES_DIRECT_URL',
+    secret: true,
+    fallback: '`TRANCHE_LEDGER_URL`',
+    unit: 'URL',
+    meaning: 'The same database past a connection pooler: what reads a file needs a connection of its own',
+  },
+  {
+    name: 'TRANCHE_POSTGRES_FAILOVER',
+    value: 'none',
+    meaning:
+      'How its server may be replaced. `none`: never without a person who adopts the ledger. `synchronous`: the same, and nothing is sent while the server waits for no standby. `storage`: by disks under it that lose nothing',
+  },
+  {
+    name: 'TRANCHE_POSTGRES_CA_FILE',
+    fallback: 'the authorities of Node',
+    unit: 'path',
+    meaning: 'PEM: the only authority that is trusted for it',
+  },
+  {
+    name: 'TRANCHE_POSTGRES_PLAINTEXT',
+    value: 'no',
+    meaning: '`yes` allows another host without TLS: passwords and instructions cross the network in clear',
+  },
+  {
     name: 'TRANCHE_REDIS_URL',
     secret: true,
     fallback: 'a private Redis',

@@ -18,6 +18,8 @@ export interface WorkerIdentity {
 export type Activity = 'working' | 'idle' | 'waiting' | 'ending'
 
 export interface Heartbeat extends WorkerIdentity {
+  /** Those that it sends for. Absent: where a lock says it. */
+  readonly merchants?: readonly string[]
   readonly activity: Activity
   readonly beatAtMs: number
 }

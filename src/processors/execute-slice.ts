@@ -4,6 +4,7 @@
 import { type CardDetails, formatCardMask, maskOf } from '../domain/card.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'
+import type { Share } from '../domain/share.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { CardReader } from '../ports/cards.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -21,6 +22,8 @@ import { settlementOf } from './settlement.ts'
 export interface AccountLane {
   readonly gateway: Gateway
   readonly limiter: AccountLimiter
+  /** As the merchant is configured: for all workers together. */
+  readonly configured: Share
   readonly timeoutMs: number
   readonly notExecutedStatus: readonly number[]
   readonly deleteAnswer: Judging['deleteAnswer']

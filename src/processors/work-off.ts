@@ -12,6 +12,7 @@ import type { Log } from '../ports/log.ts'
 import { type AccountLane, executeSlice, type SliceParts } from './execute-slice.ts'
 import { openEpoch } from './keep-epoch.ts'
 import { createHeartbeat } from './keep-heartbeat.ts'
+import { openShares } from './keep-shares.ts'
 import { openTick, placesFor, type TickParts } from './tick.ts'
 
 export interface WorkOffParts<R extends AccountLane> {
@@ -64,6 +65,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
 
   const lanes = await parts.openLanes()
   await ledger.keepDoubtRest(doubtRestMs) // of every account there is now: it may be a new one
+  const shares = openShares({ ledger, lanes, clock, log })
   const laneOf = (accountId: AccountId) => lanes.get(accountId)
   const inFlight = new Set<RowId>()
   const slice: SliceParts = { ledger, clock, laneOf, inFlight, onSettled, cards }
@@ -89,6 +91,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
       await Promise.race([tick.stop(), clock.sleep(REDIS_GOODBYE_MS)])
       await Promise.all([intake?.close(REDIS_GOODBYE_MS), dispatch.close(REDIS_GOODBYE_MS)])
       await Promise.all([...lanes.values()].map((lane) => lane.gateway.close()))
+      await shares.stop()
       await epoch.stop()
     },
   }

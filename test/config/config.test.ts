@@ -65,6 +65,7 @@ describe('the environment', () => {
       witnessNamed: false,
       exposed: [],
       unknown: [],
+      ledgerServer: null,
       redisUrl: null,
       redisPrefix: 'bull',
       doubtRestMs: 900_000,

@@ -5076,8 +5076,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'nothing is recorded under a clock that is years late',
     file: 'src/app/ledger.ts',
-    guard: '  assertOwnDirectory(app.config.dataDir)\n  assertClock(app)\n',
-    without: '  assertOwnDirectory(app.config.dataDir)\n',
+    guard: '  assertOwnDirectory(app.config.dataDir)\n  assertClock(app)\n}',
+    without: '  assertOwnDirectory(app.config.dataDir)\n}',
     tests: ['test/hostile/clock.chaos.test.ts'],
   },
 
@@ -5956,15 +5956,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a worker that another has ended may not send',
     file: 'src/ledger/postgres/work/member.ts',
-    guard: '    trust.withdraw()\n    joined = null\n',
+    guard: '    trust.withdraw()\n    onGivenUp()\n    joined = null\n',
     without: '    joined = null\n',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
     name: 'postgres: a beat gives no life back to a worker that was ended',
     file: 'src/ledger/postgres/work/member.ts',
-    guard: 'fenced_at = NULL WHERE id = :id AND ended_at IS NULL',
-    without: 'fenced_at = NULL, ended_at = NULL WHERE id = :id',
+    guard: 'WHERE id = :id AND ended_at IS NULL FOR UPDATE) AS before',
+    without: 'WHERE id = :id FOR UPDATE) AS before',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {

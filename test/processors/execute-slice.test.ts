@@ -104,7 +104,14 @@ beforeEach(async () => {
 
 function withGate(newGate: AccountLimiter): void {
   limiter = newGate
-  const lane: AccountLane = { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [503], deleteAnswer: 'status' }
+  const lane: AccountLane = {
+    gateway,
+    limiter,
+    timeoutMs: 60_000,
+    notExecutedStatus: [503],
+    deleteAnswer: 'status',
+    configured: { ratePerSecond: null, inFlightMax: 8 },
+  }
   parts = {
     ...{ ledger, clock, laneOf: (id) => (id === accountId ? lane : undefined), inFlight: new Set<RowId>() },
     onSettled: (row, _verdict, { state }: Settled) => void settledAs.push(`${row.instruction.reference} ${state}`),

@@ -77,7 +77,8 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
     limiter,
     timeoutMs: 60_000,
     notExecutedStatus: [],
-    deleteAnswer: 'status' as const,
+    deleteAnswer: 'status',
+    configured: { ratePerSecond: null, inFlightMax: 8 } as const,
   }
   const lanes = new Map([[accountId, lane]])
   tick = openTick({

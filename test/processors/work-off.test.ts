@@ -57,7 +57,17 @@ test('rows from before the clock was set back are due when work begins, save for
     },
     openLanes: async () =>
       new Map([
-        [accountId, { gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' as const }],
+        [
+          accountId,
+          {
+            gateway,
+            limiter,
+            timeoutMs: 60_000,
+            notExecutedStatus: [],
+            deleteAnswer: 'status',
+            configured: { ratePerSecond: null, inFlightMax: 8 } as const,
+          },
+        ],
       ]),
   })
   await idle()

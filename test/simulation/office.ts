@@ -211,7 +211,10 @@ export class Office {
       const limiter = createLimiter({ inFlightMax, ratePerSecond, clock: life.clock })
       const gateway = truth.open(life, accountId, limiter.departure)
       const { timeoutMs, notExecutedStatus } = truth.weather
-      const lane = { gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const }
+      const lane = {
+        ...{ gateway, limiter, timeoutMs, notExecutedStatus, deleteAnswer: 'status' as const },
+        configured: { ratePerSecond, inFlightMax },
+      }
       lanes.set(accountId, plant.lane?.(lane) ?? lane)
     }
     return lanes

@@ -14,6 +14,8 @@ export type Company =
   | 'alone'
   /** None that is alone is under way meanwhile. */
   | 'beside'
+  /** Whatever is under way: nothing of it is asked or changed by any other. */
+  | 'apart'
 
 export interface LaneParts {
   readonly schema: string
@@ -111,6 +113,7 @@ const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO
 
 /** Of one ledger in the database. Its statement comes before all others, so that these see what was committed before it was taken. */
 function opening(schema: string, company: Company, number: string): string {
+  if (company === 'apart') return `${CAREFULLY} ${number}`
   const shared = company === 'beside' ? '_shared' : ''
   const oid = `'${quoteName(schema).replaceAll("'", "''")}'::regnamespace::oid::int`
   return `${CAREFULLY}${company === 'beside' ? BY_INDEX : ''} SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, ${oid}); ${number}`

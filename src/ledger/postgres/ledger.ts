@@ -1,5 +1,6 @@
 // The PostgreSQL ledger, put together: every contract from the one server that keeps it.
 
+import { Fault } from '../../domain/fault.ts'
 import type { SharedClock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
@@ -29,10 +30,13 @@ import { createClaiming } from './work/claims.ts'
 import { createHot } from './work/hot.ts'
 import { createKeptAnswers } from './work/kept-answers.ts'
 import { createMember, heartbeatsOn } from './work/member.ts'
+import { createShares } from './work/shares.ts'
 import { sweepingOn } from './work/sweep.ts'
 
 export interface LedgerParts {
   readonly address: Address
+  /** Past a pooler: what reads a file, and what keeps others from it, needs a connection of its own. Absent: the same. */
+  readonly direct?: Address
   readonly ledgerId: string
   /** Ends the process after an error that leaves nothing to trust. */
   readonly die: (error: unknown) => never
@@ -60,6 +64,7 @@ export interface Place {
 /** Of tables that are there. Connects when it is asked for something. */
 export function ledgerOn({
   address,
+  direct = address,
   ledgerId,
   die,
   clock,
@@ -69,12 +74,17 @@ export function ledgerOn({
   ...of
 }: LedgerParts): Ledger {
   const sessions = createSessions(address)
+  const ownSessions = createSessions(direct)
   const parts: Omit<LaneParts, 'connect'> = { schema: address.schema, reconnect: sessions.open, die }
   const lane = () => createLane({ ...parts, connect: sessions.kept() })
   const settled = settledBy(lane())
   const reads = createReads(sessions.open, settled)
   const engine = engineOn(lane(), reads)
-  const member = createMember({ connect: sessions.kept(), place: place?.id ?? null, clock, failover })
+  const member = createMember({
+    ...{ connect: sessions.kept(), place: place?.id ?? null, clock, failover },
+    onGivenUp: () => shares.lose(),
+  })
+  const shares = createShares(lane(), member, clock.monotonicMs)
   const witness = createServerWitness(place?.witnessPath ?? null)
   const hotLane = createLane({ ...parts, connect: sessions.kept(), onCommitted: witness.committed })
   const hot = createHot({
@@ -82,7 +92,7 @@ export function ledgerOn({
     kept: createKeptAnswers(place?.answersPath ?? null, onKeepingFailed),
     claimMany: createClaiming(failover),
   })
-  const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(sessions.open, address.schema, waiting)
+  const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, waiting)
   const working = workingOn(engine, clock.nowMs)
   const sweeping = sweepingOn({ engine, member, place: place?.id ?? null })
   const reached = (nowMs: number) => Math.min(nowMs, clock.reachedMs())
@@ -100,6 +110,8 @@ export function ledgerOn({
     claim: hot.claim,
     settle: hot.settle,
     maySend: member.isTrusted,
+    dividesAccounts: shares.dividesAccounts,
+    takeShare: shares.takeShare,
     beat: member.beat,
     ...doubtsOn(engine, noSteps),
     ...intakeOn(engine, {
@@ -107,7 +119,7 @@ export function ledgerOn({
       lockSubmit: submitLock,
       openDraft: async (header, release) => {
         await keepPartitions(engine)
-        const draft = await draftEngineOn(await sessions.open(), header, { ...parts, settled })
+        const draft = await draftEngineOn(await ownSessions.open(), header, { ...parts, settled })
         return openDraftOn(draft, header, { newBatchId, release })
       },
     }),
@@ -118,14 +130,17 @@ export function ledgerOn({
     ...purgingOn(engine),
     clearLog: async () => true,
     unbound: () => engine.read(countUnbound),
-    audit: async function* () {},
-    head: async () => '',
+    // biome-ignore lint/correctness/useYield: there is nothing to find
+    audit: async function* () {
+      throw new Fault('usage', 'The record of a ledger on PostgreSQL cannot be read through yet. Nothing was checked.')
+    },
+    head: async () => null,
     ...copiesOn({ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die, ...of }),
     async close() {
       await hot.drained()
       await member.leave()
       await engine.drained()
-      await sessions.closeAll()
+      await Promise.all([sessions.closeAll(), ownSessions.closeAll()])
       witness.close()
     },
   }

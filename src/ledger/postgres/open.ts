@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
+import { words } from '../../domain/words.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { one } from '../texts/script.ts'
 import { beginEpoch, type Failover, keep, remember, serverIdentity } from './copies/identity.ts'
@@ -93,7 +94,7 @@ async function tellTime(session: Session, { clock }: OpenOptions): Promise<void>
 function noLedgerFault(name: string): Fault {
   return new Fault(
     'config',
-    `There is no ledger at ${name}. Nothing was recorded and nothing was sent. If it should be there, check TRANCHE_LEDGER_URL and TRANCHE_LEDGER_SCHEMA; if this is the first time: tranche init`,
+    words`There is no ledger at ${name}. Nothing was recorded and nothing was sent. If it should be there, check TRANCHE_LEDGER_URL and TRANCHE_LEDGER_SCHEMA; if this is the first time: ${{ act: 'init' }}`,
   )
 }
 

@@ -246,10 +246,26 @@ const MIGRATIONS: readonly string[] = [
     batch_id TEXT COLLATE "C", -- null: it works off all
     beat_at BIGINT NOT NULL,
     activity TEXT COLLATE "C" NOT NULL,
+    merchants TEXT COLLATE "C", -- a list in JSON; null: it has not said
     lease_until TIMESTAMPTZ NOT NULL, -- by the clock of the server, like all of these
     fenced_at TIMESTAMPTZ, -- its lease was over: it claims nothing until it has joined again
     ended_at TIMESTAMPTZ
   ) WITH (fillfactor = 50);
+
+  -- What each worker may use of an account. rate: null is no limit.
+  CREATE TABLE share (
+    account_id BIGINT NOT NULL,
+    worker BIGINT NOT NULL,
+    rate DOUBLE PRECISION,
+    places BIGINT NOT NULL,
+    asked_rate DOUBLE PRECISION, -- as it is configured
+    asked_places BIGINT NOT NULL,
+    rests BIGINT NOT NULL,
+    PRIMARY KEY (account_id, worker)
+  ) WITH (fillfactor = 50);
+  -- What was given up, and may still be in use.
+  CREATE TABLE freed (account_id BIGINT NOT NULL, rate DOUBLE PRECISION, places BIGINT NOT NULL, until TIMESTAMPTZ NOT NULL);
+  CREATE INDEX freed_account ON freed (account_id);
 
   -- Renewed while a worker runs; a state that is put back has one that is over. Those of the last days.
   CREATE TABLE epoch (

@@ -2,12 +2,17 @@
 
 import type { Duplex } from 'node:stream'
 import { Client, type CustomTypesConfig, DatabaseError, type QueryConfig, types } from 'pg'
+import { TLS } from '../../domain/tls.ts'
 import { POSTGRES, type Spelled, spell } from '../texts/dialect.ts'
 import type { Found, Script, Step, Value } from '../texts/script.ts'
 import { LostConnection, UnsureCommit } from './errors.ts'
 
 export interface Address {
   readonly url: string
+  /** null, or absent: none. `ca`: PEM; null: the authorities of Node. */
+  readonly tls?: { readonly ca: string | null } | null
+  /** false: a pooler gives each transaction another connection, on which nothing is prepared. Absent: true. */
+  readonly prepares?: boolean
   /** A statement that is not answered for so long has lost its connection. Absent: 10 s. */
   readonly answerWithinMs?: number
   /** Where the tables are. It is named in every transaction: a pooler gives each one another connection. */
@@ -45,9 +50,16 @@ const NOTICED_WHEN_GONE = `SET tcp_keepalives_idle TO 10; SET tcp_keepalives_int
 const CONNECT_WITHIN_MS = 10_000
 const ANSWER_WITHIN_MS = 10_000
 
-export async function openSession({ url, schema, answerWithinMs = ANSWER_WITHIN_MS }: Address): Promise<Session> {
+export async function openSession({
+  url,
+  schema,
+  tls = null,
+  prepares = true,
+  answerWithinMs = ANSWER_WITHIN_MS,
+}: Address): Promise<Session> {
   const client = new Client({
     connectionString: url,
+    ...(tls !== null && { ssl: { ...TLS, ...(tls.ca !== null && { ca: tls.ca }) } }),
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     keepAlive: true,
     application_name: 'tranche',
@@ -86,7 +98,7 @@ export async function openSession({ url, schema, answerWithinMs = ANSWER_WITHIN_
     const values = names.map((one) => toParameter(step.values[one] ?? null))
     const query: QueryConfig & { rowMode?: 'array'; types: unknown } = {
       text,
-      name,
+      ...(prepares && { name }),
       values,
       types: READERS[step.found],
     }
@@ -105,7 +117,12 @@ export async function openSession({ url, schema, answerWithinMs = ANSWER_WITHIN_
     asked,
     exec,
     async ask<Row extends object>(text: string, values: readonly unknown[]) {
-      const query = { text, name: nameOf(text), values: values.map(toParameters), types: READERS.rows }
+      const query = {
+        text,
+        ...(prepares && { name: nameOf(text) }),
+        values: values.map(toParameters),
+        types: READERS.rows,
+      }
       return (await asked(client.query<Row>(query))).rows
     },
     begin: (isolation, opening = '') =>

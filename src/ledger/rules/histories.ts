@@ -89,7 +89,7 @@ function broken(what: Unfinished): Alarm {
   const noticed =
     what === 'adopting'
       ? 'a command that took it over as an older state was broken off'
-      : 'the ledger that moves here has not arrived as a whole (tranche migrate, run again, goes on with it)'
+      : 'the ledger that moves here has not arrived as a whole'
   return { kind: 'older', noticed }
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 /** For how long others wait for a word of a worker before they give it up. */
 export const LEASE_MS = 15_000
 /** How much earlier it stops believing. */
-const MARGIN_MS = 2_000
+export const MARGIN_MS = 2_000
 
 export interface Moment {
   readonly wallMs: number

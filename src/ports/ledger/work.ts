@@ -3,6 +3,7 @@
 
 import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
+import type { Share } from '../../domain/share.ts'
 import type { Cause, State } from '../../domain/states.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
 import type { GatewayHealth } from '../../domain/window.ts'
@@ -72,6 +73,19 @@ export interface Settled {
   readonly paused: string | null
 }
 
+/** What a worker says for its part of an account, and how it takes what it is given. */
+export interface ShareAsked {
+  readonly accountId: AccountId
+  /** What this worker is configured with, for all workers together. */
+  readonly configured: Share
+  /** Whether it has failed there, and had no true answer since. */
+  readonly rests: boolean
+  /** Requests that are open now. */
+  readonly inFlight: () => number
+  /** Called with what it may use from then on; at once, and whenever that changes. */
+  readonly use: (share: Share) => void
+}
+
 /** A batch in which something could be sent now. */
 export interface WorkableBatch {
   readonly batchId: BatchId
@@ -132,6 +146,10 @@ export interface WorkLedger {
    * No claim that is asked for after it is written before it.
    */
   settle(settlement: Settlement): Promise<Settled>
+  /** Whether several owners divide an account between them. Each has nothing of it before it has asked. */
+  readonly dividesAccounts: boolean
+  /** Asked again and again while working, where accounts are divided. Rejects where the ledger cannot be reached now: nothing changes then. */
+  takeShare(asked: ShareAsked): Promise<void>
   /** Nothing of the account is claimed until `resumeAccount`. */
   stopAccount(accountId: AccountId, reason: string, nowMs: number): Promise<void>
 }

@@ -10,6 +10,7 @@ import type { Engine } from '../../texts/engine.ts'
 import { all, change, one, type Script } from '../../texts/script.ts'
 import { type Failover, sameHistory } from '../copies/identity.ts'
 import type { Session } from '../session.ts'
+import { freeSharesOfGone } from './shares.ts'
 
 export interface Member {
   /** Joins where this process has not joined yet, or was ended by another. */
@@ -28,6 +29,8 @@ export interface MemberParts {
   readonly place: string | null
   readonly clock: SharedClock
   readonly failover: Failover
+  /** Others may have taken over what it held: called before it may send again. */
+  readonly onGivenUp: () => void
 }
 
 /** Several within a lease: one that is lost is no silence. */
@@ -43,25 +46,29 @@ const FORGET = `
   DELETE FROM worker w WHERE coalesce(w.ended_at, w.fenced_at) < clock_timestamp() - interval '30 days'
     AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id)`
 const renewing = (same: string) => `
-  UPDATE worker SET lease_until = ${LEASE}, fenced_at = NULL WHERE id = :id AND ended_at IS NULL
-  RETURNING ${SERVER_TIME}, CASE WHEN ${same} THEN 1 ELSE 0 END AS "isSame"`
+  UPDATE worker w SET lease_until = ${LEASE}, fenced_at = NULL
+  FROM (SELECT id, fenced_at FROM worker WHERE id = :id AND ended_at IS NULL FOR UPDATE) AS before WHERE w.id = before.id
+  RETURNING ${SERVER_TIME}, CASE WHEN ${same} THEN 1 ELSE 0 END AS "isSame",
+    CASE WHEN before.fenced_at IS NULL THEN 0 ELSE 1 END AS "wasGivenUp"`
 const TELL = `
   UPDATE worker SET name = :name, host = :host, pid = :pid, command = :command, since = :sinceMs, batch_id = :batchId, beat_at = :beatAtMs,
-    activity = :activity WHERE id = :worker`
+    activity = :activity, merchants = :merchants WHERE id = :worker`
 const LEAVE = 'UPDATE worker SET ended_at = clock_timestamp() WHERE id = :id AND ended_at IS NULL'
 
 /** The dead are told of while anything of theirs is open. */
 const ALL = `
-  SELECT name AS id, host, pid, command, since AS "sinceMs", batch_id AS "batchId", beat_at AS "beatAtMs", activity FROM worker w
+  SELECT name AS id, host, pid, command, since AS "sinceMs", batch_id AS "batchId", beat_at AS "beatAtMs", activity, merchants
+  FROM worker w
   WHERE (ended_at IS NULL AND fenced_at IS NULL) OR EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id) ORDER BY beat_at`
 
 interface Renewed {
   readonly serverMs: number
   /** Whether this is the server that the ledger knows. */
   readonly isSame: number
+  readonly wasGivenUp: number
 }
 
-export function createMember({ connect, place, clock, failover }: MemberParts): Member {
+export function createMember({ connect, place, clock, failover, onGivenUp }: MemberParts): Member {
   const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
@@ -90,7 +97,8 @@ export function createMember({ connect, place, clock, failover }: MemberParts): 
   }
 
   /** Trusted from when the question began: the server may have written it at once. */
-  function trusting(from: Moment, { serverMs, isSame }: Renewed): void {
+  function trusting(from: Moment, { serverMs, isSame, wasGivenUp }: Renewed): void {
+    if (wasGivenUp === 1) onGivenUp()
     clock.follow(serverMs, from.monotonicMs, clock.monotonicMs())
     if (isSame === 1) trust.renewed(from)
     else trust.withdraw()
@@ -135,6 +143,7 @@ export function createMember({ connect, place, clock, failover }: MemberParts): 
     if (renewed !== undefined) return trusting(from, renewed)
     // Another process ended this one: what it has claimed is not its own any more, and it begins anew.
     trust.withdraw()
+    onGivenUp()
     joined = null
   }
 
@@ -147,15 +156,30 @@ export function createMember({ connect, place, clock, failover }: MemberParts): 
       trust.withdraw()
       const worker = await joined?.catch(() => null)
       if (worker == null) return
-      await write(() => change(LEAVE, { id: worker })).catch(() => {}) // its lease ends by itself
+      await write(() => leaving(worker)).catch(() => {}) // its lease ends by itself
     },
   }
 }
 
-function toldBy(worker: number, { id: name, host, pid, command, sinceMs, batchId, beatAtMs, activity }: Heartbeat) {
-  return { worker, name, host, pid, command, sinceMs, batchId, beatAtMs, activity }
+function* leaving(id: number): Script<void> {
+  yield* change(LEAVE, { id })
+  yield* freeSharesOfGone()
 }
 
+function toldBy(worker: number, { id: name, merchants, ...said }: Heartbeat) {
+  return { ...said, worker, name, merchants: merchants === undefined ? null : JSON.stringify(merchants) }
+}
+
+type Told = Omit<Heartbeat, 'merchants'> & { readonly merchants: string | null }
+
 export function heartbeatsOn(engine: Engine): { heartbeats(): Promise<Heartbeat[]> } {
-  return { heartbeats: () => engine.read(() => all<Heartbeat>(ALL)) }
+  return {
+    async heartbeats() {
+      const told = await engine.read(() => all<Told>(ALL))
+      return told.map(({ merchants, ...beat }) => ({
+        ...beat,
+        ...(merchants !== null && { merchants: JSON.parse(merchants) as readonly string[] }),
+      }))
+    },
+  }
 }

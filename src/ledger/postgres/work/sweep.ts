@@ -6,10 +6,11 @@ import type { RowId } from '../../../domain/ids.ts'
 import type { WorkLedger } from '../../../ports/ledger/work.ts'
 import { forgottenReason, sweptReason } from '../../rules/unanswered.ts'
 import { type Engine, KEPT } from '../../texts/engine.ts'
-import { all, change, exists, type Script } from '../../texts/script.ts'
+import { all, change, exists, type Script, type Values } from '../../texts/script.ts'
 import { ROWS_PER_STEP, stepwise } from '../../texts/work/open-rows.ts'
 import { bringIntoDoubt, SENDING_ROW, type SendingRow } from '../../texts/work/sweep.ts'
 import type { Member } from './member.ts'
+import { freeSharesOfGone } from './shares.ts'
 
 const CLAIMED = `
   SELECT ${SENDING_ROW} FROM claim c JOIN instruction i ON i.id = c.row_id JOIN batch b ON b.id = i.batch_id LEFT JOIN worker w ON w.id = c.worker`
@@ -38,7 +39,7 @@ export function sweepingOn({
   async function sweepLost(nowMs: number): Promise<number> {
     const isAny = () => isAnyLost()
     if (!(await engine.read(isAny))) return 0
-    await engine.write(() => change(GIVE_UP), KEPT)
+    await engine.write(() => ending(GIVE_UP), KEPT)
     return stepwise(engine, function* (book) {
       return yield* bringIntoDoubt(book, yield* all<SendingRow>(LOST), nowMs, sweptReason)
     })
@@ -51,7 +52,7 @@ export function sweepingOn({
       const me = await member.id()
       let swept = 0
       if (place !== null) {
-        await engine.write(() => change(END_PREDECESSORS, { place, me }), KEPT)
+        await engine.write(() => ending(END_PREDECESSORS, { place, me }), KEPT)
         swept = await stepwise(engine, function* (book) {
           return yield* bringIntoDoubt(book, yield* all<SendingRow>(OF_PREDECESSORS, { place, me }), nowMs, sweptReason)
         })
@@ -68,6 +69,11 @@ export function sweepingOn({
       }, KEPT)
     },
   }
+}
+
+function* ending(text: string, values: Values = {}): Script<void> {
+  yield* change(text, values)
+  yield* freeSharesOfGone()
 }
 
 function* isAnyLost(): Script<boolean> {

@@ -23,7 +23,7 @@ export const CALLS = [
 ] as const satisfies readonly (keyof Ledger)[]
 
 /** All that a worker and the intake of messages call. */
-export type WorkingPart = Pick<Ledger, (typeof CALLS)[number] | 'maySend'>
+export type WorkingPart = Pick<Ledger, (typeof CALLS)[number] | 'maySend' | 'dividesAccounts' | 'takeShare'>
 
 export type ThreadData = Pick<LedgerOptions, 'path' | 'submitLockPath' | 'witnessDirs'> & { readonly port: MessagePort }
 
@@ -57,7 +57,8 @@ export function openWorkThread({ die, ...options }: LedgerOptions): WorkThread {
   const calls = callOver(port, [...CALLS, 'close']) as unknown as WorkThread
   return {
     ...calls,
-    maySend: () => true, // the worker lock keeps every other owner out
+    // The worker lock keeps every other owner out.
+    ...{ maySend: () => true, dividesAccounts: false, takeShare: async () => {} },
     async close() {
       if (!isOver) await calls.close()
       isOver = true

@@ -24,5 +24,7 @@ export function workingOn(engine: Engine, clock: () => number): Omit<WorkLedger,
     ...sweepingOn(engine),
     ...endingRestsOn(engine),
     maySend: () => true,
+    dividesAccounts: false,
+    takeShare: async () => {},
   }
 }

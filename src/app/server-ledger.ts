@@ -1,0 +1,100 @@
+// The ledger on a PostgreSQL server: its address as configured, and the places of this machine from which workers of it send.
+
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { App } from '../app.ts'
+import type { LedgerServer } from '../config/ledger-server.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Holder, Lock } from '../files/lock.ts'
+import type { Place } from '../ledger/postgres/ledger.ts'
+import type { Address } from '../ledger/postgres/session.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { makeDataDir } from './data-directory.ts'
+
+export async function makeOnServer(app: App, server: LedgerServer): Promise<{ ledgerId: string; made: boolean }> {
+  makeDataDir(app)
+  const { makeServerLedger } = await import('../ledger/postgres/open.ts')
+  return makeServerLedger(addressOf(server), server.failover)
+}
+
+/** `place`: where this process sends; null: it sends nothing. */
+export async function openOnServer(
+  app: App,
+  server: LedgerServer,
+  { place, die }: { readonly place: Place | null; readonly die: (error: unknown) => never },
+): Promise<Ledger> {
+  const { openServerLedger } = await import('../ledger/postgres/open.ts')
+  return openServerLedger({
+    ...{ address: addressOf(server), direct: directAddressOf(server), name: server.name, failover: server.failover },
+    ...{ place, die, clock: clockOf(app), witnessFiles: () => witnessFilesOf(app) },
+    onKeepingFailed: (error) =>
+      app.log.error({ err: error }, 'an answer could not be written down; it is lost if the server stays away'),
+  })
+}
+
+export async function existsOnServer(server: LedgerServer): Promise<boolean> {
+  const { serverLedgerExists } = await import('../ledger/postgres/open.ts')
+  return serverLedgerExists(addressOf(server))
+}
+
+function clockOf({ sharedClock }: App) {
+  if (sharedClock === null) throw new Error('bug: a server keeps the ledger, and nothing follows its clock')
+  return sharedClock
+}
+
+/** A pooler gives each transaction another connection, on which nothing is prepared. */
+export function addressOf({ url, directUrl, schema, tls }: LedgerServer): Address {
+  return { url: url.reveal(), schema, tls, prepares: directUrl === null }
+}
+
+function directAddressOf({ url, directUrl, schema, tls }: LedgerServer): Address {
+  return { url: (directUrl ?? url).reveal(), schema, tls }
+}
+
+// ───────────────────────────────────────────────────────────── Places
+
+/** More workers than that on one machine are a mistake. */
+const MOST_PLACES = 16
+
+export interface PlaceTaken extends Lock {
+  readonly place: Place
+}
+
+/** The first that no other process of this machine has. */
+export async function takePlace(app: App, holder: Holder): Promise<PlaceTaken> {
+  const { takeLock } = await import('../files/lock.ts')
+  makeDataDir(app)
+  for (let n = 1; n <= MOST_PLACES; n++) {
+    const lock = takeLock(fileOf(app, n, 'lock'), holder)
+    if (lock.kind === 'taken') return { ...lock, place: placeAt(app, n) }
+  }
+  throw new Fault(
+    'stopped',
+    `${MOST_PLACES} workers of this machine work off this ledger already. Nothing was started. Stop one, or give this one a data directory of its own.`,
+  )
+}
+
+function placeAt(app: App, n: number): Place {
+  const path = fileOf(app, n, 'place')
+  if (!existsSync(path)) writeFileSync(path, `${randomUUID()}\n`, { mode: 0o600 })
+  // A copy of the directory is another place: whoever works there proves nothing about who works here.
+  const { dev, ino } = statSync(path, { bigint: true })
+  return {
+    id: `${readFileSync(path, 'utf8').trim()} ${dev} ${ino}`,
+    answersPath: fileOf(app, n, 'answers'),
+    witnessPath: fileOf(app, n, 'witness'),
+  }
+}
+
+type PlaceFile = 'lock' | 'place' | 'answers' | 'witness'
+
+function fileOf({ config }: App, n: number, what: PlaceFile): string {
+  return join(config.dataDir, `worker-${n}.${what}`)
+}
+
+/** What the workers of this machine remember of the ledger. */
+export function witnessFilesOf({ config: { dataDir } }: App): readonly string[] {
+  if (!existsSync(dataDir)) return []
+  return readdirSync(dataDir).flatMap((name) => (/^worker-\d+\.witness$/.test(name) ? [join(dataDir, name)] : []))
+}
