@@ -20,6 +20,8 @@ export type Activity = 'working' | 'idle' | 'waiting' | 'ending'
 export interface Heartbeat extends WorkerIdentity {
   /** Those that it sends for. Absent: where a lock says it. */
   readonly merchants?: readonly string[]
+  /** It has not beaten for so long that others wait for it no more. */
+  readonly givenUp?: boolean
   readonly activity: Activity
   readonly beatAtMs: number
 }
@@ -72,7 +74,7 @@ export function workerView(holder: LockHolder | null, beats: readonly Heartbeat[
     batchId: beat?.batchId ?? null,
     merchants: holder?.merchants ?? null,
     lastBeatMs: beat?.beatAtMs ?? null,
-    state: stateOf(beat?.activity ?? 'idle', heardAtMs, nowMs),
+    state: beat?.givenUp === true ? 'silent' : stateOf(beat?.activity ?? 'idle', heardAtMs, nowMs),
   }
 }
 

@@ -57,7 +57,8 @@ const LEAVE = 'UPDATE worker SET ended_at = clock_timestamp() WHERE id = :id AND
 
 /** The dead are told of while anything of theirs is open. */
 const ALL = `
-  SELECT name AS id, host, pid, command, since AS "sinceMs", batch_id AS "batchId", beat_at AS "beatAtMs", activity, merchants
+  SELECT name AS id, host, pid, command, since AS "sinceMs", batch_id AS "batchId", beat_at AS "beatAtMs", activity, merchants,
+    CASE WHEN ended_at IS NULL AND fenced_at IS NULL AND lease_until > clock_timestamp() THEN 1 ELSE 0 END AS alive
   FROM worker w
   WHERE (ended_at IS NULL AND fenced_at IS NULL) OR EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id) ORDER BY beat_at`
 
@@ -166,18 +167,23 @@ function* leaving(id: number): Script<void> {
   yield* freeSharesOfGone()
 }
 
-function toldBy(worker: number, { id: name, merchants, ...said }: Heartbeat) {
-  return { ...said, worker, name, merchants: merchants === undefined ? null : JSON.stringify(merchants) }
+function toldBy(
+  worker: number,
+  { id: name, host, pid, command, sinceMs, batchId, beatAtMs, activity, ...of }: Heartbeat,
+) {
+  const merchants = of.merchants === undefined ? null : JSON.stringify(of.merchants)
+  return { worker, name, host, pid, command, sinceMs, batchId, beatAtMs, activity, merchants }
 }
 
-type Told = Omit<Heartbeat, 'merchants'> & { readonly merchants: string | null }
+type Told = Omit<Heartbeat, 'merchants' | 'givenUp'> & { readonly merchants: string | null; readonly alive: number }
 
 export function heartbeatsOn(engine: Engine): { heartbeats(): Promise<Heartbeat[]> } {
   return {
     async heartbeats() {
       const told = await engine.read(() => all<Told>(ALL))
-      return told.map(({ merchants, ...beat }) => ({
+      return told.map(({ merchants, alive, ...beat }) => ({
         ...beat,
+        ...(alive === 0 && { givenUp: true }),
         ...(merchants !== null && { merchants: JSON.parse(merchants) as readonly string[] }),
       }))
     },

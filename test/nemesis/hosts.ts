@@ -1,0 +1,214 @@
+// Several hosts with one PostgreSQL and one Redis: each has a data directory of its own, and its own ways to all that it needs.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { type Ended, type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
+import { type Cluster, openCluster, query } from '../fixtures/postgres.ts'
+import { copyBooks } from '../fixtures/postgres-books.ts'
+import { openProxy, type TcpProxy, type Treatment } from '../fixtures/proxy.ts'
+import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
+import type { Dice } from './schedule.ts'
+
+export const SCHEMA = 'tranche'
+export const RATE = 60
+const TIMEOUT_MS = 2_500
+
+export interface Hosts extends AsyncDisposable {
+  readonly office: Office
+  readonly cluster: Cluster
+  /** A command, past all that is done to the others. */
+  tranche(...args: readonly string[]): Promise<Ended>
+  /** One thing that goes wrong, somewhere. Resolves when it is over. */
+  strike(dice: Dice): Promise<string>
+  /** Whatever was begun is over, and every worker works again. */
+  calm(): Promise<void>
+  stop(): Promise<void>
+  /** As a SQLite file, for whoever compares books. */
+  books(): Promise<{ readonly ledgerPath: string; readonly sandbox: Office['sandbox'] }>
+  readonly kills: () => number
+}
+
+interface Host {
+  readonly env: NodeJS.ProcessEnv
+  readonly database: TcpProxy
+  readonly redis: TcpProxy
+  worker: Running | null
+}
+
+export async function openHosts(count: number): Promise<Hosts> {
+  const office = await openOffice({ latencyMs: 15, made: false })
+  const cluster = openCluster()
+  const redis = await openRedisServer(join(office.dir, 'r.sock'))
+  const shared = {
+    TRANCHE_RATE: String(RATE),
+    TRANCHE_IN_FLIGHT: '16',
+    TRANCHE_TIMEOUT_MS: String(TIMEOUT_MS),
+    TRANCHE_DOUBT_REST_MS: '30000',
+  }
+  const own = { ...shared, TRANCHE_LEDGER_URL: cluster.url, TRANCHE_REDIS_URL: redis.path }
+  const tranche = (...args: readonly string[]) => office.trancheWith(own, ...args)
+  const made = await tranche('init')
+  if (made.code !== 0) throw new Error(made.stderr)
+  const hosts: Host[] = []
+  for (let n = 0; n < count; n++) hosts.push(await openHost(n, office, cluster, redis, shared))
+  let kills = 0
+
+  async function start(host: Host): Promise<void> {
+    const worker = office.startWith(host.env, 'worker', '--json')
+    host.worker = worker
+    const works = () => worker.said().some((line) => line.includes('"working"'))
+    let isOver = false
+    void worker.ended.then(() => {
+      isOver = true
+    })
+    await until('the worker works, or is gone again', () => works() || isOver)
+    if (isOver && host.worker === worker) host.worker = null
+  }
+
+  async function kill(host: Host): Promise<void> {
+    host.worker?.kill('SIGKILL')
+    await host.worker?.ended
+    kills += 1
+    await start(host)
+  }
+
+  async function cut(link: TcpProxy, how: Treatment, forMs: number): Promise<void> {
+    link.treat(how)
+    link.treatStanding(how)
+    await sleep(forMs)
+    link.treat('pass')
+    link.treatStanding('pass')
+  }
+
+  async function strike(dice: Dice): Promise<string> {
+    const host = hosts[dice.below(hosts.length)] as Host
+    const forMs = dice.from(300, 1_500, 4_000, 8_000, 20_000)
+    const kind = dice.from(
+      ...(['kill', 'kill', 'kill', 'freeze', 'freeze', 'cut from the database', 'cut from the database'] as const),
+      ...([
+        'cut from Redis',
+        'connections ended',
+        'database killed',
+        'Redis emptied',
+        'Redis killed',
+        'pause',
+      ] as const),
+    )
+    switch (kind) {
+      case 'kill':
+        await kill(host)
+        break
+      case 'freeze':
+        await host.worker?.freeze()
+        await sleep(forMs)
+        host.worker?.kill('SIGCONT')
+        break
+      case 'cut from the database':
+        await cut(host.database, dice.from('lose-replies', 'lose-requests', 'hang', 'reset', 'reset-on-reply'), forMs)
+        break
+      case 'cut from Redis':
+        await cut(host.redis, dice.from('hang', 'reset', 'lose-replies'), Math.min(forMs, 4_000))
+        break
+      case 'connections ended':
+        await query(cluster.url, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+        break
+      case 'database killed':
+        cluster.kill()
+        await sleep(Math.min(forMs, 4_000))
+        cluster.start()
+        break
+      case 'Redis emptied':
+        await redis.flush()
+        break
+      case 'Redis killed':
+        await redis.kill()
+        await sleep(Math.min(forMs, 4_000))
+        await redis.start()
+        break
+      case 'pause':
+        await pauseAndResume()
+    }
+    return kind
+  }
+
+  async function pauseAndResume(): Promise<void> {
+    const [batch] = await query<{ id: string }>(
+      cluster.url,
+      `SELECT id FROM ${SCHEMA}.batch WHERE hold = 'none' LIMIT 1`,
+    )
+    if (batch === undefined) return
+    await tranche('pause', batch.id, '--reason', 'the nemesis wants it')
+    await tranche('resume', batch.id, '--reason', 'looked at it')
+  }
+
+  for (const host of hosts) await start(host)
+  return {
+    office,
+    cluster,
+    tranche,
+    strike,
+    async calm() {
+      for (const host of hosts) if (host.worker === null) await start(host)
+    },
+    async stop() {
+      for (const { worker } of hosts) worker?.kill('SIGTERM')
+      await Promise.all(hosts.map(({ worker }) => worker?.ended))
+    },
+    async books() {
+      const ledgerPath = office.path('books.db')
+      await copyBooks(cluster.url, SCHEMA, ledgerPath)
+      return { ledgerPath, sandbox: office.sandbox }
+    },
+    kills: () => kills,
+    async [Symbol.asyncDispose]() {
+      await office.close()
+      for (const { database, redis: link } of hosts)
+        for (const one of [database, link]) await one[Symbol.asyncDispose]()
+      await redis[Symbol.asyncDispose]()
+      cluster.remove()
+    },
+  }
+}
+
+async function openHost(
+  n: number,
+  office: Office,
+  cluster: Cluster,
+  redis: RedisServer,
+  shared: NodeJS.ProcessEnv,
+): Promise<Host> {
+  const database = await openProxy({ path: `${cluster.dir}/.s.PGSQL.5432` })
+  const link = await openProxy({ path: redis.path })
+  const dataDir = office.path(`host-${n}`)
+  mkdirSync(dataDir, { mode: 0o700 })
+  const env = {
+    ...shared,
+    TRANCHE_DATA_DIR: dataDir,
+    TRANCHE_LEDGER_URL: `postgres://tranche@127.0.0.1:${database.port}/postgres`,
+    TRANCHE_REDIS_URL: `redis://127.0.0.1:${link.port}`,
+  }
+  return { env, database, redis: link, worker: null }
+}
+
+/** Rows that are not settled and in no doubt. */
+export async function openRows({ cluster }: Pick<Hosts, 'cluster'>): Promise<number> {
+  const [found] = await query<{ n: string }>(
+    cluster.url,
+    `SELECT count(*) AS n FROM ${SCHEMA}.instruction WHERE state IN ('READY', 'SENDING')`,
+  )
+  return Number(found!.n)
+}
+
+/** The most requests that the gateway received within any second. */
+export function mostInASecond(times: readonly number[]): number {
+  let first = 0
+  let most = 0
+  const inOrder = times.toSorted((one, other) => one - other)
+  for (const [i, atMs] of inOrder.entries()) {
+    while (atMs - (inOrder[first] as number) >= 1_000) first += 1
+    most = Math.max(most, i - first + 1)
+  }
+  return most
+}
