@@ -31,6 +31,8 @@ export async function takeWorkerLock(app: App, command: string): Promise<Lock | 
 export interface SendingLock extends Lock {
   /** Of a worker of a ledger on a server; null: the lock alone keeps others out. */
   readonly place: Place | null
+  /** Of several on this machine. */
+  readonly isFirst: boolean
 }
 
 /**
@@ -55,7 +57,7 @@ export async function takeLedgerLock(
   })
   return {
     ...lock,
-    place: null,
+    ...{ place: null, isFirst: true },
     release: () => {
       copies.release()
       lock.release()

@@ -37,7 +37,7 @@ export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown
       const taken = await takeLockToSend(app, ledger, 'run')
       if (taken.kind === 'held') return taken
       lock = taken
-      redis = await openRedis(app)
+      redis = await openRedis(app, taken)
       return null
     },
     async start(batchId, cards) {

@@ -1,10 +1,15 @@
 // Redis as configured, or a private one.
 
 import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
 import type { RedisAddress } from '../queues/connection.ts'
+import type { SendingLock } from './locks.ts'
 
-/** Redis as configured, or a private one. Only for the holder of the worker lock. */
-export async function openRedis(app: App): Promise<{ address: RedisAddress; close: () => Promise<void> }> {
+/** Redis as configured, or a private one. */
+export async function openRedis(
+  app: App,
+  { isFirst }: Pick<SendingLock, 'isFirst'>,
+): Promise<{ address: RedisAddress; close: () => Promise<void> }> {
   const { assertReachable } = await import('../queues/connection.ts')
   if (app.config.redisUrl !== null) {
     const address = { url: app.config.redisUrl.reveal() }
@@ -16,6 +21,11 @@ export async function openRedis(app: App): Promise<{ address: RedisAddress; clos
       )
     return { address, close: async () => {} }
   }
+  if (!isFirst)
+    throw new Fault(
+      'config',
+      'Another process of this machine works off this ledger and has the private Redis. Nothing was started. Set TRANCHE_REDIS_URL to a Redis that all of them reach.',
+    )
   const { openPrivateRedis } = await import('../queues/private-redis.ts')
   const redis = await openPrivateRedis({ dataDir: app.config.dataDir, log: app.log })
   return { address: { path: redis.path }, close: () => redis.close() }

@@ -59,6 +59,8 @@ const MOST_PLACES = 16
 
 export interface PlaceTaken extends Lock {
   readonly place: Place
+  /** Of this machine: what there is one of, such as a private Redis, is its own. */
+  readonly isFirst: boolean
 }
 
 /** The first that no other process of this machine has. */
@@ -67,7 +69,7 @@ export async function takePlace(app: App, holder: Holder): Promise<PlaceTaken> {
   makeDataDir(app)
   for (let n = 1; n <= MOST_PLACES; n++) {
     const lock = takeLock(fileOf(app, n, 'lock'), holder)
-    if (lock.kind === 'taken') return { ...lock, place: placeAt(app, n) }
+    if (lock.kind === 'taken') return { ...lock, place: placeAt(app, n), isFirst: n === 1 }
   }
   throw new Fault(
     'stopped',

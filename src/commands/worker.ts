@@ -90,7 +90,7 @@ async function workUntil(
   { lock, signal, until, touched }: Working,
   terminal: Terminal,
 ): Promise<End | null> {
-  const redis = await openRedis(app)
+  const redis = await openRedis(app, lock)
   try {
     // What a dead worker was sending comes into doubt as work opens: the exit code must tell of it.
     for (const batch of await ledger.batches()) if (countIn(batch, 'SENDING') > 0) touched.add(batch.batchId)

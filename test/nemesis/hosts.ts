@@ -11,7 +11,7 @@ import { openProxy, type TcpProxy, type Treatment } from '../fixtures/proxy.ts'
 import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
 import type { Dice } from './schedule.ts'
 
-export const SCHEMA = 'tranche'
+const SCHEMA = 'tranche'
 export const RATE = 60
 const TIMEOUT_MS = 2_500
 

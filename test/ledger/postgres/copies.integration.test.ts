@@ -133,6 +133,34 @@ test('while an older state is being taken over, nothing is claimed; broken off, 
   expect(await kindOf(next)).toBe(null)
 })
 
+test('from its first step on, an adoption of an older state keeps every claim out', async () => {
+  const account = await openAccount(ledger)
+  const batchId = await submit(
+    ledger,
+    account,
+    Array.from({ length: 700 }, (_, i) => refund(`R-${i}`)),
+  ) // two steps
+  const due = await dueIn(ledger, batchId)
+  await ledger.close()
+  const adopting = place.open().adopt('restored', 'put back', CLERK, NOW)
+  const late = place.openAt(cluster.url, {}, 'another desk')
+  const moved = () =>
+    query<{ n: string }>(cluster.url, `SELECT count(*) AS n FROM ${place.address.schema}.move WHERE cause = 'restore'`)
+  await expect.poll(async () => Number((await moved())[0]!.n)).toBeGreaterThan(0)
+  expect(await claim(late, due.at(-1)!)).toEqual({ kind: 'not-free' })
+  expect(await adopting).toBe(700)
+})
+
+test('a worker of before the adoption claims nothing after it, however its lease stands', async () => {
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const [a] = await dueIn(ledger, batchId)
+  await ledger.beat(beatOf())
+  const { schema } = place.address
+  await query(cluster.url, `UPDATE ${schema}.worker SET lease_until = now() - interval '1 s'`)
+  await place.openAt(cluster.url, {}, 'another desk').adopt('moved', 'no doubt', CLERK, NOW)
+  expect(await claim(ledger, a!)).toEqual({ kind: 'not-free' })
+})
+
 test('an epoch that another machine wrote in the Redis that they share is known', async () => {
   const register = { newest: async () => '900-there', replace: async () => true }
   await expect(ledger.renewEpoch(register)).rejects.toThrow('Redis records later work')

@@ -112,10 +112,22 @@ test('of a worker that fell silent, its open requests count until no answer can 
   await workers[0]!.ask()
   await ageFreedRate()
   await workers[0]!.ask()
-  expect(workers[0]!.share()).toEqual({ ratePerSecond: 40, inFlightMax: 8 })
+  expect(workers[0]!.share()).toEqual({ ratePerSecond: 40, inFlightMax: 15 })
   await ageFreed()
   await workers[0]!.ask()
   expect(workers[0]!.share()).toEqual(CONFIGURED)
+})
+
+test('of a worker that is known to be dead, nothing is open any more', async () => {
+  const one = workerAt('a')
+  await one.ask()
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  await claimNamed(one.ledger, batchId, 'A', NOW)
+  const next = workerAt('a')
+  await next.ledger.sweep(NOW)
+  await ageFreedRate()
+  await next.ask()
+  expect(next.share()).toEqual(CONFIGURED)
 })
 
 function ageFreedRate(): Promise<object[]> {

@@ -163,12 +163,15 @@ function* grow(me: number, accountId: AccountId): Script<ShareFacts> {
 
 // ───────────────────────────────────────────────────────────── Of those who are gone
 
+// Of one that has ended, the connections have ended with it. Of one that fell silent, as many requests may be open as it had claimed.
 const OF_THE_GONE = `
-  SELECT s.account_id AS "accountId", s.rate, s.places, a.rate AS dial,
+  SELECT s.account_id AS "accountId", s.rate, least(s.places, open.claims) AS places, a.rate AS dial, open."answerByMs",
     ${MS(`least(clock_timestamp(), w.lease_until - interval '${MARGIN_MS} milliseconds')`)} AS "startMs",
-    coalesce((SELECT max(${MS('c.answer_by')}) FROM claim c WHERE c.worker = s.worker AND c.account_id = s.account_id), 0) AS "answerByMs",
     (SELECT min(o.asked_rate) FROM share o WHERE o.account_id = s.account_id) AS "askedRate"
   FROM share s JOIN worker w ON w.id = s.worker JOIN account a ON a.id = s.account_id
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS claims, coalesce(max(${MS('c.answer_by')}), 0) AS "answerByMs" FROM claim c
+      WHERE c.worker = s.worker AND c.account_id = s.account_id AND w.ended_at IS NULL) AS open
   WHERE w.ended_at IS NOT NULL OR w.fenced_at IS NOT NULL`
 
 interface GoneRow extends Pick<FactRow, 'rate' | 'places' | 'askedRate'> {

@@ -1,0 +1,151 @@
+// The commands on a ledger that a PostgreSQL server keeps, as real processes.
+
+import { mkdirSync } from 'node:fs'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
+import { type Office, openOffice, until } from '../fixtures/cli.ts'
+import { mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { newSchemaName, query, sharedCluster } from '../fixtures/postgres.ts'
+import { copyBooks } from '../fixtures/postgres-books.ts'
+import { openRedisServer } from '../fixtures/redis.ts'
+
+let office: Office
+let url: string
+let schema: string
+afterEach(() => office.close())
+
+async function openOn({ made = true, env = {} }: { made?: boolean; env?: NodeJS.ProcessEnv } = {}): Promise<void> {
+  url = (await sharedCluster()).url
+  schema = newSchemaName()
+  office = await openOffice({ made: false, env: { TRANCHE_LEDGER_URL: url, TRANCHE_LEDGER_SCHEMA: schema, ...env } })
+  if (made) expect((await office.tranche('init')).code).toBe(0)
+}
+
+async function books(...reports: readonly { input: string; out: string }[]) {
+  const ledgerPath = office.path('books.db')
+  await copyBooks(url, schema, ledgerPath)
+  return booksOf({ ledgerPath, sandbox: office.sandbox }, ...reports)
+}
+
+async function putRefunds(count: number, name = 'in.csv'): Promise<{ input: string; out: string }> {
+  const rows = refunds(count)
+  office.sandbox.prepare(preparationFor(rows))
+  return { input: await office.put(name, toCsv(rows)), out: office.path(`${name}.out.csv`) }
+}
+
+test('mixed rows: gateway, ledger and reconciliation agree row by row; the same file again sends nothing', async () => {
+  await openOn()
+  const file = mixedFile(120)
+  office.sandbox.prepare(file.preparation)
+  const input = await office.put('mixed.csv', toCsv(file.rows))
+  const out = office.path('mixed.results.csv')
+  const ran = await office.tranche('run', input, '--out', out, '--json')
+  expect(ran.code, ran.stderr).toBe(3)
+  expect(readCsv(out).map((line) => line.result_status)).toEqual(file.statuses)
+  expect(compareBooks(await books({ input, out }))).toEqual([])
+  const received = office.sandbox.received()
+  const again = await office.tranche('run', input, '--out', out)
+  expect(again.code, again.stderr).toBe(3)
+  expect(office.sandbox.received()).toBe(received)
+})
+
+test('where there is no ledger yet, nothing is recorded or sent, and init makes one', async () => {
+  await openOn({ made: false })
+  const { input } = await putRefunds(2)
+  const refused = await office.tranche('run', input)
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('There is no ledger at postgres://')
+  expect(refused.stderr).toContain('tranche init')
+  const made = await office.tranche('init')
+  expect([made.code, made.stdout]).toEqual([0, expect.stringContaining('back up its database')])
+  expect((await office.tranche('init')).stdout).toContain('There is a ledger already')
+  expect(office.sandbox.received()).toBe(0)
+})
+
+test('a server that is away is said, with what it means', async () => {
+  await openOn({ made: false, env: { TRANCHE_LEDGER_URL: 'postgres://clerk:s3cret-word@127.0.0.1:1/books' } })
+  const { input } = await putRefunds(2)
+  for (const command of [['run', input], ['status'], ['doctor'], ['init']]) {
+    const ended = await office.tranche(...command)
+    expect(ended.code, command.join(' ')).not.toBe(0)
+    expect(ended.stdout + ended.stderr).toContain('The PostgreSQL server of the ledger cannot be reached')
+    expect(ended.stdout + ended.stderr).not.toContain('s3cret-word')
+  }
+})
+
+test('a run works beside a worker, and doctor, status and log tell of both', async () => {
+  const redis = await openRedisServer(`/tmp/te-r-${process.pid}.sock`)
+  onTestFinished(() => redis[Symbol.asyncDispose]())
+  await openOn({ env: { TRANCHE_REDIS_URL: redis.path } })
+  const worker = await office.worker()
+  const { input, out } = await putRefunds(40)
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(countsIn(out)).toEqual({ APPROVED: 40 })
+  expect(compareBooks(await books({ input, out }))).toEqual([])
+  const doctor = await office.tranche('doctor')
+  expect(doctor.stdout).toMatch(/ok +ledger: 1 batch in postgres:.*; PostgreSQL \d+/)
+  expect(doctor.stdout).toContain(`process ${worker.pid}`)
+  const history = await office.tranche('history', refunds(1)[0]!.reference)
+  expect(history.stdout).toContain('APPROVED')
+  expect((await office.tranche('log')).stdout).toContain('init')
+  worker.kill('SIGTERM')
+  expect((await worker.ended).code).toBe(0)
+  expect((await office.tranche('doctor', '--live')).stdout).toContain('no worker is running')
+})
+
+test('a worker that starts again at its place puts in doubt at once what the killed one was sending', async () => {
+  await openOn({ env: { TRANCHE_IN_FLIGHT: '4' } })
+  const { input, out } = await putRefunds(6)
+  office.sandbox.addFault({ kind: 'hang-after', match: { any: true }, times: 100 })
+  await office.tranche('submit', input, '--yes')
+  const worker = await office.worker()
+  const sending = async () =>
+    Number((await query<{ n: string }>(url, `SELECT count(*) AS n FROM ${schema}.claim`))[0]!.n)
+  await until('requests are open', async () => (await sending()) > 0)
+  worker.kill('SIGKILL')
+  await worker.ended
+  const caught = await sending()
+  office.sandbox.clearFaults()
+  const idle = await office.tranche('worker', '--until-idle')
+  expect(idle.code, idle.stderr).toBe(5)
+  await office.tranche('results', (await onlyBatch()).id, '--out', out)
+  expect(countsIn(out)).toEqual({ IN_DOUBT: caught, APPROVED: 6 - caught })
+  expect(compareBooks(await books({ input, out }))).toEqual([])
+})
+
+async function onlyBatch(): Promise<{ id: string }> {
+  const [batch] = await query<{ id: string }>(url, `SELECT id FROM ${schema}.batch`)
+  return batch!
+}
+
+test('a second worker on a machine with a private Redis is refused in words', async () => {
+  await openOn()
+  const worker = await office.worker()
+  const second = await office.tranche('worker')
+  expect(second.code).toBe(2)
+  expect(second.stderr).toContain('Set TRANCHE_REDIS_URL to a Redis that all of them reach')
+  worker.kill('SIGTERM')
+  await worker.ended
+})
+
+test('what a file alone has is refused in words', async () => {
+  await openOn()
+  const backup = await office.tranche('backup', office.path('copy.db'))
+  expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining('backed up with the database')])
+  const deep = await office.tranche('doctor', '--deep')
+  expect(deep.stdout).toContain('The record of a ledger on PostgreSQL cannot be read through yet')
+})
+
+test('another data directory is another machine: it finds the same ledger', async () => {
+  await openOn()
+  const { input, out } = await putRefunds(3)
+  await office.tranche('submit', input, '--yes')
+  const dir = office.path('second')
+  mkdirSync(dir, { mode: 0o700 })
+  const there = { TRANCHE_DATA_DIR: dir }
+  const idle = await office.trancheWith(there, 'worker', '--until-idle')
+  expect(idle.code, idle.stderr).toBe(0)
+  await office.tranche('results', (await onlyBatch()).id, '--out', out)
+  expect(countsIn(out)).toEqual({ APPROVED: 3 })
+})
