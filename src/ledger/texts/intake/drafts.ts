@@ -224,7 +224,7 @@ export async function deleteDrafts(engine: Engine): Promise<void> {
 
 const GIVE_UP = "UPDATE batch SET hold = 'cancelled' WHERE id = :id AND stage = 'draft'"
 const DELETE_ROWS = `
-    DELETE FROM instruction WHERE id IN (SELECT id FROM instruction WHERE batch_id = :id LIMIT ${ROWS_PER_COPY})
+    DELETE FROM instruction WHERE id IN (SELECT id FROM instruction WHERE batch_id = :id ORDER BY row_no LIMIT ${ROWS_PER_COPY})
       AND EXISTS (SELECT 1 FROM batch WHERE id = :id AND stage = 'draft') RETURNING id`
 const DELETE_BATCH = "DELETE FROM batch WHERE id = :id AND stage = 'draft'"
 

@@ -18,9 +18,8 @@ export function keyOf(row: 'b'): string {
  * choose it joins in the wrong order: so each has its own index here, and whatever joins by this uses CROSS JOIN.
  */
 export function isOfKey(row: 'b' | 'e' | 'h' | 'o', account: string, key: string): string {
-  return `${row}.id IN (
-    SELECT first.id FROM instruction first WHERE first.account_id = ${account} AND first.reference = ${key}
-    UNION ALL SELECT later.id FROM instruction later WHERE later.account_id = ${account} AND later.reattempt_of = ${key})`
+  return `${row}.id @among SELECT first.id FROM instruction first WHERE first.account_id = ${account} AND first.reference = ${key}
+    UNION ALL SELECT later.id FROM instruction later WHERE later.account_id = ${account} AND later.reattempt_of = ${key} @end`
 }
 
 /** The row in which the instruction of that key stands now; NULL: only bad rows have it. */
@@ -29,17 +28,16 @@ export function lastOf(account: string, key: string): string {
     WHERE ${isOfKey('h', account, key)} AND h.holds_reference = 1)`
 }
 
-const TABLES = [
+export const MEMBER_TABLES = [
   `CREATE TEMP TABLE family_member (batch_id @text PRIMARY KEY, rows @whole, bad @whole, first_id @whole, is_state @whole NOT NULL)`,
   `CREATE TEMP TABLE family_key (key @text, batch_id @text, is_bad @whole NOT NULL, PRIMARY KEY (key, batch_id)) @without_rowid`,
 ]
 
 /**
- * Makes and fills `family_member` and `family_key`; answers with the newest state of the file. What leads back from a batch need not
+ * Fills `family_member` and `family_key`; answers with the newest state of the file. What leads back from a batch need not
  * lead to it again: then the family is that of a nearer file, so that every row which the batch sent is told.
  */
 export function* findMembers(batchId: BatchId): Script<BatchId> {
-  for (const table of TABLES) yield* change(table)
   for (const first of (yield* wayBack(batchId)).toReversed()) {
     for (const text of EMPTY) yield* change(text)
     yield* addMembers([{ batchId: first }], true)

@@ -10,7 +10,7 @@ import type { Reader } from '../engine.ts'
 import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
 import { allExact, change, lists, one, type Script } from '../script.ts'
 import { countsIn, viewOf } from './batch-view.ts'
-import { BASE, findMembers, isOfKey, keyOf, lastOf, MENDED } from './family-members.ts'
+import { BASE, findMembers, isOfKey, keyOf, lastOf, MEMBER_TABLES, MENDED } from './family-members.ts'
 import { editionOf, type OutcomeValues, outcomeColumns, toOutcome } from './reading.ts'
 
 /** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
@@ -30,6 +30,7 @@ const PURGED_AT = `
     SELECT max(purged_at) AS "purgedAtMs" FROM batch WHERE id IN (SELECT batch_id FROM family_member)`
 
 function* begin(batchId: BatchId) {
+  for (const table of FAMILY_TABLES) yield* change(table)
   const newest = yield* findMembers(batchId)
   yield* gather(newest)
   const { columns, edition } = yield* editionOf(newest)
@@ -40,7 +41,11 @@ function* begin(batchId: BatchId) {
   return { batch, columns, edition }
 }
 
-const TABLE = 'CREATE TEMP TABLE family (place BIGINT PRIMARY KEY, row_id BIGINT, standing BIGINT NOT NULL)'
+/** Of a reading; temporary. */
+export const FAMILY_TABLES = [
+  ...MEMBER_TABLES,
+  'CREATE TEMP TABLE family (place BIGINT PRIMARY KEY, row_id BIGINT, standing BIGINT NOT NULL)',
+]
 
 const OF_NEWEST = `
     INSERT INTO family (place, row_id, standing)
@@ -67,7 +72,6 @@ const OF_OTHERS = `
  * others tell of themselves. Then the keys that only other members have, unless a bad row was mended under another reference.
  */
 function* gather(newest: BatchId): Script<void> {
-  yield* change(TABLE)
   yield* change(OF_NEWEST, { batchId: newest })
   yield* change(OF_OTHERS, { batchId: newest })
 }

@@ -1,0 +1,10 @@
+// All that the ledger asks of PostgreSQL, beside two million rows.
+
+import { postgresPlace } from '../../fixtures/postgres-places.ts'
+import { testPlansOnServer } from '../../fixtures/postgres-plans.ts'
+import { describeIntake, describeRecord, describeWork } from '../conformance/ledger.ts'
+
+describeWork('work in PostgreSQL', postgresPlace)
+describeIntake('intake in PostgreSQL', postgresPlace)
+describeRecord('the record in PostgreSQL', postgresPlace)
+testPlansOnServer()
