@@ -62,6 +62,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     openDispatch: (concurrency, work) =>
       openSlices({
         ...{ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency },
+        alone: !working.dividesAccounts,
         work: (slice) => {
           narrator.sliceTaken(slice.batchId)
           return work(slice)

@@ -14,6 +14,8 @@ export interface SlicesOptions {
   readonly ledgerId: string
   /** Slices that run at the same time. */
   readonly concurrency: number
+  /** No other process takes slices of this ledger: what is in the queue at the start is a dead worker's. */
+  readonly alone: boolean
   /** Resolves to the rows worked on. Must not reject: what it throws is logged and forgotten. */
   readonly work: (slice: Slice) => Promise<number>
   readonly log: Log
@@ -21,12 +23,13 @@ export interface SlicesOptions {
 
 const TAKEN_FOR_DEAD_MS = 10_000
 
-/** The holder of the worker lock only: it empties the queue first, because what is in it is a dead worker's. */
+/** Only who is alone empties the queue first: else the slices of living workers are in it, and one that runs twice finds its rows claimed. */
 export async function openSlices({
   address,
   prefix,
   ledgerId,
   concurrency,
+  alone,
   work,
   log,
 }: SlicesOptions): Promise<Dispatch> {
@@ -35,7 +38,7 @@ export async function openSlices({
   queue.on('error', () => {}) // the tick says it once; ioredis would say it at every try
   await answered(
     address,
-    queue.waitUntilReady().then(() => queue.obliterate({ force: true })),
+    queue.waitUntilReady().then(() => (alone ? queue.obliterate({ force: true }) : undefined)),
   )
 
   const worker = new Worker<Slice, number, 'slice'>(name, (job) => work(job.data), {

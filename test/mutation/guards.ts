@@ -6405,4 +6405,11 @@ export const GUARDS: readonly Guard[] = [
     without: '      if (handle !== null) writeSync(handle, digitsOf(0), 0)\n',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
+  {
+    name: 'dispatch: slices of living workers stay in the queue',
+    file: 'src/queues/slices.ts',
+    guard: '(alone ? queue.obliterate({ force: true }) : undefined)',
+    without: 'queue.obliterate({ force: true })',
+    tests: ['test/queues/slices.integration.test.ts'],
+  },
 ]
