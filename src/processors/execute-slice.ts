@@ -4,6 +4,7 @@
 import { type CardDetails, formatCardMask, maskOf } from '../domain/card.ts'
 import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Outcome } from '../domain/outcome.ts'
+import { WHOLE } from '../domain/part.ts'
 import type { Share } from '../domain/share.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
 import type { CardReader } from '../ports/cards.ts'
@@ -63,8 +64,8 @@ const ANSWER_MARGIN_MS = 5_000
 
 /** Resolves to the number of rows that were claimed. Never waits for what is not due; never sends after `stop`. */
 export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortSignal): Promise<number> {
-  const { ledger, clock, inFlight } = parts
-  const due = await ledger.dueRows(slice.batchId, clock.nowMs(), slice.rows, inFlight)
+  const { clock, inFlight } = parts
+  const due = await dueFor(slice, parts)
   const rows = due.filter((row) => !inFlight.has(row.rowId)) // another slice may have taken some while this one waited
   for (const row of rows) inFlight.add(row.rowId)
   const over = new AbortController()
@@ -82,6 +83,15 @@ export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortS
   } finally {
     ended.abort()
   }
+}
+
+/** A part that has nothing left leaves no other due row unsent. What another worker has in hand costs a claim that is not free. */
+async function dueFor(
+  { batchId, rows, part }: Slice,
+  { ledger, clock, inFlight }: SliceParts,
+): Promise<readonly DueRow[]> {
+  const due = await ledger.dueRows(batchId, clock.nowMs(), rows, inFlight, part)
+  return due.length > 0 || part.of === 1 ? due : ledger.dueRows(batchId, clock.nowMs(), rows, inFlight, WHOLE)
 }
 
 /** Resolves to whether the row was claimed. */

@@ -7,7 +7,6 @@ import type { Dispatch } from '../ports/dispatch.ts'
 import type { AccountControls, ControlLedger } from '../ports/ledger/control.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
-import type { AccountLimiter } from '../throttle/limiter.ts'
 import type { AccountLane } from './execute-slice.ts'
 import type { KeepHeartbeat } from './keep-heartbeat.ts'
 
@@ -18,16 +17,24 @@ export const ROWS_PER_SLICE = 100
 const FEWEST_PLACES = 4
 /** So many rows in hand for each request that may be open: a slice gives its place back when its last row is over. */
 const IN_HAND_PER_REQUEST = 3
+/** Places and parts go round, as long for each as a slice starts rows: what a place holds up, by a slow request or a dead worker, is reached by another. */
+const TURN_MS = 2_000
 
-/** Slices of one batch in the queue at a time: enough to keep the window full. */
-export function placesFor({ inFlightMax }: Pick<AccountLimiter, 'inFlightMax'>): number {
+/** Places of one batch, of all workers together: enough to keep their windows full. They agree on it, or their parts would overlap. */
+export function placesFor({ configured: { inFlightMax } }: Pick<AccountLane, 'configured'>): number {
   return Math.max(FEWEST_PLACES, Math.ceil((IN_HAND_PER_REQUEST * inFlightMax) / ROWS_PER_SLICE))
 }
 
 export interface TickParts {
   readonly ledger: Pick<
     WorkLedger,
-    'workable' | 'finishCancelling' | 'sweepForgotten' | 'sweepLost' | 'endOverlongRests' | 'recordHealth'
+    | 'workable'
+    | 'finishCancelling'
+    | 'sweepForgotten'
+    | 'sweepLost'
+    | 'endOverlongRests'
+    | 'recordHealth'
+    | 'dividesAccounts'
   > &
     Pick<ControlLedger, 'controls'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
@@ -163,13 +170,22 @@ function setRateOverride(lane: AccountLane, { name, ratePerSecond }: AccountCont
   log.info({ merchant: name, ratePerSecond: rate }, `the rate is now ${now}, ${why}`)
 }
 
-async function offerDue({ ledger, dispatch, lanes, clock }: TickParts, only: BatchId | null): Promise<void> {
-  const most = Math.max(...Array.from(lanes.values(), ({ limiter }) => placesFor(limiter)), 0)
-  const batches = await ledger.workable(clock.nowMs(), most * ROWS_PER_SLICE, only ?? undefined)
+async function offerDue(parts: TickParts, only: BatchId | null): Promise<void> {
+  const { ledger, dispatch, lanes, clock } = parts
+  const countTo = ROWS_PER_SLICE * Math.max(...Array.from(lanes.values(), placesFor), 0)
+  const batches = await ledger.workable(clock.nowMs(), countTo, only ?? undefined)
   for (const { batchId, accountId, due } of batches) {
-    const limiter = lanes.get(accountId)?.limiter
-    if (limiter?.isOpen() !== true) continue
-    const places = Math.min(placesFor(limiter), Math.ceil(due / ROWS_PER_SLICE))
-    await dispatch.offer({ batchId, rows: ROWS_PER_SLICE }, places)
+    const lane = lanes.get(accountId)
+    if (lane?.limiter.isOpen() !== true) continue
+    const most = placesFor(lane)
+    const turn = Math.floor(clock.nowMs() / TURN_MS)
+    const count = Math.min(most, Math.ceil(due / ROWS_PER_SLICE))
+    // Where one worker works at a time there is one part: each slice takes what is due first.
+    const of = ledger.dividesAccounts ? count : 1
+    await dispatch.offer(
+      Array.from({ length: count }, (_, i) => ({
+        ...{ batchId, rows: ROWS_PER_SLICE, place: (i + turn) % most, part: { n: i % of, of } },
+      })),
+    )
   }
 }

@@ -49,7 +49,7 @@ const REDIS_GOODBYE_MS = 2_000
 
 /** Each account's batches have as many as its open requests need. */
 function slicesAtOnce(lanes: ReadonlyMap<AccountId, AccountLane>): number {
-  const places = Array.from(lanes.values(), ({ limiter }) => placesFor(limiter))
+  const places = Array.from(lanes.values(), placesFor)
   return BATCHES_AT_ONCE * Math.max(1, ...places)
 }
 

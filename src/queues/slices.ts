@@ -56,13 +56,13 @@ export async function openSlices({
   worker.on('error', (error) => log.debug({ err: error }, 'slices: connection'))
 
   return {
-    async offer(slice, places) {
+    async offer(slices) {
       // The id is the place: a place that is taken makes the add a no-op.
       await queue.addBulk(
-        Array.from({ length: places }, (_, place) => ({
+        slices.map((slice) => ({
           name: 'slice' as const,
           data: slice,
-          opts: { jobId: `${slice.batchId}-${place}`, removeOnComplete: true, removeOnFail: true },
+          opts: { jobId: `${slice.batchId}-${slice.place}`, removeOnComplete: true, removeOnFail: true },
         })),
       )
     },

@@ -162,14 +162,19 @@ test.concurrent('slices that were not handed out send nothing held, nothing twic
   queue.on('error', () => {})
   onTestFinished(() => queue.close())
 
+  const part = { n: 0, of: 1 }
   const crafted: readonly unknown[] = [
-    ...[paused, cancelled, foreign, 'no-batch', '', "' OR 1=1 --"].map((batchId) => ({ batchId, rows: 100 })),
-    ...[-1, 0, 1e9, 1.5, 'many', null, [], {}].map((rows) => ({ batchId: going, rows })),
-    ...[null, { batchId: { $ne: '' }, rows: 100 }, { batchId: [going], rows: 1 }, 'slice', 7, [], {}],
-    ...Array.from({ length: 20 }, () => ({ batchId: going, rows: 100 })),
+    ...[paused, cancelled, foreign, 'no-batch', '', "' OR 1=1 --"].map((batchId) => ({ batchId, rows: 100, part })),
+    ...[-1, 0, 1e9, 1.5, 'many', null, [], {}].map((rows) => ({ batchId: going, rows, part })),
+    ...[null, { batchId: { $ne: '' }, rows: 100, part }, { batchId: [going], rows: 1, part }, 'slice', 7, [], {}],
+    ...[{ n: 0, of: 0 }, { n: -1, of: 2 }, { n: 'a', of: 'b' }, { n: 0.5, of: 1e9 }, null, [], 'all'].map((odd) => ({
+      ...{ batchId: going, rows: 100, part: odd },
+    })),
+    { batchId: going, rows: 100 },
+    ...Array.from({ length: 20 }, () => ({ batchId: going, rows: 100, part })),
   ]
   await queue.addBulk(crafted.map((data) => ({ name: 'slice', data: data as object })))
-  await queue.add('another-name', { batchId: going, rows: 5 }, { delay: 1, attempts: 9 })
+  await queue.add('another-name', { batchId: going, rows: 5, part }, { delay: 1, attempts: 9 })
   const left = async () => (await queue.getJobCountByTypes('waiting', 'active', 'delayed', 'prioritized')) === 0
   const settled = () => recordedIn(office).filter(({ state }) => state === 'APPROVED').length >= 120
   await until('all of them were taken, and the batch is done', async () => settled() && (await left()), worker)

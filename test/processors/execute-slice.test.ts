@@ -3,6 +3,7 @@ import type { CardDetails } from '../../src/domain/card.ts'
 import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
 import type { Answer, Outcome } from '../../src/domain/outcome.ts'
+import { WHOLE } from '../../src/domain/part.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Fence, Gateway, Reached } from '../../src/ports/gateway.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
@@ -124,7 +125,7 @@ const openWindow = () => {
 }
 
 const run = (batchId: BatchId, over: Partial<SliceParts> = {}) =>
-  clock.until(executeSlice({ batchId, rows: 100 }, { ...parts, ...over }, stop.signal))
+  clock.until(executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, { ...parts, ...over }, stop.signal))
 
 const batchOf = (...references: string[]) =>
   submit(
@@ -283,7 +284,7 @@ describe('rows with card details', () => {
     const batchId = await cardBatch(...Array.from({ length: 20 }, (_, i) => `R-${i}`))
     gateway.reply = () => new Promise(() => {}) // none answers: the window is 1
     const { cards, asked } = cardsFrom(batchId, detailsOf)
-    void executeSlice({ batchId, rows: 100 }, { ...parts, cards }, stop.signal)
+    void executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, { ...parts, cards }, stop.signal)
     await clock.until(clock.sleep(1_000))
     expect(asked).toEqual([1])
   })
@@ -397,6 +398,20 @@ describe('before the first byte', () => {
   })
 })
 
+describe('a part', () => {
+  test('of the due rows is taken before all others, and others when nothing of it is left', async () => {
+    openWindow()
+    const batchId = await batchOf('A', 'B', 'C', 'D')
+    const part = { n: 1, of: 2 }
+    const ofPart = await ledger.dueRows(batchId, NOW, 100, new Set(), part)
+    expect(await executeSlice({ batchId, place: 0, rows: 100, part }, parts, stop.signal)).toBe(2)
+    const references = ofPart.map((row) => row.instruction.reference)
+    expect(gateway.sent.map(({ reference }) => reference)).toEqual(references)
+    expect(await executeSlice({ batchId, place: 0, rows: 100, part }, parts, stop.signal)).toBe(2)
+    expect(await countsOf(batchId)).toEqual({ APPROVED: 4 })
+  })
+})
+
 describe('rows in hand', () => {
   test('of one slice are not taken by another', async () => {
     openWindow()
@@ -406,9 +421,9 @@ describe('rows in hand', () => {
       await release.promise
       return approved(instruction)
     }
-    const first = executeSlice({ batchId, rows: 2 }, parts, stop.signal)
+    const first = executeSlice({ batchId, place: 0, rows: 2, part: WHOLE }, parts, stop.signal)
     await idle()
-    const second = executeSlice({ batchId, rows: 100 }, parts, stop.signal)
+    const second = executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, parts, stop.signal)
     await idle()
     expect(gateway.sent.map(({ reference }) => reference)).toEqual(['A', 'B', 'C'])
     release.resolve()
@@ -426,7 +441,9 @@ describe('rows in hand', () => {
         return next()
       }),
     }
-    const slices = [1, 2, 3, 4].map(() => executeSlice({ batchId, rows: 100 }, counted, stop.signal))
+    const slices = [1, 2, 3, 4].map(() =>
+      executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, counted, stop.signal),
+    )
     const worked = await clock.until(Promise.all(slices))
     expect(worked.reduce((sum, rows) => sum + rows)).toBe(20)
     expect(claims).toBe(20)
@@ -468,7 +485,7 @@ describe('while a settlement is written', () => {
     const batchId = await batchOf('A', 'B') // the window is 1
     const written = Promise.withResolvers<void>()
     const { watching } = watched(written.promise)
-    const slice = executeSlice({ batchId, rows: 100 }, { ...parts, ...watching }, stop.signal)
+    const slice = executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, { ...parts, ...watching }, stop.signal)
     await clock.until(clock.sleep(1_000))
     expect(gateway.sent.map(({ reference }) => reference)).toEqual(['A', 'B'])
     expect([settledAs, parts.inFlight.size]).toEqual([[], 2])
@@ -516,7 +533,11 @@ describe('a settlement that cannot be written', () => {
       return approved(instruction)
     }
     let broke = false
-    const slice = executeSlice({ batchId, rows: 100 }, { ...parts, ...settleAllBut('A') }, stop.signal)
+    const slice = executeSlice(
+      { batchId, place: 0, rows: 100, part: WHOLE },
+      { ...parts, ...settleAllBut('A') },
+      stop.signal,
+    )
     slice.catch(() => {
       broke = true
     })
@@ -572,7 +593,7 @@ describe('the way', () => {
       await release.promise
       return approved(instruction)
     }
-    const slice = executeSlice({ batchId, rows: 100 }, parts, stop.signal)
+    const slice = executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, parts, stop.signal)
     await idle()
     expect(gateway.sent).toHaveLength(8)
     release.resolve()
@@ -724,7 +745,7 @@ describe('stopping', () => {
       await release.promise
       return approved(instruction)
     }
-    const slice = executeSlice({ batchId, rows: 100 }, parts, stop.signal)
+    const slice = executeSlice({ batchId, place: 0, rows: 100, part: WHOLE }, parts, stop.signal)
     await idle()
     stop.abort()
     await idle()

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { AccountId, BatchId } from '../../src/domain/ids.ts'
+import type { AccountId, BatchId, RowId } from '../../src/domain/ids.ts'
+import { isIn, WHOLE } from '../../src/domain/part.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
 import type { Gateway } from '../../src/ports/gateway.ts'
@@ -17,12 +18,15 @@ const BEAT_MS = 250
 class Offers implements Pick<Dispatch, 'offer' | 'onFreed'> {
   made: Array<readonly [BatchId, number]> = []
   away = false as boolean
+  /** Of the latest offer. */
+  latest: readonly Slice[] = []
   freed: (batchId: BatchId, rows: number) => void = () => {}
 
-  async offer({ batchId, rows }: Slice, places: number): Promise<void> {
+  async offer(slices: readonly Slice[]): Promise<void> {
     if (this.away) throw new Error('connection is closed')
-    expect(rows).toBe(ROWS_PER_SLICE)
-    this.made.push([batchId, places])
+    for (const { rows } of slices) expect(rows).toBe(ROWS_PER_SLICE)
+    this.latest = slices
+    this.made.push([slices[0]!.batchId, slices.length])
   }
 
   onFreed(listener: (batchId: BatchId, rows: number) => void): void {
@@ -47,6 +51,7 @@ let ledger: Ledger
 let accountId: AccountId
 let offers: Offers
 let limiter: AccountLimiter
+let inFlightMax: number
 let said: string[]
 let tick: Tick | undefined
 
@@ -61,7 +66,8 @@ beforeEach(async () => {
   })
   accountId = await openAccount(ledger)
   offers = new Offers()
-  limiter = createLimiter({ inFlightMax: 8, ratePerSecond: null, clock })
+  inFlightMax = 8
+  limiter = createLimiter({ inFlightMax, ratePerSecond: null, clock })
   said = []
   return async () => {
     await tick?.stop()
@@ -78,7 +84,7 @@ async function start(over: Partial<TickParts> = {}): Promise<void> {
     timeoutMs: 60_000,
     notExecutedStatus: [],
     deleteAnswer: 'status',
-    configured: { ratePerSecond: null, inFlightMax: 8 } as const,
+    configured: { ratePerSecond: null, inFlightMax },
   }
   const lanes = new Map([[accountId, lane]])
   tick = openTick({
@@ -122,7 +128,7 @@ describe('what is due', () => {
 
   test('is offered in so many places that three rows are in hand for each request that may be open', async () => {
     const batchId = await batchOf('A', 700)
-    limiter = createLimiter({ inFlightMax: 200, ratePerSecond: null, clock })
+    inFlightMax = 200 // of all workers together, whatever this one may use of it
     await start()
     expect(offers.taken()).toEqual([[batchId, 6]])
   })
@@ -173,6 +179,36 @@ describe('what is due', () => {
     const only = await batchOf('B', 1)
     await start({ only })
     expect(offers.taken()).toEqual([[only, 1]])
+  })
+})
+
+describe('places', () => {
+  const placesNow = () => offers.latest.map(({ place }) => place)
+
+  test('go round: while one is held up, the others have its rows within as many turns as there are places', async () => {
+    await batchOf('A', 150)
+    await start()
+    const seen = [placesNow()]
+    for (let turn = 1; turn < 4; turn++) {
+      await clock.advance(2_000)
+      seen.push(placesNow())
+    }
+    for (const places of seen) expect(new Set(places).size).toBe(2)
+    expect(new Set(seen.map(([first]) => first))).toEqual(new Set([0, 1, 2, 3]))
+  })
+
+  test('have one part each where several workers share the ledger, and all parts are all rows', async () => {
+    await batchOf('A', 250)
+    await start({ ledger: { ...ledger, dividesAccounts: true } })
+    const parts = offers.latest.map(({ part }) => part)
+    expect(parts.map(({ of }) => of)).toEqual([3, 3, 3])
+    for (let id = 1; id <= 250; id++) expect(parts.filter((part) => isIn(part, id as RowId))).toHaveLength(1)
+  })
+
+  test('have all rows where one worker works at a time: each slice takes what is due first', async () => {
+    await batchOf('A', 250)
+    await start()
+    expect(offers.latest.map(({ part }) => part)).toEqual([WHOLE, WHOLE, WHOLE])
   })
 })
 

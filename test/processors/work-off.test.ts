@@ -33,7 +33,7 @@ test('rows from before the clock was set back are due when work begins, save for
   await submit(ledger, accountId, [refund('B', { executeAtMs: NOW })])
   const offered: BatchId[] = []
   const dispatch: Dispatch = {
-    offer: async (slice) => void offered.push(slice.batchId),
+    offer: async (slices) => void offered.push(...slices.map(({ batchId }) => batchId)),
     onFreed: () => {},
     close: async () => {},
   }

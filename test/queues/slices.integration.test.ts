@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { BatchId } from '../../src/domain/ids.ts'
+import { WHOLE } from '../../src/domain/part.ts'
 import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { openSlices, type SlicesOptions } from '../../src/queues/slices.ts'
@@ -38,6 +39,9 @@ async function open(over: Partial<SlicesOptions> = {}): Promise<Dispatch> {
   return dispatch
 }
 
+const slicesOf = (batchId: BatchId, count: number): Slice[] =>
+  Array.from({ length: count }, (_, place) => ({ batchId, place, rows: 1, part: WHOLE }))
+
 const never = () => new Promise<number>(() => {})
 
 test.for([
@@ -46,10 +50,10 @@ test.for([
 ])('$who', async ({ alone, left }) => {
   // One that takes one slice and is busy with it: the others wait in the queue.
   const first = await open({ concurrency: 1, work: never })
-  await first.offer({ batchId: BATCH, rows: 1 }, 3)
+  await first.offer(slicesOf(BATCH, 3))
   const taken: Slice[] = []
   const second = await open({ alone, work: async (slice) => taken.push(slice) })
-  await second.offer({ batchId: 'later' as BatchId, rows: 1 }, 1)
+  await second.offer(slicesOf('later' as BatchId, 1))
   await until('the one behind is taken', () => taken.some(({ batchId }) => batchId === 'later'))
   expect(taken.filter(({ batchId }) => batchId === BATCH)).toHaveLength(left.length)
 })

@@ -106,10 +106,10 @@ export class SimulatedRedis {
       this.#consumers = this.#consumers.filter((other) => other !== consumer)
     })
     return {
-      offer: async (slice, places) => {
+      offer: async (slices) => {
         await life.pause(random.between(0.2, 2))
         if (this.isDown) throw new Error('Connection is closed.')
-        for (let place = 0; place < places; place += 1) this.#put(`${slice.batchId}-${place}`, slice)
+        for (const slice of slices) this.#put(`${slice.batchId}-${slice.place}`, slice)
       },
       onFreed: (told) => {
         listener = told

@@ -101,7 +101,7 @@ export function ledgerOn({
     ...working,
     // A row is due when the server and this machine agree that it is.
     workable: (nowMs, countTo, only) => working.workable(reached(nowMs), countTo, only),
-    dueRows: (batchId, nowMs, limit, except) => working.dueRows(batchId, reached(nowMs), limit, except),
+    dueRows: (batchId, nowMs, limit, except, part) => working.dueRows(batchId, reached(nowMs), limit, except, part),
     ...sweeping,
     async sweep(nowMs) {
       await hot.settleLeft() // what was answered is no doubt

@@ -141,6 +141,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...purgingOn(engine),
     clearLog: () => clearLog(db, timing),
     ...dyingOfDamage(working, die),
+    ...{ maySend: work.maySend, dividesAccounts: work.dividesAccounts }, // these promise nothing
     ...parts.openCopies({ db, committer, engine, run, ledgerId }),
     audit: (head) => auditing(openReader, head),
     unbound: () => engine.read(countUnbound),

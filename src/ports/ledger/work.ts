@@ -3,6 +3,7 @@
 
 import type { AccountId, BatchId, RowId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
+import type { Part } from '../../domain/part.ts'
 import type { Share } from '../../domain/share.ts'
 import type { Cause, State } from '../../domain/states.ts'
 import type { AnswerFacts } from '../../domain/verdict.ts'
@@ -134,8 +135,14 @@ export interface WorkLedger {
    * card details: only who reads their file can send them.
    */
   workable(nowMs: number, countTo: number, only?: BatchId): Promise<readonly WorkableBatch[]>
-  /** Due rows whose order is free, by due time and then file order, leaving out `except`. */
-  dueRows(batchId: BatchId, nowMs: number, limit: number, except: ReadonlySet<RowId>): Promise<readonly DueRow[]>
+  /** Due rows of one part whose order is free, by due time and then file order, leaving out `except`. */
+  dueRows(
+    batchId: BatchId,
+    nowMs: number,
+    limit: number,
+    except: ReadonlySet<RowId>,
+    part: Part,
+  ): Promise<readonly DueRow[]>
   /**
    * Resolves only after the commit that holds it. Concurrent claims and settlements share commits. Rejects only where its
    * own write throws, which is a bug: nothing of it is written then.
@@ -146,7 +153,7 @@ export interface WorkLedger {
    * No claim that is asked for after it is written before it.
    */
   settle(settlement: Settlement): Promise<Settled>
-  /** Whether several owners divide an account between them. Each has nothing of it before it has asked. */
+  /** Whether several owners divide an account between them, and its due rows. Each has nothing of it before it has asked. */
   readonly dividesAccounts: boolean
   /** Asked again and again while working, where accounts are divided. Rejects where the ledger cannot be reached now: nothing changes then. */
   takeShare(asked: ShareAsked): Promise<void>

@@ -1,6 +1,7 @@
 // Working off: which rows are due, and claiming one.
 
 import type { AccountId, BatchId, RowId } from '../../../domain/ids.ts'
+import { isIn, type Part } from '../../../domain/part.ts'
 import type { Claim, ClaimAnswer, DueRow, WorkableBatch, WorkLedger } from '../../../ports/ledger/work.ts'
 import type { Engine } from '../engine.ts'
 import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
@@ -44,7 +45,7 @@ const WORKABLE = `
 // Found by id first: most of what is due is in hand already, and reading those rows whole costs more than all the rest.
 const dueIds = (from: string, also: string) => `
     SELECT i.id FROM ${from}
-    WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND ${ORDER_IS_FREE} ${also}
+    WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND i.id % :of = :n AND ${ORDER_IS_FREE} ${also}
     ORDER BY i.due_at, i.row_no LIMIT :most`
 const DUE = dueIds('instruction i', '')
 const DUE_OF_CANARY = dueIds('instruction i JOIN batch b ON b.id = i.batch_id', `AND ${WITHIN_CANARY}`)
@@ -59,7 +60,7 @@ export function dueRowsOn(engine: Engine): Pick<WorkLedger, 'workable' | 'dueRow
       const found = await engine.read(() => all<WorkableBatch>(WORKABLE, { nowMs, countTo, only: only ?? '' }))
       return found.filter((batch) => batch.due > 0)
     },
-    dueRows: (batchId, nowMs, limit, except) => engine.read(() => dueRows(batchId, nowMs, limit, except)),
+    dueRows: (batchId, nowMs, limit, except, part) => engine.read(() => dueRows(batchId, nowMs, limit, except, part)),
   }
 }
 
@@ -68,10 +69,12 @@ function* dueRows(
   nowMs: number,
   limit: number,
   except: ReadonlySet<RowId>,
+  part: Part,
 ): Script<readonly DueRow[]> {
   const hasCanary = yield* exists('SELECT 1 FROM batch WHERE id = :batchId AND canary_rows IS NOT NULL', { batchId })
   const due = hasCanary ? DUE_OF_CANARY : DUE
-  const ids = yield* all<{ id: RowId }>(due, { batchId, nowMs, most: limit + except.size })
+  const leftOut = [...except].filter((id) => isIn(part, id)).length
+  const ids = yield* all<{ id: RowId }>(due, { batchId, nowMs, n: part.n, of: part.of, most: limit + leftOut })
   const wanted = ids.flatMap(({ id }) => (except.has(id) ? [] : [id])).slice(0, limit)
   if (wanted.length === 0) return []
   const found = yield* all<DueColumns>(ROWS, { ids: JSON.stringify(wanted) })
