@@ -456,7 +456,7 @@ export function describeModel(newPlace: () => Promise<LedgerPlace>, numRuns = RU
               await run.check()
             }
             await run.checkHistories()
-            expect(await auditOf(ledger)).toEqual([])
+            expect(await auditOf(run.ledger)).toEqual([])
           } finally {
             await place.remove()
           }
