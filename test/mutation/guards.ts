@@ -6033,7 +6033,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: an answer that was settled already is no second one',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: 'if (!isSettled) await',
+    guard: 'if (!isOver) await',
     without: 'await',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
@@ -6461,5 +6461,19 @@ export const GUARDS: readonly Guard[] = [
     guard: '    ...{ maySend: work.maySend, dividesAccounts: work.dividesAccounts }, // these promise nothing\n',
     without: '',
     tests: ['test/processors/tick.test.ts'],
+  },
+  {
+    name: 'postgres: an answer for another ledger settles nothing here',
+    file: 'src/ledger/postgres/work/kept-answers.ts',
+    guard: '.filter((line) => line.ledgerId === ledgerId)',
+    without: '',
+    tests: ['test/ledger/postgres/members.integration.test.ts'],
+  },
+  {
+    name: 'postgres: an answer for a row that is gone stops no start',
+    file: 'src/ledger/postgres/work/hot.ts',
+    guard: 'NOT EXISTS (SELECT 1 FROM instruction WHERE id = :rowId) OR ',
+    without: '',
+    tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
 ]

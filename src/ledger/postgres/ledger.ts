@@ -89,7 +89,7 @@ export function ledgerOn({
   const hotLane = createLane({ ...parts, connect: sessions.kept(), onCommitted: witness.committed })
   const hot = createHot({
     ...{ engine, lane: hotLane, member, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS },
-    kept: createKeptAnswers(place?.answersPath ?? null, onKeepingFailed),
+    kept: createKeptAnswers(place?.answersPath ?? null, ledgerId, onKeepingFailed),
     claimMany: createClaiming(failover),
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, waiting)

@@ -166,8 +166,8 @@ export function createHot({ engine, lane, member, kept, claimMany, clock, fullTe
 
     async settleLeft() {
       for (const { settlement, token } of kept.left()) {
-        const isSettled = await engine.read(() => isRecorded(settlement))
-        if (!isSettled) await settleAlone(settlement, token)
+        const isOver = await engine.read(() => isRecordedOrGone(settlement))
+        if (!isOver) await settleAlone(settlement, token)
       }
       kept.forgetLeft()
     },
@@ -191,9 +191,10 @@ function* isClaimedByAnother({ rowId }: Settlement, { worker, claimNo }: Token):
 }
 
 const RECORDED = `
-  SELECT 1 FROM move WHERE row_id = :rowId AND attempt = :attempt AND to_state = :to AND at = :atMs AND cause <> 'resolve'`
+  SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM instruction WHERE id = :rowId) OR EXISTS (
+    SELECT 1 FROM move WHERE row_id = :rowId AND attempt = :attempt AND to_state = :to AND at = :atMs AND cause <> 'resolve')`
 
-/** It settled the row, and the process died before it knew. */
-function* isRecorded({ rowId, attempt, to, atMs }: Settlement): Script<boolean> {
+/** It settled the row, and the process died before it knew; or the server was put back to when there was no such row. */
+function* isRecordedOrGone({ rowId, attempt, to, atMs }: Settlement): Script<boolean> {
   return yield* exists(RECORDED, { rowId, attempt, to, atMs })
 }

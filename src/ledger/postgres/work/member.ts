@@ -42,6 +42,7 @@ const JOIN = `
   INSERT INTO worker (id, place, name, host, pid, command, since, beat_at, activity, lease_until)
   VALUES (:id, :place, :name, :host, :pid, 'worker', :nowMs, :nowMs, 'idle', ${LEASE})`
 /** The dead of long ago, of whom nothing is left to tell. */
+const FORGET_LANES = "DELETE FROM lane WHERE at < clock_timestamp() - interval '30 days'"
 const FORGET = `
   DELETE FROM worker w WHERE coalesce(w.ended_at, w.fenced_at) < clock_timestamp() - interval '30 days'
     AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id)`
@@ -118,11 +119,12 @@ export function createMember({ connect, place, clock, failover, onGivenUp }: Mem
     }
     const renewed = await write(function* () {
       yield* change(FORGET)
+      yield* change(FORGET_LANES)
       yield* change(JOIN, values)
       return yield* one<Renewed>(renewText, { id })
     })
     trusting(from, renewed!)
-    beating ??= setInterval(() => void renew(null).catch(() => {}), EVERY_MS).unref()
+    beating ??= setInterval(beat, EVERY_MS).unref()
     return id
   }
 
@@ -146,6 +148,18 @@ export function createMember({ connect, place, clock, failover, onGivenUp }: Mem
     trust.withdraw()
     onGivenUp()
     joined = null
+  }
+
+  /** While the server is away none piles up behind another. */
+  let isBeating = false
+  function beat(): void {
+    if (isBeating) return
+    isBeating = true
+    void renew(null)
+      .catch(() => {})
+      .finally(() => {
+        isBeating = false
+      })
   }
 
   return {
