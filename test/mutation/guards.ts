@@ -6476,4 +6476,18 @@ export const GUARDS: readonly Guard[] = [
     without: '',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
+  {
+    name: 'postgres: a proof frees no row that an adoption put in doubt',
+    file: 'src/ledger/postgres/work/hot.ts',
+    guard: "cause = 'restore' OR ",
+    without: '',
+    tests: ['test/ledger/postgres/members.integration.test.ts'],
+  },
+  {
+    name: 'postgres: an attempt of one history is not that of another',
+    file: 'src/ledger/postgres/work/hot.ts',
+    guard: '(worker <> :worker OR claim_no <> :claimNo)',
+    without: '(worker < 0)',
+    tests: ['test/ledger/postgres/members.integration.test.ts'],
+  },
 ]

@@ -170,7 +170,9 @@ const MIGRATIONS: readonly string[] = [
     answer TEXT COLLATE "C",
     reason TEXT COLLATE "C",
     actor_id BIGINT,
-    answered TEXT COLLATE "C"
+    answered TEXT COLLATE "C",
+    worker BIGINT, -- of a claim: whose it was, and which of its claims
+    claim_no BIGINT
   ) PARTITION BY RANGE (id);
   CREATE INDEX move_row ON move (row_id);
   CREATE INDEX move_resolved ON move (at) WHERE cause = 'resolve';

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { Heartbeat } from '../../../src/domain/worker.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
+  CLERK,
   claim,
   claimNamed,
   dueIn,
@@ -138,7 +139,7 @@ test('an answer to a claim of a state that was put back does not settle the clai
   const batchId = await batchOf('A')
   const row = await claimNamed(ledger, batchId, 'A')
   await change(
-    "DELETE FROM claim; UPDATE instruction SET state = 'READY', attempt = 0; UPDATE tally SET count = CASE state WHEN 'READY' THEN 1 ELSE 0 END",
+    "DELETE FROM claim; DELETE FROM move WHERE cause = 'claim'; UPDATE instruction SET state = 'READY', attempt = 0; UPDATE tally SET count = CASE state WHEN 'READY' THEN 1 ELSE 0 END",
   )
   const other = at('another desk')
   const again = await claimNamed(other, batchId, 'A')
@@ -150,6 +151,31 @@ test('an answer to a claim of a state that was put back does not settle the clai
     ...{ state: 'SENDING', warning: expect.stringContaining('attempt 1 was answered APPROVED (transaction id 51)') },
   })
   expect(await settle(other, again, 'APPROVED', { facts: factsWith('52') })).toMatchObject({ state: 'APPROVED' })
+})
+
+test('proof that a claim of a state that was put back was never sent frees no row that another sent since', async () => {
+  const batchId = await batchOf('A')
+  const row = await claimNamed(ledger, batchId, 'A')
+  await change(
+    "DELETE FROM claim; DELETE FROM move WHERE cause = 'claim'; UPDATE instruction SET state = 'READY', attempt = 0; UPDATE tally SET count = CASE state WHEN 'READY' THEN 1 ELSE 0 END",
+  )
+  const other = at('another desk')
+  await settle(other, await claimNamed(other, batchId, 'A'), 'IN_DOUBT')
+  await settle(ledger, row, 'READY') // of attempt 1 as well
+  expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
+})
+
+test('proof of a claim frees no row that an adoption put in doubt: it may have been claimed again in what was lost', async () => {
+  const batchId = await batchOf('A')
+  const row = await claimNamed(ledger, batchId, 'A')
+  await silence()
+  await at('another desk').adopt('restored', 'put back', CLERK, NOW)
+  await settle(ledger, row, 'READY')
+  expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT'])
+  await settle(ledger, row, 'APPROVED', { facts: factsWith('51') })
+  expect(await rowIn(ledger, batchId, 'A')).toMatchObject({
+    ...{ state: 'IN_DOUBT', warning: expect.stringContaining('attempt 1 was answered APPROVED (transaction id 51)') },
+  })
 })
 
 test('a claim that no worker is known for comes into doubt', async () => {

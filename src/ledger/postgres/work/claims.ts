@@ -48,8 +48,8 @@ const claimText = (same: string) => `
     FROM won w JOIN ask a ON a.claim_no = w.claim_no WHERE i.id = w.row_id AND i.id = ANY ($1)
     RETURNING i.id, i.batch_id, i.operation, i.currency, i.amount_minor, i.attempt, a.now_ms, a.claim_no),
   history AS (
-    INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by)
-    SELECT s.id, s.attempt, 'READY', 'SENDING', 'claim', s.now_ms, '${byOf(null)}' FROM sending s)
+    INSERT INTO move (row_id, attempt, from_state, to_state, cause, at, by, worker, claim_no)
+    SELECT s.id, s.attempt, 'READY', 'SENDING', 'claim', s.now_ms, '${byOf(null)}', $7, s.claim_no FROM sending s)
   SELECT s.claim_no AS "claimNo", s.batch_id, s.operation, s.currency, s.amount_minor FROM sending s`
 
 export type ClaimMany = ReturnType<typeof createClaiming>

@@ -160,7 +160,7 @@ export function createHot({ engine, lane, member, kept, claimMany, clock, fullTe
       const key = keyOf(settlement.rowId, settlement.attempt)
       const token = tokens.get(key) ?? null
       const settled = await kept.until(settleOwn(settlement, token), { settlement, token })
-      tokens.delete(key)
+      if (settled.state !== 'IN_DOUBT') tokens.delete(key) // its true answer may come yet
       return settled
     },
 
@@ -183,11 +183,16 @@ function keyOf(rowId: number, attempt: number): string {
 /** Of a row that this process has not claimed, or has settled already. */
 const NO_CLAIM: Token = { worker: 0, claimNo: 0 }
 
-const CLAIMED_BY_ANOTHER =
-  'SELECT 1 FROM claim WHERE row_id = :rowId AND NOT (worker = :worker AND claim_no = :claimNo)'
+const CLAIMED_BY_ANOTHER = `
+  SELECT 1 FROM move WHERE row_id = :rowId AND attempt = :attempt
+    AND (cause = 'restore' OR (cause = 'claim' AND (worker <> :worker OR claim_no <> :claimNo)))`
 
-function* isClaimedByAnother({ rowId }: Settlement, { worker, claimNo }: Token): Script<boolean> {
-  return yield* exists(CLAIMED_BY_ANOTHER, { rowId, worker, claimNo })
+/**
+ * Whether the attempt is another's: of two histories of the ledger each may have one of that number, in doubt by now perhaps. A row that
+ * was put in doubt because an older state was taken over may have had later attempts, of which that state knows nothing.
+ */
+function* isClaimedByAnother({ rowId, attempt }: Settlement, { worker, claimNo }: Token): Script<boolean> {
+  return yield* exists(CLAIMED_BY_ANOTHER, { rowId, attempt, worker, claimNo })
 }
 
 const RECORDED = `
