@@ -7,6 +7,7 @@ import { actorOf, SYSTEM } from './actor.ts'
 import { createSharedClock, systemClock } from './app/clock.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Actor } from './domain/actor.ts'
+import { secretsOfRedis } from './domain/redis-target.ts'
 import { passwordsIn } from './domain/secrets.ts'
 import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
 import { looseningIn } from './domain/tls.ts'
@@ -87,14 +88,15 @@ export function createApp(
 /** What no line of the log and no unexpected failure may hold. A username that is a merchant's name as well is no secret. */
 function hiddenIn({ merchants, redisUrl, ledgerServer }: Config, also: readonly string[]): Hidden {
   const all = [...merchants.values()]
-  const addresses = [redisUrl, ledgerServer?.url, ledgerServer?.directUrl].flatMap((url) =>
+  const addresses = [ledgerServer?.url, ledgerServer?.directUrl].flatMap((url) =>
     url == null ? [] : (URL.parse(url.reveal()) ?? []),
   )
   const ofServers = addresses.flatMap(({ password }) =>
     password === '' ? [] : [password, decodeURIComponent(password)],
   )
+  const ofRedis = redisUrl === null ? [] : secretsOfRedis(redisUrl.reveal())
   return {
-    secrets: [...all.map(({ password }) => password.reveal()), ...ofServers, ...also],
+    secrets: [...all.map(({ password }) => password.reveal()), ...ofServers, ...ofRedis, ...also],
     usernames: all.map(({ username }) => username).filter((username) => !merchants.has(username)),
   }
 }

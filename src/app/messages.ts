@@ -7,11 +7,11 @@ import type { FailedMessages } from '../queues/failed-messages.ts'
 export async function failedMessages(app: App, most: number): Promise<FailedMessages> {
   const [{ readFailedMessages }, { assertReachable }] = await Promise.all([
     import('../queues/failed-messages.ts'),
-    import('../queues/connection.ts'),
+    import('../queues/reach.ts'),
   ])
   const { redisUrl, redisPrefix, dataDir } = app.config
   const address = redisUrl === null ? await privateAddress(dataDir) : { url: redisUrl.reveal() }
-  await assertReachable(address)
+  await assertReachable(address, redisPrefix)
   return readFailedMessages(address, redisPrefix, most)
 }
 

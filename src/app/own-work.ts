@@ -11,7 +11,7 @@ export type { Followed }
 
 import { type SendingLock, takeLockToSend } from './locks.ts'
 import { openRedis } from './redis.ts'
-import { startWork } from './worker.ts'
+import { startWork, type WorkEvents } from './worker.ts'
 
 /** Opened before anything is recorded. */
 export interface OwnWork {
@@ -23,7 +23,7 @@ export interface OwnWork {
   close(): Promise<void>
 }
 
-export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown) => void): OwnWork {
+export function openOwnWork(app: App, ledger: Ledger, events: WorkEvents): OwnWork {
   let lock: SendingLock | null = null
   let redis: Awaited<ReturnType<typeof openRedis>> | null = null
   let work: Awaited<ReturnType<typeof startWork>> | null = null
@@ -42,7 +42,7 @@ export function openOwnWork(app: App, ledger: Ledger, onTrouble: (error: unknown
     },
     async start(batchId, cards) {
       if (lock === null || redis === null || work !== null) return
-      work = await startWork(app, ledger, redis.address, { lock, only: batchId, cards, onTrouble })
+      work = await startWork(app, ledger, redis.address, { lock, only: batchId, cards, ...events })
     },
     stopWork,
     async close() {

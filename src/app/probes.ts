@@ -72,19 +72,19 @@ async function lookAtServer(server: LedgerServer): Promise<ServerView> {
 
 /** What Redis would be used, or a fault that says what is missing. */
 export async function checkRedis(app: App): Promise<string> {
-  const { assertReachable, nameOf } = await import('../queues/connection.ts')
+  const { assertReachable } = await import('../queues/reach.ts')
   if (app.config.redisUrl === null) {
     const { findRedisServer } = await import('../queues/private-redis.ts')
     return `a private one (${findRedisServer()}), started when there is work`
   }
   const address = { url: app.config.redisUrl.reveal() }
-  const { version, evicts } = await assertReachable(address)
+  const { name, version, evicts } = await assertReachable(address, app.config.redisPrefix)
   if (evicts)
     throw new Fault(
       'config',
-      `Redis at ${nameOf(address)} may evict keys: messages could be lost. Set maxmemory-policy to noeviction.`,
+      `Redis at ${name} may evict keys: messages could be lost. Set maxmemory-policy to noeviction.`,
     )
-  return `${nameOf(address)}, version ${version}, noeviction`
+  return `${name}, version ${version}, noeviction`
 }
 
 /** Connects, and sends nothing. */

@@ -10,10 +10,10 @@ export async function openRedis(
   app: App,
   { isFirst }: Pick<SendingLock, 'isFirst'>,
 ): Promise<{ address: RedisAddress; close: () => Promise<void> }> {
-  const { assertReachable } = await import('../queues/connection.ts')
+  const { assertReachable } = await import('../queues/reach.ts')
   if (app.config.redisUrl !== null) {
     const address = { url: app.config.redisUrl.reveal() }
-    const { evicts } = await assertReachable(address)
+    const { evicts } = await assertReachable(address, app.config.redisPrefix)
     if (evicts)
       app.log.warn(
         {},

@@ -5,12 +5,14 @@ import type { App } from '../app.ts'
 import type { AccountId, BatchId } from '../domain/ids.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { type Heartbeat, workerId } from '../domain/worker.ts'
+import type { EpochRegister } from '../ports/ledger/copies.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
 import type { Narrator } from '../processors/narrate.ts'
 import type { Work } from '../processors/work-off.ts'
 import type { RedisAddress } from '../queues/connection.ts'
+import type { SlicesOptions } from '../queues/slices.ts'
 import { accountKeyOf } from './accounts.ts'
 import { type MerchantLane, openLanes } from './lanes.ts'
 import { openWorkingLedger } from './ledger.ts'
@@ -21,6 +23,8 @@ export interface WorkEvents {
   readonly onSettled?: (row: DueRow, verdict: Verdict, settled: Settled) => void
   /** Once when no work can be handed out, and once with null when it can be again. */
   readonly onTrouble?: (error: unknown) => void
+  /** Once when Redis takes nothing and this process will do without it, and once with null when it can be used again. */
+  readonly onRedisAway?: (error: unknown) => void
 }
 
 export interface WorkOptions extends WorkEvents {
@@ -34,9 +38,8 @@ export interface WorkOptions extends WorkEvents {
 
 /** Starts to work. The caller holds the worker lock and has opened Redis, and closes both after `stop`. */
 export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, options: WorkOptions): Promise<Work> {
-  const [{ workOff }, { openSlices }, { createNarrator }] = await Promise.all([
+  const [{ workOff }, { createNarrator }] = await Promise.all([
     import('../processors/work-off.ts'),
-    import('../queues/slices.ts'),
     import('../processors/narrate.ts'),
   ])
   const { config, clock, log } = app
@@ -60,9 +63,8 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
       return lanes
     },
     openDispatch: (concurrency, work) =>
-      openSlices({
-        ...{ address: redis, prefix: config.redisPrefix, ledgerId: ledger.ledgerId, log, concurrency },
-        alone: !working.dividesAccounts,
+      openDispatch(app, redis, {
+        ...{ ledger: working, ledgerId: ledger.ledgerId, register, concurrency, onAway: options.onRedisAway },
         work: (slice) => {
           narrator.sliceTaken(slice.batchId)
           return work(slice)
@@ -87,6 +89,27 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
       await Promise.all([telling.stop(), working.close()])
     },
   }
+}
+
+interface DispatchParts extends Pick<SlicesOptions, 'ledgerId' | 'concurrency' | 'work'> {
+  readonly ledger: Pick<Ledger, 'dividesAccounts'>
+  readonly register: EpochRegister | null
+  readonly onAway: WorkEvents['onRedisAway']
+}
+
+async function openDispatch({ config, clock, log }: App, address: RedisAddress, parts: DispatchParts) {
+  const [{ openSlices }, { feedItself }] = await Promise.all([
+    import('../queues/slices.ts'),
+    import('../processors/feed-itself.ts'),
+  ])
+  const { ledger, ledgerId, register, concurrency, work, onAway } = parts
+  const queue = await openSlices({
+    ...{ address, prefix: config.redisPrefix, ledgerId, concurrency, work, log },
+    alone: !ledger.dividesAccounts,
+  })
+  // A ledger in a file may be copied to another host, and a shared Redis is what tells the two apart: without it nothing more is sent.
+  const mayDoWithout = register === null || ledger.dividesAccounts
+  return mayDoWithout ? feedItself({ queue, concurrency, work, clock, log, onAway }) : queue
 }
 
 const TELL_EVERY_MS = 1_000

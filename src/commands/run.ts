@@ -108,7 +108,10 @@ async function runOn(
   const ledger = await openLedger(app)
   const sends: Sends = { batchId: null, held: null, isNew: false, begun: false }
   const interruption = openInterruption(terminal, () => atSignal(app, ledger, sends))
-  const own = openOwnWork(app, ledger, (error) => terminal.say(troubleText(error)))
+  const own = openOwnWork(app, ledger, {
+    onTrouble: (error) => terminal.say(troubleText(error)),
+    onRedisAway: (error) => terminal.say(redisAwayText(error)),
+  })
   const cards = prepareOwnCards(opened.openCards)
   const signal = AbortSignal.any([interruption.signal, cards.changed])
   const run: Run = { app, ledger, own, cards, sends, signal, terminal }
@@ -301,6 +304,12 @@ function troubleText(error: unknown): string {
   if (error === null) return 'Work is handed out again.'
   const message = errorText(error)
   return `No work can be handed out (${message}). What was sent is recorded, the rest stays due. It goes on by itself when Redis answers; Ctrl-C ends it, and the same command resumes it.`
+}
+
+/** The batch goes on all the same. */
+function redisAwayText(error: unknown): string {
+  if (error === null) return 'Redis can be used again.'
+  return `Redis cannot be used (${errorText(error)}). What was sent is recorded, and nothing is sent twice. If it is away for more than 5 s, this process takes its rows from the ledger itself; it goes back to Redis when Redis answers. Nothing has to be done for this batch.`
 }
 
 async function followingText({ app, ledger, sends }: Run, batchId: BatchId): Promise<string> {

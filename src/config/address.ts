@@ -1,6 +1,6 @@
 // The addresses of gateway and Redis: one spelling for each, and nothing secret in clear to another host.
 
-import { isAbsolute } from 'node:path'
+import { parseRedisTarget, type RedisTarget } from '../domain/redis-target.ts'
 import { Secret } from '../domain/secret.ts'
 import { defaultOf } from '../domain/settings.ts'
 import type { Settings } from './setting-readers.ts'
@@ -31,19 +31,20 @@ function addressProblem(text: string): string | null {
 export function redisUrlFrom(settings: Settings): Secret | null {
   const url = settings.secret('TRANCHE_REDIS_URL')?.trim()
   if (url === undefined) return null
-  const protocol = URL.canParse(url) ? new URL(url).protocol : ''
-  // The value is not repeated: it may hold a password.
-  if (!['redis:', 'rediss:'].includes(protocol) && !isAbsolute(url)) {
-    settings.note('TRANCHE_REDIS_URL', 'must begin with redis:// or rediss://, or be the absolute path of a socket')
-  }
+  const target = parseRedisTarget(url)
+  if (typeof target === 'string') settings.note('TRANCHE_REDIS_URL', target)
   const plaintext = settings.choice('TRANCHE_REDIS_PLAINTEXT', ['yes', 'no'], defaultOf('TRANCHE_REDIS_PLAINTEXT'))
-  if (protocol === 'redis:' && plaintext === 'no' && !isLoopback(new URL(url).hostname)) {
+  if (plaintext === 'no' && typeof target !== 'string' && target.kind !== 'socket' && leadsOutInClear(target)) {
     settings.note(
       'TRANCHE_REDIS_URL',
       'leads to another host in clear, with instructions and its password: use rediss://, or set TRANCHE_REDIS_PLAINTEXT=yes where the network between the two is private',
     )
   }
   return new Secret(url)
+}
+
+function leadsOutInClear({ tls, at }: Exclude<RedisTarget, { kind: 'socket' }>): boolean {
+  return !tls && [at].flat().some(({ host }) => !isLoopback(host))
 }
 
 /** BullMQ's own default prefix: what plain BullMQ producers add to the intake queue is then found. */
@@ -56,5 +57,5 @@ export function redisPrefixFrom(settings: Settings): string {
 }
 
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+  return host === 'localhost' || host === '[::1]' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }

@@ -83,14 +83,19 @@ const SETTINGS = [
     secret: true,
     fallback: 'a private Redis',
     unit: 'URL',
-    meaning: '`rediss://`, the path of a Unix socket, or `redis://` on this machine',
+    meaning:
+      '`rediss://`, the path of a Unix socket, or `redis://` on this machine. `rediss+cluster://a:6379,b:6379`: a cluster. `rediss+sentinel://NAME@a:26379,b:26379/0`: the server that these sentinels call NAME',
   },
   {
     name: 'TRANCHE_REDIS_PLAINTEXT',
     value: 'no',
     meaning: '`yes` allows `redis://` to another host: passwords and instructions cross the network in clear',
   },
-  { name: 'TRANCHE_REDIS_PREFIX', value: 'bull', meaning: 'BullMQ’s prefix' },
+  {
+    name: 'TRANCHE_REDIS_PREFIX',
+    value: 'bull',
+    meaning: 'BullMQ’s prefix. In a cluster it needs braces, which keep the keys of a queue together: `{tranche}`',
+  },
   {
     name: 'TRANCHE_RATE',
     fallback: 'no limit',

@@ -1,8 +1,7 @@
 // The newest epoch of a ledger, where every host that shares this Redis sees it. An emptied Redis knows none: no harm.
 
-import { Redis } from 'ioredis'
 import type { EpochRegister } from '../ports/ledger/copies.ts'
-import { answered, type RedisAddress, toWorkerOptions } from './connection.ts'
+import { answered, openClient, type RedisAddress } from './connection.ts'
 import { epochKey } from './names.ts'
 
 export interface OpenedRegister extends EpochRegister {
@@ -22,8 +21,7 @@ const REPLACE = `
 
 /** Each question rejects when Redis has not answered within 10 s. */
 export function openEpochRegister(address: RedisAddress, prefix: string, ledgerId: string): OpenedRegister {
-  const redis = new Redis(toWorkerOptions(address))
-  redis.on('error', () => {}) // the worker's connection says it
+  const redis = openClient(address)
   const key = epochKey(prefix, ledgerId)
   return {
     newest: () => answered(address, redis.get(key)),

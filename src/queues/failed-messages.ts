@@ -1,7 +1,7 @@
 // Messages that were refused, as the intake queue keeps them: their jobs failed, with the reasons.
 
 import { Queue } from 'bullmq'
-import { answered, type RedisAddress, toProducerOptions } from './connection.ts'
+import { answered, producerConnection, type RedisAddress } from './connection.ts'
 import { INTAKE_QUEUE } from './names.ts'
 import { within } from './within.ts'
 
@@ -23,7 +23,8 @@ export interface FailedMessages {
 }
 
 export async function readFailedMessages(address: RedisAddress, prefix: string, most: number): Promise<FailedMessages> {
-  const queue = new Queue(INTAKE_QUEUE, { prefix, connection: toProducerOptions(address) })
+  const { connection, close } = producerConnection(address)
+  const queue = new Queue(INTAKE_QUEUE, { prefix, connection })
   queue.on('error', () => {}) // what cannot be asked is said below
   try {
     return await answered(
@@ -43,6 +44,7 @@ export async function readFailedMessages(address: RedisAddress, prefix: string, 
     )
   } finally {
     await within(1_000, queue.close())
+    close()
   }
 }
 

@@ -1,11 +1,10 @@
 // The queue by which other services hand in instructions. A job completes when its message is in the ledger, never before.
 
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
 import { holdsCardData } from '../domain/card-secrets.ts'
 import type { MessageResult } from '../domain/message.ts'
 import type { Log } from '../ports/log.ts'
-import { answered, nameOf, type RedisAddress, toWorkerOptions } from './connection.ts'
+import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
 import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
 import { within } from './within.ts'
 
@@ -36,8 +35,7 @@ export interface Intake {
 /** null: the intake of this Redis belongs to another ledger, and its messages are left alone. */
 export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | null> {
   const { address, prefix, log } = options
-  const redis = new Redis(toWorkerOptions(address))
-  redis.on('error', () => {}) // the worker's connection says it
+  const redis = openClient(address)
   const ownership = ownershipIn(redis, options)
   if (!(await answered(address, ownership.holds()))) {
     log.warn({}, await ownership.whyNot())
@@ -46,9 +44,10 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
   }
   // Without it two workers of two ledgers would hand one message to and fro.
   const giveUp = () => void worker.pause(true).catch(() => {})
+  const ours = workerConnection(address)
   const worker = new Worker(INTAKE_QUEUE, (job, token) => takeJob(job, token, ownership, giveUp, options), {
     prefix,
-    connection: toWorkerOptions(address),
+    connection: ours.connection,
     concurrency: 8,
     // Taking a message twice is harmless, it is known by its reference: so one whose taker died is soon taken again.
     lockDuration: TAKEN_FOR_DEAD_MS,
@@ -65,6 +64,7 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
       await within(withinMs, worker.close())
       await within(withinMs, events.close())
       redis.disconnect()
+      ours.close()
     },
   }
 }
@@ -86,7 +86,7 @@ interface EventSweep {
 }
 
 /** BullMQ keeps the last thousands of events, with ids and names of jobs that are long gone: those with card data go. */
-function openEventSweep(redis: Redis, key: string, log: Log): EventSweep {
+function openEventSweep(redis: RedisClient, key: string, log: Log): EventSweep {
   let timer: NodeJS.Timeout | undefined
   async function sweep(): Promise<void> {
     clearTimeout(timer)
@@ -119,7 +119,7 @@ interface Ownership {
 }
 
 /** A queue that was another ledger's when this one looked last is not taken over: that one knows which messages came before. */
-function ownershipIn(redis: Redis, { address, prefix, ledgerId, owners }: IntakeOptions): Ownership {
+function ownershipIn(redis: RedisClient, { address, prefix, ledgerId, owners }: IntakeOptions): Ownership {
   const key = intakeOwnerKey(prefix)
   const queue = `${nameOf(address)} ${key}`
   return {

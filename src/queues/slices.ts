@@ -4,7 +4,7 @@ import { Queue, Worker } from 'bullmq'
 import type { BatchId } from '../domain/ids.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
 import type { Log } from '../ports/log.ts'
-import { answered, type RedisAddress, toProducerOptions, toWorkerOptions } from './connection.ts'
+import { answered, producerConnection, type RedisAddress, workerConnection } from './connection.ts'
 import { slicesQueue } from './names.ts'
 import { within } from './within.ts'
 
@@ -34,7 +34,8 @@ export async function openSlices({
   log,
 }: SlicesOptions): Promise<Dispatch> {
   const name = slicesQueue(ledgerId)
-  const queue = new Queue<Slice, number, 'slice'>(name, { prefix, connection: toProducerOptions(address) })
+  const [producing, working] = [producerConnection(address), workerConnection(address)]
+  const queue = new Queue<Slice, number, 'slice'>(name, { prefix, connection: producing.connection })
   queue.on('error', () => {}) // the tick says it once; ioredis would say it at every try
   await answered(
     address,
@@ -43,7 +44,7 @@ export async function openSlices({
 
   const worker = new Worker<Slice, number, 'slice'>(name, (job) => work(job.data), {
     prefix,
-    connection: toWorkerOptions(address),
+    connection: working.connection,
     concurrency,
     // A slice that ran twice would find its rows claimed: so one whose end was lost on the way gives its place free soon.
     // One that is thought lost must not be put aside as failed.
@@ -76,6 +77,7 @@ export async function openSlices({
       // Closing waits for running slices, and would never end while Redis is away: it needs a limit.
       await within(withinMs, worker.close())
       await within(1_000, queue.close())
+      for (const { close } of [producing, working]) close()
     },
   }
 }

@@ -570,23 +570,28 @@ describe('merchantOf', () => {
 describe('a Redis on another host', () => {
   const withRedis = (url: string, more: NodeJS.ProcessEnv = {}) => ({ ...GATEWAY, TRANCHE_REDIS_URL: url, ...more })
 
-  test.each(['redis://:knock@redis.example', 'redis://10.1.2.3', 'redis://127.0.0.1.evil.example'])(
-    'is not spoken to in clear unless that is said: %s',
-    async (url) => {
-      expect(await mistakesOf(withRedis(url))).toEqual([
-        expect.stringMatching(/^TRANCHE_REDIS_URL leads to another host in clear/),
-      ])
-      expect(await mistakesOf(withRedis(url, { TRANCHE_REDIS_PLAINTEXT: 'no' }))).toHaveLength(1)
-      const config = await loadConfig(withRedis(url, { TRANCHE_REDIS_PLAINTEXT: 'yes' }), HOME)
-      expect(config.redisUrl?.reveal()).toBe(url)
-    },
-  )
+  test.each([
+    'redis://:knock@redis.example',
+    'redis://10.1.2.3',
+    'redis://127.0.0.1.evil.example',
+    'redis+cluster://127.0.0.1,10.1.2.3',
+    'redis+sentinel://main@127.0.0.1,redis.example:26379/1',
+  ])('is not spoken to in clear unless that is said: %s', async (url) => {
+    expect(await mistakesOf(withRedis(url))).toEqual([
+      expect.stringMatching(/^TRANCHE_REDIS_URL leads to another host in clear/),
+    ])
+    expect(await mistakesOf(withRedis(url, { TRANCHE_REDIS_PLAINTEXT: 'no' }))).toHaveLength(1)
+    const config = await loadConfig(withRedis(url, { TRANCHE_REDIS_PLAINTEXT: 'yes' }), HOME)
+    expect(config.redisUrl?.reveal()).toBe(url)
+  })
 
   test.each([
     'rediss://redis.example',
     'redis://127.0.0.1:6380',
     'redis://localhost',
     'redis://[::1]',
+    'rediss+cluster://10.1.2.3,10.1.2.4:7000',
+    'redis+sentinel://main@127.0.0.1,[::1]:7',
     '/run/redis.sock',
   ])('is spoken to under TLS, or is on this host: %s', async (url) => {
     expect((await loadConfig(withRedis(url), HOME)).redisUrl?.reveal()).toBe(url)

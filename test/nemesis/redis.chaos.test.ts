@@ -1,5 +1,6 @@
 // Between the worker and Redis: connections that fall silent and never close, and a Redis that takes them and says nothing.
 
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { booksOf, compareBooks, countsIn } from '../fixtures/books.ts'
@@ -44,6 +45,25 @@ test.concurrent.for<Treatment>(['lose-replies', 'lose-requests'])(
     expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
   },
 )
+
+test.concurrent('a private Redis that freezes holds a run up for 5 s, however long it is frozen', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const office = await openOffice({ latencyMs: 20, env: { TRANCHE_IN_FLIGHT: '4' } })
+  onTestFinished(() => office.close())
+  const { input, out } = await prepared(office, ROWS)
+  const running = office.start('run', input, '--out', out)
+  await until('the batch is under way', () => office.sandbox.log().length >= 30, running)
+  process.kill(Number(readFileSync(`${office.dataDir}/redis.pid`, 'utf8')), 'SIGSTOP')
+  const ran = await running.ended
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stderr).toMatch(/Redis cannot be used \(.+\)\. What was sent is recorded/)
+  expect(ran.stderr).not.toContain('No work can be handed out')
+  expect(countsIn(out)).toEqual({ APPROVED: ROWS })
+  expect(office.sandbox.received()).toBe(ROWS)
+  expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+})
 
 test.concurrent('a run says that a Redis answers nothing, does not wait for it, and sends nothing', async ({
   expect,
