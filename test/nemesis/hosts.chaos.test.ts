@@ -68,7 +68,10 @@ async function playSchedule(seed: number): Promise<void> {
   )
   expect(compareBooks(books), about).toEqual([])
   expect(most, about).toBeLessThanOrEqual(RATE)
-  expect(Object.keys(counts).filter((state) => state !== 'APPROVED' && state !== 'IN_DOUBT'), about).toEqual([])
+  expect(
+    Object.keys(counts).filter((state) => state !== 'APPROVED' && state !== 'IN_DOUBT'),
+    about,
+  ).toEqual([])
 }
 
 /** A person looks in: doubts may have paused the batch, or hold the account. */

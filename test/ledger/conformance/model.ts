@@ -258,7 +258,8 @@ const orderOf = (n: number) => instructionOf(n).orderId?.replace(/^0+/, '')
 
 class Run {
   readonly model = new Model()
-  readonly attempts: Array<{ row: ModelRow; attempt: number }> = []
+  /** With whoever claimed each: an answer comes to him. */
+  readonly attempts: Array<{ row: ModelRow; attempt: number; by: Ledger }> = []
   ledger: Ledger
   readonly place: LedgerPlace
   readonly accountId: AccountId
@@ -306,6 +307,7 @@ class Run {
       case 'reopen':
         await ledger.close()
         this.ledger = this.place.open()
+        this.attempts.length = 0
         await this.ledger.sweep(NOW)
         return model.sweep()
       case 'purge':
@@ -357,7 +359,7 @@ class Run {
     if (!may) return
     row.state = 'SENDING'
     row.attempt += 1
-    this.attempts.push({ row, attempt: row.attempt })
+    this.attempts.push({ row, attempt: row.attempt, by: this.ledger })
   }
 
   private async settle({ pick: at, to, transaction, money }: Extract<Step, { do: 'settle' }>): Promise<void> {
@@ -365,7 +367,7 @@ class Run {
     if (made?.row.rowId == null) return
     const facts = transaction === null ? null : factsWith(String(transaction))
     const over = { facts, warnsOfMoney: money && to === 'APPROVED', warning: money ? 'odd' : null }
-    const { state } = await settle(this.ledger, { rowId: made.row.rowId, attempt: made.attempt }, to, over)
+    const { state } = await settle(made.by, { rowId: made.row.rowId, attempt: made.attempt }, to, over)
     expect(state).toBe(this.model.settle(made.row, made.attempt, to, transaction, money))
   }
 

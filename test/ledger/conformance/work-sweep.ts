@@ -44,9 +44,10 @@ export function describeSweep(): void {
       const batchId = await batchOf('A')
       await work(ledger, batchId, 'A', 'READY', { sentAtMs: NOW + 10, httpStatus: 429 })
       const second = await claimNamed(ledger, batchId, 'A', NOW + 600_000)
+      const dead = ledger
       await succeed().sweep(NOW + 700_000)
       expect(await ledger.doubts()).toMatchObject([{ attempt: 2, sentAtMs: null, claimedAtMs: NOW + 600_000 }])
-      await settle(ledger, second, 'READY')
+      await settle(dead, second, 'READY')
       expect(await dueRow(ledger, batchId, 'A')).toMatchObject({ everInDoubt: true })
     })
 

@@ -1,6 +1,7 @@
 // The way of a row that goes well: claims and plain settlements, in groups, beside those of other workers. What is not plain goes to the
 // script, alone in the ledger, and no claim that is asked for after it is written before it.
 
+import { isFinal } from '../../../domain/states.ts'
 import type { SharedClock } from '../../../ports/clock.ts'
 import type { Claim, ClaimAnswer, Settled, Settlement, WorkLedger } from '../../../ports/ledger/work.ts'
 import { type Engine, KEPT, type Mode } from '../../texts/engine.ts'
@@ -151,7 +152,9 @@ export function createHot({ engine, lane, member, kept, claimMany, clock, fullTe
         const written = (await queue.write({ kind: 'claim', asked: work }, mode)) as Claimed | typeof LATER
         if (written === LATER) continue
         const { answer, worker } = written
-        if (answer.kind === 'claimed') tokens.set(keyOf(asked.rowId, answer.attempt), { worker, claimNo: work.claimNo })
+        if (answer.kind !== 'claimed') return answer
+        tokens.delete(keyOf(asked.rowId, asked.attempt))
+        tokens.set(keyOf(asked.rowId, answer.attempt), { worker, claimNo: work.claimNo })
         return answer
       }
     },
@@ -160,7 +163,7 @@ export function createHot({ engine, lane, member, kept, claimMany, clock, fullTe
       const key = keyOf(settlement.rowId, settlement.attempt)
       const token = tokens.get(key) ?? null
       const settled = await kept.until(settleOwn(settlement, token), { settlement, token })
-      if (settled.state !== 'IN_DOUBT') tokens.delete(key) // its true answer may come yet
+      if (isFinal(settled.state)) tokens.delete(key) // of any other, a true answer may come yet
       return settled
     },
 
