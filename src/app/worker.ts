@@ -104,7 +104,7 @@ async function openDispatch({ config, clock, log }: App, address: RedisAddress, 
   ])
   const { ledger, ledgerId, register, concurrency, work, onAway } = parts
   const queue = await openSlices({
-    ...{ address, prefix: config.redisPrefix, ledgerId, concurrency, work, log },
+    ...{ address, prefix: config.redisPrefix, ledgerId, concurrency, work, clock, log },
     alone: !ledger.dividesAccounts,
   })
   // A ledger in a file may be copied to another host, and a shared Redis is what tells the two apart: without it nothing more is sent.

@@ -103,7 +103,7 @@ function openWork(): Promise<Work> {
     ...{ gateway, limiter, timeoutMs: 60_000, notExecutedStatus: [], deleteAnswer: 'status' as const },
     configured: { ratePerSecond: null, inFlightMax: IN_FLIGHT },
   }
-  const names = { address, prefix: 'bull', ledgerId: 'a' }
+  const names = { address, prefix: 'bull', ledgerId: 'a', clock: systemClock }
   const worker = { id: 'vm:1', host: 'vm', pid: 1, command: 'worker', sinceMs: Date.now(), batchId: null }
   return workOff({
     ...{ ledger, clock: systemClock, log, worker, only: null, register: null, doubtRestMs: 0, cards: null },

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { WHOLE } from '../../src/domain/part.ts'
 import type { Dispatch } from '../../src/ports/dispatch.ts'
@@ -51,7 +52,7 @@ async function sliceIsTaken(dispatch: Dispatch, taken: readonly string[], batch:
 }
 
 async function useEverything(address: RedisAddress, meanwhile: () => Promise<void> = async () => {}): Promise<void> {
-  const names = { address, prefix: PREFIX, ledgerId: 'a', log }
+  const names = { address, prefix: PREFIX, ledgerId: 'a', clock: systemClock, log }
   const taken: string[] = []
   const work = async ({ batchId }: { batchId: string }) => taken.push(batchId)
   const register = openEpochRegister(address, PREFIX, 'a')
