@@ -32,8 +32,13 @@ export interface App {
   readonly logsOnly: boolean
   /** What weakens TLS for the whole process, by name. */
   readonly loosening: readonly string[]
-  /** `ledger`: of one on a server its address, for people. */
-  readonly paths: { readonly ledger: string; readonly submitLock: string; readonly workerLock: string }
+  /** `ledger`: of one on a server its address, for people. `ledgerFile`: where one in a file is, or would be. */
+  readonly paths: {
+    readonly ledger: string
+    readonly ledgerFile: string
+    readonly submitLock: string
+    readonly workerLock: string
+  }
 }
 
 export interface AppOptions {
@@ -67,6 +72,7 @@ export function createApp(
   const hidden = hiddenIn(config, alsoHidden)
   const { ledgerServer: server } = config
   const sharedClock = server === null ? null : createSharedClock()
+  const ledgerFile = join(config.dataDir, 'ledger.db')
   return {
     config,
     clock: sharedClock ?? systemClock,
@@ -78,7 +84,8 @@ export function createApp(
     spelling,
     actor: actorOf(as, SYSTEM),
     paths: {
-      ledger: server?.name ?? join(config.dataDir, 'ledger.db'),
+      ledger: server?.name ?? ledgerFile,
+      ledgerFile,
       submitLock: join(config.dataDir, 'submit.lock'),
       workerLock: join(config.dataDir, 'worker.lock'),
     },

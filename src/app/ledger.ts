@@ -1,6 +1,7 @@
 // The ledger: a file of the data directory, or on a server. Only `makeLedger` makes one.
 
 import type { App } from '../app.ts'
+import { stoppedBy } from '../domain/alarm.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
 import { visible } from '../domain/visible.ts'
@@ -24,16 +25,21 @@ export async function makeLedger(app: App): Promise<{ ledgerId: string; made: bo
   return sqlite.makeLedger({ path: app.paths.ledger, witnessDirs: await witnessDirsOf(app, true) })
 }
 
-/** Faults where there is none. */
-export async function openLedger(app: App): Promise<Ledger> {
+/** Faults where there is none, and where it was moved away: what would be done there, nobody would know. `looks`: nothing is done. */
+export async function openLedger(app: App, looks: 'looks' | 'acts' = 'acts'): Promise<Ledger> {
   assertSafe(app)
   const { ledgerServer: server } = app.config
-  return server === null ? openFile(app) : openOnServer(app, server, { place: null, die: dieOf(app) })
+  if (server !== null) return openOnServer(app, server, { place: null, die: dieOf(app) })
+  const ledger = await openFile(app)
+  const alarm = looks === 'looks' ? null : await ledger.alarm()
+  if (alarm?.kind !== 'moved-away') return ledger
+  await ledger.close()
+  throw stoppedBy(alarm, app.paths.ledger)
 }
 
-/** The ledger as a file, for what only a file has. Faults where a server keeps it. */
-export async function openFileLedger(app: App, otherwise: string): Promise<FileLedger> {
-  if (app.config.ledgerServer !== null) throw new Fault('usage', otherwise)
+/** The ledger as a file, for what only a file has. */
+export async function openFileLedger(app: App): Promise<FileLedger> {
+  if (app.config.ledgerServer !== null) throw new Error('bug: a server keeps the ledger')
   assertSafe(app)
   return openFile(app)
 }

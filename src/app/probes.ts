@@ -19,7 +19,7 @@ export async function inspectLedger(app: App, whole: boolean): Promise<Text> {
 }
 
 async function inspectPages(app: App, whole: boolean): Promise<Text> {
-  const ledger = await openFileLedger(app, 'bug: a server has no pages')
+  const ledger = await openFileLedger(app)
   const seen = await ledger.inspect(whole ? 'any' : 'seconds').finally(() => ledger.close())
   switch (seen.kind) {
     case 'sound':

@@ -11,6 +11,7 @@ import type { Place } from '../ledger/postgres/ledger.ts'
 import type { Address } from '../ledger/postgres/session.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { makeDataDir } from './data-directory.ts'
+import { openTemporaryFolder } from './temporary-folder.ts'
 
 export async function makeOnServer(app: App, server: LedgerServer): Promise<{ ledgerId: string; made: boolean }> {
   makeDataDir(app)
@@ -28,6 +29,7 @@ export async function openOnServer(
   return openServerLedger({
     ...{ address: addressOf(server), direct: directAddressOf(server), name: server.name, failover: server.failover },
     ...{ place, die, clock: clockOf(app), witnessFiles: () => witnessFilesOf(app) },
+    ...{ filePath: app.paths.ledgerFile, openTemporaryFolder: () => openTemporaryFolder('tranche-record-') },
     onKeepingFailed: (error) =>
       app.log.error({ err: error }, 'an answer could not be written down; it is lost if the server stays away'),
   })
@@ -48,7 +50,7 @@ export function addressOf({ url, directUrl, schema, tls }: LedgerServer): Addres
   return { url: url.reveal(), schema, tls, prepares: directUrl === null }
 }
 
-function directAddressOf({ url, directUrl, schema, tls }: LedgerServer): Address {
+export function directAddressOf({ url, directUrl, schema, tls }: LedgerServer): Address {
   return { url: (directUrl ?? url).reveal(), schema, tls }
 }
 

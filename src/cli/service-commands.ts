@@ -4,6 +4,7 @@ import { Argument, type Command } from 'commander'
 import type { AdoptArguments } from '../commands/adopt.ts'
 import type { DoctorArguments } from '../commands/doctor.ts'
 import type { MessagesArguments } from '../commands/messages.ts'
+import type { MigrateArguments } from '../commands/migrate.ts'
 import type { SandboxArguments } from '../commands/sandbox.ts'
 import type { WorkerArguments } from '../commands/worker.ts'
 import type { Act, ActAlone } from './act.ts'
@@ -118,6 +119,22 @@ function addCopyCommands(program: Command, act: Act): void {
     .addHelpText('after', example('tranche backup /backup/ledger-2026-12-01.db'))
     .action((file: string) =>
       act(async (app, terminal) => (await import('../commands/backup.ts')).backup(app, file, terminal), 'reads'),
+    )
+  program
+    .command('migrate')
+    .description('move the ledger from its file to a PostgreSQL server, which several hosts can share')
+    .option('--to <url>', 'its address, as postgres://user@host/database (default: TRANCHE_LEDGER_URL)')
+    .option('--check', 'look whether it can be moved, and change nothing')
+    .option('-y, --yes', YES_HELP)
+    .addHelpText(
+      'after',
+      example(
+        'tranche migrate --to postgres://tranche@db.example/payments --check',
+        'tranche migrate --to postgres://tranche@db.example/payments',
+      ),
+    )
+    .action((options: MigrateArguments) =>
+      act(async (app, terminal) => (await import('../commands/migrate.ts')).migrate(app, options, terminal)),
     )
   program
     .command('adopt')

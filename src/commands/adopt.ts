@@ -27,7 +27,7 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
   const what = parseWhat(given)
   if (given.reason.trim() === '')
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
-  const ledger = await openLedger(app)
+  const ledger = await openLedger(app, 'looks')
   try {
     const lock = await takeLedgerLock(app, ledger, 'adopt')
     if (lock.kind === 'held') throw heldFault(lock)

@@ -1,6 +1,6 @@
 // tranche backup FILE: the only supported copy of a ledger. Needs no Redis, and no worker has to stop for it.
 
-import { openFileLedger } from '../app/ledger.ts'
+import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
@@ -9,11 +9,8 @@ import { plural } from '../present/text.ts'
 import { note } from './note.ts'
 import type { Terminal } from './terminal.ts'
 
-const ON_SERVER =
-  'The ledger is on a PostgreSQL server, so it is backed up with the database (pg_basebackup, and its archive). Nothing was copied.'
-
 export async function backup(app: App, path: string, terminal: Terminal): Promise<number> {
-  const ledger = await openFileLedger(app, ON_SERVER)
+  const ledger = await openLedger(app, 'looks')
   try {
     const made = await ledger.backup(path, app.clock.nowMs())
     const { rows, batches, bytes } = made

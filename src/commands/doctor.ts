@@ -95,7 +95,7 @@ function endingOf(findings: readonly Finding[]): string {
 async function askForWorker(app: App, { whole, deep, head }: DoctorArguments, terminal: Terminal): Promise<number> {
   if (whole === true || deep === true || head !== undefined)
     throw new Fault('usage', '--live looks at the worker alone: leave --whole, --deep and --head out.')
-  const ledger = await openLedger(app)
+  const ledger = await openLedger(app, 'looks')
   try {
     const workers = await workersNow(app, ledger)
     const live = workers.some(({ state }) => state !== 'silent')
@@ -178,7 +178,7 @@ async function checkLedger(app: App, whole: boolean): Promise<LedgerFindings> {
   let workers: readonly WorkerView[] | null = null
   const waiting: Finding[] = []
   const looked = await finding(app, 'ledger', async () => {
-    const ledger = await openLedger(app)
+    const ledger = await openLedger(app, 'looks')
     try {
       const pages = await inspectLedger(app, whole)
       const alarm = await ledger.alarm()
@@ -217,7 +217,7 @@ const DISAGREEMENTS_SHOWN = 500
 
 async function checkRecord(app: App, head: string | null, terminal: Terminal): Promise<Finding[]> {
   try {
-    const ledger = await openLedger(app)
+    const ledger = await openLedger(app, 'looks')
     try {
       const found: Disagreement[] = []
       for await (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
@@ -257,7 +257,7 @@ function parseHead({ deep, head }: DoctorArguments): string | null {
 /** null: there is no ledger that could be opened. */
 async function headNow(app: App): Promise<string | null> {
   try {
-    const ledger = await openLedger(app)
+    const ledger = await openLedger(app, 'looks')
     return await ledger.head().finally(() => ledger.close())
   } catch {
     return null // the ledger's own finding says why

@@ -9,7 +9,7 @@ import { moveLines, rowText, toJsonMove } from '../present/history.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function history(app: App, reference: string, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app)
+  const ledger = await openLedger(app, 'looks')
   try {
     const moves = await ledger.history(toIdentifier(reference))
     if (moves.length === 0) {

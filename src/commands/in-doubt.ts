@@ -22,7 +22,7 @@ export interface InDoubtArguments {
 }
 
 export async function listInDoubt(app: App, given: InDoubtArguments, terminal: Terminal): Promise<number> {
-  const ledger = await openLedger(app)
+  const ledger = await openLedger(app, 'looks')
   try {
     const found = await ledger.doubts()
     const doubts = found.map(toRecord)

@@ -15,7 +15,7 @@ export interface LogArguments {
 
 export async function log(app: App, { since }: LogArguments, terminal: Terminal): Promise<number> {
   const sinceMs = since === undefined ? null : parseSince('--since', since, 'Nothing was changed.')
-  const ledger = await openLedger(app)
+  const ledger = await openLedger(app, 'looks')
   try {
     let entries = 0
     for await (const page of ledger.log(sinceMs)) {
@@ -32,7 +32,7 @@ export async function log(app: App, { since }: LogArguments, terminal: Terminal)
     const head = await ledger.head()
     terminal.object({ event: 'result', since: from, entries, head, exit: EXIT.approved })
     terminal.say(
-      `${plural(entries, 'entry', 'entries')}${from === null ? '' : ` since ${from}`}.${head === null ? '' : ` Head of the record: ${head}`}`,
+      `${plural(entries, 'entry', 'entries')}${from === null ? '' : ` since ${from}`}. Head of the record: ${head}`,
     )
     return EXIT.approved
   } finally {

@@ -48,7 +48,7 @@ async function writeTo(target: ResultsTarget, app: App, id: string, given: Resul
     )
   }
   if (given.family === true) return familyResults(app, id, given, isExtract, terminal)
-  const ledger = await openLedgerAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const { batchId, resultsPath, sandbox, purgedAtMs } = await findBatch(ledger, id)
     const { exceptions = null, report = null } = given
@@ -153,7 +153,7 @@ async function familyResults(
   if (given.report !== undefined)
     throw new Fault('usage', '--report is of one batch: leave --family out. Nothing was written.')
   if (given.out === '-') throw new Fault('usage', '--family writes a file: name one with --out. Nothing was written.')
-  const ledger = await openLedgerAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const { batchId } = await findBatch(ledger, id)
     const request = { out: given.out, inputPath: null, bom: given.bom ?? false, exceptions: given.exceptions ?? null }

@@ -39,7 +39,7 @@ export async function statusList(app: App, given: StatusListArguments, terminal:
   const { watch = false, check = false } = given
   if (check && (watch || given.state !== undefined || given.last !== undefined))
     throw new Fault('usage', '--check looks at every batch once: leave --watch, --state and --last out.')
-  const ledger = await openLedgerAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     const asked = await parseAsked(app, ledger, given)
     if (check) return await tellWhatWaits(app, ledger, asked, terminal)

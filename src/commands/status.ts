@@ -31,7 +31,7 @@ export async function status(app: App, id: string, given: StatusArguments, termi
   for (const name of ['check', 'merchant', 'state', 'last'] as const)
     if (given[name] !== undefined)
       throw new Fault('usage', `--${name} is about all batches: leave the batch out, or leave --${name} out.`)
-  const ledger = await openLedgerAloud(app, terminal)
+  const ledger = await openLedgerAloud(app, terminal, 'looks')
   try {
     return given.watch === true ? await watch(app, ledger, id, terminal) : await showOne(app, ledger, id, terminal)
   } finally {

@@ -98,8 +98,8 @@ export async function submit(app: App, path: string, given: FileArguments, termi
 }
 
 /** Opens the ledger and says so when nothing is sent from it. */
-export async function openLedgerAloud(app: App, terminal: Terminal): Promise<Ledger> {
-  const ledger = await openLedger(app)
+export async function openLedgerAloud(app: App, terminal: Terminal, looks?: 'looks'): Promise<Ledger> {
+  const ledger = await openLedger(app, looks)
   const alarm = await ledger.alarm()
   if (alarm !== null) terminal.say(spell(sayAlarm(alarm, app.paths.ledger), commandLine))
   return ledger

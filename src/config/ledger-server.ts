@@ -1,9 +1,10 @@
 // The PostgreSQL server that keeps the ledger, where one does.
 
+import { Fault } from '../domain/fault.ts'
 import { Secret } from '../domain/secret.ts'
 import { defaultOf } from '../domain/settings.ts'
 import { isLoopback } from './address.ts'
-import type { Settings } from './setting-readers.ts'
+import { createSettings, type Settings } from './setting-readers.ts'
 import { readPem } from './trust.ts'
 
 export interface LedgerServer {
@@ -17,6 +18,20 @@ export interface LedgerServer {
   readonly tls: { readonly ca: string | null } | null
   /** For people: without its password. */
   readonly name: string
+}
+
+/** As if `url` were TRANCHE_LEDGER_URL. Faults where anything about it is wrong. */
+export function ledgerServerAt(url: string, env: NodeJS.ProcessEnv): LedgerServer {
+  const mistakes: string[] = []
+  const { TRANCHE_LEDGER_URL_FILE: _, ...rest } = env
+  const settings = createSettings(
+    { ...rest, TRANCHE_LEDGER_URL: url },
+    (name, problem) => mistakes.push(`${name} ${problem}`),
+    [],
+  )
+  const server = ledgerServerFrom(settings)
+  if (server !== null && mistakes.length === 0) return server
+  throw new Fault('usage', 'The address of the server is wrong; nothing was changed:', { points: mistakes })
 }
 
 const FAILOVERS = ['none', 'synchronous', 'storage'] as const

@@ -55,8 +55,18 @@ export const STEERING_ACTS = [
  * - `not-a-card`: a person said of a column that its numbers only look like card numbers
  * - `export`: results, exceptions, rejects or a worklist were written to a file
  * - `inspect`: a deep look found that the record disagrees with itself
+ * - `migrate`: the ledger came to a server, from a file
  */
-export const PERSON_ACTS = ['init', 'card-refused', 'not-a-card', 'backup', 'export', 'inspect', 'purge'] as const
+export const PERSON_ACTS = [
+  'init',
+  'card-refused',
+  'not-a-card',
+  'backup',
+  'export',
+  'inspect',
+  'purge',
+  'migrate',
+] as const
 
 export type SteeringActName = (typeof STEERING_ACTS)[number]
 export type PersonActName = (typeof PERSON_ACTS)[number]

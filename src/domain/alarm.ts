@@ -11,10 +11,11 @@ import { type Words, words } from './words.ts'
  * - `elsewhere`: the same state in another file, or on another machine
  * - `touched`: something else wrote to its directory, and no witness outside tells what
  * - `failed-over`: another server took the place of the one that it was on
+ * - `moved-away`: it was moved to a server, which sends since
  * - `unmarked`: the file with the epoch is missing, so that nothing shows whether work went on since
  */
 export interface Alarm {
-  readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'touched' | 'failed-over' | 'unmarked'
+  readonly kind: 'backup' | 'older' | 'other' | 'elsewhere' | 'touched' | 'failed-over' | 'moved-away' | 'unmarked'
   /** For people, the middle of a sentence. */
   readonly noticed: string
 }
@@ -24,7 +25,7 @@ export type Adoption = 'moved' | 'restored'
 
 /** Where it is proven that work went on without this ledger, it cannot be the newest state. */
 export function mayBeMoved({ kind }: Alarm): boolean {
-  return kind !== 'older' && kind !== 'other'
+  return kind !== 'older' && kind !== 'other' && kind !== 'moved-away'
 }
 
 export function stoppedBy(alarm: Alarm, ledgerPath: string): Fault {
@@ -32,6 +33,8 @@ export function stoppedBy(alarm: Alarm, ledgerPath: string): Fault {
 }
 
 export function sayAlarm(alarm: Alarm, ledgerPath: string): Words {
+  if (alarm.kind === 'moved-away')
+    return words`The ledger ${ledgerPath} is not the one that sends: ${alarm.noticed}. Nothing will be sent from it and nothing is recorded in it. Let TRANCHE_LEDGER_URL name that server. If the ledger there is lost for good: ${{ act: 'adopt', as: 'restored' }} (every unsettled row becomes IN_DOUBT).`
   const moved = mayBeMoved(alarm)
     ? words`If nothing was sent since from any other copy, and none will be: ${{ act: 'adopt', as: 'moved' }}. If it is an older state: `
     : 'Put the newest ledger back in its place, or go on with this one: '

@@ -46,6 +46,8 @@ export type Act =
   | { readonly act: 'diagnose'; readonly look: 'usual' | 'whole' | 'deep' }
   | { readonly act: 'init' }
   | { readonly act: 'list-doubts'; readonly toFile: boolean }
+  /** To a server, as the settings name it. */
+  | { readonly act: 'migrate' }
   /** In the foreground, by the process that reads the file. */
   | { readonly act: 'run-file'; readonly lead?: string }
   | { readonly act: 'save-format'; readonly name: string }

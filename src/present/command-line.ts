@@ -107,6 +107,8 @@ function actText(act: Act): string {
       return 'init'
     case 'list-doubts':
       return act.toFile ? 'in-doubt list --out FILE' : 'in-doubt list'
+    case 'migrate':
+      return 'migrate --to URL'
     case 'run-file':
       return 'run FILE'
     case 'save-format':

@@ -1,12 +1,12 @@
 // The commands on a ledger that a PostgreSQL server keeps, as real processes.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { booksOf, compareBooks, countsIn, readCsv } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
 import { mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { newSchemaName, query, sharedCluster } from '../fixtures/postgres.ts'
-import { copyBooks } from '../fixtures/postgres-books.ts'
 import { openRedisServer } from '../fixtures/redis.ts'
 
 let office: Office
@@ -23,7 +23,8 @@ async function openOn({ made = true, env = {} }: { made?: boolean; env?: NodeJS.
 
 async function books(...reports: readonly { input: string; out: string }[]) {
   const ledgerPath = office.path('books.db')
-  await copyBooks(url, schema, ledgerPath)
+  rmSync(ledgerPath, { force: true })
+  expect((await office.tranche('backup', ledgerPath)).code).toBe(0)
   return booksOf({ ledgerPath, sandbox: office.sandbox }, ...reports)
 }
 
@@ -129,12 +130,28 @@ test('a second worker on a machine with a private Redis is refused in words', as
   await worker.ended
 })
 
-test('what a file alone has is refused in words', async () => {
+test('a backup is a ledger in a file, which sends nothing until it is adopted; the record agrees with itself', async () => {
   await openOn()
-  const backup = await office.tranche('backup', office.path('copy.db'))
-  expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining('backed up with the database')])
+  const { input } = await putRefunds(3)
+  await office.tranche('run', input)
+  await office.tranche('submit', (await putRefunds(2, 'more.csv')).input, '--allow-lookalikes')
+  const dir = office.path('elsewhere')
+  mkdirSync(dir, { mode: 0o700 })
+  const made = await office.tranche('backup', join(dir, 'ledger.db'))
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('checked. The copy sends nothing')])
   const deep = await office.tranche('doctor', '--deep')
-  expect(deep.stdout).toContain('The record of a ledger on PostgreSQL cannot be read through yet')
+  expect(deep.stdout).toContain('ok   record: sums, rows, what was submitted, moves and acts agree, up to')
+  const inFile: NodeJS.ProcessEnv = { ...office.settings, TRANCHE_DATA_DIR: dir }
+  delete inFile.TRANCHE_LEDGER_URL
+  const apart = await openOffice({ made: false, env: inFile })
+  try {
+    const refused = await apart.tranche('run', input)
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('it is a backup')])
+    expect((await apart.tranche('adopt', '--restored', '--reason', 'the server burnt down', '--yes')).code).toBe(0)
+    expect((await apart.tranche('doctor', '--deep')).stdout).toContain('ok   record: sums, rows')
+  } finally {
+    await apart.close()
+  }
 })
 
 test('another data directory is another machine: it finds the same ledger', async () => {

@@ -61,6 +61,8 @@ async function playSchedule(seed: number): Promise<void> {
   const out = office.path('out.csv')
   await hosts.tranche('results', batch, '--out', out)
   const books = booksOf(await hosts.books(), { input, out })
+  const deep = await hosts.tranche('doctor', '--deep')
+  expect(deep.stdout, about).toContain('ok   record:')
   const counts = Object.groupBy(books.recorded, ({ state }) => state)
   const most = mostInASecond(office.sandbox.log().map(({ atMs }) => atMs))
   tell(

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type Ended, type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
 import { type Cluster, openCluster, query } from '../fixtures/postgres.ts'
-import { copyBooks } from '../fixtures/postgres-books.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../fixtures/proxy.ts'
 import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
 import type { Dice } from './schedule.ts'
@@ -158,7 +157,8 @@ export async function openHosts(count: number): Promise<Hosts> {
     },
     async books() {
       const ledgerPath = office.path('books.db')
-      await copyBooks(cluster.url, SCHEMA, ledgerPath)
+      const { code, stderr } = await tranche('backup', ledgerPath)
+      if (code !== 0) throw new Error(stderr)
       return { ledgerPath, sandbox: office.sandbox }
     },
     kills: () => kills,

@@ -176,6 +176,7 @@ const NO_COPIES: CopyLedger = {
   lastRecordAtMs: async () => null,
   renewEpoch: async () => {},
   adopt: none,
+  backup: none,
 }
 
 /** Thrown by the thousand while a disk is busy, so without the stack that nobody reads. */

@@ -1,13 +1,13 @@
 // A draft in PostgreSQL: temporary tables of a connection of its own, which ends with it. Rows are copied in, many at a time.
 
-import { pipeline } from 'node:stream/promises'
-import { from as copyFrom } from 'pg-copy-streams'
 import type { DraftHeader, DraftRow } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { DraftEngine } from '../texts/intake/draft.ts'
 import { indexDraftTables, makeDraftTables } from '../texts/review/draft-tables.ts'
 import { FAULTS_OF_DRAFT, faultValues, ROWS_OF_DRAFT, rowValues } from '../texts/review/draft-values.ts'
 import type { Value } from '../texts/script.ts'
+import { lineOf } from '../texts/tables.ts'
+import { copyIn } from './copy-in.ts'
 import { engineOn } from './engine.ts'
 import { LostConnection, whyNotWritten } from './errors.ts'
 import { createLane, type LaneParts } from './lane.ts'
@@ -69,32 +69,9 @@ function lostFault(cause?: unknown): Fault {
 }
 
 async function copyRows(session: Session, header: DraftHeader, rows: readonly DraftRow[]): Promise<void> {
-  await copy(
-    session,
-    ROWS_OF_DRAFT,
-    rows.map((row) => lineOf(rowValues(row, header))),
-  )
-  await copy(
-    session,
-    FAULTS_OF_DRAFT,
-    rows.flatMap((row) => faultValues(row).map(lineOf)),
-  )
-}
-
-async function copy(session: Session, into: string, lines: readonly string[]): Promise<void> {
-  if (lines.length === 0) return
-  const copying = session.client.query(copyFrom(`COPY ${into} FROM STDIN`))
-  await session.asked(pipeline([lines.join('')], copying))
-}
-
-const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
-
-/** As COPY reads it: values between tabs, NULL as \N. */
-function lineOf(values: readonly Value[]): string {
-  const cells = values.map((value) =>
-    value === null || value === undefined
-      ? '\\N'
-      : String(toParameter(value)).replace(/[\\\n\r\t]/g, (one) => ESCAPED[one] as string),
-  )
-  return `${cells.join('\t')}\n`
+  if (rows.length === 0) return
+  const linesOf = (all: readonly (readonly Value[])[]) => all.map((values) => lineOf(values.map(toParameter))).join('')
+  await copyIn(session, ROWS_OF_DRAFT, [linesOf(rows.map((row) => rowValues(row, header)))])
+  const faults = linesOf(rows.flatMap(faultValues))
+  if (faults !== '') await copyIn(session, FAULTS_OF_DRAFT, [faults])
 }

@@ -3,6 +3,7 @@
 
 import type { Engine, Mode } from '../texts/engine.ts'
 import { type Book, createBookkeeping } from '../texts/record/book.ts'
+import { LINKED_LATER } from '../texts/record/chain.ts'
 import type { Script } from '../texts/script.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../write-queue.ts'
 import type { Lane } from './lane.ts'
@@ -28,7 +29,7 @@ export const FULL_TEXT =
   'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and run it again.'
 
 export function engineOn(lane: Lane, reads: Pick<Reads, 'read'>, turns: Turns = SYSTEM_TURNS): PostgresEngine {
-  const { book, close, forget } = createBookkeeping()
+  const { book, close, forget } = createBookkeeping(LINKED_LATER)
 
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
     forget()

@@ -1,6 +1,5 @@
 // The PostgreSQL ledger, put together: every contract from the one server that keeps it.
 
-import { Fault } from '../../domain/fault.ts'
 import type { SharedClock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
@@ -9,6 +8,7 @@ import { openDraftOn } from '../texts/intake/draft.ts'
 import { intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
 import { queriesOn } from '../texts/reading/queries.ts'
+import { headOf } from '../texts/record/chain.ts'
 import { countUnbound } from '../texts/record/recorded.ts'
 import { count, type Script } from '../texts/script.ts'
 import { actsOn } from '../texts/work/acts.ts'
@@ -17,12 +17,14 @@ import { doubtsOn } from '../texts/work/doubts.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { copiesOn } from './copies/copies.ts'
 import type { Failover } from './copies/identity.ts'
+import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT, SYSTEM_TURNS } from './engine.ts'
 import { createLane, type Lane, type LaneParts } from './lane.ts'
 import { createReads, type Settled } from './reads.ts'
 import { keepPartitions } from './schema.ts'
+import { seal } from './seal.ts'
 import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
@@ -33,7 +35,7 @@ import { createMember, heartbeatsOn } from './work/member.ts'
 import { createShares } from './work/shares.ts'
 import { sweepingOn } from './work/sweep.ts'
 
-export interface LedgerParts {
+export interface LedgerParts extends Pick<ToFileParts, 'filePath' | 'openTemporaryFolder'> {
   readonly address: Address
   /** Past a pooler: what reads a file, and what keeps others from it, needs a connection of its own. Absent: the same. */
   readonly direct?: Address
@@ -130,12 +132,12 @@ export function ledgerOn({
     ...purgingOn(engine),
     clearLog: async () => true,
     unbound: () => engine.read(countUnbound),
-    // biome-ignore lint/correctness/useYield: there is nothing to find
-    audit: async function* () {
-      throw new Fault('usage', 'The record of a ledger on PostgreSQL cannot be read through yet. Nothing was checked.')
+    async head() {
+      await seal(engine)
+      return engine.read(headOf)
     },
-    head: async () => null,
     ...copiesOn({ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die, ...of }),
+    ...toFileOn({ engine, openMoment: reads.openMoment, ...of }),
     async close() {
       await hot.drained()
       await member.leave()

@@ -6,7 +6,7 @@ import { Fault } from '../../domain/fault.ts'
 import { words } from '../../domain/words.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { one } from '../texts/script.ts'
-import { beginEpoch, type Failover, keep, remember, serverIdentity } from './copies/identity.ts'
+import { beginEpoch, type Failover, keep, remember, remembered, serverIdentity } from './copies/identity.ts'
 import { type LedgerParts, ledgerOn } from './ledger.ts'
 import { hasTables, migrate } from './schema.ts'
 import { type Address, openSession, type Session } from './session.ts'
@@ -16,9 +16,8 @@ export async function makeServerLedger(
   address: Address,
   failover: Failover,
 ): Promise<{ readonly ledgerId: string; readonly made: boolean }> {
-  const session = await connected(address)
+  const session = await openFitSession(address, failover)
   try {
-    await assertFit(session, failover)
     await migrate(session, address.schema)
     await session.begin('READ COMMITTED', 'SET LOCAL synchronous_commit TO on; LOCK TABLE meta; SELECT 1')
     const made = randomBytes(8).toString('hex')
@@ -40,18 +39,30 @@ export type OpenOptions = Omit<LedgerParts, 'ledgerId'>
 /** Faults where there is no ledger, or where the server is not fit. An older one is brought up to this program's version. */
 export async function openServerLedger(options: OpenOptions): Promise<Ledger> {
   const { address, name, failover } = options
-  const session = await connected(address)
+  const session = await openFitSession(address, failover)
   try {
-    await assertFit(session, failover)
     if (!(await hasTables(session, address.schema))) throw noLedgerFault(name)
     await migrate(session, address.schema)
     await session.begin('READ COMMITTED')
+    if ((await session.run(remembered())).unfinished === 'arriving') throw arrivingFault(name)
     const ledgerId = await ledgerIdIn(session)
     if (ledgerId === null) throw noLedgerFault(name)
     await tellTime(session, options)
     return ledgerOn({ ...options, ledgerId })
   } finally {
     await session.close()
+  }
+}
+
+/** For the caller to close. Faults where the server is not fit to keep a ledger. */
+export async function openFitSession(address: Address, failover: Failover): Promise<Session> {
+  const session = await connected(address)
+  try {
+    await assertFit(session, failover)
+    return session
+  } catch (error) {
+    await session.close()
+    throw error
   }
 }
 
@@ -89,6 +100,13 @@ async function tellTime(session: Session, { clock }: OpenOptions): Promise<void>
     one<{ ms: number }>('SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS ms'),
   )
   clock.follow(found!.ms, askedAtMs, clock.monotonicMs())
+}
+
+function arrivingFault(name: string): Fault {
+  return new Fault(
+    'stopped',
+    words`The ledger that moves to ${name} has not arrived yet, or its move was broken off. Nothing was recorded and nothing was sent. Finish it where the ledger was before: ${{ act: 'migrate' }}`,
+  )
 }
 
 function noLedgerFault(name: string): Fault {

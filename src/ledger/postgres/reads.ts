@@ -10,6 +10,8 @@ export type Settled = <T>(begin: () => Promise<T>) => Promise<T>
 
 export interface Reads extends Pick<Engine, 'read'> {
   openReader(): Promise<Reader>
+  /** A connection of the caller's, in a transaction that sees one moment, at which nothing was being written. */
+  openMoment(): Promise<Session>
 }
 
 /** So many reads go on side by side. */
@@ -54,6 +56,16 @@ export function createReads(connect: () => Promise<Session>, settled: Settled): 
     }
   }
 
+  const openMoment = () =>
+    again(async () => {
+      const opened = await connect()
+      await settled(() => opened.begin('REPEATABLE READ', MOMENT)).catch(async (error: unknown) => {
+        await opened.close()
+        throw error
+      })
+      return opened
+    })
+
   return {
     read: (script, moment) =>
       again(() =>
@@ -61,15 +73,9 @@ export function createReads(connect: () => Promise<Session>, settled: Settled): 
           inOneMoment(session, () => session.run(script()), moment === 'settled' ? settled : undefined),
         ),
       ),
+    openMoment,
     async openReader() {
-      const session = await again(async () => {
-        const opened = await connect()
-        await settled(() => opened.begin('REPEATABLE READ', MOMENT)).catch(async (error: unknown) => {
-          await opened.close()
-          throw error
-        })
-        return opened
-      })
+      const session = await openMoment()
       return {
         read: (script) => session.patiently(() => session.run(script())),
         close: () => session.close(),

@@ -344,6 +344,22 @@ export async function keepPartitions(engine: Engine): Promise<void> {
   await engine.write(() => change(`SELECT make_partitions(${ROWS_PER_PARTITION})`), FAULTING)
 }
 
+export interface LastIds {
+  readonly instruction: number
+  readonly move: number
+}
+
+/** Partitions for rows that come with their ids, and numbers that go on behind these. */
+export async function makeRoomUpTo(session: Session, { instruction, move }: LastIds): Promise<void> {
+  const numberUpTo = (sequence: string, id: number) => `SELECT setval('${sequence}', ${Math.max(id, 1)}, ${id > 0})`
+  for (let at = 0; ; at += ROWS_PER_PARTITION) {
+    await session.exec(numberUpTo('instruction_id', Math.min(at, instruction)))
+    await session.exec(numberUpTo('move_id', Math.min(at, move)))
+    await session.exec(`SELECT make_partitions(${ROWS_PER_PARTITION})`)
+    if (at >= instruction && at >= move) return
+  }
+}
+
 /** What people and gateways write has every character there is. */
 async function assertEncoding(session: Session): Promise<void> {
   const [found] = await session.exec("SELECT current_setting('server_encoding') AS encoding")

@@ -19,6 +19,15 @@ export interface Epoch {
   readonly epoch: string
 }
 
+/** A server that has the ledger since. */
+export interface MovedTo {
+  /** For people. */
+  readonly name: string
+  readonly atMs: number
+  /** Random: the ledger there has the same. */
+  readonly token: string
+}
+
 /** What there is to tell a ledger from a copy of it. */
 export interface Traces {
   readonly ledgerId: string
@@ -34,6 +43,8 @@ export interface Traces {
   readonly testimonies: readonly Testimony[]
   /** The witness in its own directory, which a copy of the directory carries along. */
   readonly witnessInside: string
+  /** Where it was moved; null: nowhere. */
+  readonly movedTo: MovedTo | null
   /** When it was made as a backup; null: it is none, or was adopted. */
   readonly copiedAtMs: number | null
   /** It remembers another machine. */
@@ -46,7 +57,8 @@ export interface Traces {
 
 /** null: nothing suggests that this is another ledger than the one that sent last. */
 export function alarmIn(traces: Traces): Alarm | null {
-  const { beside, epochFile } = traces
+  const { beside, epochFile, movedTo } = traces
+  if (movedTo !== null) return movedAway(movedTo)
   if (beside !== null && beside.ledgerId !== traces.ledgerId) return otherLedger(epochFile)
   const against = traces.overtakenBy ?? witnessAgainst(traces)
   if (against !== null) return overtaken(against)
@@ -85,6 +97,10 @@ export function generationOf(epoch: string): number {
 /** A witness outside the directory knows the epoch, so the ledger is the newest that it knows of. */
 function isVouchedFor({ testimonies, witnessInside }: Traces, beside: Epoch): boolean {
   return testimonies.some((said) => said.file !== witnessInside && said.epoch === beside.epoch)
+}
+
+function movedAway({ name, atMs }: MovedTo): Alarm {
+  return { kind: 'moved-away', noticed: `it was moved to ${name} at ${new Date(atMs).toISOString()}` }
 }
 
 function otherLedger(epochFile: string): Alarm {

@@ -29,7 +29,7 @@ export interface Remembered extends ServerIdentity {
   readonly unfinished: Unfinished | null
 }
 
-/** It is being taken over as an older state; or a ledger that moves here has not arrived as a whole. */
+/** It is being taken over as an older state; or it moves here, and the file that it comes from may still send. */
 export type Unfinished = 'adopting' | 'arriving'
 
 export interface History {

@@ -4,14 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Disagreement } from '../../ports/ledger/audit.ts'
 import { actsText, type ChainedMove, chainedText, type Form, type Link, linkHash } from '../texts/record/chain.ts'
 import { recordedText } from '../texts/record/recorded.ts'
-import { findRow } from './found.ts'
 import { prepareRunning } from './run-script.ts'
-
-/** `LINK:HASH`. Written down elsewhere, it binds everything up to that commit. */
-export function headOf(db: DatabaseSync): string {
-  const { id, hash } = findRow<Link>(db.prepare('SELECT id, hash FROM chain ORDER BY id DESC LIMIT 1'))!
-  return `${id}:${hash}`
-}
 
 const MEANS = 'What is told of these may not be true: compare with a backup, and with the heads in your log'
 

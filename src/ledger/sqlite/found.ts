@@ -2,13 +2,6 @@
 
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 
-export function findRow<Row>(
-  statement: StatementSync,
-  ...values: readonly SQLInputValue[] | readonly [Readonly<Record<string, SQLInputValue>>]
-): Row | undefined {
-  return statement.get(...(values as readonly SQLInputValue[])) as Row | undefined
-}
-
 export function findRows<Row>(
   statement: StatementSync,
   ...values: readonly SQLInputValue[] | readonly [Readonly<Record<string, SQLInputValue>>]

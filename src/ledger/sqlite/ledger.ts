@@ -19,6 +19,7 @@ import { openDraftOn } from '../texts/intake/draft.ts'
 import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
 import { queriesOn } from '../texts/reading/queries.ts'
+import { headOf } from '../texts/record/chain.ts'
 import { countUnbound } from '../texts/record/recorded.ts'
 import { actsOn } from '../texts/work/acts.ts'
 import { controlOn } from '../texts/work/control.ts'
@@ -26,7 +27,6 @@ import { doubtsOn } from '../texts/work/doubts.ts'
 import { heartbeatsOn } from '../texts/work/heartbeats.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { audit } from './audit.ts'
-import { headOf } from './audit-chain.ts'
 import { clearLog } from './clear-log.ts'
 import { setForwardSince } from './clock-steps.ts'
 import { type Committer, createCommitter, SYSTEM_TIMING, type Timing } from './commit.ts'
@@ -81,7 +81,7 @@ function openOn({ db, ledgerId, witness, alarmed }: OpenedFile, options: LedgerO
     newBatchId,
     lockSubmit: (waiting) => lockSubmit(submitLockPath, waiting),
     openReader,
-    openCopies: (shared) => createCopies({ ...options, die }, witness, shared),
+    openCopies: (shared) => createCopies({ ...options, die }, { witness, openReader, ...shared }),
   })
   return {
     ...ledger,
@@ -145,7 +145,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...parts.openCopies({ db, committer, engine, run, ledgerId }),
     audit: (head) => auditing(openReader, head),
     unbound: () => engine.read(countUnbound),
-    head: async () => headOf(db),
+    head: () => engine.read(headOf),
     async close() {
       await committer.drained()
       place.close()
@@ -179,21 +179,24 @@ interface CopyParts {
 
 const inMemory = () => Promise.reject(new Error('bug: a ledger in memory is no file'))
 
-function createCopies({ path, submitLockPath, die }: LedgerOptions, witness: Witness, parts: CopyParts): CopyLedger {
-  const { db, committer, ...rest } = parts
+function createCopies(
+  { path, submitLockPath, die }: LedgerOptions,
+  parts: CopyParts & { readonly witness: Witness; readonly openReader: () => DatabaseSync },
+): CopyLedger {
+  const { db, committer, openReader, ...rest } = parts
   if (path === null) {
-    const none = { renewEpoch: inMemory, adopt: inMemory }
+    const none = { renewEpoch: inMemory, adopt: inMemory, backup: inMemory }
     return { alarm: async () => null, lastRecordAtMs: async () => null, ...none }
   }
-  return createAdopting(db, committer, { path, witness, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die })
+  return {
+    ...createAdopting(db, committer, { path, ...rest, lockSubmit: () => lockSubmit(submitLockPath), die }),
+    backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
+  }
 }
 
 function prepareFile(path: string | null, openReader: () => DatabaseSync): LedgerFile {
-  if (path === null) return { inspect: async () => ({ kind: 'sound', bytes: 0 }), backup: inMemory }
-  return {
-    inspect: async (howLarge) => inspect(openReader, howLarge),
-    backup: (to, nowMs) => makeBackup(openReader, path, to, nowMs),
-  }
+  if (path === null) return { inspect: async () => ({ kind: 'sound', bytes: 0 }) }
+  return { inspect: async (howLarge) => inspect(openReader, howLarge) }
 }
 
 async function* auditing(openReader: () => DatabaseSync, head: string | null): AsyncIterable<Disagreement> {

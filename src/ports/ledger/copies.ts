@@ -11,6 +11,16 @@ export interface EpochRegister {
   replace(expected: string | null, next: string): Promise<boolean>
 }
 
+/** What a copy holds. */
+export interface Backup {
+  readonly path: string
+  /** The moment that it shows. */
+  readonly atMs: number
+  readonly rows: number
+  readonly batches: number
+  readonly bytes: number
+}
+
 export interface CopyLedger {
   /** null: nothing suggests that this is another ledger than the one that sent last. Looks only. */
   alarm(): Promise<Alarm | null>
@@ -24,6 +34,8 @@ export interface CopyLedger {
    * broken off, it goes on when it is called again. Resolves to the rows that this call brought into doubt.
    */
   adopt(how: Adoption, reason: string, actor: Actor, nowMs: number): Promise<number>
+  /** A consistent copy in a file that must not exist. Holds up no writer. The copy sends nothing until it is adopted. */
+  backup(path: string, nowMs: number): Promise<Backup>
   /** When the newest thing in this ledger happened; null: nothing did. */
   lastRecordAtMs(): Promise<number | null>
 }

@@ -14,7 +14,7 @@ import { given } from './given.ts'
 const QUIET: Traces = {
   ...{ ledgerId: 'l1', epochFile: 'ledger.epoch', beside: { ledgerId: 'l1', epoch: '7-a' }, epochs: ['7-a'] },
   ...{ progress: 10, overtakenBy: null, testimonies: [], witnessInside: '/data/l1.witness', copiedAtMs: null },
-  ...{ otherMachine: false, otherFiles: false, touched: false },
+  ...{ movedTo: null, otherMachine: false, otherFiles: false, touched: false },
 }
 const said = (over: Partial<Testimony> = {}): Testimony => ({
   ...{ file: '/var/l1.witness', ledgerPath: '/data/ledger.db', epoch: '7-a', progress: 10 },

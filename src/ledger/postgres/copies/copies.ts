@@ -12,6 +12,7 @@ import { recordAct } from '../../texts/record/acts.ts'
 import { change, one, type Script } from '../../texts/script.ts'
 import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
 import { keepPartitions } from '../schema.ts'
+import { seal } from '../seal.ts'
 import { beginEpoch, type Epoch, type Failover, keep, remember, remembered, serverIdentity } from './identity.ts'
 import { readServerWitness, type ServerWitness } from './witness.ts'
 
@@ -34,7 +35,7 @@ export interface CopyParts {
 /** Far above what any machine has seen of the history that is left. */
 const EPOCHS_LEFT_OUT = 1_000_000
 
-export function copiesOn(parts: CopyParts): CopyLedger {
+export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
   const { engine, ledgerId, name, failover, witness, laneId, die } = parts
   let isWorking = false
 
@@ -59,6 +60,7 @@ export function copiesOn(parts: CopyParts): CopyLedger {
         throw stoppedBy(found, name)
       }
       await keepPartitions(engine)
+      await seal(engine)
       const epoch = await engine.write(nextEpoch, FAULTING)
       keepEpoch(epoch)
       await tellRegister(register, epoch)

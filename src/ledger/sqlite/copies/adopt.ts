@@ -20,7 +20,11 @@ export interface AdoptingParts extends EpochParts {
   readonly lockSubmit: () => Promise<() => void>
 }
 
-export function createAdopting(db: DatabaseSync, committer: Committer, parts: AdoptingParts): CopyLedger {
+export function createAdopting(
+  db: DatabaseSync,
+  committer: Committer,
+  parts: AdoptingParts,
+): Omit<CopyLedger, 'backup'> {
   const { engine, run } = parts
   const replaceEpoch = prepareEpochChange(db, committer, parts)
 

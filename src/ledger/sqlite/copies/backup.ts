@@ -1,4 +1,5 @@
-// A copy of the ledger by SQLite's own means: whole, of one moment, and marked as a copy.
+// A copy of a ledger in a file of its own: whole, of one moment, checked, and marked as a copy. Of a ledger in SQLite by SQLite's own means,
+// of any other table by table.
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
@@ -8,7 +9,7 @@ import { errorCodeOf, messageOf } from '../../../domain/errors.ts'
 import { Fault } from '../../../domain/fault.ts'
 import { syncDirectorySync } from '../../../files/durable.ts'
 import { openConnection } from '../../../files/sqlite-file.ts'
-import type { Backup } from '../../../ports/ledger/file.ts'
+import type { Backup } from '../../../ports/ledger/copies.ts'
 import { whyNotWritten } from '../transaction.ts'
 import { isDamage } from './damage.ts'
 import { markAsCopy } from './identity.ts'
@@ -23,22 +24,34 @@ const PAGES_PER_STEP = 0x7fff_ffff
  * Reads by a connection of its own: writers go on meanwhile, and the log grows until it is done. Checking the copy blocks
  * this process, so it is no work for one that sends.
  */
-export async function makeBackup(
+export function makeBackup(
   openReader: () => DatabaseSync,
   ledgerPath: string,
   to: string,
   nowMs: number,
 ): Promise<Backup> {
-  const path = targetOf(ledgerPath, to)
-  const unfinished = join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
-  const mask = process.umask(0o077) // it holds what the ledger holds, so it is its owner's alone
-  try {
+  return makeCopy(ledgerPath, to, nowMs, async (unfinished) => {
     const reader = openReader()
     try {
       await backup(reader, unfinished, { rate: PAGES_PER_STEP })
     } finally {
       reader.close()
     }
+  })
+}
+
+/** `fill` writes the file that it is given. `ledgerPath`: of the ledger in SQLite, or where one would be. */
+export async function makeCopy(
+  ledgerPath: string,
+  to: string,
+  nowMs: number,
+  fill: (unfinished: string) => Promise<void>,
+): Promise<Backup> {
+  const path = targetOf(ledgerPath, to)
+  const unfinished = join(dirname(path), `.${basename(path)}.tmp-${randomBytes(6).toString('hex')}`)
+  const mask = process.umask(0o077) // it holds what the ledger holds, so it is its owner's alone
+  try {
+    await fill(unfinished)
     const counts = finish(unfinished, nowMs)
     syncFile(unfinished)
     linkSync(unfinished, path) // unlike a rename, it refuses a name that was taken meanwhile

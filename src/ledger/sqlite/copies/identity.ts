@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Alarm } from '../../../domain/alarm.ts'
-import { alarmIn, type Testimony, type Traces, witnessAgainst } from '../../rules/alarming.ts'
+import { alarmIn, type MovedTo, type Testimony, type Traces, witnessAgainst } from '../../rules/alarming.ts'
 import { EPOCH_FILE, epochFileOf, nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
 import {
   type FileIdentity,
@@ -62,7 +62,7 @@ export function identify(db: DatabaseSync, path: string, ledgerId: string, witne
 export function remember(db: DatabaseSync, identity: Identity): void {
   const set = db.prepare("INSERT INTO meta VALUES ('identity', ?) ON CONFLICT DO UPDATE SET value = excluded.value")
   set.run(JSON.stringify(identity))
-  db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs', 'copied_at', 'overtaken_by')")
+  db.exec("DELETE FROM meta WHERE key IN ('inode', 'epochs', 'copied_at', 'overtaken_by', 'moved_to')")
 }
 
 /** Makes a copy say that it is one: it then remembers no file and no epoch. */
@@ -91,6 +91,15 @@ export function identityIn(db: DatabaseSync): Identity | null {
 function copiedAtMs(db: DatabaseSync): number | null {
   const copiedAt = metaIn(db).get('copied_at')
   return copiedAt === undefined ? null : Number(copiedAt)
+}
+
+/** Where this ledger is since; null: here. */
+export function prepareMovedTo(db: DatabaseSync): () => MovedTo | null {
+  const read = db.prepare("SELECT value FROM meta WHERE key = 'moved_to'")
+  return () => {
+    const found = read.get() as { value: string } | undefined
+    return found === undefined ? null : (JSON.parse(found.value) as MovedTo)
+  }
 }
 
 function metaIn(db: DatabaseSync): ReadonlyMap<string, string> {
@@ -163,6 +172,7 @@ function lookForAlarm(db: DatabaseSync, path: string, ledgerId: string, witness:
     testimonies,
     witnessInside: inside,
     copiedAtMs: copiedAtMs(db),
+    movedTo: prepareMovedTo(db)(),
     ...filesDiffer(path, ledgerId, { identity, mark: mark?.file ?? null, inside }),
   })
 }

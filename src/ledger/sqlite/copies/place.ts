@@ -13,7 +13,7 @@ import { openContinuity } from './continuity.ts'
 import { isDamage } from './damage.ts'
 import { epochFileOf, nextEpoch, readEpoch, stageEpoch } from './epoch-file.ts'
 import { type FileIdentity, inodeOf } from './file-identity.ts'
-import { alarmOf, identityIn, prepareProgress, remember } from './identity.ts'
+import { alarmOf, identityIn, prepareMovedTo, prepareProgress, remember } from './identity.ts'
 import type { Witness } from './witness.ts'
 
 /** The log and its index belong to the ledger: what was committed last stands in the log alone. */
@@ -36,6 +36,7 @@ export function openPlace({ db, path, ledgerId, witness, alarmed, openReader }: 
   const inodes = PARTS.map((part) => lookAt(path + part)?.ino)
   const continuity = openContinuity(db, openReader)
   const progress = prepareProgress(db)
+  const movedTo = prepareMovedTo(db)
   let written = lookAt(path)?.mtimeNs
   let epochFile = epochFileOf(path)
 
@@ -77,6 +78,8 @@ export function openPlace({ db, path, ledgerId, witness, alarmed, openReader }: 
 
   return {
     begun() {
+      const moved = alarmed ? null : movedTo()
+      if (moved !== null) throw movedFault(path, moved.name)
       if (!continuity.advance()) throw setBack(FORGOTTEN)
       const ahead = witness.fileAhead(progress())
       if (ahead !== null) throw setBack(`${ahead} records more than is in it`)
@@ -112,6 +115,14 @@ function setBackFault(db: DatabaseSync, path: string, ledgerId: string, noticed:
   return new Fault(
     'storage',
     words`An older state was put over the ledger ${path} while it was in use: ${noticed}. Nothing more is sent. Requests that were open may have been executed, and their answers are not recorded. End every other process of this program. Put the newest state there is in its place, then: ${RESTORED} (every unsettled row becomes IN_DOUBT)`,
+  )
+}
+
+/** By a command that ran beside this one. Whoever opens it now is told before anything is done. */
+function movedFault(path: string, to: string): Fault {
+  return new Fault(
+    'stopped',
+    `The ledger ${path} was moved to ${to} a moment ago. This was not recorded, and nothing was sent for it. Do it again there.`,
   )
 }
 

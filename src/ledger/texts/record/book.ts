@@ -6,7 +6,7 @@ import { assert } from '../../../domain/fault.ts'
 import { type Cause, canMove, type State } from '../../../domain/states.ts'
 import { one, type Script } from '../script.ts'
 import { actorIdOf, byOf } from './acts.ts'
-import { createChain } from './chain.ts'
+import { type Chain, createChain } from './chain.ts'
 import { type Answered, answeredText } from './recorded.ts'
 import { type Counted, createTally, type Tally } from './tally.ts'
 
@@ -50,9 +50,8 @@ const INSERT = `
     VALUES (:row_id, :attempt, :from_state, :to_state, :cause, :at, :by, :http_status, :answer, :reason, :actor_id, :answered)
     RETURNING id`
 
-export function createBookkeeping(): Bookkeeping {
+export function createBookkeeping(chain: Chain = createChain()): Bookkeeping {
   const tally: Tally = createTally()
-  const chain = createChain()
   function forget(): void {
     tally.forget()
     chain.forget()

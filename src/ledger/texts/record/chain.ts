@@ -111,8 +111,28 @@ const HEAD = `
 
 const ADD = `
     INSERT INTO chain (id, last_move, last_act, last_recorded, hash, form)
-    VALUES (:id, :lastMove, :lastAct, :lastRecorded, :hash, ${FORM})`
+    SELECT :id, :last_move, :last_act, :last_recorded, :hash, ${FORM} WHERE :id > (SELECT max(id) FROM chain)`
 
+type NewLink = Omit<Link, 'form'>
+
+/** null: nothing came since the last one. */
+function* linkOver(moves: string, lastMove: number): Script<NewLink | null> {
+  const head = (yield* one<Head>(HEAD))!
+  const { newest_act, newest_recorded } = head
+  if (moves === '' && newest_act === head.last_act && newest_recorded === head.last_recorded) return null
+  const acts = newest_act === head.last_act ? '' : (yield* actsText(head.last_act, newest_act)).text
+  const recorded =
+    newest_recorded === head.last_recorded ? '' : yield* recordedText(head.last_recorded, newest_recorded)
+  return {
+    id: head.id + 1,
+    last_move: Math.max(lastMove, head.last_move),
+    last_act: newest_act,
+    last_recorded: newest_recorded,
+    hash: linkHash(head.hash, { moves, acts, recorded }),
+  }
+}
+
+/** A link for each commit, written by it. */
 export function createChain(): Chain {
   let moves = ''
   let lastMove = 0
@@ -122,22 +142,45 @@ export function createChain(): Chain {
       lastMove = move.id
     },
     *write() {
-      const head = (yield* one<Head>(HEAD))!
-      const { newest_act: lastAct, newest_recorded: lastRecorded } = head
-      if (moves === '' && lastAct === head.last_act && lastRecorded === head.last_recorded) return
-      const acts = lastAct === head.last_act ? '' : (yield* actsText(head.last_act, lastAct)).text
-      const recorded = lastRecorded === head.last_recorded ? '' : yield* recordedText(head.last_recorded, lastRecorded)
-      yield* change(ADD, {
-        id: head.id + 1,
-        lastMove: Math.max(lastMove, head.last_move),
-        lastAct,
-        lastRecorded,
-        hash: linkHash(head.hash, { moves, acts, recorded }),
-      })
+      const link = yield* linkOver(moves, lastMove)
+      if (link !== null) yield* change(ADD, { ...link })
     },
     forget() {
       moves = ''
       lastMove = 0
     },
   }
+}
+
+// Where several write at once, no commit knows the hash of the one before it: links are added afterwards.
+
+/** Of commits whose links are added later. */
+export const LINKED_LATER: Chain = { moved() {}, *write() {}, forget() {} }
+
+const MOVES_PER_LINK = 5_000
+
+const UNLINKED = `
+    SELECT m.id, row_id, attempt, from_state, to_state, cause, at, by, actor_id, http_status, answered, reason, parts
+    FROM move m LEFT JOIN actor a ON a.id = m.actor_id
+    WHERE m.id > (SELECT max(last_move) FROM chain) ORDER BY m.id LIMIT ${MOVES_PER_LINK}`
+
+/**
+ * Over what has none; null: everything has one. To be read at a moment at which nothing is being written, or what was not there yet could
+ * come below its end.
+ */
+export function* nextLink(): Script<{ readonly link: NewLink; readonly isLast: boolean } | null> {
+  const moves = yield* all<ChainedMove>(UNLINKED)
+  const link = yield* linkOver(moves.map((move) => chainedText(move)).join(''), moves.at(-1)?.id ?? 0)
+  return link === null ? null : { link, isLast: moves.length < MOVES_PER_LINK }
+}
+
+/** Unless another process was first. */
+export function* addLink(link: NewLink): Script<void> {
+  yield* change(ADD, { ...link })
+}
+
+/** `LINK:HASH`. Written down elsewhere, it binds everything up to that commit. */
+export function* headOf(): Script<string> {
+  const { id, hash } = (yield* one<Link>('SELECT id, hash FROM chain ORDER BY id DESC LIMIT 1'))!
+  return `${id}:${hash}`
 }

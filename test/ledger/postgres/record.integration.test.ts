@@ -1,0 +1,106 @@
+// The record on a server, held against itself: what another program changes in the database is found.
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  auditOf,
+  CLERK,
+  claim,
+  dueIn,
+  factsWith,
+  NOW,
+  openAccount,
+  refund,
+  settle,
+  submit,
+} from '../../fixtures/ledgers.ts'
+import { query } from '../../fixtures/postgres.ts'
+import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
+
+usePostgresLedger()
+
+const inDatabase = (sql: string) =>
+  query(`${postgres.address.url}&options=${encodeURIComponent(`-c search_path=${postgres.address.schema}`)}`, sql)
+const whereOf = async (head: string | null = null) => (await auditOf(ledger, head)).map(({ where }) => where)
+
+async function settleAll(): Promise<void> {
+  const batchId = await submit(ledger, accountId, [refund('A'), refund('B'), refund('C')])
+  for (const [n, row] of (await dueIn(ledger, batchId)).entries()) {
+    await claim(ledger, row)
+    await settle(ledger, { rowId: row.rowId, attempt: 1 }, 'APPROVED', { facts: factsWith(String(70 + n)) })
+  }
+}
+
+test('claims and settlements of several openings are in one chain, whoever adds to it', async () => {
+  const other = postgres.open()
+  await settleAll()
+  const heads = await Promise.all([ledger.head(), other.head(), ledger.head(), other.head()])
+  expect(new Set(heads).size).toBe(1)
+  await openAccount(other, 'second')
+  await other.recordAct({ what: 'export', actor: CLERK, details: { file: 'x' } }, NOW)
+  expect(await other.head()).not.toBe(heads[0])
+  expect(await whereOf(heads[0])).toEqual([])
+})
+
+test.each([
+  ['an amount', 'UPDATE instruction SET amount_minor = amount_minor + 1 WHERE row_no = 1'],
+  ['a state', "UPDATE instruction SET state = 'READY' WHERE row_no = 1"],
+  ['a transaction id', "UPDATE instruction SET transaction_id = '1' WHERE row_no = 1"],
+  ['a move that is gone', 'DELETE FROM move WHERE id = (SELECT max(id) FROM move)'],
+  ['the time of a move', 'UPDATE move SET at = at + 1 WHERE id = (SELECT min(id) FROM move)'],
+  ['who acted', "UPDATE act SET by = 'nobody'"],
+  ['a sum', "UPDATE tally SET amount_minor = amount_minor + 1 WHERE state = 'APPROVED'"],
+  ['a row that is gone', 'DELETE FROM instruction WHERE row_no = 2'],
+])('%s that another program changed is found', async (_what, sql) => {
+  await settleAll()
+  await ledger.recordAct({ what: 'export', actor: CLERK, details: { file: 'x' } }, NOW)
+  await ledger.head()
+  expect(await whereOf()).toEqual([])
+  await inDatabase(sql)
+  expect(await whereOf()).not.toEqual([])
+})
+
+test('two rows that hold one reference are told as what this program never writes', async () => {
+  await settleAll()
+  await inDatabase('ALTER TABLE instruction DISABLE TRIGGER USER')
+  await inDatabase("UPDATE instruction SET reference = 'A' WHERE reference = 'B'")
+  await inDatabase('ALTER TABLE instruction ENABLE TRIGGER USER')
+  await expect(whereOf()).rejects.toThrow('holds what this program never writes')
+})
+
+test('a record that was rewritten as a whole no longer has the head that was written down', async () => {
+  await settleAll()
+  const head = await ledger.head()
+  await inDatabase("DELETE FROM chain WHERE id > 1; UPDATE move SET by = 'nobody'")
+  expect(await whereOf()).toEqual([]) // it agrees with itself
+  expect(await whereOf(head)).toEqual([`head ${head}`])
+})
+
+test('a backup holds every value, is marked as a copy, and leaves nothing behind where it cannot be made', async () => {
+  await settleAll()
+  await submit(ledger, accountId, [refund('D', { orderId: '777' })])
+  const dir = mkdtempSync(join(tmpdir(), 'tranche-copy-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  const path = join(dir, 'copy.db')
+  expect(await ledger.backup(path, NOW)).toMatchObject({ rows: 4, batches: 2 })
+  const copy = new DatabaseSync(path)
+  const of = (sql: string) =>
+    copy
+      .prepare(sql)
+      .all()
+      .map((row) => ({ ...row }))
+  const columns = 'id, batch_id, reference, state, transaction_id, amount_minor, due_at'
+  const here = await inDatabase(`SELECT ${columns} FROM instruction ORDER BY id`)
+  expect(of(`SELECT ${columns} FROM instruction ORDER BY id`).map((row) => Object.values(row).map(String))).toEqual(
+    here.map((row) => Object.values(row).map(String)),
+  )
+  expect(of("SELECT value FROM meta WHERE key = 'copied_at'")).toEqual([{ value: String(NOW) }])
+  copy.close()
+  await expect(ledger.backup(path, NOW)).rejects.toThrow('exists already')
+  rmSync(path)
+  await expect(ledger.backup('/nowhere/copy.db', NOW)).rejects.toThrow('not a directory')
+  expect(existsSync(path)).toBe(false)
+})
