@@ -1,7 +1,7 @@
 // Makes a fresh clone ready: dependencies with the right Node, and a Redis server. Runs before `npm test` and
 // `npm run demo`; the second time it only looks. Plain JavaScript that Node 20 understands.
 // `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set, and
-// they use LibreOffice, Python's writers of workbooks, libfaketime and the tools of several file systems. Where one of these
+// they use LibreOffice, Python's writers of workbooks, libfaketime, the model checker Spin and the tools of several file systems. Where one of these
 // cannot be had, its tests are skipped, and this says so.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -29,6 +29,7 @@ const PACKAGE_MANAGERS = [
     office: ['libreoffice-calc-nogui', 'libreoffice-calc'],
     python: [['python3-openpyxl', 'python3-xlsxwriter']],
     clock: ['faketime'],
+    model: [['spin', 'gcc', 'libc6-dev']],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     refresh: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-q'],
   },
@@ -39,6 +40,7 @@ const PACKAGE_MANAGERS = [
     office: ['libreoffice-calc'],
     python: [['python3-openpyxl', 'python3-xlsxwriter']],
     clock: ['libfaketime'],
+    model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
   },
   {
@@ -48,6 +50,7 @@ const PACKAGE_MANAGERS = [
     office: ['libreoffice-calc'],
     python: [['python3-openpyxl', 'python3-xlsxwriter']],
     clock: ['libfaketime'],
+    model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'rsync']],
   },
   {
@@ -57,6 +60,7 @@ const PACKAGE_MANAGERS = [
     office: ['libreoffice-calc', 'libreoffice'],
     python: [['py3-openpyxl', 'py3-xlsxwriter']],
     clock: ['libfaketime'],
+    model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
   },
   {
@@ -66,6 +70,7 @@ const PACKAGE_MANAGERS = [
     office: ['libreoffice-still', 'libreoffice-fresh'],
     python: [['python-openpyxl', 'python-xlsxwriter']],
     clock: ['libfaketime'],
+    model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
     refresh: ['pacman', '-Sy', '--noconfirm'],
   },
@@ -76,6 +81,7 @@ const PACKAGE_MANAGERS = [
     office: ['libreoffice-calc'],
     python: [['python3-openpyxl', 'python3-XlsxWriter']],
     clock: ['libfaketime'],
+    model: [],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
   },
   {
@@ -85,6 +91,7 @@ const PACKAGE_MANAGERS = [
     office: [],
     python: [],
     clock: [],
+    model: ['spin'],
     disks: [],
     asUser: true,
   },
@@ -223,6 +230,7 @@ async function installAllForTests() {
   await installForTests('LibreOffice', ({ office }) => office, hasLibreOffice)
   await installForTests("Python's openpyxl and XlsxWriter", ({ python }) => python, hasPythonWriters)
   await installForTests('libfaketime', ({ clock }) => clock, hasFakeClock)
+  await installForTests('Spin and a C compiler', ({ model }) => model, hasModelChecker)
   await installForTests('Tools of file systems (ext4, xfs, btrfs) and rsync', ({ disks }) => disks, hasDiskTools)
 }
 
@@ -253,6 +261,10 @@ function hasLibreOffice() {
 
 function hasFakeClock() {
   return find('faketime') !== null
+}
+
+function hasModelChecker() {
+  return find('spin') !== null && find('gcc') !== null
 }
 
 /** Only root may mount what these make. */

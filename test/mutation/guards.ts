@@ -6019,8 +6019,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: an answer settles its own claim only',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: 'yield* isClaimedByAnother(settlement, token ?? NO_CLAIM)',
-    without: '(yield* isClaimedByAnother(settlement, token ?? NO_CLAIM)) && false',
+    guard: 'yield* isAnothers(settlement, token)',
+    without: '(yield* isAnothers(settlement, token)) && false',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
@@ -6330,8 +6330,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: an adoption begins by keeping claims out',
     file: 'src/ledger/postgres/copies/copies.ts',
-    guard:
-      "        await engine.write(() => keep('unfinished', 'adopting'), FAULTING) // from here on nothing is claimed\n",
+    guard: '        await engine.write(beginRestoring, FAULTING)\n',
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
@@ -6477,18 +6476,25 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
-    name: 'postgres: a proof frees no row that an adoption put in doubt',
+    name: 'postgres: no claim from before an older state was taken over speaks for a row',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: "cause = 'restore' OR ",
+    guard: '\n    AND id > ${RESTORED_AFTER}',
     without: '',
-    tests: ['test/ledger/postgres/members.integration.test.ts'],
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'postgres: an attempt of one history is not that of another',
     file: 'src/ledger/postgres/work/hot.ts',
-    guard: '(worker <> :worker OR claim_no <> :claimNo)',
-    without: '(worker < 0)',
-    tests: ['test/ledger/postgres/members.integration.test.ts'],
+    guard: ' AND worker = :worker AND claim_no = :claimNo',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: from the first step of an adoption on no earlier claim speaks for a row',
+    file: 'src/ledger/postgres/copies/identity.ts',
+    guard: "  yield* keep('restored_after', String(last!.id))\n",
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {
     name: 'dispatch: a worker without its queue feeds itself',

@@ -4,9 +4,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Token } from '../../../src/ledger/postgres/work/kept-answers.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
 import {
   CLERK,
+  type Claimed,
   claim,
   claimNamed,
   dueIn,
@@ -15,6 +17,7 @@ import {
   openAccount,
   refund,
   settle,
+  settlementOf,
   statesIn,
   submit,
 } from '../../fixtures/ledgers.ts'
@@ -160,6 +163,93 @@ test('a worker of before the adoption claims nothing after it, however its lease
   await place.openAt(cluster.url, {}, 'another desk').adopt('moved', 'no doubt', CLERK, NOW)
   expect(await claim(ledger, a!)).toEqual({ kind: 'not-free' })
 })
+
+/** What a machine kept that was away meanwhile: its answer to a claim of before. */
+async function handIn(row: Claimed, to: 'READY' | 'DECLINED', token: Token): Promise<void> {
+  const kept = { ledgerId: ledger.ledgerId, settlement: settlementOf(row, to), token }
+  writeFileSync(place.answersAt('desk'), `${JSON.stringify(kept)}\n`)
+  await place.openAt(cluster.url, {}, 'desk').sweep(NOW)
+}
+
+const inDatabase = (sql: string) =>
+  query<{ worker: string; claim_no: string }>(
+    `${cluster.url}&options=${encodeURIComponent(`-c search_path=${place.address.schema}`)}`,
+    sql,
+  )
+
+async function tokenOfClaim(): Promise<Token> {
+  const [found] = await inDatabase('SELECT worker, claim_no FROM claim')
+  return { worker: Number(found?.worker), claimNo: Number(found?.claim_no) }
+}
+
+async function adoptRestored(): Promise<Ledger> {
+  await inDatabase("UPDATE worker SET lease_until = clock_timestamp() - interval '1 s'")
+  const next = place.openAt(cluster.url, {}, 'third desk')
+  await next.adopt('restored', 'put back', CLERK, NOW)
+  return next
+}
+
+test('a proof that nothing was sent frees no row that was claimed once more in what is lost', async () => {
+  await ledger.renewEpoch()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const row = await claimNamed(ledger, batchId, 'A')
+  const token = await tokenOfClaim()
+  const copy = copyOf(cluster)
+  await settle(ledger, row, 'READY')
+  expect((await claimNamed(place.openAt(cluster.url, {}, 'another desk'), batchId, 'A')).attempt).toBe(2)
+  putBack(copy)
+  const next = await adoptRestored()
+  await handIn(row, 'READY', token)
+  expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
+})
+
+test('nor one that was in doubt already when the older state was taken over', async () => {
+  await ledger.renewEpoch()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const row = await claimNamed(ledger, batchId, 'A')
+  const token = await tokenOfClaim()
+  await settle(ledger, row, 'IN_DOUBT')
+  const next = await adoptRestored() // a person has resolved it in what is lost, and another worker has sent it
+  await handIn(row, 'READY', token)
+  expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
+})
+
+test('nor one whose adoption is still under way', async () => {
+  await ledger.renewEpoch()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const row = await claimNamed(ledger, batchId, 'A')
+  const token = await tokenOfClaim()
+  await settle(ledger, row, 'IN_DOUBT')
+  await inDatabase("UPDATE worker SET lease_until = clock_timestamp() - interval '1 s'")
+  await inDatabase(`
+    CREATE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken off'; END $$;
+    CREATE TRIGGER breaks BEFORE INSERT ON act FOR EACH ROW WHEN (NEW.what = 'adopt') EXECUTE FUNCTION break_off()`)
+  const next = place.openAt(cluster.url, {}, 'third desk')
+  await expect(next.adopt('restored', 'put back', CLERK, NOW)).rejects.toThrow('broken off')
+  await handIn(row, 'READY', token)
+  expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
+})
+
+test.each(['READY', 'DECLINED'] as const)(
+  '%s of a claim that is lost does not end the doubt of another claim',
+  async (to) => {
+    await ledger.renewEpoch()
+    const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+    const copy = copyOf(cluster)
+    const row = await claimNamed(ledger, batchId, 'A')
+    const token = await tokenOfClaim()
+    putBack(copy)
+    const next = await adoptRestored()
+    await inDatabase("UPDATE instruction SET state = 'READY'") // as a person found, after the rest
+    await inDatabase("UPDATE tally SET count = CASE state WHEN 'READY' THEN 1 ELSE 0 END")
+    await inDatabase('UPDATE account SET held_reason = NULL')
+    const theirs = await claimNamed(next, batchId, 'A')
+    expect(theirs).toEqual(row)
+    await settle(next, theirs, 'IN_DOUBT')
+    await handIn(row, to, token)
+    expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
+  },
+)
 
 test('an epoch that another machine wrote in the Redis that they share is known', async () => {
   const register = { newest: async () => '900-there', replace: async () => true }

@@ -13,7 +13,16 @@ import { change, one, type Script } from '../../texts/script.ts'
 import { doubtOpenRows, END_CANARIES } from '../../texts/work/restore.ts'
 import { keepPartitions } from '../schema.ts'
 import { seal } from '../seal.ts'
-import { beginEpoch, type Epoch, type Failover, keep, remember, remembered, serverIdentity } from './identity.ts'
+import {
+  beginEpoch,
+  beginRestoring,
+  type Epoch,
+  type Failover,
+  keep,
+  remember,
+  remembered,
+  serverIdentity,
+} from './identity.ts'
 import { readServerWitness, type ServerWitness } from './witness.ts'
 
 export interface CopyParts {
@@ -86,7 +95,7 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
       // A file recorded between the last step and the adoption would be READY, and may be one that was sent since.
       const release = await parts.lockSubmit()
       try {
-        await engine.write(() => keep('unfinished', 'adopting'), FAULTING) // from here on nothing is claimed
+        await engine.write(beginRestoring, FAULTING)
         await deleteDrafts(engine)
         const inDoubt = await doubtOpenRows(engine, { actor, why: reason, nowMs })
         const epoch = await engine.write(function* () {

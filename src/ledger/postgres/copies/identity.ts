@@ -61,6 +61,16 @@ export function* keep(key: string, value: string): Script<void> {
   )
 }
 
+/** The last move before an older state was taken over last; 0: none ever was. */
+export const RESTORED_AFTER = "coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'restored_after'), 0)"
+
+/** From here on nothing is claimed until it has been taken over, and no earlier claim frees a row. */
+export function* beginRestoring(): Script<void> {
+  yield* keep('unfinished', 'adopting')
+  const last = yield* one<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM move')
+  yield* keep('restored_after', String(last!.id))
+}
+
 export interface Epoch {
   readonly no: number
   readonly value: string

@@ -8,6 +8,7 @@ import { type Engine, KEPT, type Mode } from '../../texts/engine.ts'
 import { exists, type Script } from '../../texts/script.ts'
 import { settle } from '../../texts/work/settle.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../../write-queue.ts'
+import { RESTORED_AFTER } from '../copies/identity.ts'
 import { isTaken, whyNotWritten } from '../errors.ts'
 import type { Lane } from '../lane.ts'
 import type { Session } from '../session.ts'
@@ -118,7 +119,7 @@ export function createHot({ engine, lane, member, kept, claimMany, clock, fullTe
   /** By the script: alone, and before every claim that is asked for from now on. `aloneCount` counts it already. */
   async function settleCounted(settlement: Settlement, token: Token | null): Promise<Settled> {
     const written = engine.write(function* (book) {
-      return yield* settle(book, settlement, yield* isClaimedByAnother(settlement, token ?? NO_CLAIM))
+      return yield* settle(book, settlement, yield* isAnothers(settlement, token))
     }, KEPT)
     alone = Promise.allSettled([alone, written]).then(() => undefined) // not their results, which would never be let go
     return written.finally(() => {
@@ -183,19 +184,16 @@ function keyOf(rowId: number, attempt: number): string {
   return `${rowId} ${attempt}`
 }
 
-/** Of a row that this process has not claimed, or has settled already. */
-const NO_CLAIM: Token = { worker: 0, claimNo: 0 }
-
-const CLAIMED_BY_ANOTHER = `
-  SELECT 1 FROM move WHERE row_id = :rowId AND attempt = :attempt
-    AND (cause = 'restore' OR (cause = 'claim' AND (worker <> :worker OR claim_no <> :claimNo)))`
+const CLAIMED = `
+  SELECT 1 FROM move WHERE row_id = :rowId AND attempt = :attempt AND cause = 'claim' AND worker = :worker AND claim_no = :claimNo
+    AND id > ${RESTORED_AFTER}`
 
 /**
- * Whether the attempt is another's: of two histories of the ledger each may have one of that number, in doubt by now perhaps. A row that
- * was put in doubt because an older state was taken over may have had later attempts, of which that state knows nothing.
+ * Whether the attempt is not this claim's: of two histories of the ledger each may have one of that number, in doubt by now perhaps. And
+ * since an older state was taken over, no claim before speaks for a row: it may have had later attempts, of which that state knows nothing.
  */
-function* isClaimedByAnother({ rowId, attempt }: Settlement, { worker, claimNo }: Token): Script<boolean> {
-  return yield* exists(CLAIMED_BY_ANOTHER, { rowId, attempt, worker, claimNo })
+function* isAnothers({ rowId, attempt }: Settlement, token: Token | null): Script<boolean> {
+  return token === null || !(yield* exists(CLAIMED, { rowId, attempt, ...token }))
 }
 
 const RECORDED = `
