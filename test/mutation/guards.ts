@@ -6463,9 +6463,9 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'postgres: an answer for another ledger settles nothing here',
-    file: 'src/ledger/postgres/work/kept-answers.ts',
-    guard: '.filter((line) => line.ledgerId === ledgerId)',
-    without: '',
+    file: 'src/ledger/postgres/ledger.ts',
+    guard: '`${place.answersPath}.${ledgerId}`',
+    without: 'place.answersPath',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {

@@ -59,7 +59,7 @@ export interface Place {
   readonly id: string
   /** Where it remembers how far the ledger had come. */
   readonly witnessPath: string
-  /** Where it keeps what the server does not take. */
+  /** Where it keeps what the server does not take: each ledger in a file of its own, with its id behind the name. */
   readonly answersPath: string
 }
 
@@ -91,7 +91,7 @@ export function ledgerOn({
   const hotLane = createLane({ ...parts, connect: sessions.kept(), onCommitted: witness.committed })
   const hot = createHot({
     ...{ engine, lane: hotLane, member, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS },
-    kept: createKeptAnswers(place?.answersPath ?? null, ledgerId, onKeepingFailed),
+    kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, onKeepingFailed),
     claimMany: createClaiming(failover),
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, waiting)

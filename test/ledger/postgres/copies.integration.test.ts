@@ -166,7 +166,7 @@ test('a worker of before the adoption claims nothing after it, however its lease
 
 /** What a machine kept that was away meanwhile: its answer to a claim of before. */
 async function handIn(row: Claimed, to: 'READY' | 'DECLINED', token: Token): Promise<void> {
-  const kept = { ledgerId: ledger.ledgerId, settlement: settlementOf(row, to), token }
+  const kept = { settlement: settlementOf(row, to), token }
   writeFileSync(place.answersAt('desk'), `${JSON.stringify(kept)}\n`)
   await place.openAt(cluster.url, {}, 'desk').sweep(NOW)
 }

@@ -233,8 +233,7 @@ test('an answer that is settled but still in its file is not taken for a second 
   const row = await claimNamed(ledger, batchId, 'A')
   const settlement = settlementOf(row, 'DECLINED', { reason: 'no funds' })
   await ledger.settle(settlement)
-  const { ledgerId } = ledger
-  writeFileSync(postgres.answersAt('desk'), `${JSON.stringify({ ledgerId, settlement, token: null })}\n{"settl`)
+  writeFileSync(postgres.answersAt('desk'), `${JSON.stringify({ settlement, token: null })}\n{"settl`)
   const next = at('desk')
   expect(await next.sweep(NOW)).toBe(0)
   expect(await rowIn(next, batchId, 'A')).toMatchObject({ state: 'DECLINED', warning: null })
@@ -244,15 +243,17 @@ test('an answer for another ledger, or for a row that is not there any more, set
   const batchId = await batchOf('A')
   const row = await claimNamed(ledger, batchId, 'A')
   const settlement = settlementOf(row, 'APPROVED', { facts: factsWith('51') })
-  const gone = { ...settlement, rowId: 9_999 }
-  const lines = [
-    { ledgerId: 'another', settlement, token: null },
-    { ledgerId: ledger.ledgerId, settlement: gone, token: null },
-  ]
-  const path = postgres.answersAt('desk')
-  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const [claimed] = await query<{ worker: string; no: string }>(
+    postgres.address.url,
+    `SELECT worker, claim_no AS no FROM ${postgres.address.schema}.claim`,
+  )
+  const token = { worker: Number(claimed?.worker), claimNo: Number(claimed?.no) }
+  const own = postgres.answersAt('desk')
+  const others = own.slice(0, -ledger.ledgerId.length - 1)
+  writeFileSync(own, `${JSON.stringify({ settlement: { ...settlement, rowId: 9_999 }, token })}\n`)
+  writeFileSync(others, `${JSON.stringify({ settlement, token })}\n`)
   const next = at('desk')
   expect(await next.sweep(NOW)).toBe(1)
   expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
-  expect(readFileSync(path, 'utf8')).toContain('another') // its own ledger may want it yet
+  expect([existsSync(own), existsSync(others)]).toEqual([false, true])
 })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
+import { openSession } from '../../../src/ledger/postgres/session.ts'
 import {
   auditOf,
   CLERK,
@@ -43,6 +44,57 @@ test('claims and settlements of several openings are in one chain, whoever adds 
   await other.recordAct({ what: 'export', actor: CLERK, details: { file: 'x' } }, NOW)
   expect(await other.head()).not.toBe(heads[0])
   expect(await whereOf(heads[0])).toEqual([])
+})
+
+/** Somebody else on the server waits for a lock. */
+async function somebodyWaits(): Promise<void> {
+  for (;;) {
+    const [found] = await query<{ n: string }>(
+      postgres.address.url,
+      "SELECT count(*) AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+    )
+    if (found?.n !== '0') return
+  }
+}
+
+async function holding<T>(sql: string, meanwhile: () => Promise<T>): Promise<T> {
+  const session = await openSession(postgres.address)
+  try {
+    await session.begin('READ COMMITTED')
+    await session.exec(sql)
+    const found = await meanwhile()
+    await session.commit()
+    return found
+  } finally {
+    await session.close()
+  }
+}
+
+test('what is committed late is in the chain: a link is made when nothing is being written', async () => {
+  const oid = `'${postgres.address.schema}'::regnamespace::oid::int`
+  const writing = `SELECT pg_advisory_xact_lock_shared(20817001, ${oid});
+    INSERT INTO act (at, by, what) VALUES (1, 'late', 'export')`
+  const [sealed] = await holding(writing, async () => {
+    const other = postgres.open()
+    await inDatabase("INSERT INTO act (at, by, what) VALUES (2, 'early', 'export')")
+    const head = other.head()
+    await Promise.race([head, somebodyWaits()])
+    return [head]
+  })
+  expect(await sealed).toBe(await ledger.head())
+  expect(await whereOf()).toEqual([])
+})
+
+test('a copy is of one moment, whatever is committed while it is made', async () => {
+  await settleAll()
+  const copy = await holding('LOCK TABLE tally', async () => {
+    const found = whereOf()
+    await somebodyWaits()
+    await inDatabase("INSERT INTO act (at, by, what) VALUES (2, 'meanwhile', 'export')")
+    await ledger.head()
+    return [found]
+  })
+  expect(await copy[0]).toEqual([])
 })
 
 test.each([

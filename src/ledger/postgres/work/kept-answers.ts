@@ -1,7 +1,9 @@
 // Answers that the ledger does not take yet, in a file of this machine: the server may be away for longer than this process lives, and
 // an answer that is lost is a doubt. They are as masked as the ledger has them. Whoever comes next to the place hands them in.
 
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { syncDirectorySync } from '../../../files/durable.ts'
 import type { Settlement } from '../../../ports/ledger/work.ts'
 
 /** Whose a claim is: of which worker, and which of its claims. */
@@ -16,9 +18,6 @@ export interface KeptAnswer {
   readonly token: Token | null
 }
 
-/** As it stands in the file: the rows of another ledger have the same ids. */
-type Line = KeptAnswer & { readonly ledgerId: string }
-
 export interface KeptAnswers {
   /** Writes the answer down if it is not settled soon. Resolves as `settling` does. */
   until<T>(settling: Promise<T>, answer: KeptAnswer): Promise<T>
@@ -30,12 +29,11 @@ export interface KeptAnswers {
 
 const SETTLED_WITHIN_MS = 5_000
 
-/** `path`: null: nothing is kept. `onFailed`: it could not be written, so a crash would lose an answer. */
-export function createKeptAnswers(
-  path: string | null,
-  ledgerId: string,
-  onFailed: (error: unknown) => void,
-): KeptAnswers {
+/**
+ * `path`: of one ledger alone, because the rows of another have the same ids; null: nothing is kept. `onFailed`: it could not be written,
+ * so a crash would lose an answer.
+ */
+export function createKeptAnswers(path: string | null, onFailed: (error: unknown) => void): KeptAnswers {
   let unsettled = 0
   let isWritten = false
   /** A bug: what was refused for ever must not be forgotten. */
@@ -45,8 +43,9 @@ export function createKeptAnswers(
     try {
       const handle = openSync(path, 'a', 0o600)
       try {
-        writeSync(handle, `${JSON.stringify({ ledgerId, ...answer } satisfies Line)}\n`)
+        writeSync(handle, `${JSON.stringify(answer)}\n`)
         fsyncSync(handle)
+        if (!isWritten) syncDirectorySync(dirname(path))
         isWritten = true
       } finally {
         closeSync(handle)
@@ -77,24 +76,21 @@ export function createKeptAnswers(
         }
       }
     },
-    left: () => (path === null ? [] : parse(path).filter((line) => line.ledgerId === ledgerId)),
+    left: () => (path === null ? [] : parse(path)),
     forgetLeft() {
-      if (path === null) return
-      const others = parse(path).filter((line) => line.ledgerId !== ledgerId)
-      if (others.length === 0) rmSync(path, { force: true })
-      else writeFileSync(path, others.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 })
+      if (path !== null) rmSync(path, { force: true })
     },
   }
 }
 
 /** A line that was broken off by a crash is none. */
-function parse(path: string): readonly Line[] {
+function parse(path: string): readonly KeptAnswer[] {
   try {
     return readFileSync(path, 'utf8')
       .split('\n')
       .flatMap((line) => {
         try {
-          return line === '' ? [] : [JSON.parse(line) as Line]
+          return line === '' ? [] : [JSON.parse(line) as KeptAnswer]
         } catch {
           return []
         }
