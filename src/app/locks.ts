@@ -149,7 +149,7 @@ export async function workersNow(app: App, ledger: Pick<Ledger, 'heartbeats'>): 
 
 /** Rows settled so far of the batch that a run works off alone: by that, one that waits for its turn sees that it moves. */
 export async function settledAhead(app: App, ledger: Pick<Ledger, 'heartbeats' | 'batch'>): Promise<number> {
-  const [other] = await workersNow(app, ledger)
+  const other = (await workersNow(app, ledger)).find(({ isLost, batchId }) => !isLost && batchId !== null)
   const batch = other?.batchId == null ? null : await ledger.batch(other.batchId)
   return batch === null ? 0 : settledIn(batch)
 }
@@ -160,7 +160,8 @@ export async function workerNow(
   ledger: Pick<Ledger, 'heartbeats'>,
 ): Promise<{ holder: Holder | null } | null> {
   if (app.config.ledgerServer === null) return lockedBy(app)
-  const [first] = (await ledger.heartbeats()).toSorted((one, other) => one.sinceMs - other.sinceMs)
+  const living = (await ledger.heartbeats()).filter(({ givenUp }) => givenUp !== true)
+  const [first] = living.toSorted((one, other) => one.sinceMs - other.sinceMs)
   return first === undefined ? null : { holder: holderIn(first) }
 }
 

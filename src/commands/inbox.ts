@@ -12,7 +12,7 @@ import type { BatchView } from '../domain/batch.ts'
 import { isPaused, notSent, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { InboxEvent } from '../domain/inbox.ts'
-import { serviceOf } from '../domain/worker.ts'
+import { serviceOf, workerFor } from '../domain/worker.ts'
 import type { Lock } from '../files/lock.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
@@ -246,8 +246,9 @@ function createWorkerNote(app: App, ledger: Ledger, merchant: string, terminal: 
   let said = false
   return {
     async note() {
-      const [worker] = await workersNow(app, ledger)
-      const service = worker === undefined ? null : serviceOf(worker, { batchId: null, merchant })
+      const batch = { batchId: null, merchant }
+      const worker = workerFor(await workersNow(app, ledger), batch)
+      const service = worker === undefined ? null : serviceOf(worker, batch)
       if (service === 'served') {
         said = false
         return

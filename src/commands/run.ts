@@ -17,7 +17,7 @@ import { Fault, withoutNothingSent } from '../domain/fault.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Reviewed, SubmitRequest } from '../domain/submission.ts'
-import { serviceOf } from '../domain/worker.ts'
+import { serviceOf, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { errorText } from '../present/command-line.ts'
 import { recordedBeforeLines } from '../present/correction.ts'
@@ -204,7 +204,7 @@ async function goOn(run: Run, known: BatchId, asked: Asked): Promise<Found> {
   const { app, ledger, signal, terminal } = run
   const batch = await viewOf(ledger, known)
   terminal.say(sameText(batch))
-  const [worker] = await workersNow(app, ledger)
+  const worker = workerFor(await workersNow(app, ledger), batch)
   // It may take over from another later: who is not asked now is asked no more.
   if (worker === undefined || serviceOf(worker, batch) !== 'served')
     await confirmRest(batch, { ...asked, accountId: asked.request.accountId, ledger, signal, terminal })
@@ -315,7 +315,7 @@ function redisAwayText(error: unknown): string {
 async function followingText({ app, ledger, sends }: Run, batchId: BatchId): Promise<string> {
   if (sends.held?.heldBy?.command !== 'run')
     return `A worker is running and does this batch too. Following batch ${batchId}.`
-  const [other] = await workersNow(app, ledger)
+  const other = (await workersNow(app, ledger)).find(({ command, isLost }) => command === 'run' && !isLost)
   if (other?.batchId === batchId) return `Another run is working on this batch already. Following batch ${batchId}.`
   return `Another run is working on this ledger. Batch ${batchId} is recorded${other?.batchId == null ? '; where that run is not working on it, it' : ' and'} begins when that one ends.`
 }

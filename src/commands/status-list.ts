@@ -97,10 +97,10 @@ interface Row {
 }
 
 async function look(app: App, ledger: Ledger, { merchant, state, last }: Asked): Promise<Listed> {
-  const [batches, [worker]] = [await ledger.batches(), await workersNow(app, ledger)]
+  const [batches, workers] = [await ledger.batches(), await workersNow(app, ledger)]
   const fitting = batches
     .filter((batch) => merchant === null || batch.merchant === merchant)
-    .map((batch) => ({ batch, standing: standingNow(app, batch, worker) }))
+    .map((batch) => ({ batch, standing: standingNow(app, batch, workers) }))
     .filter(({ standing }) => state === null || standing.state === state)
   const shown = fitting.slice(0, last ?? SHOWN)
   return {

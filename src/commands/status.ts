@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
-import { serviceOf, type WorkerView } from '../domain/worker.ts'
+import { serviceOf, type WorkerView, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { reasonLines } from '../present/reasons.ts'
@@ -50,16 +50,16 @@ export async function toJsonAlarm(ledger: Ledger): Promise<object> {
   return alarm === null ? {} : { ledger_alarm: alarm }
 }
 
-/** `worker`: who works, as `workersNow` answered. */
-export function standingNow(app: App, batch: BatchView, worker: WorkerView | undefined): Standing {
+/** `workers`: who works, as `workersNow` answered. */
+export function standingNow(app: App, batch: BatchView, workers: readonly WorkerView[]): Standing {
+  const worker = workerFor(workers, batch)
   const service = worker === undefined ? 'served' : serviceOf(worker, batch)
   return standingOf(batch, app.clock.nowMs(), worker !== undefined, service)
 }
 
 async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal, also: object = {}): Promise<number> {
   const batch = await findBatch(ledger, id)
-  const [worker] = await workersNow(app, ledger)
-  const standing = standingNow(app, batch, worker)
+  const standing = standingNow(app, batch, await workersNow(app, ledger))
   const speed = await speedOf(app, ledger, batch, standing)
   const tops = await topReasonsOf(app, ledger, batch)
   terminal.object({
@@ -179,8 +179,7 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): 
   let said: string | null = null
   while (!stop.signal.aborted && !terminal.readerLeft()) {
     const batch = await findBatch(ledger, id)
-    const [worker] = await workersNow(app, ledger)
-    const { state, why } = standingNow(app, batch, worker)
+    const { state, why } = standingNow(app, batch, await workersNow(app, ledger))
     const reason = whyText(why)
     const saying = reason === null ? null : `${state.replace('_', ' ')}: ${reason}`
     if (saying !== null && saying !== said) terminal.say(saying)

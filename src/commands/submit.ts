@@ -12,7 +12,7 @@ import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
 import type { Reviewed } from '../domain/submission.ts'
 import { spell } from '../domain/words.ts'
-import { serviceOf } from '../domain/worker.ts'
+import { serviceOf, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
@@ -150,10 +150,10 @@ async function showKnown(ledger: Ledger, batchId: BatchId, sha256: string, termi
 }
 
 async function sayNext(app: App, ledger: Ledger, batchId: BatchId, terminal: Terminal): Promise<void> {
-  const [worker] = await workersNow(app, ledger)
+  const batch = await viewOf(ledger, batchId)
+  const worker = workerFor(await workersNow(app, ledger), batch)
   if (worker === undefined) terminal.say('No worker is running, so nothing moves yet. Start one: tranche worker')
   else {
-    const batch = await viewOf(ledger, batchId)
     const service = serviceOf(worker, batch)
     const who = worker.command === 'run' ? 'run that works on it' : 'running worker'
     if (service === 'served') terminal.say(`The ${who} does the rest.`)

@@ -50,6 +50,8 @@ export interface WorkerView {
   readonly lastBeatMs: number | null
   /** `silent`: it holds the lock, and its heartbeat is missing. */
   readonly state: Activity | 'silent'
+  /** Its lease is over: it sends nothing, and others wait for it no more. What it was sending may still be open. */
+  readonly isLost: boolean
 }
 
 /** Several beats: one that waits for a slow disk is no silence. */
@@ -74,6 +76,7 @@ export function workerView(holder: LockHolder | null, beats: readonly Heartbeat[
     batchId: beat?.batchId ?? null,
     merchants: holder?.merchants ?? null,
     lastBeatMs: beat?.beatAtMs ?? null,
+    isLost: beat?.givenUp === true,
     state: beat?.givenUp === true ? 'silent' : stateOf(beat?.activity ?? 'idle', heardAtMs, nowMs),
   }
 }
@@ -88,6 +91,15 @@ interface Served {
   readonly batchId: BatchId | null
   readonly merchant: string
   readonly needsFile?: boolean
+}
+
+/** Best first. */
+const SERVICES: readonly Service[] = ['served', 'unsaid', 'other-run', 'unserved']
+
+/** Of all that work, the one that does most for the batch; undefined: none works. */
+export function workerFor(workers: readonly WorkerView[], batch: Served): WorkerView | undefined {
+  const rank = (worker: WorkerView) => SERVICES.indexOf(serviceOf(worker, batch))
+  return workers.filter(({ isLost }) => !isLost).toSorted((one, other) => rank(one) - rank(other))[0]
 }
 
 /** A worker reads no files, and a run sends no batch but its own. */

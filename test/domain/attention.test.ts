@@ -17,6 +17,7 @@ const worker = (state: WorkerView['state']): WorkerView => ({
     merchants: null,
     lastBeatMs: 0,
     state,
+    isLost: false,
   },
 })
 const seen = (over: Partial<Seen>): Seen => ({

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Heartbeat, workerView } from '../../src/domain/worker.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
+import { type Heartbeat, type WorkerView, workerFor, workerView } from '../../src/domain/worker.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 20)
 const HOLDER = { pid: 7, host: 'vm', command: 'worker', startedAtMs: NOW - 3_600_000 }
@@ -32,4 +33,20 @@ test('a worker that began a moment ago is not silent before its first beat', () 
 test('where the holder of the lock cannot be read, its heartbeat tells who it is', () => {
   expect(workerView(null, [beat()], NOW)).toMatchObject({ id: 'vm:7', host: 'vm', pid: 7, state: 'working' })
   expect(workerView(null, [], NOW)).toMatchObject({ id: 'unknown', host: null, state: 'silent' })
+})
+
+test('of several workers the one counts that does most for a batch, and none whose lease is over', () => {
+  const seen = (id: string, over: Partial<WorkerView>): WorkerView => ({
+    ...workerView(HOLDER, [beat()], NOW),
+    id,
+    ...over,
+  })
+  const ofOthers = seen('others', { merchants: ['other'] })
+  const run = seen('run', { command: 'run', batchId: 'b2' as BatchId })
+  const ours = seen('ours', { merchants: ['shop'] })
+  const batch = { batchId: 'b1' as BatchId, merchant: 'shop' }
+  expect(workerFor([ofOthers, run, ours], batch)?.id).toBe('ours')
+  expect(workerFor([ofOthers, run, { ...ours, isLost: true }], batch)?.id).toBe('run')
+  expect(workerFor([ofOthers], batch)?.id).toBe('others')
+  expect(workerFor([{ ...ours, isLost: true }], batch)).toBe(undefined)
 })

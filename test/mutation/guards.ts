@@ -6763,4 +6763,18 @@ export const GUARDS: readonly Guard[] = [
       '    const session = await openMoment()\n    await session.rollback()\n    await session.begin("READ COMMITTED")\n',
     tests: ['test/ledger/postgres/record.integration.test.ts'],
   },
+  {
+    name: 'postgres: a beat that falls silent keeps no lock',
+    file: 'src/ledger/postgres/work/member.ts',
+    guard: "\n  SET LOCAL idle_in_transaction_session_timeout TO '5s';",
+    without: '',
+    tests: ['test/ledger/postgres/members.integration.test.ts'],
+  },
+  {
+    name: 'several workers: one whose lease is over does nothing for a batch',
+    file: 'src/domain/worker.ts',
+    guard: '.filter(({ isLost }) => !isLost)',
+    without: '',
+    tests: ['test/domain/worker.test.ts'],
+  },
 ]

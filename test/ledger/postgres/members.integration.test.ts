@@ -202,6 +202,28 @@ test('workers are told of while they are alive, and the dead while a row of thei
   expect(await ledger.heartbeats()).toEqual([])
 })
 
+test('a worker that falls silent in the midst of a beat does not keep the others from taking it for lost', async () => {
+  const folder = new URL(postgres.address.url).searchParams.get('host')
+  proxy = await openProxy({ path: `${folder}/.s.PGSQL.5432` })
+  const url = `postgres://tranche@127.0.0.1:${proxy.port}/postgres`
+  const silent = postgres.openAt(url, { answerWithinMs: 60_000 }, 'silent')
+  const row = await claimNamed(silent, await batchOf('A'), 'A')
+  const inBeat = async () =>
+    (
+      await query(
+        postgres.address.url,
+        `SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%${postgres.address.schema}%'`,
+      )
+    ).length
+  proxy.treatStanding('lose-replies')
+  const beaten = silent.beat(heartbeatOf('silent:3')).catch(() => {})
+  await expect.poll(inBeat, { timeout: 20_000 }).toBe(1)
+  await expect.poll(inBeat, { timeout: 20_000 }).toBe(0)
+  proxy.treatStanding('reset')
+  await beaten
+  expect(row.attempt).toBe(1)
+})
+
 test('an answer that the server does not take is kept in a file, and whoever comes next hands it in', async () => {
   const folder = new URL(postgres.address.url).searchParams.get('host')
   proxy = await openProxy({ path: `${folder}/.s.PGSQL.5432` })

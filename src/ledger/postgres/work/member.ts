@@ -63,6 +63,10 @@ const ALL = `
   FROM worker w
   WHERE (ended_at IS NULL AND fenced_at IS NULL) OR EXISTS (SELECT 1 FROM claim c WHERE c.worker = w.id) ORDER BY beat_at`
 
+/** A process that is stopped between question and COMMIT would keep its row, and with it whoever takes it for lost. */
+const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s';
+  SET LOCAL idle_in_transaction_session_timeout TO '5s'; SELECT 1`
+
 interface Renewed {
   readonly serverMs: number
   /** Whether this is the server that the ledger knows. */
@@ -82,10 +86,7 @@ export function createMember({ connect, place, clock, failover, onGivenUp }: Mem
     const written = last.then(async () => {
       const session = await connect()
       try {
-        await session.begin(
-          'READ COMMITTED',
-          "SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s'; SELECT 1",
-        )
+        await session.begin('READ COMMITTED', CAREFULLY)
         const found = await session.run(script())
         await session.commit()
         return found
