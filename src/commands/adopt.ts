@@ -13,11 +13,14 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { confirm } from './confirm.ts'
+import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface AdoptArguments {
   readonly moved?: boolean
   readonly restored?: boolean
+  /** As written; only with `restored`. */
+  readonly dueBefore?: string
   readonly merchant?: string
   readonly reason: string
   readonly yes?: boolean
@@ -25,6 +28,7 @@ export interface AdoptArguments {
 
 export async function adopt(app: App, given: AdoptArguments, terminal: Terminal): Promise<number> {
   const what = parseWhat(given)
+  const dueBeforeMs = parseDueBefore(given)
   if (given.reason.trim() === '')
     throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
   const ledger = await openLedger(app, 'looks')
@@ -38,7 +42,7 @@ export async function adopt(app: App, given: AdoptArguments, terminal: Terminal)
         yes: given.yes === true,
       })
       if (what.kind === 'merchant') await adoptMerchant(app, ledger, what.name, given.reason, terminal)
-      else await adoptLedger(app, ledger, what.kind, given.reason, terminal)
+      else await adoptLedger(app, ledger, { how: what.kind, reason: given.reason, dueBeforeMs }, terminal)
       return EXIT.approved
     } finally {
       lock.release()
@@ -81,7 +85,25 @@ function parseWhat({
   return { kind: moved === true ? 'moved' : 'restored' }
 }
 
-async function adoptLedger(app: App, ledger: Ledger, how: Adoption, reason: string, terminal: Terminal): Promise<void> {
+/** Nothing was sent of what is lost from then on; null: not said. */
+function parseDueBefore({ dueBefore, restored }: AdoptArguments): number | null {
+  if (dueBefore === undefined) return null
+  if (restored === true) return parseSince('--due-before', dueBefore, 'Nothing was changed.')
+  throw new Fault('usage', '--due-before goes with --restored. Nothing was changed.')
+}
+
+interface HowToAdopt {
+  readonly how: Adoption
+  readonly reason: string
+  readonly dueBeforeMs: number | null
+}
+
+async function adoptLedger(
+  app: App,
+  ledger: Ledger,
+  { how, reason, dueBeforeMs }: HowToAdopt,
+  terminal: Terminal,
+): Promise<void> {
   const alarm = await ledger.alarm()
   // That it is an older state can be seen elsewhere only: a whole machine was rolled back, or a shared Redis says so.
   if (alarm === null && how === 'moved')
@@ -91,7 +113,8 @@ async function adoptLedger(app: App, ledger: Ledger, how: Adoption, reason: stri
     )
   if (alarm !== null && how === 'moved' && !mayBeMoved(alarm)) throw olderFault(alarm)
   const lastAtMs = await ledger.lastRecordAtMs()
-  const inDoubt = await ledger.adopt(how, reason, app.actor, app.clock.nowMs())
+  if (dueBeforeMs !== null && lastAtMs !== null && dueBeforeMs <= lastAtMs) throw tooEarlyFault(dueBeforeMs, lastAtMs)
+  const inDoubt = await ledger.adopt(how, reason, app.actor, app.clock.nowMs(), dueBeforeMs)
   const last = lastAtMs === null ? null : isoOf(lastAtMs)
   const now = isoOf(app.clock.nowMs())
   const lost = how === 'restored' ? { lost_until: now } : {}
@@ -99,13 +122,29 @@ async function adoptLedger(app: App, ledger: Ledger, how: Adoption, reason: stri
   const because = alarm === null ? '' : ` Sending was blocked because: ${alarm.noticed}.`
   terminal.say(`${app.paths.ledger} is adopted now.${because}`)
   if (how === 'moved') terminal.say('It goes on where it stopped. No other copy of it may ever send again.')
-  else sayRestored({ inDoubt, last, now, mayRunAgain: await holdsRetryable(ledger) }, terminal)
+  else {
+    sayRestored({ inDoubt, last, now, mayRunAgain: await holdsRetryable(ledger) }, terminal)
+    if (dueBeforeMs !== null) sayLater(dueBeforeMs, terminal)
+  }
+}
+
+function tooEarlyFault(dueBeforeMs: number, lastAtMs: number): Fault {
+  return new Fault(
+    'usage',
+    `--due-before ${isoOf(dueBeforeMs)}: this ledger itself worked until ${isoOf(lastAtMs)}, and what is lost came later. Name the moment from which on nothing was sent. Nothing was changed.`,
+  )
 }
 
 function olderFault(alarm: Alarm): Fault {
   return new Fault(
     'stopped',
     `It cannot be the newest state: ${alarm.noticed}. Taken over as it is, it would send again what was sent since. Nothing was changed. Put the newest ledger back, or: tranche adopt --restored --reason TEXT`,
+  )
+}
+
+function sayLater(dueBeforeMs: number, terminal: Terminal): void {
+  terminal.say(
+    `Rows to be executed at ${isoOf(dueBeforeMs)} or later stay PENDING and will be sent. If a batch of them was cancelled in the time that is lost, cancel it again now.`,
   )
 }
 

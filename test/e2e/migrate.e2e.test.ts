@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TABLES } from '../../src/ledger/texts/tables.ts'
 import { booksOf, compareBooks, readCsv } from '../fixtures/books.ts'
 import { type Office, openOffice, until } from '../fixtures/cli.ts'
-import { mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+import { type FileRow, mixedFile, preparationFor, refunds, toCsv } from '../fixtures/files.ts'
 import { newSchemaName, query, sharedCluster } from '../fixtures/postgres.ts'
 
 let office: Office
@@ -67,7 +67,8 @@ test('a ledger that is partly worked off moves with all its values, and the serv
 })
 
 test('the file is read, sends nothing and records nothing any more, and is taken over as an older state only', async () => {
-  const input = await put('in.csv', refunds(3))
+  const [a, b, c] = refunds(3) as [FileRow, FileRow, FileRow]
+  const input = await put('in.csv', [a, b, { ...c, execute_at: '2099-01-01T00:00:00Z' }])
   const { stdout } = await office.tranche('submit', input)
   const batchId = stdout.trim()
   expect((await move()).code).toBe(0)
@@ -89,8 +90,13 @@ test('the file is read, sends nothing and records nothing any more, and is taken
   expect(receivedRows()).toBe(0)
   expect((await office.tranche('status')).stdout).toContain(batchId)
   expect((await office.tranche('adopt', '--moved', '--reason', 'x')).stderr).toContain('It cannot be the newest state')
-  expect((await office.tranche('adopt', '--restored', '--reason', 'the server burnt down')).code).toBe(0)
-  expect((await office.tranche('in-doubt', 'list')).stdout.match(/R-\d/g)).toHaveLength(3)
+  const restored = (...more: string[]) =>
+    office.tranche('adopt', '--restored', '--reason', 'the server burnt down', ...more)
+  const tooEarly = await restored('--due-before', '2026-11-02T00:00:00Z')
+  expect([tooEarly.code, tooEarly.stderr]).toEqual([2, expect.stringContaining('this ledger itself worked until')])
+  const adopted = await restored('--due-before', '2098-01-01T00:00:00Z')
+  expect([adopted.code, adopted.stderr]).toEqual([0, expect.stringContaining('stay PENDING and will be sent')])
+  expect((await office.tranche('in-doubt', 'list')).stdout.match(/R-\d/g)).toEqual(['R-1', 'R-2'])
 })
 
 test('broken off at any step and run again, all of it arrives; in between nothing is sent from two places', async () => {

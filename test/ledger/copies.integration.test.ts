@@ -392,6 +392,15 @@ describe('adopting', () => {
     await ledger.renewEpoch()
   })
 
+  test('leaves READY what was to be executed after the time that is lost, where a person says until when', async () => {
+    const ledger = place.open()
+    const rows = [refund('A'), refund('B', { executeAtMs: NOW + 1_000 }), refund('C', { executeAtMs: NOW + 5_000 })]
+    const batchId = await submit(ledger, await openAccount(ledger), rows)
+    rmSync(epochPath())
+    expect(await ledger.adopt('restored', 'disk failed', CLERK, NOW, NOW + 5_000)).toBe(2)
+    expect(await statesIn(ledger, batchId)).toEqual(['IN_DOUBT', 'IN_DOUBT', 'READY'])
+  })
+
   test('as restored brings into doubt what was ready or being sent, and nothing that was settled', async () => {
     const ledger = place.open()
     const accountId = await openAccount(ledger)

@@ -6777,4 +6777,18 @@ export const GUARDS: readonly Guard[] = [
     without: '',
     tests: ['test/domain/worker.test.ts'],
   },
+  {
+    name: 'adopt: what may be sent at once comes into doubt, whatever is said of later',
+    file: 'src/ledger/texts/work/restore.ts',
+    guard: 'execute_at IS NULL OR execute_at < :dueBefore',
+    without: 'execute_at < :dueBefore',
+    tests: ['test/ledger/copies.integration.test.ts'],
+  },
+  {
+    name: 'adopt: nobody says that nothing was sent since a time at which the ledger itself worked',
+    file: 'src/commands/adopt.ts',
+    guard: 'dueBeforeMs !== null && lastAtMs !== null && dueBeforeMs <= lastAtMs',
+    without: 'dueBeforeMs === 0',
+    tests: ['test/e2e/migrate.e2e.test.ts'],
+  },
 ]

@@ -31,9 +31,10 @@ export interface CopyLedger {
   renewEpoch(register?: EpochRegister | null): Promise<void>
   /**
    * Takes this ledger over, while no worker sends. `restored`: what is READY or SENDING becomes IN_DOUBT first;
-   * broken off, it goes on when it is called again. Resolves to the rows that this call brought into doubt.
+   * broken off, it goes on when it is called again. Resolves to the rows that this call brought into doubt. `dueBeforeMs`: from then on
+   * nothing was sent of what is lost, so that a row to be executed later stays READY; null or absent: that is not known.
    */
-  adopt(how: Adoption, reason: string, actor: Actor, nowMs: number): Promise<number>
+  adopt(how: Adoption, reason: string, actor: Actor, nowMs: number, dueBeforeMs?: number | null): Promise<number>
   /** A consistent copy in a file that must not exist. Holds up no writer. The copy sends nothing until it is adopted. */
   backup(path: string, nowMs: number): Promise<Backup>
   /** When the newest thing in this ledger happened; null: nothing did. */

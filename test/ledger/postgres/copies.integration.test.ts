@@ -164,6 +164,16 @@ test('a worker of before the adoption claims nothing after it, however its lease
   expect(await claim(ledger, a!)).toEqual({ kind: 'not-free' })
 })
 
+test('a row that was to be executed after the time that is lost stays READY where a person says until when', async () => {
+  await ledger.renewEpoch()
+  const rows = [refund('A'), refund('B', { executeAtMs: NOW + 1_000 }), refund('C', { executeAtMs: NOW + 5_000 })]
+  const batchId = await submit(ledger, await openAccount(ledger), rows)
+  await inDatabase("UPDATE worker SET lease_until = clock_timestamp() - interval '1 s'")
+  const next = place.openAt(cluster.url, {}, 'third desk')
+  expect(await next.adopt('restored', 'put back', CLERK, NOW, NOW + 5_000)).toBe(2)
+  expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT', 'IN_DOUBT', 'READY'])
+})
+
 /** What a machine kept that was away meanwhile: its answer to a claim of before. */
 async function handIn(row: Claimed, to: 'READY' | 'DECLINED', token: Token): Promise<void> {
   const kept = { settlement: settlementOf(row, to), token }

@@ -76,7 +76,7 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
       isWorking = true
     },
 
-    async adopt(how, reason, actor, nowMs) {
+    async adopt(how, reason, actor, nowMs, dueBeforeMs = null) {
       await assertNobodyWorks(engine)
       const seen = Math.max(0, ...testified().map(({ said }) => said.epochNo))
       const takeOver = function* (): Script<Epoch> {
@@ -97,7 +97,7 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
       try {
         await engine.write(beginRestoring, FAULTING)
         await deleteDrafts(engine)
-        const inDoubt = await doubtOpenRows(engine, { actor, why: reason, nowMs })
+        const inDoubt = await doubtOpenRows(engine, { actor, why: reason, nowMs, dueBeforeMs })
         const epoch = await engine.write(function* () {
           yield* change(END_CANARIES)
           yield* change("DELETE FROM meta WHERE key = 'unfinished'")

@@ -31,7 +31,7 @@ export function createAdopting(
   return {
     ...createRenewing(db, replaceEpoch, parts),
 
-    async adopt(how, reason, actor, nowMs) {
+    async adopt(how, reason, actor, nowMs, dueBeforeMs = null) {
       const keep = (what: Adoption) =>
         run(recordAct({ what: 'adopt', atMs: nowMs, actor, reason: `--${what}: ${reason}` }))
       if (how === 'moved') {
@@ -42,7 +42,7 @@ export function createAdopting(
       const release = await parts.lockSubmit()
       try {
         await deleteDrafts(engine)
-        const inDoubt = await doubtOpenRows(engine, { actor, why: reason, nowMs })
+        const inDoubt = await doubtOpenRows(engine, { actor, why: reason, nowMs, dueBeforeMs })
         const also = () => {
           run(change(END_CANARIES))
           keep('restored')

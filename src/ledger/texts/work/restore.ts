@@ -10,9 +10,11 @@ import { ROWS_PER_STEP } from './open-rows.ts'
 
 type FoundRow = Counted & { readonly id: number; readonly state: State; readonly attempt: number }
 
+/** Before its time no row is sent. */
+const MAY_BE_SENT = '(execute_at IS NULL OR execute_at < :dueBefore)'
 const open = (state: 'SENDING' | 'READY') => `
     SELECT id, batch_id, state, attempt, operation, currency, amount_minor FROM instruction
-    WHERE state = '${state}' LIMIT ${ROWS_PER_STEP}`
+    WHERE state = '${state}'${state === 'READY' ? ` AND ${MAY_BE_SENT}` : ''} LIMIT ${ROWS_PER_STEP}`
 
 // When a first byte left, and of a READY row whether one was claimed, is what this state cannot know.
 const DOUBT = `
@@ -27,19 +29,22 @@ export interface Restored {
   readonly actor: Actor
   readonly why: string
   readonly nowMs: number
+  /** See `CopyLedger.adopt`. */
+  readonly dueBeforeMs: number | null
 }
 
 /**
- * Whatever was READY when the copy was made may have been sent since, rows of held batches too: the hold may have been
+ * Whatever may be sent and was READY when the copy was made may have been sent since, rows of held batches too: the hold may have been
  * made after the copy was put back. Broken off, it goes on with what is left. Resolves to how many rows came into doubt.
  */
-export async function doubtOpenRows(engine: Engine, { actor, why, nowMs }: Restored): Promise<number> {
+export async function doubtOpenRows(engine: Engine, { actor, why, nowMs, dueBeforeMs }: Restored): Promise<number> {
   const reason = restoredReason(why)
+  const dueBefore = dueBeforeMs ?? Number.MAX_SAFE_INTEGER
   let total = 0
   for (const state of ['SENDING', 'READY'] as const) {
     for (let moved = ROWS_PER_STEP; moved === ROWS_PER_STEP; total += moved) {
       moved = await engine.write(function* (book) {
-        const rows = yield* all<FoundRow>(open(state))
+        const rows = yield* all<FoundRow>(open(state), { dueBefore })
         for (const row of rows) {
           yield* change(DOUBT, { nowMs, reason, id: row.id })
           yield* book.move(row, 'IN_DOUBT', 'restore', { attempt: row.attempt, atMs: nowMs, actor, reason })
