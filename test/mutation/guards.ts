@@ -6791,4 +6791,25 @@ export const GUARDS: readonly Guard[] = [
     without: 'dueBeforeMs === 0',
     tests: ['test/e2e/migrate.e2e.test.ts'],
   },
+  {
+    name: 'postgres: a worker that misses what it saw committed says so to all',
+    file: 'src/ledger/postgres/work/member.ts',
+    guard: "  yield* keep('unfinished', 'put-back')\n",
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a worker that misses what it saw committed writes nothing',
+    file: 'src/ledger/postgres/lane.ts',
+    guard: ' WHERE lane.last >= ${writtenNo}',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a server hands nothing out before all that live have looked',
+    file: 'src/ledger/postgres/work/claims.ts',
+    guard: ' AND ${startedLongAgo(lookedBackAfterMs)}',
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
 ]

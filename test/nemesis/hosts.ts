@@ -8,7 +8,9 @@ import { type Ended, type Office, openOffice, type Running, until } from '../fix
 import { type Cluster, openCluster, query } from '../fixtures/postgres.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../fixtures/proxy.ts'
 import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
+import { FAKE_CLOCK, openWallClock, type WallClock } from '../hostile/clock.ts'
 import type { Dice } from './schedule.ts'
+import { copyOf, promote, putBack } from './servers.ts'
 
 const SCHEMA = 'tranche'
 export const RATE = 60
@@ -33,6 +35,8 @@ interface Host {
   readonly env: NodeJS.ProcessEnv
   readonly database: TcpProxy
   readonly redis: TcpProxy
+  /** null: its clock cannot be set here. */
+  readonly clock: WallClock | null
   worker: Running | null
 }
 
@@ -40,11 +44,13 @@ export async function openHosts(count: number): Promise<Hosts> {
   const office = await openOffice({ latencyMs: 15, made: false })
   const cluster = openCluster()
   const redis = await openRedisServer(join(office.dir, 'r.sock'))
+  const gateway = await openProxy({ port: Number(new URL(office.sandbox.url).port), host: '127.0.0.1' })
   const shared = {
     TRANCHE_RATE: String(RATE),
     TRANCHE_IN_FLIGHT: '16',
     TRANCHE_TIMEOUT_MS: String(TIMEOUT_MS),
     TRANCHE_DOUBT_REST_MS: '30000',
+    TRANCHE_GATEWAY_URL: `http://127.0.0.1:${gateway.port}`,
   }
   const own = { ...shared, TRANCHE_LEDGER_URL: cluster.url, TRANCHE_REDIS_URL: redis.path }
   const tranche = (...args: readonly string[]) => office.trancheWith(own, ...args)
@@ -53,6 +59,7 @@ export async function openHosts(count: number): Promise<Hosts> {
   const hosts: Host[] = []
   for (let n = 0; n < count; n++) hosts.push(await openHost(n, office, cluster, redis, shared))
   let kills = 0
+  let mayPutBack = true
 
   async function start(host: Host): Promise<void> {
     const worker = office.startWith(host.env, 'worker', '--json')
@@ -92,8 +99,13 @@ export async function openHosts(count: number): Promise<Hosts> {
         'database killed',
         'Redis emptied',
         'Redis killed',
+        'cut from the gateway',
+        'clock set',
+        'clock set',
+        'server promoted',
         'pause',
       ] as const),
+      ...(mayPutBack ? (['server put back'] as const) : []),
     )
     switch (kind) {
       case 'kill':
@@ -126,6 +138,23 @@ export async function openHosts(count: number): Promise<Hosts> {
         await sleep(Math.min(forMs, 4_000))
         await redis.start()
         break
+      case 'cut from the gateway':
+        await cut(
+          gateway,
+          dice.from('lose-replies', 'lose-requests', 'hang', 'reset', 'reset-on-reply'),
+          Math.min(forMs, 4_000),
+        )
+        break
+      case 'clock set':
+        host.clock?.set(dice.from(-60, -7, 0, 7, 60))
+        break
+      case 'server promoted':
+        await replaceServer('moved', () => promote(cluster))
+        break
+      case 'server put back':
+        mayPutBack = false // all that is left comes into doubt
+        await putBackAfter(Math.min(forMs, 4_000))
+        break
       case 'pause':
         await pauseAndResume()
     }
@@ -140,6 +169,25 @@ export async function openHosts(count: number): Promise<Hosts> {
     if (batch === undefined) return
     await tranche('pause', batch.id, '--reason', 'the nemesis wants it')
     await tranche('resume', batch.id, '--reason', 'looked at it')
+  }
+
+  /** The server is replaced under them; then a person stops them all, and takes the ledger over. */
+  async function replaceServer(how: 'moved' | 'restored', replace: () => Promise<void>): Promise<void> {
+    await replace()
+    await sleep(2_500) // until every worker has asked
+    for (const { worker } of hosts) worker?.kill('SIGKILL')
+    await Promise.all(hosts.map(({ worker }) => worker?.ended))
+    await until('the last lease is over', async () => {
+      const { code } = await tranche('adopt', `--${how}`, '--reason', 'the nemesis wants it')
+      return code === 0
+    })
+    for (const host of hosts) await start(host)
+  }
+
+  async function putBackAfter(ms: number): Promise<void> {
+    const copy = copyOf(cluster)
+    await sleep(ms)
+    await replaceServer('restored', async () => putBack(cluster, copy))
   }
 
   for (const host of hosts) await start(host)
@@ -167,6 +215,7 @@ export async function openHosts(count: number): Promise<Hosts> {
       for (const { database, redis: link } of hosts)
         for (const one of [database, link]) await one[Symbol.asyncDispose]()
       await redis[Symbol.asyncDispose]()
+      await gateway[Symbol.asyncDispose]()
       cluster.remove()
     },
   }
@@ -183,13 +232,15 @@ async function openHost(
   const link = await openProxy({ path: redis.path })
   const dataDir = office.path(`host-${n}`)
   mkdirSync(dataDir, { mode: 0o700 })
+  const clock = FAKE_CLOCK === null ? null : openWallClock(office.path(`clock-${n}`))
   const env = {
     ...shared,
+    ...clock?.env,
     TRANCHE_DATA_DIR: dataDir,
     TRANCHE_LEDGER_URL: `postgres://tranche@127.0.0.1:${database.port}/postgres`,
     TRANCHE_REDIS_URL: `redis://127.0.0.1:${link.port}`,
   }
-  return { env, database, redis: link, worker: null }
+  return { env, database, redis: link, clock, worker: null }
 }
 
 /** Rows that are not settled and in no doubt. */

@@ -46,6 +46,8 @@ const PATIENCE_MS = 10_000
 export function createLane({ schema, connect, reconnect, die, onCommitted = () => {} }: LaneParts): Lane {
   const laneId = randomInt(1, 2 ** 47)
   let lastNo = 0
+  /** The last that is known to be committed. */
+  let writtenNo = 0
   let lostSinceMs: number | null = null
 
   async function lost(error: unknown): Promise<Transacted> {
@@ -78,6 +80,7 @@ export function createLane({ schema, connect, reconnect, die, onCommitted = () =
   }
 
   function written(no: number): Transacted {
+    writtenNo = no
     onCommitted(no)
     return { kind: 'written' }
   }
@@ -90,7 +93,12 @@ export function createLane({ schema, connect, reconnect, die, onCommitted = () =
       let isCommitting = false
       try {
         session = await connect()
-        await session.begin('READ COMMITTED', opening(schema, company, numbered(laneId, lastNo)))
+        const [own] = await session.begin(
+          'READ COMMITTED',
+          opening(schema, company, numbered(laneId, lastNo, writtenNo)),
+        )
+        if (own === undefined)
+          throw new Error('the server lacks what it had committed: it was put back to an older state')
         lostSinceMs = null
         await work(session)
         isCommitting = true
@@ -119,8 +127,10 @@ function opening(schema: string, company: Company, number: string): string {
   return `${CAREFULLY}${company === 'beside' ? BY_INDEX : ''} SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, ${oid}); ${number}`
 }
 
-function numbered(laneId: number, no: number): string {
-  return `INSERT INTO lane (id, last) VALUES (${laneId}, ${no}) ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at`
+/** Finds no row where the last one that is known to be committed is not there. */
+function numbered(laneId: number, no: number, writtenNo: number): string {
+  return `INSERT INTO lane (id, last) VALUES (${laneId}, ${no})
+    ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at WHERE lane.last >= ${writtenNo} RETURNING last`
 }
 
 /** 0: none of its transactions was committed. */

@@ -16,7 +16,7 @@ import { controlOn } from '../texts/work/control.ts'
 import { doubtsOn } from '../texts/work/doubts.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { copiesOn } from './copies/copies.ts'
-import type { Failover } from './copies/identity.ts'
+import { type Failover, LOOKED_BACK_AFTER_MS } from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
 import { draftEngineOn } from './draft.ts'
@@ -45,6 +45,8 @@ export interface LedgerParts extends Pick<ToFileParts, 'filePath' | 'openTempora
   readonly clock: SharedClock
   /** Where this process works off rows; null: it works off none, or nobody could tell that it is dead but by its lease. */
   readonly place: Place | null
+  /** Absent: as `identity.ts` has it. */
+  readonly lookedBackAfterMs?: number
   /** For people: without its password. */
   readonly name: string
   readonly failover: Failover
@@ -73,6 +75,7 @@ export function ledgerOn({
   place,
   onKeepingFailed,
   failover,
+  lookedBackAfterMs = LOOKED_BACK_AFTER_MS,
   ...of
 }: LedgerParts): Ledger {
   const sessions = createSessions(address)
@@ -82,17 +85,25 @@ export function ledgerOn({
   const settled = settledBy(lane())
   const reads = createReads(sessions.open, settled)
   const engine = engineOn(lane(), reads)
+  const seen = createSeen(clock)
   const member = createMember({
     ...{ connect: sessions.kept(), place: place?.id ?? null, clock, failover },
+    seen: () => seen.last(hotLane.id),
     onGivenUp: () => shares.lose(),
   })
   const shares = createShares(lane(), member, clock.monotonicMs)
   const witness = createServerWitness(place?.witnessPath ?? null)
-  const hotLane = createLane({ ...parts, connect: sessions.kept(), onCommitted: witness.committed })
+  const hotLane = createLane({
+    ...{ ...parts, connect: sessions.kept() },
+    onCommitted: (no) => {
+      witness.committed(no)
+      seen.committed(no)
+    },
+  })
   const hot = createHot({
     ...{ engine, lane: hotLane, member, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS },
     kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, onKeepingFailed),
-    claimMany: createClaiming(failover),
+    claimMany: createClaiming(failover, lookedBackAfterMs),
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, waiting)
   const working = workingOn(engine, clock.nowMs)
@@ -145,6 +156,19 @@ export function ledgerOn({
       await Promise.all([sessions.closeAll(), ownSessions.closeAll()])
       witness.close()
     },
+  }
+}
+
+/** The ledger forgets a lane that has rested for a month: what was committed within a day must be there. */
+const SEEN_FOR_MS = 86_400_000
+
+function createSeen({ monotonicMs }: Pick<SharedClock, 'monotonicMs'>) {
+  let last = { no: 0, atMs: 0 }
+  return {
+    committed(no: number): void {
+      last = { no: Math.max(no, last.no), atMs: monotonicMs() }
+    },
+    last: (laneId: number) => (last.no > 0 && monotonicMs() - last.atMs < SEEN_FOR_MS ? { laneId, no: last.no } : null),
   }
 }
 

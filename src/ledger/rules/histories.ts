@@ -29,8 +29,12 @@ export interface Remembered extends ServerIdentity {
   readonly unfinished: Unfinished | null
 }
 
-/** It is being taken over as an older state; or it moves here, and the file that it comes from may still send. */
-export type Unfinished = 'adopting' | 'arriving'
+/**
+ * - `adopting`: it is being taken over as an older state
+ * - `arriving`: it moves here, and the file that it comes from may still send
+ * - `put-back`: a worker saw something committed that is not there any more
+ */
+export type Unfinished = 'adopting' | 'arriving' | 'put-back'
 
 export interface History {
   readonly ledgerId: string
@@ -85,12 +89,15 @@ function another(file: string): Alarm {
   }
 }
 
+const NOTICED: Readonly<Record<Unfinished, string>> = {
+  adopting: 'a command that took it over as an older state was broken off',
+  arriving: 'the ledger that moves here has not arrived as a whole',
+  'put-back':
+    'a worker saw something committed that is not in it any more, so its server was put back to an older state',
+}
+
 function broken(what: Unfinished): Alarm {
-  const noticed =
-    what === 'adopting'
-      ? 'a command that took it over as an older state was broken off'
-      : 'the ledger that moves here has not arrived as a whole'
-  return { kind: 'older', noticed }
+  return { kind: 'older', noticed: NOTICED[what] }
 }
 
 function older(file: string): Alarm {

@@ -1,8 +1,6 @@
 // A server that was put back, or replaced by its standby: nothing is sent from it until a person has taken the ledger over.
 
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Token } from '../../../src/ledger/postgres/work/kept-answers.ts'
 import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
@@ -12,6 +10,7 @@ import {
   claim,
   claimNamed,
   dueIn,
+  dueRow,
   factsWith,
   NOW,
   openAccount,
@@ -23,6 +22,7 @@ import {
 } from '../../fixtures/ledgers.ts'
 import { type Cluster, openCluster, query } from '../../fixtures/postgres.ts'
 import { type PostgresPlace, postgresPlaceOn } from '../../fixtures/postgres-places.ts'
+import { copyOf, promote, putBack } from '../../nemesis/servers.ts'
 
 let cluster: Cluster
 let place: PostgresPlace
@@ -36,30 +36,6 @@ beforeEach(async () => {
   ledger = place.open()
 })
 
-/** As `cp -a` copies the directory of a server that was shut down. */
-function copyOf(from: Cluster): string {
-  from.kill()
-  const copy = join(from.dir, 'copy')
-  execFileSync('cp', ['-a', join(from.dir, 'data'), copy])
-  from.start()
-  return copy
-}
-
-function putBack(copy: string): void {
-  cluster.kill()
-  rmSync(join(cluster.dir, 'data'), { recursive: true })
-  execFileSync('cp', ['-a', copy, join(cluster.dir, 'data')])
-  cluster.start()
-}
-
-async function promote(): Promise<void> {
-  writeFileSync(join(cluster.dir, 'data', 'standby.signal'), '')
-  cluster.own(join(cluster.dir, 'data', 'standby.signal'))
-  cluster.kill()
-  cluster.start()
-  await query(cluster.url, 'SELECT pg_promote(true, 30)')
-}
-
 const kindOf = async (one: Ledger) => (await one.alarm())?.kind ?? null
 
 test('a server that was put back to an older state is known by the machine that worked since, and sends nothing', async () => {
@@ -69,7 +45,7 @@ test('a server that was put back to an older state is known by the machine that 
   const row = await claimNamed(ledger, batchId, 'A')
   await settle(ledger, row, 'APPROVED', { facts: factsWith('51') })
   expect(await kindOf(ledger)).toBe(null)
-  putBack(copy)
+  putBack(cluster, copy)
   const next = place.open()
   expect(await kindOf(next)).toBe('older')
   await expect(next.renewEpoch()).rejects.toThrow('may not be the one that sent last')
@@ -79,13 +55,45 @@ test('a server that was put back to an older state is known by the machine that 
   await next.renewEpoch()
 })
 
+test('a server that was put back under workers that live hands nothing out: whoever saw more says so to all', async () => {
+  const [seeing, other] = [ledger, place.openAt(cluster.url, {}, 'another desk')]
+  const batchId = await submit(seeing, await openAccount(seeing), [refund('A'), refund('B'), refund('C')])
+  await claimNamed(other, batchId, 'C')
+  await claimNamed(seeing, batchId, 'B')
+  const copy = copyOf(cluster)
+  await settle(seeing, await claimNamed(seeing, batchId, 'A'), 'APPROVED', { facts: factsWith('51') })
+  putBack(cluster, copy)
+  const [a] = await dueIn(other, batchId)
+  await expect(claim(seeing, a!)).rejects.toThrow('it was put back to an older state')
+  await seeing.beat(beatOf())
+  expect(seeing.maySend()).toBe(false)
+  expect(await claim(other, a!)).toEqual({ kind: 'not-free' })
+  expect(await other.alarm()).toMatchObject({
+    kind: 'older',
+    noticed: expect.stringContaining('a worker saw something'),
+  })
+})
+
+test('a server that has started a moment ago hands nothing out until all that live have looked', async () => {
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+  const slow = place.openAt(cluster.url, {}, 'another desk', { lookedBackAfterMs: 5_000 })
+  await expect
+    .poll(async () => (await claim(slow, await dueRow(slow, batchId, 'A'))).kind, { timeout: 20_000 })
+    .toBe('claimed')
+  cluster.kill()
+  cluster.start()
+  const b = await dueRow(slow, batchId, 'B')
+  expect(await claim(slow, b)).toEqual({ kind: 'not-free' })
+  await expect.poll(async () => (await claim(slow, b)).kind, { timeout: 20_000 }).toBe('claimed')
+})
+
 test('a standby that took over is noticed in every claim and at every beat, and goes on when a person has adopted it', async () => {
   await ledger.renewEpoch()
   const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
   const [a, b] = await dueIn(ledger, batchId)
   expect(await claim(ledger, a!)).toMatchObject({ kind: 'claimed' })
   expect(ledger.maySend()).toBe(true)
-  await promote()
+  await promote(cluster)
   expect(await claim(ledger, b!)).toEqual({ kind: 'not-free' })
   await ledger.beat(beatOf())
   expect(ledger.maySend()).toBe(false)
@@ -115,7 +123,7 @@ test('once a person has taken the ledger over, what other machines saw before sa
   await other.renewEpoch()
   await other.close()
   const theirs = readFileSync(place.witnessAt('another desk'), 'utf8')
-  putBack(copy)
+  putBack(cluster, copy)
   rmSync(place.witnessAt('another desk'))
   const next = place.open()
   await next.adopt('restored', 'put back', CLERK, NOW)
@@ -207,7 +215,7 @@ test('a proof that nothing was sent frees no row that was claimed once more in w
   const copy = copyOf(cluster)
   await settle(ledger, row, 'READY')
   expect((await claimNamed(place.openAt(cluster.url, {}, 'another desk'), batchId, 'A')).attempt).toBe(2)
-  putBack(copy)
+  putBack(cluster, copy)
   const next = await adoptRestored()
   await handIn(row, 'READY', token)
   expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT'])
@@ -248,7 +256,7 @@ test.each(['READY', 'DECLINED'] as const)(
     const copy = copyOf(cluster)
     const row = await claimNamed(ledger, batchId, 'A')
     const token = await tokenOfClaim()
-    putBack(copy)
+    putBack(cluster, copy)
     const next = await adoptRestored()
     await inDatabase("UPDATE instruction SET state = 'READY'") // as a person found, after the rest
     await inDatabase("UPDATE tally SET count = CASE state WHEN 'READY' THEN 1 ELSE 0 END")

@@ -24,6 +24,14 @@ export function sameHistory(failover: Failover): string {
   return `${stays} AND ${sameTimeline}${hasStandby}`
 }
 
+/** So long every worker that lives has beaten twice, and said whether the server lacks anything that it saw committed. */
+export const LOOKED_BACK_AFTER_MS = 5_000
+
+/** What every claim asks besides. A server that was put back is started again, with the identity that it had. */
+export function startedLongAgo(ms: number): string {
+  return `pg_postmaster_start_time() < clock_timestamp() - interval '${ms} milliseconds'`
+}
+
 export function* serverIdentity(failover: Failover): Script<ServerIdentity> {
   if (failover === 'storage') return { systemId: null, timeline: null }
   const found = yield* one<ServerIdentity>(

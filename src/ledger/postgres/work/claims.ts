@@ -5,7 +5,7 @@ import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
 import { ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import type { Counted } from '../../texts/record/tally.ts'
-import { type Failover, sameHistory } from '../copies/identity.ts'
+import { type Failover, sameHistory, startedLongAgo } from '../copies/identity.ts'
 import type { Session } from '../session.ts'
 
 export interface NumberedClaim extends Claim {
@@ -54,8 +54,9 @@ const claimText = (same: string) => `
 
 export type ClaimMany = ReturnType<typeof createClaiming>
 
-export function createClaiming(failover: Failover) {
-  const text = claimText(sameHistory(failover))
+/** `lookedBackAfterMs`: see `startedLongAgo`. */
+export function createClaiming(failover: Failover, lookedBackAfterMs: number) {
+  const text = claimText(`${sameHistory(failover)} AND ${startedLongAgo(lookedBackAfterMs)}`)
   return (...asked: readonly [Session, number, readonly NumberedClaim[], (row: Counted) => void]) =>
     claimMany(text, ...asked)
 }

@@ -8,7 +8,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
 import type { Engine } from '../../texts/engine.ts'
 import { all, change, one, type Script } from '../../texts/script.ts'
-import { type Failover, sameHistory } from '../copies/identity.ts'
+import { type Failover, keep, sameHistory } from '../copies/identity.ts'
 import type { Session } from '../session.ts'
 import { freeSharesOfGone } from './shares.ts'
 
@@ -29,6 +29,8 @@ export interface MemberParts {
   readonly place: string | null
   readonly clock: SharedClock
   readonly failover: Failover
+  /** The last transaction of its own that is known to be committed, of late; null: none. */
+  readonly seen: () => { readonly laneId: number; readonly no: number } | null
   /** Others may have taken over what it held: called before it may send again. */
   readonly onGivenUp: () => void
 }
@@ -54,6 +56,7 @@ const renewing = (same: string) => `
 const TELL = `
   UPDATE worker SET name = :name, host = :host, pid = :pid, command = :command, since = :sinceMs, batch_id = :batchId, beat_at = :beatAtMs,
     activity = :activity, merchants = :merchants WHERE id = :worker`
+const LANE = 'SELECT last FROM lane WHERE id = :laneId'
 const LEAVE = 'UPDATE worker SET ended_at = clock_timestamp() WHERE id = :id AND ended_at IS NULL'
 
 /** The dead are told of while anything of theirs is open. */
@@ -67,6 +70,15 @@ const ALL = `
 const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s';
   SET LOCAL idle_in_transaction_session_timeout TO '5s'; SELECT 1`
 
+/** A server that lacks what this process saw committed was put back: nobody may claim from it, and nobody else may know. */
+function* lookBack(seen: { readonly laneId: number; readonly no: number } | null): Script<boolean> {
+  if (seen === null) return true
+  const lane = yield* one<{ last: number }>(LANE, { laneId: seen.laneId })
+  if ((lane?.last ?? 0) >= seen.no) return true
+  yield* keep('unfinished', 'put-back')
+  return false
+}
+
 interface Renewed {
   readonly serverMs: number
   /** Whether this is the server that the ledger knows. */
@@ -74,7 +86,7 @@ interface Renewed {
   readonly wasGivenUp: number
 }
 
-export function createMember({ connect, place, clock, failover, onGivenUp }: MemberParts): Member {
+export function createMember({ connect, place, clock, failover, seen, onGivenUp }: MemberParts): Member {
   const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
@@ -139,11 +151,13 @@ export function createMember({ connect, place, clock, failover, onGivenUp }: Mem
 
   async function renew(heartbeat: Heartbeat | null): Promise<void> {
     const worker = await id()
-    const from = momentOf(clock.host)
+    const [from, known] = [momentOf(clock.host), seen()]
     const renewed = await write(function* () {
+      if (!(yield* lookBack(known))) return null
       if (heartbeat !== null) yield* change(TELL, toldBy(worker, heartbeat))
       return yield* one<Renewed>(renewText, { id: worker })
     })
+    if (renewed === null) return trust.withdraw()
     if (renewed !== undefined) return trusting(from, renewed)
     // Another process ended this one: what it has claimed is not its own any more, and it begins anew.
     trust.withdraw()
