@@ -75,7 +75,7 @@ function isRecent({ epochNo: saidNo }: Witnessed, epochNo: number): boolean {
   return epochNo - saidNo < EPOCHS_OF_A_DAY
 }
 
-/** One in 30 s from each of a few workers. */
+/** Of one worker, at one in 30 s. Of several it is as much less: what is witnessed then counts for some hours. */
 const EPOCHS_OF_A_DAY = 2_880
 
 function isOther(one: string | null, other: string | null): boolean {

@@ -1,4 +1,4 @@
-// The column of `texts/given-references.ts`.
+// The column of `texts/review/given-references.ts`.
 
 /** Of earlier versions only those are left that repeat a row by its content; of a row that ran in another's place they kept nothing. */
 export const GIVEN_REFERENCES = `

@@ -1,5 +1,5 @@
 // References with invisible characters, recorded before such were refused: which are there, and each looked up by itself. Why
-// stands in `texts/odd-references.ts`, with those of a draft.
+// stands in `texts/review/odd-references.ts`, with those of a draft.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { asRead } from '../../domain/identifier.ts'

@@ -1,4 +1,4 @@
-// By what the recorded rows of a card are found, whatever they ask for: see `texts/corrections.ts`. Those of an order have an index.
+// By what the recorded rows of a card are found, whatever they ask for: see `texts/review/corrections.ts`. Those of an order have an index.
 
 /** As `targetOf` there has it. A migration has it here, so that it stays as it is. */
 export const TARGET_INDEX = `

@@ -121,7 +121,7 @@ export interface WorkLedger {
   endOverlongRests(nowMs: number, seenMs: number): Promise<number>
   /** The health of the account's gateway, for people; null: nothing to tell. */
   recordHealth(accountId: AccountId, condition: GatewayHealth | null): Promise<void>
-  /** That this worker lives, for people. Nothing is decided by it. */
+  /** Tells people that this worker lives, and what it does. Where workers have leases, renews its own; rejects where the ledger cannot be reached. */
   beat(heartbeat: Heartbeat): Promise<void>
   /**
    * On start, after the sweep: how long a request in doubt may still be executed, as this worker says. It holds for every

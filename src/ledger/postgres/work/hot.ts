@@ -46,7 +46,7 @@ export interface HotParts {
 }
 
 export function createHot({ engine, lane, member, kept, claimMany, clock, fullText, turns }: HotParts): Hot {
-  /** Of own claims that are not settled, by row and attempt. */
+  /** Of own claims, by row and attempt, until the row's state is final: a late answer must still find its claim. */
   const tokens = new Map<string, Token>()
   let lastNo = 0
   /** What is written alone and is not there yet. */

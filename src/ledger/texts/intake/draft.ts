@@ -12,7 +12,7 @@ import { one, type Script } from '../script.ts'
 import { recordDraft } from './drafts.ts'
 import type { NewBatchId } from './messages.ts'
 
-/** The connection of a draft, with its tables: see `texts/draft.ts`. */
+/** The connection of a draft, with its tables: see `review/draft-tables.ts`. */
 export interface DraftEngine extends Engine {
   add(rows: readonly DraftRow[]): Promise<void>
   /** Once all rows are there, and again where more came. */
