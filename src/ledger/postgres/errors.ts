@@ -2,6 +2,7 @@
 
 import { DatabaseError } from 'pg'
 import { messageOf } from '../../domain/errors.ts'
+import { Fault } from '../../domain/fault.ts'
 
 /** No answer of the server. What it was asked may have happened. */
 export class LostConnection extends Error {
@@ -46,4 +47,13 @@ export function isDamage(error: unknown): boolean {
 /** A key that must be unique is there already. */
 export function isTaken(error: unknown): boolean {
   return codeOf(error) === '23505'
+}
+
+/** What a person is told of a server that does not answer. */
+export function unreachableFault(error: unknown): Fault {
+  return new Fault(
+    'unavailable',
+    `The PostgreSQL server of the ledger cannot be reached (${messageOf(error)}). Nothing was recorded and nothing was sent. Check that it runs and that TRANCHE_LEDGER_URL is right, then try again.`,
+    { cause: error },
+  )
 }

@@ -4,9 +4,8 @@
 
 import { randomInt } from 'node:crypto'
 import type { Transacted } from '../write-queue.ts'
-import { isDamage, isLost, whyNotWritten } from './errors.ts'
+import { isDamage, isLost, unreachableFault, whyNotWritten } from './errors.ts'
 import { quoteName, type Session } from './session.ts'
-import { unreachableFault } from './unreachable.ts'
 
 /** How a transaction stands to the others of the ledger. */
 export type Company =

@@ -1,12 +1,12 @@
 // A ledger on a PostgreSQL server: made once, and opened by whoever finds the server fit to keep it.
 
 import { randomBytes } from 'node:crypto'
-import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 import { words } from '../../domain/words.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { one } from '../texts/script.ts'
 import { beginEpoch, type Failover, keep, remember, remembered, serverIdentity } from './copies/identity.ts'
+import { unreachableFault } from './errors.ts'
 import { type LedgerParts, ledgerOn } from './ledger.ts'
 import { hasTables, migrate } from './schema.ts'
 import { type Address, openSession, type Session } from './session.ts'
@@ -80,11 +80,7 @@ async function connected(address: Address): Promise<Session> {
   try {
     return await openSession(address)
   } catch (error) {
-    throw new Fault(
-      'unavailable',
-      `The PostgreSQL server of the ledger cannot be reached (${messageOf(error)}). Nothing was recorded and nothing was sent. Check that it runs, and TRANCHE_LEDGER_URL.`,
-      { cause: error },
-    )
+    throw unreachableFault(error)
   }
 }
 

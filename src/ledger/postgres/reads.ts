@@ -1,9 +1,8 @@
 // Reading: each script on a moment of its own, a few side by side, and readers that keep their moment.
 
 import type { Engine, Reader } from '../texts/engine.ts'
-import { isLost, whyNotWritten } from './errors.ts'
+import { isLost, unreachableFault, whyNotWritten } from './errors.ts'
 import type { Session } from './session.ts'
-import { unreachableFault } from './unreachable.ts'
 
 /** Runs `begin` at a moment at which nothing is being written. */
 export type Settled = <T>(begin: () => Promise<T>) => Promise<T>
