@@ -131,7 +131,7 @@ async function adoptLedger(
 function tooEarlyFault(dueBeforeMs: number, lastAtMs: number): Fault {
   return new Fault(
     'usage',
-    `--due-before ${isoOf(dueBeforeMs)}: this ledger itself worked until ${isoOf(lastAtMs)}, and what is lost came later. Name the moment from which on nothing was sent. Nothing was changed.`,
+    `--due-before ${isoOf(dueBeforeMs)}: this ledger itself worked until ${isoOf(lastAtMs)}, and what is lost came later. Name a moment after all that is lost. Nothing was changed.`,
   )
 }
 

@@ -57,8 +57,14 @@ test.for([
   { alone: false, who: 'who is not alone leaves the slices of others there', left: [1, 2] },
 ])('$who', async ({ alone, left }) => {
   // One that takes one slice and is busy with it: the others wait in the queue.
-  const first = await open({ concurrency: 1, work: never })
+  let isBusy = false
+  const beginAndStay = () => {
+    isBusy = true
+    return never()
+  }
+  const first = await open({ concurrency: 1, work: beginAndStay })
   await first.offer(slicesOf(BATCH, 3))
+  await until('the first is busy', () => isBusy)
   const taken: Slice[] = []
   const second = await open({ alone, work: async (slice) => taken.push(slice) })
   await second.offer(slicesOf('later' as BatchId, 1))

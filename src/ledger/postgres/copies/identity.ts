@@ -27,9 +27,12 @@ export function sameHistory(failover: Failover): string {
 /** So long every worker that lives has beaten twice, and said whether the server lacks anything that it saw committed. */
 export const LOOKED_BACK_AFTER_MS = 5_000
 
-/** What every claim asks besides. A server that was put back is started again, with the identity that it had. */
+/**
+ * What every claim asks besides. A server that was put back is started again, with the identity that it had. Where its clock was set back
+ * since, it says that it starts later, and goes on.
+ */
 export function startedLongAgo(ms: number): string {
-  return `pg_postmaster_start_time() < clock_timestamp() - interval '${ms} milliseconds'`
+  return `clock_timestamp() - pg_postmaster_start_time() NOT BETWEEN interval '0' AND interval '${ms} milliseconds'`
 }
 
 export function* serverIdentity(failover: Failover): Script<ServerIdentity> {
