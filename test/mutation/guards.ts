@@ -6812,4 +6812,11 @@ export const GUARDS: readonly Guard[] = [
     without: '',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
+  {
+    name: 'postgres: a worker of before an adoption stops nobody else',
+    file: 'src/ledger/postgres/work/member.ts',
+    guard: "  if ((yield* remembered()).adoptedAt !== adoptedAt) return 'overruled'\n",
+    without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
 ]

@@ -1,5 +1,6 @@
 // The PostgreSQL ledger, put together: every contract from the one server that keeps it.
 
+import { Fault } from '../../domain/fault.ts'
 import type { SharedClock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
@@ -108,6 +109,10 @@ export function ledgerOn({
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, waiting)
   const working = workingOn(engine, clock.nowMs)
   const sweeping = sweepingOn({ engine, member, place: place?.id ?? null })
+  const copies = copiesOn({
+    ...{ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die },
+    ...of,
+  })
   const reached = (nowMs: number) => Math.min(nowMs, clock.reachedMs())
   return {
     ledgerId,
@@ -147,7 +152,11 @@ export function ledgerOn({
       await seal(engine)
       return engine.read(headOf)
     },
-    ...copiesOn({ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die, ...of }),
+    ...copies,
+    async renewEpoch(register) {
+      if (member.isOverruled()) die(overruledFault(of.name))
+      await copies.renewEpoch(register)
+    },
     ...toFileOn({ engine, openMoment: reads.openMoment, ...of }),
     async close() {
       await hot.drained()
@@ -157,6 +166,14 @@ export function ledgerOn({
       witness.close()
     },
   }
+}
+
+/** It stood still, or was cut off, while all that happened. What it could not hand in is in its file. */
+function overruledFault(name: string): Fault {
+  return new Fault(
+    'stopped',
+    `The ledger ${name} was put back and taken over while this worker stood still. Nothing more is sent from here. Start it again.`,
+  )
 }
 
 /** The ledger forgets a lane that has rested for a month: what was committed within a day must be there. */

@@ -74,6 +74,19 @@ test('a server that was put back under workers that live hands nothing out: whoe
   })
 })
 
+test('a worker that stood still while its server was put back and taken over stops itself, and nobody else', async () => {
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const copy = copyOf(cluster)
+  await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'APPROVED', { facts: factsWith('51') })
+  putBack(cluster, copy)
+  const next = await adoptRestored()
+  await ledger.beat(beatOf())
+  expect(ledger.maySend()).toBe(false)
+  expect(await kindOf(next)).toBe(null)
+  await expect(ledger.renewEpoch()).rejects.toThrow('was put back and taken over while this worker stood still')
+  await next.renewEpoch()
+})
+
 test('a server that has started a moment ago hands nothing out until all that live have looked', async () => {
   const batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
   const slow = place.openAt(cluster.url, {}, 'another desk', { lookedBackAfterMs: 5_000 })
@@ -157,7 +170,7 @@ test('from its first step on, an adoption of an older state keeps every claim ou
   const late = place.openAt(cluster.url, {}, 'another desk')
   const moved = () =>
     query<{ n: string }>(cluster.url, `SELECT count(*) AS n FROM ${place.address.schema}.move WHERE cause = 'restore'`)
-  await expect.poll(async () => Number((await moved())[0]!.n)).toBeGreaterThan(0)
+  await expect.poll(async () => Number((await moved())[0]!.n), { timeout: 20_000 }).toBeGreaterThan(0)
   expect(await claim(late, due.at(-1)!)).toEqual({ kind: 'not-free' })
   expect(await adopting).toBe(700)
 })

@@ -8,7 +8,7 @@ import type { SharedClock } from '../../../ports/clock.ts'
 import { createTrust, LEASE_MS, type Moment, momentOf } from '../../rules/trust.ts'
 import type { Engine } from '../../texts/engine.ts'
 import { all, change, one, type Script } from '../../texts/script.ts'
-import { type Failover, keep, sameHistory } from '../copies/identity.ts'
+import { type Failover, keep, remembered, sameHistory } from '../copies/identity.ts'
 import type { Session } from '../session.ts'
 import { freeSharesOfGone } from './shares.ts'
 
@@ -17,6 +17,8 @@ export interface Member {
   id(): Promise<number>
   /** Whether others still take it for alive. Answers at once, and asks nobody. */
   isTrusted(): boolean
+  /** The server was put back, and a person has taken the ledger over since: nothing that this process does is of that ledger. */
+  isOverruled(): boolean
   /** Says what it does, for people, and renews its lease. */
   beat(heartbeat: Heartbeat): Promise<void>
   leave(): Promise<void>
@@ -30,7 +32,7 @@ export interface MemberParts {
   readonly clock: SharedClock
   readonly failover: Failover
   /** The last transaction of its own that is known to be committed, of late; null: none. */
-  readonly seen: () => { readonly laneId: number; readonly no: number } | null
+  readonly seen: () => Seen | null
   /** Others may have taken over what it held: called before it may send again. */
   readonly onGivenUp: () => void
 }
@@ -70,13 +72,22 @@ const ALL = `
 const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO '2s';
   SET LOCAL idle_in_transaction_session_timeout TO '5s'; SELECT 1`
 
-/** A server that lacks what this process saw committed was put back: nobody may claim from it, and nobody else may know. */
-function* lookBack(seen: { readonly laneId: number; readonly no: number } | null): Script<boolean> {
-  if (seen === null) return true
+interface Seen {
+  readonly laneId: number
+  readonly no: number
+}
+
+/**
+ * A server that lacks what this process saw committed was put back: nobody may claim from it, and nobody else may know. `overruled`: a
+ * person has taken it over since, and this process is of the past.
+ */
+function* lookBack(seen: Seen | null, adoptedAt: number): Script<'here' | 'put-back' | 'overruled'> {
+  if (seen === null) return 'here'
   const lane = yield* one<{ last: number }>(LANE, { laneId: seen.laneId })
-  if ((lane?.last ?? 0) >= seen.no) return true
+  if ((lane?.last ?? 0) >= seen.no) return 'here'
+  if ((yield* remembered()).adoptedAt !== adoptedAt) return 'overruled'
   yield* keep('unfinished', 'put-back')
-  return false
+  return 'put-back'
 }
 
 interface Renewed {
@@ -90,6 +101,9 @@ export function createMember({ connect, place, clock, failover, seen, onGivenUp 
   const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
+  /** As of the start: see `Remembered`. */
+  let adoptedAt = 0
+  let isOverruled = false
   let beating: NodeJS.Timeout | null = null
 
   /** One after another on its connection. A commit whose answer was lost counts as none: the next beat renews what it renewed. */
@@ -134,6 +148,7 @@ export function createMember({ connect, place, clock, failover, seen, onGivenUp 
       yield* change(FORGET)
       yield* change(FORGET_LANES)
       yield* change(JOIN, values)
+      adoptedAt = (yield* remembered()).adoptedAt
       return yield* one<Renewed>(renewText, { id })
     })
     trusting(from, renewed!)
@@ -153,7 +168,9 @@ export function createMember({ connect, place, clock, failover, seen, onGivenUp 
     const worker = await id()
     const [from, known] = [momentOf(clock.host), seen()]
     const renewed = await write(function* () {
-      if (!(yield* lookBack(known))) return null
+      const found = yield* lookBack(known, adoptedAt)
+      if (found === 'overruled') isOverruled = true
+      if (found !== 'here') return null
       if (heartbeat !== null) yield* change(TELL, toldBy(worker, heartbeat))
       return yield* one<Renewed>(renewText, { id: worker })
     })
@@ -180,6 +197,7 @@ export function createMember({ connect, place, clock, failover, seen, onGivenUp 
   return {
     id,
     isTrusted: trust.holds,
+    isOverruled: () => isOverruled,
     beat: renew,
     async leave() {
       if (beating !== null) clearInterval(beating)
