@@ -59,7 +59,7 @@ test('after a crash, a commit that was lost is not taken for that of another tra
     proxy.treatStanding('lose-requests')
     proxy.treat('hold')
   })
-  await expect.poll(() => proxy.held + xid).toBeGreaterThan(0)
+  await expect.poll(() => proxy.held + xid, { timeout: 20_000 }).toBeGreaterThan(0)
   cluster.kill()
   cluster.start()
   const other = laneAt(cluster.url)
@@ -92,11 +92,13 @@ test('a commit that the standby may not have counts only once the standby has it
     })
   const waiters = () =>
     query<{ pid: number }>(cluster.url, "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
-  await expect.poll(async () => (await waiters()).length).toBe(1)
+  await expect.poll(async () => (await waiters()).length, { timeout: 20_000 }).toBe(1)
   const [first] = await waiters()
   await query(cluster.url, `SELECT pg_cancel_backend(${first!.pid})`)
   // It stands here, and is not told: whatever asks for it waits as well.
-  await expect.poll(async () => (await waiters()).filter(({ pid }) => pid !== first!.pid).length).toBe(1)
+  await expect
+    .poll(async () => (await waiters()).filter(({ pid }) => pid !== first!.pid).length, { timeout: 20_000 })
+    .toBe(1)
   expect(isOver).toBe(false)
   await query(cluster.url, "ALTER SYSTEM SET synchronous_standby_names = ''")
   await query(cluster.url, 'SELECT pg_reload_conf()')
@@ -132,7 +134,7 @@ test('a transaction that the server ended because it stood still is made again',
     )
     const { pid } = found as { pid: number }
     const isThere = () => query(url, `SELECT 1 FROM pg_stat_activity WHERE pid = ${pid}`)
-    await expect.poll(async () => (await isThere()).length).toBe(0)
+    await expect.poll(async () => (await isThere()).length, { timeout: 20_000 }).toBe(0)
     await mark(session)
   })
   expect(how).toEqual({ kind: 'not-written', why: 'busy' })
@@ -151,7 +153,7 @@ test('a reading whose connection was ended while it waited for its turn begins a
       url,
       "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'",
     )
-  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
+  await expect.poll(async () => (await waiting()).length, { timeout: 20_000 }).toBeGreaterThan(0)
   for (const { pid } of await waiting()) await query(url, `SELECT pg_terminate_backend(${pid})`)
   await holder.exec('COMMIT')
   await (await reading).close()
