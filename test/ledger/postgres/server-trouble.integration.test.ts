@@ -84,6 +84,8 @@ test('a commit that the standby may not have counts only once the standby has it
   // No standby is there: every commit waits for it.
   await query(cluster.url, "ALTER SYSTEM SET synchronous_standby_names = 'none_there'")
   await query(cluster.url, 'SELECT pg_reload_conf()')
+  const named = () => query(cluster.url, 'SHOW synchronous_standby_names')
+  await expect.poll(named, { timeout: 20_000 }).toEqual([{ synchronous_standby_names: 'none_there' }])
   let isOver = false
   const writing = lane
     .write('alone', (session) => session.run(change("INSERT INTO meta (key, value) VALUES ('second', 'x')")))
