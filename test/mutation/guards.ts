@@ -6040,8 +6040,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: an answer that is not settled soon is written down',
     file: 'src/ledger/postgres/work/kept-answers.ts',
-    guard: 'setTimeout(() => write(path, answer), SETTLED_WITHIN_MS)',
-    without: 'setTimeout(() => {}, SETTLED_WITHIN_MS)',
+    guard: 'if (!settled.signal.aborted) write(path, answer)',
+    without: 'void answer',
     tests: ['test/ledger/postgres/members.integration.test.ts'],
   },
   {
@@ -6744,9 +6744,23 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: the chain is added to at a moment at which nothing is being written',
     file: 'src/ledger/postgres/seal.ts',
-    guard: "engine.read(nextLink, 'settled')",
-    without: 'engine.read(nextLink)',
+    guard: "    }, 'settled')\n    const { link } = next",
+    without: '    })\n    const { link } = next',
     tests: ['test/ledger/postgres/record.integration.test.ts'],
+  },
+  {
+    name: 'shares: nobody frees for ever what it holds',
+    file: 'src/ledger/rules/shares.ts',
+    guard: '  if (facts.members.length === 0) return null\n',
+    without: '',
+    tests: ['test/ledger/rules/shares.test.ts'],
+  },
+  {
+    name: 'postgres: nothing is cancelled before all that live have looked',
+    file: 'src/ledger/texts/work/control.ts',
+    guard: "const unsure = to === 'cancelled' ? yield* whyUnsure() : null",
+    without: 'const unsure = null',
+    tests: ['test/ledger/postgres/server-trouble.integration.test.ts'],
   },
   {
     name: 'postgres: one process adds a link',

@@ -10,12 +10,11 @@ import { firstReference, type KeptFile } from './files.ts'
 import type { Execution, GatewayTruth } from './gateway.ts'
 import { payments } from './payments.ts'
 import type { Plan } from './plan.ts'
-import type { SimulatedRecord } from './record.ts'
 
 export interface Books {
-  readonly record: SimulatedRecord
+  readonly recorded: Recorded
   readonly truth: GatewayTruth
-  readonly plan: Plan
+  readonly plan: Pick<Plan, 'lockFails' | 'accounts'>
   /** What every answered submit was promised: the cells of its rows, in order. */
   readonly promised: ReadonlyMap<BatchId, readonly (readonly string[])[]>
   /** Messages that were acknowledged: account and reference. */
@@ -24,6 +23,30 @@ export interface Books {
   readonly originals: readonly KeptFile[]
   /** Batches of which only rows were wanted that no earlier file has. */
   readonly onlyNew: ReadonlySet<BatchId>
+}
+
+/** What the ledger holds, past the program: straight from its tables. */
+export interface Recorded {
+  readonly rows: readonly RecordedRow[]
+  readonly moves: readonly RecordedMove[]
+  readonly batches: readonly RecordedBatch[]
+}
+
+/** The questions for it, one for each of its lists, on whichever engine. */
+export const RECORDED: Readonly<Record<keyof Recorded, string>> = {
+  rows: `
+    SELECT id, batch_id AS "batchId", account_id AS "accountId", row_no AS "rowNo", state, reference, content, order_key AS "orderKey",
+      attempt, transaction_id AS "transactionId", supersedes, duplicate_of AS "duplicateOf", warning, money_warning AS "moneyWarning"
+    FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`,
+  moves: `
+    SELECT row_id AS "rowId", attempt, from_state AS "fromState", to_state AS "toState", cause FROM move ORDER BY id`,
+  batches: `SELECT id, source, coalesce(file_sha256, '') AS bytes FROM batch WHERE stage = 'open' ORDER BY id`,
+}
+
+interface RecordedBatch {
+  readonly id: BatchId
+  readonly source: string
+  readonly bytes: string
 }
 
 export interface RecordedRow {
@@ -43,7 +66,7 @@ export interface RecordedRow {
   readonly moneyWarning: number
 }
 
-interface RecordedMove {
+export interface RecordedMove {
   readonly rowId: number
   readonly attempt: number
   readonly fromState: string
@@ -52,13 +75,7 @@ interface RecordedMove {
 }
 
 export async function compareBooks(books: Books, ledger: Ledger, nowMs: number): Promise<string[]> {
-  const rows = books.record.all<RecordedRow>(`
-    SELECT id, batch_id AS batchId, account_id AS accountId, row_no AS rowNo, state, reference, content, order_key AS orderKey, attempt,
-      transaction_id AS transactionId, supersedes, duplicate_of AS duplicateOf, warning, money_warning AS moneyWarning
-    FROM instruction WHERE batch_id IN (SELECT id FROM batch WHERE stage = 'open') ORDER BY id`)
-  const moves = books.record.all<RecordedMove>(
-    'SELECT row_id AS rowId, attempt, from_state AS fromState, to_state AS toState, cause FROM move ORDER BY id',
-  )
+  const { rows, moves } = books.recorded
   const executedAs = Map.groupBy(books.truth.executions, (entry) => entry.rowId)
   return [
     ...(await auditOf(ledger)).map(({ where, means }) => `the record disagrees with itself: ${where}: ${means}`),
@@ -220,14 +237,13 @@ function messages({ taken }: Books, rows: readonly RecordedRow[]): string[] {
 
 /** Every accepted row stands in exactly one line, as it came, and the line says what the ledger says. */
 async function reconciliations(
-  { promised, record }: Books,
+  { promised, recorded: { batches } }: Books,
   ledger: Ledger,
   rows: readonly RecordedRow[],
   nowMs: number,
 ): Promise<string[]> {
   const wrong: string[] = []
   const rowsOf = Map.groupBy(rows, (row) => row.batchId)
-  const batches = record.all<{ id: BatchId }>("SELECT id FROM batch WHERE stage = 'open'")
   for (const batchId of promised.keys())
     if (!batches.some(({ id }) => id === batchId)) wrong.push(`${batchId} was answered to its submitter and is gone`)
   for (const { id: batchId } of batches) {

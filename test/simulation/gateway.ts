@@ -10,7 +10,6 @@ import { createScrub } from '../../src/gateway/scrub.ts'
 import type { Fence, Gateway } from '../../src/ports/gateway.ts'
 import { hidingPlaces, type KnownBody, PLAIN_BODIES } from '../fixtures/bodies.ts'
 import { detailsOf } from './cards.ts'
-import type { SimulatedRecord } from './record.ts'
 import type { Life, World } from './world.ts'
 
 /** What can go wrong with one request, the first column when no byte has left yet. */
@@ -88,6 +87,12 @@ export interface HeldRow {
   readonly sendBy: number
 }
 
+/** What the gateway's truth is held against the moment a byte leaves. */
+export interface Holder {
+  /** Who holds the reference; undefined: nobody knows. */
+  held(accountId: AccountId, reference: string): HeldRow | undefined
+}
+
 interface Request {
   readonly accountId: AccountId
   readonly instruction: Instruction
@@ -105,17 +110,23 @@ export class GatewayTruth {
   spell: 'none' | 'down' | '401' | '403' | '404' | '429' = 'none'
   calm: boolean = false
   readonly #world: World
-  readonly #record: SimulatedRecord
+  readonly #holder: Holder
   readonly #strict: boolean
+  readonly #inFlightMax: number | null
+  #open: { readonly life: Life; readonly untilMs: number }[] = []
   readonly #connecting = new Set<Life>()
   readonly #acts: { readonly point: 'claimed' | 'sent'; readonly act: (life: Life) => void }[] = []
   readonly #singledOut = new Map<string, boolean>()
   #answers: { readonly answer: Answer; readonly accountId: AccountId; readonly atMs: number }[] = []
 
-  /** `strict`: only one process sends, so that whatever leaves must stand as SENDING in the ledger. */
-  constructor(world: World, record: SimulatedRecord, weather: Weather, strict: boolean) {
+  /**
+   * `strict`: only one process sends, so that whatever leaves must stand as SENDING in the ledger. `inFlightMax`: so many requests may be
+   * open at a time, of all processes; null: nobody counts them.
+   */
+  constructor(world: World, holder: Holder, weather: Weather, strict: boolean, inFlightMax: number | null = null) {
+    this.#inFlightMax = inFlightMax
     this.#world = world
-    this.#record = record
+    this.#holder = holder
     this.weather = weather
     this.#strict = strict
   }
@@ -188,12 +199,14 @@ export class GatewayTruth {
     const { random } = world
     const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
     let state: 'waiting' | 'started' | 'settled' = 'waiting'
+    const open = { life, untilMs: 0 }
     this.#connecting.add(life)
     this.#reach('claimed', life)
     const settle = (with_: Outcome) => {
       if (state === 'settled') return
       state = 'settled'
       this.#connecting.delete(life)
+      this.#open = this.#open.filter((one) => one !== open)
       life.say(() => `${instruction.reference}: ${wordsOf(with_)}`)
       resolve(with_)
     }
@@ -217,7 +230,8 @@ export class GatewayTruth {
       if (refusal !== null) return unsent(refusal, 'held back before the first byte')
       state = 'started'
       this.#connecting.delete(life)
-      const sentAtMs = world.wallMs
+      this.#opens(open)
+      const sentAtMs = life.clock.nowMs()
       const lost = (detail: string) =>
         void (state === 'started' && settle({ kind: 'lost', sentAtMs, httpStatus: null, detail }))
       const held = this.#onFirstByte(life, accountId, instruction)
@@ -231,19 +245,24 @@ export class GatewayTruth {
       )
       const request = { accountId, instruction, trouble, rowId: held?.id ?? 0, attempt: held?.attempt ?? 0 }
       this.#travel(life, request, lost, (answered) =>
-        settle({ ...answered, kind: 'answered', sentAtMs, answeredAtMs: world.wallMs }),
+        settle({ ...answered, kind: 'answered', sentAtMs, answeredAtMs: life.clock.nowMs() }),
       )
     }
     return { outcome, abandon: () => unsent('abandoned', 'given up before it was sent') }
   }
 
+  /** Of a process that is dead or late nobody knows, and others are given its places once its answer can come no more. */
+  #opens(open: { readonly life: Life; untilMs: number }): void {
+    const { nowMs } = this.#world
+    open.untilMs = nowMs + this.weather.timeoutMs
+    this.#open = [...this.#open.filter(({ life, untilMs }) => life.isAlive && untilMs > nowMs), open]
+    if (this.#inFlightMax !== null && this.#open.length > this.#inFlightMax)
+      this.#world.fail(`${this.#open.length} requests are open, and ${this.#inFlightMax} may be`)
+  }
+
   /** No byte without a durable claim, and none later than the claim allows. */
   #onFirstByte(life: Life, accountId: AccountId, { reference }: Instruction): HeldRow | undefined {
-    const held = this.#record.all<HeldRow>(
-      'SELECT id, state, attempt, send_by AS sendBy FROM instruction WHERE account_id = ? AND reference = ? AND holds_reference = 1',
-      Number(accountId),
-      reference,
-    )[0]
+    const held = this.#holder.held(accountId, reference)
     const { nowMs: atMs, wallMs } = this.#world
     this.starts.push({ atMs, life: life.name, accountId, rowId: held?.id ?? 0, reference })
     life.say(() => `${reference}: the first byte leaves; the ledger has it as ${held?.state}, attempt ${held?.attempt}`)

@@ -1,23 +1,19 @@
 // Who acts in a run: workers, people with commands, other services with messages. Each is a process that may die or stand
 // still at any event; what it runs is the program's own.
 
-import { countIn, endingOf } from '../../src/domain/batch-status.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import type { Instruction } from '../../src/domain/instruction.ts'
-import { fingerprintOf } from '../../src/domain/interpretation.ts'
 import type { ParsedMessage } from '../../src/domain/message.ts'
-import { PASSING } from '../../src/domain/reattempt.ts'
-import type { SubmitRequest } from '../../src/domain/submission.ts'
 import type { CardReader } from '../../src/ports/cards.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
-import type { Log } from '../../src/ports/log.ts'
 import type { AccountLane } from '../../src/processors/execute-slice.ts'
 import { submitFile } from '../../src/processors/submit-file.ts'
 import { takeMessage } from '../../src/processors/take-message.ts'
 import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
 import { CLERK, listOf } from '../fixtures/ledgers.ts'
+import { isIdle, logOf, requestOf } from './acting.ts'
 import { detailsOf } from './cards.ts'
 import { answer, type Handed, lookAtCorrection, type Recorded, textOf } from './clerk.ts'
 import {
@@ -460,35 +456,4 @@ function readerOf({ file, changesAfter }: RunFile, life: Life): CardReader {
     },
     close: async () => {},
   }
-}
-
-function requestOf(accountId: AccountId, { file, allowLookalikes }: Handed, life: Life): SubmitRequest {
-  const { runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent } = file
-  return {
-    ...{ accountId, runKey, retry, skipInvalid, onlyNew, canaryRows, maxDeclinedPercent, allowLookalikes },
-    fingerprint: fingerprintOf({ retry, reattempt: file.asksAgain ? PASSING : [] }),
-    reattempt: file.asksAgain ? { categories: PASSING, reasonRules: [] } : null,
-    sandbox: false,
-    lookalikeDays: 20,
-    expectCount: null,
-    expectTotals: [],
-    nowMs: life.clock.nowMs(),
-  }
-}
-
-async function isIdle(ledger: Ledger, only: BatchId | null, life: Life, cards: boolean): Promise<boolean> {
-  if (only !== null) {
-    const batch = await ledger.batch(only)
-    if (batch === null || endingOf(batch, life.clock.nowMs(), cards || !batch.needsFile) !== null) return true
-    return countIn(batch, 'SENDING') === 0 && (await ledger.waitsFor(only, life.clock.nowMs())) !== null
-  }
-  return (await ledger.batches('open')).every(
-    (batch) => batch.needsFile || endingOf(batch, life.clock.nowMs()) !== null,
-  )
-}
-
-function logOf(life: Life): Log {
-  const line = (details: object, message: string) =>
-    life.say(() => `log: ${message}${'err' in details ? ` (${(details.err as Error).message})` : ''}`)
-  return { debug: () => {}, info: line, warn: line, error: line }
 }

@@ -6,15 +6,13 @@ import type { Books, RecordedRow } from './books.ts'
 import { firstReference, instructionsOf, type KeptFile, sha256Of } from './files.ts'
 
 export function payments(books: Books, rows: readonly RecordedRow[]): string[] {
-  const files = books.record.all<{ batchId: string; bytes: string }>(
-    "SELECT id AS batchId, file_sha256 AS bytes FROM batch WHERE stage = 'open' AND source = 'file'",
-  )
-  const ofFiles = new Set(files.map(({ batchId }) => batchId))
+  const files = books.recorded.batches.filter(({ source }) => source === 'file')
+  const ofFiles = new Set<string>(files.map(({ id }) => id))
   const sent = rows.filter(({ state, batchId }) => state !== 'INVALID' && state !== 'DUPLICATE' && ofFiles.has(batchId))
   const originals = new Map(books.originals.map((file) => [sha256Of(file), file]))
   return [
     ...paidOnce(books),
-    ...files.flatMap(({ batchId, bytes }) => {
+    ...files.flatMap(({ id: batchId, bytes }) => {
       const file = originals.get(bytes)
       if (file === undefined) return []
       const own = rows.filter((row) => row.batchId === batchId)

@@ -133,7 +133,7 @@ export function drawPlan(random: Random): Plan {
   }
 }
 
-function drawWeather(random: Random): Weather {
+export function drawWeather(random: Random): Weather {
   const troubles = new Map<Trouble, number>()
   const isFair = random.chance(0.1)
   for (const trouble of TROUBLES)
@@ -186,7 +186,7 @@ function drawFiles(random: Random, accounts: number): PlannedFile[] {
   return drawn
 }
 
-function drawInstruction(random: Random, reference: string, orders: number): Instruction {
+export function drawInstruction(random: Random, reference: string, orders: number): Instruction {
   const operation = random.chance(0.6) ? 'REFUND' : random.pick(TRANSACTION_TYPES)
   const isSale = operation === 'CAPTURE' || operation === 'AUTH'
   const order = random.whole(1, orders)

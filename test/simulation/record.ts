@@ -2,12 +2,13 @@
 // statements are kept from run to run, which is most of the speed of the simulation.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { BatchId } from '../../src/domain/ids.ts'
+import type { AccountId, BatchId } from '../../src/domain/ids.ts'
 import { openLedgerOn } from '../../src/ledger/sqlite/ledger.ts'
 import { migrate } from '../../src/ledger/sqlite/schema.ts'
 import { NO_PLACE } from '../../src/ledger/sqlite/transaction.ts'
 import type { CopyLedger } from '../../src/ports/ledger/copies.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
+import type { HeldRow, Holder } from './gateway.ts'
 import type { Life, World } from './world.ts'
 
 const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta', 'actor', 'recorded']
@@ -41,7 +42,7 @@ class KernelLock {
   }
 }
 
-export class SimulatedRecord {
+export class SimulatedRecord implements Holder {
   readonly #db = new DatabaseSync(':memory:')
   readonly #statements = new Map<string, StatementSync>()
   #world: World | null = null
@@ -87,6 +88,12 @@ export class SimulatedRecord {
   /** Straight from the tables, for the books. */
   all<T>(sql: string, ...values: (string | number)[]): T[] {
     return this.prepare(sql).all(...values) as T[]
+  }
+
+  held(accountId: AccountId, reference: string): HeldRow | undefined {
+    const held =
+      'SELECT id, state, attempt, send_by AS sendBy FROM instruction WHERE account_id = ? AND reference = ? AND holds_reference = 1'
+    return this.all<HeldRow>(held, Number(accountId), reference)[0]
   }
 
   prepare(sql: string): StatementSync {
@@ -189,7 +196,7 @@ function sqliteError(message: string, errcode: number): Error {
 }
 
 /** With or without a trace, so that a run takes the same turns both times. */
-function told(ledger: Ledger, life: Life): Ledger {
+export function told(ledger: Ledger, life: Life): Ledger {
   return {
     ...ledger,
     async claim(claim) {

@@ -1,5 +1,6 @@
 // The dispatch of slices and the queue of messages, as a Redis that loses, repeats and delays what it was given.
 
+import { Fault } from '../../src/domain/fault.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import type { Dispatch, Slice } from '../../src/ports/dispatch.ts'
 import type { Life, World } from './world.ts'
@@ -10,6 +11,7 @@ export interface RedisHabits {
   readonly delays: number
 }
 
+const STALLED_AFTER_MS = 10_000
 const DELAY_MAX_MS = 3_000
 
 /** A message of another service, delivered until somebody has taken it. */
@@ -34,7 +36,11 @@ export class SimulatedRedis {
   #messages: Message[] = []
   #deliver: { readonly life: Life; readonly take: (message: Message) => Promise<void> } | null = null
 
-  constructor(world: World, habits: RedisHabits) {
+  readonly #emptiedAtStart: boolean
+
+  /** `emptiedAtStart`: by each worker, because it is alone. */
+  constructor(world: World, habits: RedisHabits, emptiedAtStart = true) {
+    this.#emptiedAtStart = emptiedAtStart
     this.#world = world
     this.habits = habits
   }
@@ -58,7 +64,7 @@ export class SimulatedRedis {
     const { random } = world
     while (this.isDown) await life.clock.sleep(100)
     await life.pause(random.between(0.2, 2))
-    this.#places.clear()
+    if (this.#emptiedAtStart) this.#places.clear()
     const waiting: [string, Slice][] = []
     let listener: (batchId: BatchId, rows: number) => void = () => {}
     let idle: () => void = () => {}
@@ -69,6 +75,7 @@ export class SimulatedRedis {
       const tell = () => {
         if (this.isDown) return void world.after(100, tell, life)
         this.#places.delete(place)
+        held.delete(place)
         listener(slice.batchId, rows)
         startWaiting()
       }
@@ -87,6 +94,11 @@ export class SimulatedRedis {
       work(slice).then(
         (rows) => ended(place, slice, rows),
         (error: Error) => {
+          // As a queue does: the slice is over, and why is told.
+          if (error instanceof Fault) {
+            life.say(() => `a slice ends with a fault: ${error.message}`)
+            return ended(place, slice, 0)
+          }
           if (life.isAlive) world.fail(`a slice broke off: ${error.stack}`)
         },
       )
@@ -96,14 +108,22 @@ export class SimulatedRedis {
       closing: false,
       running: 0,
       take: (place, slice) => {
+        held.add(place)
         if (consumer.closing) return
         waiting.push([place, slice])
         startWaiting()
       },
     }
     this.#consumers.push(consumer)
+    const held = new Set<string>()
+    /** What it had in hand comes back when nobody has said for a while that it goes on. */
+    const giveBack = () =>
+      void world.after(STALLED_AFTER_MS, () => {
+        for (const place of held) this.#places.delete(place)
+      })
     life.atEnd(() => {
       this.#consumers = this.#consumers.filter((other) => other !== consumer)
+      giveBack()
     })
     return {
       offer: async (slices) => {
@@ -132,7 +152,7 @@ export class SimulatedRedis {
       const delayMs = random.chance(this.habits.delays) ? random.between(0, DELAY_MAX_MS) : random.between(0.2, 3)
       const deliver = () => {
         if (this.isDown) return void this.#world.after(200, deliver)
-        const consumer = this.#consumers.at(-1)
+        const consumer = this.#emptiedAtStart ? this.#consumers.at(-1) : random.pick(this.#consumers)
         // Between here and the process lies the network: it may die on the way.
         if (consumer !== undefined) this.#world.after(0, () => consumer.take(place, slice), consumer.life)
       }

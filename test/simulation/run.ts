@@ -1,6 +1,6 @@
 // One run from its seed: a time of faults, then calm, then the books.
 
-import { compareBooks } from './books.ts'
+import { compareBooks, RECORDED, type Recorded } from './books.ts'
 import { GatewayTruth } from './gateway.ts'
 import { Office } from './office.ts'
 import { DOUBT_REST_MS } from './person.ts'
@@ -298,5 +298,10 @@ async function lookAtBooks({ world, record, truth, plan, office }: RunParts): Pr
   const life = new Life(world, 'books')
   const ledger = record.openLedger(life)
   const { promised, taken, originals, onlyNew } = office
-  return compareBooks({ record, truth, plan, promised, taken, originals, onlyNew }, ledger, world.wallMs)
+  const recorded: Recorded = {
+    rows: record.all(RECORDED.rows),
+    moves: record.all(RECORDED.moves),
+    batches: record.all(RECORDED.batches),
+  }
+  return compareBooks({ recorded, truth, plan, promised, taken, originals, onlyNew }, ledger, world.wallMs)
 }

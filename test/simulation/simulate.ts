@@ -1,8 +1,12 @@
-// npm run simulate -- --seed N --runs M [--jobs K] [--every-await] [--trace] [--plant NAME]
+// npm run simulate -- --seed N --runs M [--hosts] [--jobs K] [--every-await] [--trace] [--plant NAME]
 // Runs the seeds N to N+M-1. The first that breaks an invariant is told with its trace and the command that repeats it.
 
 import { fork } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { openCluster } from '../fixtures/postgres.ts'
+import { HOSTS_PLANTS, type HostsPlant } from './hosts/plants.ts'
+import { runHostsSeed } from './hosts/run.ts'
+import { SimulatedServer } from './hosts/server.ts'
 import { PLANTS, type Plant } from './plants.ts'
 import { type RunResult, runSeed } from './run.ts'
 
@@ -11,6 +15,7 @@ interface Arguments {
   readonly runs: number
   readonly jobs: number
   readonly everyAwait: boolean
+  readonly hosts: boolean
   readonly trace: boolean
   readonly dieAtStep: number | null
   readonly plant: string | null
@@ -20,10 +25,12 @@ const USAGE = `npm run simulate -- --seed N --runs M
   --seed N         the first seed (default 1)
   --runs M         how many seeds, one after the other (default 1000)
   --jobs K         processes to share them among (default 1)
+  --hosts          four hosts with one PostgreSQL, instead of one machine with SQLite
   --every-await    each seed once more for every one of its steps, with a process killed before that step
   --die-at STEP    with a process killed before that step
   --trace          print what happened
-  --plant NAME     with a planted bug: ${Object.keys(PLANTS).join('; ')}`
+  --plant NAME     with a planted bug: ${Object.keys(PLANTS).join('; ')};
+                   with --hosts: ${Object.keys(HOSTS_PLANTS).join('; ')}`
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`)
@@ -36,6 +43,7 @@ function parseArguments(): Arguments | null {
       runs: { type: 'string' },
       jobs: { type: 'string', default: '1' },
       'every-await': { type: 'boolean', default: false },
+      hosts: { type: 'boolean', default: false },
       'die-at': { type: 'string' },
       trace: { type: 'boolean', default: false },
       plant: { type: 'string' },
@@ -47,12 +55,15 @@ function parseArguments(): Arguments | null {
   const numbers = [values.seed, runs, values.jobs, dieAt ?? '1'].map(Number)
   const [seed, many, jobs] = numbers as [number, number, number]
   if (values.help || numbers.some((number) => !Number.isSafeInteger(number) || number < 0)) return null
-  if (values.plant !== undefined && PLANTS[values.plant] === undefined) return null
+  const plants = values.hosts ? HOSTS_PLANTS : PLANTS
+  if (values.plant !== undefined && plants[values.plant] === undefined) return null
+  if (values.hosts && (values['every-await'] || dieAt !== undefined)) return null
   return {
     seed,
     runs: many,
     jobs: Math.max(1, jobs),
     everyAwait: values['every-await'],
+    hosts: values.hosts,
     trace: values.trace,
     dieAtStep: dieAt === undefined ? null : Number(dieAt),
     plant: values.plant ?? null,
@@ -64,7 +75,7 @@ if (given === null) {
   say(USAGE)
   process.exitCode = 2
 } else {
-  process.exitCode = given.jobs > 1 ? await share(given) : await runAll(given)
+  process.exitCode = given.jobs > 1 ? await share(given) : await withRunner(given, (run) => runAll(given, run))
 }
 
 /** Every process takes a stretch of its own, and speaks for itself. */
@@ -82,24 +93,43 @@ async function share({ seed, runs, jobs }: Arguments): Promise<number> {
   return Math.max(...(await Promise.all(codes)))
 }
 
-async function runAll(given: Arguments): Promise<number> {
-  const plant = given.plant === null ? {} : (PLANTS[given.plant] as Plant)
+type Run = (options: {
+  readonly seed: number
+  readonly dieAtStep: number | null
+  readonly trace: boolean
+}) => Promise<RunResult>
+
+async function withRunner({ hosts, plant }: Arguments, runAll: (run: Run) => Promise<number>): Promise<number> {
+  if (!hosts) return runAll((options) => runSeed({ ...options, plant: plant === null ? {} : (PLANTS[plant] as Plant) }))
+  const cluster = openCluster()
+  try {
+    const server = await SimulatedServer.open(cluster.url)
+    const planted = plant === null ? {} : (HOSTS_PLANTS[plant] as HostsPlant)
+    const code = await runAll(({ seed, trace }) => runHostsSeed(server, { seed, trace, plant: planted }))
+    await server.close()
+    return code
+  } finally {
+    cluster.remove()
+  }
+}
+
+async function runAll(given: Arguments, run: Run): Promise<number> {
   const startedMs = performance.now()
   const sum = { runs: 0, steps: 0, executions: 0, rows: 0 }
   let saidMs = startedMs
   for (let seed = given.seed; seed < given.seed + given.runs; seed += 1) {
     let steps = given.dieAtStep ?? 0
-    const last = given.everyAwait ? (await runSeed({ seed, plant })).steps : steps
+    const last = given.everyAwait ? (await run({ seed, dieAtStep: null, trace: false })).steps : steps
     do {
       const dieAtStep = steps === 0 ? null : steps
-      const result = await runSeed({ seed, dieAtStep, plant, trace: given.trace })
+      const result = await run({ seed, dieAtStep, trace: given.trace })
       sum.runs += 1
       sum.steps += result.steps
       sum.executions += result.executions
       sum.rows += result.rows
       if (given.trace) say(result.trace.join('\n'))
       if (result.violations.length > 0)
-        return tell(await runSeed({ seed, dieAtStep, plant, trace: true }), result, dieAtStep, given)
+        return tell(await run({ seed, dieAtStep, trace: true }), result, dieAtStep, given)
       steps += 1
     } while (steps <= last)
     if (performance.now() - saidMs > 10_000) {
@@ -115,11 +145,12 @@ async function runAll(given: Arguments): Promise<number> {
   return 0
 }
 
-function tell(again: RunResult, first: RunResult, dieAtStep: number | null, { plant }: Arguments): number {
+function tell(again: RunResult, first: RunResult, dieAtStep: number | null, { plant, hosts }: Arguments): number {
   if (!again.trace.length) return 1
   const words = [
     'npm run simulate --',
     `--seed ${first.seed} --runs 1`,
+    ...(hosts ? ['--hosts'] : []),
     ...(dieAtStep === null ? [] : [`--die-at ${dieAtStep}`]),
     ...(plant === null ? [] : [`--plant '${plant}'`]),
   ]

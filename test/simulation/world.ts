@@ -19,10 +19,23 @@ interface Happening {
   run: (() => void) | null
 }
 
+export interface WorldOptions {
+  readonly trace: boolean
+  readonly dieAtStep: number | null
+  /** Resolves when nobody can do anything more without another event. Absent: when all that waits for nothing has run. */
+  readonly quiet?: () => Promise<void>
+}
+
+/** The time as one machine tells it. */
+export interface TimeOfMachine {
+  readonly wallMs: number
+  readonly monotonicMs: number
+}
+
 /** What must never be, in words. The run ends at once. */
 export class Violation extends Error {}
 
-export class World {
+export class World implements TimeOfMachine {
   /** True time since the beginning, which no process sees. */
   nowMs = 0
   /** Events of processes so far. */
@@ -39,8 +52,11 @@ export class World {
   #seq = 0
   #heap: Happening[] = []
 
-  constructor(random: Random, options: { readonly trace: boolean; readonly dieAtStep: number | null }) {
+  readonly #quiet: () => Promise<void>
+
+  constructor(random: Random, options: WorldOptions) {
     this.random = random
+    this.#quiet = options.quiet ?? drained
     this.trace = options.trace ? [] : null
     this.dieAtStep = options.dieAtStep ?? -1
   }
@@ -98,7 +114,7 @@ export class World {
         return false
       }
       this.#pop()
-      if (this.#dispatch(next)) await drained()
+      if (this.#dispatch(next)) await this.#quiet()
     }
     return true
   }
@@ -176,16 +192,16 @@ export class Life {
   #atEnd: Array<() => void> = []
   #stepsLeft = Number.POSITIVE_INFINITY
 
-  constructor(world: World, name: string) {
+  constructor(world: World, name: string, time: TimeOfMachine = world) {
     this.world = world
     this.name = name
     this.clock = {
-      nowMs: () => world.wallMs,
-      monotonicMs: () => world.monotonicMs,
+      nowMs: () => time.wallMs,
+      monotonicMs: () => time.monotonicMs,
       sleep: (ms, signal) => this.#sleep(ms, signal),
     }
     this.timing = {
-      nowMs: () => world.wallMs,
+      nowMs: () => time.wallMs,
       soon: (run) => void world.after(0, run, this),
       later: (run, afterMs) => void world.after(afterMs, run, this, true),
     }

@@ -7,18 +7,19 @@ import { indexDraftTables, makeDraftTables } from '../texts/review/draft-tables.
 import { FAULTS_OF_DRAFT, faultValues, ROWS_OF_DRAFT, rowValues } from '../texts/review/draft-values.ts'
 import type { Value } from '../texts/script.ts'
 import { lineOf } from '../texts/tables.ts'
+import type { Turns } from '../write-queue.ts'
 import { copyIn } from './copy-in.ts'
 import { engineOn } from './engine.ts'
 import { LostConnection, whyNotWritten } from './errors.ts'
 import { createLane, type LaneParts } from './lane.ts'
-import { inOneMoment } from './reads.ts'
+import { inOneMoment, type Reads, type Settled } from './reads.ts'
 import { type Session, toParameter } from './session.ts'
 
 /** `session`: of its own, and to no pooler that gives a transaction another connection. */
 export async function draftEngineOn(
   session: Session,
   header: DraftHeader,
-  parts: Omit<LaneParts, 'connect'> & { readonly settled: <T>(begin: () => Promise<T>) => Promise<T> },
+  parts: Omit<LaneParts, 'connect'> & { readonly settled: Settled; readonly turns: Turns },
 ): Promise<DraftEngine> {
   const connect = async () => {
     if (session.isOver) throw lostFault()
@@ -28,14 +29,15 @@ export async function draftEngineOn(
   /** Over whole files: a statement may take as long as it takes. */
   const asDraft = <T>(run: () => Promise<T>) => session.patiently(run).catch(throwAsDraftFault)
   await asDraft(() => inOneMoment(session, () => session.run(makeDraftTables())))
-  const engine = engineOn(lane, {
+  const reads: Pick<Reads, 'read'> = {
     read: async (script, moment) => {
       await connect()
       return asDraft(() =>
         inOneMoment(session, () => session.run(script()), moment === 'settled' ? parts.settled : undefined),
       )
     },
-  })
+  }
+  const engine = engineOn(lane, reads, parts.turns)
   return {
     ...engine,
     add: (rows) => asDraft(() => inOneMoment(session, () => copyRows(session, header, rows))),

@@ -20,15 +20,10 @@ function mayGoBeside({ mode }: Entry<Work>): boolean {
   return mode.kind === 'faulting' && mode.beside === true
 }
 
-export const SYSTEM_TURNS: Turns = {
-  soon: (run) => void setImmediate(run),
-  later: (run, afterMs) => void setTimeout(run, afterMs),
-}
-
 export const FULL_TEXT =
   'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and run it again.'
 
-export function engineOn(lane: Lane, reads: Pick<Reads, 'read'>, turns: Turns = SYSTEM_TURNS): PostgresEngine {
+export function engineOn(lane: Lane, reads: Pick<Reads, 'read'>, turns: Turns): PostgresEngine {
   const { book, close, forget } = createBookkeeping(LINKED_LATER)
 
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {

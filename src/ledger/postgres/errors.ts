@@ -3,6 +3,7 @@
 import { DatabaseError } from 'pg'
 import { messageOf } from '../../domain/errors.ts'
 import { Fault } from '../../domain/fault.ts'
+import { words } from '../../domain/words.ts'
 
 /** No answer of the server. What it was asked may have happened. */
 export class LostConnection extends Error {
@@ -47,6 +48,24 @@ export function isDamage(error: unknown): boolean {
 /** A key that must be unique is there already. */
 export function isTaken(error: unknown): boolean {
   return codeOf(error) === '23505'
+}
+
+/** What a person is told of what was waited out for as long as a person may be made to wait. */
+export function triedLongFault(error: unknown): Fault {
+  return isLost(error) ? unreachableFault(error) : busyFault(error)
+}
+
+/** For whoever can only begin anew. */
+export function throwAsFault(error: unknown): never {
+  throw whyNotWritten(error) === null ? error : triedLongFault(error)
+}
+
+function busyFault(error: unknown): Fault {
+  return new Fault(
+    'unavailable',
+    words`The PostgreSQL server of the ledger was busy with other work for too long (${messageOf(error)}). Nothing was recorded and nothing was sent. Try again; if it stays so, look for a long transaction there: ${{ act: 'diagnose', look: 'usual' }}`,
+    { cause: error },
+  )
 }
 
 /** What a person is told of a server that does not answer. */

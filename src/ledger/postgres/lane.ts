@@ -2,7 +2,8 @@
 // number in the row of the lane. How a COMMIT ended whose answer was lost is read there until it is known: a commit is never repeated
 // blindly. (The server's own numbers of transactions tell nothing: after a crash it may give one to another transaction.)
 
-import { randomInt } from 'node:crypto'
+import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Transacted } from '../write-queue.ts'
 import { isDamage, isLost, unreachableFault, whyNotWritten } from './errors.ts'
 import { quoteName, type Session } from './session.ts'
@@ -17,7 +18,11 @@ export type Company =
   | 'apart'
 
 export interface LaneParts {
+  /** Of the ledger, for people. */
+  readonly name: string
   readonly schema: string
+  readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>
+  readonly newId: () => number
   /** The connection for the next transaction. */
   readonly connect: () => Promise<Session>
   /** Another one, to ask how a transaction ended. */
@@ -42,17 +47,26 @@ const GIVEN_UP_AFTER_MS = 10_000
 /** A command does not wait longer for a server that cannot be reached. */
 const PATIENCE_MS = 10_000
 
-export function createLane({ schema, connect, reconnect, die, onCommitted = () => {} }: LaneParts): Lane {
-  const laneId = randomInt(1, 2 ** 47)
+export function createLane({
+  name,
+  schema,
+  clock,
+  newId,
+  connect,
+  reconnect,
+  die,
+  onCommitted = () => {},
+}: LaneParts): Lane {
+  const laneId = newId()
   let lastNo = 0
   /** The last that is known to be committed. */
   let writtenNo = 0
   let lostSinceMs: number | null = null
 
   async function lost(error: unknown): Promise<Transacted> {
-    lostSinceMs ??= performance.now()
-    await pause(AGAIN_AFTER_MS)
-    const isLasting = performance.now() - lostSinceMs > PATIENCE_MS
+    lostSinceMs ??= clock.monotonicMs()
+    await clock.sleep(AGAIN_AFTER_MS)
+    const isLasting = clock.monotonicMs() - lostSinceMs > PATIENCE_MS
     return { kind: 'not-written', why: 'busy', ...(isLasting && { fault: unreachableFault(error) }) }
   }
 
@@ -74,7 +88,7 @@ export function createLane({ schema, connect, reconnect, die, onCommitted = () =
       } catch (error) {
         if (whyNotWritten(error) === null) die(error)
       }
-      await pause(AGAIN_AFTER_MS)
+      await clock.sleep(AGAIN_AFTER_MS)
     }
   }
 
@@ -96,8 +110,7 @@ export function createLane({ schema, connect, reconnect, die, onCommitted = () =
           'READ COMMITTED',
           opening(schema, company, numbered(laneId, lastNo, writtenNo)),
         )
-        if (own === undefined)
-          throw new Error('the server lacks what it had committed: it was put back to an older state')
+        if (own === undefined) throw stoppedBy(PUT_BACK, name)
         lostSinceMs = null
         await work(session)
         isCommitting = true
@@ -114,6 +127,8 @@ export function createLane({ schema, connect, reconnect, die, onCommitted = () =
     },
   }
 }
+
+const PUT_BACK: Alarm = { kind: 'older', noticed: 'its server lacks what was committed from here' }
 
 const CAREFULLY = `SET LOCAL synchronous_commit TO on; SET LOCAL lock_timeout TO ${LOCK_WITHIN_MS};
     SET LOCAL idle_in_transaction_session_timeout TO ${GIVEN_UP_AFTER_MS};`
@@ -142,7 +157,3 @@ const BY_INDEX = ' SET LOCAL enable_seqscan TO off;'
 
 /** Any number that others are not likely to take. */
 const TURNSTILE = 20_817_001
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}

@@ -4,7 +4,6 @@ import { Fault } from '../../domain/fault.ts'
 import type { SharedClock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
-import { newBatchId } from '../batch-id.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
@@ -17,12 +16,14 @@ import { controlOn } from '../texts/work/control.ts'
 import { doubtsOn } from '../texts/work/doubts.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { copiesOn } from './copies/copies.ts'
-import { type Failover, LOOKED_BACK_AFTER_MS } from './copies/identity.ts'
+import { type Failover, LOOKED_BACK_AFTER_MS, whyUnsureOf } from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
 import { draftEngineOn } from './draft.ts'
-import { engineOn, FULL_TEXT, SYSTEM_TURNS } from './engine.ts'
+import { engineOn, FULL_TEXT } from './engine.ts'
+import { throwAsFault } from './errors.ts'
 import { createLane, type Lane, type LaneParts } from './lane.ts'
+import { type Machine, THIS_MACHINE } from './machine.ts'
 import { createReads, type Settled } from './reads.ts'
 import { keepPartitions } from './schema.ts'
 import { seal } from './seal.ts'
@@ -44,6 +45,8 @@ export interface LedgerParts extends Pick<ToFileParts, 'filePath' | 'openTempora
   /** Ends the process after an error that leaves nothing to trust. */
   readonly die: (error: unknown) => never
   readonly clock: SharedClock
+  /** Absent: the one that this runs on. */
+  readonly machine?: Machine
   /** Where this process works off rows; null: it works off none, or nobody could tell that it is dead but by its lease. */
   readonly place: Place | null
   /** Absent: as `identity.ts` has it. */
@@ -73,22 +76,30 @@ export function ledgerOn({
   ledgerId,
   die,
   clock,
+  machine: { connect, turns, newBatchId, newId } = THIS_MACHINE,
   place,
   onKeepingFailed,
   failover,
   lookedBackAfterMs = LOOKED_BACK_AFTER_MS,
   ...of
 }: LedgerParts): Ledger {
-  const sessions = createSessions(address)
-  const ownSessions = createSessions(direct)
-  const parts: Omit<LaneParts, 'connect'> = { schema: address.schema, reconnect: sessions.open, die }
+  const sessions = createSessions(() => connect(address))
+  const ownSessions = createSessions(() => connect(direct).catch(throwAsFault))
+  const parts: Omit<LaneParts, 'connect'> = {
+    name: of.name,
+    schema: address.schema,
+    clock,
+    newId,
+    reconnect: sessions.open,
+    die,
+  }
   const lane = () => createLane({ ...parts, connect: sessions.kept() })
   const settled = settledBy(lane())
-  const reads = createReads(sessions.open, settled)
-  const engine = engineOn(lane(), reads)
+  const reads = createReads(sessions.open, settled, clock)
+  const engine = engineOn(lane(), reads, turns)
   const seen = createSeen(clock)
   const member = createMember({
-    ...{ connect: sessions.kept(), place: place?.id ?? null, clock, failover },
+    ...{ connect: sessions.kept(), place: place?.id ?? null, clock, newId, failover },
     seen: () => seen.last(hotLane.id),
     onGivenUp: () => shares.lose(),
   })
@@ -102,13 +113,13 @@ export function ledgerOn({
     },
   })
   const hot = createHot({
-    ...{ engine, lane: hotLane, member, clock, fullText: FULL_TEXT, turns: SYSTEM_TURNS },
-    kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, onKeepingFailed),
+    ...{ engine, lane: hotLane, member, clock, fullText: FULL_TEXT, turns },
+    kept: createKeptAnswers(place === null ? null : `${place.answersPath}.${ledgerId}`, clock, onKeepingFailed),
     claimMany: createClaiming(failover, lookedBackAfterMs),
   })
-  const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, waiting)
+  const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, clock, waiting)
   const working = workingOn(engine, clock.nowMs)
-  const sweeping = sweepingOn({ engine, member, place: place?.id ?? null })
+  const sweeping = sweepingOn({ engine, member, clock, place: place?.id ?? null })
   const copies = copiesOn({
     ...{ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die },
     ...of,
@@ -137,13 +148,13 @@ export function ledgerOn({
       lockSubmit: submitLock,
       openDraft: async (header, release) => {
         await keepPartitions(engine)
-        const draft = await draftEngineOn(await ownSessions.open(), header, { ...parts, settled })
+        const draft = await draftEngineOn(await ownSessions.open(), header, { ...parts, settled, turns })
         return openDraftOn(draft, header, { newBatchId, release })
       },
     }),
     ...queriesOn(engine, reads.openReader),
     ...heartbeatsOn(engine),
-    ...controlOn(engine),
+    ...controlOn(engine, whyUnsureOf(failover, lookedBackAfterMs)),
     ...actsOn(engine, clock.nowMs),
     ...purgingOn(engine),
     clearLog: async () => true,

@@ -1,7 +1,8 @@
 // Reading: each script on a moment of its own, a few side by side, and readers that keep their moment.
 
+import type { Clock } from '../../ports/clock.ts'
 import type { Engine, Reader } from '../texts/engine.ts'
-import { isLost, unreachableFault, whyNotWritten } from './errors.ts'
+import { triedLongFault, whyNotWritten } from './errors.ts'
 import type { Session } from './session.ts'
 
 /** Runs `begin` at a moment at which nothing is being written. */
@@ -13,13 +14,15 @@ export interface Reads extends Pick<Engine, 'read'> {
   openMoment(): Promise<Session>
 }
 
+type Waiting = Pick<Clock, 'monotonicMs' | 'sleep'>
+
 /** So many reads go on side by side. */
 const MOST = 4
 const AGAIN_AFTER_MS = 100
 /** A read that meets no server for so long is given up. */
 const PATIENCE_MS = 10_000
 
-export function createReads(connect: () => Promise<Session>, settled: Settled): Reads {
+export function createReads(connect: () => Promise<Session>, settled: Settled, clock: Waiting): Reads {
   const idle: Session[] = []
   const waiting: Array<() => void> = []
   let open = 0
@@ -56,7 +59,7 @@ export function createReads(connect: () => Promise<Session>, settled: Settled): 
   }
 
   const openMoment = () =>
-    again(async () => {
+    again(clock, async () => {
       const opened = await connect()
       await settled(() => opened.begin('REPEATABLE READ', MOMENT)).catch(async (error: unknown) => {
         await opened.close()
@@ -67,7 +70,7 @@ export function createReads(connect: () => Promise<Session>, settled: Settled): 
 
   return {
     read: (script, moment) =>
-      again(() =>
+      again(clock, () =>
         readOnce((session) =>
           inOneMoment(session, () => session.run(script()), moment === 'settled' ? settled : undefined),
         ),
@@ -84,15 +87,15 @@ export function createReads(connect: () => Promise<Session>, settled: Settled): 
 }
 
 /** While the server cannot be reached, for a while. */
-async function again<T>(read: () => Promise<T>): Promise<T> {
-  const untilMs = performance.now() + PATIENCE_MS
+export async function again<T>(clock: Waiting, read: () => Promise<T>): Promise<T> {
+  const untilMs = clock.monotonicMs() + PATIENCE_MS
   for (;;) {
     try {
       return await read()
     } catch (error) {
       if (whyNotWritten(error) === null) throw error
-      if (performance.now() > untilMs) throw isLost(error) ? unreachableFault(error) : error
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
+      if (clock.monotonicMs() > untilMs) throw triedLongFault(error)
+      await clock.sleep(AGAIN_AFTER_MS)
     }
   }
 }

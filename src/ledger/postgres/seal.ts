@@ -2,12 +2,26 @@
 
 import { type Engine, FAULTING } from '../texts/engine.ts'
 import { addLink, nextLink } from '../texts/record/chain.ts'
+import { one, type Script } from '../texts/script.ts'
 
 export async function seal(engine: Engine): Promise<void> {
   for (;;) {
-    const next = await engine.read(nextLink, 'settled')
-    if (next === null) return
-    await engine.write(() => addLink(next.link), FAULTING)
-    if (next.isLast) return
+    const next = await engine.read(function* () {
+      return { link: yield* nextLink(), server: yield* startOfServer() }
+    }, 'settled')
+    const { link } = next
+    if (link === null) return
+    // A server that was put back meanwhile has another record than the one that was read.
+    const isSame = await engine.write(function* () {
+      if ((yield* startOfServer()) !== next.server) return false
+      yield* addLink(link.link)
+      return true
+    }, FAULTING)
+    if (isSame && link.isLast) return
   }
+}
+
+function* startOfServer(): Script<string> {
+  const found = yield* one<{ at: string }>('SELECT CAST(pg_postmaster_start_time() AS TEXT) AS at')
+  return found!.at
 }

@@ -1,6 +1,6 @@
 // All connections of one ledger, so that none outlives it.
 
-import { type Address, openSession, type Session } from './session.ts'
+import type { Session } from './session.ts'
 
 export interface Sessions {
   /** Another one. */
@@ -10,11 +10,11 @@ export interface Sessions {
   closeAll(): Promise<void>
 }
 
-export function createSessions(address: Address): Sessions {
+export function createSessions(connect: () => Promise<Session>): Sessions {
   const all = new Set<Session>()
 
   async function open(): Promise<Session> {
-    const session = await openSession(address)
+    const session = await connect()
     for (const one of all) if (one.isOver) all.delete(one)
     all.add(session)
     return session

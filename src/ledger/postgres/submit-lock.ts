@@ -3,7 +3,9 @@
 
 import { assertNotInterrupted } from '../../domain/draft.ts'
 import { Fault } from '../../domain/fault.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
+import { throwAsFault } from './errors.ts'
 import { quoteName, type Session } from './session.ts'
 
 /** How long a command waits for the submit before it. */
@@ -19,28 +21,29 @@ const SUBMITTING = 20_817_003
 export async function lockSubmit(
   connect: () => Promise<Session>,
   schema: string,
+  clock: Pick<Clock, 'monotonicMs' | 'sleep'>,
   { signal, onWait }: WaitingToSubmit = {},
 ): Promise<() => void> {
   const session = await connect()
   const key = `${SUBMITTING}, '${quoteName(schema).replaceAll("'", "''")}'::regnamespace::oid::int`
-  const sinceMs = performance.now()
+  const sinceMs = clock.monotonicMs()
   let isTold = onWait === undefined
   try {
     for (;;) {
       const [found] = await session.exec(`SELECT pg_try_advisory_lock(${key}) AS taken`)
       if ((found as { taken: boolean }).taken) return () => void session.close()
       assertNotInterrupted(signal)
-      const waitedMs = performance.now() - sinceMs
+      const waitedMs = clock.monotonicMs() - sinceMs
       if (!isTold && waitedMs > WORTH_MS) {
         isTold = true
         onWait?.(null)
       }
       if (waitedMs > WAIT_MS) throw stillUnderWay()
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+      await clock.sleep(LOOK_AGAIN_MS)
     }
   } catch (error) {
     await session.close()
-    throw error
+    throwAsFault(error)
   }
 }
 

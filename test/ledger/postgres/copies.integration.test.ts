@@ -64,7 +64,7 @@ test('a server that was put back under workers that live hands nothing out: whoe
   await settle(seeing, await claimNamed(seeing, batchId, 'A'), 'APPROVED', { facts: factsWith('51') })
   putBack(cluster, copy)
   const [a] = await dueIn(other, batchId)
-  await expect(claim(seeing, a!)).rejects.toThrow('it was put back to an older state')
+  await expect(claim(seeing, a!)).rejects.toThrow('its server lacks what was committed from here')
   await seeing.beat(beatOf())
   expect(seeing.maySend()).toBe(false)
   expect(await claim(other, a!)).toEqual({ kind: 'not-free' })

@@ -2,11 +2,12 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createLane, type Lane } from '../../../src/ledger/postgres/lane.ts'
-import type { Session } from '../../../src/ledger/postgres/session.ts'
+import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createSessions, type Sessions } from '../../../src/ledger/postgres/sessions.ts'
 import { change, count } from '../../../src/ledger/texts/script.ts'
 import type { ClaimAnswer } from '../../../src/ports/ledger/work.ts'
 import { claim, dueIn, factsWith, NOW, refund, rowsIn, settle, submit } from '../../fixtures/ledgers.ts'
+import { LANE_HERE } from '../../fixtures/postgres-places.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../../fixtures/proxy.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
@@ -25,11 +26,14 @@ afterEach(() => proxy[Symbol.asyncDispose]())
 /** A lane through the proxy, and a mark that its transactions leave. */
 function throughProxy(answerWithinMs = 10_000): { readonly lane: Lane; readonly sessions: Sessions } {
   const { schema } = postgres.address
-  const sessions = createSessions({ url: urlOfProxy, schema, answerWithinMs })
+  const sessions = createSessions(() => openSession({ url: urlOfProxy, schema, answerWithinMs }))
   const die = (error: unknown): never => {
     throw error
   }
-  return { sessions, lane: createLane({ schema, die, connect: sessions.kept(), reconnect: sessions.open }) }
+  return {
+    sessions,
+    lane: createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open }),
+  }
 }
 
 const mark = (session: Session) => session.run(change("INSERT INTO meta (key, value) VALUES ('mark', 'x')"))

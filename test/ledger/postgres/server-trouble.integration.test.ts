@@ -8,6 +8,7 @@ import { openSession, type Session } from '../../../src/ledger/postgres/session.
 import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
 import { change } from '../../../src/ledger/texts/script.ts'
 import {
+  CLERK,
   claim,
   claimed,
   claimNamed,
@@ -20,6 +21,7 @@ import {
   submit,
 } from '../../fixtures/ledgers.ts'
 import { openCluster, query } from '../../fixtures/postgres.ts'
+import { LANE_HERE } from '../../fixtures/postgres-places.ts'
 import { openProxy } from '../../fixtures/proxy.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
@@ -41,9 +43,9 @@ async function clusterOfOwn(settings: readonly string[] = []) {
   const proxy = await openProxy({ path: `${cluster.dir}/.s.PGSQL.5432` })
   onTestFinished(() => proxy[Symbol.asyncDispose]())
   const laneAt = (url: string) => {
-    const sessions = createSessions({ url, schema, answerWithinMs: 60_000 })
+    const sessions = createSessions(() => openSession({ url, schema, answerWithinMs: 60_000 }))
     onTestFinished(() => sessions.closeAll())
-    return createLane({ schema, die, connect: sessions.kept(), reconnect: sessions.open })
+    return createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
   }
   return { cluster, proxy, laneAt, urlOfProxy: `postgres://tranche@127.0.0.1:${proxy.port}/postgres` }
 }
@@ -127,9 +129,9 @@ test('an answer is kept while the server takes nobody in', async () => {
 
 test('a transaction that the server ended because it stood still is made again', async () => {
   const { url, schema } = postgres.address
-  const sessions = createSessions(postgres.address)
+  const sessions = createSessions(() => openSession(postgres.address))
   onTestFinished(() => sessions.closeAll())
-  const lane = createLane({ schema, die, connect: sessions.kept(), reconnect: sessions.open })
+  const lane = createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
   const how = await lane.write('alone', async (session) => {
     const [found] = await session.exec(
       'SET LOCAL idle_in_transaction_session_timeout TO 100; SELECT pg_backend_pid() AS pid',
@@ -230,3 +232,23 @@ function beatOf() {
     beatAtMs: NOW,
   } as const
 }
+
+test('nothing is called cancelled while it is not known what a server lacks that was started a moment ago', async () => {
+  const batchId = await submit(ledger, accountId, [refund('A')])
+  const young = postgres.openAt(postgres.address.url, {}, 'desk', { lookedBackAfterMs: 9_000_000_000 })
+  await expect(young.cancel(batchId, 'not wanted', CLERK, NOW)).rejects.toMatchObject({ code: 'stopped' })
+  expect(await statesIn(ledger, batchId)).toEqual(['READY'])
+  expect((await ledger.batch(batchId))?.hold).toBe('none')
+  await young.pause(batchId, 'look first', CLERK, NOW)
+  expect((await ledger.batch(batchId))?.hold).toBe('paused')
+})
+
+test('a person is told of a server that stays away, or busy, in words', async () => {
+  const { url, schema } = postgres.address
+  const blocker = await openSession(postgres.address)
+  await blocker.begin('READ COMMITTED', `LOCK TABLE ${schema}.worker`)
+  const patient = postgres.openAt(url)
+  await expect(patient.sweep(NOW)).rejects.toMatchObject({ code: 'unavailable', message: /busy with other work/ })
+  await blocker.rollback()
+  await blocker.close()
+})

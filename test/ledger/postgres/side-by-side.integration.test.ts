@@ -19,6 +19,7 @@ import {
   submit,
 } from '../../fixtures/ledgers.ts'
 import { query } from '../../fixtures/postgres.ts'
+import { LANE_HERE } from '../../fixtures/postgres-places.ts'
 import { accountId, ledger, postgres, usePostgresLedger } from '../../fixtures/use-ledger.ts'
 
 usePostgresLedger()
@@ -156,6 +157,7 @@ test('a reading begins when nothing is being written, so that nothing older appe
   const batchId = await submit(ledger, accountId, [refund('A')])
   const session = await openSession(postgres.address)
   const lane = createLane({
+    ...LANE_HERE,
     schema: postgres.address.schema,
     connect: async () => session,
     reconnect: () => openSession(postgres.address),

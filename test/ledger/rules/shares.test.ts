@@ -194,6 +194,12 @@ describe('a share shrinks', () => {
     })
   })
 
+  test('not where nobody lives, itself included: for how long its last start counts is not known', () => {
+    const alone = facts({ of: share(0, 0), members: [], held: { 1: share(3, 4) } })
+    expect(shrinkOf(1, alone, 0)).toBeNull()
+    expect(shareInForce(1, alone)).toEqual(NONE)
+  })
+
   test('to nothing where there was no limit and is one now: nobody knows what was used', () => {
     expect(shrinkOf(1, facts({ ...two, held: { 1: share(null, 10) } }), 0)).toEqual({
       share: share(0, 10),

@@ -2,8 +2,9 @@
 // server's identity does not.
 
 import { randomBytes } from 'node:crypto'
+import { Fault } from '../../../domain/fault.ts'
 import type { Remembered, ServerIdentity, Unfinished } from '../../rules/histories.ts'
-import { all, change, one, type Script } from '../../texts/script.ts'
+import { all, change, exists, one, type Script } from '../../texts/script.ts'
 
 /**
  * How the server may be replaced:
@@ -33,6 +34,18 @@ export const LOOKED_BACK_AFTER_MS = 5_000
  */
 export function startedLongAgo(ms: number): string {
   return `clock_timestamp() - pg_postmaster_start_time() NOT BETWEEN interval '0' AND interval '${ms} milliseconds'`
+}
+
+/** Whether it may lack what was committed, and nobody has had the time to say so. */
+export function whyUnsureOf(failover: Failover, lookedBackAfterMs: number): () => Script<Fault | null> {
+  const isSure = `SELECT 1 WHERE ${sameHistory(failover)} AND ${startedLongAgo(lookedBackAfterMs)}`
+  return function* () {
+    if (yield* exists(isSure)) return null
+    return new Fault(
+      'stopped',
+      'The PostgreSQL server of the ledger was started a moment ago, or another one took its place: what it lacks is not known yet. Nothing was changed. Run it again in 10 s.',
+    )
+  }
 }
 
 export function* serverIdentity(failover: Failover): Script<ServerIdentity> {

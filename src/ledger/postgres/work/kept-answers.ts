@@ -4,6 +4,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncDirectorySync } from '../../../files/durable.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { Settlement } from '../../../ports/ledger/work.ts'
 
 /** Whose a claim is: of which worker, and which of its claims. */
@@ -33,7 +34,11 @@ const SETTLED_WITHIN_MS = 5_000
  * `path`: of one ledger alone, because the rows of another have the same ids; null: nothing is kept. `onFailed`: it could not be written,
  * so a crash would lose an answer.
  */
-export function createKeptAnswers(path: string | null, onFailed: (error: unknown) => void): KeptAnswers {
+export function createKeptAnswers(
+  path: string | null,
+  clock: Pick<Clock, 'sleep'>,
+  onFailed: (error: unknown) => void,
+): KeptAnswers {
   let unsettled = 0
   let isWritten = false
   /** A bug: what was refused for ever must not be forgotten. */
@@ -59,7 +64,10 @@ export function createKeptAnswers(path: string | null, onFailed: (error: unknown
     async until(settling, answer) {
       if (path === null) return settling
       unsettled += 1
-      const timer = setTimeout(() => write(path, answer), SETTLED_WITHIN_MS)
+      const settled = new AbortController()
+      void clock.sleep(SETTLED_WITHIN_MS, settled.signal).then(() => {
+        if (!settled.signal.aborted) write(path, answer)
+      })
       try {
         return await settling
       } catch (error) {
@@ -67,7 +75,7 @@ export function createKeptAnswers(path: string | null, onFailed: (error: unknown
         write(path, answer)
         throw error
       } finally {
-        clearTimeout(timer)
+        settled.abort()
         unsettled -= 1
         // All together: each of them is settled again without an effect if this process dies before.
         if (unsettled === 0 && isWritten && !isRefused) {

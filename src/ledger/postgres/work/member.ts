@@ -1,7 +1,6 @@
 // This process as one of the workers: its row, and the lease that it lives by. Beats have a connection of their own, so that they wait
 // for nothing, and no turn in the ledger: they move no row of anyone's.
 
-import { randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Heartbeat } from '../../../domain/worker.ts'
 import type { SharedClock } from '../../../ports/clock.ts'
@@ -30,6 +29,7 @@ export interface MemberParts {
   /** Where it works: one process at a time, so that whoever comes next there knows that this one is dead. null: nobody knows. */
   readonly place: string | null
   readonly clock: SharedClock
+  readonly newId: () => number
   readonly failover: Failover
   /** The last transaction of its own that is known to be committed, of late; null: none. */
   readonly seen: () => Seen | null
@@ -97,14 +97,15 @@ interface Renewed {
   readonly wasGivenUp: number
 }
 
-export function createMember({ connect, place, clock, failover, seen, onGivenUp }: MemberParts): Member {
+export function createMember({ connect, place, clock, newId, failover, seen, onGivenUp }: MemberParts): Member {
   const renewText = renewing(sameHistory(failover))
   const trust = createTrust(clock.host)
   let joined: Promise<number> | null = null
   /** As of the start: see `Remembered`. */
   let adoptedAt = 0
   let isOverruled = false
-  let beating: NodeJS.Timeout | null = null
+  let isBeating = false
+  const leaving = new AbortController()
 
   /** One after another on its connection. A commit whose answer was lost counts as none: the next beat renews what it renewed. */
   let last: Promise<unknown> = Promise.resolve()
@@ -134,7 +135,7 @@ export function createMember({ connect, place, clock, failover, seen, onGivenUp 
   }
 
   async function join(): Promise<number> {
-    const id = randomInt(1, 2 ** 47)
+    const id = newId()
     const from = momentOf(clock.host)
     const values = {
       id,
@@ -152,7 +153,7 @@ export function createMember({ connect, place, clock, failover, seen, onGivenUp 
       return yield* one<Renewed>(renewText, { id })
     })
     trusting(from, renewed!)
-    beating ??= setInterval(beat, EVERY_MS).unref()
+    void keepBeating()
     return id
   }
 
@@ -182,16 +183,15 @@ export function createMember({ connect, place, clock, failover, seen, onGivenUp 
     joined = null
   }
 
-  /** While the server is away none piles up behind another. */
-  let isBeating = false
-  function beat(): void {
+  /** One after another: while the server is away none piles up behind another. */
+  async function keepBeating(): Promise<void> {
     if (isBeating) return
     isBeating = true
-    void renew(null)
-      .catch(() => {})
-      .finally(() => {
-        isBeating = false
-      })
+    for (;;) {
+      await clock.sleep(EVERY_MS, leaving.signal)
+      if (leaving.signal.aborted) return
+      await renew(null).catch(() => {})
+    }
   }
 
   return {
@@ -200,16 +200,16 @@ export function createMember({ connect, place, clock, failover, seen, onGivenUp 
     isOverruled: () => isOverruled,
     beat: renew,
     async leave() {
-      if (beating !== null) clearInterval(beating)
+      leaving.abort()
       trust.withdraw()
       const worker = await joined?.catch(() => null)
       if (worker == null) return
-      await write(() => leaving(worker)).catch(() => {}) // its lease ends by itself
+      await write(() => end(worker)).catch(() => {}) // its lease ends by itself
     },
   }
 }
 
-function* leaving(id: number): Script<void> {
+function* end(id: number): Script<void> {
   yield* change(LEAVE, { id })
   yield* freeSharesOfGone()
 }

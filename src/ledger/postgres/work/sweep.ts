@@ -3,12 +3,14 @@
 // one before it there is dead.
 
 import type { RowId } from '../../../domain/ids.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { WorkLedger } from '../../../ports/ledger/work.ts'
 import { forgottenReason, sweptReason } from '../../rules/unanswered.ts'
 import { type Engine, KEPT } from '../../texts/engine.ts'
 import { all, change, exists, type Script, type Values } from '../../texts/script.ts'
 import { ROWS_PER_STEP, stepwise } from '../../texts/work/open-rows.ts'
 import { bringIntoDoubt, SENDING_ROW, type SendingRow } from '../../texts/work/sweep.ts'
+import { again } from '../reads.ts'
 import type { Member } from './member.ts'
 import { freeSharesOfGone } from './shares.ts'
 
@@ -28,14 +30,18 @@ const ANY_SILENT = `SELECT 1 FROM worker WHERE ${SILENT} LIMIT 1`
 export interface SweepParts {
   readonly engine: Engine
   readonly member: Member
+  readonly clock: Clock
   readonly place: string | null
 }
 
 export function sweepingOn({
   engine,
   member,
+  clock,
   place,
 }: SweepParts): Pick<WorkLedger, 'sweep' | 'sweepForgotten' | 'sweepLost'> {
+  const ownId = () => again(clock, member.id)
+
   async function sweepLost(nowMs: number): Promise<number> {
     const isAny = () => isAnyLost()
     if (!(await engine.read(isAny))) return 0
@@ -49,7 +55,7 @@ export function sweepingOn({
     sweepLost,
 
     async sweep(nowMs) {
-      const me = await member.id()
+      const me = await ownId()
       let swept = 0
       if (place !== null) {
         await engine.write(() => ending(END_PREDECESSORS, { place, me }), KEPT)
@@ -61,7 +67,7 @@ export function sweepingOn({
     },
 
     async sweepForgotten(nowMs, inFlight) {
-      const me = await member.id()
+      const me = await ownId()
       const forgotten = () => forgottenRows(me, nowMs, inFlight)
       if ((await engine.read(forgotten)).length === 0) return 0
       return engine.write(function* (book) {

@@ -19,9 +19,13 @@ import { recordAct } from '../record/acts.ts'
 import { change, one, type Script } from '../script.ts'
 import { cancelRows } from './cancelling.ts'
 
-export function controlOn(engine: Engine): ControlLedger {
+/** `whyUnsure`: whether the ledger may lack what was sent, as far as its own engine can tell. "Cancelled" says that nothing was. */
+export function controlOn(engine: Engine, whyUnsure: () => Script<Fault | null> = sure): ControlLedger {
   const steerTo = async (to: Hold, ...[batchId, reason, actor, nowMs]: Parameters<ControlLedger['pause']>) => {
-    const fault = await engine.write(() => steer(batchId, to, reason, actor, nowMs), FAULTING)
+    const fault = await engine.write(function* () {
+      const unsure = to === 'cancelled' ? yield* whyUnsure() : null
+      return unsure ?? (yield* steer(batchId, to, reason, actor, nowMs))
+    }, FAULTING)
     if (fault !== null) throw fault
   }
   return {
@@ -55,6 +59,11 @@ export function controlOn(engine: Engine): ControlLedger {
         }),
       ))!,
   }
+}
+
+// biome-ignore lint/correctness/useYield: it has nothing to ask
+function* sure(): Script<null> {
+  return null
 }
 
 /** A person has looked. */

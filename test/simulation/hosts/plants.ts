@@ -1,0 +1,96 @@
+// Bugs, planted on the way between the program and its server, to see that the simulation finds them.
+
+import type { LedgerParts } from '../../../src/ledger/postgres/ledger.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import type { AccountLane } from '../../../src/processors/execute-slice.ts'
+
+export interface HostsPlant {
+  /** Other texts in the statements for the server. */
+  readonly sql?: (text: string) => string
+  readonly ledger?: (ledger: Ledger) => Ledger
+  readonly lane?: (lane: AccountLane) => AccountLane
+  readonly parts?: Partial<LedgerParts>
+  /** Texts that no statement had so far, so that nothing was planted there. */
+  readonly unused?: () => readonly string[]
+}
+
+/** Other texts in the statements. */
+function swapping(...swaps: readonly (readonly [text: string, instead: string])[]): HostsPlant {
+  const unused = new Set(swaps.map(([text]) => text))
+  return {
+    sql: (sql) =>
+      swaps.reduce((left, [text, instead]) => {
+        if (left.includes(text)) unused.delete(text)
+        return left.replaceAll(text, instead)
+      }, sql),
+    unused: () => [...unused],
+  }
+}
+
+const IS_NOT_CLAIMED = "i.state = 'READY' AND i.attempt = f.attempt"
+
+export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
+  'a worker sends although its lease is over': { ledger: (ledger) => ({ ...ledger, maySend: () => true }) },
+  'a worker claims although it was given up': swapping([
+    'w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL',
+    '$7::bigint IS NOT NULL',
+  ]),
+  'a claim does not ask whether the row is still READY': swapping(
+    [IS_NOT_CLAIMED, "i.state <> 'nowhere'"],
+    [
+      'ON CONFLICT DO NOTHING RETURNING row_id, claim_no',
+      'ON CONFLICT (row_id) DO UPDATE SET claim_no = excluded.claim_no RETURNING row_id, claim_no',
+    ],
+  ),
+  'rows of one order are claimed together': swapping(
+    ["e.state IN ('SENDING', 'IN_DOUBT')", 'false'],
+    ["e.state = 'READY' AND e.id < i.id", 'false'],
+    ['SELECT f.id, f.account_id, f.order_key, $7', 'SELECT f.id, f.account_id, NULL, $7'],
+  ),
+  'a commit whose answer was lost counts as none': swapping([
+    'ON CONFLICT (id) DO UPDATE SET last = lane.last RETURNING last',
+    'ON CONFLICT (id) DO UPDATE SET last = lane.last RETURNING CAST(0 AS BIGINT) AS last',
+  ]),
+  'a row of a worker that was given up is READY at once': swapping([
+    "SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at",
+    "SET state = 'READY', completed_at",
+  ]),
+  'a server that was put back hands out rows at once': {
+    ...swapping(['WHERE lane.last >= ', 'WHERE 0 <= 1 OR lane.last >= ']),
+    parts: { lookedBackAfterMs: 0 },
+  },
+  'nobody looks for what it saw committed': swapping(
+    ['SELECT last FROM lane WHERE id = :laneId', "SELECT CAST('9007199254740991' AS BIGINT) AS last WHERE :laneId > 0"],
+    ['WHERE lane.last >= ', 'WHERE 0 <= 1 OR lane.last >= '],
+  ),
+  'a server of another timeline hands out rows': swapping([
+    "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value =",
+    "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND '' <>",
+  ]),
+  'a claim of before an adoption speaks for its row': swapping([
+    'AND id > coalesce((SELECT',
+    'AND id > 0 * coalesce((SELECT',
+  ]),
+  'any claim speaks for an attempt of its number': swapping(
+    ['AND worker = :worker AND claim_no = :claimNo', 'AND :worker + :claimNo > 0'],
+    ['c.claim_no = u.claim_no AND c.worker = $3', '$3::bigint > 0'],
+    ['c.claim_no = s.claim_no AND c.worker = $21', '$21::bigint > 0'],
+  ),
+  'a link of the chain is added to another record than it was made from': swapping([
+    'SELECT CAST(pg_postmaster_start_time() AS TEXT) AS at',
+    "SELECT 'always' AS at",
+  ]),
+  'what was freed counts no more': swapping(['AND f.until > clock_timestamp()', 'AND f.until < clock_timestamp()']),
+  'the shares of the dead are free at once': swapping([
+    'INSERT INTO freed (account_id, rate, places, until) VALUES (:accountId, :rate, :places, to_timestamp(:untilMs / 1000.0))',
+    'INSERT INTO freed (account_id, rate, places, until) SELECT :accountId, :rate, :places, to_timestamp(:untilMs / 1000.0) WHERE false',
+  ]),
+  'nobody who is alone frees for ever what it holds': swapping([
+    'clock_timestamp() + :forMs * interval',
+    "'infinity'::timestamptz + :forMs * interval",
+  ]),
+  'a batch of a server that was put back is cancelled': swapping([
+    "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished')",
+    "SELECT 1 WHERE true OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished')",
+  ]),
+}
