@@ -6,7 +6,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Sending:': ['check', 'run', 'submit', 'vault', 'pause', 'resume', 'cancel'],
   'Looking:': ['status', 'results', 'history', 'log', 'messages'],
   'Doubts:': ['in-doubt'],
-  'Running it:': ['worker', 'inbox', 'rate', 'doctor', 'backup', 'migrate', 'adopt', 'purge', 'down'],
+  'Running it:': ['worker', 'inbox', 'rate', 'doctor', 'backup', 'migrate', 'adopt', 'archive', 'purge', 'down'],
   'Installation:': ['init', 'sandbox', 'completion'],
 }
 const LAST = 'Installation:'

@@ -9,6 +9,7 @@ import { categoryOfReason } from '../domain/reason-categories.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { confirm, mayAsk } from './confirm.ts'
+import { sayLeft } from './left-batches.ts'
 import { finishing, openInterruption } from './signals.ts'
 import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
@@ -78,18 +79,6 @@ async function ask(plan: PurgePlan, rows: number, beforeMs: number, terminal: Te
   }
   const question = `This removes the personal data of ${what} from the ledger for good. Continue?`
   await confirm(terminal, { question, otherwise: 'Nothing was purged.', yes: false })
-}
-
-const WHY = {
-  open: 'rows of it are open or in doubt (tranche status, tranche in-doubt list)',
-  'late-answers':
-    'an answer came after its row had been settled otherwise, and it has not been looked at (tranche in-doubt list)',
-  results:
-    'its results were not written since it last changed; they would have no cells (tranche results BATCH --out FILE)',
-}
-
-function sayLeft({ left }: PurgePlan, terminal: Terminal): void {
-  for (const { batchId, why } of left) terminal.say(`Batch ${batchId} stays as it is: ${WHY[why]}.`)
 }
 
 function sayEnd(rows: number, refusals: number, cleared: boolean, broken: boolean, terminal: Terminal): void {

@@ -398,6 +398,20 @@ export const GUARDS: readonly Guard[] = [
     tests: ['test/gateway/client.integration.test.ts'],
   },
   {
+    name: 'an archive takes nothing that changed since its file was written',
+    file: 'src/ledger/texts/purge.ts',
+    guard: 'if (isFirst && archived !== undefined && archived.version !== version) return 0',
+    without: '',
+    tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
+  },
+  {
+    name: 'a file of another archive is never written over',
+    file: 'src/results/archive-file.ts',
+    guard: 'if (known !== null && known !== digest) continue',
+    without: '',
+    tests: ['test/e2e/archive.e2e.test.ts'],
+  },
+  {
     name: 'a purge keeps the word by which a refusal is counted',
     file: 'src/ledger/texts/purge.ts',
     guard: "    yield* change('UPDATE instruction SET reason = :category WHERE id = :id', { category, id })\n",
@@ -6815,8 +6829,15 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'postgres: a worker that misses what it saw committed writes nothing',
     file: 'src/ledger/postgres/lane.ts',
-    guard: ' WHERE lane.last >= ${writtenNo}',
+    guard: ' AND last >= ${seenNo}',
     without: '',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'postgres: a worker that misses its own lane makes none',
+    file: 'src/ledger/postgres/lane.ts',
+    guard: '  if (seenNo !== null)\n',
+    without: '  if (seenNo !== null && seenNo < 0)\n',
     tests: ['test/ledger/postgres/copies.integration.test.ts'],
   },
   {

@@ -96,6 +96,7 @@ const BATCH: BatchView = {
   createdAtMs: AT_MS,
   createdBy: 'clerk@till',
   purgedAtMs: null,
+  archivedIn: null,
   needsFile: false,
   hold: 'none',
   holdReason: null,

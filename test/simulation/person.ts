@@ -3,6 +3,7 @@
 
 import type { Actor } from '../../src/domain/actor.ts'
 import type { DoubtRow, Resolution } from '../../src/domain/doubt.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import { personAt } from '../fixtures/ledgers.ts'
 import type { GatewayTruth } from './gateway.ts'
@@ -19,6 +20,7 @@ export async function decideDoubts(
   ledger: Ledger,
   truth: GatewayTruth,
   { random, careless }: { readonly random: Random; readonly careless: number },
+  clock: Pick<Clock, 'nowMs'> = life.clock,
 ): Promise<void> {
   for (const doubt of await ledger.doubts()) {
     const { attempt, merchant, batchId, rowNo } = doubt
@@ -29,9 +31,9 @@ export async function decideDoubts(
     // Counted before it is told: the process may die between the two.
     if (found.finding === 'send-again') truth.sendAgains.set(key, (truth.sendAgains.get(key) ?? 0) + 1)
     if (found.finding === 'send-again' && lookUpOnly(doubt, truth).finding === 'approved') truth.misjudged.add(key)
-    let resolved = await ledger.resolve({ ...told, ...found }, PERSON, life.clock.nowMs())
+    let resolved = await ledger.resolve({ ...told, ...found }, PERSON, clock.nowMs())
     if (resolved.kind === 'refused' && resolved.why === 'cancelled') {
-      resolved = await ledger.resolve({ ...told, ...lookUpOnly(doubt, truth) }, PERSON, life.clock.nowMs())
+      resolved = await ledger.resolve({ ...told, ...lookUpOnly(doubt, truth) }, PERSON, clock.nowMs())
     }
     const { kind } = resolved
     life.say(

@@ -40,6 +40,8 @@ export interface Lane {
   write(company: Company, work: (session: Session) => Promise<void>): Promise<Transacted>
 }
 
+/** The ledger forgets a lane that has rested for a month: what was committed within a day must be there. */
+export const SEEN_FOR_MS = 86_400_000
 const AGAIN_AFTER_MS = 100
 const LOCK_WITHIN_MS = 2_000
 /** The server ends the transaction of a client that has fallen silent: it would keep all others waiting. */
@@ -59,8 +61,8 @@ export function createLane({
 }: LaneParts): Lane {
   const laneId = newId()
   let lastNo = 0
-  /** The last that is known to be committed. */
-  let writtenNo = 0
+  /** The last that is known to be committed; null: none is, or so long ago that the ledger may have forgotten it. */
+  let seen: { readonly no: number; readonly atMs: number } | null = null
   let lostSinceMs: number | null = null
 
   async function lost(error: unknown): Promise<Transacted> {
@@ -93,10 +95,12 @@ export function createLane({
   }
 
   function written(no: number): Transacted {
-    writtenNo = no
+    seen = { no, atMs: clock.monotonicMs() }
     onCommitted(no)
     return { kind: 'written' }
   }
+
+  const seenOfLate = () => (seen !== null && clock.monotonicMs() - seen.atMs < SEEN_FOR_MS ? seen.no : null)
 
   return {
     id: laneId,
@@ -108,7 +112,7 @@ export function createLane({
         session = await connect()
         const [own] = await session.begin(
           'READ COMMITTED',
-          opening(schema, company, numbered(laneId, lastNo, writtenNo)),
+          opening(schema, company, numbered(laneId, lastNo, seenOfLate())),
         )
         if (own === undefined) throw stoppedBy(PUT_BACK, name)
         lostSinceMs = null
@@ -141,10 +145,12 @@ function opening(schema: string, company: Company, number: string): string {
   return `${CAREFULLY}${company === 'beside' ? BY_INDEX : ''} SELECT pg_advisory_xact_lock${shared}(${TURNSTILE}, ${oid}); ${number}`
 }
 
-/** Finds no row where the last one that is known to be committed is not there. */
-function numbered(laneId: number, no: number, writtenNo: number): string {
+/** Finds no row where the last one that is known to be committed is not there: then none is made, or nobody else would notice any more. */
+function numbered(laneId: number, no: number, seenNo: number | null): string {
+  if (seenNo !== null)
+    return `UPDATE lane SET last = ${no}, at = clock_timestamp() WHERE id = ${laneId} AND last >= ${seenNo} RETURNING last`
   return `INSERT INTO lane (id, last) VALUES (${laneId}, ${no})
-    ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at WHERE lane.last >= ${writtenNo} RETURNING last`
+    ON CONFLICT (id) DO UPDATE SET last = excluded.last, at = excluded.at RETURNING last`
 }
 
 /** 0: none of its transactions was committed. */

@@ -22,7 +22,7 @@ import { createServerWitness } from './copies/witness.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
-import { createLane, type Lane, type LaneParts } from './lane.ts'
+import { createLane, type Lane, type LaneParts, SEEN_FOR_MS } from './lane.ts'
 import { type Machine, THIS_MACHINE } from './machine.ts'
 import { createReads, type Settled } from './reads.ts'
 import { keepPartitions } from './schema.ts'
@@ -186,9 +186,6 @@ function overruledFault(name: string): Fault {
     `The ledger ${name} was put back and taken over while this worker stood still. Nothing more is sent from here. Start it again.`,
   )
 }
-
-/** The ledger forgets a lane that has rested for a month: what was committed within a day must be there. */
-const SEEN_FOR_MS = 86_400_000
 
 function createSeen({ monotonicMs }: Pick<SharedClock, 'monotonicMs'>) {
   let last = { no: 0, atMs: 0 }

@@ -306,6 +306,7 @@ const MIGRATIONS: readonly string[] = [
   ${FUNCTIONS}
   SELECT make_partitions(${ROWS_PER_PARTITION});
   `,
+  'ALTER TABLE batch ADD COLUMN archived_in TEXT; -- the file in which its record was before it was purged, without its folder',
 ]
 
 /** Brings the tables up to this program's version, one program at a time. A ledger of a newer program is refused, not touched. */

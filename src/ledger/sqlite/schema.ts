@@ -284,6 +284,7 @@ const MIGRATIONS: readonly string[] = [
   TARGET_INDEX,
   PLAIN_TARGET_INDEX,
   PLANNER,
+  'ALTER TABLE batch ADD COLUMN archived_in TEXT; -- the file in which its record was before it was purged, without its folder',
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -1,5 +1,6 @@
 // The ledger, for whatever shows batches.
 
+import type { RecordLine } from '../../domain/archive.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Pages } from '../../domain/pages.ts'
@@ -15,6 +16,15 @@ export interface BatchReading {
   readonly columns: readonly string[]
   /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. */
   rows(sinceMs?: number | undefined): Pages<ReconciliationRow>
+  close(): Promise<void>
+}
+
+/** Everything that the ledger holds of a batch, at one moment. Close it. */
+export interface BatchRecord {
+  /** Changes of the batch so far. */
+  readonly version: number
+  /** The batch, its rows, each page of them followed by their moves, and what people did to the batch. */
+  lines(): Pages<RecordLine>
   close(): Promise<void>
 }
 
@@ -40,6 +50,7 @@ export interface QueryLedger {
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>
   /** The same of the newest file that holds most of the batch, across corrections, rejects and retries: every row as it ended. */
   openFamily(batchId: BatchId, nowMs: number): Promise<BatchReading>
+  openRecord(batchId: BatchId): Promise<BatchRecord>
   resultsWritten(batchId: BatchId, path: string, edition: Edition): Promise<void>
   /** The commonest reasons for which rows of the batch were declined, failed or came into doubt; of many, not all. */
   reasons(batchId: BatchId): Promise<readonly ReasonTotal[]>

@@ -136,7 +136,11 @@ export function describePurge(renew: () => Promise<void>): void {
       await ledger.recordRefusal({ ...refusal, sourceId: 'b', nowMs: NOW + DAY_MS })
       expect(await ledger.toPurge(NOW + 1_000)).toEqual({ batches: [], left: [], refusals: 1 }) // more may come that day
       const nextDay = Math.ceil((NOW + 1) / DAY_MS) * DAY_MS
-      expect(await ledger.toPurge(nextDay)).toEqual({ batches: [{ batchId, rows: 1 }], left: [], refusals: 1 })
+      expect(await ledger.toPurge(nextDay)).toEqual({
+        batches: [{ batchId, rows: 1, begun: null }],
+        left: [],
+        refusals: 1,
+      })
       expect(await purgeAll(ledger, nextDay)).toBe(2)
       expect(await ledger.toPurge(nextDay)).toEqual({ batches: [], left: [], refusals: 0 })
       await ledger.recordRefusal({ ...refusal, sourceId: 'a', nowMs: NOW }) // known for ever
@@ -195,6 +199,38 @@ export function describePurge(renew: () => Promise<void>): void {
       expect(await purgeAll(ledger)).toBe(4)
       expect(await told()).toEqual(before)
       expect(await ledger.batch(again)).toMatchObject({ duplicatesChanged: 1 })
+    })
+
+    test('of an archived batch takes nothing that changed since its file was written, and all of it otherwise', async () => {
+      const batchId = await submit(ledger, accountId, [refund('R-1')])
+      await settle(ledger, await claimNamed(ledger, batchId, 'R-1'), 'APPROVED', { facts: factsWith('7') })
+      const linesOf = async () => {
+        const record = await ledger.openRecord(batchId)
+        const lines = await listOf(record.lines())
+        await record.close()
+        return { version: record.version, lines }
+      }
+      const { version, lines } = await linesOf()
+      expect(lines.map(({ of }) => of)).toEqual(['batch', 'row', 'move', 'move'])
+      expect(lines[1]?.values).toMatchObject({ reference: 'R-1', state: 'APPROVED', transaction_id: '7' })
+      const request = {
+        beforeMs: NOW + DAY_MS,
+        reason: 'old',
+        actor: CLERK,
+        nowMs: NOW,
+        categoryOf: () => 'other' as const,
+      }
+      const take = async (seen: number) => {
+        const archived = { batchId, version: seen, file: { name: 'b.jsonl.gz', sha256: 'f00' } }
+        let rows = 0
+        for await (const step of ledger.purge({ ...request, only: batchId, archived })) rows += step.rows
+        return rows
+      }
+      expect(await take(version - 1)).toBe(0)
+      expect(await ledger.batch(batchId)).toMatchObject({ purgedAtMs: null, archivedIn: null })
+      expect(await take(version)).toBe(1)
+      expect(await ledger.batch(batchId)).toMatchObject({ purgedAtMs: NOW, archivedIn: 'b.jsonl.gz' })
+      expect(await auditOf(ledger)).toEqual([])
     })
 
     test('leaves a batch with a late answer that waits for a person', async () => {

@@ -74,6 +74,19 @@ test('a server that was put back under workers that live hands nothing out: whoe
   })
 })
 
+test('a worker whose first claim came after the copy misses it, and does not cover that up by another claim', async () => {
+  const [seeing, other] = [ledger, place.openAt(cluster.url, {}, 'another desk')]
+  const batchId = await submit(seeing, await openAccount(seeing), [refund('A'), refund('B')])
+  const copy = copyOf(cluster)
+  await settle(seeing, await claimNamed(seeing, batchId, 'A'), 'APPROVED', { facts: factsWith('51') })
+  putBack(cluster, copy)
+  const [a, b] = await dueIn(other, batchId)
+  await expect(claim(seeing, b!)).rejects.toThrow('its server lacks what was committed from here')
+  await seeing.beat(beatOf())
+  expect(await claim(other, a!)).toEqual({ kind: 'not-free' })
+  expect(await other.alarm()).toMatchObject({ kind: 'older' })
+})
+
 test('a worker that stood still while its server was put back and taken over stops itself, and nobody else', async () => {
   const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
   const copy = copyOf(cluster)

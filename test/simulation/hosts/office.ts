@@ -109,7 +109,7 @@ export class HostsOffice {
 
   async #work({ life, host }: Worker, stopping: Promise<void>, untilIdle: boolean): Promise<void> {
     const { redis } = this.#parts
-    const clock = createSharedClock(life.clock)
+    const clock = this.#clockOf(life)
     const ledger = this.#openLedger(life, host, clock, true)
     try {
       const work = await workOff({
@@ -189,15 +189,16 @@ export class HostsOffice {
 
   // ─────────────────────────────────────────────────────────── Commands
 
-  command(name: string, act: (life: Life, ledger: Ledger) => Promise<void>): void {
+  command(name: string, act: (life: Life, ledger: Ledger, clock: SharedClock) => Promise<void>): void {
     const host = this.#parts.world.random.pick(this.#parts.hosts)
     const life = this.#newLife(name, host)
     this.#commands.add(life)
     life.start(
       async () => {
-        const ledger = this.#openLedger(life, host, createSharedClock(life.clock), false)
+        const clock = this.#clockOf(life)
+        const ledger = this.#openLedger(life, host, clock, false)
         try {
-          await act(life, ledger)
+          await act(life, ledger, clock)
         } catch (error) {
           if (!(error instanceof Fault)) throw error
           life.say(() => `ends with a fault: ${error.message}`)
@@ -223,10 +224,10 @@ export class HostsOffice {
       ...{ canaryRows: null, maxDeclinedPercent: null },
       rows: instructions.map((instruction) => ({ instruction, bad: false, payment: null, cameFrom: null })),
     }
-    this.command('submit', async (life, ledger) => {
-      const accountId = await ledger.account('merchant-0', 'https://gateway-0', 'user', life.clock.nowMs())
+    this.command('submit', async (life, ledger, clock) => {
+      const accountId = await ledger.account('merchant-0', 'https://gateway-0', 'user', clock.nowMs())
       for (const allowLookalikes of [0, file.rows.length]) {
-        const request = requestOf(accountId, { file, allowLookalikes }, life)
+        const request = { ...requestOf(accountId, { file, allowLookalikes }, life), nowMs: clock.nowMs() }
         const submitted = await submitFile(inputOf(file, life), request, CLERK, ledger)
         if (submitted.kind !== 'refused') {
           life.say(() => `${name} is ${submitted.batchId} (${submitted.kind})`)
@@ -241,39 +242,47 @@ export class HostsOffice {
   }
 
   steer(what: 'pause' | 'resume' | 'cancel', which: number): void {
-    this.command(what, async (life, ledger) => {
+    this.command(what, async (life, ledger, clock) => {
       const batches = await ledger.batches()
       const batch = batches[which % Math.max(1, batches.length)]
       if (batch === undefined) return
       const alarm = what === 'cancel' ? await ledger.alarm() : null
       if (alarm !== null) throw stoppedBy(alarm, 'the ledger')
-      await ledger[what](batch.batchId, 'a person said so', CLERK, life.clock.nowMs())
+      await ledger[what](batch.batchId, 'a person said so', CLERK, clock.nowMs())
       life.say(() => `${batch.batchId}: done`)
     })
   }
 
   /** Everything that a person holds up goes on. */
   resumeAll(): void {
-    this.command('resume', async (life, ledger) => {
+    this.command('resume', async (_life, ledger, clock) => {
       for (const { accountId } of await ledger.accounts())
-        await ledger.resumeAccount(accountId, 'go on', CLERK, life.clock.nowMs())
+        await ledger.resumeAccount(accountId, 'go on', CLERK, clock.nowMs())
       for (const { batchId, hold } of await ledger.batches())
-        if (hold === 'paused') await ledger.resume(batchId, 'go on', CLERK, life.clock.nowMs())
+        if (hold === 'paused') await ledger.resume(batchId, 'go on', CLERK, clock.nowMs())
     })
   }
 
   resolveDoubts(): void {
     const { truth, world, plan } = this.#parts
     const habits = { random: world.random, careless: plan.careless }
-    this.command('resolve', (life, ledger) => decideDoubts(life, ledger, truth, habits))
+    this.command('resolve', (life, ledger, clock) => decideDoubts(life, ledger, truth, habits, clock))
   }
 
   /** Whoever put a server back knows that it is older. */
   adopt(): void {
-    this.command('adopt', async (life, ledger) => {
-      const rows = await ledger.adopt('restored', 'it was put back', CLERK, life.clock.nowMs())
+    this.command('adopt', async (life, ledger, clock) => {
+      const rows = await ledger.adopt('restored', 'it was put back', CLERK, clock.nowMs())
       life.say(() => `adopts it: ${rows} rows in doubt`)
     })
+  }
+
+  /** As whoever opens a ledger is told the time by its server. */
+  #clockOf(life: Life): SharedClock {
+    const clock = createSharedClock(life.clock)
+    const atMs = clock.monotonicMs()
+    clock.follow(this.#parts.server.wallMs, atMs, atMs)
+    return clock
   }
 
   #newLife(name: string, host: Host): Life {

@@ -56,12 +56,12 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     "SET state = 'READY', completed_at",
   ]),
   'a server that was put back hands out rows at once': {
-    ...swapping(['WHERE lane.last >= ', 'WHERE 0 <= 1 OR lane.last >= ']),
+    ...swapping(['AND last >= ', 'OR last >= ']),
     parts: { lookedBackAfterMs: 0 },
   },
   'nobody looks for what it saw committed': swapping(
     ['SELECT last FROM lane WHERE id = :laneId', "SELECT CAST('9007199254740991' AS BIGINT) AS last WHERE :laneId > 0"],
-    ['WHERE lane.last >= ', 'WHERE 0 <= 1 OR lane.last >= '],
+    ['AND last >= ', 'OR last >= '],
   ),
   'a server of another timeline hands out rows': swapping([
     "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value =",

@@ -216,6 +216,7 @@ async function lookAtBooks({ world, server, truth, plan, office, hosts }: RunPar
   const accounts = [{ ratePerSecond, inFlightMax }]
   const books = {
     ...{ recorded, truth, plan: { lockFails: false, accounts }, promised: office.promised },
+    fastest: Math.max(1, ...plan.clocks.map(({ drift }) => drift)),
     ...{ taken: new Set<string>(), originals: [], onlyNew: new Set<never>() },
   }
   let wrong: string[] | null = null

@@ -116,6 +116,11 @@ export class SimulatedServer {
 
   // ───────────────────────────────────────────────────────────── What befalls it
 
+  /** The time that it tells. */
+  get wallMs(): number {
+    return Math.floor(BEGINNING_MS + this.#habits.clockOffMs + this.#world.nowMs)
+  }
+
   get isDown(): boolean {
     return this.#world.nowMs < this.#downUntilMs
   }

@@ -12,6 +12,7 @@ import { viewOf } from './batch-view.ts'
 import { openFamily } from './family.ts'
 import { historyOf } from './history.ts'
 import { openReading } from './reading.ts'
+import { openRecord } from './record.ts'
 
 const WRITTEN = `
     UPDATE batch SET results_path = :path, results_version = :version, results_move = :lastMove WHERE id = :batchId`
@@ -37,6 +38,7 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
     },
     openReading: async (batchId, nowMs) => openReading(await openReader(), batchId, nowMs),
     openFamily: async (batchId, nowMs) => openFamily(await openReader(), batchId, nowMs),
+    openRecord: async (batchId) => openRecord(await openReader(), batchId),
     resultsWritten: (batchId, path, { version, lastMove }) =>
       engine.write(() => change(WRITTEN, { batchId, path, version, lastMove }), FAULTING),
     reasons: (batchId) => engine.read(() => reasonsOf(batchId)),
