@@ -8,6 +8,8 @@ import type { Counted, FromGateway, ToGateway, ToSend } from './gateway.ts'
 import { momentMs } from './moment.ts'
 
 const LOOK_EVERY_MS = 2
+/** A busy machine notes what arrives so much late, at most. */
+const NOTED_LATE_MS = 15
 
 /** Of the sending that is on. */
 let latencyMs = 0
@@ -16,13 +18,26 @@ let seen = new Uint8Array(0)
 let counted = noneCounted()
 /** Whether the first request since the beginning, or since the last mark, is still to come. */
 let isFirst = true
+/** Moments of all requests, and the first of them that is less than a second ago. */
+let arrivals: number[] = []
+let firstOfSecond = 0
 let cpuBefore = process.cpuUsage()
 let sockets = 0
 /** Over all of them: a transaction id is never given twice. */
 let transaction = 0
 
 function noneCounted(): Counted {
-  return { requests: 0, distinct: 0, strange: 0, connections: 0, firstMs: 0, lastMs: 0, heldMs: 0, cpuMs: 0 }
+  return {
+    requests: 0,
+    distinct: 0,
+    strange: 0,
+    connections: 0,
+    firstMs: 0,
+    lastMs: 0,
+    heldMs: 0,
+    busiest: 0,
+    cpuMs: 0,
+  }
 }
 
 function begin({ rows, places, latencyMs: latency }: ToSend): void {
@@ -32,6 +47,8 @@ function begin({ rows, places, latencyMs: latency }: ToSend): void {
   counted = noneCounted()
   cpuBefore = process.cpuUsage()
   isFirst = true
+  arrivals = []
+  firstOfSecond = 0
   // Their clients are gone.
   waiting = []
   clearTimeout(timer)
@@ -51,6 +68,9 @@ function onRequest(socket: Socket, body: string, closes: boolean): void {
     tell({ event: 'first' })
   }
   counted.requests += 1
+  arrivals.push(atMs)
+  while (atMs - (arrivals[firstOfSecond] as number) > 1_000 - NOTED_LATE_MS) firstOfSecond += 1
+  counted.busiest = Math.max(counted.busiest, arrivals.length - firstOfSecond)
   const text = answerTo(body)
   if (latencyMs === 0) say(socket, text, closes, atMs)
   else later({ socket, text, closes, atMs })

@@ -17,6 +17,8 @@ export interface Counted {
   lastMs: number
   /** How long all answers together were held. */
   heldMs: number
+  /** The most requests within any second, as far as a busy machine can tell. */
+  busiest: number
   /** Processor time of the gateway itself. */
   cpuMs: number
 }

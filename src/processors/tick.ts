@@ -15,14 +15,21 @@ const EVERY_MS = 250
 export const ROWS_PER_SLICE = 100
 /** Of one batch in the queue at a time: few, so that batches take turns. */
 const FEWEST_PLACES = 4
+/** Where several workers take them: so many that none is left without one by chance, and its share of the rate with it. */
+const FEWEST_SHARED_PLACES = 16
+/** So few rows are worth a place of their own there, or the last ones would be left to one worker. */
+const ROWS_PER_SHARED_PLACE = 10
 /** So many rows in hand for each request that may be open: a slice gives its place back when its last row is over. */
 const IN_HAND_PER_REQUEST = 3
 /** Places and parts go round, as long for each as a slice starts rows: what a place holds up, by a slow request or a dead worker, is reached by another. */
 const TURN_MS = 2_000
 
 /** Places of one batch, of all workers together: enough to keep their windows full. They agree on it, or their parts would overlap. */
-export function placesFor({ configured: { inFlightMax } }: Pick<AccountLane, 'configured'>): number {
-  return Math.max(FEWEST_PLACES, Math.ceil((IN_HAND_PER_REQUEST * inFlightMax) / ROWS_PER_SLICE))
+export function placesFor({ configured: { inFlightMax } }: Pick<AccountLane, 'configured'>, isShared: boolean): number {
+  return Math.max(
+    isShared ? FEWEST_SHARED_PLACES : FEWEST_PLACES,
+    Math.ceil((IN_HAND_PER_REQUEST * inFlightMax) / ROWS_PER_SLICE),
+  )
 }
 
 export interface TickParts {
@@ -172,16 +179,17 @@ function setRateOverride(lane: AccountLane, { name, ratePerSecond }: AccountCont
 
 async function offerDue(parts: TickParts, only: BatchId | null): Promise<void> {
   const { ledger, dispatch, lanes, clock } = parts
-  const countTo = ROWS_PER_SLICE * Math.max(...Array.from(lanes.values(), placesFor), 0)
+  const isShared = ledger.dividesAccounts
+  const countTo = ROWS_PER_SLICE * Math.max(...Array.from(lanes.values(), (lane) => placesFor(lane, isShared)), 0)
   const batches = await ledger.workable(clock.nowMs(), countTo, only ?? undefined)
   for (const { batchId, accountId, due } of batches) {
     const lane = lanes.get(accountId)
     if (lane?.limiter.isOpen() !== true) continue
-    const most = placesFor(lane)
+    const most = placesFor(lane, isShared)
     const turn = Math.floor(clock.nowMs() / TURN_MS)
-    const count = Math.min(most, Math.ceil(due / ROWS_PER_SLICE))
+    const count = Math.min(most, Math.ceil(due / (isShared ? ROWS_PER_SHARED_PLACE : ROWS_PER_SLICE)))
     // Where one worker works at a time there is one part: each slice takes what is due first.
-    const of = ledger.dividesAccounts ? count : 1
+    const of = isShared ? count : 1
     await dispatch.offer(
       Array.from({ length: count }, (_, i) => ({
         ...{ batchId, rows: ROWS_PER_SLICE, place: (i + turn) % most, part: { n: i % of, of } },

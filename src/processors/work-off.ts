@@ -48,8 +48,8 @@ const STOP_MARGIN_MS = 5_000
 const REDIS_GOODBYE_MS = 2_000
 
 /** Each account's batches have as many as its open requests need. */
-function slicesAtOnce(lanes: ReadonlyMap<AccountId, AccountLane>): number {
-  const places = Array.from(lanes.values(), placesFor)
+function slicesAtOnce(lanes: ReadonlyMap<AccountId, AccountLane>, isShared: boolean): number {
+  const places = Array.from(lanes.values(), (lane) => placesFor(lane, isShared))
   return BATCHES_AT_ONCE * Math.max(1, ...places)
 }
 
@@ -72,7 +72,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   // One switch for everything: from the moment it is thrown nothing new is sent, whatever else takes its time.
   const sending = new AbortController()
   const slicesRunning = new Set<Promise<number>>()
-  const dispatch = await parts.openDispatch(slicesAtOnce(lanes), (taken) => {
+  const dispatch = await parts.openDispatch(slicesAtOnce(lanes, ledger.dividesAccounts), (taken) => {
     const running = executeSlice(taken, slice, sending.signal)
     slicesRunning.add(running)
     return running.finally(() => slicesRunning.delete(running))

@@ -6443,15 +6443,30 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'dispatch: one worker at a time takes what is due first',
     file: 'src/processors/tick.ts',
-    guard: 'ledger.dividesAccounts ? count : 1',
-    without: 'count',
+    guard: 'const of = isShared ? count : 1',
+    without: 'const of = count',
     tests: ['test/processors/tick.test.ts'],
   },
   {
     name: 'dispatch: workers agree on the places of a batch',
     file: 'src/processors/tick.ts',
-    guard: "placesFor({ configured: { inFlightMax } }: Pick<AccountLane, 'configured'>)",
-    without: "placesFor({ limiter: { inFlightMax } }: Pick<AccountLane, 'limiter'>)",
+    guard: "placesFor({ configured: { inFlightMax } }: Pick<AccountLane, 'configured'>",
+    without: "placesFor({ limiter: { inFlightMax } }: Pick<AccountLane, 'limiter'>",
+
+    tests: ['test/processors/tick.test.ts'],
+  },
+  {
+    name: 'dispatch: no worker of several is left without a place by chance',
+    file: 'src/processors/tick.ts',
+    guard: 'isShared ? FEWEST_SHARED_PLACES : FEWEST_PLACES',
+    without: 'FEWEST_PLACES',
+    tests: ['test/processors/tick.test.ts'],
+  },
+  {
+    name: 'dispatch: the last rows of a batch are spread over several workers as well',
+    file: 'src/processors/tick.ts',
+    guard: 'due / (isShared ? ROWS_PER_SHARED_PLACE : ROWS_PER_SLICE)',
+    without: 'due / ROWS_PER_SLICE',
     tests: ['test/processors/tick.test.ts'],
   },
   {

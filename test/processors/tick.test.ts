@@ -201,8 +201,14 @@ describe('places', () => {
     await batchOf('A', 250)
     await start({ ledger: { ...ledger, dividesAccounts: true } })
     const parts = offers.latest.map(({ part }) => part)
-    expect(parts.map(({ of }) => of)).toEqual([3, 3, 3])
+    expect(parts.map(({ of }) => of)).toEqual(Array.from({ length: 16 }, () => 16))
     for (let id = 1; id <= 250; id++) expect(parts.filter((part) => isIn(part, id as RowId))).toHaveLength(1)
+  })
+
+  test('are small at the end of a batch that several workers share, so that none has all of it', async () => {
+    await batchOf('A', 35)
+    await start({ ledger: { ...ledger, dividesAccounts: true } })
+    expect(offers.latest.map(({ part }) => part.of)).toEqual([4, 4, 4, 4])
   })
 
   test('have all rows where one worker works at a time: each slice takes what is due first', async () => {

@@ -27,6 +27,15 @@ function swapping(...swaps: readonly (readonly [text: string, instead: string])[
   }
 }
 
+/** The number of a lane's next transaction, written in another way. */
+function makingLanes(insert: (no: string, id: string, seen: string) => string): HostsPlant {
+  const own = /UPDATE lane SET last = (\d+), at = clock_timestamp\(\) WHERE id = (\d+) AND last >= (\d+) RETURNING last/
+  return {
+    sql: (sql) =>
+      sql.replace(own, (_all, no, id, seen) => `INSERT INTO lane (id, last) ${insert(no, id, seen)} RETURNING last`),
+  }
+}
+
 const IS_NOT_CLAIMED = "i.state = 'READY' AND i.attempt = f.attempt"
 
 export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
@@ -55,14 +64,22 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     "SET state = 'IN_DOUBT', ever_in_doubt = 1, completed_at",
     "SET state = 'READY', completed_at",
   ]),
-  'a server that was put back hands out rows at once': {
-    ...swapping(['AND last >= ', 'OR last >= ']),
-    parts: { lookedBackAfterMs: 0 },
-  },
-  'nobody looks for what it saw committed': swapping(
-    ['SELECT last FROM lane WHERE id = :laneId', "SELECT CAST('9007199254740991' AS BIGINT) AS last WHERE :laneId > 0"],
-    ['AND last >= ', 'OR last >= '],
+  'a server that was put back hands out rows at once': { parts: { lookedBackAfterMs: 0 } },
+  'a lane that is gone is made anew': makingLanes(
+    (no, id, seen) =>
+      `VALUES (${id}, ${no}) ON CONFLICT (id) DO UPDATE SET last = excluded.last WHERE lane.last >= ${seen}`,
   ),
+  'nobody looks for what it saw committed': {
+    sql: (sql) =>
+      (
+        makingLanes((no, id) => `VALUES (${id}, ${no}) ON CONFLICT (id) DO UPDATE SET last = excluded.last`).sql?.(
+          sql,
+        ) ?? sql
+      ).replace(
+        'SELECT last FROM lane WHERE id = :laneId',
+        "SELECT CAST('9007199254740991' AS BIGINT) AS last WHERE :laneId > 0",
+      ),
+  },
   'a server of another timeline hands out rows': swapping([
     "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value =",
     "EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND '' <>",

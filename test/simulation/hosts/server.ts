@@ -60,6 +60,8 @@ export class SimulatedServer {
   #startedMs = 0
   #timeline = 1
   #locks = new Map<string, Life>()
+  /** Whose temporary tables there are. */
+  #drafting: (() => void) | null = null
   #copy: { readonly sequences: readonly string[] } | null = null
   #plant: (text: string) => string = (text) => text
 
@@ -92,6 +94,7 @@ export class SimulatedServer {
     this.#timeline = 1
     this.#locks = new Map()
     this.#copy = null
+    this.#drafting = null
     await this.#session.exec(`${firstNumbers(this.schema)}; BEGIN`)
   }
 
@@ -137,12 +140,13 @@ export class SimulatedServer {
     this.#downUntilMs = this.#world.nowMs + downForMs
     this.#startedMs = this.#downUntilMs
     this.#locks.clear()
-    void this.#ask(() => this.#session.exec(DROP_DRAFT))
     for (const { turn } of this.#waiting.splice(0)) turn.onLost()
-    if (this.#turn === null) return
-    this.#turn.onLost()
-    void this.#rollback()
-    this.#turn = null
+    if (this.#turn !== null) {
+      this.#turn.onLost()
+      void this.#rollback()
+      this.#turn = null
+    }
+    if (this.#drafting !== null) void this.#dropDraft()
   }
 
   /** For a state that is put back later. */
@@ -182,9 +186,9 @@ export class SimulatedServer {
 
   #sessionOf(life: Life): Session {
     const inner = this.#session
+    const server = this
     const generation = this.#generation
     let isOver = false
-    let hasDraft = false
     /** Of a transaction that is under way; `beside`: it sees what another one of its process does, and changes nothing. */
     let under: Turn | 'beside' | null = null
     const lost = () => {
@@ -202,7 +206,7 @@ export class SimulatedServer {
     }
     life.atEnd(() => {
       if (under !== null && under !== 'beside') this.#abandon(under)
-      if (hasDraft) void this.#ask(() => inner.exec(DROP_DRAFT)).catch(() => {})
+      if (this.#drafting === lost) void this.#dropDraft()
     })
 
     async function use<T>(server: SimulatedServer, run: () => Promise<T>): Promise<T> {
@@ -232,7 +236,11 @@ export class SimulatedServer {
           let step = script.next()
           while (step.done !== true) {
             const text = plant(step.value.text)
-            hasDraft ||= text.includes('draft_row')
+            if (server.#drafting !== lost && text.includes('draft_row')) {
+              server.#drafting?.()
+              server.#drafting = lost
+              yield { ...step.value, text: DROP_DRAFT, values: {}, found: 'rows' } // they would be of connections of their own
+            }
             step = script.next(yield { ...step.value, text })
           }
           return step.value
@@ -306,8 +314,7 @@ export class SimulatedServer {
         if (under !== null && under !== 'beside' && !over()) await end(UNDONE, under)
         isOver = true
         for (const [lock, holder] of this.#locks) if (holder === life) this.#locks.delete(lock)
-        if (hasDraft) await this.#ask(() => inner.exec(DROP_DRAFT))
-        hasDraft = false
+        if (this.#drafting === lost) await this.#dropDraft()
       },
     }
   }
@@ -390,6 +397,11 @@ export class SimulatedServer {
 
   #rollback(): Promise<unknown> {
     return this.#ask(() => this.#session.exec(UNDONE))
+  }
+
+  #dropDraft(): Promise<unknown> {
+    this.#drafting = null
+    return this.#ask(() => this.#session.exec(DROP_DRAFT)).catch(() => {})
   }
 
   /** What the real server is asked takes no time in the simulation: nothing else happens meanwhile. */
