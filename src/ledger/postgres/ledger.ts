@@ -31,6 +31,7 @@ import type { Address } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { lockSubmit } from './submit-lock.ts'
 import { createClaiming } from './work/claims.ts'
+import { createDueFrom } from './work/due-from.ts'
 import { createHot } from './work/hot.ts'
 import { createKeptAnswers } from './work/kept-answers.ts'
 import { createMember, heartbeatsOn } from './work/member.ts'
@@ -118,7 +119,7 @@ export function ledgerOn({
     claimMany: createClaiming(failover, lookedBackAfterMs),
   })
   const submitLock = (waiting?: WaitingToSubmit) => lockSubmit(ownSessions.open, address.schema, clock, waiting)
-  const working = workingOn(engine, clock.nowMs)
+  const working = workingOn(engine, clock.nowMs, createDueFrom(clock.monotonicMs))
   const sweeping = sweepingOn({ engine, member, clock, place: place?.id ?? null })
   const copies = copiesOn({
     ...{ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die },

@@ -44,23 +44,46 @@ const WORKABLE = `
 
 // Found by id first: most of what is due is in hand already, and reading those rows whole costs more than all the rest.
 const dueIds = (from: string, also: string) => `
-    SELECT i.id FROM ${from}
+    SELECT i.id, i.due_at AS "dueAtMs", i.row_no AS "rowNo" FROM ${from}
     WHERE i.batch_id = :batchId AND i.state = 'READY' AND i.due_at <= :nowMs AND i.id % :of = :n AND ${ORDER_IS_FREE} ${also}
     ORDER BY i.due_at, i.row_no LIMIT :most`
+const FROM_THERE = 'AND (i.due_at, i.row_no) >= (:dueAtMs, :rowNo)'
 const DUE = dueIds('instruction i', '')
+const DUE_FROM_THERE = dueIds('instruction i', FROM_THERE)
 const DUE_OF_CANARY = dueIds('instruction i JOIN batch b ON b.id = i.batch_id', `AND ${WITHIN_CANARY}`)
+
+/** Where a row stands among those of its batch that are due. */
+export interface DuePosition {
+  readonly dueAtMs: number
+  readonly rowNo: number
+}
+
+/** From where on to look for what is due: an engine may be slow to pass over what was settled since. */
+export interface DueFrom {
+  /** null: from the first. */
+  of(batchId: BatchId, part: Part): DuePosition | null
+  /** Of the first row that is due; null: there was none. */
+  found(batchId: BatchId, part: Part, first: DuePosition | null): void
+}
+
+const FROM_THE_FIRST: DueFrom = { of: () => null, found: () => {} }
 
 const ROWS = `
     SELECT id, batch_id, account_id, row_no, attempt, ever_in_doubt, forbidden_count, ${INSTRUCTION_COLUMNS}
     FROM instruction WHERE id IN (SELECT CAST(e.value AS BIGINT) FROM json_each(:ids) e)`
 
-export function dueRowsOn(engine: Engine): Pick<WorkLedger, 'workable' | 'dueRows'> {
+export function dueRowsOn(engine: Engine, from: DueFrom = FROM_THE_FIRST): Pick<WorkLedger, 'workable' | 'dueRows'> {
   return {
     async workable(nowMs, countTo, only) {
       const found = await engine.read(() => all<WorkableBatch>(WORKABLE, { nowMs, countTo, only: only ?? '' }))
       return found.filter((batch) => batch.due > 0)
     },
-    dueRows: (batchId, nowMs, limit, except, part) => engine.read(() => dueRows(batchId, nowMs, limit, except, part)),
+    async dueRows(batchId, nowMs, limit, except, part) {
+      const there = from.of(batchId, part)
+      const { rows, first } = await engine.read(() => dueRows(batchId, nowMs, limit, except, part, there))
+      from.found(batchId, part, first)
+      return rows
+    },
   }
 }
 
@@ -70,16 +93,19 @@ function* dueRows(
   limit: number,
   except: ReadonlySet<RowId>,
   part: Part,
-): Script<readonly DueRow[]> {
+  there: DuePosition | null,
+): Script<{ readonly rows: readonly DueRow[]; readonly first: DuePosition | null }> {
   const hasCanary = yield* exists('SELECT 1 FROM batch WHERE id = :batchId AND canary_rows IS NOT NULL', { batchId })
-  const due = hasCanary ? DUE_OF_CANARY : DUE
+  const due = hasCanary ? DUE_OF_CANARY : there === null ? DUE : DUE_FROM_THERE
   const leftOut = [...except].filter((id) => isIn(part, id)).length
-  const ids = yield* all<{ id: RowId }>(due, { batchId, nowMs, n: part.n, of: part.of, most: limit + leftOut })
+  const asked = { batchId, nowMs, n: part.n, of: part.of, most: limit + leftOut, ...there }
+  const ids = yield* all<DuePosition & { readonly id: RowId }>(due, asked)
+  const first = ids[0] ?? null
   const wanted = ids.flatMap(({ id }) => (except.has(id) ? [] : [id])).slice(0, limit)
-  if (wanted.length === 0) return []
+  if (wanted.length === 0) return { rows: [], first }
   const found = yield* all<DueColumns>(ROWS, { ids: JSON.stringify(wanted) })
   const rows = new Map(found.map((row) => [row.id, row]))
-  return wanted.map((id) => toDueRow(rows.get(id) as DueColumns))
+  return { rows: wanted.map((id) => toDueRow(rows.get(id) as DueColumns)), first }
 }
 
 interface DueColumns extends InstructionColumns {

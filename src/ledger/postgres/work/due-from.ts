@@ -1,0 +1,32 @@
+// Where a worker goes on looking for what is due. While a long transaction keeps the past alive, the server passes over everything that was
+// settled since, at every look. So a look begins at the first row that the one before it found, and every few seconds from the first again:
+// a row that stood behind another of its order may be free since.
+
+import type { BatchId } from '../../../domain/ids.ts'
+import type { Part } from '../../../domain/part.ts'
+import type { DueFrom, DuePosition } from '../../texts/work/claim.ts'
+
+const FROM_THE_FIRST_AGAIN_MS = 5_000
+/** So many rows of a batch before it cost a look nothing that is worth a wait. */
+const FEW_ROWS = 5_000
+/** Of batches that ended meanwhile. */
+const KEPT_MOST = 1_000
+
+export function createDueFrom(steadyMs: () => number): DueFrom {
+  const known = new Map<string, DuePosition & { readonly sinceMs: number }>()
+  const keyOf = (batchId: BatchId, { n, of }: Part) => `${batchId} ${n} ${of}`
+  return {
+    of(batchId, part) {
+      const there = known.get(keyOf(batchId, part))
+      if (there === undefined || steadyMs() - there.sinceMs > FROM_THE_FIRST_AGAIN_MS) return null
+      return { dueAtMs: there.dueAtMs, rowNo: there.rowNo }
+    },
+    found(batchId, part, first) {
+      const key = keyOf(batchId, part)
+      if (known.size > KEPT_MOST) known.clear()
+      const before = this.of(batchId, part) === null ? undefined : known.get(key)
+      if (first === null || first.rowNo <= FEW_ROWS) known.delete(key)
+      else known.set(key, { dueAtMs: first.dueAtMs, rowNo: first.rowNo, sinceMs: before?.sinceMs ?? steadyMs() })
+    },
+  }
+}
