@@ -180,14 +180,15 @@ function setRateOverride(lane: AccountLane, { name, ratePerSecond }: AccountCont
 async function offerDue(parts: TickParts, only: BatchId | null): Promise<void> {
   const { ledger, dispatch, lanes, clock } = parts
   const isShared = ledger.dividesAccounts
-  const countTo = ROWS_PER_SLICE * Math.max(...Array.from(lanes.values(), (lane) => placesFor(lane, isShared)), 0)
+  const rowsPerPlace = isShared ? ROWS_PER_SHARED_PLACE : ROWS_PER_SLICE
+  const countTo = rowsPerPlace * Math.max(...Array.from(lanes.values(), (lane) => placesFor(lane, isShared)), 0)
   const batches = await ledger.workable(clock.nowMs(), countTo, only ?? undefined)
   for (const { batchId, accountId, due } of batches) {
     const lane = lanes.get(accountId)
     if (lane?.limiter.isOpen() !== true) continue
     const most = placesFor(lane, isShared)
     const turn = Math.floor(clock.nowMs() / TURN_MS)
-    const count = Math.min(most, Math.ceil(due / (isShared ? ROWS_PER_SHARED_PLACE : ROWS_PER_SLICE)))
+    const count = Math.min(most, Math.ceil(due / rowsPerPlace))
     // Where one worker works at a time there is one part: each slice takes what is due first.
     const of = isShared ? count : 1
     await dispatch.offer(

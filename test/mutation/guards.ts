@@ -6465,8 +6465,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'dispatch: the last rows of a batch are spread over several workers as well',
     file: 'src/processors/tick.ts',
-    guard: 'due / (isShared ? ROWS_PER_SHARED_PLACE : ROWS_PER_SLICE)',
-    without: 'due / ROWS_PER_SLICE',
+    guard: 'isShared ? ROWS_PER_SHARED_PLACE : ROWS_PER_SLICE',
+    without: 'ROWS_PER_SLICE',
     tests: ['test/processors/tick.test.ts'],
   },
   {
