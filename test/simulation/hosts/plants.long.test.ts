@@ -8,7 +8,19 @@ import { runHostsSeed } from './run.ts'
 import { SimulatedServer } from './server.ts'
 
 /** Found only after hundreds of seeds: `npm run simulate -- --hosts --plant NAME`. The ledger's own tests hold them. */
-const RARE: readonly string[] = []
+const RARE: readonly string[] = [
+  'a worker sends although its lease is over',
+  'a worker claims although it was given up',
+  'a claim does not ask whether the row is still READY',
+  'a commit whose answer was lost counts as none',
+  'a server that was put back hands out rows at once',
+  'a lane that is gone is made anew',
+  'a server of another timeline hands out rows',
+  'a claim of before an adoption speaks for its row',
+  'any claim speaks for an attempt of its number',
+  'a link of the chain is added to another record than it was made from',
+  'a batch of a server that was put back is cancelled',
+]
 const SEEDS_FOR_A_PLANT = 150
 
 let server: SimulatedServer
@@ -32,7 +44,7 @@ describe('a planted bug of several hosts is found', () => {
 
   test.each(RARE)('%s is planted', { timeout: 60_000 }, async (name) => {
     const plant = HOSTS_PLANTS[name] as HostsPlant
-    for (let seed = 1; seed <= 30; seed += 1) await runHostsSeed(server, { seed, plant })
+    for (let seed = 1; seed <= 25; seed += 1) await runHostsSeed(server, { seed, plant })
     expect(plant.unused?.() ?? []).toEqual([])
   })
 })

@@ -89,7 +89,10 @@ export const HOSTS_PLANTS: Readonly<Record<string, HostsPlant>> = {
     'AND id > 0 * coalesce((SELECT',
   ]),
   'any claim speaks for an attempt of its number': swapping(
-    ['AND worker = :worker AND claim_no = :claimNo', 'AND :worker + :claimNo > 0'],
+    [
+      'AND worker = :worker AND claim_no = :claimNo',
+      'AND CAST(:worker AS BIGINT) > 0 AND CAST(:claimNo AS BIGINT) > 0',
+    ],
     ['c.claim_no = u.claim_no AND c.worker = $3', '$3::bigint > 0'],
     ['c.claim_no = s.claim_no AND c.worker = $21', '$21::bigint > 0'],
   ),
