@@ -6780,7 +6780,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'shares: nobody frees for ever what it holds',
     file: 'src/ledger/rules/shares.ts',
-    guard: '  if (facts.members.length === 0) return null\n',
+    guard: '  if (facts.allowance.ratePerSecond === 0) return null\n',
     without: '',
     tests: ['test/ledger/rules/shares.test.ts'],
   },

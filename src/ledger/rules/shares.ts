@@ -141,8 +141,8 @@ function shrunkRate(held: number | null, target: number | null): number | null {
  * it is resized again it only falls, so what is given up here is in use no more.
  */
 export function shrinkOf(workerId: number, facts: ShareFacts, inFlight: number): Shrink | null {
-  // Nobody lives, this worker no more than others: what the account may do is not known, nor for how long the last start counts.
-  if (facts.members.length === 0) return null
+  // Nobody lives, this worker no more than others, who says what the account may do: for how long its last start counts is not known.
+  if (facts.allowance.ratePerSecond === 0) return null
   const held = heldBy(workerId, facts)
   const { ratePerSecond, inFlightMax } = shareInForce(workerId, facts)
   const share = { ratePerSecond, inFlightMax: Math.max(inFlightMax, Math.min(held.inFlightMax, inFlight)) }
