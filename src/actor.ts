@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
-import type { Actor, OsUser } from './domain/actor.ts'
+import type { OsActor, OsUser } from './domain/actor.ts'
 import { holdsCardData } from './domain/card-secrets.ts'
 
 /** What is read of the system. A test brings its own. */
@@ -13,7 +13,7 @@ export interface ActorSources {
 }
 
 /** `as`: the name that was claimed. */
-export function actorOf(as: string | null, { env, read }: ActorSources): Actor {
+export function actorOf(as: string | null, { env, read }: ActorSources): OsActor {
   const uid = process.getuid?.() ?? null
   const name = userName(uid)
   const nameOf = (wanted: number) => (wanted === uid ? name : (nameIn(read('/etc/passwd'), wanted) ?? `uid-${wanted}`))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { actorOf, SYSTEM } from './actor.ts'
 import { createSharedClock, systemClock } from './app/clock.ts'
 import { type Config, loadConfig } from './config/config.ts'
-import type { Actor } from './domain/actor.ts'
+import type { OsActor } from './domain/actor.ts'
 import { secretsOfRedis } from './domain/redis-target.ts'
 import { passwordsIn } from './domain/secrets.ts'
 import { createTextScrub, type Hidden } from './domain/text-scrub.ts'
@@ -25,7 +25,7 @@ export interface App {
   readonly log: Log
   /** For the text of an unexpected failure. */
   readonly scrub: (text: string) => string
-  readonly actor: Actor
+  readonly actor: OsActor
   /** Of the door that started this process. */
   readonly spelling: Spelling
   /** Whatever is said on stderr is a line of the log: of a service whose stderr is no terminal. */

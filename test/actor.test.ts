@@ -2,12 +2,11 @@ import { hostname, userInfo } from 'node:os'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { actorOf, terminalIn } from '../src/actor.ts'
-import type { Actor } from '../src/domain/actor.ts'
-import { actorText } from '../src/domain/actor.ts'
+import { actorText, identitiesOf, identityOf, type OsActor } from '../src/domain/actor.ts'
 
 const own = { name: userInfo().username, uid: process.getuid?.() ?? null }
 
-function actorWith(files: Record<string, string>, env: NodeJS.ProcessEnv = {}): Actor {
+function actorWith(files: Record<string, string>, env: NodeJS.ProcessEnv = {}): OsActor {
   return actorOf(null, { env, read: (path) => files[path] ?? null })
 }
 
@@ -68,7 +67,7 @@ describe('in words', () => {
   const bob = { name: 'bob', uid: 4002 }
   const root = { name: 'root', uid: 0, host: 'host', terminal: 'pts/3', login: null, sudo: null, as: null }
 
-  test.each<[Partial<Actor>, string]>([
+  test.each<[Partial<OsActor>, string]>([
     [{}, 'root@host pts/3'],
     [{ terminal: null }, 'root@host'],
     [{ as: 'Carol' }, 'root@host pts/3, says "Carol"'],
@@ -80,5 +79,42 @@ describe('in words', () => {
     [{ ...alice, login: alice }, 'alice@host pts/3'],
   ])('%o is %s', (over, text) => {
     expect(actorText({ ...root, ...over })).toBe(text)
+  })
+
+  test('a key and a person are called by name and id, with the address they came from', () => {
+    expect(actorText({ kind: 'key', id: 'k1', name: 'billing', address: '10.0.0.7' })).toBe(
+      'key billing (k1) from 10.0.0.7',
+    )
+    expect(actorText({ kind: 'person', id: 'p7', name: 'Mio Ito', address: null })).toBe('person Mio Ito (p7)')
+  })
+})
+
+describe('as an identity', () => {
+  const own = { name: 'tranche', uid: 990, host: 'desk', terminal: null, login: null, sudo: null, as: 'Carol' }
+  const alice = { name: 'alice', uid: 4001 }
+
+  test('a user is the same on every host, whatever name was claimed', () => {
+    expect(identityOf(own)).toBe(identityOf({ ...own, host: 'server', terminal: 'pts/1', as: 'Dave' }))
+  })
+
+  test('who logged in counts, and the user that they became as well', () => {
+    expect(identityOf({ ...own, login: alice })).toBe('os:alice')
+    expect(identitiesOf({ ...own, login: alice })).toEqual(['os:tranche', 'os:alice'])
+  })
+
+  test('the caller of sudo is believed of root alone', () => {
+    expect(identityOf({ ...own, sudo: alice })).toBe('os:tranche')
+    expect(identitiesOf({ ...own, sudo: alice })).toEqual(['os:tranche'])
+    expect(identityOf({ ...own, name: 'root', uid: 0, sudo: alice })).toBe('os:alice')
+  })
+
+  test('a key is no person, and neither is a user of that name', () => {
+    const [key, person] = (['key', 'person'] as const).map((kind) => ({
+      kind,
+      id: 'alice',
+      name: 'alice',
+      address: null,
+    }))
+    expect(new Set([key!, person!, { ...own, name: 'alice' }].map(identityOf)).size).toBe(3)
   })
 })

@@ -1,4 +1,4 @@
-// Who acted, in words: the person who logged in, the account that the program ran under, and the name that was claimed.
+// Who acted: a user of the operating system, or whoever came through a door of ours with a key or a session. In words, and as one identity.
 
 /** A user of the operating system. */
 export interface OsUser {
@@ -7,8 +7,12 @@ export interface OsUser {
   readonly uid: number | null
 }
 
-/** Who acted: what the operating system says, and what was claimed. All of it is kept. */
-export interface Actor extends OsUser {
+export type Actor = OsActor | DoorActor
+
+/** What the operating system says, and what was claimed. All of it is kept. */
+export interface OsActor extends OsUser {
+  /** Absent. */
+  readonly kind?: 'os'
   readonly host: string
   /** The controlling terminal, such as `pts/3`; null: none, as under cron. */
   readonly terminal: string | null
@@ -20,8 +24,48 @@ export interface Actor extends OsUser {
   readonly as: string | null
 }
 
-/** `alice@host pts/3 (sudo, as root), says "Carol"`. */
+/** Whoever a door has recognised: a service by its key, a person by a session. */
+export interface DoorActor {
+  readonly kind: 'key' | 'person'
+  /** Of the key or the person; never given twice. */
+  readonly id: string
+  readonly name: string
+  /** The network address that it came from; null: not known. */
+  readonly address: string | null
+}
+
+/** `alice@host pts/3 (sudo, as root), says "Carol"`, `key billing (k1) from 10.0.0.7`. */
 export function actorText(actor: Actor): string {
+  return isOsActor(actor) ? osActorText(actor) : doorActorText(actor)
+}
+
+export function isOsActor(actor: Actor): actor is OsActor {
+  return actor.kind === undefined || actor.kind === 'os'
+}
+
+/** Names one identity wherever it comes from: a user keeps it on every host and at every terminal. */
+export function identityOf(actor: Actor): string {
+  return isOsActor(actor) ? `os:${personOf(proven(actor)).name}` : `${actor.kind}:${actor.id}`
+}
+
+/** Every identity that the actor may be: whoever became another user is both. */
+export function identitiesOf(actor: Actor): readonly string[] {
+  if (!isOsActor(actor)) return [identityOf(actor)]
+  const { login, sudo } = proven(actor)
+  const users = [actor, login, sudo].filter((user) => user !== null)
+  return [...new Set(users.map(({ name }) => `os:${name}`))]
+}
+
+/** Any user could say in the environment that another one called sudo: only root is believed, who can do everything anyway. */
+function proven(actor: OsActor): OsActor {
+  return actor.uid === 0 ? actor : { ...actor, sudo: null }
+}
+
+function doorActorText({ kind, id, name, address }: DoorActor): string {
+  return `${kind} ${name} (${id})${address === null ? '' : ` from ${address}`}`
+}
+
+function osActorText(actor: OsActor): string {
   const person = personOf(actor)
   const terminal = actor.terminal === null ? '' : ` ${actor.terminal}`
   const becoming = becomingOf(actor)
@@ -30,12 +74,12 @@ export function actorText(actor: Actor): string {
 }
 
 /** The kernel keeps who logged in and lets no user change it. What sudo left in the environment is believed after it. */
-function personOf({ login, sudo, ...own }: Pick<Actor, 'login' | 'sudo' | 'name' | 'uid'>): OsUser {
+function personOf({ login, sudo, ...own }: Pick<OsActor, 'login' | 'sudo' | 'name' | 'uid'>): OsUser {
   return login ?? sudo ?? { name: own.name, uid: own.uid }
 }
 
 /** How the person came to act as another user; empty where the two are the same. */
-function becomingOf({ login, sudo, name, uid }: Actor): string {
+function becomingOf({ login, sudo, name, uid }: OsActor): string {
   const person = login ?? sudo
   const disagrees = login !== null && sudo !== null && sudo.uid !== login.uid
   const words = [

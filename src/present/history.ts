@@ -1,6 +1,6 @@
 // What was done, by whom and when: the moves of an instruction, and the log of acts.
 
-import type { Actor } from '../domain/actor.ts'
+import { type Actor, isOsActor } from '../domain/actor.ts'
 import type { LogEntry } from '../domain/acts.ts'
 import { isoOf } from '../domain/batch-status.ts'
 import type { HistoryMove } from '../domain/reconciliation.ts'
@@ -80,6 +80,7 @@ export function logLine(entry: LogEntry): string {
 
 /** For programs, under keys that stay. */
 function toJsonActor(actor: Actor): Record<string, string | number | null> {
+  if (!isOsActor(actor)) return { kind: actor.kind, id: actor.id, name: actor.name, address: actor.address }
   return {
     user: actor.name,
     uid: actor.uid,
