@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { Command, CommanderError, Option } from 'commander'
 import type { App } from './app.ts'
 import type { Act, ActAlone } from './cli/act.ts'
+import { addApprovalCommands } from './cli/approval-commands.ts'
 import { addBatchCommands } from './cli/batch-commands.ts'
 import { addDoubtCommands } from './cli/doubt-commands.ts'
 import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-commands.ts'
@@ -135,6 +136,7 @@ export function toProgram(): Command {
   addInboxCommand(program, act)
   addBatchCommands(program, act)
   addDoubtCommands(program, act)
+  addApprovalCommands(program, act)
   addServiceCommands(program, act, actAlone)
   groupCommands(program)
   for (const command of [program, ...allOf(program)]) {

@@ -7,7 +7,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { CardFile } from '../processors/execute-slice.ts'
 import type { Followed, Following } from '../processors/follow-batch.ts'
 
-export type { Followed }
+export type { Followed, Following }
 
 import { type SendingLock, takeLockToSend } from './locks.ts'
 import { openRedis } from './redis.ts'

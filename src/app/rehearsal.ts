@@ -42,6 +42,7 @@ export async function openRehearsal(app: App, like: Merchant | undefined): Promi
     witnessDirs: [],
     witnessNamed: false,
     merchants: new Map([[merchant.name, merchant]]),
+    approvals: null, // no money moves
   }
   // Its gateway is in this process, over plain HTTP.
   const rehearsing = createApp(config, [], { as: app.actor.as, logLevel: 'error', spelling: app.spelling })

@@ -19,7 +19,10 @@ export function addBatchCommands(program: Command, act: Act): void {
     .option('--merchant <name>', 'only batches of this merchant')
     .option('--state <state>', 'only batches in this state, such as running, paused or needs_attention')
     .option('--last <n>', 'how many, the latest first (default 20; with --json all of them)')
-    .option('--check', 'for scripts: exit 5 where rows are in doubt, 6 where something is stopped, paused or silent')
+    .option(
+      '--check',
+      'for scripts: exit 4 where approvals are missing, 5 where rows are in doubt, 6 where something is stopped, paused or silent',
+    )
     .addHelpText(
       'after',
       example(
@@ -84,6 +87,13 @@ function addLookingBack(program: Command, act: Act): void {
     .addHelpText('after', example('tranche history R-1001', 'tranche history 2026-12/sub-77'))
     .action((reference: string) =>
       act(async (app, terminal) => (await import('../commands/history.ts')).history(app, reference, terminal), 'reads'),
+    )
+  program
+    .command('find <id>')
+    .description('instructions by reference, order id, transaction id, merchant order id or vault id')
+    .addHelpText('after', example('tranche find 7001234', 'tranche find R-1001 --json'))
+    .action((id: string) =>
+      act(async (app, terminal) => (await import('../commands/find.ts')).find(app, id, terminal), 'reads'),
     )
   program
     .command('log')

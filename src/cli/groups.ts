@@ -3,10 +3,22 @@
 import type { Command } from 'commander'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Sending:': ['check', 'run', 'submit', 'vault', 'pause', 'resume', 'cancel'],
-  'Looking:': ['status', 'results', 'history', 'log', 'messages'],
+  'Sending:': ['check', 'run', 'submit', 'vault', 'approve', 'reject', 'pause', 'resume', 'cancel'],
+  'Looking:': ['status', 'results', 'find', 'history', 'log', 'audit', 'messages'],
   'Doubts:': ['in-doubt'],
-  'Running it:': ['worker', 'inbox', 'rate', 'doctor', 'backup', 'migrate', 'adopt', 'archive', 'purge', 'down'],
+  'Running it:': [
+    'worker',
+    'inbox',
+    'rate',
+    'policy',
+    'doctor',
+    'backup',
+    'migrate',
+    'adopt',
+    'archive',
+    'purge',
+    'down',
+  ],
   'Installation:': ['init', 'sandbox', 'completion'],
 }
 const LAST = 'Installation:'

@@ -38,6 +38,12 @@ export const ARCHIVE_HELP = `${paragraphs(
   'A batch stays as it is while a row of it is open or in doubt, or if its results were not written since it last changed.',
 )}${example('tranche archive --older-than 400 --out /srv/archive', "zcat 261120-k7q2m.jsonl.gz | jq -c 'select(.row)'")}`
 
+export const APPROVE_HELP = `${paragraphs(
+  'Which batches need approvals, and how many, says the policy: tranche policy show. You cannot approve what you submitted, nor approve ' +
+    'twice. Who you are is what the operating system says; --as does not count here.',
+  'The digest is over everything that is shown. If anything of the batch is another when you approve it, nothing is approved.',
+)}${example('tranche approve 261120-k7q2m', 'tranche approve 261120-k7q2m --digest 9f2c… --reason "agrees with the order list"')}`
+
 export const RESOLVE_HELP = `${paragraphs(
   'not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left ' +
     '(TRANCHE_DOUBT_REST_MS, 15 minutes unless set): what is not there yet may still be executed. For a row that was sent more than once ' +

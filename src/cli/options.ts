@@ -120,6 +120,10 @@ export function withRunOptions(command: Command): Command {
     .optionsGroup(RUNNING)
     .option('--sandbox', 'rehearse with a private sandbox gateway and a throw-away ledger; no money moves')
     .option('--give-up-after <duration>', GIVE_UP_HELP)
+    .option(
+      '--wait-approval <duration>',
+      'where approvals are needed, wait so long for them before ending with exit 4 (default: not at all)',
+    )
     .option('-y, --yes', YES_HELP)
     .option('-n, --dry-run', 'only check the file, as tranche check does: record and send nothing')
 }

@@ -15,13 +15,12 @@ import type { Merchant } from '../domain/merchant.ts'
 import type { TlsSeen } from '../domain/tls.ts'
 import { spell } from '../domain/words.ts'
 import type { WorkerView } from '../domain/worker.ts'
-import type { Disagreement } from '../ports/ledger/audit.ts'
 import { attentionText, exitCodeOfAttention } from '../present/attention.ts'
 import { commandLine, errorText } from '../present/command-line.ts'
 import { EXIT, exitCodeOfError } from '../present/exit-codes.ts'
 import { plural } from '../present/text.ts'
 import { toJsonWorker, workerText } from '../present/workers.ts'
-import { note } from './note.ts'
+import { examineRecord, parseHead } from './audit.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface DoctorArguments {
@@ -49,7 +48,7 @@ interface Finding {
 export async function doctor(app: App, given: DoctorArguments, terminal: Terminal): Promise<number> {
   const { whole = false, deep = false } = given
   if (given.live === true) return askForWorker(app, given, terminal)
-  const earlier = parseHead(given)
+  const earlier = headToCompare(given)
   const { workers, findings: ofLedger } = await checkLedger(app, whole)
   const findings = [
     checkMerchants(app),
@@ -74,7 +73,7 @@ export async function doctor(app: App, given: DoctorArguments, terminal: Termina
 /** The worst; what must be fixed comes before what must be looked at. */
 function exitOf(findings: readonly Finding[]): number {
   const exits = findings.map(({ exit }) => exit)
-  const order = [EXIT.failure, EXIT.usage, EXIT.stopped, EXIT.inDoubt]
+  const order = [EXIT.failure, EXIT.usage, EXIT.stopped, EXIT.inDoubt, EXIT.awaitingApproval]
   return order.find((exit) => exits.includes(exit)) ?? EXIT.approved
 }
 
@@ -212,27 +211,14 @@ async function cautions(app: App): Promise<Finding[]> {
   return said.map((says) => ({ what: 'server', ok: true, warns: true, says, exit: EXIT.approved }))
 }
 
-/** Each disagreement is a finding of its own. Thousands of one kind say no more than the first few hundred. */
-const DISAGREEMENTS_SHOWN = 500
-
+/** Each disagreement is a finding of its own. */
 async function checkRecord(app: App, head: string | null, terminal: Terminal): Promise<Finding[]> {
   try {
     const ledger = await openLedger(app, 'looks')
     try {
-      const found: Disagreement[] = []
-      for await (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
-      if (found.length === 0) {
-        const unbound = await ledger.unbound()
-        const earlier =
-          unbound === 0
-            ? ''
-            : `; ${plural(unbound, 'batch was', 'batches were')} recorded before digests were kept: of what was submitted with ${unbound === 1 ? 'it' : 'them'}, nothing is proved`
-        const says = `sums, rows, what was submitted, moves and acts agree, up to ${await ledger.head()}${earlier}`
-        return [{ what: 'record', ok: true, says, exit: EXIT.approved }]
-      }
-      const details = { disagreements: found.length, first: found[0]?.where ?? null }
-      await note(app, ledger, { what: 'inspect', details }, terminal)
-      return found.map(({ where, means }) => ({
+      const { disagreements, says } = await examineRecord(app, ledger, head, terminal)
+      if (disagreements.length === 0) return [{ what: 'record', ok: true, says, exit: EXIT.approved }]
+      return disagreements.map(({ where, means }) => ({
         ...{ what: 'record', ok: false, says: `${where}: ${means}`, exit: EXIT.failure },
       }))
     } finally {
@@ -243,15 +229,10 @@ async function checkRecord(app: App, head: string | null, terminal: Terminal): P
   }
 }
 
-function parseHead({ deep, head }: DoctorArguments): string | null {
-  if (head === undefined) return null
-  if (deep !== true)
+function headToCompare({ deep, head }: DoctorArguments): string | null {
+  if (head !== undefined && deep !== true)
     throw new Fault('usage', '--head goes with --deep: the record up to it is read. Nothing was checked.')
-  if (/^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(head)) return head
-  throw new Fault(
-    'usage',
-    `--head ${head}: write it as doctor or log shows it, a number, a colon and 64 digits. Nothing was checked.`,
-  )
+  return parseHead('--head', head)
 }
 
 /** null: there is no ledger that could be opened. */

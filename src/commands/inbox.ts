@@ -1,6 +1,7 @@
 // tranche inbox DIR: takes the files that are put into a folder, and puts the results beside them. It sends nothing itself.
 
 import { accountOf } from '../app/accounts.ts'
+import { assertPolicyAgreed } from '../app/approvals.ts'
 import { type InboxFolder, prepareInboxFolder, prepareInboxWork } from '../app/inbox.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { takeInboxLock, workersNow } from '../app/locks.ts'
@@ -58,6 +59,7 @@ export async function inbox(app: App, dir: string, given: InboxArguments, termin
   const ledger = await openLedgerAloud(app, terminal)
   const interruption = openInterruption(terminal, () => finishing('the file in hand is brought to its end'))
   try {
+    await assertPolicyAgreed(app, ledger)
     const inboxId = await folder.bind(ledger.ledgerId)
     const { signal } = interruption
     const lock = await takeLock(app, inboxId, given.once === true, signal, terminal)

@@ -1,12 +1,13 @@
 // tranche run FILE --out RESULTS: submits, works it off in this process, writes the results. Run again, it resumes.
 
 import { accountOf } from '../app/accounts.ts'
+import { assertPolicyAgreed } from '../app/approvals.ts'
 import { assertTlsHolds } from '../app/gateway.ts'
 import { type OpenedFile, openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
 import { sendsFor, settledAhead, workersNow } from '../app/locks.ts'
 import { type OwnCards, prepareOwnCards, prepareProcess } from '../app/own-cards.ts'
-import { type Followed, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
+import { type Followed, type Following, followBatch, type OwnWork, openOwnWork } from '../app/own-work.ts'
 import { openRehearsal } from '../app/rehearsal.ts'
 import { checkOut, checkRoom, writeBatchResults } from '../app/results.ts'
 import { prepareSandbox } from '../app/sandbox.ts'
@@ -25,7 +26,7 @@ import { EXIT, exitCodeOf } from '../present/exit-codes.ts'
 import { endingLines, outcomeLines, toJsonOutcome } from '../present/outcome.ts'
 import { columnLines, noteLines } from '../present/review.ts'
 import { check, refuseWhole } from './check.ts'
-import { parseGiveUpAfterMs } from './durations.ts'
+import { parseDurationMs, parseGiveUpAfterMs } from './durations.ts'
 import {
   type FileArguments,
   type FileRequest,
@@ -56,7 +57,11 @@ export interface RunArguments extends FileArguments {
   readonly sandbox?: boolean
   readonly dryRun?: boolean
   readonly giveUpAfter?: string
+  readonly waitApproval?: string
 }
+
+/** How long it waits: null, for ever. */
+type Patience = Pick<Following, 'giveUpAfterMs' | 'waitForApprovalMs'>
 
 /** With the file that its results go to. */
 type RunGiven = RunArguments & Pick<ResultsTarget, 'out' | 'isStdout' | 'deliver'>
@@ -71,9 +76,13 @@ export async function run(app: App, path: string, asked: RunArguments, terminal:
 
 async function runTo(app: App, path: string, asked: RunGiven, terminal: Terminal): Promise<number> {
   const given = await withFormat(app, asked)
-  const giveUpAfterMs = parseGiveUpAfterMs(given.giveUpAfter, terminal)
+  const { giveUpAfter, waitApproval } = given
+  const patience: Patience = {
+    giveUpAfterMs: parseGiveUpAfterMs(giveUpAfter, terminal),
+    waitForApprovalMs: waitApproval === undefined ? 0 : parseDurationMs(waitApproval, '--wait-approval'),
+  }
   if (given.sandbox !== true)
-    return runOn(app, path, given, giveUpAfterMs, parseFileArguments(app, given, 'taken'), terminal, false)
+    return runOn(app, path, given, patience, parseFileArguments(app, given, 'taken'), terminal, false)
   const rehearsal = await openRehearsal(app, rehearsedMerchant(app, given))
   try {
     terminal.say('SANDBOX: a private gateway and a throw-away ledger; no money moves and nothing is remembered.')
@@ -82,7 +91,7 @@ async function runTo(app: App, path: string, asked: RunGiven, terminal: Terminal
     if (opened.kind === 'refused')
       return refuseWhole(opened, path, await openRejects(given, path, besideOf(given, true)), terminal)
     await prepareSandbox(rehearsal.sandbox, opened.file).finally(opened.close)
-    return await runOn(rehearsal.app, path, given, giveUpAfterMs, request, terminal, true)
+    return await runOn(rehearsal.app, path, given, patience, request, terminal, true)
   } finally {
     await rehearsal.close()
   }
@@ -92,7 +101,7 @@ async function runOn(
   app: App,
   path: string,
   given: RunGiven,
-  giveUpAfterMs: number | null,
+  patience: Patience,
   request: FileRequest,
   terminal: Terminal,
   sandbox: boolean,
@@ -117,6 +126,7 @@ async function runOn(
   const run: Run = { app, ledger, own, cards, sends, signal, terminal }
   try {
     if (cards.isNeeded) prepareProcess(process.env)
+    await assertPolicyAgreed(app, ledger)
     const toSubmit = request.toSubmit(await accountOf(ledger, request.merchant, app.clock), sandbox)
     const { out, exceptions = null, report = null, isStdout } = given
     const results = { out, inputPath: path, bom: given.bom ?? false, exceptions, report, isPassedOn: isStdout }
@@ -128,7 +138,7 @@ async function runOn(
     if (batchId === null) return EXIT.refused
     rejects.say(terminal)
     terminal.object({ event: 'submitted', batch: batchId })
-    const followed = await workOff(run, batchId, giveUpAfterMs)
+    const followed = await workOff(run, batchId, patience)
     if (cards.changed.aborted) throw await changedFault(app, ledger, batchId)
     if (followed === null) return sayInterrupted(await viewOf(ledger, batchId), sends, sandbox, terminal)
     const page = reportRequest(app, ledger, report)
@@ -273,7 +283,7 @@ async function record(run: Run, submission: Submission, asked: Asked): Promise<F
   }
 }
 
-async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null): Promise<Followed | null> {
+async function workOff(run: Run, batchId: BatchId, patience: Patience): Promise<Followed | null> {
   const { app, ledger, own, cards, sends, signal, terminal } = run
   const isServed = (batch: BatchView) => sends.held === null || sendsFor(sends.held.heldBy, batch)
   // Another process that works may end before the batch does: then it is ours.
@@ -287,7 +297,7 @@ async function workOff(run: Run, batchId: BatchId, giveUpAfterMs: number | null)
   try {
     const alone = await step()
     if (!alone && isServed(await viewOf(ledger, batchId))) terminal.say(await followingText(run, batchId))
-    const until = { signal, giveUpAfterMs, settledAhead: () => settledAhead(app, ledger) }
+    const until = { signal, ...patience, settledAhead: () => settledAhead(app, ledger) }
     const followed = await drawing(app, terminal, ledger, (onLook) =>
       followBatch(batchId, { ...until, ledger, clock: app.clock, step, isServed, onLook }),
     )

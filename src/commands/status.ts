@@ -2,11 +2,13 @@
 
 import { workersNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
+import type { ApprovalSheet } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import { serviceOf, type WorkerView, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { toJsonApproval } from '../present/approval.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { reasonLines } from '../present/reasons.ts'
 import { whyText } from '../present/standing.ts'
@@ -62,17 +64,19 @@ async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal,
   const standing = standingNow(app, batch, await workersNow(app, ledger))
   const speed = await speedOf(app, ledger, batch, standing)
   const tops = await topReasonsOf(app, ledger, batch)
+  const sheet = standing.state === 'awaiting_approval' ? await ledger.approvalSheet(batch.batchId) : null
   terminal.object({
     ...also,
     ...(await toJsonAlarm(ledger)),
-    ...toJsonBatch(batch, standing),
+    ...toJsonBatch(batch, standing, sheet),
     top_reasons: tops,
     ...speed,
   })
   const { state, why } = standing
   const reason = whyText(why)
-  terminal.title(`Batch ${batch.batchId}: ${state.replace('_', ' ')}`, reason === null ? '' : ` (${reason})`)
+  terminal.title(`Batch ${batch.batchId}: ${state.replaceAll('_', ' ')}`, reason === null ? '' : ` (${reason})`)
   for (const line of describe(batch, standing)) terminal.data(line)
+  if (sheet !== null) terminal.data(`See what it would send, and approve it: tranche approve ${batch.batchId}`)
   terminal.data(...reasonLines(batch, tops))
   if (speed.rows_per_second > 0 && standing.state === 'running') terminal.data(speedText(speed))
   return EXIT.approved
@@ -145,12 +149,14 @@ function troubleOf({ gatewayHealth }: BatchView): object | null {
   }
 }
 
-export function toJsonBatch(batch: BatchView, { state, why }: Standing): object {
+/** `sheet`: of a batch that waits for approvals, where it was asked for. */
+export function toJsonBatch(batch: BatchView, { state, why }: Standing, sheet: ApprovalSheet | null = null): object {
   const reason = whyText(why)
   return {
     batch: batch.batchId,
     state,
     ...(reason === null ? {} : { reason }),
+    ...(batch.approval === null ? {} : { approval: toJsonApproval(batch.approval, sheet?.digest ?? null) }),
     counts: countsOf(batch),
     totals: toJsonBatchTotals(batch),
     rows: batch.rows,
@@ -181,7 +187,7 @@ async function watch(app: App, ledger: Ledger, id: string, terminal: Terminal): 
     const batch = await findBatch(ledger, id)
     const { state, why } = standingNow(app, batch, await workersNow(app, ledger))
     const reason = whyText(why)
-    const saying = reason === null ? null : `${state.replace('_', ' ')}: ${reason}`
+    const saying = reason === null ? null : `${state.replaceAll('_', ' ')}: ${reason}`
     if (saying !== null && saying !== said) terminal.say(saying)
     said = saying
     if (endingOf(batch, app.clock.nowMs()) !== null) break

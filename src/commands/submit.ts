@@ -1,12 +1,14 @@
 // tranche submit FILE: records it and prints the batch id; a worker does the rest.
 
 import { accountOf } from '../app/accounts.ts'
+import { assertPolicyAgreed } from '../app/approvals.ts'
 import { openInstructionFile } from '../app/instruction-file.ts'
 import { assertLedger, openLedger } from '../app/ledger.ts'
 import { workersNow } from '../app/locks.ts'
 import { prepareSubmission } from '../app/submission.ts'
 import type { App } from '../app.ts'
 import { sayAlarm } from '../domain/alarm.ts'
+import { isAwaiting } from '../domain/approval.ts'
 import { notSent } from '../domain/batch-status.ts'
 import { maskCardData } from '../domain/card-secrets.ts'
 import type { BatchId } from '../domain/ids.ts'
@@ -14,6 +16,7 @@ import type { Reviewed } from '../domain/submission.ts'
 import { spell } from '../domain/words.ts'
 import { serviceOf, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
+import { approvalsText } from '../present/approval.ts'
 import { commandLine } from '../present/command-line.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import {
@@ -50,6 +53,7 @@ export async function submit(app: App, path: string, given: FileArguments, termi
   }
   const ledger = await openLedgerAloud(app, terminal)
   try {
+    await assertPolicyAgreed(app, ledger)
     terminal.say(...noteLines(opened))
     terminal.note(...columnLines(opened))
     const accountId = await accountOf(ledger, request.merchant, app.clock)
@@ -89,8 +93,9 @@ export async function submit(app: App, path: string, given: FileArguments, termi
       terminal.say(
         `Every row is recorded already or bad, so there is nothing to send. Its results: tranche results ${submitted.batchId} --out FILE`,
       )
-    } else await sayNext(app, ledger, submitted.batchId, terminal)
-    return EXIT.approved
+      return EXIT.approved
+    }
+    return await sayNext(app, ledger, submitted.batchId, terminal)
   } finally {
     await opened.close()
     await ledger.close()
@@ -149,8 +154,15 @@ async function showKnown(ledger: Ledger, batchId: BatchId, sha256: string, termi
   })
 }
 
-async function sayNext(app: App, ledger: Ledger, batchId: BatchId, terminal: Terminal): Promise<void> {
+/** Resolves to the exit code. */
+async function sayNext(app: App, ledger: Ledger, batchId: BatchId, terminal: Terminal): Promise<number> {
   const batch = await viewOf(ledger, batchId)
+  if (batch.approval !== null && isAwaiting(batch.approval) && batch.hold !== 'cancelled') {
+    terminal.say(
+      `Nothing of it is sent before it has ${approvalsText(batch.approval)}. Whoever decides sees what it would send: tranche approve ${batchId}`,
+    )
+    return EXIT.awaitingApproval
+  }
   const worker = workerFor(await workersNow(app, ledger), batch)
   if (worker === undefined) terminal.say('No worker is running, so nothing moves yet. Start one: tranche worker')
   else {
@@ -160,4 +172,5 @@ async function sayNext(app: App, ledger: Ledger, batchId: BatchId, terminal: Ter
     else terminal.say(`Nothing moves yet: ${whyText([notSent(batch, service)])}.`)
   }
   terminal.say(`Follow it: tranche status ${batchId} --watch`)
+  return EXIT.approved
 }

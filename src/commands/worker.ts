@@ -1,5 +1,6 @@
 // tranche worker: works until SIGTERM, or with --until-idle until nothing can move without a person.
 
+import { assertPolicyAgreed } from '../app/approvals.ts'
 import { openLedger } from '../app/ledger.ts'
 import { type SendingLock, takeLockToSend } from '../app/locks.ts'
 import { openRedis } from '../app/redis.ts'
@@ -50,6 +51,7 @@ export async function worker(app: App, given: WorkerArguments, terminal: Termina
     }),
   )
   try {
+    await assertPolicyAgreed(app, ledger)
     const lock = await takeLockToSend(app, ledger, 'worker')
     if (lock.kind === 'held') throw heldFault(lock.heldBy)
     const working = { lock, signal: interruption.signal, until, touched }

@@ -2,6 +2,7 @@
 // Nothing falls back in silence: a setting that is there is understood or refused, an empty one included.
 
 import { resolve } from 'node:path'
+import type { ApprovalPolicy } from '../domain/approval.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Merchant } from '../domain/merchant.ts'
 import type { Secret } from '../domain/secret.ts'
@@ -11,7 +12,7 @@ import { byName } from './accounts.ts'
 import { redisPrefixFrom, redisUrlFrom } from './address.ts'
 import { dataDirFrom, witnessDirsFrom } from './directories.ts'
 import { type LedgerServer, ledgerServerFrom } from './ledger-server.ts'
-import { listedMerchants } from './merchants-file.ts'
+import { type ListedSettings, readConfigFile } from './merchants-file.ts'
 import { OWN_SETTINGS, ownMerchant, trafficFrom } from './own-merchant.ts'
 import type { ExposedFile } from './secret-files.ts'
 import { createSettings } from './setting-readers.ts'
@@ -38,6 +39,8 @@ export interface Config {
   readonly unknown: readonly string[]
   /** By name. Empty where none is configured: commands that only read need none. */
   readonly merchants: ReadonlyMap<string, Merchant>
+  /** Who must approve what before it is sent; null: this configuration does not say. */
+  readonly approvals: ApprovalPolicy | null
   /** What is wrong, where only the ledger is read; else a configuration with a mistake is no configuration. */
   readonly mistakes: readonly string[]
 }
@@ -58,7 +61,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
   const traffic = trafficFrom(settings)
   const own = ownMerchant(settings, traffic)
   const dataDir = dataDirFrom(settings, env, homeDir)
-  const config: Omit<Config, 'merchants' | 'mistakes'> = {
+  const config: Omit<Config, 'merchants' | 'approvals' | 'mistakes'> = {
     dataDir,
     witnessDirs: witnessDirsFrom(settings, env, homeDir, dataDir),
     witnessNamed: settings.has('TRANCHE_WITNESS_DIR'),
@@ -72,14 +75,17 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
   }
   const path = settings.text('TRANCHE_CONFIG')
   const taken = OWN_SETTINGS.flat().some(settings.has)
-  const listed = path === undefined ? [] : await listedMerchants(resolve(path), traffic, taken, settings)
-  const merchants = byName(own === null ? listed : [own, ...listed], settings.note)
+  const listed: ListedSettings =
+    path === undefined
+      ? { merchants: [], approvals: null }
+      : await readConfigFile(resolve(path), traffic, taken, settings)
+  const merchants = byName(own === null ? listed.merchants : [own, ...listed.merchants], settings.note)
   const texts = mistakes.map(({ text }) => text)
   if (texts.length > 0 && (!reads || mistakes.some(({ name }) => OF_THE_LEDGER.includes(name)))) {
     const message = 'The configuration is wrong; nothing was started and nothing was sent:'
     throw new Fault('config', message, { points: texts })
   }
-  return Object.freeze({ ...config, merchants, mistakes: texts })
+  return Object.freeze({ ...config, merchants, approvals: listed.approvals, mistakes: texts })
 }
 
 /** Those of our scripts are not ours. */

@@ -1,9 +1,11 @@
-// The merchants that TRANCHE_CONFIG lists.
+// The file that TRANCHE_CONFIG names: merchants, and who must approve what is sent for them.
 
 import { dirname, resolve } from 'node:path'
+import type { ApprovalPolicy } from '../domain/approval.ts'
 import { DEFAULT_MERCHANT, type Merchant, type Traffic } from '../domain/merchant.ts'
 import { didYouMean } from '../domain/similar.ts'
 import { readTextSync } from '../files/open-file.ts'
+import { approvalPolicyFrom } from './approvals.ts'
 import { entrySchema, fromEntry, isRecord, issueProblems, usernameProblems } from './merchant-entry.ts'
 import { noteWriters, whyNotRead } from './secret-files.ts'
 import type { Settings } from './setting-readers.ts'
@@ -13,17 +15,41 @@ const MERCHANT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
 const LISTED_TRUST: TrustNames<string> = { ca: 'ca_file', cert: 'client_cert_file', key: 'client_key_file' }
 
+export interface ListedSettings {
+  readonly merchants: readonly Merchant[]
+  /** null: none is configured. */
+  readonly approvals: ApprovalPolicy | null
+}
+
 /** Paths in the file are relative to the file, wherever the command is run. */
-export async function listedMerchants(
+export async function readConfigFile(
   path: string,
   traffic: Traffic,
   taken: boolean,
   { note, exposed }: Settings,
-): Promise<Merchant[]> {
+): Promise<ListedSettings> {
   const complain = (problem: string) => note('TRANCHE_CONFIG', problem)
-  const entries = await readEntries(path, complain)
-  if (entries.length === 0) return []
+  const content = await readContent(path, complain)
+  if (content === null) return { merchants: [], approvals: null }
   noteWriters(path, exposed)
+  const merchants = await merchantsIn(content, path, { traffic, taken, complain, exposed })
+  const { approvals } = content
+  if (approvals === undefined) return { merchants, approvals: null }
+  return { merchants, approvals: (await approvalPolicyFrom(approvals, complain)) ?? null }
+}
+
+interface MerchantParts extends Pick<Settings, 'exposed'> {
+  readonly traffic: Traffic
+  readonly taken: boolean
+  readonly complain: (problem: string) => void
+}
+
+async function merchantsIn(
+  { merchants }: Content,
+  path: string,
+  { traffic, taken, complain, exposed }: MerchantParts,
+): Promise<Merchant[]> {
+  const entries = Object.entries(isRecord(merchants) ? merchants : {})
   const schema = await entrySchema(dirname(path), exposed)
   return entries.flatMap(([name, content]) => {
     const problems = [...nameProblems(name, taken), ...usernameProblems(content)]
@@ -41,14 +67,18 @@ export async function listedMerchants(
   })
 }
 
-/** The merchants as written, by name. `yaml` is loaded here, where it is needed: start-up time counts. */
-async function readEntries(path: string, complain: (problem: string) => void): Promise<[string, unknown][]> {
+type Content = Readonly<Record<string, unknown>>
+
+const SETTINGS = ['merchants', 'approvals']
+
+/** As written; null: it cannot be used. `yaml` is loaded here, where it is needed: start-up time counts. */
+async function readContent(path: string, complain: (problem: string) => void): Promise<Content | null> {
   let text: string
   try {
     text = readTextSync(path)
   } catch (error) {
     complain(`names ${path}, which ${whyNotRead(error)}`)
-    return []
+    return null
   }
   const { LineCounter, parseDocument } = await import('yaml')
   const lineCounter = new LineCounter()
@@ -57,15 +87,17 @@ async function readEntries(path: string, complain: (problem: string) => void): P
   for (const { code, pos } of [...document.errors, ...document.warnings]) {
     complain(`(${path}) line ${lineCounter.linePos(pos[0]).line}: is not the YAML expected (${code})`)
   }
-  if (document.errors.length > 0) return []
+  if (document.errors.length > 0) return null
   const content = orUndefined(() => document.toJS({ maxAliasCount: 100 }))
-  if (!isRecord(content) || !isRecord(content.merchants) || Object.keys(content.merchants).length === 0) {
+  const lists = isRecord(content) && isRecord(content.merchants) && Object.keys(content.merchants).length > 0
+  // The environment may have the only merchant there is.
+  if (!isRecord(content) || (!lists && (content.merchants !== undefined || content.approvals === undefined))) {
     complain(`(${path}) must have "merchants:" with at least one merchant under it`)
-    return []
+    return null
   }
   for (const key of Object.keys(content))
-    if (key !== 'merchants') complain(`(${path}) ${key}: is not a known setting${didYouMean(key, ['merchants'])}`)
-  return Object.entries(content.merchants)
+    if (!SETTINGS.includes(key)) complain(`(${path}) ${key}: is not a known setting${didYouMean(key, SETTINGS)}`)
+  return content
 }
 
 /** An alias that leads nowhere, or to too much, throws. */

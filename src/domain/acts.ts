@@ -47,6 +47,11 @@ export const STEERING_ACTS = [
   'adopt',
   'adopt-account',
   'late-answer',
+  'await-approval',
+  'approve',
+  'reject',
+  'expire-approval',
+  'approval-policy',
 ] as const
 
 /**

@@ -1,6 +1,7 @@
 // What waits for a person, over the whole ledger: what a monitor asks for. Pure.
 
 import type { Alarm } from './alarm.ts'
+import { isAwaiting } from './approval.ts'
 import type { BatchView } from './batch.ts'
 import { countIn, standingOf, type Why } from './batch-status.ts'
 import type { BatchId } from './ids.ts'
@@ -15,6 +16,7 @@ export type Attention =
   /** The account is stopped, or held for its doubts. */
   | { readonly code: 'stopped' | 'held'; readonly merchant: string; readonly reason: string }
   | { readonly code: 'paused'; readonly batchId: BatchId; readonly reason: string | null }
+  | { readonly code: 'awaiting-approval'; readonly batchId: BatchId; readonly needed: number; readonly given: number }
   | { readonly code: 'silent'; readonly worker: WorkerView }
   /** Rows that are due, and nobody who sends them. */
   | { readonly code: 'unsent'; readonly batchId: BatchId; readonly why: Why }
@@ -46,6 +48,10 @@ export function attentionIn({ alarm, batches, accounts, workers, nowMs }: Seen):
     ...batches
       .filter((batch) => batch.hold === 'paused' && countIn(batch, 'READY') + countIn(batch, 'SENDING') > 0)
       .map(({ batchId, holdReason }) => ({ code: 'paused', batchId, reason: holdReason }) as const),
+    ...batches.flatMap(({ batchId, hold, approval }): Attention[] => {
+      if (approval === null || !isAwaiting(approval) || hold === 'cancelled') return []
+      return [{ code: 'awaiting-approval', batchId, needed: approval.needed, given: approval.given }]
+    }),
     ...workers.filter(({ state }) => state === 'silent').map((worker) => ({ code: 'silent', worker }) as const),
     ...batches.flatMap((batch) => unsentIn(batch, workers, nowMs)),
   ]

@@ -1,13 +1,23 @@
 // What a batch's record means to the person or program that waits for it: its state, whether it can still move by itself. What
 // holds it up is a code with data; every door has its own words for it.
 
+import { isAwaiting } from './approval.ts'
 import type { BatchView } from './batch.ts'
 import type { BatchId } from './ids.ts'
 import { isFinal, type State } from './states.ts'
 import type { GatewayHealth } from './window.ts'
 import type { Service } from './worker.ts'
 
-export const BATCH_STATES = ['running', 'waiting', 'paused', 'stopped', 'needs_attention', 'done', 'cancelled'] as const
+export const BATCH_STATES = [
+  'running',
+  'waiting',
+  'paused',
+  'stopped',
+  'awaiting_approval',
+  'needs_attention',
+  'done',
+  'cancelled',
+] as const
 
 export type BatchState = (typeof BATCH_STATES)[number]
 
@@ -18,6 +28,8 @@ export type Why =
   | { readonly code: 'as-said'; readonly reason: string }
   | { readonly code: 'account-stopped'; readonly reason: string; readonly merchant: string }
   | LeftOpen
+  /** People must approve it before anything of it is sent. */
+  | { readonly code: 'awaiting-approval'; readonly needed: number; readonly given: number; readonly untilMs: number }
   /** `nextTryAtMs`: nothing is sent until then; null: one row at a time is tried, or it answers again. */
   | { readonly code: 'gateway-trouble'; readonly health: GatewayHealth; readonly nextTryAtMs: number | null }
   | Unserved
@@ -89,6 +101,10 @@ function standingAsHeld(batch: BatchView, nowMs: number, workerRuns: boolean, se
   const { accountStopped, merchant } = batch
   if (accountStopped !== null)
     return { state: 'stopped', why: [{ code: 'account-stopped', reason: accountStopped, merchant }] }
+  if (batch.approval !== null && isAwaiting(batch.approval)) {
+    const { needed, given, untilMs } = batch.approval
+    return { state: 'awaiting_approval', why: [{ code: 'awaiting-approval', needed, given, untilMs }] }
+  }
   if (sending > 0) return { state: 'running', why: workerRuns ? troubleIn(batch, nowMs) : [] }
   const idle = !workerRuns || service === 'other-run' ? notSent(batch, workerRuns ? service : null) : null
   const standing = readyStanding(batch, ready, nowMs, idle)
@@ -180,6 +196,8 @@ export function endingOf(batch: BatchView, nowMs: number, isServed = true): Endi
     case 'stopped':
       // Open requests are awaited: their answers belong in the results.
       return countIn(batch, 'SENDING') > 0 ? null : stuck
+    case 'awaiting_approval':
+      return stuck
     case 'waiting':
       // What is due later is no less so for the gateway's asking to wait in the meantime.
       return isServed && isLater(batch.nextExecuteAtMs, nowMs)

@@ -1,5 +1,6 @@
 // A batch as it is shown: what it is, what became of its rows, why it does not move.
 
+import type { Approval } from './approval.ts'
 import type { AccountId, BatchId } from './ids.ts'
 import type { Operation } from './instruction.ts'
 import type { Fingerprint } from './interpretation.ts'
@@ -46,6 +47,8 @@ export interface BatchView {
   readonly createdBy: string
   readonly hold: Hold
   readonly holdReason: string | null
+  /** null: it needs none. */
+  readonly approval: Approval | null
   readonly accountStopped: string | null
   /** Why everything of the account waits until a person has looked; null: it does not. */
   readonly accountHeld: string | null

@@ -61,6 +61,8 @@ export interface DraftHeader {
   readonly reattempt?: Reattempt | null
   /** Rows that an earlier file holds are not sent, whatever their reference. Absent: false. */
   readonly onlyNew?: boolean
+  /** How many look-alikes a person let pass. Absent: none. */
+  readonly lookalikesAllowed?: number
   /** For how many days a row that was sent under another run key counts as a look-alike. */
   readonly lookalikeDays: number
   readonly nowMs: number

@@ -41,6 +41,8 @@ export type SettingName =
 /** A use case to call. */
 export type Act =
   | { readonly act: 'adopt'; readonly as: 'moved' | 'restored' }
+  /** The approval policy of the configuration. */
+  | { readonly act: 'adopt-policy' }
   | { readonly act: 'adopt-merchant'; readonly merchant: string }
   | { readonly act: 'cancel-batch'; readonly batchId: string }
   | { readonly act: 'diagnose'; readonly look: 'usual' | 'whole' | 'deep' }

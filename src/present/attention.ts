@@ -3,23 +3,26 @@
 import { sayAlarm } from '../domain/alarm.ts'
 import type { Attention } from '../domain/attention.ts'
 import { spell } from '../domain/words.ts'
+import { approvalsText } from './approval.ts'
 import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
 import { whyText } from './standing.ts'
 import { plural } from './text.ts'
 import { workerText } from './workers.ts'
 
-/** 6 cannot go on · 5 in doubt · 0 nothing needs a person. */
-export function exitCodeOfAttention(all: readonly Attention[]): 0 | 5 | 6 {
-  return all.reduce<0 | 5 | 6>((worst, one) => (exitCodeOf(one) > worst ? exitCodeOf(one) : worst), EXIT.approved)
+/** 6 cannot go on · 5 in doubt · 4 approvals are missing · 0 nothing needs a person. */
+export function exitCodeOfAttention(all: readonly Attention[]): 0 | 4 | 5 | 6 {
+  return all.reduce<0 | 4 | 5 | 6>((worst, one) => (exitCodeOf(one) > worst ? exitCodeOf(one) : worst), EXIT.approved)
 }
 
-function exitCodeOf({ code }: Attention): 5 | 6 {
+function exitCodeOf({ code }: Attention): 4 | 5 | 6 {
   switch (code) {
     case 'in-doubt':
     case 'left-open':
     case 'late-answers':
       return EXIT.inDoubt
+    case 'awaiting-approval':
+      return EXIT.awaitingApproval
     case 'alarm':
     case 'stopped':
     case 'held':
@@ -32,7 +35,7 @@ function exitCodeOf({ code }: Attention): 5 | 6 {
 
 export function toJsonAttention(one: Attention, ledgerPath: string): object {
   const { what, says } = attentionText(one, ledgerPath)
-  return { code: one.code.replace('-', '_'), what, says }
+  return { code: one.code.replaceAll('-', '_'), what, says }
 }
 
 /** What it is about, and the rest of the line. */
@@ -72,6 +75,11 @@ export function attentionText(one: Attention, ledgerPath: string): { readonly wh
         says: `batch ${one.batchId} is paused${why}. When you have looked: tranche resume ${one.batchId} --reason TEXT`,
       }
     }
+    case 'awaiting-approval':
+      return {
+        what: `batch ${one.batchId}`,
+        says: `batch ${one.batchId} waits for ${approvalsText(one)}. See what it would send: tranche approve ${one.batchId}`,
+      }
     case 'unsent':
       return {
         what: `batch ${one.batchId}`,

@@ -97,6 +97,8 @@ function actText(act: Act): string {
   switch (act.act) {
     case 'adopt':
       return `adopt --${act.as} --reason TEXT`
+    case 'adopt-policy':
+      return 'policy adopt --reason TEXT'
     case 'adopt-merchant':
       return `adopt --merchant ${act.merchant} --reason TEXT`
     case 'cancel-batch':

@@ -11,6 +11,7 @@ export const EXIT = {
   failure: 1,
   usage: 2,
   notAllApproved: 3,
+  awaitingApproval: 4,
   inDoubt: 5,
   stopped: 6,
   refused: 7,
@@ -33,15 +34,17 @@ export function exitCodeOfError(error: unknown): number {
 }
 
 /**
- * 6 cannot go on · 5 in doubt · 3 some not approved, left out because they ask for something else than what was recorded, or approved
+ * 6 cannot go on · 5 in doubt · 4 nothing of it is sent before people approve it · 3 some not approved, left out because they ask for something else than what was recorded, or approved
  * with a warning about money · 0 all approved.
  */
-export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 5 | 6 {
+export function exitCodeOf(batch: BatchView, ending: Ending): 0 | 3 | 4 | 5 | 6 {
   const either = (...states: State[]) =>
     states.some((state) => countIn(batch, state) + (batch.duplicateOf[state] ?? 0) > 0)
   const openElsewhere = (batch.duplicateOf.READY ?? 0) + (batch.duplicateOf.SENDING ?? 0) > 0
-  if (ending.kind === 'stuck' || openElsewhere) return 6
+  const awaits = ending.kind === 'stuck' && ending.state === 'awaiting_approval'
+  if ((ending.kind === 'stuck' && !awaits) || openElsewhere) return 6
   if (either('IN_DOUBT') || batch.lateAnswers > 0) return 5
+  if (awaits) return 4
   const otherwise = batch.duplicatesChanged + batch.moneyWarnings + batch.duplicateMoneyWarnings
   return either('DECLINED', 'FAILED', 'INVALID', 'CANCELLED') || otherwise > 0 ? 3 : 0
 }

@@ -2,6 +2,7 @@
 
 import { type BatchState, isoOf, type LeftOpen, type Why } from '../domain/batch-status.ts'
 import type { GatewayHealth } from '../domain/window.ts'
+import { approvalsText } from './approval.ts'
 import { durationText, plural } from './text.ts'
 
 /** null: there is nothing to say. */
@@ -39,6 +40,8 @@ function textOf(why: Why): string {
       return 'a run is working on this ledger, and a run sends no batch but its own. When it has ended, start a worker (tranche worker); or run the same file now, which waits for its turn'
     case 'not-configured':
       return `merchant ${why.merchant} is not configured here`
+    case 'awaiting-approval':
+      return `nothing of it is sent before it has ${approvalsText(why)}, by ${isoOf(why.untilMs)} at the latest; then it is cancelled`
     case 'behind':
       return `${plural(why.rows, 'row waits', 'rows wait')} behind a row of the same order that is in doubt (tranche in-doubt list), held, or in need of its file`
     case 'asked-to-wait':

@@ -21,6 +21,8 @@ export interface Following {
   readonly signal: AbortSignal
   /** Counts from the last row that was settled, of this batch or of the one before it; null: never. */
   readonly giveUpAfterMs: number | null
+  /** How long it waits for people to approve the batch. */
+  readonly waitForApprovalMs: number
   /** Runs between looks. Resolves to whether no other batch is worked off meanwhile. */
   readonly step: () => Promise<boolean>
   /** Rows settled so far of the batch that another run works off before this one. */
@@ -32,15 +34,22 @@ export interface Following {
 
 /** Resolves to null where the signal aborted first. */
 export async function followBatch(batchId: BatchId, following: Following): Promise<Followed | null> {
-  const { ledger, clock, signal, giveUpAfterMs, step, settledAhead, isServed, onLook } = following
+  const { ledger, clock, signal, giveUpAfterMs, waitForApprovalMs, step, settledAhead, isServed, onLook } = following
   const patience = createPatience(giveUpAfterMs, clock.monotonicMs())
+  const approvalUntilMs = clock.monotonicMs() + waitForApprovalMs
   let alone = false
   while (!signal.aborted) {
     const batch = await ledger.batch(batchId)
     assert(batch !== null, `batch ${batchId} is gone`)
     onLook(batch)
     const ending = endingOf(batch, clock.nowMs(), isServed(batch))
-    if (ending !== null) return { batch, ending }
+    const waits =
+      ending?.kind === 'stuck' && ending.state === 'awaiting_approval' && clock.monotonicMs() < approvalUntilMs
+    if (ending !== null && !waits) return { batch, ending }
+    if (waits) {
+      await clock.sleep(LOOK_EVERY_MS, signal)
+      continue
+    }
     const settled = settledIn(batch) + (alone ? 0 : await settledAhead())
     const look = { settled, sending: countIn(batch, 'SENDING'), nowMs: clock.monotonicMs() }
     if (patience.isOver(look)) return { batch, ending: givenUp(batch, giveUpAfterMs) }

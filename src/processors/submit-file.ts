@@ -58,6 +58,7 @@ export async function reviewFile(
     reattempt: request.reattempt ? { ...request.reattempt, xtlOrderIdOf: file.xtlOrderIdOf } : null,
     onlyNew: request.onlyNew ?? false,
     lookalikeDays: request.lookalikeDays,
+    lookalikesAllowed: request.allowLookalikes,
     nowMs: request.nowMs,
     canaryRows: request.canaryRows,
     maxDeclinedPercent: request.maxDeclinedPercent,

@@ -4,6 +4,7 @@ import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { Activity } from '../domain/worker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch } from '../ports/dispatch.ts'
+import type { ApprovalLedger } from '../ports/ledger/approvals.ts'
 import type { AccountControls, ControlLedger } from '../ports/ledger/control.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
 import type { Log } from '../ports/log.ts'
@@ -43,7 +44,8 @@ export interface TickParts {
     | 'recordHealth'
     | 'dividesAccounts'
   > &
-    Pick<ControlLedger, 'controls'>
+    Pick<ControlLedger, 'controls'> &
+    Pick<ApprovalLedger, 'expireApprovals'>
   readonly dispatch: Pick<Dispatch, 'offer' | 'onFreed'>
   readonly lanes: ReadonlyMap<AccountId, AccountLane>
   readonly clock: Clock
@@ -115,6 +117,7 @@ function activityOf({ lanes, inFlight }: TickParts, failing: boolean): Activity 
 
 async function step(parts: TickParts, seen: Map<AccountId, AccountControls>): Promise<void> {
   const { ledger, lanes, clock, only, log } = parts
+  await ledger.expireApprovals(clock.nowMs())
   await ledger.finishCancelling(clock.nowMs())
   await sweepLeft(parts)
   for (const [accountId, lane] of lanes) {

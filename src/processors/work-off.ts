@@ -5,6 +5,7 @@ import type { AccountId, BatchId, RowId } from '../domain/ids.ts'
 import type { WorkerIdentity } from '../domain/worker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Dispatch, Slice } from '../ports/dispatch.ts'
+import type { ApprovalLedger } from '../ports/ledger/approvals.ts'
 import type { ControlLedger } from '../ports/ledger/control.ts'
 import type { CopyLedger, EpochRegister } from '../ports/ledger/copies.ts'
 import type { WorkLedger } from '../ports/ledger/work.ts'
@@ -16,7 +17,10 @@ import { openShares } from './keep-shares.ts'
 import { openTick, placesFor, type TickParts } from './tick.ts'
 
 export interface WorkOffParts<R extends AccountLane> {
-  readonly ledger: WorkLedger & Pick<ControlLedger, 'controls'> & Pick<CopyLedger, 'renewEpoch'>
+  readonly ledger: WorkLedger &
+    Pick<ControlLedger, 'controls'> &
+    Pick<CopyLedger, 'renewEpoch'> &
+    Pick<ApprovalLedger, 'expireApprovals'>
   readonly clock: Clock
   readonly log: Log
   readonly worker: WorkerIdentity

@@ -100,6 +100,7 @@ const BATCH: BatchView = {
   needsFile: false,
   hold: 'none',
   holdReason: null,
+  approval: null,
   accountStopped: null,
   accountHeld: null,
   accountWaitsUntilMs: null,

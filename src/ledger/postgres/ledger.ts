@@ -4,6 +4,7 @@ import { Fault } from '../../domain/fault.ts'
 import type { SharedClock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
+import { approvalsOn } from '../texts/approving/approvals.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
@@ -156,6 +157,7 @@ export function ledgerOn({
     ...queriesOn(engine, reads.openReader),
     ...heartbeatsOn(engine),
     ...controlOn(engine, whyUnsureOf(failover, lookedBackAfterMs)),
+    ...approvalsOn(engine, ledgerId, whyUnsureOf(failover, lookedBackAfterMs)),
     ...actsOn(engine, clock.nowMs),
     ...purgingOn(engine),
     clearLog: async () => true,

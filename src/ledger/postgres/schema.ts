@@ -307,6 +307,25 @@ const MIGRATIONS: readonly string[] = [
   SELECT make_partitions(${ROWS_PER_PARTITION});
   `,
   'ALTER TABLE batch ADD COLUMN archived_in TEXT; -- the file in which its record was before it was purged, without its folder',
+  `
+  ALTER TABLE batch ADD COLUMN approvals_needed BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE batch ADD COLUMN approvals_given BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE batch ADD COLUMN approval_until BIGINT;
+  ALTER TABLE batch ADD COLUMN submitter TEXT COLLATE "C";
+  ALTER TABLE batch ADD COLUMN lookalikes_allowed BIGINT NOT NULL DEFAULT 0;
+  CREATE INDEX instruction_authorization ON instruction (account_id, ltrim(answered_order_id, '0'))
+    WHERE answered_order_id IS NOT NULL AND operation = 'AUTH';
+  CREATE INDEX batch_awaiting ON batch (approval_until) WHERE approvals_needed > approvals_given;
+  CREATE TABLE approval (
+    batch_id TEXT COLLATE "C" NOT NULL,
+    identity TEXT COLLATE "C" NOT NULL,
+    actor_id BIGINT NOT NULL,
+    by TEXT COLLATE "C" NOT NULL,
+    digest TEXT COLLATE "C" NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (batch_id, identity)
+  );
+  `,
 ]
 
 /** Brings the tables up to this program's version, one program at a time. A ledger of a newer program is refused, not touched. */

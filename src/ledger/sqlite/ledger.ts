@@ -14,6 +14,7 @@ import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { newBatchId } from '../batch-id.ts'
+import { approvalsOn } from '../texts/approving/approvals.ts'
 import type { Engine } from '../texts/engine.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
@@ -137,6 +138,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,
     ...control,
+    ...approvalsOn(engine, ledgerId),
     ...actsOn(engine, clock),
     ...purgingOn(engine),
     clearLog: () => clearLog(db, timing),

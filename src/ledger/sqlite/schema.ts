@@ -285,6 +285,26 @@ const MIGRATIONS: readonly string[] = [
   PLAIN_TARGET_INDEX,
   PLANNER,
   'ALTER TABLE batch ADD COLUMN archived_in TEXT; -- the file in which its record was before it was purged, without its folder',
+  `
+  -- A batch is sent only once so many people have approved it.
+  ALTER TABLE batch ADD COLUMN approvals_needed INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE batch ADD COLUMN approvals_given INTEGER NOT NULL DEFAULT 0; -- rows of approval
+  ALTER TABLE batch ADD COLUMN approval_until INTEGER; -- then it expires; null: it needs none
+  ALTER TABLE batch ADD COLUMN submitter TEXT; -- one identity; null: an earlier version recorded it
+  ALTER TABLE batch ADD COLUMN lookalikes_allowed INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX instruction_authorization ON instruction (account_id, ltrim(answered_order_id, '0'))
+    WHERE answered_order_id IS NOT NULL AND operation = 'AUTH';
+  CREATE INDEX batch_awaiting ON batch (approval_until) WHERE approvals_needed > approvals_given;
+  CREATE TABLE approval (
+    batch_id TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    actor_id INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    digest TEXT NOT NULL, -- of what was shown
+    at INTEGER NOT NULL,
+    PRIMARY KEY (batch_id, identity)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

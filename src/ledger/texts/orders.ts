@@ -1,5 +1,9 @@
 // Rows of one order go one at a time, and the first rows of a batch may go alone. Whether a row may be sent for that.
 
+/** Whether anything of batch `b` of account `a` may be sent now. */
+export const MAY_SEND = `(b.stage = 'open' AND b.hold = 'none' AND b.approvals_needed <= b.approvals_given
+  AND a.stopped_reason IS NULL AND a.held_reason IS NULL)`
+
 /** Rows `e` of the order of row `i`, by the index of open orders. */
 const OF_ITS_ORDER = `FROM instruction e WHERE e.account_id = i.account_id AND e.order_key = i.order_key AND e.id <> i.id
     AND e.order_key IS NOT NULL AND e.state IN ('READY', 'SENDING', 'IN_DOUBT')`
@@ -21,14 +25,14 @@ export const WITHIN_CANARY = withinCanary('i', 'b')
 
 /**
  * Whether row `i` stands behind a row of its order that no machine will move: one in doubt, one of another batch that is
- * paused or needs its file, or one that a canary keeps back until a person has looked.
+ * paused, needs approvals or its file, or one that a canary keeps back until a person has looked.
  */
 export const IS_BLOCKED = `(i.order_key IS NOT NULL AND (
   EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'IN_DOUBT')
   OR EXISTS (SELECT 1 ${OF_ITS_ORDER} AND e.state = 'READY' AND e.id < i.id AND e.batch_id <> i.batch_id
     AND coalesce(e.execute_at, 0) <= @clock_ms
     AND EXISTS (SELECT 1 FROM batch eb WHERE eb.id = e.batch_id AND eb.stage = 'open'
-      AND (eb.hold = 'paused' OR eb.needs_file = 1 OR NOT ${withinCanary('e', 'eb')})))))`
+      AND (eb.hold = 'paused' OR eb.needs_file = 1 OR eb.approvals_needed > eb.approvals_given OR NOT ${withinCanary('e', 'eb')})))))`
 
 function withinCanary(row: 'i' | 'e', batch: 'b' | 'eb'): string {
   return `(${batch}.canary_rows IS NULL

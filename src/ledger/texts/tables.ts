@@ -14,10 +14,11 @@ export interface Table {
 const OF_OPEN_BATCHES = "batch_id IN (SELECT id FROM batch WHERE stage = 'open')"
 
 export const TABLES: readonly Table[] = [
-  { name: 'meta', key: 'key', where: "key IN ('ledger_id', 'accepted')" },
+  { name: 'meta', key: 'key', where: "key IN ('ledger_id', 'accepted', 'approval_policy')" },
   { name: 'account', key: 'id' },
   { name: 'actor', key: 'id' },
   { name: 'batch', key: 'rowid', where: "stage = 'open'" },
+  { name: 'approval', key: 'batch_id, identity', where: OF_OPEN_BATCHES },
   { name: 'instruction', key: 'id', where: OF_OPEN_BATCHES },
   { name: 'move', key: 'id' },
   { name: 'act', key: 'id' },

@@ -1,6 +1,7 @@
 // The whole ledger. Each caller should ask for the part that it needs.
 
 import type { ActLedger } from './acts.ts'
+import type { ApprovalLedger } from './approvals.ts'
 import type { AuditLedger } from './audit.ts'
 import type { ControlLedger } from './control.ts'
 import type { CopyLedger } from './copies.ts'
@@ -17,6 +18,7 @@ export interface Ledger
     DoubtLedger,
     QueryLedger,
     ControlLedger,
+    ApprovalLedger,
     ActLedger,
     PurgeLedger,
     AuditLedger,

@@ -2,6 +2,7 @@
 
 import type { RecordLine } from '../../domain/archive.ts'
 import type { BatchView } from '../../domain/batch.ts'
+import type { FoundInstruction } from '../../domain/found.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Pages } from '../../domain/pages.ts'
 import type { Edition, HistoryMove, ReasonTotal, ReconciliationRow } from '../../domain/reconciliation.ts'
@@ -55,6 +56,8 @@ export interface QueryLedger {
   /** The commonest reasons for which rows of the batch were declined, failed or came into doubt; of many, not all. */
   reasons(batchId: BatchId): Promise<readonly ReasonTotal[]>
   history(reference: string): Promise<readonly HistoryMove[]>
+  /** By any of its ids; in the order of their arrival, up to `FOUND_MOST`. */
+  find(id: string): Promise<readonly FoundInstruction[]>
   /** Rows of the batch that came to an end, or into doubt, at that moment or later; of the latest moves only. */
   settledSince(batchId: BatchId, sinceMs: number): Promise<number>
   /**

@@ -5,9 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { claim, claimNamed, type LedgerPlace, refund, settle, statesIn, submit } from '../../fixtures/ledgers.ts'
 import { accountId, ledger, place, useLedger } from '../../fixtures/use-ledger.ts'
 import { describeActs } from './acts.ts'
+import { describeApprovals } from './approvals.ts'
 import { describeControl } from './control.ts'
 import { describeDoubts } from './doubts.ts'
 import { describeFamilies } from './families.ts'
+import { describeFinding } from './finding.ts'
 import { describeChanged } from './intake-changed.ts'
 import { describeCorrections } from './intake-corrections.ts'
 import { describeDrafts } from './intake-drafts.ts'
@@ -69,6 +71,8 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describeControl()
     describeQueries()
     describeActs()
+    describeApprovals()
+    describeFinding()
     describePurge(renew)
     describeModel(newPlace)
     describeClose()

@@ -2,7 +2,7 @@
 // the row lock or at the keys of `claim`, and one of them is refused.
 
 import type { Claim, ClaimAnswer } from '../../../ports/ledger/work.ts'
-import { ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
+import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../../texts/orders.ts'
 import { byOf } from '../../texts/record/acts.ts'
 import type { Counted } from '../../texts/record/tally.ts'
 import { type Failover, sameHistory, startedLongAgo } from '../copies/identity.ts'
@@ -27,12 +27,11 @@ const claimText = (same: string) => `
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $8::bigint[])
       AS a (row_id, attempt, claim_no, now_ms, send_by, answer_by, reached)),
   fit AS MATERIALIZED (
-    SELECT i.id, i.account_id, i.order_key, a.attempt, a.claim_no, a.answer_by - a.now_ms AS answer_within
-    FROM ask a CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = a.row_id OFFSET 0) AS i
-      JOIN batch b ON b.id = i.batch_id JOIN account c ON c.id = i.account_id
-    WHERE i.due_at <= a.reached
-      AND b.stage = 'open' AND b.hold = 'none' AND c.stopped_reason IS NULL AND c.held_reason IS NULL
-      AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'a.reached')}
+    SELECT i.id, i.account_id, i.order_key, c.attempt, c.claim_no, c.answer_by - c.now_ms AS answer_within
+    FROM ask c CROSS JOIN LATERAL (SELECT * FROM instruction r WHERE r.id = c.row_id OFFSET 0) AS i
+      JOIN batch b ON b.id = i.batch_id JOIN account a ON a.id = i.account_id
+    WHERE i.due_at <= c.reached
+      AND ${MAY_SEND} AND ${WITHIN_CANARY} AND ${ORDER_IS_FREE.replaceAll(':nowMs', 'c.reached')}
       AND EXISTS (SELECT 1 FROM worker w WHERE w.id = $7 AND w.ended_at IS NULL AND w.fenced_at IS NULL)
       AND ${same}),
   free AS MATERIALIZED (

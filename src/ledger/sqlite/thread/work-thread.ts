@@ -18,6 +18,7 @@ export const CALLS = [
     'keepDoubtRest',
     'finishCancelling',
     'sweepLost',
+    'expireApprovals',
   ],
   ...['workable', 'dueRows', 'claim', 'settle', 'stopAccount', 'controls', 'recordMessage', 'recordRefusal'],
 ] as const satisfies readonly (keyof Ledger)[]

@@ -5,7 +5,10 @@ import type { Actor } from '../../../domain/actor.ts'
 import { assertNotInterrupted, type DraftHeader } from '../../../domain/draft.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
+import type { Operation } from '../../../domain/instruction.ts'
+import type { Currency } from '../../../domain/money.ts'
 import type { Canary } from '../../rules/canary.ts'
+import { type Asking, askForApproval, submitterOf } from '../approving/needed.ts'
 import { BESIDE, type Engine, FAULTING } from '../engine.ts'
 import { isSubmittedAgain } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
@@ -84,6 +87,8 @@ interface Sum {
   readonly state: string
   readonly count: bigint
   readonly amount: bigint
+  /** Of one row. */
+  readonly largest: bigint
 }
 
 const HAS_CARD = "SELECT 1 FROM draft_row WHERE card IS NOT NULL AND state = 'READY' LIMIT 1"
@@ -92,7 +97,7 @@ const RETRIED = 'SELECT row_no AS "rowNo", supersedes FROM draft_row WHERE super
 
 const SUMS = `
     SELECT coalesce(operation, '') AS operation, coalesce(currency, '') AS currency, state, count(*) AS count,
-      coalesce(sum(amount_minor), 0) AS amount
+      coalesce(sum(amount_minor), 0) AS amount, coalesce(max(amount_minor), 0) AS largest
     FROM draft_row GROUP BY 1, 2, 3`
 
 function* figuresOf(header: DraftHeader): Script<Figures> {
@@ -107,9 +112,9 @@ function* figuresOf(header: DraftHeader): Script<Figures> {
 
 const INSERT_BATCH = `
     INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
-      created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, fed_back, needs_file)
+      created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, fed_back, needs_file, lookalikes_allowed)
     VALUES (:batchId, :accountId, 'file', 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
-      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId, :fedBack, :needsFile)`
+      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId, :fedBack, :needsFile, :lookalikesAllowed)`
 
 function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figures: Figures): Script<void> {
   const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent } = header
@@ -133,6 +138,7 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     canaryRowNo: canary?.rowNo ?? null,
     maxDeclinedPercent,
     needsFile: needsFile ? 1 : 0,
+    lookalikesAllowed: header.lookalikesAllowed ?? 0,
   })
 }
 
@@ -187,6 +193,7 @@ function* makeVisible(header: DraftHeader, { actor, recorded, seen, figures }: B
   if (!(yield* holdsStill(header, { seen, batchId }))) return false
   yield* takeReferences(batchId, figures)
   for (const sum of figures.sums) yield* change(INSERT_SUM, { batchId, ...sum })
+  yield* askForApproval({ batchId, accountId, submitter: submitterOf(actor), sums: toSend(figures.sums), nowMs })
   for (const reason of notCards)
     yield* recordAct({ what: 'not-a-card', atMs: nowMs, actor, batchId, accountId, reason })
   const opened = yield* all(`UPDATE batch SET stage = 'open' WHERE id = :batchId AND ${IS_ALIVE} RETURNING id`, {
@@ -196,6 +203,21 @@ function* makeVisible(header: DraftHeader, { actor, recorded, seen, figures }: B
   yield* keepDigest(recorded)
   yield* noteAccepted()
   return true
+}
+
+function toSend(sums: readonly Sum[]): Asking['sums'] {
+  return sums.flatMap(({ operation, currency, state, amount, largest }) =>
+    state === 'READY'
+      ? [
+          {
+            operation: operation as Operation,
+            currency: currency as Currency,
+            amountMinor: amount,
+            largestMinor: largest,
+          },
+        ]
+      : [],
+  )
 }
 
 const LET_GO = 'UPDATE instruction SET holds_reference = 0 WHERE id = :supersedes AND holds_reference = 1 RETURNING id'

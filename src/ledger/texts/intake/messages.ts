@@ -1,12 +1,14 @@
 // A message on its way into the record: known already, refused, or a row of the batch of its day.
 
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
-import { MESSAGE_FIELDS } from '../../../domain/instruction.ts'
+import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../../domain/message.ts'
+import type { Currency } from '../../../domain/money.ts'
 import type { IntakeMessage } from '../../../ports/ledger/intake.ts'
 import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../../rules/arriving.ts'
 import { likenessText } from '../../rules/lookalikes.ts'
 import type { Refund } from '../../rules/refunding.ts'
+import { BY_MESSAGES, neededFor, noteWaiting } from '../approving/needed.ts'
 import {
   cellsText,
   INSTRUCTION_COLUMNS,
@@ -46,7 +48,7 @@ export function* recordMessage(
   if (known !== undefined) return answerForKnown(known, row.content)
   const objection = yield* objectionTo(message, row)
   if (objection !== null) return { kind: 'refused', reason: objection }
-  const batchId = yield* batchOfDay(accountId, nowMs, newBatchId)
+  const batchId = yield* batchFor(message, row, newBatchId)
   const { sum } = (yield* one<{ sum: number }>(SUM, { batchId }))!
   const uncountable = beyondCounting(batchId, sum, row.amount_minor)
   if (uncountable !== null) return { kind: 'refused', reason: uncountable }
@@ -115,17 +117,59 @@ function refundOf(row: InstructionColumns): Refund | null {
   return { orderKey, amountMinor: BigInt(amountMinor), currency }
 }
 
+/** The batch of the day; or one beside it, where the policy wants somebody to approve what the message asks for. */
+function* batchFor(
+  { accountId, nowMs }: IntakeMessage,
+  { operation, currency, amount_minor }: InstructionColumns,
+  newBatchId: NewBatchId,
+): Script<BatchId> {
+  const amountMinor = BigInt(amount_minor ?? 0)
+  const sums = [
+    {
+      operation: operation as Operation,
+      currency: (currency ?? '') as Currency,
+      amountMinor,
+      largestMinor: amountMinor,
+    },
+  ]
+  const { needed, untilMs } = yield* neededFor({ batchId: '', accountId, submitter: BY_MESSAGES, sums, nowMs })
+  const day = dayOf(nowMs)
+  if (untilMs === null)
+    return (yield* openBatchOf(accountId, day)) ?? (yield* makeBatch(accountId, day, nowMs, newBatchId))
+  const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, days: `${day}#%` })
+  if (waiting !== undefined) {
+    yield* change(NEEDS_MORE, { batchId: waiting.id, needed })
+    return waiting.id
+  }
+  const { n } = (yield* one<{ n: number }>(NEXT_BESIDE, { accountId, days: `${day}#%` }))!
+  const batchId = yield* makeBatch(accountId, `${day}#${n}`, nowMs, newBatchId)
+  yield* change(WAITS, { batchId, needed, untilMs })
+  yield* noteWaiting({ batchId, accountId, needed, nowMs })
+  return batchId
+}
+
 const DAY_BATCH = `
     SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day = :day AND hold <> 'cancelled'`
 
-const INSERT_BATCH = `
-    INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows)
-    VALUES (:batchId, :accountId, 'queue', :day, 'open', '', :columns, 0, :nowMs, 'messages', 0)`
+function* openBatchOf(accountId: AccountId, day: string): Script<BatchId | null> {
+  return (yield* one<{ id: BatchId }>(DAY_BATCH, { accountId, day }))?.id ?? null
+}
 
-function* batchOfDay(accountId: AccountId, nowMs: number, newBatchId: NewBatchId): Script<BatchId> {
-  const day = dayOf(nowMs)
-  const found = yield* one<{ id: BatchId }>(DAY_BATCH, { accountId, day })
-  if (found !== undefined) return found.id
+/** What somebody has approved already takes no more rows. */
+const WAITING_BATCH = `
+    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day LIKE :days AND hold <> 'cancelled'
+      AND approvals_needed > 0 AND approvals_given = 0 LIMIT 1`
+const NEXT_BESIDE = `
+    SELECT count(*) + 1 AS n FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day LIKE :days`
+const NEEDS_MORE = `
+    UPDATE batch SET approvals_needed = :needed WHERE id = :batchId AND approvals_needed < :needed`
+const WAITS = 'UPDATE batch SET approvals_needed = :needed, approval_until = :untilMs WHERE id = :batchId'
+
+const INSERT_BATCH = `
+    INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows, submitter)
+    VALUES (:batchId, :accountId, 'queue', :day, 'open', '', :columns, 0, :nowMs, 'messages', 0, '${BY_MESSAGES}')`
+
+function* makeBatch(accountId: AccountId, day: string, nowMs: number, newBatchId: NewBatchId): Script<BatchId> {
   const batchId = newBatchId(nowMs)
   yield* change(INSERT_BATCH, { batchId, accountId, day, columns: JSON.stringify(MESSAGE_FIELDS), nowMs })
   yield* bind(batchId, 0)

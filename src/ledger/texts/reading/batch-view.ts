@@ -1,8 +1,10 @@
 // What a batch shows of itself: counts, totals, what holds it up and whether its results are still true.
 
+import type { Approval } from '../../../domain/approval.ts'
 import type { BatchTotal, BatchView, Hold, OpenOriginals } from '../../../domain/batch.ts'
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import type { State } from '../../../domain/states.ts'
+import { approversOf } from '../approving/sheet.ts'
 import { IS_BLOCKED, WITHIN_CANARY } from '../orders.ts'
 import { isSubmittedAgain, originalOf } from '../originals.ts'
 import { all, allExact, count, exists, one, type Script } from '../script.ts'
@@ -35,6 +37,9 @@ interface BatchColumns {
   readonly results_path: string | null
   readonly results_version: number | null
   readonly needs_file: number
+  readonly approvals_needed: number
+  readonly approvals_given: number
+  readonly approval_until: number | null
 }
 
 const COLUMNS = `
@@ -68,6 +73,7 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     createdBy: batch.created_by,
     hold: batch.hold,
     holdReason: batch.hold_reason,
+    approval: batch.approvals_needed === 0 ? null : yield* approvalOf(batchId, batch),
     accountStopped: batch.stopped_reason,
     accountHeld: batch.held_reason,
     accountWaitsUntilMs: batch.wait_until,
@@ -87,6 +93,12 @@ export function* viewOf(batchId: BatchId): Script<BatchView> {
     purgedAtMs: batch.purged_at,
     archivedIn: batch.archived_in,
   }
+}
+
+function* approvalOf(batchId: BatchId, batch: BatchColumns): Script<Approval> {
+  const { approvals_needed: needed, approvals_given: given, approval_until: untilMs } = batch
+  const by = (yield* approversOf(batchId)).map((approver) => approver.by)
+  return { needed, given, untilMs: untilMs ?? 0, by }
 }
 
 const TOTALS = `
@@ -162,7 +174,7 @@ const NOTHING_BLOCKED: Blocked = { blocked: 0, blockedDue: 0 }
 /** Nearly always false, and then a status need not look at every waiting row. */
 const ANYTHING_BLOCKS = `
     SELECT 1 WHERE EXISTS (SELECT 1 FROM instruction WHERE state = 'IN_DOUBT')
-      OR EXISTS (SELECT 1 FROM batch WHERE hold = 'paused' OR canary_rows IS NOT NULL OR needs_file = 1)`
+      OR EXISTS (SELECT 1 FROM batch WHERE hold = 'paused' OR canary_rows IS NOT NULL OR needs_file = 1 OR approvals_needed > approvals_given)`
 
 /** Counted no further than a screen needs, those that are due first. */
 const BLOCKED = `

@@ -10,6 +10,7 @@ import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import { all, change, count, exists, one, type Script } from '../script.ts'
 import { viewOf } from './batch-view.ts'
 import { openFamily } from './family.ts'
+import { findById } from './find.ts'
 import { historyOf } from './history.ts'
 import { openReading } from './reading.ts'
 import { openRecord } from './record.ts'
@@ -42,6 +43,7 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
     resultsWritten: (batchId, path, { version, lastMove }) =>
       engine.write(() => change(WRITTEN, { batchId, path, version, lastMove }), FAULTING),
     reasons: (batchId) => engine.read(() => reasonsOf(batchId)),
+    find: (id) => engine.read(() => findById(id)),
     history: (reference) => engine.read(() => historyOf(reference)),
     settledSince: (batchId, sinceMs) => engine.read(() => count(SETTLED_SINCE, { batchId, sinceMs })),
     waitsFor: (batchId, nowMs) => engine.read(() => waitsFor(batchId, nowMs)),

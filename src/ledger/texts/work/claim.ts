@@ -5,7 +5,7 @@ import { isIn, type Part } from '../../../domain/part.ts'
 import type { Claim, ClaimAnswer, DueRow, WorkableBatch, WorkLedger } from '../../../ports/ledger/work.ts'
 import type { Engine } from '../engine.ts'
 import { fromColumns, INSTRUCTION_COLUMNS, type InstructionColumns } from '../instruction-columns.ts'
-import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
+import { MAY_SEND, ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import type { Book } from '../record/book.ts'
 import type { Counted } from '../record/tally.ts'
 import { all, exists, one, type Script } from '../script.ts'
@@ -15,8 +15,7 @@ const CLAIM = `
     WHERE id = :rowId AND state = 'READY' AND attempt = :attempt AND due_at <= :nowMs
       AND EXISTS (
         SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
-        WHERE b.id = i.batch_id AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL
-          AND a.held_reason IS NULL AND ${WITHIN_CANARY})
+        WHERE b.id = i.batch_id AND ${MAY_SEND} AND ${WITHIN_CANARY})
       AND ${ORDER_IS_FREE}
     RETURNING id, batch_id, operation, currency, amount_minor`
 
@@ -38,8 +37,7 @@ const WORKABLE = `
         SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY' AND i.due_at <= :nowMs LIMIT :countTo) AS d) AS due
     FROM batch b JOIN account a ON a.id = b.account_id
     WHERE b.id IN (SELECT batch_id FROM tally WHERE state = 'READY' AND count > 0)
-      AND b.stage = 'open' AND b.hold = 'none' AND a.stopped_reason IS NULL AND a.held_reason IS NULL
-      AND coalesce(a.wait_until, 0) <= :nowMs AND CASE WHEN :only = '' THEN b.needs_file = 0 ELSE b.id = :only END
+      AND ${MAY_SEND} AND coalesce(a.wait_until, 0) <= :nowMs AND CASE WHEN :only = '' THEN b.needs_file = 0 ELSE b.id = :only END
     ORDER BY b.created_at, b.id`
 
 // Found by id first: most of what is due is in hand already, and reading those rows whole costs more than all the rest.

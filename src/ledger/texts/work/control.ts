@@ -14,6 +14,7 @@ import {
   steeringStep,
 } from '../../rules/pausing.ts'
 import { accountsLike } from '../accounts.ts'
+import { voidApprovals } from '../approving/waiting.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import { change, one, type Script } from '../script.ts'
@@ -61,8 +62,9 @@ export function controlOn(engine: Engine, whyUnsure: () => Script<Fault | null> 
   }
 }
 
+/** Of an engine that is asked by others. */
 // biome-ignore lint/correctness/useYield: it has nothing to ask
-function* sure(): Script<null> {
+export function* sure(): Script<null> {
   return null
 }
 
@@ -120,6 +122,7 @@ function* adoptAccount(
   const { url, username } = to
   yield* change('UPDATE account SET url = :url, username = :username WHERE id = :id', { url, username, id: moved.id })
   const told = `${addressText(moved)} → ${addressText(to)}: ${reason}`
+  yield* voidApprovals(moved.id)
   yield* recordAct({ what: 'adopt-account', atMs: nowMs, actor, accountId: moved.id, reason: told })
   return null
 }

@@ -3,6 +3,7 @@
 import type { Actor } from '../../../domain/actor.ts'
 import type { State } from '../../../domain/states.ts'
 import { restoredReason } from '../../rules/unanswered.ts'
+import { voidApprovals } from '../approving/waiting.ts'
 import { type Engine, FAULTING } from '../engine.ts'
 import type { Counted } from '../record/tally.ts'
 import { all, change } from '../script.ts'
@@ -41,6 +42,7 @@ export async function doubtOpenRows(engine: Engine, { actor, why, nowMs, dueBefo
   const reason = restoredReason(why)
   const dueBefore = dueBeforeMs ?? Number.MAX_SAFE_INTEGER
   let total = 0
+  await engine.write(() => voidApprovals(null), FAULTING)
   for (const state of ['SENDING', 'READY'] as const) {
     for (let moved = ROWS_PER_STEP; moved === ROWS_PER_STEP; total += moved) {
       moved = await engine.write(function* (book) {

@@ -1,0 +1,115 @@
+// tranche approve and reject: a person decides on a batch that waits for approval. Without a digest, approve shows what it would be of.
+
+import { openLedger } from '../app/ledger.ts'
+import { workerNow } from '../app/locks.ts'
+import type { App } from '../app.ts'
+import { stoppedBy } from '../domain/alarm.ts'
+import { type ApprovalSheet, isAwaiting } from '../domain/approval.ts'
+import type { BatchView } from '../domain/batch.ts'
+import { countIn } from '../domain/batch-status.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { approvalsText, approveCommand, meaningText, sheetLines, toJsonSheet } from '../present/approval.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { plural } from '../present/text.ts'
+import { findBatch } from './status.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface ApproveArguments {
+  readonly digest?: string
+  readonly reason?: string
+}
+
+export interface RejectArguments {
+  readonly reason: string
+}
+
+export async function approve(app: App, id: string, given: ApproveArguments, terminal: Terminal): Promise<number> {
+  const ledger = await openLedger(app)
+  try {
+    await assertNoAlarm(app, ledger)
+    const batch = await findBatch(ledger, id)
+    const sheet = await sheetOf(ledger, batch)
+    if (given.digest === undefined) return show(sheet, terminal)
+    const decision = { digest: parseDigest(given.digest), reason: parseReason(given.reason) }
+    await ledger.approve({ batchId: batch.batchId, ...decision, actor: app.actor, nowMs: app.clock.nowMs() })
+    const after = await findBatch(ledger, batch.batchId)
+    await sayApproved(app, ledger, after, terminal)
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}
+
+/** Of an older state that was put back nobody knows what was sent since. */
+async function assertNoAlarm(app: App, ledger: Ledger): Promise<void> {
+  const alarm = await ledger.alarm()
+  if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
+}
+
+async function sheetOf(ledger: Ledger, { batchId }: BatchView): Promise<ApprovalSheet> {
+  const sheet = await ledger.approvalSheet(batchId)
+  if (sheet === null) throw new Fault('usage', `Batch ${batchId} needs no approval. Nothing was changed.`)
+  return sheet
+}
+
+function show(sheet: ApprovalSheet, terminal: Terminal): number {
+  terminal.object(toJsonSheet(sheet))
+  terminal.title(`Batch ${sheet.batchId}: ${isAwaiting(sheet) ? `waits for ${approvalsText(sheet)}` : 'approved'}`, '')
+  terminal.data(...sheetLines(sheet))
+  if (!isAwaiting(sheet)) return EXIT.approved
+  terminal.say(
+    meaningText(sheet),
+    `Approve it: ${approveCommand(sheet)}`,
+    `Or: tranche reject ${sheet.batchId} --reason TEXT`,
+  )
+  return EXIT.awaitingApproval
+}
+
+function parseDigest(text: string): string {
+  const digest = text.replaceAll(/\s/g, '').toLowerCase()
+  if (/^[0-9a-f]{64}$/.test(digest)) return digest
+  throw new Fault(
+    'usage',
+    '--digest: write all 64 characters of the digest that tranche approve BATCH shows. Nothing was approved.',
+  )
+}
+
+function parseReason(text: string | undefined): string {
+  if (text !== undefined && text.trim() !== '') return text
+  throw new Fault('usage', '--reason: write why; it is kept in the history. Nothing was changed.')
+}
+
+async function sayApproved(app: App, ledger: Ledger, batch: BatchView, terminal: Terminal): Promise<void> {
+  const { batchId, approval } = batch
+  const open = approval !== null && isAwaiting(approval)
+  terminal.object({ batch: batchId, approved: true, needed: approval?.needed ?? 0, given: approval?.given ?? 0 })
+  if (open) {
+    terminal.say(`You approved batch ${batchId}. It waits for ${approvalsText(approval)}; nothing is sent before.`)
+    return
+  }
+  const rows = plural(countIn(batch, 'READY'), 'row')
+  const next =
+    (await workerNow(app, ledger)) === null
+      ? 'No worker is running, so nothing moves yet. Start one (tranche worker), or run the file again.'
+      : 'The running worker sends it now.'
+  terminal.say(`You approved batch ${batchId}: ${rows} may be sent. ${next}`)
+}
+
+export async function reject(app: App, id: string, { reason }: RejectArguments, terminal: Terminal): Promise<number> {
+  const ledger = await openLedger(app)
+  try {
+    await assertNoAlarm(app, ledger)
+    const { batchId } = await findBatch(ledger, id)
+    await ledger.reject({ batchId, reason: parseReason(reason), actor: app.actor, nowMs: app.clock.nowMs() })
+    const after = await findBatch(ledger, batchId)
+    const cancelled = countIn(after, 'CANCELLED')
+    terminal.object({ batch: batchId, rejected: true, cancelled })
+    terminal.say(
+      `Batch ${batchId} is rejected: ${plural(cancelled, 'row', 'rows')} will not be sent. If a cell was wrong: correct the file and submit it again.`,
+    )
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}

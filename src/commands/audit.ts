@@ -1,0 +1,83 @@
+// tranche audit: whether the record agrees with itself and with a head that was written down elsewhere; and who did what, line by line.
+
+import { openLedger } from '../app/ledger.ts'
+import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import type { Disagreement } from '../ports/ledger/audit.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { plural } from '../present/text.ts'
+import { log } from './log.ts'
+import { note } from './note.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface VerifyArguments {
+  /** A head that was written down earlier, elsewhere. */
+  readonly anchor?: string
+}
+
+export async function verifyAudit(app: App, { anchor }: VerifyArguments, terminal: Terminal): Promise<number> {
+  const earlier = parseHead('--anchor', anchor)
+  const ledger = await openLedger(app, 'looks')
+  try {
+    const { disagreements, says } = await examineRecord(app, ledger, earlier, terminal)
+    const head = await ledger.head()
+    const exit = disagreements.length === 0 ? EXIT.approved : EXIT.failure
+    terminal.object({ ok: exit === EXIT.approved, head, anchor: earlier, disagreements, exit })
+    for (const { where, means } of disagreements) terminal.data(`${where}: ${means}`)
+    terminal.say(
+      disagreements.length === 0
+        ? `The record is whole: ${says}.${earlier === null ? ' To prove it another day, keep this head where nobody who can write to the ledger can change it.' : ''}`
+        : `${plural(disagreements.length, 'disagreement')} in the record. Send nothing before somebody knows why.`,
+    )
+    return exit
+  } finally {
+    await ledger.close()
+  }
+}
+
+/** The same lines as `tranche log`: what an auditor takes away. Its last one has the head that binds them all. */
+export function exportAudit(app: App, given: { since?: string }, terminal: Terminal): Promise<number> {
+  return log(app, given, terminal)
+}
+
+/** Thousands of one kind say no more than the first few hundred. */
+const DISAGREEMENTS_SHOWN = 500
+
+export interface Examined {
+  readonly disagreements: readonly Disagreement[]
+  /** Where there are none: what agrees, and how far. */
+  readonly says: string
+}
+
+export async function examineRecord(
+  app: App,
+  ledger: Ledger,
+  head: string | null,
+  terminal: Terminal,
+): Promise<Examined> {
+  const found: Disagreement[] = []
+  for await (const one of ledger.audit(head)) if (found.push(one) === DISAGREEMENTS_SHOWN) break
+  if (found.length > 0) {
+    const details = { disagreements: found.length, first: found[0]?.where ?? null }
+    await note(app, ledger, { what: 'inspect', details }, terminal)
+    return { disagreements: found, says: '' }
+  }
+  const unbound = await ledger.unbound()
+  const earlier =
+    unbound === 0
+      ? ''
+      : `; ${plural(unbound, 'batch was', 'batches were')} recorded before digests were kept: of what was submitted with ${unbound === 1 ? 'it' : 'them'}, nothing is proved`
+  const says = `sums, rows, what was submitted, moves and acts agree, up to ${await ledger.head()}${earlier}`
+  return { disagreements: [], says }
+}
+
+/** null: none was given. */
+export function parseHead(option: string, head: string | undefined): string | null {
+  if (head === undefined) return null
+  if (/^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(head)) return head
+  throw new Fault(
+    'usage',
+    `${option} ${head}: write it as doctor or log shows it, a number, a colon and 64 digits. Nothing was checked.`,
+  )
+}

@@ -1,0 +1,31 @@
+// tranche find ID: the instructions that have it, as reference, order id, transaction id, merchant order id or vault id.
+
+import { openLedger } from '../app/ledger.ts'
+import type { App } from '../app.ts'
+import { Fault } from '../domain/fault.ts'
+import { FOUND_MOST } from '../domain/found.ts'
+import { toIdentifier } from '../domain/identifier.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { foundLines, toJsonFound } from '../present/found.ts'
+import type { Terminal } from './terminal.ts'
+
+export async function find(app: App, id: string, terminal: Terminal): Promise<number> {
+  const ledger = await openLedger(app, 'looks')
+  try {
+    const found = await ledger.find(toIdentifier(id))
+    terminal.object({ instructions: found.map(toJsonFound) })
+    if (found.length === 0) {
+      if (terminal.json) return EXIT.approved
+      throw new Fault(
+        'usage',
+        `Nothing in this ledger has the id "${id}". A reference that was sent under a run key begins with the key: 2026-12/${id}.`,
+      )
+    }
+    terminal.data(...found.flatMap(foundLines))
+    if (found.length === FOUND_MOST) terminal.say(`These are the first ${FOUND_MOST}; there may be more.`)
+    else if (found.length === 1) terminal.say(`Every move of it: tranche history ${found[0]?.reference}`)
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
+}

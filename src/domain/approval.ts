@@ -1,0 +1,157 @@
+// Approval before money moves: how many people must approve a batch, who may, and what they are shown. Pure.
+
+import { type Actor, identitiesOf, identityOf } from './actor.ts'
+import type { BatchTotal } from './batch.ts'
+import type { BatchId } from './ids.ts'
+import type { Operation } from './instruction.ts'
+import type { Fingerprint } from './interpretation.ts'
+import { type Currency, exponentOf, type Money } from './money.ts'
+
+/** Up to which sum so many must approve. `upTo`: a decimal in units of the currency; null: any sum. */
+export interface Band {
+  readonly upTo: string | null
+  readonly approvals: number
+}
+
+/** One rule of a policy. Rules add nothing to each other: the strictest one that fits counts. */
+export interface ApprovalRule {
+  /** null: of every merchant, and every operation. */
+  readonly merchants: readonly string[] | null
+  readonly operations: readonly Operation[] | null
+  /** One approval for everything. */
+  readonly fourEyes: boolean
+  /** Lowest first. A currency without any gets the strictest of all. */
+  readonly bands: Readonly<Record<string, readonly Band[]>>
+  /** A single row above this asks for one more. By currency, or under `*` for any other. */
+  readonly rowOver: Readonly<Record<string, string>>
+}
+
+export interface ApprovalPolicy {
+  readonly rules: readonly ApprovalRule[]
+  /** A batch that nobody decides on for so long is cancelled. */
+  readonly expireAfterMs: number
+  /** Users of the operating system may approve on the command line. */
+  readonly osUsers: boolean
+}
+
+/** Over which earlier batches of the same submitter sums are taken, so that splitting a file gains nothing. */
+export const SUMMED_OVER_MS = 24 * 3600 * 1000
+
+/** What is to be sent of one operation and currency. */
+export interface AskedSum {
+  readonly operation: Operation | ''
+  readonly currency: Currency | ''
+  readonly amountMinor: bigint
+}
+
+export interface AskedFor {
+  readonly merchant: string
+  /** Of the batch itself. */
+  readonly sums: readonly (AskedSum & { /** Of one row. */ readonly largestMinor: bigint })[]
+  /** Of earlier batches of the same submitter. */
+  readonly earlier: readonly AskedSum[]
+}
+
+/** How many people must approve it; 0: nobody. */
+export function approvalsNeeded({ rules }: ApprovalPolicy, asked: AskedFor): number {
+  return Math.max(0, ...rules.map((rule) => neededBy(rule, asked)))
+}
+
+function neededBy(rule: ApprovalRule, { merchant, sums, earlier }: AskedFor): number {
+  if (rule.merchants !== null && !rule.merchants.includes(merchant)) return 0
+  const isMeant = ({ operation }: AskedSum) =>
+    rule.operations === null || (operation !== '' && rule.operations.includes(operation))
+  const meant = sums.filter(isMeant)
+  if (meant.length === 0) return 0
+  const currencies = new Set(meant.flatMap(({ currency }) => (currency === '' ? [] : [currency])))
+  const all = [...meant, ...earlier.filter(isMeant)]
+  const banded = [...currencies].map((currency) => bandOf(rule, currency, sumOf(all, currency)))
+  const more = meant.some(({ currency, largestMinor }) => isOver(rule, currency, largestMinor)) ? 1 : 0
+  return Math.max(rule.fourEyes ? 1 : 0, ...banded) + more
+}
+
+function sumOf(sums: readonly AskedSum[], currency: Currency): bigint {
+  return sums.reduce((sum, one) => (one.currency === currency ? sum + one.amountMinor : sum), 0n)
+}
+
+function bandOf({ bands }: ApprovalRule, currency: Currency, sumMinor: bigint): number {
+  const strictest = (of: readonly Band[]) => Math.max(0, ...of.map(({ approvals }) => approvals))
+  const own = bands[currency]
+  if (own === undefined) return strictest(Object.values(bands).flat())
+  const fitting = own.find(({ upTo }) => upTo === null || sumMinor <= minorOf(upTo, currency))
+  return fitting?.approvals ?? strictest(own)
+}
+
+function isOver({ rowOver }: ApprovalRule, currency: Currency | '', amountMinor: bigint): boolean {
+  const limit = currency === '' ? undefined : (rowOver[currency] ?? rowOver['*'])
+  return limit !== undefined && amountMinor > minorOf(limit, currency as Currency)
+}
+
+/** Of a plain decimal. What is below the currency's smallest unit is left out: the limit is a little stricter. */
+function minorOf(limit: string, currency: Currency): bigint {
+  const [whole = '0', decimals = ''] = limit.split('.')
+  const exponent = exponentOf(currency)
+  return BigInt(whole + decimals.slice(0, exponent).padEnd(exponent, '0'))
+}
+
+/** How a batch stands that needs approvals. */
+export interface Approval {
+  readonly needed: number
+  readonly given: number
+  /** When it is cancelled for want of a decision. */
+  readonly untilMs: number
+  /** Who approved, oldest first, in words. */
+  readonly by: readonly string[]
+}
+
+export function isAwaiting(approval: Pick<Approval, 'needed' | 'given'> | null): boolean {
+  return approval !== null && approval.given < approval.needed
+}
+
+/** Everything that an approval is of. What is approved is what was shown: the digest is over all of it. */
+export interface ApprovalSheet extends Approval {
+  readonly batchId: BatchId
+  readonly merchant: string
+  readonly url: string
+  readonly username: string
+  readonly source: 'file' | 'queue'
+  readonly fileName: string | null
+  readonly fileSha256: string | null
+  readonly runKey: string | null
+  readonly fingerprint: Fingerprint
+  readonly rows: number
+  readonly totals: readonly BatchTotal[]
+  readonly canaryRows: number | null
+  readonly maxDeclinedPercent: number | null
+  readonly lookalikesAllowed: number
+  readonly submittedBy: string
+  readonly submittedAtMs: number
+  /** Over every row as it was recorded. */
+  readonly rowsDigest: string
+  readonly digest: string
+  /** The row with the largest amount of each currency; derived, so not in the digest. */
+  readonly largest: readonly (Money & { readonly rowNo: number; readonly reference: string })[]
+  /** What the same submitter handed in within the last 24 hours before it; not in the digest. */
+  readonly earlier: readonly AskedSum[]
+}
+
+/** Why the actor may not decide on the batch; null: they may. */
+export type Unfit = 'a-key' | 'the-submitter' | 'an-approver-already' | 'not-by-users'
+
+/** `submitter`: who handed it in, and who that may be; null: services did. `approved`: identities that approved it before. */
+export function unfitToApprove(
+  actor: Actor,
+  submitter: Actor | null,
+  approved: readonly string[],
+  { osUsers }: Pick<ApprovalPolicy, 'osUsers'>,
+): Unfit | null {
+  if (actor.kind === 'key') return 'a-key'
+  if (actor.kind !== 'person' && !osUsers) return 'not-by-users'
+  const own = identitiesOf(actor)
+  if (submitter !== null) {
+    // Two who became the same user are two people; one of them as that user may be either.
+    const isSame = own.includes(identityOf(submitter)) || identitiesOf(submitter).includes(identityOf(actor))
+    if (isSame) return 'the-submitter'
+  }
+  return approved.some((identity) => own.includes(identity)) ? 'an-approver-already' : null
+}

@@ -1,0 +1,64 @@
+// Whether a person may decide on a batch, in the sentence that refuses it. Pure.
+
+import { type Actor, actorText } from '../../domain/actor.ts'
+import { type Approval, isAwaiting, type Unfit } from '../../domain/approval.ts'
+import type { Hold } from '../../domain/batch.ts'
+import { Fault } from '../../domain/fault.ts'
+
+export interface Undecided extends Pick<Approval, 'needed' | 'given' | 'untilMs'> {
+  readonly batchId: string
+  readonly hold: Hold
+}
+
+/** Why there is nothing to decide on any more; null: there is. */
+export function closedFault({
+  batchId,
+  hold,
+  nowMs,
+  ...approval
+}: Undecided & { readonly nowMs: number }): Fault | null {
+  if (hold === 'cancelled')
+    return new Fault('usage', `Batch ${batchId} was cancelled: there is nothing to decide. Nothing was changed.`)
+  if (!isAwaiting(approval)) {
+    const why = approval.needed === 0 ? 'needs no approval' : 'has all the approvals that it needs'
+    return new Fault('usage', `Batch ${batchId} ${why}. Nothing was changed.`)
+  }
+  if (nowMs < approval.untilMs) return null
+  return new Fault(
+    'usage',
+    `Nobody decided on batch ${batchId} by ${new Date(approval.untilMs).toISOString()}, so it expired. Nothing of it was sent. Submit its file again.`,
+  )
+}
+
+/** The digest is not the one of the batch as it is. */
+export function otherBatchFault(batchId: string): Fault {
+  return new Fault(
+    'usage',
+    `Batch ${batchId} is not the one that you looked at: the digest is another. Nothing was approved. Look at it again, and approve the digest that is shown then.`,
+  )
+}
+
+/** What is recorded now differs from what was submitted. */
+export function changedRecordFault(batchId: string): Fault {
+  return new Fault(
+    'stopped',
+    `The rows of batch ${batchId} are not those that were submitted: the record was changed by other means. Nothing was approved. Cancel the batch, and compare the ledger with a backup.`,
+  )
+}
+
+export function unfitFault(batchId: string, unfit: Unfit, actor: Actor): Fault {
+  return new Fault('usage', `${whyUnfit(batchId, unfit, actor)} Nothing was approved.`)
+}
+
+function whyUnfit(batchId: string, unfit: Unfit, actor: Actor): string {
+  switch (unfit) {
+    case 'the-submitter':
+      return `You (${actorText(actor)}) submitted batch ${batchId}, so somebody else must approve it.`
+    case 'an-approver-already':
+      return `You (${actorText(actor)}) approved batch ${batchId} already; it needs another person as well.`
+    case 'a-key':
+      return 'A key is no person, and only people approve.'
+    case 'not-by-users':
+      return 'The approval policy of this ledger lets no user of the operating system approve (os_users: false).'
+  }
+}

@@ -1,0 +1,131 @@
+// Approving and rejecting: a person decides, in one transaction, on exactly what they were shown.
+
+import type { Actor } from '../../../domain/actor.ts'
+import { type ApprovalPolicy, unfitToApprove } from '../../../domain/approval.ts'
+import type { Hold } from '../../../domain/batch.ts'
+import { Fault } from '../../../domain/fault.ts'
+import type { BatchId } from '../../../domain/ids.ts'
+import type { ApprovalLedger, Decision } from '../../../ports/ledger/approvals.ts'
+import { changedRecordFault, closedFault, otherBatchFault, unfitFault } from '../../rules/approving.ts'
+import { type Engine, FAULTING, KEPT } from '../engine.ts'
+import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
+import { all, change, one, type Script } from '../script.ts'
+import { cancelRows } from '../work/cancelling.ts'
+import { sure } from '../work/control.ts'
+import { submitterOf } from './needed.ts'
+import { adoptPolicy, agreeOnPolicy, policyInForce } from './policy.ts'
+import { approversOf, isAsRecorded, sheetOf, shownOf } from './sheet.ts'
+import { askAgainOfWaiting, expireApprovals, isAnyOver } from './waiting.ts'
+
+/** `whyUnsure`: see `controlOn`. */
+export function approvalsOn(
+  engine: Engine,
+  ledgerId: string,
+  whyUnsure: () => Script<Fault | null> = sure,
+): ApprovalLedger {
+  const decide = async (script: () => Script<Fault | null>) => {
+    const fault = await engine.write(script, FAULTING)
+    if (fault !== null) throw fault
+  }
+  return {
+    approvalPolicy: () => engine.read(policyInForce),
+    agreeOnPolicy: (configured, actor, nowMs) => engine.write(() => agreeOnPolicy(configured, actor, nowMs), FAULTING),
+    adoptPolicy: (policy, reason, actor, nowMs) =>
+      engine.write(function* () {
+        yield* adoptPolicy(policy, reason, actor, nowMs)
+        yield* askAgainOfWaiting(nowMs)
+      }, FAULTING),
+    approvalSheet: (batchId) => engine.read(() => sheetOf(ledgerId, batchId)),
+    async approve(decision) {
+      if (!(await isAsRecorded(engine, decision.batchId))) throw changedRecordFault(decision.batchId)
+      await decide(() => approve(ledgerId, decision))
+    },
+    async reject(decision) {
+      const { batchId, actor, nowMs } = decision
+      await decide(function* () {
+        return (yield* whyUnsure()) ?? (yield* reject(decision))
+      })
+      await cancelRows(engine, batchId, actor, nowMs)
+    },
+    async expireApprovals(nowMs) {
+      if (!(await engine.read(() => isAnyOver(nowMs)))) return
+      await engine.write(function* () {
+        if ((yield* whyUnsure()) === null) yield* expireApprovals(nowMs)
+      }, KEPT)
+    },
+  }
+}
+
+interface Undecided {
+  readonly accountId: number
+  readonly hold: Hold
+  readonly needed: number
+  readonly given: number
+  readonly untilMs: number
+  /** Of who submitted it; null: services did. */
+  readonly parts: string | null
+}
+
+const UNDECIDED = `
+    SELECT b.account_id AS "accountId", b.hold, b.approvals_needed AS needed, b.approvals_given AS given,
+      coalesce(b.approval_until, 0) AS "untilMs", p.parts
+    FROM batch b LEFT JOIN actor p ON p.id = b.actor_id WHERE b.id = :batchId AND b.stage = 'open'`
+
+const APPROVE = `
+    INSERT INTO approval (batch_id, identity, actor_id, by, digest, at)
+    VALUES (:batchId, :identity, :actorId, :by, :digest, :nowMs) ON CONFLICT DO NOTHING RETURNING batch_id`
+
+const COUNT = `
+    UPDATE batch SET approvals_given = (SELECT count(*) FROM approval a WHERE a.batch_id = batch.id) WHERE id = :batchId`
+
+/** null: it was approved. */
+function* approve(ledgerId: string, { batchId, digest, reason, actor, nowMs }: Decision): Script<Fault | null> {
+  const batch = yield* undecidedOf(batchId)
+  const closed = closedFault({ batchId, ...batch, nowMs })
+  if (closed !== null) return closed
+  const policy = yield* policyInForce()
+  const unfit = yield* unfitFaultOf(batchId, actor, batch, policy)
+  if (unfit !== null) return unfit
+  const shown = yield* shownOf(ledgerId, batchId)
+  if (shown?.digest !== digest) return otherBatchFault(batchId)
+  const approved = yield* all(APPROVE, {
+    ...{ batchId, identity: submitterOf(actor), actorId: yield* actorIdOf(actor) },
+    ...{ by: byOf(actor), digest, nowMs },
+  })
+  if (approved.length !== 1) return unfitFault(batchId, 'an-approver-already', actor)
+  yield* change(COUNT, { batchId })
+  const details = { digest, approvals: batch.given + 1, needed: batch.needed }
+  yield* recordAct({ what: 'approve', atMs: nowMs, actor, batchId, accountId: batch.accountId, reason, details })
+  return null
+}
+
+function* undecidedOf(batchId: BatchId): Script<Undecided> {
+  const batch = yield* one<Undecided>(UNDECIDED, { batchId })
+  if (batch === undefined)
+    throw new Fault('usage', `There is no batch "${batchId}" in this ledger. Nothing was changed.`)
+  return batch
+}
+
+function* unfitFaultOf(
+  batchId: BatchId,
+  actor: Actor,
+  { parts }: Pick<Undecided, 'parts'>,
+  policy: ApprovalPolicy | null,
+): Script<Fault | null> {
+  const approved = (yield* approversOf(batchId)).map(({ identity }) => identity)
+  const unfit = unfitToApprove(actor, toActor(parts), approved, policy ?? { osUsers: true })
+  return unfit === null ? null : unfitFault(batchId, unfit, actor)
+}
+
+const CANCEL = "UPDATE batch SET hold = 'cancelled', hold_reason = :why WHERE id = :batchId"
+
+/** Whoever submitted it may withdraw it so; nothing was sent. null: it is cancelled now. */
+function* reject({ batchId, reason, actor, nowMs }: Omit<Decision, 'digest'>): Script<Fault | null> {
+  const batch = yield* undecidedOf(batchId)
+  const closed = closedFault({ batchId, ...batch, nowMs })
+  if (closed !== null) return closed
+  if (actor.kind === 'key') return unfitFault(batchId, 'a-key', actor)
+  yield* change(CANCEL, { batchId, why: `rejected: ${reason}` })
+  yield* recordAct({ what: 'reject', atMs: nowMs, actor, batchId, accountId: batch.accountId, reason })
+  return null
+}

@@ -1,0 +1,146 @@
+// What an approval is of: everything that is shown, and a digest over all of it.
+
+import { createHash, hash } from 'node:crypto'
+import type { ApprovalSheet } from '../../../domain/approval.ts'
+import type { BatchTotal } from '../../../domain/batch.ts'
+import type { BatchId } from '../../../domain/ids.ts'
+import type { Currency } from '../../../domain/money.ts'
+import type { Engine } from '../engine.ts'
+import { addToDigest, beginDigest, type Recorded } from '../record/recorded.ts'
+import { all, allExact, one, type Script } from '../script.ts'
+import { earlierSums } from './needed.ts'
+
+export interface SheetColumns {
+  readonly account_id: number
+  readonly source: 'file' | 'queue'
+  readonly file_name: string | null
+  readonly file_sha256: string | null
+  readonly run_key: string | null
+  readonly reading: string
+  readonly rows: number
+  readonly canary_rows: number | null
+  readonly max_declined: number | null
+  readonly lookalikes_allowed: number
+  readonly created_at: number
+  readonly created_by: string
+  readonly submitter: string | null
+  readonly approvals_needed: number
+  readonly approvals_given: number
+  readonly approval_until: number | null
+  readonly merchant: string
+  readonly url: string
+  readonly username: string
+}
+
+const COLUMNS = `
+    SELECT b.*, a.name AS merchant, a.url, a.username FROM batch b JOIN account a ON a.id = b.account_id
+    WHERE b.id = :batchId AND b.stage = 'open'`
+
+const TOTALS = `
+    SELECT operation, currency, state, count, amount_minor AS "amountMinor" FROM tally
+    WHERE batch_id = :batchId AND count > 0 ORDER BY operation, currency, state`
+
+const RECORDED =
+  'SELECT id, batch_id, first_row, last_row, digest FROM recorded WHERE batch_id = :batchId ORDER BY first_row'
+
+/** Oldest first. */
+const APPROVERS = `
+    SELECT a.identity, a.by FROM approval a WHERE a.batch_id = :batchId ORDER BY a.at, a.identity`
+
+export interface Approver {
+  readonly identity: string
+  readonly by: string
+}
+
+export function* approversOf(batchId: BatchId): Script<Approver[]> {
+  return yield* all<Approver>(APPROVERS, { batchId })
+}
+
+/** What the digest is over. */
+export type Shown = Omit<ApprovalSheet, 'largest' | 'earlier'>
+
+/** null: there is no such batch, or it needs no approval. */
+export function* shownOf(ledgerId: string, batchId: BatchId): Script<Shown | null> {
+  const batch = yield* one<SheetColumns>(COLUMNS, { batchId })
+  if (batch === undefined || batch.approvals_needed === 0) return null
+  const totals = yield* totalsOf(batchId)
+  const by = (yield* approversOf(batchId)).map((approver) => approver.by)
+  const recorded = yield* all<Recorded>(RECORDED, { batchId })
+  const rowsDigest = hash(
+    'sha256',
+    recorded.map(({ first_row, last_row, digest }) => `${first_row}-${last_row} ${digest}\n`).join(''),
+  )
+  const shown = {
+    batchId,
+    merchant: batch.merchant,
+    url: batch.url,
+    username: batch.username,
+    source: batch.source,
+    fileName: batch.file_name,
+    fileSha256: batch.file_sha256,
+    runKey: batch.run_key,
+    fingerprint: batch.reading,
+    rows: batch.rows,
+    totals,
+    canaryRows: batch.canary_rows,
+    maxDeclinedPercent: batch.max_declined,
+    lookalikesAllowed: batch.lookalikes_allowed,
+    submittedBy: batch.created_by,
+    submittedAtMs: batch.created_at,
+    rowsDigest,
+  }
+  const digest = hash('sha256', `approval of ${ledgerId}\n${canonical(shown)}`)
+  const { approvals_needed: needed, approvals_given: given } = batch
+  return { ...shown, digest, needed, given, untilMs: batch.approval_until ?? 0, by }
+}
+
+/** In the order in which they stand in the object, which is the same each time. */
+function canonical(shown: object): string {
+  return JSON.stringify(shown, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+}
+
+function* totalsOf(batchId: BatchId): Script<BatchTotal[]> {
+  const found = yield* allExact<Omit<BatchTotal, 'count'> & { count: bigint }>(TOTALS, { batchId })
+  return found.map((total) => ({ ...total, count: Number(total.count) }))
+}
+
+const LARGEST = `
+    SELECT r.currency, r.amount_minor AS "amountMinor", min(r.row_no) AS "rowNo", min(r.reference) AS reference FROM instruction r
+    JOIN (SELECT l.currency, max(l.amount_minor) AS most FROM instruction l
+      WHERE l.batch_id = :batchId AND l.state = 'READY' AND l.currency IS NOT NULL GROUP BY 1) AS m
+      ON m.currency = r.currency AND m.most = r.amount_minor
+    WHERE r.batch_id = :batchId AND r.state = 'READY' GROUP BY 1, 2 ORDER BY 1`
+
+type Largest = ApprovalSheet['largest'][number]
+
+/** With what helps to judge it. */
+export function* sheetOf(ledgerId: string, batchId: BatchId): Script<ApprovalSheet | null> {
+  const shown = yield* shownOf(ledgerId, batchId)
+  if (shown === null) return null
+  const batch = (yield* one<SheetColumns>(COLUMNS, { batchId }))!
+  const found = yield* allExact<{ currency: Currency; amountMinor: bigint; rowNo: bigint; reference: string }>(
+    LARGEST,
+    {
+      batchId,
+    },
+  )
+  const largest: Largest[] = found.map(({ rowNo, ...row }) => ({ ...row, rowNo: Number(rowNo) }))
+  const earlier = yield* earlierSums(batchId, batch.submitter, batch.account_id, batch.created_at)
+  return { ...shown, largest, earlier }
+}
+
+const ROWS_AT_ONCE = 5_000
+
+/** Whether the rows are those that were recorded. Reads all of them, in steps between which others may work. */
+export async function isAsRecorded(engine: Engine, batchId: BatchId): Promise<boolean> {
+  const recorded = await engine.read(() => all<Recorded>(RECORDED, { batchId }))
+  for (const { first_row, last_row, digest } of recorded) {
+    const made = first_row === 0 ? await engine.read(() => beginDigest(batchId)) : createHash('sha256')
+    for (let from = first_row; from <= last_row; from += ROWS_AT_ONCE) {
+      const to = Math.min(last_row, from + ROWS_AT_ONCE - 1)
+      await engine.read(() => addToDigest(made, batchId, from, to))
+    }
+    if (made.digest('hex') !== digest) return false
+  }
+  return recorded.length > 0
+}

@@ -1,0 +1,54 @@
+// An approval policy, in words.
+
+import type { ApprovalPolicy, ApprovalRule } from '../domain/approval.ts'
+import { plural } from './text.ts'
+
+export function policyLines(policy: ApprovalPolicy | null): string[] {
+  if (policy === null) return ['No approval is needed: no policy is in force.']
+  const days = Math.round(policy.expireAfterMs / 86_400_000)
+  return [
+    'The strictest rule that fits a batch counts. Sums are those of everything that its submitter handed in within 24 hours.',
+    ...policy.rules.flatMap(ruleLines),
+    `A batch that nobody decides on is cancelled after ${plural(days, 'day')}.`,
+    policy.osUsers
+      ? 'Users of the operating system may approve (tranche approve), each under their own name.'
+      : 'Users of the operating system may not approve.',
+  ]
+}
+
+function ruleLines({ merchants, operations, fourEyes, bands, rowOver }: ApprovalRule): string[] {
+  const where = [merchants?.join(', ') ?? 'every merchant', operations?.join(', ') ?? 'every operation'].join(', ')
+  return [
+    `For ${where}:`,
+    ...(fourEyes ? ['  everything needs 1 approval'] : []),
+    ...Object.entries(bands).flatMap(([currency, list]) =>
+      list.map(
+        ({ upTo, approvals }) =>
+          `  ${currency} ${upTo === null ? 'above that' : `up to ${upTo}`}: ${plural(approvals, 'approval')}`,
+      ),
+    ),
+    ...Object.entries(rowOver).map(
+      ([currency, limit]) =>
+        `  one more where a row is above ${limit} ${currency === '*' ? 'of its currency' : currency}`,
+    ),
+  ]
+}
+
+export function toJsonPolicy({ rules, expireAfterMs, osUsers }: ApprovalPolicy): object {
+  return {
+    rules: rules.map(({ merchants, operations, fourEyes, bands, rowOver }) => ({
+      merchants,
+      operations,
+      four_eyes: fourEyes,
+      bands: Object.fromEntries(
+        Object.entries(bands).map(([currency, list]) => [
+          currency,
+          list.map(({ upTo, approvals }) => [upTo, approvals]),
+        ]),
+      ),
+      row_over: rowOver,
+    })),
+    expire_days: expireAfterMs / 86_400_000,
+    os_users: osUsers,
+  }
+}

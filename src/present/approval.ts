@@ -1,0 +1,126 @@
+// What an approval is of, for whoever decides: everything in the digest, nothing folded away.
+
+import type { Approval, ApprovalSheet, AskedSum } from '../domain/approval.ts'
+import { isoOf } from '../domain/batch-status.ts'
+import { statusOf } from '../domain/states.ts'
+import { shortUsername } from '../domain/username.ts'
+import { commandText } from './command-line.ts'
+import { interpretationText } from './interpretation.ts'
+import { amountText, plural, toTable } from './text.ts'
+
+/** `1 approval`, `1 more approval (1 of 2 given)`. */
+export function approvalsText({ needed, given }: Pick<Approval, 'needed' | 'given'>): string {
+  const left = needed - given
+  return given === 0 ? plural(left, 'approval') : `${plural(left, 'more approval')} (${given} of ${needed} given)`
+}
+
+/** Short enough to be compared by telephone. */
+export function fingerprintOf(digest: string): string {
+  return digest.slice(0, 16).replaceAll(/(.{4})(?=.)/g, '$1 ')
+}
+
+/** In one column. */
+export function sheetLines(sheet: ApprovalSheet): string[] {
+  const { merchant, url, username, runKey, canaryRows, maxDeclinedPercent, lookalikesAllowed } = sheet
+  return [
+    `Submitted ${isoOf(sheet.submittedAtMs)} by ${sheet.submittedBy}`,
+    sheet.source === 'queue'
+      ? 'From messages of other services'
+      : `From ${sheet.fileName}, SHA-256 ${sheet.fileSha256}`,
+    ...(runKey === null ? [] : [`Run key ${runKey}`]),
+    ...readingLines(sheet),
+    `To ${url} as ${shortUsername(username)} (merchant ${merchant})`,
+    ...totalsTable(sheet),
+    ...sheet.largest.map(
+      ({ amountMinor, currency, rowNo, reference }) =>
+        `Largest: ${amountText(amountMinor, currency)} ${currency} (row ${rowNo}, ${reference})`,
+    ),
+    ...(lookalikesAllowed === 0 ? [] : [`${plural(lookalikesAllowed, 'look-alike')} allowed by the submitter`]),
+    ...(canaryRows === null ? [] : [`Stops after the first ${plural(canaryRows, 'row')} until a person has looked`]),
+    ...(maxDeclinedPercent === null ? [] : [`Pauses when more than ${maxDeclinedPercent} % are declined`]),
+    ...earlierLines(sheet.earlier),
+    ...sheet.by.map((who) => `Approved by ${who}`),
+    `Rows ${sheet.rowsDigest}`,
+    `Digest ${sheet.digest}, in short ${fingerprintOf(sheet.digest)}`,
+  ]
+}
+
+function readingLines({ fingerprint }: Pick<ApprovalSheet, 'fingerprint'>): string[] {
+  const text = fingerprint === '' ? '' : interpretationText(fingerprint)
+  return text === '' ? [] : [`Read with ${text}`]
+}
+
+function totalsTable({ totals, rows }: Pick<ApprovalSheet, 'totals' | 'rows'>): string[] {
+  const lines = totals.map(({ operation, currency, state, count, amountMinor }) => [
+    `  ${operation === '' ? '(unread)' : operation}`,
+    state === 'READY' ? 'to be sent' : statusOf(state),
+    String(count),
+    amountText(amountMinor, currency),
+    currency,
+  ])
+  return toTable([['  operation', '', 'rows', 'amount', ''], ...lines, ['  total', '', String(rows), '', '']], [2, 3])
+}
+
+function earlierLines(earlier: readonly AskedSum[]): string[] {
+  return earlier.map(
+    ({ operation, currency, amountMinor }) =>
+      `The same submitter handed in ${amountText(amountMinor, currency)} ${currency} of ${operation} in the 24 hours before`,
+  )
+}
+
+/** The sentence before money moves. */
+export function meaningText({ totals, merchant, needed, given, digest }: ApprovalSheet): string {
+  const sent = totals.filter(({ state }) => state === 'READY')
+  const what = sent
+    .map(({ operation, count, currency, amountMinor }) =>
+      currency === ''
+        ? `${count} ${operation}`
+        : `${count} ${operation}, ${currency} ${amountText(amountMinor, currency)},`,
+    )
+    .join(' and ')
+  const begins =
+    needed - given > 1
+      ? 'Sending begins when one more person has approved as well.'
+      : 'Sending begins at once. What was executed cannot be called back.'
+  return `By approving you let ${what} be sent to ${merchant}. ${begins} You approve these rows and no others: ${fingerprintOf(digest)}.`
+}
+
+export function approveCommand({ batchId, digest }: Pick<ApprovalSheet, 'batchId' | 'digest'>): string {
+  return `${commandText('approve', batchId, '--digest', digest)} --reason TEXT`
+}
+
+/** `digest` null: it is not asked for any more. */
+export function toJsonApproval({ needed, given, untilMs, by }: Approval, digest: string | null): object {
+  return { needed, given, until: isoOf(untilMs), by, ...(digest === null ? {} : { digest }) }
+}
+
+export function toJsonSheet(sheet: ApprovalSheet): object {
+  return {
+    batch: sheet.batchId,
+    ...toJsonApproval(sheet, sheet.digest),
+    merchant: sheet.merchant,
+    url: sheet.url,
+    username: shortUsername(sheet.username),
+    source: sheet.source,
+    file: sheet.fileName,
+    file_sha256: sheet.fileSha256,
+    run_key: sheet.runKey,
+    read_with: sheet.fingerprint === '' ? '' : interpretationText(sheet.fingerprint),
+    rows: sheet.rows,
+    totals: sheet.totals.map(({ operation, currency, state, count, amountMinor }) => ({
+      ...{ operation, currency, status: statusOf(state), count, amount: amountText(amountMinor, currency) },
+    })),
+    largest: sheet.largest.map(({ currency, amountMinor, rowNo, reference }) => ({
+      ...{ currency, amount: amountText(amountMinor, currency), row: rowNo, reference },
+    })),
+    lookalikes_allowed: sheet.lookalikesAllowed,
+    canary_rows: sheet.canaryRows,
+    max_declined_percent: sheet.maxDeclinedPercent,
+    submitted_by: sheet.submittedBy,
+    submitted_at: isoOf(sheet.submittedAtMs),
+    earlier: sheet.earlier.map(({ operation, currency, amountMinor }) => ({
+      ...{ operation, currency, amount: amountText(amountMinor, currency) },
+    })),
+    rows_digest: sheet.rowsDigest,
+  }
+}

@@ -1,0 +1,150 @@
+// Four eyes on the command line: nothing leaves before another person has approved what was shown to them.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { booksOf, compareBooks, countsIn } from '../fixtures/books.ts'
+import { type Office, openOffice } from '../fixtures/cli.ts'
+import { preparationFor, refunds, toCsv } from '../fixtures/files.ts'
+
+let office: Office
+let env: NodeJS.ProcessEnv
+beforeEach(async () => {
+  office = await openOffice()
+  const path = await office.put('tranche.yaml', 'approvals:\n  four_eyes: true\n')
+  env = { TRANCHE_CONFIG: path }
+})
+afterEach(() => office.close())
+
+/** Only root is believed about who called sudo, so other people can be played by root alone. */
+const isRoot = process.getuid?.() === 0
+const as = (name: string): NodeJS.ProcessEnv => ({ ...env, SUDO_USER: name, SUDO_UID: '4001' })
+
+async function prepared(count = 3) {
+  const rows = refunds(count).map((row) => ({ ...row, amount: '3.00' }))
+  office.sandbox.prepare(preparationFor(rows))
+  return { input: await office.put('in.csv', toCsv(rows)), out: office.path('out.csv') }
+}
+
+describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
+  test('a submitted batch waits, tells so everywhere, and is sent once another person approved it', async () => {
+    const { input, out } = await prepared()
+    const submitted = await office.trancheWith(as('mio'), 'submit', input, '--json')
+    expect(submitted.code, submitted.stderr).toBe(4)
+    const { batch } = submitted.last
+    const worked = await office.trancheWith(env, 'worker', '--until-idle')
+    expect(worked.code, worked.stderr).toBe(4)
+    const status = (await office.trancheWith(env, 'status', batch, '--json')).last
+    expect(status).toMatchObject({ state: 'awaiting_approval', approval: { needed: 1, given: 0, by: [] } })
+    expect(status.approval.digest).toMatch(/^[0-9a-f]{64}$/)
+    expect((await office.trancheWith(env, 'status', '--check')).code).toBe(4)
+    expect(office.sandbox.received()).toBe(0)
+
+    const shown = await office.trancheWith(as('ken'), 'approve', batch)
+    expect(shown.code, shown.stderr).toBe(4)
+    expect(shown.stdout).toContain(status.approval.digest)
+    expect(shown.stdout).toContain('9.00')
+    const own = await office.trancheWith(as('mio'), 'approve', batch, '--digest', status.approval.digest, '--reason', 'ok')
+    expect([own.code, own.stderr]).toEqual([2, expect.stringContaining('somebody else must approve it')])
+    const other = ['approve', batch, '--digest', '0'.repeat(64), '--reason', 'ok']
+    expect((await office.trancheWith(as('ken'), ...other)).code).toBe(2)
+    expect((await office.trancheWith(env, 'resume', batch, '--reason', 'go')).code).toBe(0)
+    expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(4)
+    expect(office.sandbox.received()).toBe(0)
+
+    const approved = await office.trancheWith(
+      as('ken'),
+      ...['approve', batch, '--digest', status.approval.digest, '--reason', 'agrees with the list'],
+    )
+    expect(approved.code, approved.stderr).toBe(0)
+    expect((await office.trancheWith(env, 'worker', '--until-idle')).code).toBe(0)
+    expect((await office.trancheWith(env, 'results', batch, '--out', out)).code).toBe(0)
+    expect(countsIn(out)).toEqual({ APPROVED: 3 })
+    expect(compareBooks(booksOf(office, { input, out }))).toEqual([])
+    const log = await office.trancheWith(env, 'log')
+    expect(log.stdout).toMatch(/approve {2}batch \S+, digest [0-9a-f]{64}, approvals 1, needed 1 {2}by ken@/)
+    expect((await office.trancheWith(env, 'audit', 'verify')).code).toBe(0)
+  })
+
+  test('a run ends with 4 and goes on when it is run again after the approval', async () => {
+    const { input, out } = await prepared()
+    const ran = await office.trancheWith(as('mio'), 'run', input, '--out', out, '--json')
+    expect(ran.code, ran.stderr).toBe(4)
+    expect(countsIn(out)).toEqual({ PENDING: 3 })
+    const { batch } = ran.last
+    const { digest } = (await office.trancheWith(env, 'status', batch, '--json')).last.approval
+    await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
+    expect((await office.trancheWith(as('mio'), 'run', input, '--out', out)).code).toBe(0)
+    expect(countsIn(out)).toEqual({ APPROVED: 3 })
+  })
+
+  test('a run told to wait goes on by itself', async () => {
+    const { input, out } = await prepared()
+    const running = office.startWith(as('mio'), 'run', input, '--out', out, '--wait-approval', '5m', '--json')
+    const batch = await eventually(() => running.said().map((line) => JSON.parse(line).batch)[0])
+    const { digest } = (await office.trancheWith(env, 'status', batch, '--json')).last.approval
+    await office.trancheWith(as('ken'), 'approve', batch, '--digest', digest, '--reason', 'ok')
+    const ended = await running.ended
+    expect(ended.code, ended.stderr).toBe(0)
+    expect(countsIn(out)).toEqual({ APPROVED: 3 })
+  })
+
+  test('a rejected batch is cancelled, and its run ends with 3', async () => {
+    const { input, out } = await prepared()
+    const { batch } = (await office.trancheWith(as('mio'), 'submit', input, '--json')).last
+    expect((await office.trancheWith(as('ken'), 'reject', batch, '--reason', 'wrong month')).code).toBe(0)
+    const ran = await office.trancheWith(as('mio'), 'run', input, '--out', out)
+    expect(ran.code, ran.stderr).toBe(3)
+    expect(countsIn(out)).toEqual({ CANCELLED: 3 })
+    expect(office.sandbox.received()).toBe(0)
+  })
+
+  test('a configuration without the approvals, or with others, gets round nothing', async () => {
+    const { input } = await prepared()
+    await office.trancheWith(as('mio'), 'submit', input)
+    const second = await office.put('second.csv', toCsv(refunds(2, 100)))
+    const without = await office.trancheWith({ SUDO_USER: 'mio', SUDO_UID: '4001' }, 'submit', second)
+    expect(without.code, without.stderr).toBe(4)
+    const lax = await office.put('lax.yaml', 'approvals:\n  bands: {EUR: [[1000000.00, 0], [null, 1]]}\n')
+    const differs = await office.trancheWith({ TRANCHE_CONFIG: lax }, 'submit', second)
+    expect([differs.code, differs.stderr]).toEqual([2, expect.stringContaining('policy adopt --reason')])
+    expect((await office.trancheWith({ TRANCHE_CONFIG: lax }, 'worker', '--until-idle')).code).toBe(2)
+    const adopted = await office.trancheWith({ TRANCHE_CONFIG: lax }, 'policy', 'adopt', '--reason', 'new limits')
+    expect(adopted.stdout).toContain('EUR up to 1000000: 0 approvals')
+    expect((await office.trancheWith({ TRANCHE_CONFIG: lax }, 'log')).stdout).toContain('approval-policy')
+  })
+})
+
+test('a rehearsal needs no approval: no money moves', async () => {
+  const { input, out } = await prepared()
+  expect((await office.trancheWith(env, 'run', input, '--out', out, '--sandbox')).code).toBe(0)
+})
+
+test('mistakes in the approvals are told by name, all at once', async () => {
+  const path = await office.put(
+    'wrong.yaml',
+    'approvals:\n  four_eye: true\n  expire_days: 0\n  bands: {EUR: [[null, 1], [5, 2]], XX: [[1, 1]]}\n  rules: [{operations: [PAY], four_eyes: true}]\n',
+  )
+  const { code, stderr } = await office.trancheWith({ TRANCHE_CONFIG: path }, 'submit', 'in.csv')
+  expect(code).toBe(2)
+  for (const name of ['four_eye', 'expire_days', 'bands.EUR', 'bands.XX', 'rules.0.operations.0'])
+    expect(stderr).toContain(name)
+})
+
+test('find tells where an id is, and nothing of one that is not there', async () => {
+  const { input, out } = await prepared()
+  await office.tranche('run', input, '--out', out)
+  const [row] = refunds(1)
+  const found = (await office.tranche('find', row?.reference ?? '', '--json')).last
+  expect(found.instructions).toMatchObject([{ reference: row?.reference, status: 'APPROVED', row: 1, amount: '3.00' }])
+  const transaction = found.instructions[0].transaction_id
+  expect((await office.tranche('find', transaction)).stdout).toContain(`transaction ${transaction}`)
+  expect((await office.tranche('find', 'nothing', '--json')).last).toEqual({ instructions: [] })
+  expect((await office.tranche('find', 'nothing')).code).toBe(2)
+})
+
+async function eventually<T>(look: () => T | undefined): Promise<T> {
+  for (;;) {
+    const found = look()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
