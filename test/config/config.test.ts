@@ -71,6 +71,7 @@ describe('the environment', () => {
       doubtRestMs: 900_000,
       logLevel: null,
       merchants: new Map(),
+      approvals: null,
     })
     expect(Object.isFrozen(config)).toBe(true)
   })

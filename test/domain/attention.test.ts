@@ -5,7 +5,7 @@ import type { WorkerView } from '../../src/domain/worker.ts'
 import { attentionText, exitCodeOfAttention } from '../../src/present/attention.ts'
 
 const batch = (over: Partial<BatchView>) =>
-  ({ batchId: 'b', counts: {}, hold: 'none', holdReason: null, lateAnswers: 0, ...over }) as BatchView
+  ({ batchId: 'b', counts: {}, hold: 'none', holdReason: null, approval: null, lateAnswers: 0, ...over }) as BatchView
 const worker = (state: WorkerView['state']): WorkerView => ({
   ...{
     id: 'vm:7',

@@ -16,6 +16,7 @@ export function* audit(db: DatabaseSync, head: string | null): Iterable<Disagree
   yield* schema(db)
   yield* batches(db)
   yield* submitted(db)
+  yield* approvals(db)
   yield* tallies(db)
   yield* auditRows(db)
   yield* transactions(db)
@@ -86,6 +87,31 @@ function* submitted(db: DatabaseSync): Iterable<Disagreement> {
     yield {
       where: row === null ? `batch ${batch}` : `${reference} (row ${row} of batch ${batch})`,
       means: 'it was never submitted: it was put in by other means. It would be sent: pause its batch',
+    }
+  }
+}
+
+/** What a batch needs and has is what acts, which the chain binds, say of it. */
+function* approvals(db: DatabaseSync): Iterable<Disagreement> {
+  const batches = db.prepare(`
+    SELECT b.id FROM batch b WHERE b.stage = 'open' AND (
+      b.approvals_given <> (SELECT count(*) FROM approval a WHERE a.batch_id = b.id)
+      OR b.approvals_needed <> coalesce((SELECT max(json_extract(w.details, '$.needed')) FROM act w
+        WHERE w.batch_id = b.id AND w.what = 'await-approval'), 0))`)
+  for (const { id } of batches.iterate()) {
+    yield {
+      where: `approvals of batch ${id}`,
+      means: 'how many it needs or has is not what was recorded. It may be sent without anybody having approved it: pause it',
+    }
+  }
+  const given = db.prepare(`
+    SELECT a.batch_id AS batch, a.identity FROM approval a WHERE NOT EXISTS (
+      SELECT 1 FROM act w WHERE w.batch_id = a.batch_id AND w.what = 'approve' AND w.actor_id = a.actor_id
+        AND json_extract(w.details, '$.digest') = a.digest)`)
+  for (const { batch, identity } of given.iterate()) {
+    yield {
+      where: `approval of batch ${batch} by ${identity}`,
+      means: 'nobody gave it: it was put in by other means. Pause the batch',
     }
   }
 }

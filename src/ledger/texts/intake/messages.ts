@@ -24,7 +24,7 @@ import { type Arriving, likeRowOf } from '../review/lookalikes.ts'
 import { recordedOddly } from '../review/odd-references.ts'
 import { refundBeyondSale, refundsBefore } from '../review/refunds.ts'
 import { xtlTaken } from '../review/xtl-order-ids.ts'
-import { change, one, type Script } from '../script.ts'
+import { all, change, one, type Script } from '../script.ts'
 
 export type NewBatchId = (nowMs: number) => BatchId
 
@@ -138,7 +138,8 @@ function* batchFor(
     return (yield* openBatchOf(accountId, day)) ?? (yield* makeBatch(accountId, day, nowMs, newBatchId))
   const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, days: `${day}#%` })
   if (waiting !== undefined) {
-    yield* change(NEEDS_MORE, { batchId: waiting.id, needed })
+    const needs = yield* all(NEEDS_MORE, { batchId: waiting.id, needed })
+    if (needs.length > 0) yield* noteWaiting({ batchId: waiting.id, accountId, needed, nowMs })
     return waiting.id
   }
   const { n } = (yield* one<{ n: number }>(NEXT_BESIDE, { accountId, days: `${day}#%` }))!
@@ -162,7 +163,7 @@ const WAITING_BATCH = `
 const NEXT_BESIDE = `
     SELECT count(*) + 1 AS n FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day LIKE :days`
 const NEEDS_MORE = `
-    UPDATE batch SET approvals_needed = :needed WHERE id = :batchId AND approvals_needed < :needed`
+    UPDATE batch SET approvals_needed = :needed WHERE id = :batchId AND approvals_needed < :needed RETURNING id`
 const WAITS = 'UPDATE batch SET approvals_needed = :needed, approval_until = :untilMs WHERE id = :batchId'
 
 const INSERT_BATCH = `

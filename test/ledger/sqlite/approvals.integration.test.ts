@@ -1,0 +1,67 @@
+// Approvals against a record that was changed by other means, or put back.
+
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import type { ApprovalPolicy } from '../../../src/domain/approval.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import { auditOf, CLERK, DAY_MS, dueIn, NOW, personAt, refund, submit } from '../../fixtures/ledgers.ts'
+import { accountId, ledger, sqlite, useSqliteLedger } from '../../fixtures/use-ledger.ts'
+
+useSqliteLedger()
+
+const FOUR_EYES: ApprovalPolicy = {
+  rules: [{ merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }],
+  expireAfterMs: 7 * DAY_MS,
+  osUsers: true,
+}
+const ANN = personAt('ann')
+
+/** As a person would who can write to the file. */
+function change(sql: string): void {
+  const db = new DatabaseSync(sqlite.path)
+  db.exec(sql)
+  db.close()
+}
+
+async function waiting(): Promise<BatchId> {
+  await ledger.adoptPolicy(FOUR_EYES, 'test', CLERK, NOW)
+  return submit(ledger, accountId, [refund('A'), refund('B', { executeAtMs: NOW + 10 * DAY_MS })])
+}
+
+async function approve(batchId: BatchId): Promise<void> {
+  const digest = (await ledger.approvalSheet(batchId))?.digest ?? ''
+  await ledger.approve({ batchId, digest, reason: 'seen', actor: ANN, nowMs: NOW + 1 })
+}
+
+test('rows whose amount was changed in the record are not approved', async () => {
+  const batchId = await waiting()
+  change("UPDATE instruction SET amount_minor = 999900 WHERE reference = 'A'")
+  await expect(approve(batchId)).rejects.toThrow('not those that were submitted')
+  expect(await dueIn(ledger, batchId)).toHaveLength(1)
+  expect((await ledger.workable(NOW, 10)).length).toBe(0)
+})
+
+test('approvals that were written by other means are found', async () => {
+  const batchId = await waiting()
+  expect(await auditOf(ledger)).toEqual([])
+  change('UPDATE batch SET approvals_given = 1')
+  expect((await auditOf(ledger)).map(({ where }) => where)).toEqual([`approvals of batch ${batchId}`])
+  change('UPDATE batch SET approvals_given = 0, approvals_needed = 0')
+  expect((await auditOf(ledger)).map(({ where }) => where)).toEqual([`approvals of batch ${batchId}`])
+})
+
+test('an approval that nobody gave is found, and one that was given is not', async () => {
+  const batchId = await waiting()
+  await approve(batchId)
+  expect(await auditOf(ledger)).toEqual([])
+  change("UPDATE approval SET identity = 'os:bob'; UPDATE approval SET digest = 'other'")
+  expect((await auditOf(ledger)).map(({ where }) => where)).toEqual([`approval of batch ${batchId} by os:bob`])
+})
+
+test('what stays pending in an older state that is adopted needs its approval again', async () => {
+  const batchId = await waiting()
+  await approve(batchId)
+  expect(await ledger.adopt('restored', 'backup of yesterday', CLERK, NOW + 2, NOW + DAY_MS)).toBe(1)
+  expect((await ledger.batch(batchId))?.approval).toMatchObject({ needed: 1, given: 0 })
+  expect(await auditOf(ledger)).toEqual([])
+})
