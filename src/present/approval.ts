@@ -15,7 +15,7 @@ export function approvalsText({ needed, given }: Pick<Approval, 'needed' | 'give
 }
 
 /** Short enough to be compared by telephone. */
-export function fingerprintOf(digest: string): string {
+function fingerprintOf(digest: string): string {
   return digest.slice(0, 16).replaceAll(/(.{4})(?=.)/g, '$1 ')
 }
 

@@ -42,7 +42,15 @@ describe.runIf(isRoot)('with approvals: {four_eyes: true}', () => {
     expect(shown.code, shown.stderr).toBe(4)
     expect(shown.stdout).toContain(status.approval.digest)
     expect(shown.stdout).toContain('9.00')
-    const own = await office.trancheWith(as('mio'), 'approve', batch, '--digest', status.approval.digest, '--reason', 'ok')
+    const own = await office.trancheWith(
+      as('mio'),
+      'approve',
+      batch,
+      '--digest',
+      status.approval.digest,
+      '--reason',
+      'ok',
+    )
     expect([own.code, own.stderr]).toEqual([2, expect.stringContaining('somebody else must approve it')])
     const other = ['approve', batch, '--digest', '0'.repeat(64), '--reason', 'ok']
     expect((await office.trancheWith(as('ken'), ...other)).code).toBe(2)

@@ -22,7 +22,13 @@ function following(looks: readonly BatchView['counts'][], over: Partial<Followin
       batch: async () => batchOf(looks[Math.min(at++, looks.length - 1)] as BatchView['counts']),
       waitsFor: async () => null,
     },
-    ...{ clock, signal: new AbortController().signal, giveUpAfterMs: null, waitForApprovalMs: 0, step: async () => true },
+    ...{
+      clock,
+      signal: new AbortController().signal,
+      giveUpAfterMs: null,
+      waitForApprovalMs: 0,
+      step: async () => true,
+    },
     ...{ settledAhead: async () => 0, isServed: () => true, onLook: ({ counts }) => void seen.push(counts) },
     ...over,
   }

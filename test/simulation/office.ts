@@ -14,6 +14,7 @@ import { workOff } from '../../src/processors/work-off.ts'
 import { createLimiter } from '../../src/throttle/limiter.ts'
 import { CLERK, listOf } from '../fixtures/ledgers.ts'
 import { isIdle, logOf, requestOf } from './acting.ts'
+import { type Approving, approveAll, decideOn } from './approvers.ts'
 import { detailsOf } from './cards.ts'
 import { answer, type Handed, lookAtCorrection, type Recorded, textOf } from './clerk.ts'
 import {
@@ -385,6 +386,14 @@ export class Office {
         if (hold === 'paused') await ledger.resume(batchId, 'go on', CLERK, life.clock.nowMs())
       }
     })
+  }
+
+  decide(approving: Approving): void {
+    this.command(approving.what, (life, ledger) => decideOn(life, ledger, approving))
+  }
+
+  approveAll(): void {
+    this.command('approve', approveAll)
   }
 
   resolveDoubts(): void {

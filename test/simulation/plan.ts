@@ -2,6 +2,7 @@
 
 import { type Instruction, TRANSACTION_TYPES } from '../../src/domain/instruction.ts'
 import { type Currency, parseCurrency } from '../../src/domain/money.ts'
+import type { Approving } from './approvers.ts'
 import { TROUBLES, type Trouble, type Weather } from './gateway.ts'
 import { drawOriginal, type Payment } from './originals.ts'
 import type { Random } from './random.ts'
@@ -65,6 +66,7 @@ export type PlannedEvent = { readonly atMs: number } & (
   | { readonly what: 'pause' | 'resume' | 'cancel' | 'write-results'; readonly which: number }
   | ({ readonly what: 'feed-back'; readonly which: number } & RunningAgain)
   | { readonly what: 'resume-accounts' }
+  | Approving
   /** `sleeperWakesMs`: a worker stands still all that time, and goes on so long after the next one has started. */
   | { readonly what: 'quiet-hour'; readonly sleeperWakesMs: number | null }
 )

@@ -150,5 +150,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       sql.includes('SET earlier = m.earlier') ? sql.replace('WHERE t.duplicate_of = i.id)', 'WHERE 0)') : sql,
   },
   'rows of earlier files are not recognised': swapping(['p.nth = r.nth', '0']),
+  'a claim does not ask for approvals': swapping([' AND b.approvals_needed <= b.approvals_given', '']),
+  'the first approval counts as all that are needed': swapping([
+    '(SELECT count(*) FROM approval a WHERE a.batch_id = batch.id)',
+    'approvals_needed',
+  ]),
   'a changed amount is sent beside the first': swapping(['SET changed_row = m.id', 'SET changed_row = NULL']),
 }

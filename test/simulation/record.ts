@@ -11,7 +11,19 @@ import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { HeldRow, Holder } from './gateway.ts'
 import type { Life, World } from './world.ts'
 
-const TABLES = ['tally', 'move', 'act', 'refusal', 'instruction', 'batch', 'account', 'meta', 'actor', 'recorded']
+const TABLES = [
+  'tally',
+  'move',
+  'act',
+  'refusal',
+  'instruction',
+  'batch',
+  'account',
+  'meta',
+  'actor',
+  'recorded',
+  'approval',
+]
 
 /** What the disk of the ledger does at the moment. */
 export interface Disk {
@@ -51,12 +63,15 @@ export class SimulatedRecord implements Holder {
   disk: Disk = { full: false, busy: false }
   submitLock = new KernelLock()
   workerLock = new KernelLock()
+  /** Of any batch that sends something. */
+  fewestApprovals = 0
 
   constructor() {
     migrate(this.#db)
     // The one place where SQL asks for the time of day.
     this.#db.function('unixepoch', { varargs: true }, () => (this.#world?.wallMs ?? 0) / 1000)
     this.#watchHolds()
+    this.#watchApprovals()
   }
 
   /** Nothing of an account that is held for its doubts is claimed, whichever batch it came with. */
@@ -71,6 +86,25 @@ export class SimulatedRecord implements Holder {
       BEGIN SELECT claimed_in_a_hold(NEW.reference); END`)
   }
 
+  /**
+   * Nothing is claimed of a batch before as many people have approved it as were asked for, counted by what they did and not by what the
+   * batch says of it.
+   */
+  #watchApprovals(): void {
+    this.#db.function('claimed_unapproved', (reference) => {
+      this.#world?.fail(`${String(reference)} was claimed before its batch was approved`)
+      return null
+    })
+    this.#db.function('fewest_approvals', { deterministic: false }, () => this.fewestApprovals)
+    this.#db.exec(`
+      CREATE TEMP TRIGGER claimed_unapproved AFTER UPDATE OF state ON main.instruction
+      WHEN NEW.state = 'SENDING' AND max(fewest_approvals(), (
+          SELECT coalesce(max(json_extract(w.details, '$.needed')), 0) FROM act w WHERE w.what = 'await-approval' AND w.batch_id = NEW.batch_id)) > (
+        SELECT count(DISTINCT w.actor_id) FROM act w JOIN batch b ON b.id = w.batch_id
+        WHERE w.what = 'approve' AND w.batch_id = NEW.batch_id AND w.actor_id IS NOT b.actor_id)
+      BEGIN SELECT claimed_unapproved(NEW.reference); END`)
+  }
+
   /** As if there had never been anything. */
   begin(world: World, plant: RecordPlant): void {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
@@ -80,6 +114,7 @@ export class SimulatedRecord implements Holder {
     this.#world = world
     this.#batches = 0
     this.#plant = plant
+    this.fewestApprovals = 0
     this.disk = { full: false, busy: false }
     this.submitLock = new KernelLock()
     this.workerLock = new KernelLock()

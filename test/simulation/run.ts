@@ -1,5 +1,8 @@
 // One run from its seed: a time of faults, then calm, then the books.
 
+import type { ApprovalPolicy } from '../../src/domain/approval.ts'
+import { CLERK } from '../fixtures/ledgers.ts'
+import { drawApproving, drawPolicy } from './approvers.ts'
 import { compareBooks, RECORDED, type Recorded } from './books.ts'
 import { GatewayTruth } from './gateway.ts'
 import { Office } from './office.ts'
@@ -46,12 +49,22 @@ export async function runSeed({ seed, trace = false, dieAtStep = null, plant = {
   const world = new World(random, { trace, dieAtStep })
   record.begin(world, plant)
   const plan = drawPlan(random)
+  const ofApprovals = new Random(seed + 1_000_000_007)
+  const policy = drawPolicy(ofApprovals)
+  const events = policy === null ? [] : drawApproving(ofApprovals, plan.endsAtMs)
   const truth = new GatewayTruth(world, record, plan.weather, !plan.lockFails)
   const redis = new SimulatedRedis(world, plan.redis)
   const office = new Office({ world, record, truth, redis, plan, plant })
-  const parts: RunParts = { world, record, truth, redis, plan, office }
+  const parts: RunParts = {
+    world,
+    record,
+    truth,
+    redis,
+    plan: { ...plan, events: [...plan.events, ...events] },
+    office,
+  }
   describe(parts, seed)
-  await openAccounts(parts)
+  await openAccounts(parts, policy)
   await timeOfFaults(parts)
   const { steps } = world
   if (world.violation === null) await timeOfCalm(parts)
@@ -94,7 +107,7 @@ function describe({ world, plan }: RunParts, seed: number): void {
 }
 
 /** Accounts are numbered in the order of the configuration. Done before anything can go wrong. */
-async function openAccounts({ world, record, plan }: RunParts): Promise<void> {
+async function openAccounts({ world, record, plan }: RunParts, policy: ApprovalPolicy | null): Promise<void> {
   const life = new Life(world, 'set-up')
   life.start(
     async () => {
@@ -102,6 +115,9 @@ async function openAccounts({ world, record, plan }: RunParts): Promise<void> {
       for (const number of plan.accounts.keys()) {
         await ledger.account(`merchant-${number}`, `https://gateway-${number}`, 'user', life.clock.nowMs())
       }
+      if (policy === null) return
+      await ledger.adoptPolicy(policy, 'of the plan', CLERK, life.clock.nowMs())
+      record.fewestApprovals = policy.rules.some(({ fourEyes, operations }) => fourEyes && operations === null) ? 1 : 0
     },
     () => {},
   )
@@ -208,6 +224,9 @@ function happen(
     case 'resume':
     case 'cancel':
       return office.steer(event.what, event.which)
+    case 'approve':
+    case 'reject':
+      return office.decide(event)
     case 'write-results':
       return office.writeResults(event.which)
     case 'feed-back':
@@ -258,6 +277,7 @@ async function timeOfCalm(parts: RunParts): Promise<void> {
   }
   for (let round = 0; round < ROUNDS_OF_CALM; round += 1) {
     office.resumeAll()
+    office.approveAll()
     office.submitUnanswered()
     await world.run(() => office.isEmpty, world.nowMs + PATIENCE_MS)
     office.startWorker({ untilIdle: true })
@@ -289,7 +309,7 @@ function waitsForCards(record: SimulatedRecord, { cardFiles }: Office): boolean 
 /** Something waits for a person who can do something about it. */
 function isHeldUp(record: SimulatedRecord): boolean {
   const held = `SELECT 1 FROM batch b JOIN account a ON a.id = b.account_id
-    WHERE (b.hold = 'paused' OR a.stopped_reason IS NOT NULL OR a.held_reason IS NOT NULL OR a.wait_until IS NOT NULL)
+    WHERE (b.hold = 'paused' OR b.approvals_needed > b.approvals_given OR a.stopped_reason IS NOT NULL OR a.held_reason IS NOT NULL OR a.wait_until IS NOT NULL)
       AND EXISTS (SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND i.state = 'READY') LIMIT 1`
   return record.all(held).length > 0
 }

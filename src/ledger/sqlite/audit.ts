@@ -101,7 +101,8 @@ function* approvals(db: DatabaseSync): Iterable<Disagreement> {
   for (const { id } of batches.iterate()) {
     yield {
       where: `approvals of batch ${id}`,
-      means: 'how many it needs or has is not what was recorded. It may be sent without anybody having approved it: pause it',
+      means:
+        'how many it needs or has is not what was recorded. It may be sent without anybody having approved it: pause it',
     }
   }
   const given = db.prepare(`

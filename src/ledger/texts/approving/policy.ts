@@ -6,7 +6,7 @@ import type { PolicyAgreement } from '../../../ports/ledger/approvals.ts'
 import { recordAct } from '../record/acts.ts'
 import { change, one, type Script } from '../script.ts'
 
-export const POLICY_KEY = 'approval_policy'
+const POLICY_KEY = 'approval_policy'
 
 /** null: none. */
 export function* policyInForce(): Script<ApprovalPolicy | null> {

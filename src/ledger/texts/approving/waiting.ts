@@ -6,7 +6,7 @@ import { all, allExact, change, exists, type Script } from '../script.ts'
 import { type Asking, neededFor, noteWaiting } from './needed.ts'
 
 /** Few, beside all that were ever recorded. */
-export const IS_AWAITING = "b.stage = 'open' AND b.hold <> 'cancelled' AND b.approvals_needed > b.approvals_given"
+const IS_AWAITING = "b.stage = 'open' AND b.hold <> 'cancelled' AND b.approvals_needed > b.approvals_given"
 
 interface Waiting {
   readonly id: BatchId
@@ -25,7 +25,7 @@ const SUMS = `
       coalesce(sum(i.amount_minor), 0) AS "amountMinor", coalesce(max(i.amount_minor), 0) AS "largestMinor"
     FROM instruction i WHERE i.batch_id = :batchId AND i.state = 'READY' GROUP BY 1, 2 ORDER BY 1, 2`
 
-export function* sumsToSend(batchId: string): Script<Asking['sums']> {
+function* sumsToSend(batchId: string): Script<Asking['sums']> {
   return yield* allExact<Asking['sums'][number]>(SUMS, { batchId })
 }
 
