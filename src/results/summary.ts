@@ -26,6 +26,7 @@ export const SUMMARY_COLUMNS = [
   'batch_count',
   'batch_requested_amount',
   'ties_out',
+  'audit_head',
 ] as const
 
 /** What stands under `ties_out` where not all rows of the batch are added up. */
@@ -190,14 +191,21 @@ function answeredCurrencyOf(text: string | null): string {
   return code === '' || /^[A-Z]{3}$/.test(code) ? code : '???'
 }
 
+/** What every record of a summary names. */
+export interface SummaryOf {
+  readonly batchMark: string
+  readonly readAtMs: number
+  /** Of the chain over the record, at that moment: kept outside the ledger, it proves later what was recorded up to then. */
+  readonly auditHead: string
+}
+
 /**
  * The summary's records under its header, the total of all rows last; of an extract, then what it is an extract of. Beside
  * each line stands what the ledger says of all rows of its operation and currency; an extract ties out to nothing.
  */
 export function toSummaryRecords(
   lines: readonly SummaryLine[],
-  batchMark: string,
-  readAtMs: number,
+  { batchMark, readAtMs, auditHead }: SummaryOf,
   tied: TieOut,
   extract: Extract | null = null,
 ): string[][] {
@@ -205,6 +213,7 @@ export function toSummaryRecords(
   const answered = lines.reduce((sum, line) => sum + line.answeredCount, 0)
   const front = [batchMark, toTimestamp(readAtMs)]
   const ties = extract !== null ? EXTRACT : tied.isTrue ? 'yes' : 'no'
+  const end = [ties, auditHead]
   return [
     ...lines.map((line) => {
       const whole = tied.ofBatch(line.operation, line.currency)
@@ -220,13 +229,13 @@ export function toSummaryRecords(
         line.answeredAmount,
         String(whole.count),
         requestedText(whole.requestedMinor, line.currency),
-        ties,
+        ...end,
       ]
     }),
-    [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), '', String(tied.rows), '', ties],
+    [...front, 'TOTAL', '', '', String(rows), '', '', String(answered), '', String(tied.rows), '', ...end],
     ...(extract === null
       ? []
-      : [[...front, 'EXTRACT', '', extract.what, String(extract.ofRows), '', '', '', '', '', '', ties]]),
+      : [[...front, 'EXTRACT', '', extract.what, String(extract.ofRows), '', '', '', '', '', '', ...end]]),
   ]
 }
 

@@ -9,6 +9,7 @@ import type { ReconciliationRow } from '../../src/domain/reconciliation.ts'
 import type { BatchReading } from '../../src/ports/ledger/queries.ts'
 
 export const AT_MS = Date.UTC(2026, 0, 31, 12, 0, 0)
+export const HEAD = `7:${'a'.repeat(64)}`
 
 export function readingOf(
   columns: readonly string[],
@@ -18,6 +19,7 @@ export function readingOf(
   return {
     atMs: AT_MS,
     edition: { version: 1, lastMove: 1 },
+    auditHead: HEAD,
     batch: { ...BATCH, rows: rows.length, totals: totalsOf(rows), ...batch },
     columns,
     rows: () => inPages(rows),

@@ -90,23 +90,28 @@ const recordsOf = (
   extract: Extract | null = null,
 ) => {
   const lines = linesOf(rows)
-  return toSummaryRecords(lines, 'b-7', AT_MS, tieOut(lines, batch), extract).map((record) => record.join('|'))
+  return toSummaryRecords(
+    lines,
+    { batchMark: 'b-7', readAtMs: AT_MS, auditHead: '9:ab' },
+    tieOut(lines, batch),
+    extract,
+  ).map((record) => record.join('|'))
 }
 
 test('the records carry batch and reading time, and the ledger’s total last', () => {
   expect(recordsOf([rowOf(), rowOf(answered('12.3000'))])).toEqual([
-    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|APPROVED|1|12.30|EUR|1|12.3000|2|24.60|yes',
-    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0||2|24.60|yes',
-    'b-7|2026-01-31T12:00:00.000Z|TOTAL|||2|||1||2||yes',
+    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|APPROVED|1|12.30|EUR|1|12.3000|2|24.60|yes|9:ab',
+    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0||2|24.60|yes|9:ab',
+    'b-7|2026-01-31T12:00:00.000Z|TOTAL|||2|||1||2||yes|9:ab',
   ])
 })
 
 test('of an extract they say that it is one', () => {
   const { batch } = readingOf([], [rowOf(), rowOf(answered('12.3000'))])
   expect(recordsOf([rowOf()], batch, { what: 'PENDING', ofRows: 2 })).toEqual([
-    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0||2|24.60|extract',
-    'b-7|2026-01-31T12:00:00.000Z|TOTAL|||1|||0||2||extract',
-    'b-7|2026-01-31T12:00:00.000Z|EXTRACT||PENDING|2|||||||extract',
+    'b-7|2026-01-31T12:00:00.000Z|REFUND|EUR|PENDING|1|12.30||0||2|24.60|extract|9:ab',
+    'b-7|2026-01-31T12:00:00.000Z|TOTAL|||1|||0||2||extract|9:ab',
+    'b-7|2026-01-31T12:00:00.000Z|EXTRACT||PENDING|2|||||||extract|9:ab',
   ])
 })
 
@@ -179,7 +184,9 @@ test('whatever the rows, counts and requested amounts tie out to them', () => {
       const sum = (numbers: readonly bigint[]) => numbers.reduce((a, b) => a + b, 0n)
       expect(lines.reduce((count, line) => count + line.count, 0)).toBe(list.length)
       const { batch } = readingOf([], list)
-      expect(toSummaryRecords(lines, 'b', AT_MS, tieOut(lines, batch)).at(-1)?.[5]).toBe(String(list.length))
+      expect(
+        toSummaryRecords(lines, { batchMark: 'b', readAtMs: AT_MS, auditHead: '' }, tieOut(lines, batch)).at(-1)?.[5],
+      ).toBe(String(list.length))
       expect(tieOut(lines, batch).isTrue).toBe(true)
       expect(sum(lines.map((line) => minor(line.requestedAmount)))).toBe(sum(list.map((row) => row.amountMinor ?? 0n)))
       expect(sum(lines.map((line) => minor(line.answeredAmount)))).toBe(

@@ -13,7 +13,7 @@ import { RESULT_COLUMNS } from '../../src/domain/result-columns.ts'
 import type { BatchReading } from '../../src/ports/ledger/queries.ts'
 import { checkOut, toOutFault } from '../../src/results/out.ts'
 import { writeResults } from '../../src/results/write.ts'
-import { AT_MS, NO_FACTS, readingOf, rowOf } from './reading.ts'
+import { AT_MS, HEAD, NO_FACTS, readingOf, rowOf } from './reading.ts'
 
 let dir: string
 let out: string
@@ -66,11 +66,11 @@ const RESULTS = [
 
 const SUMMARY = [
   'summary_batch,summary_read_at,operation,currency,status,count,requested_amount,answered_currency,answered_count,' +
-    'answered_amount,batch_count,batch_requested_amount,ties_out\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,APPROVED,1,12.30,EUR,1,12.3000,2,24.60,yes\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,PENDING,1,12.30,,0,,2,24.60,yes\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,,,INVALID,1,,,0,,1,,yes\r\n',
-  'b-7,2026-01-31T12:00:00.000Z,TOTAL,,,3,,,1,,3,,yes\r\n',
+    'answered_amount,batch_count,batch_requested_amount,ties_out,audit_head\r\n',
+  `b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,APPROVED,1,12.30,EUR,1,12.3000,2,24.60,yes,${HEAD}\r\n`,
+  `b-7,2026-01-31T12:00:00.000Z,REFUND,EUR,PENDING,1,12.30,,0,,2,24.60,yes,${HEAD}\r\n`,
+  `b-7,2026-01-31T12:00:00.000Z,,,INVALID,1,,,0,,1,,yes,${HEAD}\r\n`,
+  `b-7,2026-01-31T12:00:00.000Z,TOTAL,,,3,,,1,,3,,yes,${HEAD}\r\n`,
 ].join('')
 
 describe('the bytes', () => {

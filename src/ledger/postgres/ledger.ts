@@ -154,7 +154,10 @@ export function ledgerOn({
         return openDraftOn(draft, header, { newBatchId, release })
       },
     }),
-    ...queriesOn(engine, reads.openReader),
+    ...queriesOn(engine, async () => {
+      await seal(engine) // the head of a reading binds all that it shows
+      return reads.openReader()
+    }),
     ...heartbeatsOn(engine),
     ...controlOn(engine, whyUnsureOf(failover, lookedBackAfterMs)),
     ...approvalsOn(engine, ledgerId, whyUnsureOf(failover, lookedBackAfterMs)),

@@ -13,6 +13,8 @@ export interface BatchReading {
   readonly atMs: number
   /** Hand it back to `resultsWritten`: it tells stale results from fresh ones. */
   readonly edition: Edition
+  /** `LINK:HASH` of the chain over the record, which binds all that the reading shows. */
+  readonly auditHead: string
   readonly batch: BatchView
   readonly columns: readonly string[]
   /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. */

@@ -8,6 +8,7 @@ import type { ReconciliationRow } from '../../../domain/reconciliation.ts'
 import type { BatchReading } from '../../../ports/ledger/queries.ts'
 import type { Reader } from '../engine.ts'
 import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
+import { headOf } from '../record/chain.ts'
 import { allExact, change, lists, one, type Script } from '../script.ts'
 import { countsIn, viewOf } from './batch-view.ts'
 import { BASE, findMembers, isOfKey, keyOf, lastOf, MEMBER_TABLES, MENDED } from './family-members.ts'
@@ -15,13 +16,11 @@ import { editionOf, type OutcomeValues, outcomeColumns, toOutcome } from './read
 
 /** Of the newest file that holds most of the batch; its rows first, then those that only earlier files of the family hold. */
 export async function openFamily(reader: Reader, batchId: BatchId, nowMs: number): Promise<BatchReading> {
-  const { batch, columns, edition } = await reader.read(() => begin(batchId))
+  const begun = await reader.read(() => begin(batchId))
   return {
     atMs: nowMs,
-    edition,
-    batch,
-    columns,
-    rows: () => rowsOf(reader, batch.batchId),
+    ...begun,
+    rows: () => rowsOf(reader, begun.batch.batchId),
     close: () => reader.close(),
   }
 }
@@ -38,7 +37,7 @@ function* begin(batchId: BatchId) {
   const totals = yield* totalsOf()
   const rows = totals.reduce((sum, { count }) => sum + count, 0)
   const batch = { ...(yield* viewOf(newest)), rows, totals, counts: countsIn(totals), purgedAtMs }
-  return { batch, columns, edition }
+  return { batch, columns, edition, auditHead: yield* headOf() }
 }
 
 /** Of a reading; temporary. */

@@ -14,17 +14,16 @@ import type { Reader } from '../engine.ts'
 import { DOUBT_BEFORE } from '../orders.ts'
 import { originalOf } from '../originals.ts'
 import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
+import { headOf } from '../record/chain.ts'
 import { count, lists, type Script } from '../script.ts'
 import { columnsOf, viewOf } from './batch-view.ts'
 
 /** Of one moment: `reader` sees nothing that is committed after its first read. */
 export async function openReading(reader: Reader, batchId: BatchId, nowMs: number): Promise<BatchReading> {
-  const { batch, columns, edition } = await reader.read(() => begin(batchId))
+  const begun = await reader.read(() => begin(batchId))
   return {
     atMs: nowMs,
-    edition,
-    batch,
-    columns,
+    ...begun,
     rows: (sinceMs) => rowsOf(reader, batchId, sinceMs ?? null),
     close: () => reader.close(),
   }
@@ -33,7 +32,7 @@ export async function openReading(reader: Reader, batchId: BatchId, nowMs: numbe
 function* begin(batchId: BatchId) {
   const batch = yield* viewOf(batchId)
   const { columns, edition } = yield* editionOf(batchId)
-  return { batch, columns, edition }
+  return { batch, columns, edition, auditHead: yield* headOf() }
 }
 
 /** By which stale results are told from fresh ones. */
