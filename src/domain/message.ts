@@ -33,5 +33,24 @@ export interface RefusedMessage {
   readonly withheld: string | null
 }
 
+/** A message that was not taken, as the ledger keeps it. A purge takes its reasons and its text. */
+export interface KeptRefusal {
+  /** `queue/job id/time of the job`. */
+  readonly sourceId: string
+  /** `unknown`: the message named no merchant that is configured. */
+  readonly merchant: string
+  readonly reasons: readonly string[]
+  /** The message as JSON, cut; or why it is withheld. */
+  readonly text: string
+  readonly atMs: number
+}
+
+/** Which refusals are asked for. null: whenever, of any merchant. */
+export interface RefusalsAsked {
+  readonly sinceMs: number | null
+  readonly merchant: string | null
+  readonly most: number
+}
+
 /** As the job's result. */
 export type MessageResult = Exclude<IntakeAnswer, { kind: 'refused' }> | RefusedMessage
