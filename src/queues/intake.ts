@@ -4,6 +4,7 @@ import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from
 import { holdsCardData } from '../domain/card-secrets.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import type { MessageResult, RefusedMessage } from '../domain/message.ts'
+import { statusOf } from '../domain/states.ts'
 import type { Log } from '../ports/log.ts'
 import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
 import { whyUnread } from './job-text.ts'
@@ -270,6 +271,7 @@ async function takeJob(
     taken = await take(String(job.name), job.data, sourceId, worker.whyUnread(job))
     // Its producer is told by the event all the same.
     if (namesCard(job)) job.opts.removeOnFail = true
+    if (taken.kind === 'refused') await job.updateProgress({ refused: taken.reasons }) // one by one, for a program
     if (taken.kind === 'refused' && taken.withheld !== null) {
       await job.updateData({ withheld: `the message was overwritten: ${taken.withheld}` })
     }
@@ -294,7 +296,7 @@ function answerOf(taken: Exclude<MessageResult, { kind: 'refused' }>): object {
   switch (taken.kind) {
     case 'accepted':
     case 'duplicate':
-      return { status: taken.kind, batch: taken.batchId, row: taken.rowNo, state: taken.state }
+      return { status: taken.kind, batch: taken.batchId, row: taken.rowNo, state: statusOf(taken.state) }
     case 'recorded':
       return { status: 'accepted', batch: taken.batchId, rows: taken.rows }
     case 'repeated':
