@@ -92,7 +92,7 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
 
 /** An id and a name cannot be overwritten. */
 function namesCard({ id, name }: Pick<Job, 'id' | 'name'>): boolean {
-  return holdsCardData(id ?? '') || holdsCardData(name)
+  return holdsCardData(id ?? '') || holdsCardData(String(name)) // any program may have left it out
 }
 
 /** How long a producer may take to hear that its message was refused. */
@@ -280,7 +280,8 @@ async function takeJob(
     if (error instanceof Fault && MERELY_LATER.has(error.code))
       return putBack('another submit is in its way', LATER_MS, error)
     // Our own trouble (a full disk, a Redis that goes away) must not fail a producer's message, nor leave it as it is.
-    rest.begin(error)
+    if (error instanceof Fault) rest.begin(error)
+    else log.error({ err: error, job: job.id }, 'a message met a failure of this program: it stays in the queue')
     return putBack('a message could not be taken; it stays in the queue', AFTER_TROUBLE_MS, error)
   }
   rest.end()
