@@ -277,7 +277,7 @@ async function takeJob(
     }
   } catch (error) {
     if (error instanceof DelayedError) throw error
-    if (error instanceof Fault && MERELY_LATER.has(error.code))
+    if (job.name === 'batch' && error instanceof Fault && MERELY_LATER.has(error.code))
       return putBack('another submit is in its way', LATER_MS, error)
     // Our own trouble (a full disk, a Redis that goes away) must not fail a producer's message, nor leave it as it is.
     if (error instanceof Fault) rest.begin(error)
@@ -289,7 +289,7 @@ async function takeJob(
   throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
 }
 
-/** Another submit is under way, or took what this one found free. */
+/** Of a batch: another submit is under way, or took what this one found free. Of a message the same codes are trouble. */
 const MERELY_LATER: ReadonlySet<FaultCode> = new Set(['stopped', 'interrupted', 'refused'])
 
 /** Outside a batch is accepted or a duplicate, as a message is. */
