@@ -23,6 +23,9 @@ export interface Flood {
   readonly references: number
   readonly executed: number
   readonly orders: number
+  readonly inDoubt: number
+  /** Rows that were not executed and are not in doubt either. A killed worker leaves in doubt what it was sending. */
+  readonly lost: number
   readonly refusals: number
   readonly takenMs: number
 }
@@ -66,6 +69,8 @@ export async function flood(messages: number, kills: number): Promise<Flood> {
   redis.kill('SIGKILL')
   const rows = recordedIn(office)
   const executed = office.sandbox.log()
+  const orders = new Set(executed.map(({ orderId }) => orderId))
+  const orderIn = (reference: string | null) => String(FIRST_ORDER + Number(reference?.slice('N-'.length)))
   return {
     office,
     seen: counts.reduce((sum, one) => ({
@@ -78,7 +83,9 @@ export async function flood(messages: number, kills: number): Promise<Flood> {
     recorded: rows.length,
     references: new Set(rows.map(({ reference }) => reference)).size,
     executed: executed.length,
-    orders: new Set(executed.map(({ orderId }) => orderId)).size,
+    orders: orders.size,
+    inDoubt: rows.filter(({ state }) => state === 'IN_DOUBT').length,
+    lost: rows.filter(({ reference, state }) => state !== 'IN_DOUBT' && !orders.has(orderIn(reference))).length,
     refusals: query<{ n: number }>(office, 'SELECT count(*) AS n FROM refusal')[0]?.n ?? 0,
     takenMs,
   }
