@@ -15,6 +15,7 @@ const ROOMS = [
   'inbox',
   'throttle',
   'queues',
+  'client',
   'processors',
   'gateway',
   'ledger',
@@ -24,7 +25,11 @@ const ROOMS = [
   'commands',
 ]
 /** What is wired together. */
-const UNDER_THE_APP = [...ROOMS.filter((room) => room !== 'commands' && room !== 'present'), 'actor.ts', 'log.ts']
+const UNDER_THE_APP = [
+  ...ROOMS.filter((room) => !['commands', 'present', 'client'].includes(room)),
+  'actor.ts',
+  'log.ts',
+]
 const TOP = ['cli.ts', 'cli', 'app.ts', 'app', 'actor.ts', 'log.ts']
 const TOP_MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': ['domain', 'ports', 'present', 'commands', 'cli', 'app.ts', 'app', 'log.ts'],
@@ -82,13 +87,16 @@ function offence(file: string, imported: string): string | null {
     const server = /^pg(-|\/|$)/.test(imported) && !file.startsWith('ledger/postgres/')
     if (server) return `only ledger/postgres knows PostgreSQL, and ${file} imports ${imported}`
     const redis = /^(bullmq|ioredis)(\/|$)/.test(imported)
-    return redis && room !== 'queues' ? `only queues speaks to Redis, and ${file} imports ${imported}` : null
+    return redis && room !== 'queues' && room !== 'client'
+      ? `only queues and the client speak to Redis, and ${file} imports ${imported}`
+      : null
   }
   const path = posix.join(posix.dirname(file), imported)
   const target = roomOf(path)
   const shared = sharedRoomOf(file)
   if (shared !== null && ![...SHARED_MAY_KNOW[shared], shared].includes(sharedRoomOf(path) ?? target))
     return `${file} imports ${imported}`
+  if (room === 'client') return target === 'client' ? null : `${file} imports ${imported}`
   const known = TOP_MAY_KNOW[room] ?? [
     room,
     'domain',
@@ -168,6 +176,8 @@ describe('the rooms', () => {
     ['processors/a.ts', "import { Queue } from 'bullmq'"],
     ['app.ts', "import { Redis } from 'ioredis/built/index.js'"],
     ['app.ts', "import { DatabaseSync } from 'node:sqlite'"],
+    ['client/a.ts', "import type { a } from '../domain/a.ts'"],
+    ['app/a.ts', "import { a } from '../client/client.ts'"],
     ['app/ledger.ts', "import { Client } from 'pg'"],
     ['ledger/sqlite/a.ts', "import { from } from 'pg-copy-streams'"],
     ['ledger/rules/a.ts', "import type { DatabaseSync } from 'node:sqlite'"],

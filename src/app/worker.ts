@@ -165,29 +165,36 @@ async function openRegister({ config }: App, ledger: Ledger) {
 
 async function openIntake(
   app: App,
-  ledger: Pick<Ledger, 'queueOwner' | 'keepQueueOwner' | 'ledgerId'>,
+  ledger: Pick<Ledger, 'queueOwner' | 'keepQueueOwner' | 'ledgerId' | 'namedBatch' | 'openDraft'>,
   recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
   narrator: Narrator,
 ) {
-  const [{ openIntakeQueue }, { takeMessage }, { parseMessage }] = await Promise.all([
-    import('../queues/intake.ts'),
-    import('../processors/take-message.ts'),
-    import('../ingest/message.ts'),
-  ])
+  const [{ openIntakeQueue }, { takeMessage }, { createTurns }, { parseMessage }, { parseBatch }, { toXtlOrderId }] =
+    await Promise.all([
+      import('../queues/intake.ts'),
+      import('../processors/take-message.ts'),
+      import('../processors/take-batch.ts'),
+      import('../ingest/message.ts'),
+      import('../ingest/batch-message.ts'),
+      import('../ingest/fields/xtl-order-id.ts'),
+    ])
   const { config, clock, log } = app
   const accounts = new Map(
-    Array.from(lanes, ([accountId, { merchant }]) => [
-      merchant.name,
-      { accountId, accountKey: accountKeyOf(merchant), lookalikeDays: merchant.lookalikeDays },
-    ]),
+    Array.from(lanes, ([accountId, { merchant }]) => {
+      const accountKey = accountKeyOf(merchant)
+      const into = merchant.messageBatches === 'hourly' ? ('hour' as const) : ('day' as const)
+      const xtlOrderIdOf = (reference: string) => toXtlOrderId(accountKey, reference)
+      return [merchant.name, { accountId, accountKey, lookalikeDays: merchant.lookalikeDays, into, xtlOrderIdOf }]
+    }),
   )
   const parts = {
     ledger: recording,
     clock,
     log,
     parse: parseMessage,
+    batches: { parse: parseBatch, ledger, actor: app.actor, turns: createTurns() },
     accountOf: (name: string) => accounts.get(name) ?? null,
   }
   return openIntakeQueue({
@@ -196,8 +203,8 @@ async function openIntake(
     ledgerId: ledger.ledgerId,
     owners: { last: ledger.queueOwner, keep: ledger.keepQueueOwner },
     log,
-    take: async (jobName, payload, sourceId) => {
-      const taken = await takeMessage(jobName, payload, sourceId, parts)
+    take: async (jobName, payload, sourceId, unread) => {
+      const taken = await takeMessage(jobName, payload, sourceId, parts, unread)
       if (taken.kind === 'refused') narrator.refused(taken.reasons)
       return taken
     },

@@ -104,9 +104,14 @@ function addMessageCommands(program: Command, act: Act): void {
     .addHelpText('after', example('tranche messages failed'))
   messages
     .command('failed')
-    .description('messages that were refused, with reason and time, the latest first; Redis must be running')
+    .description('messages that were refused, with reasons and time, as the ledger keeps them; the latest first')
     .option('--last <n>', 'how many (default 100)')
-    .addHelpText('after', example('tranche messages failed', 'tranche messages failed --last 1000 --json'))
+    .option('--since <time>', 'only those since this time (ISO 8601 with offset)')
+    .option('--merchant <name>', 'only those of this merchant; unknown: of none that is configured')
+    .addHelpText(
+      'after',
+      example('tranche messages failed', 'tranche messages failed --since 2026-12-01T00:00:00Z --merchant shop --json'),
+    )
     .action((options: MessagesArguments) =>
       act(async (app, terminal) => (await import('../commands/messages.ts')).messagesFailed(app, options, terminal)),
     )

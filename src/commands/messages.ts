@@ -1,39 +1,41 @@
 // tranche messages failed: the messages of other services that were refused, and why.
 
-import { failedMessages } from '../app/messages.ts'
+import { openLedger } from '../app/ledger.ts'
 import type { App } from '../app.ts'
-import { isoOf } from '../domain/batch-status.ts'
-import { maskCardData } from '../domain/card-secrets.ts'
 import { Fault } from '../domain/fault.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { refusalLine, toJsonRefusal } from '../present/refusals.ts'
 import { plural } from '../present/text.ts'
+import { parseSince } from './since.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface MessagesArguments {
   readonly last?: string
+  readonly since?: string
+  readonly merchant?: string
 }
 
 const SHOWN = 100
 
 export async function messagesFailed(app: App, given: MessagesArguments, terminal: Terminal): Promise<number> {
-  const { messages, count } = await failedMessages(app, parseLast(given.last))
-  // Producers name their jobs and references: either may hold what must not be shown.
-  const shown = messages.map(({ jobId, reference, merchant, reason, failedAtMs }) => ({
-    id: maskCardData(jobId),
-    reference: reference === null ? null : maskCardData(reference),
-    merchant: merchant === null ? null : maskCardData(merchant),
-    at: failedAtMs === null ? null : isoOf(failedAtMs),
-    reason: maskCardData(reason),
-  }))
-  terminal.object({ messages: shown, count })
-  for (const { id, reference, at, reason } of shown)
-    terminal.data(`${at ?? '-'}  ${reference ?? `job ${id}`}  ${reason}`)
-  if (count === 0) terminal.say('No message was refused that Redis still keeps.')
-  if (count > shown.length)
-    terminal.say(
-      `${plural(count - shown.length, 'older message is', 'older messages are')} not shown (--last ${count}).`,
-    )
-  return EXIT.approved
+  const asked = {
+    sinceMs: given.since === undefined ? null : parseSince('--since', given.since, 'Nothing was looked up.'),
+    merchant: given.merchant ?? null,
+    most: parseLast(given.last),
+  }
+  const ledger = await openLedger(app, 'looks')
+  try {
+    const { refusals, count } = await ledger.refusals(asked)
+    terminal.object({ messages: refusals.map(toJsonRefusal), count })
+    terminal.data(...refusals.map(refusalLine))
+    if (count === 0) terminal.say('No such message is in the ledger: none was refused.')
+    const older = count - refusals.length
+    if (older > 0)
+      terminal.say(`${plural(older, 'older message is', 'older messages are')} not shown (--last ${count}).`)
+    return EXIT.approved
+  } finally {
+    await ledger.close()
+  }
 }
 
 function parseLast(text: string | undefined): number {

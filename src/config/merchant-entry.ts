@@ -16,6 +16,7 @@ const REFUND_PARAMETERS = [
   'request_action',
 ] as const satisfies readonly Merchant['refundParameter'][]
 const DELETE_ANSWERS = ['status', 'any-2xx'] as const satisfies readonly Merchant['deleteAnswer'][]
+const MESSAGE_BATCHES = ['daily', 'hourly'] as const satisfies readonly Merchant['messageBatches'][]
 const DECIMALS = ['.', ','] as const satisfies readonly Merchant['decimal'][]
 const LOOKALIKE_DAYS: Range = { min: 0, max: 366 }
 const REASON_RULES_MAX = 1000
@@ -61,6 +62,7 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     currency: read(parseListedCurrency).optional(),
     decimal: z.enum(DECIMALS).optional(),
     lookalike_days: whole(LOOKALIKE_DAYS),
+    message_batches: z.enum(MESSAGE_BATCHES).optional(),
     reason_categories: z
       .array(z.strictObject({ match: z.string().regex(/\S/, 'is empty'), category: z.enum(REASON_CATEGORIES) }))
       .max(REASON_RULES_MAX)
@@ -106,6 +108,7 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     currency: entry.currency ?? MERCHANT_DEFAULTS.currency,
     decimal: entry.decimal ?? MERCHANT_DEFAULTS.decimal,
     lookalikeDays: entry.lookalike_days ?? MERCHANT_DEFAULTS.lookalikeDays,
+    messageBatches: entry.message_batches ?? MERCHANT_DEFAULTS.messageBatches,
     reasonRules: Object.freeze(entry.reason_categories ?? MERCHANT_DEFAULTS.reasonRules),
   })
 }

@@ -34,6 +34,8 @@ export interface Merchant {
   /** How this merchant's files write decimals; null: each file tells. */
   readonly decimal: '.' | ',' | null
   readonly lookalikeDays: number
+  /** How long the batch is open that takes messages which name none. */
+  readonly messageBatches: 'daily' | 'hourly'
   /** Categories of reasons that this merchant's gateway words in its own way; they come before the built-in ones. */
   readonly reasonRules: readonly ReasonRule[]
 }
@@ -58,6 +60,7 @@ export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'pa
   currency: null,
   decimal: null,
   lookalikeDays: 20,
+  messageBatches: 'daily',
   reasonRules: Object.freeze([]),
 })
 

@@ -1,8 +1,12 @@
 // Messages of other services on their way in: what is understood of one, and what becomes of it. Pure.
 
+import type { DraftRow } from './draft.ts'
 import type { BatchId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
 import type { State } from './states.ts'
+
+/** The batch of the day, of the hour (both UTC), or one that the message names. */
+export type MessageBatch = 'day' | 'hour' | { readonly name: string }
 
 export type IntakeAnswer =
   | {
@@ -20,8 +24,24 @@ export type ParsedMessage =
       readonly instruction: Instruction
       readonly runKey: string | null
       readonly allowLookalike: boolean
+      /** The batch that it names; null: none. */
+      readonly batchName: string | null
       /** The message as received: names and values. */
       readonly cells: Readonly<Record<string, string>>
+    }
+  | RefusedMessage
+
+/** Many instructions that are taken as one batch, or not at all. */
+export type ParsedBatch =
+  | {
+      readonly kind: 'batch'
+      readonly merchant: string
+      readonly name: string
+      readonly runKey: string | null
+      readonly allowLookalikes: number
+      /** The same for the same content, in whatever order its fields come. */
+      readonly sha256: string
+      readonly rows: readonly DraftRow[]
     }
   | RefusedMessage
 
@@ -33,5 +53,31 @@ export interface RefusedMessage {
   readonly withheld: string | null
 }
 
+/** A message that was not taken, as the ledger keeps it. A purge takes its reasons and its text. */
+export interface KeptRefusal {
+  /** `queue/job id/time of the job`. */
+  readonly sourceId: string
+  /** `unknown`: the message named no merchant that is configured. */
+  readonly merchant: string
+  readonly reasons: readonly string[]
+  /** The message as JSON, cut; or why it is withheld. */
+  readonly text: string
+  readonly atMs: number
+}
+
+/** Which refusals are asked for. null: whenever, of any merchant. */
+export interface RefusalsAsked {
+  readonly sinceMs: number | null
+  readonly merchant: string | null
+  readonly most: number
+}
+
 /** As the job's result. */
-export type MessageResult = Exclude<IntakeAnswer, { kind: 'refused' }> | RefusedMessage
+export type MessageResult = Exclude<IntakeAnswer, { kind: 'refused' }> | TakenBatch | RefusedMessage
+
+/** `repeated`: it is the batch that was recorded under its name before. */
+export interface TakenBatch {
+  readonly kind: 'recorded' | 'repeated'
+  readonly batchId: BatchId
+  readonly rows: number
+}

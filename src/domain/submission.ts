@@ -21,6 +21,8 @@ export type Brake = 'canary' | 'max-declined'
 export interface InstructionFile {
   readonly name: string
   readonly sha256: string
+  /** It is no file but a batch that a service hands in under this name. Absent: a file. */
+  readonly queueName?: string
   readonly columns: readonly string[]
   readonly fedBack: boolean
   /** Its rows have card details. Their results do not: what failed is run again from the file itself. */

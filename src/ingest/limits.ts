@@ -36,6 +36,9 @@ export const LIMITS = {
   partNameBytes: 1024,
   /** Of a message: as much as a record of a file. Names and values together. */
   messageCharacters: 64 * 1024,
+  /** Of a batch that comes as one message: names and values together. What is longer is handed in as a file. */
+  batchCharacters: 1024 * 1024,
+  batchInstructions: 1000,
   /** Nothing in an instruction is nested: it is one level. */
   messageLevels: 32,
   /** Of one object or list in a message. An instruction has some 30. */

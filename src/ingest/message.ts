@@ -2,9 +2,8 @@
 
 import * as z from 'zod'
 import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
-import { assert } from '../domain/fault.ts'
 import { DETAIL_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
-import type { ParsedMessage } from '../domain/message.ts'
+import type { ParsedMessage, RefusedMessage } from '../domain/message.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, spelled } from '../domain/problem.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
@@ -23,35 +22,52 @@ const details = Object.fromEntries(DETAIL_FIELDS.map((field) => [field, z.string
   z.ZodOptional<z.ZodString>
 >
 
+/** Of messages and of batches alike. */
+export const OF_BOTH = {
+  schema_version: z.literal(1),
+  merchant: text('Name of the merchant in the configuration.').min(1).default('default'),
+  run_key: text('Put before the reference with a "/", for what recurs under the same references.')
+    .regex(/^[^/]+$/)
+    .optional(),
+}
+
+export const BATCH_NAME = /^[A-Za-z0-9._-]{1,64}$/
+
+/** What one instruction asks for, alone or in a batch. */
+export const OF_INSTRUCTION = {
+  reference: text('Yours: unique for the account for ever. The same reference again is never executed again.')
+    .min(1)
+    .max(MAX_REFERENCE_CHARACTERS),
+  transaction_type: z
+    .enum(TRANSACTION_TYPES)
+    .describe('CAPTURE is a sale, CAUTH captures an authorization; REFUND, CANCEL and CAUTH name an order.'),
+  amount: text('Plain decimal in units of the currency, never a JSON number.')
+    .regex(/^\d+(\.\d+)?$/)
+    .optional(),
+  request_currency: text('ISO 4217; needed with every amount. For REFUND and CANCEL it is declared, not sent.')
+    .regex(/^[A-Z]{3}$/)
+    .optional(),
+  request_ref_po_id: text('The order id (TRANS_ORDER_ID) of the earlier transaction, as text.')
+    .regex(/^\d+$/)
+    .optional(),
+  customer_vault_id: text('The stored card, as text.').regex(/^\d+$/).optional(),
+  save_card_on_file: z.literal('Y').optional(),
+  xtl_order_id: text('Your order id at the gateway; derived from the reference where absent.')
+    .regex(/^[A-Za-z0-9]{1,32}$/)
+    .optional(),
+  ...details,
+  execute_at: text('ISO 8601 with an offset: the earliest moment to send.').optional(),
+}
+
 const SCHEMA = z
   .strictObject({
-    schema_version: z.literal(1),
-    merchant: text('Name of the merchant in the configuration.').min(1).default('default'),
-    reference: text('Yours: unique for the account for ever. The same reference again is never executed again.')
-      .min(1)
-      .max(MAX_REFERENCE_CHARACTERS),
-    run_key: text('Put before the reference with a "/", for what recurs under the same references.')
-      .regex(/^[^/]+$/)
+    ...OF_BOTH,
+    ...OF_INSTRUCTION,
+    batch: text(
+      'The batch that takes it, by a name of yours; absent: that of the day, or of the hour. One name is one batch of the account for ever.',
+    )
+      .regex(BATCH_NAME)
       .optional(),
-    transaction_type: z
-      .enum(TRANSACTION_TYPES)
-      .describe('CAPTURE is a sale, CAUTH captures an authorization; REFUND, CANCEL and CAUTH name an order.'),
-    amount: text('Plain decimal in units of the currency, never a JSON number.')
-      .regex(/^\d+(\.\d+)?$/)
-      .optional(),
-    request_currency: text('ISO 4217; needed with every amount. For REFUND and CANCEL it is declared, not sent.')
-      .regex(/^[A-Z]{3}$/)
-      .optional(),
-    request_ref_po_id: text('The order id (TRANS_ORDER_ID) of the earlier transaction, as text.')
-      .regex(/^\d+$/)
-      .optional(),
-    customer_vault_id: text('The stored card, as text.').regex(/^\d+$/).optional(),
-    save_card_on_file: z.literal('Y').optional(),
-    xtl_order_id: text('Your order id at the gateway; derived from the reference where absent.')
-      .regex(/^[A-Za-z0-9]{1,32}$/)
-      .optional(),
-    ...details,
-    execute_at: text('ISO 8601 with an offset: the earliest moment to send.').optional(),
     allow_lookalike: z
       .boolean()
       .default(false)
@@ -71,37 +87,52 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
   const checked = SCHEMA.safeParse(value)
   if (!checked.success) return refused(checked.error.issues.map(toReason))
   const message = checked.data
-  const accountKey = accountKeyOf(message.merchant)
-  const reasons = accountKey === null ? ['merchant: is not in the configuration'] : []
-  const runKey = message.run_key === undefined ? null : parseRunKey(message.run_key)
-  if (isProblem(runKey)) reasons.push(`run_key: ${runKey.problem}; ${runKey.remedy}`)
-  const given = parseReference(message.reference)
-  const own = given === '' ? { problem: 'is empty', remedy: 'write the reference' } : given
-  const reference = isProblem(own) || isProblem(runKey) ? own : withRunKey(own, runKey)
-  const fields: Readonly<Record<string, unknown>> = message
-  const cellOf = (field: Field) => String(fields[field] ?? '')
-  const reading = {
-    operation: null,
-    currency: NO_CURRENCY_SAID,
-    decimal: '.',
-    isDecimalMixed: false,
-    minuses: NO_MINUSES,
-    accountKey: accountKey ?? '',
-    timeZone: null,
-    card: null,
-  } as const
-  const read = instruct(cellOf, reference, reading)
-  if (read.kind === 'faults') reasons.push(...read.faults.map(faultReason))
-  if (read.kind === 'faults' || reasons.length > 0) return refused(reasons)
-  assert(!isProblem(runKey), 'a wrong run key is a reason')
+  const account = accountOf(message, accountKeyOf)
+  const read = readInstruction(message, account)
+  if (read.kind === 'faults') return refused([...account.reasons, ...read.faults.map(faultReason)])
+  if (account.reasons.length > 0) return refused(account.reasons)
   return {
     kind: 'message',
     merchant: message.merchant,
     instruction: read.instruction,
-    runKey,
+    runKey: account.runKey,
     allowLookalike: message.allow_lookalike,
+    batchName: message.batch ?? null,
     cells: Object.fromEntries(Object.entries(value as object).map(([name, cell]) => [name, String(cell)])),
   }
+}
+
+/** Whose a message or a batch is. */
+export interface MessageAccount {
+  readonly accountKey: string
+  readonly runKey: string | null
+  /** What is wrong with either. */
+  readonly reasons: readonly string[]
+}
+
+export function accountOf(
+  { merchant, run_key }: { readonly merchant: string; readonly run_key?: string | undefined },
+  accountKeyOf: (merchant: string) => string | null,
+): MessageAccount {
+  const accountKey = accountKeyOf(merchant)
+  const reasons = accountKey === null ? ['merchant: is not in the configuration'] : []
+  const runKey = run_key === undefined ? null : parseRunKey(run_key)
+  if (isProblem(runKey)) reasons.push(`run_key: ${runKey.problem}; ${runKey.remedy}`)
+  return { accountKey: accountKey ?? '', runKey: isProblem(runKey) ? null : runKey, reasons }
+}
+
+export function readInstruction(
+  fields: Readonly<Record<string, unknown>> & { readonly reference: string },
+  { accountKey, runKey }: MessageAccount,
+) {
+  const given = parseReference(fields.reference)
+  const own = given === '' ? { problem: 'is empty', remedy: 'write the reference' } : given
+  const reference = isProblem(own) ? own : withRunKey(own, runKey)
+  const cellOf = (field: Field) => String(fields[field] ?? '')
+  return instruct(cellOf, reference, {
+    ...{ operation: null, currency: NO_CURRENCY_SAID, decimal: '.', isDecimalMixed: false, minuses: NO_MINUSES },
+    ...{ accountKey, timeZone: null, card: null },
+  } as const)
 }
 
 /** The published form of the schema, as `docs/schemas/instruction.schema.json` has it. */
@@ -109,21 +140,21 @@ export function instructionMessageJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(SCHEMA, { io: 'input' }) as Record<string, unknown>
 }
 
-function refused(reasons: readonly string[], withheld: string | null = null): ParsedMessage {
+export function refused(reasons: readonly string[], withheld: string | null = null): RefusedMessage {
   return { kind: 'refused', reasons: reasons.map(maskCardData), withheld }
 }
 
-function toReason(issue: z.core.$ZodIssue): string {
+export function toReason(issue: z.core.$ZodIssue): string {
   return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
 }
 
 /** A message has fields and nothing beside them: what could be said beside a file is left out. */
-function faultReason({ field, ...fault }: FieldFault): string {
+export function faultReason({ field, ...fault }: FieldFault): string {
   const { problem, remedy } = spelled(fault, () => null)
   return `${field}: ${problem}; ${remedy}`
 }
 
-interface Withheld {
+export interface Withheld {
   readonly reason: string
   readonly withheld: string
 }
@@ -135,7 +166,7 @@ const HOLDS_CARDS: Withheld = {
 }
 
 /** What is not looked through may hold card data. */
-function unsearched(reason: string): Withheld {
+export function unsearched(reason: string): Withheld {
   return { reason: `${reason}: it is not an instruction`, withheld: 'it could not be looked through for card data' }
 }
 
@@ -146,7 +177,7 @@ const IDS: ReadonlySet<string> = new Set<Field>(['reference', 'request_ref_po_id
  * A card number anywhere, as text or as a number, or any value under a name that is meant for card data; null: there is
  * none. Whatever passes is small enough, and shallow enough, for all that is done with it later.
  */
-function searchForCards(message: unknown): Withheld | null {
+export function searchForCards(message: unknown): Withheld | null {
   const left: Part[] = [{ value: message, level: 0, holds: mayHoldPan, under: '' }]
   let charactersLeft: number = LIMITS.messageCharacters
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -48,6 +48,7 @@ export async function reviewFile(
     accountId: request.accountId,
     fileName: file.name,
     fileSha256: file.sha256,
+    ...(file.queueName !== undefined && { queueName: file.queueName }),
     runKey: request.runKey,
     columns: file.columns,
     notCards: file.notCards ?? [],

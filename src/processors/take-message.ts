@@ -3,17 +3,22 @@
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
-import type { MessageResult, ParsedMessage } from '../domain/message.ts'
+import type { MessageResult, ParsedBatch, ParsedMessage, RefusedMessage } from '../domain/message.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { IntakeLedger } from '../ports/ledger/intake.ts'
 import type { Log } from '../ports/log.ts'
+import { type BatchParts, takeBatch } from './take-batch.ts'
 
 /** Where the messages of a merchant go. */
 export interface MessageAccount {
   readonly accountId: AccountId
   readonly accountKey: string
   readonly lookalikeDays: number
+  /** Where messages go that name no batch. */
+  readonly into: 'day' | 'hour'
+  /** The merchant's order id that goes with a reference. */
+  readonly xtlOrderIdOf: (reference: string) => string
 }
 
 export interface MessageParts {
@@ -23,10 +28,13 @@ export interface MessageParts {
   /** null: no such merchant is configured. */
   readonly accountOf: (merchant: string) => MessageAccount | null
   readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedMessage
+  /** null: batches are not taken. */
+  readonly batches: BatchParts | null
 }
 
-/** The name of the one kind of job that is taken. */
+/** The names of the jobs that are taken. */
 const MESSAGE_JOB = 'instruction'
+const BATCH_JOB = 'batch'
 const CARD_IN_ID =
   'the job id holds a card number or security code: nothing was sent; hand the message in again under another id'
 /** Of a name that is not known here, as much as a person needs to find it. */
@@ -34,23 +42,28 @@ const NAME_CHARACTERS = 100
 
 /**
  * `sourceId` always names this message: a refusal is kept once under it. Faults where the message could not be recorded
- * just now. A bug refuses the message it was met with, and no other waits for that.
+ * just now. `unread`: the queue could not read it; null: it could. A bug refuses the message it was met with, and no other waits for that.
  */
 export async function takeMessage(
   jobName: string,
   payload: unknown,
   sourceId: string,
   parts: MessageParts,
+  unread: RefusedMessage | null = null,
 ): Promise<MessageResult> {
   const { ledger, clock, log } = parts
   // Not known until it has been searched.
   let withheld: string | null = 'it could not be looked through for card data'
   let taken: MessageResult
   try {
-    const parsed = parts.parse(payload, (merchant) => parts.accountOf(merchant)?.accountKey ?? null)
+    const parse = (jobName === BATCH_JOB ? parts.batches?.parse : null) ?? parts.parse
+    const parsed = unread ?? parse(payload, (merchant) => parts.accountOf(merchant)?.accountKey ?? null)
     withheld = parsed.kind === 'refused' ? parsed.withheld : null
     if (holdsCardData(sourceId)) taken = { kind: 'refused', reasons: [CARD_IN_ID], withheld }
-    else taken = jobName === MESSAGE_JOB ? await tryToTake(parsed, parts) : unknownJob(jobName, withheld)
+    else
+      taken = [MESSAGE_JOB, BATCH_JOB].includes(jobName)
+        ? await tryToTake(parsed, parts)
+        : unknownJob(jobName, withheld)
   } catch (error) {
     if (error instanceof Fault) throw error
     log.error({ err: error, message: sourceId }, 'a message met a failure of this program and was refused: report this')
@@ -60,7 +73,7 @@ export async function takeMessage(
   if (taken.kind !== 'refused') return taken
   const text =
     taken.withheld === null
-      ? visibleJson(String(JSON.stringify(payload)).slice(0, 4_000))
+      ? visibleJson(String(JSON.stringify(jobName === BATCH_JOB ? outlineOf(payload) : payload)).slice(0, 4_000))
       : `withheld: ${taken.withheld}`
   const accountName = merchantNamedIn(payload, parts)
   const nowMs = clock.nowMs()
@@ -76,19 +89,33 @@ export async function takeMessage(
   return taken
 }
 
-async function tryToTake(parsed: ParsedMessage, { ledger, clock, accountOf }: MessageParts): Promise<MessageResult> {
+/** Of a refused batch: its instructions are their producer's, and the reasons name them. */
+function outlineOf(payload: unknown): unknown {
+  const { instructions, ...said } = Object(payload) as { instructions?: unknown }
+  return Array.isArray(instructions) ? { ...said, instructions: `${instructions.length}, left out here` } : payload
+}
+
+async function tryToTake(
+  parsed: ParsedMessage | ParsedBatch,
+  { ledger, clock, accountOf, batches }: MessageParts,
+): Promise<MessageResult> {
   if (parsed.kind === 'refused') return parsed
-  const { merchant, instruction, runKey, allowLookalike, cells } = parsed
-  const account = accountOf(merchant)
+  const account = accountOf(parsed.merchant)
   assert(account !== null, 'a message of a merchant without an account was understood')
-  const { accountId, lookalikeDays } = account
   const nowMs = clock.nowMs()
+  if (parsed.kind === 'batch') {
+    assert(batches !== null, 'a batch was understood where none is taken')
+    return takeBatch(parsed, account, nowMs, batches)
+  }
+  const { instruction, runKey, allowLookalike, batchName, cells } = parsed
+  const { accountId, lookalikeDays } = account
   const answer = await ledger.recordMessage({
     accountId,
     instruction,
     runKey,
     allowLookalike,
     lookalikeDays,
+    into: batchName === null ? account.into : { name: batchName },
     cells,
     nowMs,
   })
@@ -98,7 +125,11 @@ async function tryToTake(parsed: ParsedMessage, { ledger, clock, accountOf }: Me
 /** What cannot be understood must not stay lying about with a card number in it. */
 function unknownJob(jobName: string, withheld: string | null): MessageResult {
   const name = maskCardData(jobName).slice(0, NAME_CHARACTERS)
-  return { kind: 'refused', reasons: [`the job "${name}" is not known here: name it "${MESSAGE_JOB}"`], withheld }
+  return {
+    kind: 'refused',
+    reasons: [`the job "${name}" is not known here: name it "${MESSAGE_JOB}" or "${BATCH_JOB}"`],
+    withheld,
+  }
 }
 
 /** Of the configured ones only: what a message calls its merchant may be anything, a card number too. */

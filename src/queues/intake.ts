@@ -1,10 +1,13 @@
 // The queue by which other services hand in instructions. A job completes when its message is in the ledger, never before.
 
-import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq'
+import { DelayedError, type Job, type JobJson, UnrecoverableError, Worker } from 'bullmq'
 import { holdsCardData } from '../domain/card-secrets.ts'
-import type { MessageResult } from '../domain/message.ts'
+import { Fault, type FaultCode } from '../domain/fault.ts'
+import type { MessageResult, RefusedMessage } from '../domain/message.ts'
+import { statusOf } from '../domain/states.ts'
 import type { Log } from '../ports/log.ts'
 import { answered, nameOf, openClient, type RedisAddress, type RedisClient, workerConnection } from './connection.ts'
+import { whyUnread } from './job-text.ts'
 import { INTAKE_QUEUE, intakeOwnerKey } from './names.ts'
 import { within } from './within.ts'
 
@@ -13,7 +16,13 @@ export interface IntakeOptions {
   readonly prefix: string
   readonly ledgerId: string
   readonly owners: QueueOwners
-  readonly take: (jobName: string, payload: unknown, sourceId: string) => Promise<MessageResult>
+  /** `unread`: why the job could not be read; null: it could. */
+  readonly take: (
+    jobName: string,
+    payload: unknown,
+    sourceId: string,
+    unread: RefusedMessage | null,
+  ) => Promise<MessageResult>
   readonly log: Log
 }
 
@@ -24,8 +33,11 @@ export interface QueueOwners {
   keep(queue: string, ledgerId: string): Promise<void>
 }
 
-/** How long a message waits that could not be recorded just now. */
-const LATER_MS = 5_000
+/** How long a message waits that could not be recorded just now, and how long it and all others wait after trouble of ours. */
+const LATER_MS = 500
+const AFTER_TROUBLE_MS = 5_000
+/** What arrives together shares a commit; more than these are never in memory at once. */
+const AT_ONCE = 64
 const TAKEN_FOR_DEAD_MS = 10_000
 
 export interface Intake {
@@ -43,17 +55,25 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
     return null
   }
   // Without it two workers of two ledgers would hand one message to and fro.
-  const giveUp = () => void worker.pause(true).catch(() => {})
+  const giveUp = () => {
+    rest.close()
+    void worker.pause(true).catch(() => {})
+  }
   const ours = workerConnection(address)
-  const worker = new Worker(INTAKE_QUEUE, (job, token) => takeJob(job, token, ownership, giveUp, options), {
-    prefix,
-    connection: ours.connection,
-    concurrency: 8,
-    // Taking a message twice is harmless, it is known by its reference: so one whose taker died is soon taken again.
-    lockDuration: TAKEN_FOR_DEAD_MS,
-    stalledInterval: TAKEN_FOR_DEAD_MS,
-    maxStalledCount: 1_000_000,
-  })
+  const worker: ReadingWorker = new ReadingWorker(
+    INTAKE_QUEUE,
+    (job, token) => takeJob(job, token, { ownership, giveUp, rest, worker }, options),
+    {
+      prefix,
+      connection: ours.connection,
+      concurrency: AT_ONCE,
+      // Taking a message twice is harmless, it is known by its reference: so one whose taker died is soon taken again.
+      lockDuration: TAKEN_FOR_DEAD_MS,
+      stalledInterval: TAKEN_FOR_DEAD_MS,
+      maxStalledCount: 1_000_000,
+    },
+  )
+  const rest = createRest(worker, log)
   worker.on('error', (error) => log.debug({ err: error }, 'intake: connection'))
   const events = openEventSweep(redis, worker.toKey('events'), log)
   worker.on('failed', (job) => {
@@ -61,6 +81,7 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
   })
   return {
     async close(withinMs) {
+      rest.close()
       await within(withinMs, worker.close())
       await within(withinMs, events.close())
       redis.disconnect()
@@ -71,7 +92,7 @@ export async function openIntakeQueue(options: IntakeOptions): Promise<Intake | 
 
 /** An id and a name cannot be overwritten. */
 function namesCard({ id, name }: Pick<Job, 'id' | 'name'>): boolean {
-  return holdsCardData(id ?? '') || holdsCardData(name)
+  return holdsCardData(id ?? '') || holdsCardData(String(name)) // any program may have left it out
 }
 
 /** How long a producer may take to hear that its message was refused. */
@@ -112,7 +133,7 @@ function openEventSweep(redis: RedisClient, key: string, log: Log): EventSweep {
 }
 
 interface Ownership {
-  /** Asked before every message: an emptied Redis has forgotten whose the queue is, and another may have come first. */
+  /** Asked before every message, and once for those that wait for the same answer: an emptied Redis has forgotten whose the queue is. */
   holds(): Promise<boolean>
   /** A sentence for people. */
   whyNot(): Promise<string>
@@ -122,14 +143,15 @@ interface Ownership {
 function ownershipIn(redis: RedisClient, { address, prefix, ledgerId, owners }: IntakeOptions): Ownership {
   const key = intakeOwnerKey(prefix)
   const queue = `${nameOf(address)} ${key}`
+  async function look(): Promise<boolean> {
+    const last = await owners.last(queue)
+    if (last === null || last === ledgerId) await redis.setnx(key, ledgerId)
+    const owner = (await redis.get(key)) ?? last
+    if (owner !== null && owner !== last) await owners.keep(queue, owner)
+    return owner === ledgerId
+  }
   return {
-    async holds() {
-      const last = await owners.last(queue)
-      if (last === null || last === ledgerId) await redis.setnx(key, ledgerId)
-      const owner = (await redis.get(key)) ?? last
-      if (owner !== null && owner !== last) await owners.keep(queue, owner)
-      return owner === ledgerId
-    },
+    holds: shared(look),
     async whyNot() {
       const left = `the queue ${INTAKE_QUEUE} belongs to another ledger: its messages are left alone`
       if ((await redis.get(key)) !== null) return left
@@ -138,37 +160,147 @@ function ownershipIn(redis: RedisClient, { address, prefix, ledgerId, owners }: 
   }
 }
 
+/** A call begins after it was asked for, never before: those that come while one runs share the next. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve()
+  let next: Promise<T> | null = null
+  return () => {
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        const begun = ask()
+        running = begun
+        next = null
+        return begun
+      })
+    return next
+  }
+}
+
+/** A worker that can read every job, whatever is in Redis: BullMQ's would meet the same bad one again and again, and take no other. */
+class ReadingWorker extends Worker {
+  readonly #unread = new WeakMap<Job, RefusedMessage>()
+
+  protected override createJob(raw: JobJson, jobId: string): Job {
+    const { data = '{}' }: Partial<JobJson> = raw // any program may have written it
+    const reason = whyUnread(data)
+    if (reason === null) return super.createJob(raw, jobId)
+    const job = super.createJob({ ...raw, data: 'null' }, jobId)
+    this.#unread.set(job, { kind: 'refused', reasons: [reason], withheld: NOT_LOOKED_THROUGH })
+    return job
+  }
+
+  whyUnread(job: Job): RefusedMessage | null {
+    return this.#unread.get(job) ?? null
+  }
+}
+
+const NOT_LOOKED_THROUGH = 'it could not be looked through for card data'
+
+interface Rest {
+  /** Trouble of ours: nothing is taken for a while, and then one message at a time until one is recorded. */
+  begin(error: unknown): void
+  /** A message was recorded. */
+  end(): void
+  close(): void
+}
+
+function createRest(worker: Worker, log: Log): Rest {
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+  let isTold = false
+  return {
+    begin(error) {
+      if (isOver || timer !== undefined) return
+      if (!isTold)
+        log.error(
+          { err: error },
+          'messages cannot be recorded: they stay in the queue, and none is taken until one can be',
+        )
+      isTold = true
+      worker.concurrency = 1
+      void worker.pause(true).catch(() => {})
+      timer = setTimeout(() => {
+        timer = undefined
+        void worker.resume().catch(() => {})
+      }, AFTER_TROUBLE_MS)
+    },
+    end() {
+      if (!isTold || timer !== undefined) return
+      isTold = false
+      worker.concurrency = AT_ONCE
+      log.info({}, 'messages are recorded again')
+    },
+    close() {
+      isOver = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+interface Taking {
+  readonly ownership: Ownership
+  readonly giveUp: () => void
+  readonly rest: Rest
+  readonly worker: ReadingWorker
+}
+
 async function takeJob(
   job: Job,
   token: string | undefined,
-  ownership: Ownership,
-  giveUp: () => void,
+  { ownership, giveUp, rest, worker }: Taking,
   { take, log }: IntakeOptions,
 ): Promise<object> {
-  const putBack = async (why: string, error?: unknown): Promise<never> => {
-    log.error({ err: error, job: job.id }, why)
-    await job.moveToDelayed(Date.now() + LATER_MS, token)
+  const putBack = async (why: string, laterMs: number, error?: unknown): Promise<never> => {
+    log.debug({ err: error, job: job.id }, why)
+    // Where Redis is away as well, it is taken again once its lock is over. It must not fail: nothing is known of it.
+    await job.moveToDelayed(Date.now() + laterMs, token).catch(() => {})
     throw new DelayedError()
-  }
-  if (!(await ownership.holds())) {
-    giveUp()
-    return putBack('the queue belongs to another ledger now: the message was put back, and no more are taken here')
   }
   let taken: MessageResult
   try {
+    if (!(await ownership.holds())) {
+      giveUp()
+      log.error(
+        { job: job.id },
+        'the queue belongs to another ledger now: the message is put back, and no more are taken here',
+      )
+      return await putBack('the queue is not ours', AFTER_TROUBLE_MS)
+    }
     const sourceId = `${INTAKE_QUEUE}/${job.id}/${job.timestamp}`
-    taken = await take(job.name, job.data, sourceId)
+    taken = await take(String(job.name), job.data, sourceId, worker.whyUnread(job))
     // Its producer is told by the event all the same.
     if (namesCard(job)) job.opts.removeOnFail = true
+    if (taken.kind === 'refused') await job.updateProgress({ refused: taken.reasons }) // one by one, for a program
     if (taken.kind === 'refused' && taken.withheld !== null) {
       await job.updateData({ withheld: `the message was overwritten: ${taken.withheld}` })
     }
   } catch (error) {
+    if (error instanceof DelayedError) throw error
+    if (job.name === 'batch' && error instanceof Fault && MERELY_LATER.has(error.code))
+      return putBack('another submit is in its way', LATER_MS, error)
     // Our own trouble (a full disk, a Redis that goes away) must not fail a producer's message, nor leave it as it is.
-    return putBack('a message could not be taken; it stays in the queue', error)
+    if (error instanceof Fault) rest.begin(error)
+    else log.error({ err: error, job: job.id }, 'a message met a failure of this program: it stays in the queue')
+    return putBack('a message could not be taken; it stays in the queue', AFTER_TROUBLE_MS, error)
   }
-  if (taken.kind !== 'refused') {
-    return { status: taken.kind, batch: taken.batchId, row: taken.rowNo, state: taken.state }
-  }
+  rest.end()
+  if (taken.kind !== 'refused') return answerOf(taken)
   throw new UnrecoverableError(`refused: ${taken.reasons.join('; ')}`)
+}
+
+/** Of a batch: another submit is under way, or took what this one found free. Of a message the same codes are trouble. */
+const MERELY_LATER: ReadonlySet<FaultCode> = new Set(['stopped', 'interrupted', 'refused'])
+
+/** Outside a batch is accepted or a duplicate, as a message is. */
+function answerOf(taken: Exclude<MessageResult, { kind: 'refused' }>): object {
+  switch (taken.kind) {
+    case 'accepted':
+    case 'duplicate':
+      return { status: taken.kind, batch: taken.batchId, row: taken.rowNo, state: statusOf(taken.state) }
+    case 'recorded':
+      return { status: 'accepted', batch: taken.batchId, rows: taken.rows }
+    case 'repeated':
+      return { status: 'duplicate', batch: taken.batchId, rows: taken.rows }
+  }
 }

@@ -25,21 +25,26 @@ test('the example hands its message in, and a refused one is listed with reason 
   await office.worker(env)
   const taken = enqueue(redis.path, 'CAP-1')
   expect(taken.stdout, taken.stderr).toMatch(/status: 'accepted'/)
-  const none = await office.trancheWith(env, 'messages', 'failed')
-  expect([none.code, none.stdout, none.stderr]).toEqual([0, '', 'No message was refused that Redis still keeps.\n'])
+  const none = await office.tranche('messages', 'failed')
+  expect([none.code, none.stdout, none.stderr]).toEqual([
+    0,
+    '',
+    'No such message is in the ledger: none was refused.\n',
+  ])
 
   const refused = enqueue(redis.path, '=CAP 2')
   expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('refused: ')])
-  const failed = await office.trancheWith(env, 'messages', 'failed', '--json')
+  await redis[Symbol.asyncDispose]() // the ledger is asked, not the queue
+  const failed = await office.tranche('messages', 'failed', '--json')
   expect(failed.last).toMatchObject({
     count: 1,
-    messages: [{ reference: '=CAP 2', reason: expect.stringMatching(/^refused: .*reference/) }],
+    messages: [{ reference: '=CAP 2', merchant: 'default', reasons: [expect.stringMatching(/^reference: /)] }],
   })
-  expect(Math.abs(Date.parse(failed.last.messages[0].at) - Date.now())).toBeLessThan(60_000)
-  expect((await office.trancheWith(env, 'messages', 'failed')).stdout).toMatch(/^\d{4}-\S+Z {2}=CAP 2 {2}refused: /)
-})
-
-test('where no Redis runs, that is said', async () => {
-  const { code, stderr } = await office.tranche('messages', 'failed')
-  expect([code, stderr]).toEqual([2, expect.stringContaining('No private Redis is running')])
+  const { at } = failed.last.messages[0]
+  expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000)
+  expect((await office.tranche('messages', 'failed', '--since', at)).stdout).toMatch(
+    /^\d{4}-\S+Z {2}=CAP 2 {2}reference: /,
+  )
+  expect((await office.tranche('messages', 'failed', '--merchant', 'other')).stdout).toBe('')
+  expect((await office.tranche('messages', 'failed', '--since', 'noon')).code).toBe(2)
 })

@@ -160,6 +160,62 @@ test('a message too deep or large to look through is overwritten and refused', a
   expect(recordedIn(office)).toHaveLength(2)
 })
 
+test('a job that BullMQ itself cannot read is refused and kept, and holds nobody up', async () => {
+  office = await openOffice()
+  prepareOrders(3)
+  const worker = await office.worker()
+  const queue = openQueue({ path: office.redisSocket })
+  await queue.pause()
+  const card = '4111111111111111'
+  const twice = JSON.stringify(message(2)).replace('{', `{"amount":"${card}",`)
+  const datas = ['{', `{"cust_fname":"${card}"`, twice, `"${'x'.repeat(5_000_000)}"`, 'null', '']
+  const jobs = await queue.addBulk(
+    [...datas.map(() => message(1)), message(3)].map((data) => ({ name: 'instruction', data })),
+  )
+  const redis = new Redis({ path: office.redisSocket })
+  for (const [n, data] of datas.entries()) await redis.hset(`bull:tranche-intake:${jobs[n]?.id}`, 'data', data)
+  redis.disconnect()
+  await queue.resume()
+  const wanted = jobs.at(-1) as Job
+  expect((await over(queue, wanted)).returnvalue).toMatchObject({ status: 'accepted' })
+  const reasons = []
+  for (const job of jobs.slice(0, -1)) reasons.push((await over(queue, job)).failedReason)
+  expect(reasons).toEqual([
+    ...['is not JSON', 'is not JSON', 'names a field twice: write each once'].map((reason) => `refused: ${reason}`),
+    expect.stringMatching(/^refused: has more than 4,194,304 characters/),
+    ...[expect.stringMatching(/^refused: /), expect.stringMatching(/^refused: /)],
+  ])
+  expect(query(office, 'SELECT * FROM refusal')).toHaveLength(6)
+  expect(JSON.stringify(query(office, 'SELECT * FROM refusal'))).not.toContain(card)
+  expect(await allOfRedis()).not.toContain(card)
+  await until('the good one is executed', () => recordedIn(office)[0]?.state === 'APPROVED', worker)
+  expect(recordedIn(office)).toHaveLength(1)
+})
+
+test('a batch is taken whole, known by its name, and sent', async () => {
+  office = await openOffice()
+  prepareOrders(3)
+  const worker = await office.worker()
+  const queue = openQueue({ path: office.redisSocket })
+  const send = async (data: object) => over(queue, await queue.add('batch', data))
+  const instructions = [1, 2, 3].map((n) => ({
+    ...{ reference: `msg-${n}`, amount: `${n}.50`, request_ref_po_id: orderOf(n) },
+  }))
+  const batch = { schema_version: 1, batch: 'b-1', transaction_type: 'REFUND', request_currency: 'EUR', instructions }
+  const taken = await send(batch)
+  expect(taken.returnvalue).toMatchObject({ status: 'accepted', rows: 3 })
+  const { batch: id } = taken.returnvalue as { batch: string }
+  expect((await send(batch)).returnvalue).toEqual({ status: 'duplicate', batch: id, rows: 3 })
+  expect((await send({ ...batch, instructions: instructions.slice(1) })).failedReason).toMatch(/^refused: batch: "b-1"/)
+  expect((await over(queue, await queue.add('instruction', message(1, { batch: 'b-1' })))).returnvalue).toMatchObject({
+    ...{ status: 'duplicate', batch: id },
+  })
+  await until('all are executed', () => recordedIn(office).every(({ state }) => state === 'APPROVED'), worker)
+  expect(recordedIn(office)).toHaveLength(3)
+  expect(office.sandbox.received()).toBe(3)
+  expect((await office.tranche('messages', 'failed', '--json')).last).toMatchObject({ messages: [{ batch: 'b-1' }] })
+})
+
 test('messages that come while workers end and begin are neither lost nor doubled', async () => {
   const { port } = await openRedisServer()
   office = await openOffice({ latencyMs: 20, env: { TRANCHE_REDIS_URL: `redis://127.0.0.1:${port}` } })

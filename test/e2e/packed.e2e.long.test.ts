@@ -1,12 +1,25 @@
 // What `npm run package` makes, installed from an empty prefix and used from another directory: a person has this, never a checkout.
 
-import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countsIn } from '../fixtures/books.ts'
+import { openOffice } from '../fixtures/cli.ts'
+import { openRedisServer } from '../fixtures/redis.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'sbom.cdx.json']
@@ -110,6 +123,50 @@ describe('an installed Tranche', () => {
     expect(ran.status, ran.stderr).toBe(3) // the sandbox declines 5.02
     expect(countsIn(join(elsewhere, 'tried.SANDBOX.csv'))).toEqual({ APPROVED: 4, DECLINED: 1 })
   })
+
+  test('brings a client to a service that has it as a dependency, with its types, and a worker takes what that hands in', async () => {
+    const service = join(place, 'service')
+    mkdirSync(service)
+    writeFileSync(join(service, 'package.json'), '{"name":"service","private":true,"type":"module"}')
+    const [tarball] = globSync('tranche-*.tgz', { cwd: place })
+    const install = ['install', '--ignore-scripts', '--no-audit', join(place, tarball as string)]
+    if (tryToRun('npm', [...install, '--offline'], { cwd: service }).status !== 0) run('npm', install, { cwd: service })
+    cpSync(join(installed, 'examples', 'service.mjs'), join(service, 'service.mjs'))
+
+    const wrong =
+      "import type { Instruction } from 'tranche/client'\n// @ts-expect-error a refund names an order\nexport const refund: Instruction = { transaction_type: 'REFUND', reference: 'A', amount: '1.00', request_currency: 'EUR' }\n"
+    writeFileSync(join(service, 'typed.ts'), wrong)
+    const strict = [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--types',
+      '',
+    ]
+    run(join(ROOT, 'node_modules', '.bin', 'tsc'), [...strict, 'typed.ts'], { cwd: service })
+
+    const office = await openOffice()
+    await using redis = await openRedisServer(office.path('r.sock'))
+    const own = join(service, 'node_modules', '.bin', 'tranche')
+    const env = { ...office.settings, TRANCHE_REDIS_URL: redis.path }
+    const worker = spawn(own, ['worker'], { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' })
+    try {
+      const served = spawnSync(process.execPath, ['service.mjs', 'CAP-1', '700000001'], {
+        ...{ cwd: service, encoding: 'utf8', timeout: 60_000 },
+        env: { PATH: process.env.PATH, TRANCHE_REDIS_URL: redis.path },
+      })
+      expect(served.stdout, served.stderr).toMatch(/^CAP-1: accepted, row 1 of batch \S+\n$/m)
+    } finally {
+      const ended = once(worker, 'exit')
+      worker.kill('SIGTERM')
+      await ended
+      await office.close()
+    }
+  }, 180_000)
 
   const oldNode = nodesOnPath().find((node) => /^v(?:1\d|2[0-3])\./.test(tryToRun(node, ['--version']).stdout))
   test.skipIf(oldNode === undefined)('says under an older Node which one it needs, and ends with 2', () => {

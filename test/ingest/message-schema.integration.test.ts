@@ -1,8 +1,12 @@
 import fs from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { batchMessageJsonSchema } from '../../src/ingest/batch-message.ts'
 import { instructionMessageJsonSchema } from '../../src/ingest/message.ts'
 
-test('the published schema is the one that messages are checked by', async () => {
-  const published = await fs.readFile(new URL('../../docs/schemas/instruction.schema.json', import.meta.url), 'utf8')
-  expect(JSON.parse(published)).toEqual(instructionMessageJsonSchema())
+test.each([
+  ['instruction', instructionMessageJsonSchema],
+  ['batch', batchMessageJsonSchema],
+] as const)('the published schema of a job %s is the one that it is checked by', async (name, schema) => {
+  const published = await fs.readFile(new URL(`../../docs/schemas/${name}.schema.json`, import.meta.url), 'utf8')
+  expect(JSON.parse(published)).toEqual(schema())
 })

@@ -59,6 +59,7 @@ const CARD_KEPT = 'test/ingest/cards/kept.test.ts'
 const CARD_FIELDS = 'test/ingest/fields/card.test.ts'
 const CARD_READER = 'test/ingest/cards/reader.integration.test.ts'
 const TAKING = 'test/processors/take-message.test.ts'
+const TAKING_BATCHES = 'test/processors/take-batch.integration.test.ts'
 const INBOX = 'test/inbox/folder.integration.test.ts'
 const INBOX_PASS = 'test/processors/work-inbox.integration.test.ts'
 const INBOX_USED = 'test/e2e/inbox.e2e.test.ts'
@@ -3926,7 +3927,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'whose the queue is, is kept',
     file: 'src/queues/intake.ts',
-    guard: '      if (owner !== null && owner !== last) await owners.keep(queue, owner)\n',
+    guard: '    if (owner !== null && owner !== last) await owners.keep(queue, owner)\n',
     without: '',
     tests: [TOGETHER],
   },
@@ -5381,7 +5382,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'what is kept of a refused message moves no terminal',
     file: 'src/processors/take-message.ts',
-    guard: '? visibleJson(String(JSON.stringify(payload)).slice(0, 4_000))',
+    guard:
+      '? visibleJson(String(JSON.stringify(jobName === BATCH_JOB ? outlineOf(payload) : payload)).slice(0, 4_000))',
     without: '? String(JSON.stringify(payload)).slice(0, 4_000)',
     tests: [PUT_IN],
   },
@@ -7025,5 +7027,68 @@ export const GUARDS: readonly Guard[] = [
     guard: 'if (awaits) return 4\n',
     without: '',
     tests: ['test/e2e/approvals.e2e.test.ts'],
+  },
+  {
+    name: 'a named batch that was handed in whole takes no message',
+    file: 'src/ledger/rules/arriving.ts',
+    guard: "sha256 !== null\n      ? 'was handed in as a whole'\n      : ",
+    without: '',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a named batch that was cancelled takes no message, and no second one has its name',
+    file: 'src/ledger/rules/arriving.ts',
+    guard: "hold === 'cancelled'",
+    without: 'false',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a named batch that was purged takes no message',
+    file: 'src/ledger/rules/arriving.ts',
+    guard: 'purgedTo > 0',
+    without: 'false',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a batch whose name was taken meanwhile is not recorded',
+    file: 'src/ledger/texts/intake/drafts.ts',
+    guard: 'if (inserted.length === 0) throw takenFault()',
+    without: 'if (inserted.length < 0) throw takenFault()',
+    tests: [INTAKE],
+  },
+  {
+    name: 'a batch under a known name is that batch',
+    file: 'src/processors/take-batch.ts',
+    guard: "if (contentSha256 === sha256) return { kind: 'repeated', batchId, rows }",
+    without: 'if (contentSha256 !== null) return null',
+    tests: [TAKING_BATCHES],
+  },
+  {
+    name: 'a batch looks for its name again once it is alone',
+    file: 'src/processors/take-batch.ts',
+    guard: 'const recordedMeanwhile = await knownUnder(batch, request.accountId, ledger)',
+    without: 'const recordedMeanwhile = await knownUnder({ ...batch, name: "" }, request.accountId, ledger)',
+    tests: [TAKING_BATCHES],
+  },
+  {
+    name: 'a batch with one refused instruction is not recorded',
+    file: 'src/processors/take-batch.ts',
+    guard: 'const refused = reviewed.refusals.length > 0',
+    without: 'const refused = reviewed.refusals.length > 99',
+    tests: [TAKING_BATCHES],
+  },
+  {
+    name: 'a batch with one unreadable instruction is refused',
+    file: 'src/ingest/batch-message.ts',
+    guard: 'if (reasons.length > 0) return refusedBatch(reasons)',
+    without: '',
+    tests: [TAKING_BATCHES],
+  },
+  {
+    name: 'two values under one name of a message are not read',
+    file: 'src/queues/job-text.ts',
+    guard: 'membersWritten(text) === membersIn(value) ?',
+    without: 'membersWritten(text) >= 0 ?',
+    tests: ['test/queues/job-text.test.ts'],
   },
 ]

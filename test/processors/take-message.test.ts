@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/domain/fault.ts'
+import { parseBatch } from '../../src/ingest/batch-message.ts'
 import { parseMessage } from '../../src/ingest/message.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import type { Ledger } from '../../src/ports/ledger/ledger.ts'
 import type { Log } from '../../src/ports/log.ts'
+import { createTurns } from '../../src/processors/take-batch.ts'
 import { type MessageParts, takeMessage } from '../../src/processors/take-message.ts'
 import { ManualClock } from '../fixtures/clock.ts'
-import { NOW, openAccount } from '../fixtures/ledgers.ts'
+import { CLERK, NOW, openAccount } from '../fixtures/ledgers.ts'
 
 const CARD = '4111111111111111'
 const REFUND = {
@@ -17,6 +19,13 @@ const REFUND = {
   request_currency: 'EUR',
   request_ref_po_id: '123',
 }
+
+const SHOP = {
+  accountKey: 'key',
+  lookalikeDays: 20,
+  into: 'day',
+  xtlOrderIdOf: (reference: string) => reference,
+} as const
 
 let ledger: Ledger
 let kept: Array<Parameters<Ledger['recordRefusal']>[0]>
@@ -45,7 +54,8 @@ beforeEach(async () => {
       },
     },
     ...{ clock: new ManualClock(NOW), log, parse: parseMessage },
-    accountOf: (merchant) => (merchant === 'default' ? { accountId, accountKey: 'key', lookalikeDays: 20 } : null),
+    batches: { parse: parseBatch, ledger, actor: CLERK, turns: createTurns() },
+    accountOf: (merchant) => (merchant === 'default' ? { ...SHOP, accountId } : null),
   }
   return () => ledger.close()
 })

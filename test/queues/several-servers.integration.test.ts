@@ -13,7 +13,6 @@ import type { Dispatch } from '../../src/ports/dispatch.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { producerConnection, type RedisAddress } from '../../src/queues/connection.ts'
 import { openEpochRegister } from '../../src/queues/epoch-register.ts'
-import { readFailedMessages } from '../../src/queues/failed-messages.ts'
 import { openIntakeQueue } from '../../src/queues/intake.ts'
 import { assertReachable } from '../../src/queues/reach.ts'
 import { openSlices } from '../../src/queues/slices.ts'
@@ -64,7 +63,7 @@ async function useEverything(address: RedisAddress, meanwhile: () => Promise<voi
   const producer = new Queue('tranche-intake', { prefix: PREFIX, connection: held.connection })
   producer.on('error', silent)
   await producer.waitUntilReady()
-  const failed = async () => (await readFailedMessages(address, PREFIX, 9)).count
+  const failed = () => producer.getFailedCount()
   try {
     expect(await register.replace(null, '1-x')).toBe(true)
     await sliceIsTaken(dispatch, taken, 'first')

@@ -227,10 +227,13 @@ export class Office {
       clock: life.clock,
       log: logOf(life),
       parse: (payload: unknown) => this.#messages.get(payload as string) as ParsedMessage,
+      batches: null,
       accountOf: (merchant: string) => ({
         accountId: accounts[Number(merchant)] as AccountId,
         accountKey: merchant,
         lookalikeDays: 20,
+        into: 'day' as const,
+        xtlOrderIdOf: (reference: string) => reference,
       }),
     }
     return this.#parts.redis.openIntake(life, async (payload, id) => {
@@ -250,6 +253,7 @@ export class Office {
       instruction,
       runKey: null,
       allowLookalike: true,
+      batchName: null,
       cells: { reference: instruction.reference },
     }
     this.#rows.set(instruction.reference, { instruction, bad: false, payment: null, cameFrom: null })
@@ -260,7 +264,15 @@ export class Office {
   poison(account: number, instruction: Instruction): void {
     const cells = new Proxy({}, { get: () => ({ toJSON: () => Number('1').toFixed(101) }) })
     const merchant = String(account)
-    this.#messages.set(POISON, { kind: 'message', merchant, instruction, runKey: null, allowLookalike: true, cells })
+    this.#messages.set(POISON, {
+      kind: 'message',
+      merchant,
+      instruction,
+      runKey: null,
+      allowLookalike: true,
+      batchName: null,
+      cells,
+    })
     this.#parts.redis.send(POISON, POISON)
   }
 

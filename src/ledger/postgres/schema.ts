@@ -326,6 +326,7 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (batch_id, identity)
   );
   `,
+  'CREATE INDEX refusal_at ON refusal (at);',
 ]
 
 /** Brings the tables up to this program's version, one program at a time. A ledger of a newer program is refused, not touched. */

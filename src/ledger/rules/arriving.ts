@@ -1,7 +1,7 @@
 // What becomes of a message that arrives, and why one is not accepted. Pure.
 
 import type { BatchId } from '../../domain/ids.ts'
-import type { IntakeAnswer } from '../../domain/message.ts'
+import type { IntakeAnswer, MessageBatch } from '../../domain/message.ts'
 import type { State } from '../../domain/states.ts'
 
 /**
@@ -36,9 +36,39 @@ export function beyondCounting(batchId: BatchId, sumMinor: number, amountMinor: 
   return `the messages of this day add up to more than can be counted exactly (batch ${batchId}): check their amounts. When they are wrong, cancel that batch; messages then go into a new one`
 }
 
-/** The day, in UTC, whose batch takes the messages of that moment. */
-export function dayOf(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 10)
+/** What the batch that takes a message is known by, beside its account: a day or an hour in UTC, or a name. */
+export function sourceOf(into: MessageBatch, nowMs: number): string {
+  if (typeof into === 'object') return namedSource(into.name)
+  return new Date(nowMs).toISOString().slice(0, into === 'day' ? 10 : 13)
+}
+
+/** No moment begins so, and no name has a `#`, behind which batches that wait for approval are counted. */
+export const NAMED = 'named/'
+
+export function namedSource(name: string): string {
+  return `${NAMED}${name}`
+}
+
+/** A batch that exists under the name that a message gives. */
+export interface BatchUnderName {
+  readonly id: BatchId
+  readonly stage: 'draft' | 'open'
+  readonly hold: 'none' | 'paused' | 'cancelled'
+  readonly sha256: string | null
+  readonly purgedTo: number
+}
+
+/** Why a named batch takes no more messages; null: it does. One name is one batch, for ever. */
+export function closedText(name: string, { id, hold, sha256, purgedTo }: BatchUnderName): string | null {
+  const why =
+    sha256 !== null
+      ? 'was handed in as a whole'
+      : hold === 'cancelled'
+        ? 'was cancelled'
+        : purgedTo > 0
+          ? 'was purged'
+          : null
+  return why === null ? null : `batch: "${name}" ${why} (batch ${id}) and takes no more: name another one`
 }
 
 /** Why an xtl_order_id cannot be taken: another instruction has it. */

@@ -305,6 +305,7 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (batch_id, identity)
   ) STRICT, WITHOUT ROWID;
   `,
+  'CREATE INDEX refusal_at ON refusal (at);',
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

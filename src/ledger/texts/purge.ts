@@ -7,7 +7,7 @@ import type { BatchId } from '../../domain/ids.ts'
 import type { PurgePlan, PurgeRequest, PurgeStep } from '../../domain/purge.ts'
 import { isFinal, STATES } from '../../domain/states.ts'
 import type { PurgeLedger } from '../../ports/ledger/purge.ts'
-import { dayOf } from '../rules/arriving.ts'
+import { NAMED, sourceOf } from '../rules/arriving.ts'
 import { listOf } from './conditions.ts'
 import { type Engine, FAULTING } from './engine.ts'
 import { viewOf } from './reading/batch-view.ts'
@@ -25,13 +25,13 @@ const LAST_ROW = '(SELECT max(row_no) FROM instruction WHERE batch_id = b.id)'
 const IS_OPEN = `EXISTS (SELECT 1 FROM tally t WHERE t.batch_id = b.id AND t.count > 0
   AND t.state IN (${listOf(STATES.filter((state) => !isFinal(state)))}))`
 
-/** Over before that moment, and nothing can come to it any more: a batch of messages takes what comes on its day. */
+/** Over before that moment, and nothing can come to it any more: a batch of messages takes what comes on its day, and a named one, once it is purged, none. */
 const CANDIDATES = `
     SELECT b.id AS "batchId", ${LAST_ROW} - b.purged_to AS rows, CASE WHEN ${IS_OPEN} THEN 1 ELSE 0 END AS "isOpen",
       b.late_answers AS "lateAnswers", b.purged_to AS "purgedTo", b.archived_in AS "archivedIn"
     FROM batch b
     WHERE b.stage = 'open' AND b.created_at < :beforeMs AND b.purged_to < ${LAST_ROW}
-      AND (b.source = 'file' OR b.source_day < :beforeDay)
+      AND (b.source = 'file' OR b.source_day < :beforeDay OR substr(b.source_day, 1, ${NAMED.length}) = '${NAMED}')
       AND (${IS_OPEN} OR NOT EXISTS (
         SELECT 1 FROM instruction i WHERE i.batch_id = b.id AND @greatest(coalesce(i.completed_at, 0), coalesce(i.noted_at, 0)) >= :beforeMs))
     ORDER BY b.created_at, b.id`
@@ -61,7 +61,7 @@ interface Candidate {
 function* planOf(beforeMs: number): Script<PurgePlan> {
   const batches: PurgePlan['batches'][number][] = []
   const left: { batchId: BatchId; why: 'open' | 'late-answers' | 'results' }[] = []
-  const candidates = yield* all<Candidate>(CANDIDATES, { beforeMs, beforeDay: dayOf(beforeMs) })
+  const candidates = yield* all<Candidate>(CANDIDATES, { beforeMs, beforeDay: sourceOf('day', beforeMs) })
   for (const { batchId, rows, isOpen, lateAnswers, purgedTo, archivedIn } of candidates) {
     if (isOpen === 1) left.push({ batchId, why: 'open' })
     else if (lateAnswers > 0) left.push({ batchId, why: 'late-answers' })

@@ -3,7 +3,7 @@
 import type { Draft, DraftHeader } from '../../domain/draft.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Instruction } from '../../domain/instruction.ts'
-import type { IntakeAnswer } from '../../domain/message.ts'
+import type { IntakeAnswer, MessageBatch } from '../../domain/message.ts'
 import type { Brake, UnfinishedBatch } from '../../domain/submission.ts'
 
 /** A message of another service, checked and understood. */
@@ -13,9 +13,19 @@ export interface IntakeMessage {
   readonly runKey: string | null
   readonly allowLookalike: boolean
   readonly lookalikeDays: number
+  /** Which batch takes it. */
+  readonly into: MessageBatch
   /** The message as received, for the results: names and values. */
   readonly cells: Readonly<Record<string, string>>
   readonly nowMs: number
+}
+
+/** A batch that other services named. */
+export interface NamedBatch {
+  readonly batchId: BatchId
+  readonly rows: number
+  /** Of the content that was handed in as one; null: its messages come one by one. */
+  readonly contentSha256: string | null
 }
 
 /** What is wanted while another submit is under way. */
@@ -43,8 +53,10 @@ export interface IntakeLedger {
     batchId: BatchId,
     asked: Pick<DraftHeader, 'canaryRows' | 'maxDeclinedPercent'>,
   ): Promise<readonly Brake[]>
-  /** Into the day's queue batch of the account. Idempotent by account and reference. Durable when it resolves. */
+  /** Into the queue batch that it names, or that of the day or hour. Idempotent by account and reference. Durable when it resolves. */
   recordMessage(message: IntakeMessage): Promise<IntakeAnswer>
+  /** The batch of the account that has this name, whatever became of it; null: none has. */
+  namedBatch(accountId: AccountId, name: string): Promise<NamedBatch | null>
   /** Keeps a message that was not taken, with the reasons. Idempotent by `sourceId`. */
   recordRefusal(refusal: {
     sourceId: string

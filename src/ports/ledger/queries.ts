@@ -4,6 +4,7 @@ import type { RecordLine } from '../../domain/archive.ts'
 import type { BatchView } from '../../domain/batch.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
+import type { KeptRefusal, RefusalsAsked } from '../../domain/message.ts'
 import type { Pages } from '../../domain/pages.ts'
 import type { Edition, HistoryMove, ReasonTotal, ReconciliationRow } from '../../domain/reconciliation.ts'
 import type { Heartbeat } from '../../domain/worker.ts'
@@ -68,6 +69,8 @@ export interface QueryLedger {
    */
   waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
   accounts(): Promise<readonly AccountView[]>
+  /** Messages that were not taken, latest first; `count`: all that fit, also those beyond `most`. */
+  refusals(asked: RefusalsAsked): Promise<{ readonly refusals: readonly KeptRefusal[]; readonly count: number }>
   /** Oldest first. A dead worker leaves its last one. */
   heartbeats(): Promise<readonly Heartbeat[]>
 }

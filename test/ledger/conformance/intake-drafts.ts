@@ -187,6 +187,7 @@ export function describeDrafts(): void {
           runKey: null,
           allowLookalike: true,
           lookalikeDays: 20,
+          into: 'day',
           cells: {},
         },
         nowMs: NOW,

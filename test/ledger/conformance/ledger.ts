@@ -16,6 +16,7 @@ import { describeDrafts } from './intake-drafts.ts'
 import { describeFaults } from './intake-faults.ts'
 import { describeLookalikes } from './intake-lookalikes.ts'
 import { describeMessages } from './intake-messages.ts'
+import { describeNamed } from './intake-named.ts'
 import { describeReattempts } from './intake-reattempts.ts'
 import { describeRefunds } from './intake-refunds.ts'
 import { describeRetries } from './intake-retries.ts'
@@ -48,6 +49,7 @@ export function describeIntake(name: string, newPlace: NewPlace): void {
     describeSinceReview()
     describeFamilies()
     describeMessages()
+    describeNamed()
   })
 }
 

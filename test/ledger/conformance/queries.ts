@@ -436,4 +436,40 @@ export function describeQueries(): void {
       expect(await since(second, LATER + 1)).toEqual(['A'])
     })
   })
+
+  describe('refusals', () => {
+    const keep = (id: string, accountName: string, atMs: number) =>
+      ledger.recordRefusal({
+        ...{ sourceId: `tranche-intake/${id}/1`, accountName, nowMs: atMs, cards: null },
+        ...{ reasons: [`amount: of ${id}`, 'and more'], text: JSON.stringify({ reference: id }) },
+      })
+    const asked = { sinceMs: null, merchant: null, most: 9 }
+    const idsOf = ({ refusals }: Awaited<ReturnType<typeof ledger.refusals>>) =>
+      refusals.map(({ sourceId }) => sourceId.split('/')[1])
+
+    test('are told latest first, as they were kept, and counted beyond what is asked for', async () => {
+      await keep('a', 'shop', NOW)
+      await keep('b', 'shop', NOW + 2)
+      await keep('c', 'unknown', NOW + 1)
+      await keep('a', 'shop', NOW + 9) // known by its source
+      const found = await place.open().refusals({ ...asked, most: 2 })
+      expect([idsOf(found), found.count]).toEqual([['b', 'c'], 3])
+      expect(found.refusals[0]).toEqual({
+        ...{ sourceId: 'tranche-intake/b/1', merchant: 'shop', atMs: NOW + 2 },
+        ...{ reasons: ['amount: of b', 'and more'], text: '{"reference":"b"}' },
+      })
+    })
+
+    test('are narrowed to a merchant and to a moment, that moment included', async () => {
+      await keep('a', 'shop', NOW)
+      await keep('b', 'other', NOW + 1)
+      await keep('c', 'shop', NOW + 2)
+      expect(idsOf(await ledger.refusals({ ...asked, merchant: 'shop' }))).toEqual(['c', 'a'])
+      expect(idsOf(await ledger.refusals({ ...asked, sinceMs: NOW + 1 }))).toEqual(['c', 'b'])
+      expect(await ledger.refusals({ ...asked, merchant: 'shop', sinceMs: NOW + 3 })).toEqual({
+        refusals: [],
+        count: 0,
+      })
+    })
+  })
 }

@@ -3,9 +3,9 @@ import type { BatchId } from '../../../src/domain/ids.ts'
 import {
   answerForKnown,
   beyondCounting,
-  dayOf,
   MOST_MINOR,
   type RecordedRow,
+  sourceOf,
   xtlTakenText,
 } from '../../../src/ledger/rules/arriving.ts'
 import { given } from './given.ts'
@@ -54,7 +54,9 @@ test.each([
   ['2026-05-04T23:59:59.999Z', '2026-05-04'],
   ['2026-05-05T00:00:00.000Z', '2026-05-05'],
 ])('a message of %s is of the day %s', (moment, day) => {
-  given(Date.parse(moment)).when(dayOf).then(day)
+  given(Date.parse(moment))
+    .when((ms: number) => sourceOf('day', ms))
+    .then(day)
 })
 
 test('an xtl_order_id that is taken names the row that has it', () => {

@@ -7,8 +7,9 @@ import { Fault } from '../../../domain/fault.ts'
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Operation } from '../../../domain/instruction.ts'
 import type { Currency } from '../../../domain/money.ts'
+import { namedSource } from '../../rules/arriving.ts'
 import type { Canary } from '../../rules/canary.ts'
-import { type Asking, askForApproval, submitterOf } from '../approving/needed.ts'
+import { type Asking, askForApproval, BY_MESSAGES, submitterOf } from '../approving/needed.ts'
 import { BESIDE, type Engine, FAULTING } from '../engine.ts'
 import { isSubmittedAgain } from '../originals.ts'
 import { noteAccepted } from '../record/accepted.ts'
@@ -111,17 +112,20 @@ function* figuresOf(header: DraftHeader): Script<Figures> {
 }
 
 const INSERT_BATCH = `
-    INSERT INTO batch (id, account_id, source, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
+    INSERT INTO batch (id, account_id, source, source_day, stage, file_name, file_sha256, run_key, reading, columns, sandbox, created_at,
       created_by, rows, canary_rows, canary_execute_at, canary_row_no, max_declined, actor_id, fed_back, needs_file, lookalikes_allowed)
-    VALUES (:batchId, :accountId, 'file', 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
-      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId, :fedBack, :needsFile, :lookalikesAllowed)`
+    VALUES (:batchId, :accountId, :source, :sourceDay, 'draft', :fileName, :fileSha256, :runKey, :fingerprint, :columns, :sandbox, :nowMs,
+      :createdBy, :rows, :canaryRows, :canaryExecuteAtMs, :canaryRowNo, :maxDeclinedPercent, :actorId, :fedBack, :needsFile, :lookalikesAllowed)
+    ON CONFLICT DO NOTHING RETURNING id`
 
 function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figures: Figures): Script<void> {
-  const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent } = header
+  const { accountId, fileName, fileSha256, runKey, fingerprint, nowMs, maxDeclinedPercent, queueName } = header
   const { rows, canary, needsFile } = figures
-  yield* change(INSERT_BATCH, {
+  const inserted = yield* all(INSERT_BATCH, {
     batchId,
     accountId,
+    source: queueName === undefined ? 'file' : 'queue',
+    sourceDay: queueName === undefined ? null : namedSource(queueName),
     fileName,
     fileSha256,
     runKey,
@@ -130,8 +134,8 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     sandbox: header.sandbox ? 1 : 0,
     fedBack: header.fedBack ? 1 : 0,
     nowMs,
-    createdBy: byOf(actor),
-    actorId: yield* actorIdOf(actor),
+    createdBy: queueName === undefined ? byOf(actor) : BY_MESSAGES,
+    actorId: queueName === undefined ? yield* actorIdOf(actor) : null,
     rows,
     canaryRows: canary?.rows ?? null,
     canaryExecuteAtMs: canary?.executeAtMs ?? null,
@@ -140,6 +144,7 @@ function* insertBatch(header: DraftHeader, actor: Actor, batchId: BatchId, figur
     needsFile: needsFile ? 1 : 0,
     lookalikesAllowed: header.lookalikesAllowed ?? 0,
   })
+  if (inserted.length === 0) throw takenFault() // a message took the name
 }
 
 /** A message may have taken one of the references after the review: that row is left out, which tells. */
@@ -189,11 +194,12 @@ interface BecomingVisible extends Pick<Recording, 'actor' | 'seen'> {
 /** The one moment in which the batch comes into being: references change hands, counts appear, rows may be claimed. */
 function* makeVisible(header: DraftHeader, { actor, recorded, seen, figures }: BecomingVisible): Script<boolean> {
   const batchId = recorded.batch_id as BatchId
-  const { accountId, nowMs, notCards = [] } = header
+  const { accountId, nowMs, notCards = [], queueName } = header
+  const submitter = queueName === undefined ? submitterOf(actor) : BY_MESSAGES
   if (!(yield* holdsStill(header, { seen, batchId }))) return false
   yield* takeReferences(batchId, figures)
   for (const sum of figures.sums) yield* change(INSERT_SUM, { batchId, ...sum })
-  yield* askForApproval({ batchId, accountId, submitter: submitterOf(actor), sums: toSend(figures.sums), nowMs })
+  yield* askForApproval({ batchId, accountId, submitter, sums: toSend(figures.sums), nowMs })
   for (const reason of notCards)
     yield* recordAct({ what: 'not-a-card', atMs: nowMs, actor, batchId, accountId, reason })
   const opened = yield* all(`UPDATE batch SET stage = 'open' WHERE id = :batchId AND ${IS_ALIVE} RETURNING id`, {

@@ -13,7 +13,7 @@ import { recordAct } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { isCanaryOf } from './canary.ts'
 import { deleteDrafts } from './drafts.ts'
-import { type NewBatchId, recordMessage } from './messages.ts'
+import { type NewBatchId, namedBatch, recordMessage } from './messages.ts'
 
 export interface IntakeParts {
   /** Makes the id of a new batch. */
@@ -57,6 +57,7 @@ export function intakeOn(engine: Engine, { newBatchId, lockSubmit, openDraft }: 
       }
     },
 
+    namedBatch: (accountId, name) => engine.read(() => namedBatch(accountId, name)),
     recordRefusal: (refusal) => engine.write(() => recordRefusal(refusal), FAULTING),
 
     ...queueOwnersOn(engine),

@@ -1,11 +1,19 @@
-// A message on its way into the record: known already, refused, or a row of the batch of its day.
+// A message on its way into the record: known already, refused, or a row of the batch that it names or of its day or hour.
 
 import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { MESSAGE_FIELDS, type Operation } from '../../../domain/instruction.ts'
 import type { IntakeAnswer } from '../../../domain/message.ts'
 import type { Currency } from '../../../domain/money.ts'
-import type { IntakeMessage } from '../../../ports/ledger/intake.ts'
-import { answerForKnown, beyondCounting, dayOf, type RecordedRow } from '../../rules/arriving.ts'
+import type { IntakeMessage, NamedBatch } from '../../../ports/ledger/intake.ts'
+import {
+  answerForKnown,
+  type BatchUnderName,
+  beyondCounting,
+  closedText,
+  namedSource,
+  type RecordedRow,
+  sourceOf,
+} from '../../rules/arriving.ts'
 import { likenessText } from '../../rules/lookalikes.ts'
 import type { Refund } from '../../rules/refunding.ts'
 import { BY_MESSAGES, neededFor, noteWaiting } from '../approving/needed.ts'
@@ -48,6 +56,9 @@ export function* recordMessage(
   if (known !== undefined) return answerForKnown(known, row.content)
   const objection = yield* objectionTo(message, row)
   if (objection !== null) return { kind: 'refused', reason: objection }
+  const closed = yield* closedUnder(message)
+  if (closed === 'held-by-draft') return closed
+  if (closed !== null) return { kind: 'refused', reason: closed }
   const batchId = yield* batchFor(message, row, newBatchId)
   const { sum } = (yield* one<{ sum: number }>(SUM, { batchId }))!
   const uncountable = beyondCounting(batchId, sum, row.amount_minor)
@@ -117,9 +128,30 @@ function refundOf(row: InstructionColumns): Refund | null {
   return { orderKey, amountMinor: BigInt(amountMinor), currency }
 }
 
-/** The batch of the day; or one beside it, where the policy wants somebody to approve what the message asks for. */
+const UNDER_NAME = `
+    SELECT id, stage, hold, rows, file_sha256 AS sha256, purged_to AS "purgedTo" FROM batch
+    WHERE account_id = :accountId AND source = 'queue' AND source_day = :source`
+
+function* underName(accountId: AccountId, name: string): Script<(BatchUnderName & { rows: number }) | undefined> {
+  return yield* one(UNDER_NAME, { accountId, source: namedSource(name) })
+}
+
+/** A draft of that name is neither there nor not. */
+function* closedUnder({ accountId, into }: IntakeMessage): Script<string | 'held-by-draft' | null> {
+  const found = typeof into === 'object' ? yield* underName(accountId, into.name) : undefined
+  if (found === undefined || typeof into !== 'object') return null
+  return found.stage === 'draft' ? 'held-by-draft' : closedText(into.name, found)
+}
+
+export function* namedBatch(accountId: AccountId, name: string): Script<NamedBatch | null> {
+  const found = yield* underName(accountId, name)
+  if (found === undefined || found.stage === 'draft') return null
+  return { batchId: found.id, rows: found.rows, contentSha256: found.sha256 }
+}
+
+/** The batch of the day, of the hour or of the name; or one beside it, where the policy wants somebody to approve what the message asks for. */
 function* batchFor(
-  { accountId, nowMs }: IntakeMessage,
+  { accountId, nowMs, into }: IntakeMessage,
   { operation, currency, amount_minor }: InstructionColumns,
   newBatchId: NewBatchId,
 ): Script<BatchId> {
@@ -133,46 +165,56 @@ function* batchFor(
     },
   ]
   const { needed, untilMs } = yield* neededFor({ batchId: '', accountId, submitter: BY_MESSAGES, sums, nowMs })
-  const day = dayOf(nowMs)
+  const source = sourceOf(into, nowMs)
+  const name = typeof into === 'object' ? into.name : null
   if (untilMs === null)
-    return (yield* openBatchOf(accountId, day)) ?? (yield* makeBatch(accountId, day, nowMs, newBatchId))
-  const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, days: `${day}#%` })
+    return (yield* openBatchOf(accountId, source)) ?? (yield* makeBatch({ accountId, source, name, nowMs }, newBatchId))
+  const beside = `${source}#`
+  const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, beside })
   if (waiting !== undefined) {
     const needs = yield* all(NEEDS_MORE, { batchId: waiting.id, needed })
     if (needs.length > 0) yield* noteWaiting({ batchId: waiting.id, accountId, needed, nowMs })
     return waiting.id
   }
-  const { n } = (yield* one<{ n: number }>(NEXT_BESIDE, { accountId, days: `${day}#%` }))!
-  const batchId = yield* makeBatch(accountId, `${day}#${n}`, nowMs, newBatchId)
+  const { n } = (yield* one<{ n: number }>(NEXT_BESIDE, { accountId, beside }))!
+  const batchId = yield* makeBatch({ accountId, source: `${beside}${n}`, name, nowMs }, newBatchId)
   yield* change(WAITS, { batchId, needed, untilMs })
   yield* noteWaiting({ batchId, accountId, needed, nowMs })
   return batchId
 }
 
-const DAY_BATCH = `
-    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day = :day AND hold <> 'cancelled'`
+const OPEN_BATCH = `
+    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day = :source AND hold <> 'cancelled'`
 
-function* openBatchOf(accountId: AccountId, day: string): Script<BatchId | null> {
-  return (yield* one<{ id: BatchId }>(DAY_BATCH, { accountId, day }))?.id ?? null
+function* openBatchOf(accountId: AccountId, source: string): Script<BatchId | null> {
+  return (yield* one<{ id: BatchId }>(OPEN_BATCH, { accountId, source }))?.id ?? null
 }
 
 /** What somebody has approved already takes no more rows. */
 const WAITING_BATCH = `
-    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day LIKE :days AND hold <> 'cancelled'
+    SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND substr(source_day, 1, length(:beside)) = :beside AND hold <> 'cancelled'
       AND approvals_needed > 0 AND approvals_given = 0 LIMIT 1`
 const NEXT_BESIDE = `
-    SELECT count(*) + 1 AS n FROM batch WHERE account_id = :accountId AND source = 'queue' AND source_day LIKE :days`
+    SELECT count(*) + 1 AS n FROM batch WHERE account_id = :accountId AND source = 'queue' AND substr(source_day, 1, length(:beside)) = :beside`
 const NEEDS_MORE = `
     UPDATE batch SET approvals_needed = :needed WHERE id = :batchId AND approvals_needed < :needed RETURNING id`
 const WAITS = 'UPDATE batch SET approvals_needed = :needed, approval_until = :untilMs WHERE id = :batchId'
 
 const INSERT_BATCH = `
-    INSERT INTO batch (id, account_id, source, source_day, stage, reading, columns, sandbox, created_at, created_by, rows, submitter)
-    VALUES (:batchId, :accountId, 'queue', :day, 'open', '', :columns, 0, :nowMs, 'messages', 0, '${BY_MESSAGES}')`
+    INSERT INTO batch (id, account_id, source, source_day, stage, file_name, reading, columns, sandbox, created_at, created_by, rows, submitter)
+    VALUES (:batchId, :accountId, 'queue', :source, 'open', :name, '', :columns, 0, :nowMs, '${BY_MESSAGES}', 0, '${BY_MESSAGES}')`
 
-function* makeBatch(accountId: AccountId, day: string, nowMs: number, newBatchId: NewBatchId): Script<BatchId> {
-  const batchId = newBatchId(nowMs)
-  yield* change(INSERT_BATCH, { batchId, accountId, day, columns: JSON.stringify(MESSAGE_FIELDS), nowMs })
+interface NewBatch {
+  readonly accountId: AccountId
+  readonly source: string
+  /** null: a day or an hour. */
+  readonly name: string | null
+  readonly nowMs: number
+}
+
+function* makeBatch(batch: NewBatch, newBatchId: NewBatchId): Script<BatchId> {
+  const batchId = newBatchId(batch.nowMs)
+  yield* change(INSERT_BATCH, { ...batch, batchId, columns: JSON.stringify(MESSAGE_FIELDS) })
   yield* bind(batchId, 0)
   return batchId
 }

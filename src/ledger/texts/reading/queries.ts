@@ -14,6 +14,7 @@ import { findById } from './find.ts'
 import { historyOf } from './history.ts'
 import { openReading } from './reading.ts'
 import { openRecord } from './record.ts'
+import { refusalsOf } from './refusals.ts'
 
 const WRITTEN = `
     UPDATE batch SET results_path = :path, results_version = :version, results_move = :lastMove WHERE id = :batchId`
@@ -48,6 +49,7 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
     settledSince: (batchId, sinceMs) => engine.read(() => count(SETTLED_SINCE, { batchId, sinceMs })),
     waitsFor: (batchId, nowMs) => engine.read(() => waitsFor(batchId, nowMs)),
     accounts: () => engine.read(() => all<AccountView>(ACCOUNTS)),
+    refusals: (asked) => engine.read(() => refusalsOf(asked)),
   }
 }
 

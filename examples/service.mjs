@@ -1,0 +1,63 @@
+// A service with the typed client: hands captures in, each until it knows what became of it, and reacts to outcomes.
+// Run with: TRANCHE_REDIS_URL=redis://… node examples/service.mjs CAP-1001 700000001 [CAP-1002 700000002 …], while a worker runs on the same
+// Redis. TRANCHE_OUTCOMES=NAME also listens at the queue tranche-outcome-NAME until each of them has a final outcome.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RefusedError, TrancheClient, UnsureError } from 'tranche/client'
+
+const redis = process.env.TRANCHE_REDIS_URL ?? 'redis://127.0.0.1:6379'
+const outcomes = process.env.TRANCHE_OUTCOMES
+const client = new TrancheClient({
+  redis: redis.startsWith('/') ? { path: redis } : { url: redis },
+  ...(outcomes === undefined ? {} : { outcomes }),
+})
+
+const given = process.argv.slice(2)
+const captures = given.flatMap((reference, i) => (i % 2 === 0 ? [{ reference, order: given[i + 1] }] : []))
+const waiting = new Set()
+/** Events come at least once: one that was dealt with is known by its id. A real service keeps them where it keeps its orders. */
+const dealtWith = new Set()
+
+const listening =
+  outcomes === undefined
+    ? null
+    : client.onOutcome((event) => {
+        if (dealtWith.has(event.id) || event.type !== 'row.settled') return
+        const { reference, state, final } = event.data
+        console.log(final ? `${reference}: ${state}` : `${reference}: ${state}, do not send again`)
+        if (final) waiting.delete(reference)
+        dealtWith.add(event.id)
+      })
+
+for (const { reference, order } of captures) {
+  waiting.add(reference)
+  const isTaken = await handIn({
+    transaction_type: 'CAUTH',
+    reference,
+    amount: '12.30',
+    request_currency: 'EUR',
+    request_ref_po_id: order,
+  })
+  if (!isTaken) waiting.delete(reference)
+}
+while (listening !== null && waiting.size > 0) await sleep(50)
+await listening?.close()
+await client.close()
+
+/** Unsure is no end: the same reference again is the same instruction. */
+async function handIn(instruction) {
+  for (;;) {
+    try {
+      const { status, batch, row } = await client.submit(instruction)
+      console.log(`${instruction.reference}: ${status}, row ${row} of batch ${batch}`)
+      return true
+    } catch (error) {
+      if (error instanceof RefusedError) {
+        console.log(`${instruction.reference}: refused: ${error.reasons.join('; ')}`)
+        return false
+      }
+      if (!(error instanceof UnsureError)) throw error
+      console.log(`${instruction.reference}: ${error.message}`)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// The client for services, as `tranche/client`: hands in instructions, and hears what became of them.
+
+import type { Listening, OutcomeHandler } from './event.ts'
+import { type HttpOptions, openHttpTransport } from './http.ts'
+import type { Batch, Instruction, Submitted, SubmittedBatch } from './instruction.ts'
+import { openQueueTransport, type QueueOptions } from './queue.ts'
+import type { Transport } from './transport.ts'
+
+export { RefusedError, UnsureError } from './errors.ts'
+export type { Listening, OutcomeEvent, OutcomeHandler, RowEvent, RowOutcome } from './event.ts'
+export type { Batch, BatchInstruction, Instruction, State, Submitted, SubmittedBatch } from './instruction.ts'
+
+export type ClientOptions = QueueOptions | HttpOptions
+
+export class TrancheClient {
+  readonly #transport: Transport
+
+  constructor(options: ClientOptions) {
+    this.#transport = 'url' in options ? openHttpTransport(options) : openQueueTransport(options)
+  }
+
+  /**
+   * Resolves when the ledger has it. Rejects with a RefusedError where the ledger refused it, and with an UnsureError where that
+   * is not known: then hand the same instruction in again.
+   */
+  submit(instruction: Instruction): Promise<Submitted> {
+    return this.#transport.submit(instruction)
+  }
+
+  /** The same for many that are taken as one batch, or not at all. Through the queue only. */
+  submitBatch(batch: Batch): Promise<SubmittedBatch> {
+    return this.#transport.submitBatch(batch)
+  }
+
+  /** Each event at least once: again until the handler resolves. Tell those that came before by their id. */
+  onOutcome(handler: OutcomeHandler): Listening {
+    return this.#transport.onOutcome(handler)
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close()
+  }
+}

@@ -1,0 +1,56 @@
+// What a service is told of its instructions: one event, whichever way it comes. It may come twice, with the same id.
+
+import type { State } from './instruction.ts'
+
+export interface RowOutcome {
+  /** false: it may change. What is in doubt is not to be sent again: a person finds out. */
+  readonly final: boolean
+  readonly advice?: 'do not send again'
+  readonly reference: string
+  readonly batch: string
+  readonly row: number
+  readonly merchant: string
+  readonly operation: string
+  readonly amount: string | null
+  readonly currency: string | null
+  readonly state: State
+  readonly attempt: number
+  readonly order_id: string | null
+  readonly transaction_id: string | null
+  readonly xtl_order_id: string | null
+  readonly reason: string | null
+  readonly category: string | null
+  readonly warning: string | null
+  /** Grows with the batch: tells a late event from an early one. */
+  readonly version: number
+}
+
+interface Envelope<Type extends string, Content> {
+  readonly specversion: '1.0'
+  /** The same each time it is delivered. */
+  readonly id: string
+  readonly source: string
+  readonly type: Type
+  readonly time: string
+  readonly timestamp: string
+  readonly subject: string
+  readonly data: Content
+}
+
+export type RowEvent = Envelope<'row.settled' | 'row.refused', Partial<RowOutcome> & Pick<RowOutcome, 'final'>>
+type OtherType =
+  | `batch.${string}`
+  | `doubt.${string}`
+  | `account.${string}`
+  | `endpoint.${string}`
+  | 'results.stale'
+  | 'ping'
+export type OtherEvent = Envelope<OtherType, Readonly<Record<string, unknown>>>
+export type OutcomeEvent = RowEvent | OtherEvent
+
+/** Resolves when the event need not come again. Whatever it rejects with, the event comes again. */
+export type OutcomeHandler = (event: OutcomeEvent) => Promise<void> | void
+
+export interface Listening {
+  close(): Promise<void>
+}

@@ -1,0 +1,122 @@
+// Through HTTP: POST /v1/instructions, and the pages of GET /v1/events.
+
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RefusedError, UnsureError } from './errors.ts'
+import type { OutcomeEvent } from './event.ts'
+import type { Instruction, Submitted } from './instruction.ts'
+import { AGAIN_MS, type Transport, WITHIN_MS } from './transport.ts'
+
+export interface HttpOptions {
+  /** Such as `https://tranche.example:7800`. */
+  readonly url: string
+  /** `trk_…`, with the scope to hand in instructions, and to read events. */
+  readonly key: string
+  readonly withinMs?: number
+  readonly events?: {
+    /** The id of the last event that was dealt with. Absent: from the first. */
+    readonly after?: string
+    /** Called when all events up to this id are dealt with: keep it, and begin there next time. */
+    readonly keep?: (after: string) => Promise<void> | void
+    readonly types?: readonly string[]
+  }
+}
+
+const PAGE = 100
+
+export function openHttpTransport({ url, key, withinMs = WITHIN_MS, events = {} }: HttpOptions): Transport {
+  const at = (path: string) => new URL(path, url.endsWith('/') ? url : `${url}/`)
+  async function ask(to: URL, request: RequestInit, stop?: AbortSignal): Promise<{ status: number; body: unknown }> {
+    const signals = [AbortSignal.timeout(withinMs), ...(stop === undefined ? [] : [stop])]
+    const headers = { authorization: `Bearer ${key}`, ...request.headers }
+    const answer = await fetch(to, { ...request, headers, redirect: 'error', signal: AbortSignal.any(signals) })
+    return { status: answer.status, body: await answer.json().catch(() => null) }
+  }
+
+  return {
+    async submit(instruction) {
+      const body = JSON.stringify({ schema_version: 1, ...instruction })
+      const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey(instruction, body) }
+      const answer = await ask(at('v1/instructions'), { method: 'POST', headers, body }).catch((error: unknown) => {
+        throw new UnsureError('No answer came', { cause: error })
+      })
+      return submittedBy(instruction, answer)
+    },
+    async submitBatch() {
+      throw new TypeError('A batch is handed in through the queue: open the client with redis. Nothing was sent.')
+    },
+    onOutcome(handler) {
+      const stopping = new AbortController()
+      const { signal } = stopping
+      const listening = (async () => {
+        for (let after = events.after ?? null; !signal.aborted; ) {
+          const page = await readPage(after).catch(() => null)
+          const dealtWith = page === null ? null : await deal(page)
+          if (dealtWith !== null) after = dealtWith
+          if (dealtWith === null || page?.isLast === true) await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
+        }
+      })()
+
+      async function readPage(after: string | null): Promise<{ list: readonly OutcomeEvent[]; isLast: boolean }> {
+        const to = at('v1/events')
+        to.searchParams.set('limit', String(PAGE))
+        if (after !== null) to.searchParams.set('after', after)
+        if (events.types !== undefined) to.searchParams.set('types', events.types.join(','))
+        const { status, body } = await ask(to, {}, signal)
+        const list = (body as { data?: unknown } | null)?.data
+        if (status !== 200 || !Array.isArray(list)) throw new Error(`the events were answered with ${status}`)
+        return { list, isLast: list.length < PAGE }
+      }
+
+      /** The last one that was dealt with; null: none. What follows a failed one waits for it. */
+      async function deal({ list }: { readonly list: readonly OutcomeEvent[] }): Promise<string | null> {
+        let last: string | null = null
+        for (const event of list) {
+          if (signal.aborted) return last
+          try {
+            await handler(event)
+            await events.keep?.(event.id)
+          } catch {
+            await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
+            return last
+          }
+          last = event.id
+        }
+        return last
+      }
+
+      return {
+        async close() {
+          stopping.abort()
+          await listening
+        },
+      }
+    },
+    close: async () => {},
+  }
+}
+
+/** Of all that is said: mended under the same reference, it is another request. The ledger goes by the reference alone. */
+function idempotencyKey({ reference }: Instruction, body: string): string {
+  return createHash('sha256').update(`${reference}\n${body}`).digest('hex')
+}
+
+function submittedBy(instruction: Instruction, { status, body }: { status: number; body: unknown }): Submitted {
+  const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  const isTaken = (status === 201 && said.status === 'accepted') || (status === 200 && said.status === 'duplicate')
+  if (isTaken) return { reference: instruction.reference, ...said } as unknown as Submitted
+  const code = typeof said.code === 'string' ? said.code : null
+  if (status === 422 && code === 'instruction_refused') throw new RefusedError(reasonsIn(said))
+  throw new UnsureError(`It was answered with ${status}${code === null ? '' : ` (${code})`}`, { status, code })
+}
+
+function reasonsIn({ errors, detail }: Readonly<Record<string, unknown>>): string[] {
+  const reasons = Array.isArray(errors) ? errors.map(reasonOf) : []
+  return reasons.length > 0 ? reasons : [typeof detail === 'string' ? detail : 'no reason was given']
+}
+
+function reasonOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const { field, detail, message } = error as Readonly<Record<string, unknown>>
+  return [field, detail ?? message ?? JSON.stringify(error)].filter((part) => part !== undefined).join(': ')
+}

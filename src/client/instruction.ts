@@ -1,0 +1,101 @@
+// What a service hands in, as types: what an operation needs and is missing does not compile. The ledger checks all of it again.
+
+export interface CardholderDetails {
+  readonly cust_fname?: string
+  readonly cust_lname?: string
+  readonly cust_email?: string
+  readonly cust_phone?: string
+  readonly bill_addr?: string
+  readonly bill_addr_city?: string
+  readonly bill_addr_state?: string
+  readonly bill_addr_zip?: string
+  readonly bill_addr_country?: string
+}
+
+interface Referred {
+  /** Yours: unique for the account for ever. The same reference again is never executed again. */
+  readonly reference: string
+  /** ISO 8601 with an offset: the earliest moment to send. */
+  readonly execute_at?: string
+}
+
+interface Money {
+  /** Plain decimal in units of the currency, such as `12.30`. Never a number. */
+  readonly amount: string
+  /** ISO 4217. For REFUND and CANCEL it is declared, not sent. */
+  readonly request_currency: string
+}
+
+interface OfOrder {
+  /** The gateway's order id (TRANS_ORDER_ID) of the earlier transaction. */
+  readonly request_ref_po_id: string
+}
+
+interface OfCard extends CardholderDetails {
+  readonly customer_vault_id: string
+  /** 1 to 32 letters and digits; derived from the reference where absent. */
+  readonly xtl_order_id?: string
+}
+
+/** Never both: an amount without its currency means nothing. */
+type MaybeMoney = Money | { readonly amount?: never; readonly request_currency?: never }
+
+/** A sale. */
+export interface Capture extends Referred, Money, OfCard {
+  readonly transaction_type: 'CAPTURE'
+  readonly save_card_on_file?: 'Y'
+}
+export interface Authorization extends Referred, Money, OfCard {
+  readonly transaction_type: 'AUTH'
+}
+/** Captures an authorization. */
+export interface CaptureOfAuthorization extends Referred, Money, OfOrder, CardholderDetails {
+  readonly transaction_type: 'CAUTH'
+  readonly xtl_order_id?: string
+}
+export interface Refund extends Referred, Money, OfOrder {
+  readonly transaction_type: 'REFUND'
+}
+export type Cancel = Referred & OfOrder & MaybeMoney & { readonly transaction_type: 'CANCEL' }
+
+/** One instruction of a batch. */
+export type BatchInstruction = Capture | Authorization | CaptureOfAuthorization | Refund | Cancel
+
+export type Instruction = BatchInstruction & {
+  /** As the configuration of the installation names it. Absent: `default`. */
+  readonly merchant?: string
+  /** Put before the reference with a `/`. */
+  readonly run_key?: string
+  /** The batch that takes it: `[A-Za-z0-9._-]{1,64}`. Absent: that of the day or the hour. */
+  readonly batch?: string
+  /** It is meant although it looks like another instruction. */
+  readonly allow_lookalike?: boolean
+}
+
+export interface Batch {
+  /** Yours: one name is one batch of the account for ever, `[A-Za-z0-9._-]{1,64}`. */
+  readonly batch: string
+  readonly merchant?: string
+  readonly run_key?: string
+  /** How many instructions are meant although they look like others. */
+  readonly allow_lookalikes?: number
+  /** Up to 1,000. */
+  readonly instructions: readonly [BatchInstruction, ...BatchInstruction[]]
+}
+
+export type State = 'PENDING' | 'SENDING' | 'APPROVED' | 'DECLINED' | 'FAILED' | 'CANCELLED' | 'IN_DOUBT'
+
+/** The ledger has it. `duplicate`: it had it before, and `state` is how that one stands. */
+export interface Submitted {
+  readonly status: 'accepted' | 'duplicate'
+  readonly reference: string
+  readonly batch: string
+  readonly row: number
+  readonly state: State
+}
+
+export interface SubmittedBatch {
+  readonly status: 'accepted' | 'duplicate'
+  readonly batch: string
+  readonly rows: number
+}

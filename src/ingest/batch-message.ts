@@ -1,0 +1,134 @@
+// Batches of other services: the job `batch` of the queue tranche-intake, its published schema and its reading.
+
+import { createHash } from 'node:crypto'
+import * as z from 'zod'
+import type { DraftRow } from '../domain/draft.ts'
+import { MESSAGE_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
+import type { ParsedBatch } from '../domain/message.ts'
+import { LIMITS } from './limits.ts'
+import {
+  accountOf,
+  BATCH_NAME,
+  faultReason,
+  type MessageAccount,
+  OF_BOTH,
+  OF_INSTRUCTION,
+  readInstruction,
+  refused,
+  searchForCards,
+  toReason,
+  unsearched,
+  type Withheld,
+} from './message.ts'
+
+const MOST = LIMITS.batchInstructions.toLocaleString('en')
+const CHARACTERS = LIMITS.batchCharacters.toLocaleString('en')
+
+const INSTRUCTION = z.strictObject({
+  ...OF_INSTRUCTION,
+  transaction_type: OF_INSTRUCTION.transaction_type.optional(),
+})
+
+const SCHEMA = z
+  .strictObject({
+    ...OF_BOTH,
+    batch: z
+      .string()
+      .describe(
+        'Yours: one name is one batch of the account for ever. The same again is the same batch; other content under it is refused.',
+      )
+      .regex(BATCH_NAME),
+    transaction_type: z.enum(TRANSACTION_TYPES).describe('Of instructions that name none.').optional(),
+    request_currency: OF_INSTRUCTION.request_currency.describe('ISO 4217; of amounts that name none.'),
+    execute_at: OF_INSTRUCTION.execute_at.describe('ISO 8601 with an offset; of instructions that name none.'),
+    allow_lookalikes: z
+      .int()
+      .min(0)
+      .max(LIMITS.batchInstructions)
+      .default(0)
+      .describe('How many instructions are meant although they look like others: the number that the refusal names.'),
+    instructions: z.array(INSTRUCTION).min(1).max(LIMITS.batchInstructions),
+  })
+  .meta({
+    title: 'Tranche batch',
+    description: `The data of a job \`batch\` in the queue tranche-intake: up to ${MOST} instructions and ${CHARACTERS} characters, taken as one batch or not at all. More than that is handed in as a file. Card data is never part of it.`,
+  })
+
+/** The published form of the schema, as `docs/schemas/batch.schema.json` has it. */
+export function batchMessageJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(SCHEMA, { io: 'input' }) as Record<string, unknown>
+}
+
+/** `accountKeyOf`: as for a message. */
+export function parseBatch(value: unknown, accountKeyOf: (merchant: string) => string | null): ParsedBatch {
+  const searched = searchAll(value)
+  if (searched !== null) return refusedBatch([searched.reason], searched.withheld)
+  const checked = SCHEMA.safeParse(value)
+  if (!checked.success) return refusedBatch(checked.error.issues.map(toReason))
+  const { instructions, allow_lookalikes: allowLookalikes, schema_version: _, ...said } = checked.data
+  const account = accountOf(said, accountKeyOf)
+  const reasons = [...account.reasons]
+  const rows = instructions.map((own, at) => {
+    const { transaction_type, request_currency, execute_at } = { ...said, ...own }
+    const currency = own.amount === undefined ? own.request_currency : request_currency
+    return toRow({ ...own, transaction_type, request_currency: currency, execute_at }, at + 1, account, reasons)
+  })
+  if (reasons.length > 0) return refusedBatch(reasons)
+  return {
+    kind: 'batch',
+    merchant: said.merchant,
+    name: said.batch,
+    runKey: account.runKey,
+    allowLookalikes,
+    // As checked, its fields have one order.
+    sha256: createHash('sha256')
+      .update(`batch of a service\n${JSON.stringify({ ...said, instructions })}`)
+      .digest('hex'),
+    rows: rows.filter((row) => row !== null),
+  }
+}
+
+type Fields = Parameters<typeof readInstruction>[0]
+
+function toRow(fields: Fields, rowNo: number, account: MessageAccount, reasons: string[]): DraftRow | null {
+  const read = readInstruction(fields, account)
+  if (read.kind === 'faults') {
+    reasons.push(...read.faults.map((fault) => `instructions.${rowNo - 1}.${faultReason(fault)}`))
+    return null
+  }
+  const { instruction } = read
+  const cells = MESSAGE_FIELDS.map((field) => String((field === 'run_key' ? account.runKey : fields[field]) ?? ''))
+  return {
+    ...{ rowNo, line: rowNo, cells, reference: instruction.reference, made: false, instruction },
+    ...{ faults: [], cameFrom: null },
+  }
+}
+
+/** Each part as one message is looked through: all of them together may be larger. */
+function searchAll(value: unknown): Withheld | null {
+  if (typeof value !== 'object' || value === null) return searchForCards(value)
+  const { instructions, ...said } = value as { readonly instructions?: unknown }
+  if (!Array.isArray(instructions)) return searchForCards(value)
+  if (instructions.length > LIMITS.batchInstructions)
+    return unsearched(`has more than ${MOST} instructions (hand in a file, or several batches)`)
+  if (instructions.some((one) => typeof one !== 'object' || one === null || Array.isArray(one)))
+    return unsearched('has something among its instructions that is none')
+  for (const part of [said, ...instructions]) {
+    const found = searchForCards(part)
+    if (found !== null) return found
+  }
+  // Now it is known to be shallow.
+  return JSON.stringify(value).length <= LIMITS.batchCharacters
+    ? null
+    : unsearched(`has more than ${CHARACTERS} characters (hand in a file, or several batches)`)
+}
+
+/** Reasons that one answer names; the others are like them, or are found when these are mended. */
+const REASONS_MOST = 100
+
+function refusedBatch(reasons: readonly string[], withheld: string | null = null): ParsedBatch {
+  const more = reasons.length - REASONS_MOST
+  const said = more > 0 ? [...reasons.slice(0, REASONS_MOST), `and ${more} more`] : reasons
+  const { reasons: masked } = refused(said, withheld)
+  return { kind: 'refused', reasons: masked, withheld }
+}

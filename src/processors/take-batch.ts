@@ -1,0 +1,142 @@
+// Takes a batch of another service in: by the way of a file, so that what holds for a file holds for it.
+
+import type { Actor } from '../domain/actor.ts'
+import type { Lookalike } from '../domain/draft.ts'
+import { assert, Fault } from '../domain/fault.ts'
+import { MESSAGE_FIELDS } from '../domain/instruction.ts'
+import type { MessageResult, ParsedBatch, TakenBatch } from '../domain/message.ts'
+import type { InstructionFile, Refusal, Reviewed, SubmitRequest } from '../domain/submission.ts'
+import type { IntakeLedger } from '../ports/ledger/intake.ts'
+import { reviewFile } from './submit-file.ts'
+import type { MessageAccount } from './take-message.ts'
+
+export interface BatchParts {
+  readonly parse: (payload: unknown, accountKeyOf: (merchant: string) => string | null) => ParsedBatch
+  /** Of this process: a draft stays on its connection. */
+  readonly ledger: Pick<IntakeLedger, 'namedBatch' | 'openDraft'>
+  /** Of the worker. The batch is nobody's: it was handed in by messages. */
+  readonly actor: Actor
+  readonly turns: Turns
+}
+
+/** One batch after another: they share a connection and the lock of submits. */
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>
+
+/** More do not wait here: they would hold up the messages behind them. */
+const WAITING_MOST = 4
+/** Another submit may take minutes. */
+const SUBMIT_WAIT_MS = 2_000
+
+export function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  return async (work) => {
+    if (waiting >= WAITING_MOST)
+      throw new Fault('stopped', 'Other batches are being taken: this one stays in the queue.')
+    waiting += 1
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn.finally(() => {
+      waiting -= 1
+    })
+  }
+}
+
+type Batch = Exclude<ParsedBatch, { kind: 'refused' }>
+
+/** Faults where it could not be recorded just now. */
+export async function takeBatch(
+  batch: Batch,
+  { accountId, lookalikeDays, xtlOrderIdOf }: MessageAccount,
+  nowMs: number,
+  { ledger, actor, turns }: BatchParts,
+): Promise<MessageResult> {
+  const known = await knownUnder(batch, accountId, ledger)
+  if (known !== null) return known
+  const request: SubmitRequest = {
+    ...{ accountId, runKey: batch.runKey, fingerprint: '', sandbox: false, retry: [], lookalikeDays },
+    ...{ allowLookalikes: batch.allowLookalikes, skipInvalid: false, expectCount: null, expectTotals: [] },
+    ...{ canaryRows: null, maxDeclinedPercent: null, nowMs },
+  }
+  return turns(() => record(batch, request, { ledger, actor, xtlOrderIdOf }))
+}
+
+interface RecordParts extends Pick<BatchParts, 'ledger' | 'actor'>, Pick<MessageAccount, 'xtlOrderIdOf'> {}
+
+async function record(
+  batch: Batch,
+  request: SubmitRequest,
+  { ledger, actor, xtlOrderIdOf }: RecordParts,
+): Promise<MessageResult> {
+  const waiting = { signal: AbortSignal.timeout(SUBMIT_WAIT_MS) }
+  const reviewed = await reviewFile(fileOf(batch, xtlOrderIdOf), request, ledger, false, waiting)
+  // Only now no other submit is under way: one of the same name may have ended in the meantime.
+  const recordedMeanwhile = await knownUnder(batch, request.accountId, ledger)
+  const refused = reviewed.refusals.length > 0
+  if (recordedMeanwhile !== null || refused) await reviewed.draft.discard()
+  if (recordedMeanwhile !== null) return recordedMeanwhile
+  if (refused) return { kind: 'refused', reasons: reasonsOf(reviewed), withheld: null }
+  const batchId = await reviewed.draft.record(actor)
+  return { kind: 'recorded', batchId, rows: batch.rows.length }
+}
+
+/** One name is one batch. */
+async function knownUnder(
+  { name, sha256 }: Batch,
+  accountId: MessageAccount['accountId'],
+  ledger: BatchParts['ledger'],
+): Promise<TakenBatch | Extract<MessageResult, { kind: 'refused' }> | null> {
+  const known = await ledger.namedBatch(accountId, name)
+  if (known === null) return null
+  const { batchId, rows, contentSha256 } = known
+  if (contentSha256 === sha256) return { kind: 'repeated', batchId, rows }
+  const holds = contentSha256 === null ? 'takes messages one by one' : 'was handed in with other content'
+  const reason = `batch: "${name}" is batch ${batchId}, which ${holds}. Nothing of this one was recorded: give it a name of its own`
+  return { kind: 'refused', reasons: [reason], withheld: null }
+}
+
+function fileOf({ name, sha256, rows }: Batch, xtlOrderIdOf: MessageAccount['xtlOrderIdOf']): InstructionFile {
+  return {
+    ...{ name, sha256, xtlOrderIdOf, columns: MESSAGE_FIELDS, fedBack: false, queueName: name },
+    async *rows() {
+      yield rows
+    },
+  }
+}
+
+function reasonsOf({ first, refusals }: Reviewed): string[] {
+  const faults = first.faults.map(({ rowNo, column, problem, remedy }) =>
+    [`instructions.${rowNo - 1}`, ...(column === null ? [] : [`.${column}`]), `: ${problem}; ${remedy}`].join(''),
+  )
+  return [...faults, ...refusals.flatMap((refusal) => reasonsBy(refusal, first.lookalikes))]
+}
+
+function reasonsBy(refusal: Refusal, lookalikes: readonly Lookalike[]): string[] {
+  switch (refusal.kind) {
+    case 'bad-rows':
+    case 'unidentified':
+      return []
+    case 'correction': {
+      const { rows, batches } = refusal.correction
+      const where = batches.map(({ batchId }) => batchId).join(', ')
+      return [
+        `${rows} of the instructions are recorded already under other references (batch ${where}): hand in what is new`,
+      ]
+    }
+    case 'lookalikes':
+      return [
+        ...lookalikes.map(lookalikeText),
+        `${refusal.found} instructions look like others; if they are meant as well, set allow_lookalikes to ${refusal.found}`,
+      ]
+    case 'count':
+    case 'total':
+    case 'total-unknown':
+    case 'currency':
+      assert(false, 'a batch declares no totals')
+  }
+}
+
+function lookalikeText({ rowNo, reference, like }: Lookalike): string {
+  const where = like.batchId === null ? 'of this batch' : `of batch ${like.batchId}, ${like.state}`
+  return `instructions.${rowNo - 1}: ${reference} looks like ${like.reference} (row ${like.rowNo} ${where})`
+}

@@ -1,0 +1,122 @@
+// The client over HTTP, against a server that answers as the contract says, or does not answer.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Instruction, RefusedError, TrancheClient, UnsureError } from '../../src/client/client.ts'
+import { until } from '../fixtures/cli.ts'
+
+const REFUND: Instruction = {
+  ...{ transaction_type: 'REFUND', reference: 'R-1', amount: '1.50' },
+  ...{ request_currency: 'EUR', request_ref_po_id: '7' },
+}
+const TAKEN = { status: 'accepted', reference: 'R-1', batch: 'b', row: 1, state: 'PENDING' }
+
+let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void
+let requests: { readonly request: IncomingMessage; readonly body: string }[]
+let client: TrancheClient
+beforeEach(async () => {
+  requests = []
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    requests.push({ request, body })
+    answer(request, response, body)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', () => listening()))
+  const { port } = server.address() as AddressInfo
+  client = new TrancheClient({ url: `http://127.0.0.1:${port}`, key: 'trk_x', withinMs: 1_000 })
+  return () => {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+afterEach(() => client.close())
+
+const answerWith = (status: number, body: unknown) => {
+  answer = (_, response) => void response.writeHead(status).end(JSON.stringify(body))
+}
+const why = (): Promise<unknown> =>
+  client
+    .submit(REFUND)
+    .then(() => 'resolved')
+    .catch((error: unknown) => error)
+
+test('an instruction is handed in with its key, and the same one has the same Idempotency-Key', async () => {
+  answerWith(201, TAKEN)
+  expect(await client.submit(REFUND)).toEqual(TAKEN)
+  answerWith(200, { ...TAKEN, status: 'duplicate' })
+  expect(await client.submit(REFUND)).toEqual({ ...TAKEN, status: 'duplicate' })
+  await client.submit({ ...REFUND, reference: 'R-2' })
+  const keys = requests.map(({ request }) => request.headers['idempotency-key'])
+  expect([keys[0], keys[2]]).toEqual([keys[1], expect.not.stringContaining(String(keys[0]))])
+  const [{ request, body } = { request: null, body: '' }] = requests
+  expect([request?.method, request?.url, request?.headers.authorization]).toEqual([
+    'POST',
+    '/v1/instructions',
+    'Bearer trk_x',
+  ])
+  expect(JSON.parse(body)).toEqual({ schema_version: 1, ...REFUND })
+})
+
+test('a refusal has its reasons', async () => {
+  answerWith(422, {
+    code: 'instruction_refused',
+    errors: ['amount: is empty', { field: 'reference', detail: 'is long' }],
+  })
+  expect(await why()).toMatchObject({ reasons: ['amount: is empty', 'reference: is long'] })
+  expect(await why()).toBeInstanceOf(RefusedError)
+})
+
+test.each([
+  [422, { code: 'idempotency_key_reused' }],
+  [400, { code: 'bad_request' }],
+  [401, { code: 'unauthorized' }],
+  [409, null],
+  [429, {}],
+  [500, { code: 'instruction_refused' }],
+  [503, 'no JSON'],
+  [200, {}],
+  [200, { status: 'accepted' }],
+  [201, 'accepted'],
+])('an answer %i %j is neither taken nor refused', async (status, body) => {
+  answerWith(status, body)
+  expect(await why()).toBeInstanceOf(UnsureError)
+})
+
+test('no answer, half an answer and another address are unsure', async () => {
+  answer = () => {}
+  expect(await why()).toBeInstanceOf(UnsureError)
+  answer = (_, response) => void response.writeHead(201).write('{"status":"accep', () => response.destroy())
+  expect(await why()).toBeInstanceOf(UnsureError)
+  answer = (_, response) => void response.writeHead(307, { location: '/elsewhere' }).end()
+  expect(await why()).toBeInstanceOf(UnsureError)
+  expect(requests.map(({ request }) => request.url)).toEqual(Array(3).fill('/v1/instructions'))
+})
+
+test('events come page by page, each again until its handler has dealt with it, and none is passed over', async () => {
+  const ids = Array.from({ length: 150 }, (_, n) => `e${n}`)
+  answer = (request, response) => {
+    const { searchParams } = new URL(request.url as string, 'http://x')
+    const from = ids.indexOf(searchParams.get('after') ?? '') + 1
+    const data = ids.slice(from, from + Number(searchParams.get('limit'))).map((id) => ({ id, type: 'ping', data: {} }))
+    response.writeHead(200).end(JSON.stringify({ data, next_after: data.at(-1)?.id ?? null }))
+  }
+  const heard: string[] = []
+  let isTold = false
+  const listening = client.onOutcome(({ id }) => {
+    heard.push(id)
+    if (id !== 'e120' || isTold) return
+    isTold = true
+    throw new Error('not now')
+  })
+  await until('all are heard', () => heard.at(-1) === 'e149')
+  await listening.close()
+  expect(heard).toEqual([...ids.slice(0, 121), ...ids.slice(120)])
+})
+
+test('a batch is not handed in over HTTP', async () => {
+  const batch = client.submitBatch({ batch: 'b', instructions: [REFUND] })
+  await expect(batch).rejects.toThrow(/through the queue.*Nothing was sent/)
+  expect(requests).toEqual([])
+})
