@@ -6950,6 +6950,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [RECORD],
   },
   {
+    name: 'files that were handed in at once are summed, whichever is recorded first',
+    file: 'src/ledger/texts/approving/needed.ts',
+    guard: 'b.created_at > :sinceMs AND ${MADE_BEFORE}',
+    without: 'b.created_at > :sinceMs AND b.created_at <= :sinceMs + 86400000',
+    tests: [RECORD],
+  },
+  {
+    name: 'a message joins no batch that expires',
+    file: 'src/ledger/texts/intake/messages.ts',
+    guard: ' AND approval_until > :nowMs LIMIT 1',
+    without: ' LIMIT 1',
+    tests: [RECORD],
+  },
+  {
+    name: 'a message has its own time to be approved',
+    file: 'src/ledger/texts/intake/messages.ts',
+    guard: '    yield* change(WAITS_LONGER, { batchId: waiting.id, untilMs })\n',
+    without: '',
+    tests: [RECORD],
+  },
+  {
     name: 'a currency without a band gets the strictest one',
     file: 'src/domain/approval.ts',
     guard: 'if (own === undefined) return strictest(Object.values(bands).flat())',
