@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { App } from '../app.ts'
 import type { LedgerServer } from '../config/ledger-server.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Holder, Lock } from '../files/lock.ts'
+import type { Held, Holder, Lock } from '../files/lock.ts'
 import type { Place } from '../ledger/postgres/ledger.ts'
 import type { Address } from '../ledger/postgres/session.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -65,13 +65,14 @@ export interface PlaceTaken extends Lock {
   readonly isFirst: boolean
 }
 
-/** The first that no other process of this machine has. */
-export async function takePlace(app: App, holder: Holder): Promise<PlaceTaken> {
+/** The first that no other process of this machine has. `onlyFirst`: no other will do. */
+export async function takePlace(app: App, holder: Holder, onlyFirst = false): Promise<PlaceTaken | Held> {
   const { takeLock } = await import('../files/lock.ts')
   makeDataDir(app)
   for (let n = 1; n <= MOST_PLACES; n++) {
     const lock = takeLock(fileOf(app, n, 'lock'), holder)
     if (lock.kind === 'taken') return { ...lock, place: placeAt(app, n), isFirst: n === 1 }
+    if (onlyFirst) return lock
   }
   throw new Fault(
     'stopped',

@@ -95,6 +95,19 @@ test('a run works beside a worker, and doctor, status and log tell of both', asy
   expect((await office.tranche('doctor', '--live')).stdout).toContain('no worker is running')
 })
 
+test('a run beside a worker with a private Redis follows its batch to the end', async () => {
+  await openOn()
+  const worker = await office.worker()
+  const { input, out } = await putRefunds(40)
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stderr).toContain('Following batch')
+  expect(countsIn(out)).toEqual({ APPROVED: 40 })
+  expect(compareBooks(await books({ input, out }))).toEqual([])
+  worker.kill('SIGTERM')
+  expect((await worker.ended).code).toBe(0)
+})
+
 test('a worker that starts again at its place puts in doubt at once what the killed one was sending', async () => {
   await openOn({ env: { TRANCHE_IN_FLIGHT: '4' } })
   const { input, out } = await putRefunds(6)

@@ -24,6 +24,7 @@ const TICK = 'test/processors/tick.test.ts'
 const CLIENT = 'test/gateway/client.integration.test.ts'
 const INTAKE = 'test/ledger/sqlite/ledger/intake.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger/' // the conformance suite and what only a file can show
+const DIFFERENT_HOSTS = 'test/ledger/postgres/hosts-that-differ.integration.test.ts'
 const RECORD = 'test/ledger/sqlite/ledger/record.integration.test.ts'
 const POSTGRES_RECORD = 'test/ledger/postgres/ledger/record.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
@@ -6969,6 +6970,69 @@ export const GUARDS: readonly Guard[] = [
     guard: '    yield* change(WAITS_LONGER, { batchId: waiting.id, untilMs })\n',
     without: '',
     tests: [RECORD],
+  },
+  {
+    name: 'what arrives from another file is not written over',
+    file: 'src/ledger/postgres/copies/arriving.ts',
+    guard: "  if (meta.get('ledger_id') !== ledgerId) return 'another'\n",
+    without: '',
+    tests: ['test/ledger/moving.integration.test.ts'],
+  },
+  {
+    name: 'nothing of an older state is cancelled',
+    file: 'src/ledger/texts/work/control.ts',
+    guard: '      await assertNewest()\n',
+    without: '',
+    tests: [COPIES],
+  },
+  {
+    name: 'nothing of an older state is approved',
+    file: 'src/ledger/texts/approving/approvals.ts',
+    guard: 'async approve(decision) {\n      await assertNewest()\n',
+    without: 'async approve(decision) {\n',
+    tests: [COPIES],
+  },
+  {
+    name: 'nothing of an older state is rejected',
+    file: 'src/ledger/texts/approving/approvals.ts',
+    guard: 'const { batchId, actor, nowMs } = decision\n      await assertNewest()\n',
+    without: 'const { batchId, actor, nowMs } = decision\n',
+    tests: [COPIES],
+  },
+  {
+    name: 'an account moves while no worker sends',
+    file: 'src/ledger/texts/work/control.ts',
+    guard: '(yield* whyAtWork()) ?? ',
+    without: '',
+    tests: [DIFFERENT_HOSTS],
+  },
+  {
+    name: 'a worker of before an upgrade claims nothing',
+    file: 'src/ledger/postgres/copies/identity.ts',
+    guard: ' AND ${SAME_VERSION}`',
+    without: '`',
+    tests: [DIFFERENT_HOSTS],
+  },
+  {
+    name: 'a process of before an upgrade records nothing',
+    file: 'src/ledger/postgres/engine.ts',
+    guard: '      if (entries.some(isOfPeople)) await session.run(assertOwnVersion())\n',
+    without: '',
+    tests: [DIFFERENT_HOSTS],
+  },
+  {
+    name: 'a host that compares no timeline does not send where others compare it',
+    file: 'src/ledger/postgres/copies/identity.ts',
+    guard: "return `${stays} AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'timeline')`",
+    without: 'return stays',
+    tests: [DIFFERENT_HOSTS],
+  },
+  {
+    name: 'a host of another mode says so',
+    file: 'src/ledger/rules/histories.ts',
+    guard: '(server.timeline === null) !== (remembered.timeline === null)',
+    without: 'false',
+    tests: ['test/ledger/rules/histories.test.ts'],
   },
   {
     name: 'a currency without a band gets the strictest one',

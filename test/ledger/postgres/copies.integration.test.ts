@@ -48,6 +48,7 @@ test('a server that was put back to an older state is known by the machine that 
   putBack(cluster, copy)
   const next = place.open()
   expect(await kindOf(next)).toBe('older')
+  await expect(next.cancel(batchId, 'no', CLERK, NOW)).rejects.toThrow('may not be the one that sent last')
   await expect(next.renewEpoch()).rejects.toThrow('may not be the one that sent last')
   await expect(next.adopt('restored', 'put back', CLERK, NOW)).resolves.toBe(2)
   expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT', 'IN_DOUBT'])

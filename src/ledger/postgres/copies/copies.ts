@@ -136,10 +136,16 @@ const LIVING = `
   SELECT name, host, pid, command FROM worker WHERE ended_at IS NULL AND lease_until > clock_timestamp() ORDER BY beat_at LIMIT 1`
 
 async function assertNobodyWorks(engine: Engine): Promise<void> {
-  const living = await engine.read(() => one<{ host: string; pid: number; command: string }>(LIVING))
-  if (living === undefined) return
+  const fault = await engine.read(whyAtWork)
+  if (fault !== null) throw fault
+}
+
+/** null: nobody works off this ledger. A worker that joins later asks it for everything anew. */
+export function* whyAtWork(): Script<Fault | null> {
+  const living = yield* one<{ host: string; pid: number; command: string }>(LIVING)
+  if (living === undefined) return null
   const { host, pid, command } = living
-  throw new Fault(
+  return new Fault(
     'stopped',
     `Process ${pid} on ${host} (tranche ${command}) works off this ledger, or did less than 15 s ago. Nothing was changed. Stop every worker (SIGTERM), then adopt.`,
   )
