@@ -403,7 +403,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an archive takes nothing that changed since its file was written',
     file: 'src/ledger/texts/purge.ts',
-    guard: 'if (isFirst && archived !== undefined && archived.version !== version) return 0',
+    guard: 'archived.version !== version ||',
     without: '',
     tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
   },
@@ -6977,6 +6977,13 @@ export const GUARDS: readonly Guard[] = [
     guard: "  if (meta.get('ledger_id') !== ledgerId) return 'another'\n",
     without: '',
     tests: ['test/ledger/moving.integration.test.ts'],
+  },
+  {
+    name: 'an archive takes nothing out that its file may lack',
+    file: 'src/ledger/texts/purge.ts',
+    guard: ' || purgedTo > 0)',
+    without: ')',
+    tests: [RECORD],
   },
   {
     name: 'nothing of an older state is cancelled',
