@@ -86,6 +86,7 @@ test('a run works beside a worker, and doctor, status and log tell of both', asy
   expect(compareBooks(await books({ input, out }))).toEqual([])
   const doctor = await office.tranche('doctor')
   expect(doctor.stdout).toMatch(/ok +ledger: 1 batch in postgres:.*; PostgreSQL \d+/)
+  expect(doctor.stdout).toContain('when another server takes over, nothing is sent until a person adopts the ledger')
   expect(doctor.stdout).toContain(`process ${worker.pid}`)
   const history = await office.tranche('history', refunds(1)[0]!.reference)
   expect(history.stdout).toContain('APPROVED')

@@ -6986,6 +6986,27 @@ export const GUARDS: readonly Guard[] = [
     tests: [RECORD],
   },
   {
+    name: 'what another machine saw stands against an adoption as moved',
+    file: 'src/ledger/postgres/copies/copies.ts',
+    guard: 'takeOver(nextEpoch), FAULTING',
+    without: 'takeOver(() => beginAnew(0)), FAULTING',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'an older state is not adopted as moved',
+    file: 'src/ledger/postgres/copies/copies.ts',
+    guard: 'if (found !== null && !mayBeMoved(found)) throw',
+    without: 'if (found !== null && false) throw',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'rows that were due in the past come into doubt with an older state',
+    file: 'src/commands/adopt.ts',
+    guard: 'if (dueBeforeMs !== null && dueBeforeMs < app.clock.nowMs()) throw pastFault(dueBeforeMs)',
+    without: '',
+    tests: ['test/e2e/migrate.e2e.test.ts'],
+  },
+  {
     name: 'nothing of an older state is cancelled',
     file: 'src/ledger/texts/work/control.ts',
     guard: '      await assertNewest()\n',

@@ -23,7 +23,7 @@ export interface Witnessed {
 
 export interface Remembered extends ServerIdentity {
   readonly epochNo: number
-  /** The epoch in which a person took the ledger over; what was witnessed before it was overruled. 0: nobody did. */
+  /** The epoch in which a person took an older state over; what was witnessed before it was overruled. 0: nobody did. */
   readonly adoptedAt: number
   /** What was begun with it and must be finished before anything is sent. */
   readonly unfinished: Unfinished | null
