@@ -47,7 +47,9 @@ export async function takeLedgerLock(
 ): Promise<SendingLock | Held> {
   if (app.config.ledgerServer !== null) {
     await mayLockOut()
-    return takePlace(app, holderOf(app, command))
+    // Whoever has the private Redis works off every batch: a run beside it follows, as with a ledger in a file.
+    const onlyFirst = command === 'run' && app.config.redisUrl === null
+    return takePlace(app, holderOf(app, command), onlyFirst)
   }
   const lock = await takeWorkerLock(app, command)
   if (lock.kind === 'held') return lock

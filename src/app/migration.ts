@@ -58,9 +58,10 @@ export async function lookAhead(app: App, server: LedgerServer): Promise<Ahead> 
   const { lookAtTarget } = await import('../ledger/postgres/copies/arriving.ts')
   await assertFile(app)
   const moved = whereMoved(app.paths.ledger)
-  const target = await atServer(app, server, (session) => lookAtTarget(session, server.schema, moved?.token ?? null))
   const ledger = await openFileLedger(app)
   try {
+    const moving = { ledgerId: ledger.ledgerId, token: moved?.token ?? null }
+    const target = await atServer(app, server, (session) => lookAtTarget(session, server.schema, moving))
     const batches = await ledger.batches()
     return {
       ...{ moved, target, batches: batches.length, bytes: statSync(app.paths.ledger).size },
@@ -93,7 +94,7 @@ export async function moveLedger(app: App, server: LedgerServer, onStep: (step: 
       const submitting = await lockSubmit(app)
       try {
         const inDoubt = await ledger.sweep(app.clock.nowMs())
-        await copyAndRetire(app, server, onStep)
+        await copyAndRetire(app, server, ledger.ledgerId, onStep)
         return { inDoubt }
       } finally {
         submitting.release()
@@ -119,7 +120,12 @@ function heldFault({ heldBy }: Held): Fault {
   return new Fault('stopped', `${who} is at work in this ledger. Nothing was moved. Let it end, or stop it (SIGTERM).`)
 }
 
-async function copyAndRetire(app: App, server: LedgerServer, onStep: (step: string) => void): Promise<void> {
+async function copyAndRetire(
+  app: App,
+  server: LedgerServer,
+  ledgerId: string,
+  onStep: (step: string) => void,
+): Promise<void> {
   const { holdLedger } = await import('../ledger/sqlite/copies/moving.ts')
   const { fillServer } = await import('../ledger/postgres/copies/arriving.ts')
   const held = holdLedger(app.paths.ledger)
@@ -128,7 +134,7 @@ async function copyAndRetire(app: App, server: LedgerServer, onStep: (step: stri
       const token = randomBytes(16).toString('hex')
       const { epochNo, lastIds, tables: from } = held
       await fillServer(session, server.schema, {
-        ...{ from, token, epochNo, lastIds, failover: server.failover, onTable: onStep },
+        ...{ from, ledgerId, token, epochNo, lastIds, failover: server.failover, onTable: onStep },
       })
       held.retire({ name: server.name, atMs: app.clock.nowMs(), token })
       onStep('retired')
@@ -144,9 +150,14 @@ export async function wakeMoved(app: App, server: LedgerServer): Promise<void> {
   const { wake } = await import('../ledger/postgres/copies/arriving.ts')
   const moved = whereMoved(app.paths.ledger)
   if (moved === null) throw new Error('bug: it has not been moved')
-  await atServer(app, server, (session) =>
-    wake(session, { token: moved.token, from: app.paths.ledger, actor: app.actor, nowMs: app.clock.nowMs() }),
-  )
+  const { actor, clock, paths } = app
+  const ledger = await openFileLedger(app)
+  try {
+    const waking = { ledgerId: ledger.ledgerId, token: moved.token, from: paths.ledger, actor, nowMs: clock.nowMs() }
+    await atServer(app, server, (session) => wake(session, waking))
+  } finally {
+    await ledger.close()
+  }
 }
 
 async function atServer<T>(app: App, server: LedgerServer, run: (session: Session) => Promise<T>): Promise<T> {

@@ -15,7 +15,7 @@ import { addressOf } from './server-ledger.ts'
 /** How the ledger is kept: page by page, or by its server. Faults where that is not sound. */
 export async function inspectLedger(app: App, whole: boolean): Promise<Text> {
   const { ledgerServer: server } = app.config
-  return server === null ? inspectPages(app, whole) : serverText(await lookAtServer(server))
+  return server === null ? inspectPages(app, whole) : serverText(await lookAtServer(server), server)
 }
 
 async function inspectPages(app: App, whole: boolean): Promise<Text> {
@@ -31,9 +31,16 @@ async function inspectPages(app: App, whole: boolean): Promise<Text> {
   }
 }
 
-function serverText({ version, standbys, aheadMs, bytes }: ServerView): string {
+function serverText({ version, standbys, aheadMs, bytes }: ServerView, { failover }: LedgerServer): string {
   const copies = standbys.map(({ name, waits }) => `${name} (${waits})`).join(', ')
-  return `PostgreSQL ${version}; ${(bytes / 1024 ** 2).toFixed(0)} MiB; ${copies === '' ? 'no standby' : `standbys ${copies}`}; this machine's clock is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`
+  return `PostgreSQL ${version}; ${(bytes / 1024 ** 2).toFixed(0)} MiB; ${copies === '' ? 'no standby' : `standbys ${copies}`}; this machine's clock is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'}; ${AFTER_FAILOVER[failover]}`
+}
+
+const AFTER_FAILOVER: Readonly<Record<LedgerServer['failover'], string>> = {
+  none: 'when another server takes over, nothing is sent until a person adopts the ledger',
+  synchronous:
+    'every claim waits for a standby, and still: when it takes over, nothing is sent until a person adopts the ledger',
+  storage: 'when another server takes over, sending goes on: nothing compares its timeline',
 }
 
 /** What a person should see to although the ledger works; none where it is a file. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { App } from '../app.ts'
 import type { LedgerServer } from '../config/ledger-server.ts'
 import { Fault } from '../domain/fault.ts'
-import type { Holder, Lock } from '../files/lock.ts'
+import type { Held, Holder, Lock } from '../files/lock.ts'
 import type { Place } from '../ledger/postgres/ledger.ts'
 import type { Address } from '../ledger/postgres/session.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
@@ -65,18 +65,31 @@ export interface PlaceTaken extends Lock {
   readonly isFirst: boolean
 }
 
-/** The first that no other process of this machine has. */
-export async function takePlace(app: App, holder: Holder): Promise<PlaceTaken> {
+/**
+ * The first that no other process of this machine has; before all, one where answers were left that nobody has handed in yet.
+ * `onlyFirst`: no other will do.
+ */
+export async function takePlace(app: App, holder: Holder, onlyFirst = false): Promise<PlaceTaken | Held> {
   const { takeLock } = await import('../files/lock.ts')
   makeDataDir(app)
-  for (let n = 1; n <= MOST_PLACES; n++) {
+  for (const n of onlyFirst ? [1] : placesInTurn(app)) {
     const lock = takeLock(fileOf(app, n, 'lock'), holder)
     if (lock.kind === 'taken') return { ...lock, place: placeAt(app, n), isFirst: n === 1 }
+    if (onlyFirst) return lock
   }
   throw new Fault(
     'stopped',
     `${MOST_PLACES} workers of this machine work off this ledger already. Nothing was started. Stop one, or give this one a data directory of its own.`,
   )
+}
+
+/** Whoever has the private Redis has the first place: without another Redis no other place is worked at. */
+function placesInTurn({ config: { dataDir, redisUrl } }: App): readonly number[] {
+  const all = Array.from({ length: MOST_PLACES }, (_, i) => i + 1)
+  if (redisUrl === null) return all
+  const names = readdirSync(dataDir)
+  const hasLeft = (n: number) => names.some((name) => name.startsWith(`worker-${n}.answers.`))
+  return [...all.filter(hasLeft), ...all.filter((n) => !hasLeft(n))]
 }
 
 function placeAt(app: App, n: number): Place {

@@ -114,6 +114,7 @@ async function adoptLedger(
   if (alarm !== null && how === 'moved' && !mayBeMoved(alarm)) throw olderFault(alarm)
   const lastAtMs = await ledger.lastRecordAtMs()
   if (dueBeforeMs !== null && lastAtMs !== null && dueBeforeMs <= lastAtMs) throw tooEarlyFault(dueBeforeMs, lastAtMs)
+  if (dueBeforeMs !== null && dueBeforeMs < app.clock.nowMs()) throw pastFault(dueBeforeMs)
   const inDoubt = await ledger.adopt(how, reason, app.actor, app.clock.nowMs(), dueBeforeMs)
   const last = lastAtMs === null ? null : isoOf(lastAtMs)
   const now = isoOf(app.clock.nowMs())
@@ -126,6 +127,14 @@ async function adoptLedger(
     sayRestored({ inDoubt, last, now, mayRunAgain: await holdsRetryable(ledger) }, terminal)
     if (dueBeforeMs !== null) sayLater(dueBeforeMs, terminal)
   }
+}
+
+/** When the lost ledger sent last, nobody knows for sure: not of a primary that was cut off and went on. */
+function pastFault(dueBeforeMs: number): Fault {
+  return new Fault(
+    'usage',
+    `--due-before ${isoOf(dueBeforeMs)} is past: rows that were due since may have been sent by what is lost. Name a moment that is still to come. Nothing was changed.`,
+  )
 }
 
 function tooEarlyFault(dueBeforeMs: number, lastAtMs: number): Fault {

@@ -99,7 +99,6 @@ async function sayApproved(app: App, ledger: Ledger, batch: BatchView, terminal:
 export async function reject(app: App, id: string, { reason }: RejectArguments, terminal: Terminal): Promise<number> {
   const ledger = await openLedger(app)
   try {
-    await assertNoAlarm(app, ledger)
     const { batchId } = await findBatch(ledger, id)
     await ledger.reject({ batchId, reason: parseReason(reason), actor: app.actor, nowMs: app.clock.nowMs() })
     const after = await findBatch(ledger, batchId)

@@ -3,7 +3,6 @@
 import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
-import { stoppedBy } from '../domain/alarm.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, leftOpenIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
@@ -44,9 +43,6 @@ export async function steer(
     if (id === undefined)
       throw new Fault('usage', `Name the batch: tranche ${what} BATCH --reason TEXT. Nothing was changed.`)
     const before = await findBatch(ledger, id)
-    const alarm = what === 'cancel' ? await ledger.alarm() : null
-    // "Cancelled" says that nothing was sent, and of an older state that was put back nobody knows.
-    if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
     refuseOver(what, before)
     if (what === 'cancel') await lookBeforeCancel(before, given.yes === true, terminal)
     await ledger[what](before.batchId, given.reason, app.actor, app.clock.nowMs())

@@ -86,6 +86,7 @@ test('a run works beside a worker, and doctor, status and log tell of both', asy
   expect(compareBooks(await books({ input, out }))).toEqual([])
   const doctor = await office.tranche('doctor')
   expect(doctor.stdout).toMatch(/ok +ledger: 1 batch in postgres:.*; PostgreSQL \d+/)
+  expect(doctor.stdout).toContain('when another server takes over, nothing is sent until a person adopts the ledger')
   expect(doctor.stdout).toContain(`process ${worker.pid}`)
   const history = await office.tranche('history', refunds(1)[0]!.reference)
   expect(history.stdout).toContain('APPROVED')
@@ -93,6 +94,19 @@ test('a run works beside a worker, and doctor, status and log tell of both', asy
   worker.kill('SIGTERM')
   expect((await worker.ended).code).toBe(0)
   expect((await office.tranche('doctor', '--live')).stdout).toContain('no worker is running')
+})
+
+test('a run beside a worker with a private Redis follows its batch to the end', async () => {
+  await openOn()
+  const worker = await office.worker()
+  const { input, out } = await putRefunds(40)
+  const ran = await office.tranche('run', input, '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stderr).toContain('Following batch')
+  expect(countsIn(out)).toEqual({ APPROVED: 40 })
+  expect(compareBooks(await books({ input, out }))).toEqual([])
+  worker.kill('SIGTERM')
+  expect((await worker.ended).code).toBe(0)
 })
 
 test('a worker that starts again at its place puts in doubt at once what the killed one was sending', async () => {

@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { BatchId } from '../../src/domain/ids.ts'
 import { openLedger } from '../../src/ledger/sqlite/ledger.ts'
 import { makeLedger } from '../../src/ledger/sqlite/open-file.ts'
 import type { FileLedger } from '../../src/ports/ledger/file.ts'
@@ -33,6 +34,7 @@ import {
   headerOf,
   NOW,
   openAccount,
+  personAt,
   refund,
   review,
   reviewOnly,
@@ -131,6 +133,33 @@ describe('the ledger that it remembers to be', () => {
     copyFile(within('kept.db'), place.path)
     expect(statSync(place.path).ino).toBe(inode)
     expect(await alarmIn()).toBe('older')
+  })
+
+  test('of an older state nothing is cancelled, approved or rejected, through whichever door', async () => {
+    const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
+    const policy = { rules: [rule], expireAfterMs: DAY_MS, osUsers: true }
+    const batchIds: BatchId[] = []
+    await closed(async (ledger) => {
+      await ledger.renewEpoch()
+      batchIds.push(await recordTwo(ledger))
+      await ledger.adoptPolicy(policy, 'test', CLERK, NOW)
+      const again = { fileSha256: 'bb'.repeat(32) }
+      batchIds.push(await submit(ledger, await openAccount(ledger), [refund('C')], again))
+    })
+    copyFile(place.path, within('kept.db'))
+    await closed((ledger) => ledger.renewEpoch())
+    copyFile(within('kept.db'), place.path)
+    await closed(async (ledger) => {
+      const [batchId, waiting] = batchIds as [BatchId, BatchId]
+      const digest = (await ledger.approvalSheet(waiting))!.digest
+      const decision = { batchId: waiting, reason: 'r', actor: personAt('ann'), nowMs: NOW }
+      const refused = 'may not be the one that sent last'
+      await expect(ledger.cancel(batchId, 'r', CLERK, NOW)).rejects.toThrow(refused)
+      await expect(ledger.reject(decision)).rejects.toThrow(refused)
+      await expect(ledger.approve({ ...decision, digest })).rejects.toThrow(refused)
+      expect(await statesIn(ledger, batchId)).toEqual(['READY', 'READY'])
+      expect(await ledger.batch(waiting)).toMatchObject({ hold: 'none', approval: { given: 0 } })
+    })
   })
 
   test('an older state is known for one in another file, too', async () => {

@@ -47,11 +47,12 @@ beforeEach(async () => {
 
 const newToken = () => randomBytes(16).toString('hex')
 
-async function fill(token = newToken()): Promise<string> {
-  const held = holdLedger(file.path)
+async function fill(token = newToken(), path = file.path, ledgerId = here.ledgerId): Promise<string> {
+  const held = holdLedger(path)
   try {
     const { epochNo, lastIds, tables: from } = held
-    await fillServer(session, address.schema, { from, token, epochNo, lastIds, failover: 'none', onTable: () => {} })
+    const of = { from, ledgerId, token, epochNo, lastIds }
+    await fillServer(session, address.schema, { ...of, failover: 'none', onTable: () => {} })
     return token
   } finally {
     held.release()
@@ -64,7 +65,8 @@ function retire(token: string): void {
   held.release()
 }
 
-const wakeIt = (token: string) => wake(session, { token, from: file.path, actor: CLERK, nowMs: NOW })
+const wakeIt = (token: string) =>
+  wake(session, { ledgerId: here.ledgerId, token, from: file.path, actor: CLERK, nowMs: NOW })
 
 async function move(): Promise<Ledger> {
   const token = await fill()
@@ -137,12 +139,12 @@ test('on the server nothing is claimed before it is woken, and only the copy tha
     { n: '1' },
   ])
   const second = await fill() // the first was broken off
-  expect(await lookAtTarget(session, address.schema, second)).toBe('arriving')
+  expect(await lookAtTarget(session, address.schema, { ledgerId: here.ledgerId, token: second })).toBe('arriving')
   retire(first)
   await expect(wakeIt(first)).rejects.toThrow('not as it was left there')
   await wakeIt(second)
   await wakeIt(second)
-  expect(await lookAtTarget(session, address.schema, second)).toBe('arrived')
+  expect(await lookAtTarget(session, address.schema, { ledgerId: here.ledgerId, token: second })).toBe('arrived')
   expect(await inThere("SELECT count(*) AS n FROM act WHERE what = 'migrate'")).toEqual([{ n: '1' }])
 })
 
@@ -155,6 +157,21 @@ test('what arrives in another form is thrown away', async () => {
   await inThere('CREATE TRIGGER spoils BEFORE INSERT ON instruction FOR EACH ROW EXECUTE FUNCTION spoil()')
   await expect(fill()).rejects.toThrow('the table instruction differs')
   expect(await inThere('SELECT count(*) AS n FROM instruction')).toEqual([{ n: '0' }])
+})
+
+test('a ledger that arrives from another file is not written over: that file may send nothing any more', async () => {
+  const batchId = await submit(here, await openAccount(here), [refund('A')])
+  const token = await fill()
+  retire(token)
+  const other = await sqlitePlace()
+  onTestFinished(() => other.remove())
+  const { ledgerId } = other.open()
+  expect(await lookAtTarget(session, address.schema, { ledgerId, token: null })).toBe('another')
+  await expect(fill(newToken(), other.path, ledgerId)).rejects.toThrow('There is another ledger there already')
+  await wakeIt(token)
+  const place = placeAt(address, here.ledgerId)
+  onTestFinished(place.remove)
+  expect(await statesIn(place.open(), batchId)).toEqual(['READY'])
 })
 
 test('a ledger that worked there since is not written over', async () => {

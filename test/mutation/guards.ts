@@ -24,6 +24,7 @@ const TICK = 'test/processors/tick.test.ts'
 const CLIENT = 'test/gateway/client.integration.test.ts'
 const INTAKE = 'test/ledger/sqlite/ledger/intake.integration.test.ts'
 const LEDGER = 'test/ledger/sqlite/ledger/' // the conformance suite and what only a file can show
+const DIFFERENT_HOSTS = 'test/ledger/postgres/hosts-that-differ.integration.test.ts'
 const RECORD = 'test/ledger/sqlite/ledger/record.integration.test.ts'
 const POSTGRES_RECORD = 'test/ledger/postgres/ledger/record.integration.test.ts'
 const SETTLING = 'test/ledger/rules/settling.test.ts'
@@ -403,7 +404,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'an archive takes nothing that changed since its file was written',
     file: 'src/ledger/texts/purge.ts',
-    guard: 'if (isFirst && archived !== undefined && archived.version !== version) return 0',
+    guard: 'archived.version !== version ||',
     without: '',
     tests: ['test/ledger/sqlite/ledger/record.integration.test.ts'],
   },
@@ -6950,6 +6951,118 @@ export const GUARDS: readonly Guard[] = [
     guard: 'approvalsNeeded(policy, { merchant, sums, earlier })',
     without: 'approvalsNeeded(policy, { merchant, sums, earlier: [] })',
     tests: [RECORD],
+  },
+  {
+    name: 'files that were handed in at once are summed, whichever is recorded first',
+    file: 'src/ledger/texts/approving/needed.ts',
+    guard: 'b.created_at > :sinceMs AND ${MADE_BEFORE}',
+    without: 'b.created_at > :sinceMs AND b.created_at <= :sinceMs + 86400000',
+    tests: [RECORD],
+  },
+  {
+    name: 'a message joins no batch that expires',
+    file: 'src/ledger/texts/intake/messages.ts',
+    guard: ' AND approval_until > :nowMs LIMIT 1',
+    without: ' LIMIT 1',
+    tests: [RECORD],
+  },
+  {
+    name: 'a message has its own time to be approved',
+    file: 'src/ledger/texts/intake/messages.ts',
+    guard: '    yield* change(WAITS_LONGER, { batchId: waiting.id, untilMs })\n',
+    without: '',
+    tests: [RECORD],
+  },
+  {
+    name: 'what arrives from another file is not written over',
+    file: 'src/ledger/postgres/copies/arriving.ts',
+    guard: "  if (meta.get('ledger_id') !== ledgerId) return 'another'\n",
+    without: '',
+    tests: ['test/ledger/moving.integration.test.ts'],
+  },
+  {
+    name: 'an archive takes nothing out that its file may lack',
+    file: 'src/ledger/texts/purge.ts',
+    guard: ' || purgedTo > 0)',
+    without: ')',
+    tests: [RECORD],
+  },
+  {
+    name: 'what another machine saw stands against an adoption as moved',
+    file: 'src/ledger/postgres/copies/copies.ts',
+    guard: 'takeOver(nextEpoch), FAULTING',
+    without: 'takeOver(() => beginAnew(0)), FAULTING',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'an older state is not adopted as moved',
+    file: 'src/ledger/postgres/copies/copies.ts',
+    guard: 'if (found !== null && !mayBeMoved(found)) throw',
+    without: 'if (found !== null && false) throw',
+    tests: ['test/ledger/postgres/copies.integration.test.ts'],
+  },
+  {
+    name: 'rows that were due in the past come into doubt with an older state',
+    file: 'src/commands/adopt.ts',
+    guard: 'if (dueBeforeMs !== null && dueBeforeMs < app.clock.nowMs()) throw pastFault(dueBeforeMs)',
+    without: '',
+    tests: ['test/e2e/migrate.e2e.test.ts'],
+  },
+  {
+    name: 'nothing of an older state is cancelled',
+    file: 'src/ledger/texts/work/control.ts',
+    guard: '      await assertNewest()\n',
+    without: '',
+    tests: [COPIES],
+  },
+  {
+    name: 'nothing of an older state is approved',
+    file: 'src/ledger/texts/approving/approvals.ts',
+    guard: 'async approve(decision) {\n      await assertNewest()\n',
+    without: 'async approve(decision) {\n',
+    tests: [COPIES],
+  },
+  {
+    name: 'nothing of an older state is rejected',
+    file: 'src/ledger/texts/approving/approvals.ts',
+    guard: 'const { batchId, actor, nowMs } = decision\n      await assertNewest()\n',
+    without: 'const { batchId, actor, nowMs } = decision\n',
+    tests: [COPIES],
+  },
+  {
+    name: 'an account moves while no worker sends',
+    file: 'src/ledger/texts/work/control.ts',
+    guard: '(yield* whyAtWork()) ?? ',
+    without: '',
+    tests: [DIFFERENT_HOSTS],
+  },
+  {
+    name: 'a worker of before an upgrade claims nothing',
+    file: 'src/ledger/postgres/copies/identity.ts',
+    guard: ' AND ${SAME_VERSION}`',
+    without: '`',
+    tests: [DIFFERENT_HOSTS],
+  },
+  {
+    name: 'a process of before an upgrade records nothing',
+    file: 'src/ledger/postgres/engine.ts',
+    guard: '      if (entries.some(isOfPeople)) await session.run(assertOwnVersion())\n',
+    without: '',
+    tests: [DIFFERENT_HOSTS],
+  },
+  {
+    name: 'a host that compares no timeline does not send where others compare it',
+    file: 'src/ledger/postgres/copies/identity.ts',
+    guard: "return `${stays} AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'timeline')`",
+    without: 'return stays',
+    tests: [DIFFERENT_HOSTS],
+  },
+  {
+    name: 'a host of another mode says so',
+    file: 'src/ledger/rules/histories.ts',
+    guard: '(server.timeline === null) !== (remembered.timeline === null)',
+    without: 'false',
+    tests: ['test/ledger/rules/histories.test.ts'],
   },
   {
     name: 'a currency without a band gets the strictest one',

@@ -142,6 +142,7 @@ export class SimulatedRecord implements Holder {
   /** The ledger as one process opens it. */
   openLedger(life: Life): Ledger {
     const ledger = openLedgerOn({
+      name: 'the ledger',
       db: this.#connectionOf(life),
       ledgerId: 'simulated',
       die: (error) => {

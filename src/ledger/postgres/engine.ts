@@ -8,6 +8,7 @@ import type { Script } from '../texts/script.ts'
 import { createWriteQueue, type Entry, type Transacted, type Turns } from '../write-queue.ts'
 import type { Lane } from './lane.ts'
 import type { Reads } from './reads.ts'
+import { assertOwnVersion } from './schema.ts'
 
 export interface PostgresEngine extends Engine {
   /** Resolves when nothing is left to write. */
@@ -20,6 +21,11 @@ function mayGoBeside({ mode }: Entry<Work>): boolean {
   return mode.kind === 'faulting' && mode.beside === true
 }
 
+/** What a process of before an upgrade writes may lack what is asked now. Settlements tell what happened, and lack nothing. */
+function isOfPeople({ mode }: Entry<Work>): boolean {
+  return mode.kind === 'faulting'
+}
+
 export const FULL_TEXT =
   'The disk of the PostgreSQL server is full. Nothing was recorded and nothing was sent. Free some space there and run it again.'
 
@@ -29,6 +35,7 @@ export function engineOn(lane: Lane, reads: Pick<Reads, 'read'>, turns: Turns): 
   async function transact(entries: readonly Entry<Work>[]): Promise<Transacted> {
     forget()
     return lane.write(entries.every(mayGoBeside) ? 'beside' : 'alone', async (session) => {
+      if (entries.some(isOfPeople)) await session.run(assertOwnVersion())
       for (const entry of entries) entry.result = await session.run(entry.work(book))
       await session.run(close())
     })

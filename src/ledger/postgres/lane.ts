@@ -5,7 +5,7 @@
 import { type Alarm, stoppedBy } from '../../domain/alarm.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Transacted } from '../write-queue.ts'
-import { isDamage, isLost, unreachableFault, whyNotWritten } from './errors.ts'
+import { isDamage, isLost, triedLongFault, whyNotWritten } from './errors.ts'
 import { quoteName, type Session } from './session.ts'
 
 /** How a transaction stands to the others of the ledger. */
@@ -46,8 +46,10 @@ const AGAIN_AFTER_MS = 100
 const LOCK_WITHIN_MS = 2_000
 /** The server ends the transaction of a client that has fallen silent: it would keep all others waiting. */
 const GIVEN_UP_AFTER_MS = 10_000
-/** A command does not wait longer for a server that cannot be reached. */
+/** A command does not wait longer for a server that cannot be reached, */
 const PATIENCE_MS = 10_000
+/** or that takes no writes: another transaction may keep all others waiting, or the server is set to read only, by its provider perhaps. */
+const BUSY_PATIENCE_MS = 30_000
 
 export function createLane({
   name,
@@ -64,12 +66,17 @@ export function createLane({
   /** The last that is known to be committed; null: none is, or so long ago that the ledger may have forgotten it. */
   let seen: { readonly no: number; readonly atMs: number } | null = null
   let lostSinceMs: number | null = null
+  let busySinceMs: number | null = null
 
   async function lost(error: unknown): Promise<Transacted> {
     lostSinceMs ??= clock.monotonicMs()
     await clock.sleep(AGAIN_AFTER_MS)
-    const isLasting = clock.monotonicMs() - lostSinceMs > PATIENCE_MS
-    return { kind: 'not-written', why: 'busy', ...(isLasting && { fault: unreachableFault(error) }) }
+    return notNow(error, clock.monotonicMs() - lostSinceMs > PATIENCE_MS)
+  }
+
+  function busy(error: unknown): Transacted {
+    busySinceMs ??= clock.monotonicMs()
+    return notNow(error, clock.monotonicMs() - busySinceMs > BUSY_PATIENCE_MS)
   }
 
   /**
@@ -95,6 +102,7 @@ export function createLane({
   }
 
   function written(no: number): Transacted {
+    busySinceMs = null
     seen = { no, atMs: clock.monotonicMs() }
     onCommitted(no)
     return { kind: 'written' }
@@ -126,10 +134,15 @@ export function createLane({
         if (isCommitting) return await howItEnded(lastNo)
         if (isLost(error)) return await lost(error)
         const why = whyNotWritten(error)
+        if (why === 'busy') return busy(error)
         return why === null ? { kind: 'broke', error } : { kind: 'not-written', why }
       }
     },
   }
+}
+
+function notNow(error: unknown, isLasting: boolean): Transacted {
+  return { kind: 'not-written', why: 'busy', ...(isLasting && { fault: triedLongFault(error) }) }
 }
 
 const PUT_BACK: Alarm = { kind: 'older', noticed: 'its server lacks what was committed from here' }

@@ -15,8 +15,9 @@ import { count, type Script } from '../texts/script.ts'
 import { actsOn } from '../texts/work/acts.ts'
 import { controlOn } from '../texts/work/control.ts'
 import { doubtsOn } from '../texts/work/doubts.ts'
+import { looksBy } from '../texts/work/looks.ts'
 import { workingOn } from '../texts/work/working.ts'
-import { copiesOn } from './copies/copies.ts'
+import { copiesOn, whyAtWork } from './copies/copies.ts'
 import { type Failover, LOOKED_BACK_AFTER_MS, whyUnsureOf } from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
@@ -126,6 +127,7 @@ export function ledgerOn({
     ...{ engine, ledgerId, failover, witness, laneId: hotLane.id, lockSubmit: submitLock, die },
     ...of,
   })
+  const looks = looksBy(copies, of.name, { whyUnsure: whyUnsureOf(failover, lookedBackAfterMs), whyAtWork })
   const reached = (nowMs: number) => Math.min(nowMs, clock.reachedMs())
   return {
     ledgerId,
@@ -159,8 +161,8 @@ export function ledgerOn({
       return reads.openReader()
     }),
     ...heartbeatsOn(engine),
-    ...controlOn(engine, whyUnsureOf(failover, lookedBackAfterMs)),
-    ...approvalsOn(engine, ledgerId, whyUnsureOf(failover, lookedBackAfterMs)),
+    ...controlOn(engine, looks),
+    ...approvalsOn(engine, ledgerId, looks),
     ...actsOn(engine, clock.nowMs),
     ...purgingOn(engine),
     clearLog: async () => true,

@@ -7,7 +7,7 @@
 import { Fault } from '../../domain/fault.ts'
 import { type Engine, FAULTING } from '../texts/engine.ts'
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
-import { change, one } from '../texts/script.ts'
+import { change, one, type Script } from '../texts/script.ts'
 import { FUNCTIONS } from './functions.ts'
 import { quoteName, type Session } from './session.ts'
 
@@ -329,6 +329,9 @@ const MIGRATIONS: readonly string[] = [
   'CREATE INDEX refusal_at ON refusal (at);',
 ]
 
+/** Of the tables, as this program knows them. */
+export const VERSION = MIGRATIONS.length
+
 /** Brings the tables up to this program's version, one program at a time. A ledger of a newer program is refused, not touched. */
 export async function migrate(session: Session, schema: string): Promise<void> {
   const name = quoteName(schema)
@@ -339,7 +342,7 @@ export async function migrate(session: Session, schema: string): Promise<void> {
   try {
     const [found] = await session.exec('SELECT coalesce(max(version), 0) AS version FROM migration')
     const { version } = found as { version: number }
-    if (version > MIGRATIONS.length) throw newerFault()
+    if (version > VERSION) throw newerFault()
     await assertEncoding(session)
     for (const [i, text] of MIGRATIONS.slice(version).entries()) {
       await session.exec(text)
@@ -356,6 +359,12 @@ export async function hasTables(session: Session, schema: string): Promise<boole
   const table = `${quoteName(schema)}.migration`.replaceAll("'", "''")
   const [found] = await session.exec(`SELECT to_regclass('${table}') IS NOT NULL AS has`)
   return (found as { has: boolean }).has
+}
+
+/** In a transaction: another host may have been upgraded since this process opened the ledger. */
+export function* assertOwnVersion(): Script<void> {
+  const { version } = (yield* one<{ version: number }>('SELECT max(version) AS version FROM migration'))!
+  if (version !== VERSION) throw newerFault()
 }
 
 /** Long before they are needed: there is always one that nothing has reached yet. */

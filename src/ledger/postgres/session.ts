@@ -42,9 +42,15 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** The server lets go of the locks of a machine that is gone: by itself it would notice after two hours. */
-const NOTICED_WHEN_GONE = `SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
+/**
+ * The server lets go of the locks of a machine that is gone: by itself it would notice after two hours. And of none that waits: for a
+ * person, perhaps, who is asked about a file.
+ */
+const NOTICED_WHEN_GONE = `SET idle_session_timeout TO 0; SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
   SET tcp_user_timeout TO 25000`
+
+/** Whatever a role or a database is set to: who takes too long is judged here, and by the lanes. */
+const OWN_TIMES = 'SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0'
 
 /** How long a server may take to let a connection in. */
 const CONNECT_WITHIN_MS = 10_000
@@ -91,7 +97,7 @@ export async function openSession({
 
   await asked(client.connect())
   await asked(client.query(NOTICED_WHEN_GONE))
-  const path = `SET LOCAL search_path TO ${quoteName(schema)}`
+  const path = `SET LOCAL search_path TO ${quoteName(schema)}; ${OWN_TIMES}`
 
   async function answer(step: Step): Promise<unknown[]> {
     const { text, names, name } = spelled(step.text)

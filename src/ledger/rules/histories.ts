@@ -23,7 +23,7 @@ export interface Witnessed {
 
 export interface Remembered extends ServerIdentity {
   readonly epochNo: number
-  /** The epoch in which a person took the ledger over; what was witnessed before it was overruled. 0: nobody did. */
+  /** The epoch in which a person took an older state over; what was witnessed before it was overruled. 0: nobody did. */
   readonly adoptedAt: number
   /** What was begun with it and must be finished before anything is sent. */
   readonly unfinished: Unfinished | null
@@ -59,6 +59,7 @@ export function alarmInHistory({ ledgerId, server, remembered, testimonies }: Hi
   if (remembered.unfinished !== null) return broken(remembered.unfinished)
   const against = testimonies.find((one) => provesMore(one, remembered))
   if (against !== undefined) return older(against.file)
+  if ((server.timeline === null) !== (remembered.timeline === null)) return otherMode(server.timeline === null)
   if (isOther(server.systemId, remembered.systemId)) return elsewhere()
   return isOther(server.timeline, remembered.timeline) ? failedOver() : null
 }
@@ -111,6 +112,15 @@ function elsewhere(): Alarm {
   return {
     kind: 'elsewhere',
     noticed: 'it is on another server than before: a copy, a dump that was restored, or a move',
+  }
+}
+
+/** One host that compares no timeline would go on where all others stop. */
+function otherMode(tellsNone: boolean): Alarm {
+  const [here, before] = tellsNone ? ['is', 'was not'] : ['is not', 'was']
+  return {
+    kind: 'failed-over',
+    noticed: `TRANCHE_POSTGRES_FAILOVER ${here} storage on this host, and ${before} when the ledger was made or taken over last, so nothing tells whether another server took its place`,
   }
 }
 

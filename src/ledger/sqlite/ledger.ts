@@ -26,6 +26,7 @@ import { actsOn } from '../texts/work/acts.ts'
 import { controlOn } from '../texts/work/control.ts'
 import { doubtsOn } from '../texts/work/doubts.ts'
 import { heartbeatsOn } from '../texts/work/heartbeats.ts'
+import { looksBy } from '../texts/work/looks.ts'
 import { workingOn } from '../texts/work/working.ts'
 import { audit } from './audit.ts'
 import { clearLog } from './clear-log.ts'
@@ -76,6 +77,7 @@ function openOn({ db, ledgerId, witness, alarmed }: OpenedFile, options: LedgerO
   const ledger = openLedgerOn({
     db,
     ledgerId,
+    name: path ?? 'in memory',
     die,
     timing,
     place,
@@ -101,6 +103,8 @@ export interface LedgerParts extends Omit<IntakeParts, 'openDraft'> {
   /** Its tables are there and up to date. */
   readonly db: DatabaseSync
   readonly ledgerId: string
+  /** For people. */
+  readonly name: string
   readonly die: (error: unknown) => never
   readonly timing: Timing
   readonly place: Place
@@ -115,7 +119,9 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
   const engine = engineOn(db, committer, run, boot)
   const clock = () => timing.nowMs()
   const work = workingOn(engine, clock)
-  const control = controlOn(engine)
+  const copies = parts.openCopies({ db, committer, engine, run, ledgerId })
+  const looks = looksBy(copies, parts.name)
+  const control = controlOn(engine, looks)
   const { beat, heartbeats } = heartbeatsOn(engine)
   const working: WorkLedger & Pick<ControlLedger, 'controls'> = {
     ...work,
@@ -138,13 +144,13 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,
     ...control,
-    ...approvalsOn(engine, ledgerId),
+    ...approvalsOn(engine, ledgerId, looks),
     ...actsOn(engine, clock),
     ...purgingOn(engine),
     clearLog: () => clearLog(db, timing),
     ...dyingOfDamage(working, die),
     ...{ maySend: work.maySend, dividesAccounts: work.dividesAccounts }, // these promise nothing
-    ...parts.openCopies({ db, committer, engine, run, ledgerId }),
+    ...copies,
     audit: (head) => auditing(openReader, head),
     unbound: () => engine.read(countUnbound),
     head: () => engine.read(headOf),

@@ -130,7 +130,8 @@ function* purgeStep(batchId: BatchId, isFirst: boolean, request: PurgeRequest): 
   if (batch === undefined) return 0
   const { purgedTo, lastRow, accountId, merchant, version } = batch
   const { archived } = request
-  if (isFirst && archived !== undefined && archived.version !== version) return 0
+  // It changed while its file was written; or another host has begun to take it out, and the file may lack what is gone.
+  if (isFirst && archived !== undefined && (archived.version !== version || purgedTo > 0)) return 0
   const step = (yield* one<{ last: number | null; count: number }>(LAST_OF_STEP, { batchId, purgedTo }))!
   const { last } = step
   if (last === null) return 0

@@ -228,6 +228,33 @@ export function describeApprovals(): void {
       expect(needs).toEqual([undefined, undefined, 1, undefined])
     })
 
+    test('are those of files that were handed in at once too, whichever of them is recorded first', async () => {
+      await ledger.adoptPolicy(above, 'test', CLERK, NOW)
+      await submit(ledger, accountId, [refund('A'), refund('B')], { nowMs: NOW + 60_000 })
+      const own = await submit(ledger, accountId, [refund('C')], { fileSha256: 'bb'.repeat(32), nowMs: NOW })
+      expect((await ledger.batch(own))?.approval).toMatchObject({ needed: 1 })
+      expect((await ledger.approvalSheet(own))?.earlier).toEqual([
+        { operation: 'REFUND', currency: 'EUR', amountMinor: 2_000n },
+      ])
+    })
+
+    test('of what was handed in later count for no batch that waits, under a new policy either', async () => {
+      const first = await submitUnder(FOUR_EYES, refund('A'))
+      await submit(ledger, accountId, [refund('B')], { fileSha256: 'bb'.repeat(32) })
+      await ledger.adoptPolicy(
+        policyOf({
+          bands: {
+            EUR: [
+              { upTo: '15.00', approvals: 1 },
+              { upTo: null, approvals: 2 },
+            ],
+          },
+        }),
+        ...(['stricter', ANN, NOW] as const),
+      )
+      expect((await ledger.batch(first))?.approval).toMatchObject({ needed: 1 })
+    })
+
     test('are those of one submitter', async () => {
       await ledger.adoptPolicy(above, 'test', CLERK, NOW)
       await submit(ledger, accountId, [refund('A'), refund('B')])
@@ -306,8 +333,8 @@ export function describeApprovals(): void {
         ],
       },
     })
-    const hand = async (reference: string) => {
-      const answer = await ledger.recordMessage(messageOf(accountId, refund(reference)))
+    const hand = async (reference: string, nowMs = NOW) => {
+      const answer = await ledger.recordMessage(messageOf(accountId, refund(reference), { nowMs }))
       if (answer.kind !== 'accepted') throw new Error(answer.kind)
       return answer.batchId
     }
@@ -334,6 +361,24 @@ export function describeApprovals(): void {
       const next = await hand('C')
       expect(next).not.toBe(first)
       expect(await isSendable(next)).toBe(false)
+    })
+
+    test('that join a batch give it as much time as they have themselves, and none joins one that is over', async () => {
+      const [hourMs, minuteMs] = [3_600_000, 60_000]
+      await ledger.adoptPolicy(policyOf({ fourEyes: true }, { expireAfterMs: hourMs }), 'test', CLERK, NOW)
+      const first = await hand('A')
+      expect(await hand('B', NOW + 59 * minuteMs)).toBe(first)
+      await ledger.expireApprovals(NOW + hourMs)
+      expect(await ledger.batch(first)).toMatchObject({
+        hold: 'none',
+        approval: { untilMs: NOW + 59 * minuteMs + hourMs },
+      })
+      const next = await hand('C', NOW + 2 * hourMs)
+      expect(next).not.toBe(first)
+      await ledger.expireApprovals(NOW + 2 * hourMs)
+      await ledger.finishCancelling(NOW + 2 * hourMs)
+      expect(await statesIn(ledger, first)).toEqual(['CANCELLED', 'CANCELLED'])
+      expect(await statesIn(ledger, next)).toEqual(['READY'])
     })
   })
 }

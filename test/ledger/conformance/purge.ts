@@ -29,7 +29,7 @@ import {
   settle,
   submit,
 } from '../../fixtures/ledgers.ts'
-import { accountId, ledger } from '../../fixtures/use-ledger.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
 
 const MAIL = 'ann@example.test'
 
@@ -231,6 +231,31 @@ export function describePurge(renew: () => Promise<void>): void {
       expect(await take(version)).toBe(1)
       expect(await ledger.batch(batchId)).toMatchObject({ purgedAtMs: NOW, archivedIn: 'b.jsonl.gz' })
       expect(await auditOf(ledger)).toEqual([])
+    })
+
+    test('of an archived batch takes nothing that another host has begun to take', async () => {
+      const rows = Array.from({ length: 201 }, (_, i) => refund(`R-${i}`, { orderId: `${i + 1}` }))
+      const batchId = await submit(ledger, accountId, rows)
+      await ledger.cancel(batchId, 'no', CLERK, NOW)
+      const record = await ledger.openRecord(batchId)
+      await record.close()
+      const { version } = record
+      const purge = (by: Ledger, name: string) => {
+        const archived = { batchId, version, file: { name, sha256: 'f00' } }
+        const how = {
+          beforeMs: NOW + DAY_MS,
+          reason: 'old',
+          actor: CLERK,
+          nowMs: NOW,
+          categoryOf: () => 'other' as const,
+        }
+        return by.purge({ ...how, only: batchId, archived })[Symbol.asyncIterator]()
+      }
+      const first = purge(ledger, 'whole.jsonl.gz')
+      expect(await first.next()).toMatchObject({ value: { rows: 200 } })
+      expect(await purge(place.open(), 'half.jsonl.gz').next()).toMatchObject({ done: true })
+      expect(await first.next()).toMatchObject({ value: { rows: 1 } })
+      expect(await ledger.batch(batchId)).toMatchObject({ archivedIn: 'whole.jsonl.gz' })
     })
 
     test('leaves a batch with a late answer that waits for a person', async () => {

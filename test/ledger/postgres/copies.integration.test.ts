@@ -21,7 +21,7 @@ import {
   submit,
 } from '../../fixtures/ledgers.ts'
 import { type Cluster, openCluster, query } from '../../fixtures/postgres.ts'
-import { type PostgresPlace, postgresPlaceOn } from '../../fixtures/postgres-places.ts'
+import { type PostgresPlace, placeAt, postgresPlaceOn } from '../../fixtures/postgres-places.ts'
 import { copyOf, promote, putBack } from '../../nemesis/servers.ts'
 
 let cluster: Cluster
@@ -48,6 +48,7 @@ test('a server that was put back to an older state is known by the machine that 
   putBack(cluster, copy)
   const next = place.open()
   expect(await kindOf(next)).toBe('older')
+  await expect(next.cancel(batchId, 'no', CLERK, NOW)).rejects.toThrow('may not be the one that sent last')
   await expect(next.renewEpoch()).rejects.toThrow('may not be the one that sent last')
   await expect(next.adopt('restored', 'put back', CLERK, NOW)).resolves.toBe(2)
   expect(await statesIn(next, batchId)).toEqual(['IN_DOUBT', 'IN_DOUBT'])
@@ -154,6 +155,30 @@ test('once a person has taken the ledger over, what other machines saw before sa
   const next = place.open()
   await next.adopt('restored', 'put back', CLERK, NOW)
   writeFileSync(place.witnessAt('another desk'), theirs)
+  expect(await kindOf(next)).toBe(null)
+})
+
+test('what another machine saw committed stands against a person who says that nothing is lost', async () => {
+  await ledger.renewEpoch()
+  const batchId = await submit(ledger, await openAccount(ledger), [refund('A')])
+  const copy = copyOf(cluster)
+  await settle(ledger, await claimNamed(ledger, batchId, 'A'), 'APPROVED', { facts: factsWith('51') })
+  await ledger.close()
+  putBack(cluster, copy)
+  await promote(cluster)
+  const office = placeAt(place.address, ledger.ledgerId)
+  onTestFinished(() => office.remove())
+  const adopting = office.open()
+  expect(await kindOf(adopting)).toBe('failed-over')
+  await adopting.adopt('moved', 'it had everything', CLERK, NOW)
+  expect(await kindOf(adopting)).toBe(null)
+  const next = place.open()
+  expect(await kindOf(next)).toBe('older')
+  await expect(next.renewEpoch()).rejects.toThrow('may not be the one that sent last')
+  await expect(next.adopt('moved', 'it had everything', CLERK, NOW)).rejects.toThrow(
+    'may not be the one that sent last',
+  )
+  expect(await next.adopt('restored', 'it lacked the last of it', CLERK, NOW)).toBe(1)
   expect(await kindOf(next)).toBe(null)
 })
 

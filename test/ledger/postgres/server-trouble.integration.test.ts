@@ -2,7 +2,7 @@
 // still, or does not say that its standby has a commit. No answer is lost by it, and nothing is said that is not so.
 
 import { expect, onTestFinished, test } from 'vitest'
-import { createLane } from '../../../src/ledger/postgres/lane.ts'
+import { createLane, type LaneParts } from '../../../src/ledger/postgres/lane.ts'
 import { migrate } from '../../../src/ledger/postgres/schema.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
 import { createSessions } from '../../../src/ledger/postgres/sessions.ts'
@@ -42,10 +42,10 @@ async function clusterOfOwn(settings: readonly string[] = []) {
   await session.close()
   const proxy = await openProxy({ path: `${cluster.dir}/.s.PGSQL.5432` })
   onTestFinished(() => proxy[Symbol.asyncDispose]())
-  const laneAt = (url: string) => {
+  const laneAt = (url: string, over: Partial<LaneParts> = {}) => {
     const sessions = createSessions(() => openSession({ url, schema, answerWithinMs: 60_000 }))
     onTestFinished(() => sessions.closeAll())
-    return createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open })
+    return createLane({ ...LANE_HERE, schema, die, connect: sessions.kept(), reconnect: sessions.open, ...over })
   }
   return { cluster, proxy, laneAt, urlOfProxy: `postgres://tranche@127.0.0.1:${proxy.port}/postgres` }
 }
@@ -251,4 +251,36 @@ test('a person is told of a server that stays away, or busy, in words', async ()
   await expect(patient.sweep(NOW)).rejects.toMatchObject({ code: 'unavailable', message: /busy with other work/ })
   await blocker.rollback()
   await blocker.close()
+})
+
+test('a person is told after half a minute that the server takes no writes, and goes on where it does', async () => {
+  const { cluster, laneAt } = await clusterOfOwn()
+  await query(cluster.url, 'ALTER DATABASE postgres SET default_transaction_read_only TO on')
+  let nowMs = 0
+  const lane = laneAt(cluster.url, { clock: { monotonicMs: () => nowMs, sleep: async () => {} } })
+  const busy = { kind: 'not-written', why: 'busy' }
+  expect(await lane.write('alone', mark)).toEqual(busy)
+  nowMs += 30_000
+  expect(await lane.write('alone', mark)).toEqual(busy)
+  nowMs += 1
+  const told = { ...busy, fault: { code: 'unavailable', message: expect.stringContaining('read-only') } }
+  expect(await lane.write('alone', mark)).toMatchObject(told)
+  await query(
+    `${cluster.url}&options=-c%20default_transaction_read_only%3Doff`,
+    'ALTER DATABASE postgres RESET default_transaction_read_only',
+  )
+  const next = laneAt(cluster.url)
+  expect(await next.write('alone', mark)).toEqual({ kind: 'written' })
+})
+
+test('a role whose statements and connections are given little time has all it needs', async () => {
+  const { url, schema } = postgres.address
+  const hasty = ['statement_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout']
+  const options = encodeURIComponent(hasty.map((name) => `-c ${name}=200`).join(' '))
+  const session = await openSession({ url: `${url}&options=${options}`, schema })
+  onTestFinished(() => session.close())
+  await session.begin('READ COMMITTED')
+  for (const name of hasty) expect(await session.exec(`SHOW ${name}`), name).toEqual([{ [name]: '0' }])
+  await session.exec('SELECT pg_sleep(0.3)')
+  await session.commit()
 })

@@ -43,7 +43,11 @@ describe('no alarm', () => {
       { testimonies: [witnessed({ laneNoHere: null }, { laneNo: 0 })] },
       {},
     ],
-    ['is raised by a server that tells neither', { server: { systemId: null, timeline: null } }, {}],
+    [
+      'is raised by a server that tells neither, of a ledger that remembers neither',
+      { server: { systemId: null, timeline: null } },
+      { systemId: null, timeline: null },
+    ],
   ])('%s', (_what, over, remembered) => {
     expect(kindOf(over, remembered)).toBe(null)
   })
@@ -59,6 +63,13 @@ describe('an alarm', () => {
     ['older', 'a move was broken off', {}, { unfinished: 'arriving' }],
     ['other', 'this machine worked for another ledger', { testimonies: [witnessed({}, { ledgerId: 'theirs' })] }, {}],
     ['elsewhere', 'the server is another one', { server: { ...SERVER, systemId: '71' } }, {}],
+    [
+      'failed-over',
+      'this host compares no timeline, and others did',
+      { server: { systemId: null, timeline: null } },
+      {},
+    ],
+    ['failed-over', 'this host compares timelines, and others did not', {}, { systemId: null, timeline: null }],
     ['failed-over', 'the server has another timeline', { server: { ...SERVER, timeline: '00000002' } }, {}],
     [
       'older',

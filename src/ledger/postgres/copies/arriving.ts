@@ -14,28 +14,36 @@ import { tablesOf } from './tables.ts'
 
 /**
  * - `nothing`: no ledger
- * - `arriving`: one that was copied whole, and has not been woken
+ * - `arriving`: this one was copied whole, and has not been woken
  * - `arrived`: the one that was moved with this token
- * - `another`: some other ledger
+ * - `another`: some other ledger, or one that arrives from another file: that file may be retired by now
  */
 export type Target = 'nothing' | 'arriving' | 'arrived' | 'another'
 
-function* targetOf(token: string | null): Script<Target> {
+/** What moves there. */
+interface Moving {
+  readonly ledgerId: string
+  /** null: it has not been moved yet. */
+  readonly token: string | null
+}
+
+function* targetOf({ ledgerId, token }: Moving): Script<Target> {
   const meta = new Map(
     (yield* all<{ key: string; value: string }>(
       "SELECT key, value FROM meta WHERE key IN ('ledger_id', 'unfinished', 'moved_here')",
     )).map(({ key, value }) => [key, value]),
   )
   if (meta.get('ledger_id') === undefined) return 'nothing'
+  if (meta.get('ledger_id') !== ledgerId) return 'another'
   if (meta.get('unfinished') === 'arriving') return 'arriving'
   return token !== null && meta.get('moved_here') === token ? 'arrived' : 'another'
 }
 
 /** Faults where nothing could be made there. Changes nothing. */
-export async function lookAtTarget(session: Session, schema: string, token: string | null): Promise<Target> {
+export async function lookAtTarget(session: Session, schema: string, moving: Moving): Promise<Target> {
   if (await hasTables(session, schema)) {
     await session.begin('READ COMMITTED')
-    const target = await session.run(targetOf(token))
+    const target = await session.run(targetOf(moving))
     await session.rollback()
     return target
   }
@@ -52,6 +60,7 @@ export async function lookAtTarget(session: Session, schema: string, token: stri
 
 export interface Arrival {
   readonly from: TableStore
+  readonly ledgerId: string
   readonly token: string
   /** Of the file: the number of its newest epoch, and its highest ids. */
   readonly epochNo: number
@@ -62,10 +71,10 @@ export interface Arrival {
 
 /** What an earlier try left there is thrown away. Nothing is sent from it before `wake`. */
 export async function fillServer(session: Session, schema: string, arrival: Arrival): Promise<void> {
-  const { from, token, lastIds, onTable } = arrival
+  const { from, lastIds, onTable } = arrival
   await migrate(session, schema)
   await inOneTransaction(session, async () => {
-    const target = await session.run(targetOf(token))
+    const target = await session.run(targetOf(arrival))
     if (target !== 'nothing' && target !== 'arriving') throw takenFault()
     await session.exec(`TRUNCATE ${EMPTIED.join(', ')}`)
     await makeRoomUpTo(session, lastIds)
@@ -101,6 +110,7 @@ function* sleeping({ token, epochNo, failover }: Arrival): Script<void> {
 }
 
 export interface Waking {
+  readonly ledgerId: string
   readonly token: string
   /** The file that it came from. */
   readonly from: string
@@ -109,9 +119,9 @@ export interface Waking {
 }
 
 /** It may send from now on. To be called when the file is retired; once more where that did not end well. */
-export async function wake(session: Session, { token, from, actor, nowMs }: Waking): Promise<void> {
+export async function wake(session: Session, { ledgerId, token, from, actor, nowMs }: Waking): Promise<void> {
   await inOneTransaction(session, async () => {
-    const target = await session.run(targetOf(token))
+    const target = await session.run(targetOf({ ledgerId, token }))
     if (target === 'arrived') return
     if (target !== 'arriving' || (await session.run(tokenHere())) !== token) throw goneFault()
     await session.run(change("DELETE FROM meta WHERE key = 'unfinished'"))

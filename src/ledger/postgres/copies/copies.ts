@@ -1,6 +1,6 @@
 // The ledger on a server, told from older states of it and taken over: the alarm, the epochs, the adoption.
 
-import { stoppedBy } from '../../../domain/alarm.ts'
+import { mayBeMoved, stoppedBy } from '../../../domain/alarm.ts'
 import { Fault } from '../../../domain/fault.ts'
 import type { CopyLedger, EpochRegister } from '../../../ports/ledger/copies.ts'
 import { generationOf, WORKED_ELSEWHERE } from '../../rules/alarming.ts'
@@ -78,20 +78,20 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
 
     async adopt(how, reason, actor, nowMs, dueBeforeMs = null) {
       await assertNobodyWorks(engine)
-      const seen = Math.max(0, ...testified().map(({ said }) => said.epochNo))
-      const takeOver = function* (): Script<Epoch> {
+      const takeOver = function* (begin: () => Script<Epoch>): Script<Epoch> {
         yield* change('UPDATE worker SET ended_at = clock_timestamp() WHERE ended_at IS NULL')
         yield* remember(yield* serverIdentity(failover))
-        const { epochNo } = yield* remembered()
-        const epoch = yield* beginEpoch(Math.max(epochNo, seen) + EPOCHS_LEFT_OUT)
-        yield* keep('adopted_at', String(epoch.no))
         yield* recordAct({ what: 'adopt', atMs: nowMs, actor, reason: `--${how}: ${reason}` })
-        return epoch
+        return yield* begin()
       }
       if (how === 'moved') {
-        keepEpoch(await engine.write(takeOver, FAULTING))
+        const found = await alarm()
+        if (found !== null && !mayBeMoved(found)) throw stoppedBy(found, name)
+        // It lacks nothing, a person says: what any machine saw committed must be there, and those that miss it will say so.
+        keepEpoch(await engine.write(() => takeOver(nextEpoch), FAULTING))
         return 0
       }
+      const seen = Math.max(0, ...testified().map(({ said }) => said.epochNo))
       // A file recorded between the last step and the adoption would be READY, and may be one that was sent since.
       const release = await parts.lockSubmit()
       try {
@@ -101,7 +101,7 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
         const epoch = await engine.write(function* () {
           yield* change(END_CANARIES)
           yield* change("DELETE FROM meta WHERE key = 'unfinished'")
-          return yield* takeOver()
+          return yield* takeOver(() => beginAnew(seen))
         }, FAULTING)
         keepEpoch(epoch)
         return inDoubt
@@ -112,6 +112,14 @@ export function copiesOn(parts: CopyParts): Omit<CopyLedger, 'backup'> {
 
     lastRecordAtMs: () => engine.read(lastRecordAtMs),
   }
+}
+
+/** What was witnessed before says nothing any more. */
+function* beginAnew(seenNo: number): Script<Epoch> {
+  const { epochNo } = yield* remembered()
+  const epoch = yield* beginEpoch(Math.max(epochNo, seenNo) + EPOCHS_LEFT_OUT)
+  yield* keep('adopted_at', String(epoch.no))
+  return epoch
 }
 
 function* nextEpoch(): Script<Epoch> {
@@ -136,10 +144,16 @@ const LIVING = `
   SELECT name, host, pid, command FROM worker WHERE ended_at IS NULL AND lease_until > clock_timestamp() ORDER BY beat_at LIMIT 1`
 
 async function assertNobodyWorks(engine: Engine): Promise<void> {
-  const living = await engine.read(() => one<{ host: string; pid: number; command: string }>(LIVING))
-  if (living === undefined) return
+  const fault = await engine.read(whyAtWork)
+  if (fault !== null) throw fault
+}
+
+/** null: nobody works off this ledger. A worker that joins later asks it for everything anew. */
+export function* whyAtWork(): Script<Fault | null> {
+  const living = yield* one<{ host: string; pid: number; command: string }>(LIVING)
+  if (living === undefined) return null
   const { host, pid, command } = living
-  throw new Fault(
+  return new Fault(
     'stopped',
     `Process ${pid} on ${host} (tranche ${command}) works off this ledger, or did less than 15 s ago. Nothing was changed. Stop every worker (SIGTERM), then adopt.`,
   )

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { Fault } from '../../../domain/fault.ts'
 import type { Remembered, ServerIdentity, Unfinished } from '../../rules/histories.ts'
 import { all, change, exists, one, type Script } from '../../texts/script.ts'
+import { VERSION } from '../schema.ts'
 
 /**
  * How the server may be replaced:
@@ -16,10 +17,16 @@ export type Failover = 'none' | 'synchronous' | 'storage'
 
 const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
 
-/** What every claim asks, in its own statement: no request leaves for a server whose history is not known to be the ledger's. */
+/** A program of before an upgrade knows nothing of what the new tables ask of a claim, such as approvals. */
+const SAME_VERSION = `${VERSION} = (SELECT max(version) FROM migration)`
+
+/**
+ * What every claim asks, in its own statement: no request leaves for a server whose history is not known to be the ledger's. A ledger that
+ * remembers a timeline is no ledger for hosts that compare none.
+ */
 export function sameHistory(failover: Failover): string {
-  const stays = "NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished')"
-  if (failover === 'storage') return stays
+  const stays = `NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unfinished') AND ${SAME_VERSION}`
+  if (failover === 'storage') return `${stays} AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'timeline')`
   const sameTimeline = `EXISTS (SELECT 1 FROM meta WHERE key = 'timeline' AND value = ${TIMELINE})`
   const hasStandby = failover === 'synchronous' ? " AND current_setting('synchronous_standby_names') <> ''" : ''
   return `${stays} AND ${sameTimeline}${hasStandby}`
@@ -72,6 +79,7 @@ export function* remembered(): Script<Remembered> {
 }
 
 export function* remember({ systemId, timeline }: ServerIdentity): Script<void> {
+  yield* change("DELETE FROM meta WHERE key IN ('system_id', 'timeline')")
   if (systemId !== null) yield* keep('system_id', systemId)
   if (timeline !== null) yield* keep('timeline', timeline)
 }

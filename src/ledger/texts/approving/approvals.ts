@@ -11,18 +11,14 @@ import { type Engine, FAULTING, KEPT } from '../engine.ts'
 import { actorIdOf, byOf, recordAct, toActor } from '../record/acts.ts'
 import { all, change, one, type Script } from '../script.ts'
 import { cancelRows } from '../work/cancelling.ts'
-import { sure } from '../work/control.ts'
+import type { Looks } from '../work/looks.ts'
 import { submitterOf } from './needed.ts'
 import { adoptPolicy, agreeOnPolicy, policyInForce } from './policy.ts'
 import { approversOf, isAsRecorded, sheetOf, shownOf } from './sheet.ts'
 import { askAgainOfWaiting, expireApprovals, isAnyOver } from './waiting.ts'
 
-/** `whyUnsure`: see `controlOn`. */
-export function approvalsOn(
-  engine: Engine,
-  ledgerId: string,
-  whyUnsure: () => Script<Fault | null> = sure,
-): ApprovalLedger {
+/** Of an older state that was put back nobody knows what was sent since: before a decision, the ledger is looked at. */
+export function approvalsOn(engine: Engine, ledgerId: string, { assertNewest, whyUnsure }: Looks): ApprovalLedger {
   const decide = async (script: () => Script<Fault | null>) => {
     const fault = await engine.write(script, FAULTING)
     if (fault !== null) throw fault
@@ -37,11 +33,13 @@ export function approvalsOn(
       }, FAULTING),
     approvalSheet: (batchId) => engine.read(() => sheetOf(ledgerId, batchId)),
     async approve(decision) {
+      await assertNewest()
       if (!(await isAsRecorded(engine, decision.batchId))) throw changedRecordFault(decision.batchId)
       await decide(() => approve(ledgerId, decision))
     },
     async reject(decision) {
       const { batchId, actor, nowMs } = decision
+      await assertNewest()
       await decide(function* () {
         return (yield* whyUnsure()) ?? (yield* reject(decision))
       })

@@ -59,10 +59,13 @@ export function* noteWaiting({
   yield* recordAct({ what: 'await-approval', atMs: nowMs, actor: null, batchId, accountId, details })
 }
 
+/** By the order of recording: several that wait for their turn have read the clock in another one. Of what has no batch yet: all. */
+const MADE_BEFORE = 'b.rowid < coalesce((SELECT o.rowid FROM batch o WHERE o.id = :batchId), 9223372036854775807)'
+
 /** Messages of one account only; a person's files of all accounts. What was refused or repeated moves no money. */
 const EARLIER = `
     SELECT t.operation, t.currency, sum(t.amount_minor) AS "amountMinor" FROM batch b JOIN tally t ON t.batch_id = b.id
-    WHERE b.created_at > :sinceMs AND b.created_at <= :nowMs AND b.stage = 'open' AND b.id <> :batchId AND b.submitter = :submitter
+    WHERE b.created_at > :sinceMs AND ${MADE_BEFORE} AND b.stage = 'open' AND b.id <> :batchId AND b.submitter = :submitter
       AND (b.submitter <> '${BY_MESSAGES}' OR b.account_id = :accountId)
       AND t.count > 0 AND t.state IN ('READY', 'SENDING', 'IN_DOUBT', 'APPROVED')
     GROUP BY t.operation, t.currency ORDER BY 1, 2`
@@ -75,6 +78,6 @@ export function* earlierSums(
 ): Script<AskedSum[]> {
   if (submitter === null) return []
   const sinceMs = nowMs - SUMMED_OVER_MS
-  const found = yield* allExact<AskedSum>(EARLIER, { batchId, submitter, accountId, sinceMs, nowMs })
+  const found = yield* allExact<AskedSum>(EARLIER, { batchId, submitter, accountId, sinceMs })
   return found.map((sum) => ({ ...sum, amountMinor: BigInt(sum.amountMinor) }))
 }

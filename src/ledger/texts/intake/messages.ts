@@ -170,8 +170,9 @@ function* batchFor(
   if (untilMs === null)
     return (yield* openBatchOf(accountId, source)) ?? (yield* makeBatch({ accountId, source, name, nowMs }, newBatchId))
   const beside = `${source}#`
-  const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, beside })
+  const waiting = yield* one<{ id: BatchId }>(WAITING_BATCH, { accountId, beside, nowMs })
   if (waiting !== undefined) {
+    yield* change(WAITS_LONGER, { batchId: waiting.id, untilMs })
     const needs = yield* all(NEEDS_MORE, { batchId: waiting.id, needed })
     if (needs.length > 0) yield* noteWaiting({ batchId: waiting.id, accountId, needed, nowMs })
     return waiting.id
@@ -190,12 +191,14 @@ function* openBatchOf(accountId: AccountId, source: string): Script<BatchId | nu
   return (yield* one<{ id: BatchId }>(OPEN_BATCH, { accountId, source }))?.id ?? null
 }
 
-/** What somebody has approved already takes no more rows. */
+/** What somebody has approved already takes no more rows, and neither does what expires. */
 const WAITING_BATCH = `
     SELECT id FROM batch WHERE account_id = :accountId AND source = 'queue' AND substr(source_day, 1, length(:beside)) = :beside AND hold <> 'cancelled'
-      AND approvals_needed > 0 AND approvals_given = 0 LIMIT 1`
+      AND approvals_needed > 0 AND approvals_given = 0 AND approval_until > :nowMs LIMIT 1`
 const NEXT_BESIDE = `
     SELECT count(*) + 1 AS n FROM batch WHERE account_id = :accountId AND source = 'queue' AND substr(source_day, 1, length(:beside)) = :beside`
+/** Each message has as much time as one that comes alone. */
+const WAITS_LONGER = 'UPDATE batch SET approval_until = :untilMs WHERE id = :batchId AND approval_until < :untilMs'
 const NEEDS_MORE = `
     UPDATE batch SET approvals_needed = :needed WHERE id = :batchId AND approvals_needed < :needed RETURNING id`
 const WAITS = 'UPDATE batch SET approvals_needed = :needed, approval_until = :untilMs WHERE id = :batchId'

@@ -19,9 +19,10 @@ import { type Engine, FAULTING } from '../engine.ts'
 import { recordAct } from '../record/acts.ts'
 import { change, one, type Script } from '../script.ts'
 import { cancelRows } from './cancelling.ts'
+import type { Looks } from './looks.ts'
 
-/** `whyUnsure`: whether the ledger may lack what was sent, as far as its own engine can tell. "Cancelled" says that nothing was. */
-export function controlOn(engine: Engine, whyUnsure: () => Script<Fault | null> = sure): ControlLedger {
+/** "Cancelled" says that nothing was sent, and of an older state that was put back nobody knows: before it, the ledger is looked at. */
+export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }: Looks): ControlLedger {
   const steerTo = async (to: Hold, ...[batchId, reason, actor, nowMs]: Parameters<ControlLedger['pause']>) => {
     const fault = await engine.write(function* () {
       const unsure = to === 'cancelled' ? yield* whyUnsure() : null
@@ -33,6 +34,7 @@ export function controlOn(engine: Engine, whyUnsure: () => Script<Fault | null> 
     pause: (...asked) => steerTo('paused', ...asked),
     resume: (...asked) => steerTo('none', ...asked),
     async cancel(batchId, reason, actor, nowMs) {
+      await assertNewest()
       await steerTo('cancelled', batchId, reason, actor, nowMs)
       await cancelRows(engine, batchId, actor, nowMs)
     },
@@ -50,7 +52,9 @@ export function controlOn(engine: Engine, whyUnsure: () => Script<Fault | null> 
       }, FAULTING),
     async adoptAccount(name, url, username, reason, actor, nowMs) {
       const asked = { name, url, username }
-      const fault = await engine.write(() => adoptAccount(asked, reason, actor, nowMs), FAULTING)
+      const fault = await engine.write(function* () {
+        return (yield* whyAtWork()) ?? (yield* adoptAccount(asked, reason, actor, nowMs))
+      }, FAULTING)
       if (fault !== null) throw fault
     },
     controls: async (accountId) =>
@@ -60,12 +64,6 @@ export function controlOn(engine: Engine, whyUnsure: () => Script<Fault | null> 
         }),
       ))!,
   }
-}
-
-/** Of an engine that is asked by others. */
-// biome-ignore lint/correctness/useYield: it has nothing to ask
-export function* sure(): Script<null> {
-  return null
 }
 
 /** A person has looked. */

@@ -1,0 +1,102 @@
+// Hosts that share a ledger and are not set up alike: another version of the program, another TRANCHE_POSTGRES_FAILOVER.
+
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import type { Failover } from '../../../src/ledger/postgres/copies/identity.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import {
+  CLERK,
+  claim,
+  claimNamed,
+  dueIn,
+  headerOf,
+  NOW,
+  openAccount,
+  refund,
+  review,
+  settle,
+  statesIn,
+  submit,
+} from '../../fixtures/ledgers.ts'
+import { query, sharedCluster } from '../../fixtures/postgres.ts'
+import { type PostgresPlace, postgresPlaceOn } from '../../fixtures/postgres-places.ts'
+
+let place: PostgresPlace
+let ledger: Ledger
+let batchId: BatchId
+
+beforeEach(async () => {
+  place = await postgresPlaceOn((await sharedCluster()).url)
+  onTestFinished(() => place.remove())
+  ledger = place.open()
+  batchId = await submit(ledger, await openAccount(ledger), [refund('A'), refund('B')])
+})
+
+const upgrade = () =>
+  query(
+    place.address.url,
+    `INSERT INTO ${place.address.schema}.migration (version) SELECT max(version) + 1 FROM ${place.address.schema}.migration`,
+  )
+
+async function answerToClaim(by: Ledger, reference: 'A' | 'B') {
+  const row = (await dueIn(by, batchId)).find(({ instruction }) => instruction.reference === reference)
+  return (await claim(by, row!)).kind
+}
+
+test('a worker of before an upgrade claims nothing after it, and settles what it had claimed', async () => {
+  const row = await claimNamed(ledger, batchId, 'A')
+  await upgrade()
+  expect(await answerToClaim(ledger, 'B')).toBe('not-free')
+  await settle(ledger, row, 'APPROVED')
+  expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'READY'])
+  await expect(ledger.renewEpoch()).rejects.toThrow('newer version')
+})
+
+test('a submit that began before an upgrade records nothing after it', async () => {
+  const { draft } = await review(ledger, headerOf(await openAccount(ledger), { fileSha256: 'bb'.repeat(32) }), [
+    refund('C'),
+  ])
+  await upgrade()
+  await expect(draft.record(CLERK)).rejects.toThrow('newer version')
+  await expect(ledger.resume(batchId, 'go', CLERK, NOW)).rejects.toThrow('newer version')
+})
+
+test('an account is not moved to another address while a worker that knows the address of before may send', async () => {
+  const row = await claimNamed(ledger, batchId, 'A')
+  const other = place.openAt(place.address.url, {}, 'office')
+  const move = () => other.adoptAccount('default', 'https://new.example', 'merchant', 'a letter', CLERK, NOW)
+  await expect(move()).rejects.toThrow('Stop every worker')
+  await settle(ledger, row, 'APPROVED')
+  await ledger.close()
+  await move()
+  expect(
+    await openAccount(other).then(
+      () => 'sends to the old one',
+      (error: Error) => error.message,
+    ),
+  ).toContain('https://new.example')
+})
+
+test.each<[Failover, Failover]>([
+  ['none', 'storage'],
+  ['storage', 'none'],
+])(
+  'a host on which TRANCHE_POSTGRES_FAILOVER is not %s, as it is for the ledger, but %s sends nothing and says why',
+  async (of, here) => {
+    if (of === 'storage')
+      await place.openAt(place.address.url, {}, 'a', { failover: of }).adopt('moved', 'another mode', CLERK, NOW)
+    const [same, other] = [
+      place.openAt(place.address.url, {}, 'b', { failover: of }),
+      place.openAt(place.address.url, {}, 'c', { failover: here }),
+    ]
+    expect(await same.alarm()).toBe(null)
+    expect(await other.alarm()).toMatchObject({ noticed: expect.stringContaining('TRANCHE_POSTGRES_FAILOVER is') })
+    expect(await answerToClaim(other, 'A')).toBe('not-free')
+    expect(await answerToClaim(same, 'A')).toBe('claimed')
+    await Promise.all([same.close(), other.close()])
+    const next = place.openAt(place.address.url, {}, 'c', { failover: here })
+    await next.adopt('moved', 'every host has it now', CLERK, NOW)
+    expect(await next.alarm()).toBe(null)
+    expect(await answerToClaim(next, 'B')).toBe('claimed')
+  },
+)
