@@ -1,18 +1,20 @@
 // Several hosts with one PostgreSQL and one Redis: each has a data directory of its own, and its own ways to all that it needs.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type Ended, type Office, openOffice, type Running, until } from '../fixtures/cli.ts'
-import { type Cluster, openCluster, query } from '../fixtures/postgres.ts'
+import { type Cluster, query } from '../fixtures/postgres.ts'
 import { openProxy, type TcpProxy, type Treatment } from '../fixtures/proxy.ts'
 import { openRedisServer, type RedisServer } from '../fixtures/redis.ts'
 import { FAKE_CLOCK, openWallClock, type WallClock } from '../hostile/clock.ts'
 import type { Dice } from './schedule.ts'
-import { copyOf, promote, putBack } from './servers.ts'
+import { copyOf, openServerOnDisk, openStandby, promote, putBack } from './servers.ts'
 
 const SCHEMA = 'tranche'
+/** Whoever acts where nobody is named: they hand everything in. */
+const CLERK = 'mio'
 export const RATE = 60
 const TIMEOUT_MS = 2_500
 
@@ -21,6 +23,8 @@ export interface Hosts extends AsyncDisposable {
   readonly cluster: Cluster
   /** A command, past all that is done to the others. */
   tranche(...args: readonly string[]): Promise<Ended>
+  /** The same, by that person. */
+  by(person: string, ...args: readonly string[]): Promise<Ended>
   /** One thing that goes wrong, somewhere. Resolves when it is over. */
   strike(dice: Dice): Promise<string>
   /** Whatever was begun is over, and every worker works again. */
@@ -29,6 +33,19 @@ export interface Hosts extends AsyncDisposable {
   /** As a SQLite file, for whoever compares books. */
   books(): Promise<{ readonly ledgerPath: string; readonly sandbox: Office['sandbox'] }>
   readonly kills: () => number
+  readonly isPutBack: () => boolean
+  /** What the workers said, and the server. */
+  logs(): Readonly<Record<string, string>>
+}
+
+/** Who may replace the server, and what that takes. */
+export type Mode = 'none' | 'synchronous' | 'storage'
+
+export interface HostsOptions {
+  readonly count: number
+  readonly mode: Mode
+  /** For `TRANCHE_CONFIG`; null: no batch needs an approval. */
+  readonly policy: string | null
 }
 
 interface Host {
@@ -40,9 +57,11 @@ interface Host {
   worker: Running | null
 }
 
-export async function openHosts(count: number): Promise<Hosts> {
+export async function openHosts({ count, mode, policy }: HostsOptions): Promise<Hosts> {
   const office = await openOffice({ latencyMs: 15, made: false })
-  const cluster = openCluster()
+  const server = openServerOnDisk()
+  const { cluster } = server
+  const standby = mode === 'synchronous' ? await openStandby(cluster) : null
   const redis = await openRedisServer(join(office.dir, 'r.sock'))
   const gateway = await openProxy({ port: Number(new URL(office.sandbox.url).port), host: '127.0.0.1' })
   const shared = {
@@ -50,20 +69,26 @@ export async function openHosts(count: number): Promise<Hosts> {
     TRANCHE_IN_FLIGHT: '16',
     TRANCHE_TIMEOUT_MS: String(TIMEOUT_MS),
     TRANCHE_DOUBT_REST_MS: '30000',
+    TRANCHE_POSTGRES_FAILOVER: mode,
+    ...(policy !== null && { TRANCHE_CONFIG: await office.put('tranche.yaml', policy) }),
     TRANCHE_GATEWAY_URL: `http://127.0.0.1:${gateway.port}`,
   }
   const own = { ...shared, TRANCHE_LEDGER_URL: cluster.url, TRANCHE_REDIS_URL: redis.path }
-  const tranche = (...args: readonly string[]) => office.trancheWith(own, ...args)
+  const by = (person: string, ...args: readonly string[]) =>
+    office.trancheWith({ ...own, SUDO_USER: person, SUDO_UID: '4001' }, ...args)
+  const tranche = (...args: readonly string[]) => by(CLERK, ...args)
   const made = await tranche('init')
   if (made.code !== 0) throw new Error(made.stderr)
   const hosts: Host[] = []
   for (let n = 0; n < count; n++) hosts.push(await openHost(n, office, cluster, redis, shared))
+  const workers: (readonly [string, Running])[] = []
   let kills = 0
   let mayPutBack = true
 
   async function start(host: Host): Promise<void> {
     const worker = office.startWith(host.env, 'worker', '--json')
     host.worker = worker
+    workers.push([`host-${hosts.indexOf(host)}`, worker])
     const works = () => worker.said().some((line) => line.includes('"working"'))
     let isOver = false
     void worker.ended.then(() => {
@@ -106,6 +131,8 @@ export async function openHosts(count: number): Promise<Hosts> {
         'pause',
       ] as const),
       ...(mayPutBack ? (['server put back'] as const) : []),
+      ...(server.fill === null ? [] : (['disk full', 'disk full'] as const)),
+      ...(standby === null ? [] : (['standby away', 'standby away'] as const)),
     )
     switch (kind) {
       case 'kill':
@@ -149,7 +176,14 @@ export async function openHosts(count: number): Promise<Hosts> {
         host.clock?.set(dice.from(-60, -7, 0, 7, 60))
         break
       case 'server promoted':
-        await replaceServer('moved', () => promote(cluster))
+        if (mode === 'storage') await promote(cluster)
+        else await replaceServer('moved', () => standby?.takeOver() ?? promote(cluster))
+        break
+      case 'disk full':
+        await server.fill?.(Math.min(forMs, 8_000))
+        break
+      case 'standby away':
+        await standby?.leave(Math.min(forMs, 8_000))
         break
       case 'server put back':
         mayPutBack = false // all that is left comes into doubt
@@ -187,7 +221,10 @@ export async function openHosts(count: number): Promise<Hosts> {
   async function putBackAfter(ms: number): Promise<void> {
     const copy = copyOf(cluster)
     await sleep(ms)
-    await replaceServer('restored', async () => putBack(cluster, copy))
+    await replaceServer('restored', async () => {
+      putBack(cluster, copy)
+      standby?.make()
+    })
   }
 
   for (const host of hosts) await start(host)
@@ -195,6 +232,7 @@ export async function openHosts(count: number): Promise<Hosts> {
     office,
     cluster,
     tranche,
+    by,
     strike,
     async calm() {
       for (const host of hosts) if (host.worker === null) await start(host)
@@ -210,13 +248,21 @@ export async function openHosts(count: number): Promise<Hosts> {
       return { ledgerPath, sandbox: office.sandbox }
     },
     kills: () => kills,
+    isPutBack: () => !mayPutBack,
+    logs: () => {
+      const said: Record<string, string> = { server: readFileSync(join(cluster.dir, 'log'), 'utf8') }
+      for (const [name, worker] of workers)
+        said[name] = [said[name] ?? '', ...worker.said(), ...worker.saidAside(), '── ends'].join('\n')
+      return said
+    },
     async [Symbol.asyncDispose]() {
       await office.close()
       for (const { database, redis: link } of hosts)
         for (const one of [database, link]) await one[Symbol.asyncDispose]()
       await redis[Symbol.asyncDispose]()
       await gateway[Symbol.asyncDispose]()
-      cluster.remove()
+      standby?.remove()
+      server.remove()
     },
   }
 }
@@ -250,19 +296,4 @@ export async function openRows({ cluster }: Pick<Hosts, 'cluster'>): Promise<num
     `SELECT count(*) AS n FROM ${SCHEMA}.instruction WHERE state IN ('READY', 'SENDING')`,
   )
   return Number(found!.n)
-}
-
-/** A busy machine notes what arrives so much late, at most, so that a second by its notes may be so much longer. */
-const NOTED_LATE_MS = 15
-
-/** The most requests that the gateway received within any second. */
-export function mostInASecond(times: readonly number[]): number {
-  let first = 0
-  let most = 0
-  const inOrder = times.toSorted((one, other) => one - other)
-  for (const [i, atMs] of inOrder.entries()) {
-    while (atMs - (inOrder[first] as number) >= 1_000 - NOTED_LATE_MS) first += 1
-    most = Math.max(most, i - first + 1)
-  }
-  return most
 }

@@ -1,6 +1,6 @@
 // One run of several hosts from its seed: a time of faults, then calm, then the books.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as tick } from 'node:timers/promises'
@@ -50,7 +50,7 @@ export async function runHostsSeed(
   const random = new Random(seed)
   const world = new World(random, { trace, dieAtStep: null, quiet: server.quiet })
   const plan = drawHostsPlan(random)
-  const dir = mkdtempSync(join(tmpdir(), 'tranche-hosts-'))
+  const dir = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'tranche-hosts-'))
   await server.begin(world, plan.server, plant.sql)
   try {
     const claims = new Claims()

@@ -7,6 +7,7 @@ import { DatabaseError } from 'pg'
 import { LostConnection, UnsureCommit } from '../../../src/ledger/postgres/errors.ts'
 import { makeServerLedger } from '../../../src/ledger/postgres/open.ts'
 import { openSession, type Session } from '../../../src/ledger/postgres/session.ts'
+import type { Script, Step } from '../../../src/ledger/texts/script.ts'
 import { BEGINNING_MS, type Life, type World } from '../world.ts'
 
 /** How the way to the server, and the server itself, misbehave in one run. */
@@ -40,6 +41,8 @@ const SILENT_MS = 10_000
 /** Of one worker: one transaction at a time is under way at the server, which is what locks would make of them, at their strictest. */
 interface Turn {
   readonly life: Life
+  /** It changes nothing: the server does not know of it. */
+  readonly isReading: boolean
   /** Its transaction is not there any more. */
   readonly onLost: () => void
 }
@@ -51,6 +54,8 @@ export class SimulatedServer {
   #world!: World
   #habits!: ServerHabits
   #asking = 0
+  /** Whoever waits until nothing is being asked. */
+  #answered: () => void = () => {}
   /** One question at a time. */
   #lastAnswer: Promise<unknown> = Promise.resolve()
   #turn: Turn | null = null
@@ -60,6 +65,8 @@ export class SimulatedServer {
   #startedMs = 0
   #timeline = 1
   #locks = new Map<string, Life>()
+  /** The end of a transaction, which nothing depends on before the next statement by which something changes. */
+  #first = ''
   /** Whose temporary tables there are. */
   #drafting: (() => void) | null = null
   #copy: { readonly sequences: readonly string[] } | null = null
@@ -76,7 +83,7 @@ export class SimulatedServer {
     const session = await openSession({ url, schema, answerWithinMs: 60_000 })
     const { ledgerId } = await makeServerLedger({ url, schema }, 'none')
     const simulated = `${schema}_simulated`
-    await session.exec(timeAndIdentity(schema, simulated))
+    await session.exec(`${timeAndIdentity(schema, simulated)}; ${QUICK}`)
     await session.exec(`SET search_path TO ${simulated}, ${schema}, pg_catalog`)
     return new SimulatedServer(session, schema, ledgerId)
   }
@@ -95,6 +102,7 @@ export class SimulatedServer {
     this.#locks = new Map()
     this.#copy = null
     this.#drafting = null
+    this.#first = ''
     await this.#session.exec(`${firstNumbers(this.schema)}; BEGIN`)
   }
 
@@ -108,13 +116,18 @@ export class SimulatedServer {
 
   /** Resolves when nobody can do anything more without another event. */
   quiet = async (): Promise<void> => {
-    do await drained()
-    while (this.#asking > 0)
+    await drained()
+    while (this.#asking > 0) {
+      await new Promise<void>((resolve) => {
+        this.#answered = resolve
+      })
+      await drained()
+    }
   }
 
   /** Straight from the tables, for the books. */
   all<Row extends object>(text: string): Promise<readonly Row[]> {
-    return this.#ask(async () => (await this.#session.exec(`${this.#moment()}; ${text}`)) as readonly Row[])
+    return this.#exec(`${this.#moment()}; ${text}`) as Promise<readonly Row[]>
   }
 
   // ───────────────────────────────────────────────────────────── What befalls it
@@ -143,7 +156,7 @@ export class SimulatedServer {
     for (const { turn } of this.#waiting.splice(0)) turn.onLost()
     if (this.#turn !== null) {
       this.#turn.onLost()
-      void this.#rollback()
+      void this.#end(UNDONE, this.#turn)
       this.#turn = null
     }
     if (this.#drafting !== null) void this.#dropDraft()
@@ -157,7 +170,7 @@ export class SimulatedServer {
       { numbers: string[] },
     ]
     this.#copy = { sequences: numbers }
-    await this.#ask(() => this.#session.exec('SAVEPOINT copy'))
+    await this.#exec('SAVEPOINT copy')
     return true
   }
 
@@ -168,7 +181,7 @@ export class SimulatedServer {
     if (isPromoted) this.#timeline += 1
     this.#world.say('server', () => `is put back to its copy${isPromoted ? ', on another timeline' : ''}`)
     const { sequences } = this.#copy
-    await this.#ask(() => this.#session.exec(`ROLLBACK TO SAVEPOINT copy; ${sequences.join('; ')}`))
+    await this.#exec(`ROLLBACK TO SAVEPOINT copy; ${sequences.join('; ')}`)
     return true
   }
 
@@ -186,7 +199,6 @@ export class SimulatedServer {
 
   #sessionOf(life: Life): Session {
     const inner = this.#session
-    const server = this
     const generation = this.#generation
     let isOver = false
     /** Of a transaction that is under way; `beside`: it sees what another one of its process does, and changes nothing. */
@@ -199,8 +211,8 @@ export class SimulatedServer {
     const asserted = () => {
       if (over()) throw new LostConnection(new Error('Connection terminated'))
     }
-    const end = async (text: string, turn: Turn) => {
-      await this.#ask(() => inner.exec(text))
+    const end = async (text: typeof DONE | typeof UNDONE, turn: Turn) => {
+      await this.#end(text, turn)
       this.#free(turn)
       under = null
     }
@@ -209,10 +221,11 @@ export class SimulatedServer {
       if (this.#drafting === lost) void this.#dropDraft()
     })
 
+    /** Whatever is asked outside a transaction, or in one that only reads, leaves nothing to be undone. */
     async function use<T>(server: SimulatedServer, run: () => Promise<T>): Promise<T> {
       asserted()
       if (under !== null) return server.#ask(run)
-      const turn: Turn = { life, onLost: lost }
+      const turn: Turn = { life, isReading: true, onLost: lost }
       await server.#take(turn, null)
       try {
         return await server.#ask(run)
@@ -220,49 +233,58 @@ export class SimulatedServer {
         server.#free(turn)
       }
     }
+    const isWriting = () => under !== null && under !== 'beside' && !under.isReading
+    /** A transaction that writes was told at its beginning. */
+    const tellTime = async (text: string) => {
+      if (!isWriting() && TELLS_TIME.test(text)) await inner.exec(this.#withFirst(this.#moment()))
+    }
 
     return {
       client: inner.client,
       asked: (question) => this.#counted(() => inner.asked(question)),
       exec: async (text) => {
         const lock = /pg_try_advisory_lock\(([^,]+)/.exec(text)?.[1]
-        if (lock === undefined) return use(this, () => inner.exec(text))
+        if (lock === undefined) return use(this, () => this.#session.exec(this.#withFirst(text)))
         await this.#travel(life)
         return [{ taken: this.#takeLock(lock, life) }]
       },
-      ask: (text, values) => use(this, () => inner.ask(this.#plant(text), values)),
-      run: (script) => {
-        const planted = (function* (plant: (text: string) => string): typeof script {
+      ask: (text, values) =>
+        use(this, async () => {
+          await tellTime(text)
+          return inner.ask(this.#plant(text), values)
+        }),
+      run: <T>(script: Script<T>) =>
+        use(this, async () => {
           let step = script.next()
           while (step.done !== true) {
-            const text = plant(step.value.text)
-            if (server.#drafting !== lost && text.includes('draft_row')) {
-              server.#drafting?.()
-              server.#drafting = lost
-              yield { ...step.value, text: DROP_DRAFT, values: {}, found: 'rows' } // they would be of connections of their own
+            const planted = { ...step.value, text: this.#plant(step.value.text) }
+            if (planted.text.includes('draft_row') && this.#drafting !== lost) {
+              this.#drafting?.()
+              this.#drafting = lost
+              await inner.exec(this.#withFirst(DROP_DRAFT)) // they would be of connections of their own
             }
-            step = script.next(yield { ...step.value, text })
+            await tellTime(planted.text)
+            step = script.next(await inner.run(answerTo(planted)))
           }
           return step.value
-        })(this.#plant)
-        return use(this, () => inner.run(planted))
-      },
+        }),
       begin: async (isolation, opening = '') => {
         await this.#travel(life)
         asserted()
         const isReading = isolation === 'REPEATABLE READ'
-        const text = `${this.#moment()}; ${this.#plant(opening).replaceAll(/SET LOCAL [^;]*;/g, '')}`
         if (isReading && this.#turn?.life === life) {
           under = 'beside'
-          return this.#ask(() => inner.exec(text))
+          return []
         }
-        const turn: Turn = { life, onLost: lost }
+        const turn: Turn = { life, isReading, onLost: lost }
         await this.#take(turn, isReading ? null : LOCK_WITHIN_MS)
         under = turn
         this.#world.after(SILENT_MS, () => {
           if (under === turn) this.#abandon(turn)
         })
-        return this.#ask(() => inner.exec(`SAVEPOINT transaction; ${text}`))
+        if (isReading) return []
+        const text = this.#plant(opening).replaceAll(/SET LOCAL [^;]*;/g, '')
+        return this.#exec(`SAVEPOINT transaction; ${this.#moment()}; ${text}`)
       },
       commit: async () => {
         asserted()
@@ -292,7 +314,7 @@ export class SimulatedServer {
             const lateMs = random.between(100, LATE_MS)
             this.#world.after(lateMs, () => {
               if (this.#turn !== turn) return
-              void this.#ask(() => inner.exec(DONE))
+              void this.#end(DONE, turn)
               this.#free(turn)
             })
             isOver = true
@@ -357,7 +379,7 @@ export class SimulatedServer {
       }
       const waiting = {
         turn: {
-          life: turn.life,
+          ...turn,
           onLost: () => {
             turn.onLost()
             reject(new LostConnection(new Error('the server has crashed')))
@@ -391,17 +413,30 @@ export class SimulatedServer {
   #abandon(turn: Turn): void {
     if (this.#turn !== turn) return
     turn.onLost()
-    void this.#rollback()
+    void this.#end(UNDONE, turn)
     this.#free(turn)
   }
 
-  #rollback(): Promise<unknown> {
-    return this.#ask(() => this.#session.exec(UNDONE))
+  /** Nobody sees whether a transaction is part of the whole already, or only when the next one begins. */
+  async #end(text: typeof DONE | typeof UNDONE, { isReading }: Turn): Promise<void> {
+    if (isReading) return
+    if (text === DONE) this.#first = `${DONE}; `
+    else await this.#exec(text)
+  }
+
+  #withFirst(text: string): string {
+    const first = this.#first
+    this.#first = ''
+    return `${first}${text}`
+  }
+
+  #exec(text: string): Promise<readonly object[]> {
+    return this.#ask(() => this.#session.exec(this.#withFirst(text)))
   }
 
   #dropDraft(): Promise<unknown> {
     this.#drafting = null
-    return this.#ask(() => this.#session.exec(DROP_DRAFT)).catch(() => {})
+    return this.#exec(DROP_DRAFT).catch(() => {})
   }
 
   /** What the real server is asked takes no time in the simulation: nothing else happens meanwhile. */
@@ -419,6 +454,7 @@ export class SimulatedServer {
       return await question()
     } finally {
       this.#asking -= 1
+      if (this.#asking === 0) this.#answered()
     }
   }
 
@@ -428,6 +464,15 @@ export class SimulatedServer {
   }
 }
 
+/** Texts, before they are spelled for this server, that ask for what is the simulation's own. */
+const TELLS_TIME = /clock_timestamp|clock_ms|pg_postmaster_start_time|pg_walfile_name/
+
+function* answerTo(step: Step): Script<unknown[]> {
+  return (yield step) as unknown[]
+}
+
+/** Most statements run a few times for each seed, and the tables are small. */
+const QUICK = 'SET jit TO off; SET plan_cache_mode TO force_generic_plan'
 const DONE = 'RELEASE SAVEPOINT transaction'
 const UNDONE = 'ROLLBACK TO SAVEPOINT transaction; RELEASE SAVEPOINT transaction'
 const DROP_DRAFT = 'DISCARD TEMP'
