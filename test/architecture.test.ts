@@ -18,6 +18,7 @@ const ROOMS = [
   'processors',
   'gateway',
   'ledger',
+  'observability',
   'results',
   'sandbox',
   'present',

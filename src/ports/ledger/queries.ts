@@ -2,6 +2,7 @@
 
 import type { RecordLine } from '../../domain/archive.ts'
 import type { BatchView } from '../../domain/batch.ts'
+import type { LedgerFigures } from '../../domain/figures.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import type { AccountId, BatchId } from '../../domain/ids.ts'
 import type { Pages } from '../../domain/pages.ts'
@@ -66,6 +67,8 @@ export interface QueryLedger {
    */
   waitsFor(batchId: BatchId, nowMs: number): Promise<BatchId | null>
   accounts(): Promise<readonly AccountView[]>
+  /** What waits, since when, and what needs a person: cheap enough to be asked every second. */
+  figures(): Promise<LedgerFigures>
   /** Oldest first. A dead worker leaves its last one. */
   heartbeats(): Promise<readonly Heartbeat[]>
 }
