@@ -1,7 +1,7 @@
 // Makes a fresh clone ready: dependencies with the right Node, and a Redis server. Runs before `npm test` and
 // `npm run demo`; the second time it only looks. Plain JavaScript that Node 20 understands.
 // `--tests`: the tests start Redis servers of their own, so one must be installed even where TRANCHE_REDIS_URL is set, and
-// they use LibreOffice, Python's writers of workbooks, libfaketime, the model checker Spin and the tools of several file systems. Where one of these
+// they use LibreOffice, Python's writers of workbooks, libfaketime, the model checker Spin, Prometheus's promtool and the tools of several file systems. Where one of these
 // cannot be had, its tests are skipped, and this says so.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -31,6 +31,7 @@ const PACKAGE_MANAGERS = [
     clock: ['faketime'],
     model: [['spin', 'gcc', 'libc6-dev']],
     disks: [['e2fsprogs', 'xfsprogs', 'btrfs-progs', 'rsync']],
+    monitor: ['prometheus'],
     refresh: ['apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update', '-q'],
   },
   {
@@ -205,7 +206,7 @@ async function installRedis() {
   say(`installing ${manager.names[0]} (${manager.command}) …`)
   const complaints = await installFirst(manager, prefix, manager.names, hasRedis)
   if (!hasRedis()) throw new Stop(`${needsRedis()} ${manager.command} could not install it:\n${complaints}`, 2)
-  await stopService(prefix)
+  await stopServices(prefix, ['redis-server', 'valkey-server'])
 }
 
 async function installFirst(manager, prefix, names, isThere) {
@@ -232,6 +233,7 @@ async function installAllForTests() {
   await installForTests('libfaketime', ({ clock }) => clock, hasFakeClock)
   await installForTests('Spin and a C compiler', ({ model }) => model, hasModelChecker)
   await installForTests('Tools of file systems (ext4, xfs, btrfs) and rsync', ({ disks }) => disks, hasDiskTools)
+  await installForTests("Prometheus's promtool", ({ monitor = [] }) => monitor, hasRuleChecker)
 }
 
 async function installForTests(what, namesOf, isThere) {
@@ -245,6 +247,7 @@ async function installForTests(what, namesOf, isThere) {
   }
   say(`installing ${[names[0]].flat().join(' ')} (${manager.command}), for tests …`)
   const complaints = await installFirst(manager, prefix, names, isThere)
+  if (names.includes('prometheus')) await stopServices(prefix, ['prometheus'])
   if (!isThere()) say(`${what} could not be installed: the tests that need it are skipped.\n${complaints}`)
 }
 
@@ -267,6 +270,10 @@ function hasModelChecker() {
   return find('spin') !== null && find('gcc') !== null
 }
 
+function hasRuleChecker() {
+  return find('promtool') !== null
+}
+
 /** Only root may mount what these make. */
 function hasDiskTools() {
   if (process.getuid?.() !== 0) return true
@@ -277,10 +284,10 @@ function hasDiskTools() {
 
 // ───────────────────────────────────────────────────────────── The machine
 
-/** Tranche starts a server of its own on a socket; the service that Debian starts on installing is not needed. */
-async function stopService(prefix) {
+/** Tranche starts a server of its own on a socket, and tests need a program alone; what Debian starts on installing is not needed. */
+async function stopServices(prefix, units) {
   if (!existsSync('/run/systemd/system')) return
-  for (const unit of ['redis-server', 'valkey-server']) {
+  for (const unit of units) {
     if (spawnSync('systemctl', ['is-active', '--quiet', unit]).status !== 0) continue
     await run([...prefix, 'systemctl', 'disable', '--now', unit])
   }

@@ -19,6 +19,7 @@ const ROOMS = [
   'processors',
   'gateway',
   'ledger',
+  'observability',
   'results',
   'sandbox',
   'present',

@@ -6,6 +6,7 @@ import type { InstructionFile, Known, Reviewed, SubmitRequest, Submitted } from 
 import type { Ledger } from '../ports/ledger/ledger.ts'
 import type { CheckOut } from '../processors/find-batch.ts'
 import type { Submitting } from '../processors/submit-file.ts'
+import { systemClock } from './clock.ts'
 
 export interface Submission {
   /** Compares with the record, and records nothing. */
@@ -18,13 +19,20 @@ export interface Submission {
 }
 
 export async function prepareSubmission(ledger: Ledger): Promise<Submission> {
-  const [{ holdAgainst, reviewFile, submitFile }, { findSame }] = await Promise.all([
+  const [{ holdAgainst, reviewFile, submitFile }, { findSame }, { createSpans }] = await Promise.all([
     import('../processors/submit-file.ts'),
     import('../processors/find-batch.ts'),
+    import('../observability/spans.ts'),
   ])
+  const spans = createSpans(systemClock)
   return {
     review: (file, request) => reviewFile(file, request, ledger, true),
-    submit: (file, request, actor, submitting) => submitFile(file, request, actor, ledger, submitting),
+    submit: (file, request, actor, submitting) =>
+      spans.within(
+        'batch.submit',
+        () => submitFile(file, request, actor, ledger, submitting),
+        (submitted) => ('batchId' in submitted ? { 'tranche.batch': submitted.batchId } : {}),
+      ),
     findSame: (file, request, checkOut) => findSame(file, request, checkOut, ledger),
     holdAgainst: (batchId, file, request) => holdAgainst(batchId, file, request, ledger),
   }

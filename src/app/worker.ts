@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import type { App } from '../app.ts'
 import type { AccountId, BatchId } from '../domain/ids.ts'
+import type { MessageResult } from '../domain/message.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { type Heartbeat, workerId } from '../domain/worker.ts'
 import type { EpochRegister } from '../ports/ledger/copies.ts'
@@ -17,6 +18,7 @@ import { accountKeyOf } from './accounts.ts'
 import { type MerchantLane, openLanes } from './lanes.ts'
 import { openWorkingLedger } from './ledger.ts'
 import type { SendingLock } from './locks.ts'
+import { type WatchedWork, watchWork } from './watched-work.ts'
 
 /** What a person watching wants to hear while rows are worked off. */
 export interface WorkEvents {
@@ -45,6 +47,14 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
   const { config, clock, log } = app
   const register = await openRegister(app, ledger)
   const working = await openWorkingLedger(app, ledger, options.lock.place)
+  const close = async () => {
+    register?.close()
+    await working.close()
+  }
+  const watched = await watchWork(app, { ledger, working, redis, only: options.only }).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
   const narrator = createNarrator({ ledger, clock, log })
   const telling = keepTelling(app, narrator)
   const work = await workOff({
@@ -56,10 +66,12 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
     cards: options.cards ?? null,
     register,
     onTrouble: options.onTrouble,
+    onTicked: watched.ticked,
     doubtRestMs: config.doubtRestMs,
     openLanes: async () => {
       const lanes = await openLanes(app, ledger, options.only)
       telling.begin(lanes)
+      watched.begin(lanes)
       return lanes
     },
     openDispatch: (concurrency, work) =>
@@ -67,26 +79,26 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
         ...{ ledger: working, ledgerId: ledger.ledgerId, register, concurrency, onAway: options.onRedisAway },
         work: (slice) => {
           narrator.sliceTaken(slice.batchId)
-          return work(slice)
+          return watched.slice(slice, () => work(slice))
         },
       }),
     openIntake: async (lanes) =>
-      options.only === null ? openIntake(app, ledger, working, lanes, redis, narrator) : null,
-    onSettled: (row, verdict, settled) => {
+      options.only === null ? openIntake(app, ledger, working, lanes, redis, { narrator, watched }) : null,
+    onSettled: (row, verdict, settled, seen) => {
       narrator.settled(row, verdict, settled)
+      watched.attempted(row, verdict, settled, seen)
       log.debug({ batch: row.batchId, row: row.rowNo, attempt: row.attempt + 1, state: settled.state }, verdict.kind)
       options.onSettled?.(row, verdict, settled)
     },
   }).catch(async (error: unknown) => {
-    register?.close()
-    await working.close()
+    await Promise.all([watched.close(), close()])
     throw error
   })
   return {
     takesMessages: work.takesMessages,
     async stop() {
       await work.stop().finally(() => register?.close())
-      await Promise.all([telling.stop(), working.close()])
+      await Promise.all([telling.stop(), watched.close(), working.close()])
     },
   }
 }
@@ -169,7 +181,7 @@ async function openIntake(
   recording: Pick<Ledger, 'recordMessage' | 'recordRefusal'>,
   lanes: ReadonlyMap<AccountId, MerchantLane>,
   address: RedisAddress,
-  narrator: Narrator,
+  { narrator, watched }: { readonly narrator: Narrator; readonly watched: WatchedWork },
 ) {
   const [{ openIntakeQueue }, { takeMessage }, { createTurns }, { parseMessage }, { parseBatch }, { toXtlOrderId }] =
     await Promise.all([
@@ -205,8 +217,23 @@ async function openIntake(
     log,
     take: async (jobName, payload, sourceId, unread) => {
       const taken = await takeMessage(jobName, payload, sourceId, parts, unread)
+      watched.messageTaken(toMessageResult(taken.kind))
       if (taken.kind === 'refused') narrator.refused(taken.reasons)
       return taken
     },
   })
+}
+
+/** A batch is counted as one message. */
+function toMessageResult(taken: MessageResult['kind']) {
+  switch (taken) {
+    case 'recorded':
+      return 'accepted'
+    case 'repeated':
+      return 'duplicate'
+    case 'accepted':
+    case 'duplicate':
+    case 'refused':
+      return taken
+  }
 }

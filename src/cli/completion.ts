@@ -2,6 +2,7 @@
 // offers what may come there; where nothing fits, the shell offers files.
 
 import type { Command } from 'commander'
+import { OPTION_VALUES } from '../present/option-values.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
@@ -43,7 +44,7 @@ function placesOf(command: Command, at: string): Place[] {
     flags: [option.short, option.long].filter((flag) => flag !== undefined),
     description: option.description,
     takesValue: option.required || option.optional,
-    values: option.argChoices ?? [],
+    values: option.argChoices ?? OPTION_VALUES[option.flags] ?? [],
   }))
   const values = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? [])
   const here = {

@@ -12,6 +12,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'rate',
     'policy',
     'doctor',
+    'health',
     'backup',
     'migrate',
     'adopt',

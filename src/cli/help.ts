@@ -18,6 +18,11 @@ export const DOCTOR_HELP = `${paragraphs(
     'stopped, paused or silent, or the gateway cannot be reached (exit 6), or rows are in doubt (exit 5). WARN: it works, but not for long (exit 0).',
 )}${example('tranche doctor', 'tranche doctor --live  # a health check')}`
 
+export const HEALTH_HELP = `${paragraphs(
+  'Looks at the ledger (it can be read, and no alarm is raised), at the space left for it (100 MiB), and at the worker (it lives and is not ' +
+    'silent). Redis and the gateway are not asked: a worker waits for them by itself, and no restart would mend them.',
+)}${example('tranche health', 'tranche health --no-worker --json')}`
+
 export const COMPLETION_HELP = example(
   'source <(tranche completion bash)             # for good: in ~/.bashrc',
   'tranche completion zsh > ~/.zfunc/_tranche    # a folder of $fpath',

@@ -3,13 +3,14 @@
 import { Argument, type Command } from 'commander'
 import type { AdoptArguments } from '../commands/adopt.ts'
 import type { DoctorArguments } from '../commands/doctor.ts'
+import type { HealthArguments } from '../commands/health.ts'
 import type { MessagesArguments } from '../commands/messages.ts'
 import type { MigrateArguments } from '../commands/migrate.ts'
 import type { SandboxArguments } from '../commands/sandbox.ts'
 import type { WorkerArguments } from '../commands/worker.ts'
 import type { Act, ActAlone } from './act.ts'
 import { completionFor, SHELLS, type Shell } from './completion.ts'
-import { COMPLETION_HELP, DOCTOR_HELP, example, INIT_HELP } from './help.ts'
+import { COMPLETION_HELP, DOCTOR_HELP, example, HEALTH_HELP, INIT_HELP } from './help.ts'
 import { GIVE_UP_HELP, YES_HELP } from './options.ts'
 
 export function addServiceCommands(program: Command, act: Act, actAlone: ActAlone): void {
@@ -40,6 +41,14 @@ export function addServiceCommands(program: Command, act: Act, actAlone: ActAlon
     .addHelpText('after', DOCTOR_HELP)
     .action((options: DoctorArguments) =>
       act(async (app, terminal) => (await import('../commands/doctor.ts')).doctor(app, options, terminal), 'examines'),
+    )
+  program
+    .command('health')
+    .description('exit 0 if rows can be sent now, otherwise 1: for health checks')
+    .option('--no-worker', 'of a host on which no worker runs: look at the ledger and its disk alone')
+    .addHelpText('after', HEALTH_HELP)
+    .action((options: HealthArguments) =>
+      act(async (app, terminal) => (await import('../commands/health.ts')).health(app, options, terminal), 'reads'),
     )
   program
     .command('down')

@@ -12,6 +12,7 @@ import { byName } from './accounts.ts'
 import { redisPrefixFrom, redisUrlFrom } from './address.ts'
 import { dataDirFrom, witnessDirsFrom } from './directories.ts'
 import { type LedgerServer, ledgerServerFrom } from './ledger-server.ts'
+import { type ListenAddress, metricsAddressFrom } from './listening.ts'
 import { type ListedSettings, readConfigFile } from './merchants-file.ts'
 import { OWN_SETTINGS, ownMerchant, trafficFrom } from './own-merchant.ts'
 import type { ExposedFile } from './secret-files.ts'
@@ -34,6 +35,8 @@ export interface Config {
   readonly redisPrefix: string
   readonly doubtRestMs: number
   readonly logLevel: LogLevel | null
+  /** Where figures and health are shown; null: nowhere. */
+  readonly metricsAddress: ListenAddress | null
   readonly exposed: readonly ExposedFile[]
   /** Variables that look like settings and are none, each with the one that was probably meant. */
   readonly unknown: readonly string[]
@@ -70,6 +73,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
     redisPrefix: redisPrefixFrom(settings),
     doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', DOUBT_REST_MS),
     logLevel: settings.choice('TRANCHE_LOG_LEVEL', LOG_LEVELS, null),
+    metricsAddress: metricsAddressFrom(settings),
     exposed,
     unknown: unknownSettings(env),
   }

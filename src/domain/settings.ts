@@ -127,6 +127,13 @@ const SETTINGS = [
     fallback: '`info` for the worker, else `error`',
     meaning: '`trace` `debug` `info` `warn` `error` `fatal` `silent`. JSON on stderr',
   },
+  {
+    name: 'TRANCHE_METRICS',
+    fallback: 'nowhere',
+    unit: 'address',
+    meaning:
+      'Where a worker shows `/metrics`, `/livez` and `/readyz`: `127.0.0.1:9464`, `[::1]:9464`, or a port alone, which is of this machine. They are not encrypted and ask for no password',
+  },
   { name: 'TRANCHE_CONFIG', unit: 'path', meaning: 'Several merchants, see below' },
 ] as const satisfies readonly Setting[]
 

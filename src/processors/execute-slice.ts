@@ -7,10 +7,11 @@ import type { Outcome } from '../domain/outcome.ts'
 import { WHOLE } from '../domain/part.ts'
 import type { Share } from '../domain/share.ts'
 import { type Judging, signalOf, type Verdict, verdictOn } from '../domain/verdict.ts'
+import type { AttemptSeen } from '../ports/attempts.ts'
 import type { CardReader } from '../ports/cards.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Slice } from '../ports/dispatch.ts'
-import type { Gateway } from '../ports/gateway.ts'
+import type { Fence, Gateway } from '../ports/gateway.ts'
 import type { DueRow, Settled, WorkLedger } from '../ports/ledger/work.ts'
 import type { AccountLimiter } from '../throttle/limiter.ts'
 import type { Reservation } from '../throttle/pacer.ts'
@@ -30,6 +31,8 @@ export interface AccountLane {
   readonly deleteAnswer: Judging['deleteAnswer']
 }
 
+export type OnSettled = (row: DueRow, verdict: Verdict, settled: Settled, seen: AttemptSeen) => void
+
 export interface SliceParts {
   readonly ledger: Pick<WorkLedger, 'dueRows' | 'claim' | 'maySend' | 'settle' | 'stopAccount'>
   readonly clock: Clock
@@ -37,7 +40,7 @@ export interface SliceParts {
   readonly laneOf: (accountId: AccountId) => AccountLane | undefined
   /** Rows that a slice of this process is executing. */
   readonly inFlight: Set<RowId>
-  readonly onSettled: (row: DueRow, verdict: Verdict, settled: Settled) => void
+  readonly onSettled: OnSettled
   /** Reads the card details of rows again from their file; null: this process has none, and rows that need it stay READY. */
   readonly cards: CardFile | null
 }
@@ -52,6 +55,7 @@ export interface CardFile {
 
 /** What a row must have before it is claimed. */
 interface Admission {
+  readonly slice: Slice
   readonly lane: AccountLane
   readonly permit: Permit
   readonly reservation: Reservation
@@ -75,7 +79,7 @@ export async function executeSlice(slice: Slice, parts: SliceParts, stop: AbortS
   try {
     // A bug in one row leaves the others to their end: their requests are open, and a stop waits for this slice.
     const executed = await Promise.allSettled(
-      rows.map((row) => executeRow(row, parts, signal, stop).finally(() => inFlight.delete(row.rowId))),
+      rows.map((row) => executeRow(row, slice, parts, signal, stop).finally(() => inFlight.delete(row.rowId))),
     )
     const broken = executed.find((row) => row.status === 'rejected')
     if (broken !== undefined) throw broken.reason
@@ -95,7 +99,13 @@ async function dueFor(
 }
 
 /** Resolves to whether the row was claimed. */
-async function executeRow(row: DueRow, parts: SliceParts, signal: AbortSignal, stop: AbortSignal): Promise<boolean> {
+async function executeRow(
+  row: DueRow,
+  slice: Slice,
+  parts: SliceParts,
+  signal: AbortSignal,
+  stop: AbortSignal,
+): Promise<boolean> {
   const lane = parts.laneOf(row.accountId)
   if (lane === undefined || signal.aborted || !lane.limiter.isOpen()) return false
   const permit = await lane.limiter.acquire(signal)
@@ -106,7 +116,9 @@ async function executeRow(row: DueRow, parts: SliceParts, signal: AbortSignal, s
     const reservation = await lane.limiter.reserve(signal)
     return (
       reservation !== null &&
-      (await claimAndSend(row, card, { lane, permit, reservation }, parts, stop).finally(() => reservation.cancel()))
+      (await claimAndSend(row, card, { slice, lane, permit, reservation }, parts, stop).finally(() =>
+        reservation.cancel(),
+      ))
     )
   } finally {
     permit.release()
@@ -127,11 +139,12 @@ async function cardFor(row: DueRow, cards: CardFile | null): Promise<CardDetails
 async function claimAndSend(
   row: DueRow,
   card: CardDetails | null,
-  { lane, permit, reservation }: Admission,
+  { slice, lane, permit, reservation }: Admission,
   { ledger, clock, onSettled }: SliceParts,
   stop: AbortSignal,
 ): Promise<boolean> {
   const sendDeadline = createSendDeadline(clock)
+  const askedAtMs = clock.monotonicMs()
   const claim = await ledger.claim({
     rowId: row.rowId,
     attempt: row.attempt,
@@ -141,8 +154,10 @@ async function claimAndSend(
   })
   if (claim.kind !== 'claimed') return false
 
-  const fence = fenceOf(sendDeadline, reservation, ledger.maySend)
+  const claimedAtMs = clock.monotonicMs()
+  const { fence, startedAtMs } = timedFence(fenceOf(sendDeadline, reservation, ledger.maySend), clock)
   const outcome = await lane.gateway.send(row.instruction, fence, stop, card)
+  const overAtMs = clock.monotonicMs()
   const verdict = verdictOn(outcome, {
     instruction: row.instruction,
     everInDoubt: row.everInDoubt,
@@ -160,8 +175,22 @@ async function claimAndSend(
   // The request is over. A later claim is never written before this settlement, so no more rows are SENDING than there are permits.
   permit.release()
   const [settled] = await Promise.all([settling, stopping])
-  onSettled(row, verdict, settled)
+  const times = { askedAtMs, claimedAtMs, startedAtMs: startedAtMs(), overAtMs, settledAtMs: clock.monotonicMs() }
+  onSettled(row, verdict, settled, { slice, attempt: claim.attempt, outcome, ...times })
   return true
+}
+
+/** Notes when the first byte may go, and does nothing else there. */
+function timedFence(fence: Fence, clock: Clock): { fence: Fence; startedAtMs: () => number | null } {
+  let startedAtMs: number | null = null
+  return {
+    fence() {
+      const why = fence()
+      if (why === null) startedAtMs = clock.monotonicMs()
+      return why
+    },
+    startedAtMs: () => startedAtMs,
+  }
 }
 
 /** What a 403 or a 429 means depends on what else passes; null: the answer was neither. */

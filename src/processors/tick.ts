@@ -57,6 +57,8 @@ export interface TickParts {
   readonly heartbeat: KeepHeartbeat
   /** Told once when no work can be handed out, with the reason, and once with null when it can be again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined
+  /** Told of every look that came to its end, with its length. */
+  readonly onTicked?: ((tookMs: number) => void) | undefined
 }
 
 export interface Tick {
@@ -65,7 +67,7 @@ export interface Tick {
 }
 
 export function openTick(parts: TickParts): Tick {
-  const { dispatch, clock, log, heartbeat, onTrouble } = parts
+  const { dispatch, clock, log, heartbeat, onTrouble, onTicked } = parts
   const stopping = new AbortController()
   const seen = new Map<AccountId, AccountControls>()
   const saying = createSaying(parts)
@@ -74,11 +76,13 @@ export function openTick(parts: TickParts): Tick {
 
   async function beat(): Promise<void> {
     while (!stopping.signal.aborted) {
+      const begunAtMs = clock.monotonicMs()
       try {
         await heartbeat(activityOf(parts, failing))
         await saying()
         await watching()
         await step(parts, seen)
+        onTicked?.(clock.monotonicMs() - begunAtMs)
         if (failing) {
           log.info({}, 'work is being handed out again')
           onTrouble?.(null)

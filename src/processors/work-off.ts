@@ -38,6 +38,7 @@ export interface WorkOffParts<R extends AccountLane> {
   readonly onSettled: SliceParts['onSettled']
   readonly cards: SliceParts['cards']
   readonly onTrouble: TickParts['onTrouble']
+  readonly onTicked?: TickParts['onTicked']
 }
 
 export interface Work {
@@ -59,7 +60,7 @@ function slicesAtOnce(lanes: ReadonlyMap<AccountId, AccountLane>, isShared: bool
 
 /** The caller holds the worker lock until `stop` has resolved. */
 export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Promise<Work> {
-  const { ledger, clock, log, only, register, doubtRestMs, onSettled, onTrouble, cards } = parts
+  const { ledger, clock, log, only, register, doubtRestMs, onSettled, onTrouble, onTicked, cards } = parts
   await ledger.renewEpoch(register)
   // Before anything is claimed: what is SENDING now is a dead worker's, and cannot be told from ours later.
   const inDoubt = await ledger.sweep(clock.nowMs())
@@ -83,7 +84,7 @@ export async function workOff<R extends AccountLane>(parts: WorkOffParts<R>): Pr
   })
   const intake = await parts.openIntake(lanes)
   const heartbeat = createHeartbeat({ ledger, worker: parts.worker, clock, log })
-  const tick = openTick({ heartbeat, ledger, dispatch, lanes, clock, log, inFlight, only, onTrouble })
+  const tick = openTick({ heartbeat, ledger, dispatch, lanes, clock, log, inFlight, only, onTrouble, onTicked })
   const epoch = openEpoch({ ledger, register, clock, log })
   return {
     takesMessages: intake !== null,

@@ -28,6 +28,10 @@ export interface AccountLimiter {
   readonly inFlightMax: number
   /** How many permits are given and not released. */
   inFlight(): number
+  /** How many permits may be given now: by the window, and by the share of this process. */
+  openMost(): number
+  /** The rate that holds now, of this process; null: none. */
+  ratePerSecond(): number | null
   /** False while it backs off: nothing of the account starts. */
   isOpen(): boolean
   /** Whole milliseconds until our own back-off ends; 0 when there is none. A wait that the gateway asked for is the account's, not a row's. */
@@ -87,6 +91,8 @@ export function createLimiter({ inFlightMax, ratePerSecond, clock }: LimiterOpti
   return {
     inFlightMax,
     inFlight: permits.inFlight,
+    openMost,
+    ratePerSecond: () => rateNow,
     isOpen: () => !isBackingOff(window, clock.monotonicMs()),
     backoffLeftMs: () => Math.max(0, Math.ceil(window.backoffUntilMs - clock.monotonicMs())),
     acquire: permits.acquire,

@@ -8,6 +8,7 @@ import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completionFor, SHELLS, type Shell } from '../../src/cli/completion.ts'
 import { toProgram } from '../../src/cli.ts'
+import { OPTION_VALUES } from '../../src/present/option-values.ts'
 
 const isThere = (shell: Shell) => spawnSync(shell, ['-c', 'exit 0']).status === 0
 
@@ -42,6 +43,11 @@ describe.each(SHELLS)('for %s', (shell) => {
   })
 })
 
+test('every option with values of its own is one that a command has', () => {
+  const flags = allOf(toProgram()).flatMap((command) => command.options.map((option) => option.flags))
+  expect(Object.keys(OPTION_VALUES).filter((known) => !flags.includes(known))).toEqual([])
+})
+
 describe.skipIf(!isThere('bash'))('in bash', () => {
   test.each([
     ['tranche ch', ['check']],
@@ -51,6 +57,14 @@ describe.skipIf(!isThere('bash'))('in bash', () => {
     ['tranche completion f', ['fish']],
     ['tranche run --out res', []], // a file, which bash itself offers
     ['tranche --ver', ['--version']],
+    ['tranche heal', ['health']],
+    ['tranche policy ', ['show', 'adopt', 'help']],
+    ['tranche audit verify --an', ['--anchor']],
+    ['tranche approve 261120-k7q2m --dig', ['--digest']],
+    ['tranche in-doubt resolve R-1 --found ', ['approved', 'declined', 'not-executed', 'send-again']],
+    ['tranche run f.csv --operation CA', ['CAPTURE', 'CAUTH', 'CANCEL']],
+    ['tranche status --state awa', ['awaiting_approval']],
+    ['tranche sandbox --state awa', []], // a file there
   ])('%s leads to %s', (line, expected) => {
     const said = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' ')
     const words = line.split(' ')
@@ -66,23 +80,27 @@ describe.skipIf(!isThere('fish'))('in fish', () => {
     ['tranche in-doubt re', ['resolve']],
     ['tranche run refunds.csv --sandb', ['--sandbox']],
     ['tranche completion f', ['fish']],
+    ['tranche in-doubt resolve R-1 --found send', ['send-again']],
+    ['tranche audit ', ['export', 'help', 'verify']],
   ])('%s leads to %s', (line, expected) => {
     const script = `source ${scriptOf('fish')}; complete -C ${JSON.stringify(line)}`
     const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8', cwd: place })
     const offered = stdout.split('\n').map((found) => found.split('\t')[0] as string)
-    expect(offered.filter((word) => word !== '')).toEqual(expected)
+    expect(offered.filter((word) => word !== '').toSorted()).toEqual(expected)
   })
 })
 
 describe.skipIf(!isThere('zsh'))('in zsh', () => {
   test.each([
+    ['tranche in-doubt resolve R-1 --found send', 'send-again'],
+    ['tranche status --state awa', 'awaiting_approval'],
     ['tranche ch', 'check'],
     ['tranche in-doubt re', 'resolve'],
     ['tranche run refunds.csv --sandb', '--sandbox'],
     ['tranche completion f', 'fish'],
   ])('%s leads to %s', (line, expected) => {
     // What the script would describe, without a terminal to complete in.
-    const script = `compdef() {}; _describe() { print -l -- "\${(@P)2}" }; _files() {}; source ${scriptOf('zsh')}
+    const script = `compdef() {}; _describe() { print -l -- "\${(@P)2}" }; _files() {}; compadd() { shift; print -l -- "$@" }; source ${scriptOf('zsh')}
       words=(${line}); CURRENT=$#words; _tranche`
     const { stdout } = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' })
     const word = line.split(' ').at(-1) as string

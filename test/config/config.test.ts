@@ -8,6 +8,7 @@ import { format, inspect } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
+import { parseListenAddress } from '../../src/config/listening.ts'
 import { Fault } from '../../src/domain/fault.ts'
 import { merchantOf } from '../../src/domain/merchant.ts'
 import { AUTHORITY, CERTIFICATE, KEY, OF_A_CLIENT } from '../fixtures/certificate.ts'
@@ -70,6 +71,7 @@ describe('the environment', () => {
       redisPrefix: 'bull',
       doubtRestMs: 900_000,
       logLevel: null,
+      metricsAddress: null,
       merchants: new Map(),
       approvals: null,
     })
@@ -127,6 +129,7 @@ describe('the environment', () => {
         TRANCHE_CONNECTIONS: 'warm',
         TRANCHE_DOUBT_REST_MS: '60000',
         TRANCHE_LOG_LEVEL: 'debug',
+        TRANCHE_METRICS: '[::1]:9464',
       },
       HOME,
     )
@@ -135,6 +138,7 @@ describe('the environment', () => {
       redisPrefix: '{shop}',
       doubtRestMs: 60_000,
       logLevel: 'debug',
+      metricsAddress: { host: '::1', port: 9464 },
     })
     expect(config.redisUrl?.reveal()).toBe('rediss://:secret@redis.example:6379/2')
     expect(merchantOf(config, 'default')).toMatchObject({
@@ -143,6 +147,28 @@ describe('the environment', () => {
       timeoutMs: 30_000,
       connections: 'warm',
     })
+  })
+
+  test.each([
+    ['9464', { host: '127.0.0.1', port: 9464 }],
+    ['localhost:0', { host: '127.0.0.1', port: 0 }],
+    ['0.0.0.0:9464', { host: '0.0.0.0', port: 9464 }],
+    ['[::1]:65535', { host: '::1', port: 65_535 }],
+  ])('figures are shown at %s', (text, expected) => {
+    expect(parseListenAddress(text)).toEqual(expected)
+  })
+
+  test.each([
+    ':9464',
+    '127.0.0.1',
+    '127.0.0.1:65536',
+    '256.0.0.1:1',
+    '[127.0.0.1]:1',
+    '::1:9464',
+    'host.example:9464',
+    '[::z]:1',
+  ])('%s is no address to show figures at', (text) => {
+    expect(parseListenAddress(text)).toBe(null)
   })
 
   test('secrets are read from the files that _FILE names, without the line end', async () => {

@@ -99,3 +99,27 @@ test('a stopped merchant and a paused batch are named with the command that lets
   expect(doctor.stdout).toContain(`ATTENTION batch ${last.batch}: batch ${last.batch} is paused (look first)`)
   expect(doctor.stdout).toContain(`tranche resume ${last.batch} --reason TEXT`)
 })
+
+test('health is good while a worker lives, bad without one, and of the ledger alone where none should run', async () => {
+  const worker = await office.worker()
+  await until('its heart beats', async () => (await workersNow())[0]?.last_heartbeat !== null)
+  const good = await office.tranche('health', '--json')
+  expect(good).toMatchObject({ code: 0, last: { healthy: true } })
+  expect(good.last.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual([
+    ['ledger', true],
+    ['disk', true],
+    ['worker', true],
+  ])
+  await worker.freeze()
+  age(31_000)
+  await ageLock(31_000)
+  const frozen = await office.tranche('health')
+  expect([frozen.code, frozen.stdout]).toEqual([1, expect.stringMatching(/^FIX {2}worker: .* is silent/m)])
+  worker.kill('SIGKILL')
+  await worker.ended
+  const none = await office.tranche('health')
+  expect([none.code, none.stdout]).toEqual([1, expect.stringMatching(/^FIX {2}worker: no worker is running/m)])
+  expect((await office.tranche('health', '--no-worker')).code).toBe(0)
+  const absent = await office.trancheWith({ TRANCHE_DATA_DIR: office.path('nowhere') }, 'health', '--json')
+  expect(absent).toMatchObject({ code: 1, last: { healthy: false, checks: [{ name: 'ledger', ok: false }] } })
+})

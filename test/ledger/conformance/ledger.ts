@@ -9,6 +9,7 @@ import { describeApprovals } from './approvals.ts'
 import { describeControl } from './control.ts'
 import { describeDoubts } from './doubts.ts'
 import { describeFamilies } from './families.ts'
+import { describeFigures } from './figures.ts'
 import { describeFinding } from './finding.ts'
 import { describeChanged } from './intake-changed.ts'
 import { describeCorrections } from './intake-corrections.ts'
@@ -72,6 +73,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describeDoubts()
     describeControl()
     describeQueries()
+    describeFigures()
     describeActs()
     describeApprovals()
     describeFinding()

@@ -10,6 +10,7 @@ import { ORDER_IS_FREE, WITHIN_CANARY } from '../orders.ts'
 import { all, change, count, exists, one, type Script } from '../script.ts'
 import { viewOf } from './batch-view.ts'
 import { openFamily } from './family.ts'
+import { figuresOf } from './figures.ts'
 import { findById } from './find.ts'
 import { historyOf } from './history.ts'
 import { openReading } from './reading.ts'
@@ -50,6 +51,7 @@ export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Om
     waitsFor: (batchId, nowMs) => engine.read(() => waitsFor(batchId, nowMs)),
     accounts: () => engine.read(() => all<AccountView>(ACCOUNTS)),
     refusals: (asked) => engine.read(() => refusalsOf(asked)),
+    figures: () => engine.read(figuresOf),
   }
 }
 
