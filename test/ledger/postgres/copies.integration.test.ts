@@ -251,11 +251,18 @@ async function tokenOfClaim(): Promise<Token> {
   return { worker: Number(found?.worker), claimNo: Number(found?.claim_no) }
 }
 
+/** The desk lives on in this process and may renew its lease in between: then its lease ends once more. */
 async function adoptRestored(): Promise<Ledger> {
-  await inDatabase("UPDATE worker SET lease_until = clock_timestamp() - interval '1 s'")
   const next = place.openAt(cluster.url, {}, 'third desk')
-  await next.adopt('restored', 'put back', CLERK, NOW)
-  return next
+  for (;;) {
+    await inDatabase("UPDATE worker SET lease_until = clock_timestamp() - interval '1 s'")
+    const fault = await next.adopt('restored', 'put back', CLERK, NOW).then(
+      () => null,
+      (error: Error) => error,
+    )
+    if (fault === null) return next
+    if (!fault.message.includes('Stop every worker')) throw fault
+  }
 }
 
 test('a proof that nothing was sent frees no row that was claimed once more in what is lost', async () => {

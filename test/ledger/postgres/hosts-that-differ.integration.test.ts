@@ -48,7 +48,8 @@ test('a worker of before an upgrade claims nothing after it, and settles what it
   await upgrade()
   expect(await answerToClaim(ledger, 'B')).toBe('not-free')
   await settle(ledger, row, 'APPROVED')
-  expect(await statesIn(ledger, batchId)).toEqual(['APPROVED', 'READY'])
+  expect((await ledger.history('A')).map(({ to }) => to)).toEqual(['READY', 'SENDING', 'APPROVED'])
+  await expect(statesIn(ledger, batchId)).rejects.toThrow('newer version')
   await expect(ledger.renewEpoch()).rejects.toThrow('newer version')
 })
 
