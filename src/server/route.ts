@@ -14,7 +14,7 @@ export interface RouteParts<P extends z.ZodType, Q extends z.ZodType, B extends 
   readonly query?: Q
   readonly body?: B
   /** By status; what they do not name does not leave. */
-  readonly replies: Readonly<Record<number, z.ZodType>>
+  readonly replies: Readonly<Record<number, z.ZodType | { readonly content: object }>>
   readonly answer: (asked: Asked<P, Q, B>) => Promise<unknown>
 }
 
