@@ -20,8 +20,14 @@ export function toJsonRow(row: ReconciliationRow): object {
   }
 }
 
+interface StatusWords {
+  readonly status: ReturnType<typeof statusOf>
+  readonly final: boolean
+  readonly advice?: string
+}
+
 /** `final`: it moves no more by itself, nor by a person but to correct it. */
-export function statusWords(state: State): object {
+export function statusWords(state: State): StatusWords {
   const doubt = state === 'IN_DOUBT' ? { advice: 'It may have been executed: do not send it again.' } : {}
   return { status: statusOf(state), final: isFinal(state), ...doubt }
 }

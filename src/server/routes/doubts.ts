@@ -11,10 +11,11 @@ import { toJsonDoubt } from '../../present/doubts.ts'
 import { statusWords } from '../../present/rows.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
 import { httpWays } from '../faults.ts'
-import { answerOnce, type Subject } from '../once.ts'
+import { answerOnce } from '../once.ts'
 import { answerPage, PAGING, pageOf } from '../pages.ts'
 import { notFound, ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
+import { stateNow } from '../row-now.ts'
 import { DOUBT, REASON, whole } from '../schemas.ts'
 
 const ASKED = z.strictObject({ ...PAGING, merchant: z.string().max(100).optional() })
@@ -43,7 +44,7 @@ export function addDoubts(server: Server, door: Door): void {
 }
 
 function show(row: DoubtRow, restUntilMs: number): object {
-  const { status: _, ...words } = statusWords('IN_DOUBT') as { status: string }
+  const { status: _, ...words } = statusWords('IN_DOUBT')
   return { id: String(row.rowId), state: 'IN_DOUBT', ...words, ...toJsonDoubt(row, restUntilMs) }
 }
 
@@ -63,7 +64,11 @@ const RESOLVED = z.object({
   row: whole,
   status: z.string(),
   already: z.boolean().describe('It stood there before; nothing was changed.'),
-  paused: z.array(z.string()).describe('Other batches, in which a row waits that asks for the same.'),
+  paused: z
+    .array(z.string())
+    .describe(
+      'Other batches that were paused by it, because a row waits there that asks for the same; not told again.',
+    ),
 })
 
 function addResolving(server: Server, door: Door): void {
@@ -75,15 +80,22 @@ function addResolving(server: Server, door: Door): void {
     replies: { 200: RESOLVED },
     answer: async ({ params, body, request, reply }) => {
       const { key, actor } = callerOf(request)
+      let paused: readonly string[] = []
       return answerOnce(door, request, reply, {
         async act(once) {
           const doubt = (await door.ledger.doubts()).find(({ rowId }) => String(rowId) === params.row)
           if (doubt === undefined || !seesMerchant(key, doubt.merchant))
             throw notFound('There is no such row in doubt in this ledger.')
           const resolution = resolutionOf(doubt, body, door)
-          return toSubject(await once.resolve(resolution, actor, door.app.clock.nowMs()))
+          const resolved = assertTaken(await once.resolve(resolution, actor, door.app.clock.nowMs()))
+          if (resolved.kind === 'resolved') ({ paused } = resolved)
+          return { kind: resolved.kind, batch: resolved.batchId, row: resolved.rowNo }
         },
-        show: async (subject) => ({ id: params.row, ...said(subject) }),
+        async show(subject) {
+          const { kind, batch, row } = subject
+          const status = resultStatusOf(await stateNow(door, subject))
+          return { id: params.row, batch, row, status, already: kind === 'already', paused }
+        },
       })
     },
   })
@@ -107,19 +119,8 @@ function resolutionOf(
   }
 }
 
-function toSubject(resolved: Resolved): Subject {
-  if (resolved.kind === 'refused') {
-    const detail = `${spell(resolved.reason, httpWays)}. Nothing was changed.`
-    throw new ProblemError(resolved.why === 'too-early' ? 'doubt_too_early' : 'refused', detail)
-  }
-  const { kind, batchId, rowNo, state } = resolved
-  const paused = resolved.kind === 'resolved' ? resolved.paused.join(' ') : ''
-  return { kind, batch: batchId, row: rowNo, state: resultStatusOf(state), paused }
-}
-
-function said({ kind, batch, row, state, paused }: Subject): object {
-  const others = String(paused ?? '')
-    .split(' ')
-    .filter((one) => one !== '')
-  return { batch, row, status: state, already: kind === 'already', paused: others }
+function assertTaken(resolved: Resolved): Exclude<Resolved, { kind: 'refused' }> {
+  if (resolved.kind !== 'refused') return resolved
+  const detail = `${spell(resolved.reason, httpWays)}. Nothing was changed.`
+  throw new ProblemError(resolved.why === 'too-early' ? 'doubt_too_early' : 'refused', detail)
 }

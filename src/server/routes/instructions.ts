@@ -4,10 +4,8 @@ import * as z from 'zod'
 import { type MessageDoor, openMessageDoor, type TakenMessage } from '../../app/message-door.ts'
 import { stoppedBy } from '../../domain/alarm.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
-import { assert } from '../../domain/fault.ts'
 import type { FoundInstruction } from '../../domain/found.ts'
 import { toIdentifier } from '../../domain/identifier.ts'
-import type { BatchId } from '../../domain/ids.ts'
 import type { HistoryMove } from '../../domain/reconciliation.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonFound } from '../../present/found.ts'
@@ -18,6 +16,7 @@ import { answerOnce, type Subject } from '../once.ts'
 import { answerPage, pageOf } from '../pages.ts'
 import { notFound, ProblemError } from '../problems.ts'
 import { addRoute } from '../route.ts'
+import { stateNow } from '../row-now.ts'
 import { INSTRUCTION, MOVE, TAKEN } from '../schemas.ts'
 
 export async function addInstructions(server: Server, door: Door): Promise<void> {
@@ -45,7 +44,7 @@ function addSubmitting(server: Server, door: Door, messages: MessageDoor): void 
         },
         async show(subject) {
           reply.code(subject.kind === 'accepted' ? 201 : 200)
-          return showTaken(door.ledger, subject, String((body as { readonly reference: string }).reference))
+          return showTaken(door, subject, String((body as { readonly reference: string }).reference))
         },
       }),
   })
@@ -77,18 +76,10 @@ function partOf(reason: string) {
 }
 
 /** As the row stands now. */
-async function showTaken(ledger: Ledger, { kind, batch, row }: Subject, reference: string): Promise<object> {
-  const reading = await ledger.openReading(batch as BatchId, 0)
-  try {
-    for await (const [found] of reading.rows(undefined, Number(row) - 1)) {
-      assert(found !== undefined && found.rowNo === row, `row ${row} of batch ${batch} was recorded`)
-      const { status, ...words } = statusWords(found.state) as { status: string }
-      return { status: kind, reference, batch, row, state: status, ...words }
-    }
-    throw new Error(`bug: row ${row} of batch ${batch} was recorded and is not there`)
-  } finally {
-    await reading.close()
-  }
+async function showTaken(door: Door, subject: Subject, reference: string): Promise<object> {
+  const { kind, batch, row } = subject
+  const { status, ...words } = statusWords(await stateNow(door, subject))
+  return { status: kind, reference, batch, row, state: status, ...words }
 }
 
 // ───────────────────────────────────────────────────────────── Found by an id
