@@ -73,11 +73,14 @@ export async function gather<Item, Position>(
 ): Promise<Found<Item, Position>> {
   const data: Item[] = []
   let looked = 0
+  let last: Item | null = null
   for await (const page of pages) {
     for (const item of page) {
+      // One more is there: only then the page has a next one.
+      if (last !== null && (data.length === limit || looked === most)) return { data, next: positionOf(last) }
       if (fits(item)) data.push(item)
       looked += 1
-      if (data.length === limit || looked === most) return { data, next: positionOf(item) }
+      last = item
     }
   }
   return { data, next: null }

@@ -19,8 +19,7 @@ const ASKED = z.strictObject({
 export function addAudit(server: Server, door: Door): void {
   addRoute(server, 'listAudit', {
     summary: 'Every act, the oldest first',
-    description:
-      'A key of one merchant finds what was done to it and to its batches. The last page has no cursor: ask again later from its last one.',
+    description: 'A key of one merchant finds what was done to it and to its batches.',
     query: ASKED,
     replies: { 200: pageOf(AUDIT_ENTRY).extend({ head: z.string().describe('Of the chain over the record.') }) },
     async answer({ query, request }) {
