@@ -61,6 +61,7 @@ export const STEERING_ACTS = [
  * - `export`: results, exceptions, rejects or a worklist were written to a file
  * - `inspect`: a deep look found that the record disagrees with itself
  * - `migrate`: the ledger came to a server, from a file
+ * - `webhook-…`: where events are sent, and that some were sent once more
  */
 export const PERSON_ACTS = [
   'init',
@@ -71,6 +72,11 @@ export const PERSON_ACTS = [
   'inspect',
   'purge',
   'migrate',
+  'webhook-add',
+  'webhook-remove',
+  'webhook-rotate',
+  'webhook-enable',
+  'webhook-replay',
 ] as const
 
 export type SteeringActName = (typeof STEERING_ACTS)[number]

@@ -5,6 +5,9 @@ import type { SharedClock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
+import { deliveriesOn } from '../texts/events/deliveries.ts'
+import { endpointsOn } from '../texts/events/endpoints.ts'
+import { eventsOn } from '../texts/events/events.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
@@ -21,6 +24,7 @@ import { copiesOn, whyAtWork } from './copies/copies.ts'
 import { type Failover, LOOKED_BACK_AFTER_MS, whyUnsureOf } from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
+import { holdDelivery } from './delivery-lock.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
@@ -164,6 +168,10 @@ export function ledgerOn({
     ...controlOn(engine, looks),
     ...approvalsOn(engine, ledgerId, looks),
     ...actsOn(engine, clock.nowMs),
+    ...eventsOn(engine, ledgerId),
+    ...endpointsOn(engine, ledgerId),
+    ...deliveriesOn(engine, ledgerId),
+    holdDelivery: () => holdDelivery(ownSessions.open, address.schema),
     ...purgingOn(engine),
     clearLog: async () => true,
     unbound: () => engine.read(countUnbound),

@@ -8,6 +8,7 @@ import { Fault } from '../../domain/fault.ts'
 import { type Engine, FAULTING } from '../texts/engine.ts'
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
 import { change, one, type Script } from '../texts/script.ts'
+import { EVENTS } from './event-tables.ts'
 import { FUNCTIONS } from './functions.ts'
 import { quoteName, type Session } from './session.ts'
 
@@ -327,6 +328,7 @@ const MIGRATIONS: readonly string[] = [
   );
   `,
   'CREATE INDEX refusal_at ON refusal (at);',
+  EVENTS,
 ]
 
 /** Of the tables, as this program knows them. */

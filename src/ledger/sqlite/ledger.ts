@@ -16,6 +16,9 @@ import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { newBatchId } from '../batch-id.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
 import type { Engine } from '../texts/engine.ts'
+import { deliveriesOn } from '../texts/events/deliveries.ts'
+import { endpointsOn } from '../texts/events/endpoints.ts'
+import { eventsOn } from '../texts/events/events.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
@@ -146,6 +149,10 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...control,
     ...approvalsOn(engine, ledgerId, looks),
     ...actsOn(engine, clock),
+    ...eventsOn(engine, ledgerId),
+    ...endpointsOn(engine, ledgerId),
+    ...deliveriesOn(engine, ledgerId),
+    holdDelivery: async () => ({ isHeld: () => true, release: () => {} }), // whoever opens a file takes its lock
     ...purgingOn(engine),
     clearLog: () => clearLog(db, timing),
     ...dyingOfDamage(working, die),

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
+import { EVENTS } from './event-tables.ts'
 import { GIVEN_REFERENCES } from './given-references.ts'
 import { MADE_REFERENCES } from './made-references.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
@@ -306,6 +307,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   'CREATE INDEX refusal_at ON refusal (at);',
+  EVENTS,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

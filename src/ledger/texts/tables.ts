@@ -27,6 +27,14 @@ export const TABLES: readonly Table[] = [
   { name: 'odd_reference', key: 'account_id, as_read, reference' },
   { name: 'recorded', key: 'id' },
   { name: 'chain', key: 'id' },
+  { name: 'event', key: 'id' },
+  { name: 'event_position', key: 'name' },
+  { name: 'told_batch', key: 'batch_id' },
+  { name: 'told_up_to', key: 'reader' },
+  { name: 'refused', key: 'id' },
+  { name: 'reply_to', key: 'row_id, queue' },
+  { name: 'endpoint', key: 'id' },
+  { name: 'delivery', key: 'endpoint_id, event_id' },
 ]
 
 export function selectOf({ name, key, where }: Table, columns: readonly string[]): string {
