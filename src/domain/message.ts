@@ -26,6 +26,8 @@ export type ParsedMessage =
       readonly allowLookalike: boolean
       /** The batch that it names; null: none. */
       readonly batchName: string | null
+      /** The queue that is told what becomes of it; null: none. */
+      readonly replyTo: string | null
       /** The message as received: names and values. */
       readonly cells: Readonly<Record<string, string>>
     }

@@ -88,6 +88,17 @@ export function nextAttemptMs(
   return nowMs + Math.max(spread, Math.min(askedToWaitMs ?? 0, RETRY_AFTER_MOST_MS))
 }
 
+/** The three forms of dates in HTTP begin with the name of the day. */
+const HTTP_DATE = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i
+
+/** Seconds or a date, as milliseconds from now; null: it says nothing that can be read. */
+export function retryAfterMs(header: string | null, nowMs: number): number | null {
+  const text = header?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Math.min(Number(text) * SECOND, RETRY_AFTER_MOST_MS)
+  const atMs = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(atMs) ? null : Math.min(Math.max(0, atMs - nowMs), RETRY_AFTER_MOST_MS)
+}
+
 /** Why the endpoint gets nothing more; null: it does. */
 export function whyDisabled(httpStatus: number | null, failingSinceMs: number, nowMs: number): string | null {
   if (httpStatus === 410) return 'it answered 410: it wants no more'

@@ -31,6 +31,8 @@ export const OF_BOTH = {
     .optional(),
 }
 
+export const OUTCOME_QUEUE = /^tranche-outcome-[A-Za-z0-9._-]{1,64}$/
+
 export const BATCH_NAME = /^[A-Za-z0-9._-]{1,64}$/
 
 /** What one instruction asks for, alone or in a batch. */
@@ -68,6 +70,7 @@ const SCHEMA = z
     )
       .regex(BATCH_NAME)
       .optional(),
+    reply_to: text('The queue that is told what becomes of it, and of a refusal.').regex(OUTCOME_QUEUE).optional(),
     allow_lookalike: z
       .boolean()
       .default(false)
@@ -98,6 +101,7 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
     runKey: account.runKey,
     allowLookalike: message.allow_lookalike,
     batchName: message.batch ?? null,
+    replyTo: message.reply_to ?? null,
     cells: Object.fromEntries(Object.entries(value as object).map(([name, cell]) => [name, String(cell)])),
   }
 }

@@ -84,9 +84,23 @@ export async function takeMessage(
     reasons: taken.reasons.map(visible),
     text,
     cards,
+    ...askedBy(payload, taken),
     nowMs,
   })
   return taken
+}
+
+const OUTCOME_QUEUE = /^tranche-outcome-[A-Za-z0-9._-]{1,64}$/
+const REFERENCE_CHARACTERS = 255
+
+/** Of what may not be kept nothing is. */
+function askedBy(payload: unknown, { withheld }: RefusedMessage): { reference: string | null; replyTo: string | null } {
+  const { reference, reply_to: replyTo } = Object(payload) as { reference?: unknown; reply_to?: unknown }
+  const isKept = withheld === null && typeof reference === 'string' && reference.length <= REFERENCE_CHARACTERS
+  return {
+    reference: isKept ? visible(maskCardData(reference)) : null,
+    replyTo: typeof replyTo === 'string' && OUTCOME_QUEUE.test(replyTo) && !holdsCardData(replyTo) ? replyTo : null,
+  }
 }
 
 /** Of a refused batch: its instructions are their producer's, and the reasons name them. */
@@ -107,7 +121,7 @@ async function tryToTake(
     assert(batches !== null, 'a batch was understood where none is taken')
     return takeBatch(parsed, account, nowMs, batches)
   }
-  const { instruction, runKey, allowLookalike, batchName, cells } = parsed
+  const { instruction, runKey, allowLookalike, batchName, replyTo, cells } = parsed
   const { accountId, lookalikeDays } = account
   const answer = await ledger.recordMessage({
     accountId,
@@ -117,6 +131,7 @@ async function tryToTake(
     lookalikeDays,
     into: batchName === null ? account.into : { name: batchName },
     cells,
+    replyTo,
     nowMs,
   })
   return answer.kind === 'refused' ? { kind: 'refused', reasons: [answer.reason], withheld: null } : answer

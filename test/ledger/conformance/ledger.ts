@@ -8,6 +8,7 @@ import { describeActs } from './acts.ts'
 import { describeApprovals } from './approvals.ts'
 import { describeControl } from './control.ts'
 import { describeDoubts } from './doubts.ts'
+import { describeEvents } from './events.ts'
 import { describeFamilies } from './families.ts'
 import { describeFigures } from './figures.ts'
 import { describeFinding } from './finding.ts'
@@ -76,6 +77,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describeFigures()
     describeActs()
     describeApprovals()
+    describeEvents()
     describeFinding()
     describePurge(renew)
     describeModel(newPlace)

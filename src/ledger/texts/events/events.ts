@@ -3,23 +3,32 @@
 import type { EventPosition } from '../../../domain/event.ts'
 import type { EventLedger } from '../../../ports/ledger/events.ts'
 import { type Engine, FAULTING } from '../engine.ts'
-import { change, one, type Script } from '../script.ts'
+import { change, exists, one, type Script } from '../script.ts'
 import { gather, hasNews } from './gather.ts'
 import { endOf, eventsBetween, factsOf } from './page.ts'
 
 const PUBLISHED = "SELECT move, event FROM told_up_to WHERE reader = 'queues'"
-const KEEP = "UPDATE told_up_to SET move = :move, event = :event WHERE reader = 'queues'"
+const ANY_QUEUE = `
+    SELECT 1 AS n WHERE EXISTS (SELECT 1 FROM reply_to) OR EXISTS (SELECT 1 FROM refused WHERE reply_to IS NOT NULL)`
+const KEEP = `
+    INSERT INTO told_up_to (reader, move, event) VALUES ('queues', :move, :event)
+    ON CONFLICT (reader) DO UPDATE SET move = excluded.move, event = excluded.event`
 
 export function eventsOn(engine: Engine, ledgerId: string): Omit<EventLedger, 'holdDelivery'> {
+  let settled: EventPosition | null = null
   return {
     async gatherEvents(nowMs) {
       if (await engine.read(hasNews)) await engine.write(() => gather(nowMs), FAULTING)
     },
     async eventsEnd() {
+      const seen = await engine.read(endOf)
+      // Nothing came since: what is below was settled then.
+      if (seen.move === settled?.move && seen.event === settled.event) return seen
       // Ids are given before their rows are committed: only at a moment at which nothing is written the last one is the last.
-      return engine.read(endOf, 'settled')
+      settled = await engine.read(endOf, 'settled')
+      return settled
     },
-    events: (after, upTo, limit) => engine.read(() => eventsBetween(ledgerId, after, upTo, limit)),
+    events: (after, upTo, asked = 'all') => engine.read(() => eventsBetween(ledgerId, after, upTo, asked)),
     async positionBefore(id) {
       const [fact] = await engine.read(() => factsOf(ledgerId, id))
       if (fact === undefined) return null
@@ -32,11 +41,12 @@ export function eventsOn(engine: Engine, ledgerId: string): Omit<EventLedger, 'h
         for (const id of ids) facts.push(...(yield* factsOf(ledgerId, id)))
         return facts
       }),
+    isAnyQueueAsked: () => engine.read(() => exists(ANY_QUEUE)),
     publishedUpTo: () => engine.read(published),
     keepPublished: ({ move, event }) => engine.write(() => change(KEEP, { move, event }), FAULTING),
   }
 }
 
 function* published(): Script<EventPosition> {
-  return (yield* one<EventPosition>(PUBLISHED))!
+  return (yield* one<EventPosition>(PUBLISHED)) ?? { move: 0, event: 0 }
 }

@@ -28,7 +28,8 @@ export function* noteEvent(event: NewEvent): Script<number> {
 }
 
 const AHEAD = (['act', 'recorded', 'refused'] as const).map(
-  (table) => `(SELECT coalesce(max(id), 0) FROM ${table}) > (SELECT last FROM event_position WHERE name = '${table}')`,
+  (table) =>
+    `(SELECT coalesce(max(id), 0) FROM ${table}) > coalesce((SELECT last FROM event_position WHERE name = '${table}'), 0)`,
 )
 const IS_AHEAD = `SELECT 1 AS n WHERE ${AHEAD.join(' OR ')}`
 
@@ -51,8 +52,9 @@ export function* gather(nowMs: number): Script<void> {
   }
 }
 
-const POSITION = 'SELECT last AS n FROM event_position WHERE name = :name'
-const REACHED = 'UPDATE event_position SET last = :last WHERE name = :name'
+const POSITION = 'SELECT coalesce(max(last), 0) AS n FROM event_position WHERE name = :name'
+const REACHED = `
+    INSERT INTO event_position (name, last) VALUES (:name, :last) ON CONFLICT (name) DO UPDATE SET last = excluded.last`
 
 function* gatherFrom<Found extends { readonly id: number }>(
   name: 'act' | 'recorded' | 'refused',

@@ -6,7 +6,13 @@ import type { EventFact, EventPosition, EventType, MovedRow } from '../../../dom
 import type { BatchId } from '../../../domain/ids.ts'
 import type { Currency } from '../../../domain/money.ts'
 import { isFinal, type State } from '../../../domain/states.ts'
+import type { EventPage, RowsAsked } from '../../../ports/ledger/events.ts'
 import { all, one, type Script } from '../script.ts'
+
+/** So many are in memory. */
+export const EVENTS_PER_PAGE = 500
+/** So many moves are looked at in one go, however few of them are wanted. */
+const MOVES_PER_LOOK = 20_000
 
 const END = `
     SELECT (SELECT coalesce(max(id), 0) FROM move) AS move, (SELECT coalesce(max(id), 0) FROM event) AS event`
@@ -23,14 +29,22 @@ const MOVE = `
       i.batch_id AS "batchId", i.row_no AS "rowNo", a.name AS merchant, i.reference, i.operation,
       CAST(i.amount_minor AS TEXT) AS "amountMinor", i.currency, i.order_id AS "orderId", i.xtl_order_id AS "xtlOrderId", i.warning
     FROM move m JOIN instruction i ON i.id = m.row_id JOIN account a ON a.id = i.account_id`
-const MOVES = `${MOVE} WHERE m.id > :move AND m.id <= :upTo AND ${IS_TOLD} ORDER BY m.id LIMIT :limit`
+const ROWS: Readonly<Record<RowsAsked, string>> = {
+  all: IS_TOLD,
+  doubts: "(m.to_state = 'IN_DOUBT' OR m.from_state = 'IN_DOUBT')",
+  asked: `${IS_TOLD} AND EXISTS (SELECT 1 FROM reply_to r WHERE r.row_id = m.row_id)`,
+}
+const movesOf = (asked: RowsAsked) =>
+  `${MOVE} WHERE m.id > :move AND m.id <= :upTo AND ${ROWS[asked]} ORDER BY m.id LIMIT ${EVENTS_PER_PAGE}`
 const ONE_MOVE = `${MOVE} WHERE m.id = :no`
 
 const EVENT = `
     SELECT e.id, e.after_move AS "afterMove", e.type, e.at AS "atMs", e.batch_id AS "batchId", e.said,
       e.account_id AS "accountId", a.name AS merchant
     FROM event e LEFT JOIN account a ON a.id = e.account_id`
-const EVENTS = `${EVENT} WHERE e.id > :event AND e.id <= :upTo AND e.endpoint IS NULL ORDER BY e.id LIMIT :limit`
+const EVENTS = `
+    ${EVENT} WHERE e.id > :event AND e.id <= :upTo AND e.after_move <= :upToMove AND e.endpoint IS NULL
+    ORDER BY e.id LIMIT ${EVENTS_PER_PAGE}`
 const ONE_EVENT = `${EVENT} WHERE e.id = :no`
 
 interface FoundMove {
@@ -66,19 +80,19 @@ interface FoundEvent {
   readonly said: string
 }
 
-/** Fewer than `limit`: there are no more. */
 export function* eventsBetween(
   ledgerId: string,
   after: EventPosition,
   upTo: EventPosition,
-  limit: number,
-): Script<EventFact[]> {
-  const moves = yield* all<FoundMove>(MOVES, { move: after.move, upTo: upTo.move, limit })
-  const others = yield* all<FoundEvent>(EVENTS, { event: after.event, upTo: upTo.event, limit })
+  asked: RowsAsked,
+): Script<EventPage> {
+  const upToMove = Math.min(upTo.move, after.move + MOVES_PER_LOOK)
+  const moves = yield* all<FoundMove>(movesOf(asked), { move: after.move, upTo: upToMove })
+  const others = yield* all<FoundEvent>(EVENTS, { event: after.event, upTo: upTo.event, upToMove })
   const facts: EventFact[] = []
   let at = after
   // A move gives up to two events, which are never parted: a position is behind both.
-  while (facts.length < limit && (moves.length > 0 || others.length > 0)) {
+  while (facts.length < EVENTS_PER_PAGE && (moves.length > 0 || others.length > 0)) {
     const [move] = moves
     const [other] = others
     if (other !== undefined && (move === undefined || other.afterMove < move.id)) {
@@ -91,7 +105,8 @@ export function* eventsBetween(
       facts.push(...(yield* moveFacts(ledgerId, move, at)))
     }
   }
-  return facts
+  if (facts.length >= EVENTS_PER_PAGE) return { facts, reached: at }
+  return { facts, reached: { move: upToMove, event: upToMove === upTo.move ? upTo.event : at.event } }
 }
 
 /** Those that came before a move in the one order. */
