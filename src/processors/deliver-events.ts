@@ -42,6 +42,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
   const stopping = new AbortController()
   const told = new Set<string>()
   let turn: Turn | null = null
+  let publishing: Promise<void> | null = null
   let forgottenAtMs = clock.monotonicMs()
 
   /** Once for each time that it begins to fail. */
@@ -73,15 +74,19 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
       if (mine === null) return
       await parts.ledger.gatherEvents(clock.nowMs())
       const upTo = await parts.ledger.eventsEnd()
-      await Promise.all([publish(mine, upTo), send(mine, upTo)])
+      // Redis may be away and take its time to say so: that holds up no webhook.
+      publishing ??= publish(mine, upTo).finally(() => {
+        publishing = null
+      })
+      await send(mine, upTo)
     })
     if (turn === null || clock.monotonicMs() - forgottenAtMs < FORGET_EVERY_MS) return
     forgottenAtMs = clock.monotonicMs()
     await trying('old deliveries', () => parts.ledger.forgetDeliveries(clock.nowMs() - KEPT_MS))
   }
 
-  const publish = ({ publishing }: Turn, upTo: EventPosition) =>
-    trying('outcomes for queues', async () => publishing?.publish(upTo))
+  const publish = (mine: Turn, upTo: EventPosition) =>
+    trying('outcomes for queues', async () => mine.publishing?.publish(upTo))
   const send = ({ webhooks }: Turn, upTo: EventPosition) =>
     trying('webhooks', async () => webhooks.look(await parts.ledger.signingEndpoints(clock.nowMs()), upTo))
 
@@ -90,6 +95,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
       await look()
       await clock.sleep(LOOK_EVERY_MS, stopping.signal)
     }
+    await publishing
     await look()
   })()
 
@@ -97,7 +103,7 @@ export function deliverEvents(parts: DeliveringParts): Delivering {
     async stop() {
       stopping.abort()
       await going
-      await turn?.webhooks.stop()
+      await Promise.all([publishing, turn?.webhooks.stop()])
       turn?.hold.release()
     },
   }

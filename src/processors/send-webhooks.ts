@@ -24,7 +24,7 @@ export interface WebhookParts {
 export interface Webhooks {
   /** Notes what is new for these endpoints, and sees to it that what is due is being sent. */
   look(endpoints: readonly SigningEndpoint[], upTo: EventPosition): Promise<void>
-  /** Begins nothing more. Resolves when nothing is open. */
+  /** Lets what is due go out for a few seconds, then cuts off what is open: it is sent again, with the same ids. */
   stop(): Promise<void>
 }
 
@@ -33,9 +33,10 @@ const AT_ONCE = 32
 /** They share a commit. */
 const TAKEN_AT_ONCE = 64
 const KEPT_EVERY_MOVES = 50_000
+const LAST_MS = 3_000
 
 export function createWebhooks(parts: WebhookParts): Webhooks {
-  const { log } = parts
+  const { log, clock, sender } = parts
   const permits = createPermits(AT_ONCE)
   const running = new Map<string, Promise<void>>()
   const reached = new Map<string, EventPosition>()
@@ -54,8 +55,11 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       }
     },
     async stop() {
+      const over = Promise.all(running.values())
+      await Promise.race([over, clock.sleep(LAST_MS)])
       stopping.abort()
-      await Promise.all(running.values())
+      await sender.close()
+      await over
     },
   }
 }
@@ -97,7 +101,7 @@ async function deliver(
     if (due.length === 0) return
     const facts = new Map((await ledger.eventsById(due.map(({ eventId }) => eventId))).map((fact) => [fact.id, fact]))
     const results = await sendAll(endpoint, due, facts, { permits, stopped, parts })
-    if (results.length === 0) return
+    if (results.length === 0) return // cut off
     isFailing = results.some(({ httpStatus }) => !isTaken(httpStatus))
     const changed = await ledger.settleDeliveries(id, results, clock.nowMs(), parts.random)
     for (const { httpStatus } of results) parts.onAttempt(id, isTaken(httpStatus) ? 'delivered' : 'failed')
