@@ -118,7 +118,7 @@ function contentOf({ row, batchId, merchant, said, at }: EventFact, rules: reado
 }
 
 /** Grows from each event to the next. */
-export function versionOf({ move, event }: EventPosition): number {
+function versionOf({ move, event }: EventPosition): number {
   return move + event
 }
 
@@ -177,7 +177,7 @@ export function totalText(amountMinor: bigint, currency: Currency | ''): string 
 
 // ───────────────────────────────────────────────────────────── Which events are asked for
 
-export function isEventType(text: string): text is EventType {
+function isEventType(text: string): text is EventType {
   return EVENT_TYPES.some((type) => type === text)
 }
 

@@ -63,13 +63,13 @@ export const SCHEDULE_MS = [
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR),
 ]
 const SPREAD = 0.1
-export const RETRY_AFTER_MOST_MS = DAY_MS
+const RETRY_AFTER_MOST_MS = DAY_MS
 /** Of failures only, after which an endpoint is asked nothing more. */
-export const DISABLED_AFTER_MS = 5 * DAY_MS
+const DISABLED_AFTER_MS = 5 * DAY_MS
 /** An endpoint that has failed for less is not told of when it answers again. */
 export const RECOVERED_AFTER_MS = HOUR
 /** So long an earlier secret is signed with as well. */
-export const EARLIER_SECRET_MS = DAY_MS
+export const EARLIER_SECRET_MS = 24 * HOUR
 
 export function isTaken(httpStatus: number | null): boolean {
   return httpStatus !== null && httpStatus >= 200 && httpStatus < 300

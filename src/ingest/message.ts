@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
 import { DETAIL_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
-import type { ParsedMessage, RefusedMessage } from '../domain/message.ts'
+import { OUTCOME_QUEUE, type ParsedMessage, type RefusedMessage } from '../domain/message.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, spelled } from '../domain/problem.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
@@ -30,8 +30,6 @@ export const OF_BOTH = {
     .regex(/^[^/]+$/)
     .optional(),
 }
-
-export const OUTCOME_QUEUE = /^tranche-outcome-[A-Za-z0-9._-]{1,64}$/
 
 export const BATCH_NAME = /^[A-Za-z0-9._-]{1,64}$/
 

@@ -3,7 +3,13 @@
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
-import type { MessageResult, ParsedBatch, ParsedMessage, RefusedMessage } from '../domain/message.ts'
+import {
+  type MessageResult,
+  OUTCOME_QUEUE,
+  type ParsedBatch,
+  type ParsedMessage,
+  type RefusedMessage,
+} from '../domain/message.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { IntakeLedger } from '../ports/ledger/intake.ts'
@@ -90,7 +96,6 @@ export async function takeMessage(
   return taken
 }
 
-const OUTCOME_QUEUE = /^tranche-outcome-[A-Za-z0-9._-]{1,64}$/
 const REFERENCE_CHARACTERS = 255
 
 /** Of what may not be kept nothing is. */

@@ -26,6 +26,7 @@ import { describeSinceReview } from './intake-since-review.ts'
 import { describeModel } from './model.ts'
 import { describePurge } from './purge.ts'
 import { describeQueries } from './queries.ts'
+import { describeWebhooks } from './webhooks.ts'
 import { describeBrakes } from './work-brakes.ts'
 import { describeCards } from './work-cards.ts'
 import { describeClaim } from './work-claim.ts'
@@ -78,6 +79,7 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describeActs()
     describeApprovals()
     describeEvents()
+    describeWebhooks()
     describeFinding()
     describePurge(renew)
     describeModel(newPlace)

@@ -78,7 +78,7 @@ function* deliveries(asked: DeliveriesAsked, most: number): Script<Delivery[]> {
 /** What waits for its next attempt is tried now, and again later if that fails. */
 const REPLAY = `
     UPDATE delivery AS d SET replay = CASE WHEN d.state = 'pending' THEN d.replay ELSE d.state END, state = 'pending', next_at = :nowMs
-    WHERE ${ASKED} RETURNING d.event_id`
+    WHERE ${ASKED} RETURNING event_id`
 const REPLAY_UNTOLD = `
     INSERT INTO delivery (endpoint_id, event_id, type, state, attempts, next_at, created_at, replay)
     SELECT id, :eventId, :type, 'pending', 0, :nowMs, :nowMs, 'dead' FROM endpoint WHERE id = :endpointId RETURNING event_id`

@@ -10,7 +10,7 @@ import type { EventPage, RowsAsked } from '../../../ports/ledger/events.ts'
 import { all, one, type Script } from '../script.ts'
 
 /** So many are in memory. */
-export const EVENTS_PER_PAGE = 500
+const EVENTS_PER_PAGE = 500
 /** So many moves are looked at in one go, however few of them are wanted. */
 const MOVES_PER_LOOK = 20_000
 
