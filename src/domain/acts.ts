@@ -17,7 +17,15 @@ export interface PersonAct {
   readonly once?: boolean
 }
 
+/** Where an entry stands in the log; what comes after it is asked for by it. */
+export interface LogPosition {
+  readonly atMs: number
+  readonly kind: number
+  readonly id: number
+}
+
 export interface LogEntry {
+  readonly position: LogPosition
   readonly atMs: number
   /** An act; `submit`: a file was recorded as a batch; `resolve`: a person spoke of a row in doubt. */
   readonly what: ActName | 'submit' | 'resolve'
@@ -61,6 +69,7 @@ export const STEERING_ACTS = [
  * - `export`: results, exceptions, rejects or a worklist were written to a file
  * - `inspect`: a deep look found that the record disagrees with itself
  * - `migrate`: the ledger came to a server, from a file
+ * - `add-key`, `revoke-key`: a service may come through a door, or no more
  * - `webhook-…`: where events are sent, and that some were sent once more
  */
 export const PERSON_ACTS = [
@@ -72,6 +81,8 @@ export const PERSON_ACTS = [
   'inspect',
   'purge',
   'migrate',
+  'add-key',
+  'revoke-key',
   'webhook-add',
   'webhook-remove',
   'webhook-rotate',

@@ -27,6 +27,8 @@ export const TABLES: readonly Table[] = [
   { name: 'odd_reference', key: 'account_id, as_read, reference' },
   { name: 'recorded', key: 'id' },
   { name: 'chain', key: 'id' },
+  { name: 'api_key', key: 'id' },
+  { name: 'api_request', key: 'holder, target, idempotency_key' },
   { name: 'event', key: 'id' },
   { name: 'event_position', key: 'name' },
   { name: 'told_batch', key: 'batch_id' },

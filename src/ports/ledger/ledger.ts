@@ -8,8 +8,10 @@ import type { CopyLedger } from './copies.ts'
 import type { DoubtLedger } from './doubts.ts'
 import type { EventLedger } from './events.ts'
 import type { IntakeLedger } from './intake.ts'
+import type { KeyLedger } from './keys.ts'
 import type { PurgeLedger } from './purge.ts'
 import type { QueryLedger } from './queries.ts'
+import type { RequestLedger } from './requests.ts'
 import type { WebhookLedger } from './webhooks.ts'
 import type { WorkLedger } from './work.ts'
 
@@ -24,6 +26,8 @@ export interface Ledger
     ActLedger,
     PurgeLedger,
     AuditLedger,
+    KeyLedger,
+    RequestLedger,
     EventLedger,
     WebhookLedger,
     CopyLedger {
