@@ -187,10 +187,9 @@ export async function replayWebhooks(
     ...{ eventId, endpointId: given.endpoint },
     ...{ sinceMs: momentOf('--since', given.since), untilMs: momentOf('--until', given.until) },
   }
-  const states = eventId !== undefined || given.delivered === true ? [undefined] : (['dead', 'pending'] as const)
+  const isUndelivered = eventId === undefined && given.delivered !== true
   return withLedger(app, async (ledger) => {
-    let count = 0
-    for (const state of states) count += await ledger.replay({ ...asked, state }, app.actor, app.clock.nowMs())
+    const count = await ledger.replay({ ...asked, isUndelivered }, app.actor, app.clock.nowMs())
     terminal.object({ replayed: count })
     terminal.say(
       count === 0

@@ -163,7 +163,7 @@ export function ledgerOn({
     ...doubtsOn(engine, noSteps),
     ...intakeOn(engine, intake),
     ...keysOn(engine),
-    ...requestsOn(engine, { looks, setForward: noSteps, intake }),
+    ...requestsOn(engine, { looks, setForward: noSteps, intake, ledgerId }),
     ...queriesOn(engine, async () => {
       await seal(engine) // the head of a reading binds all that it shows
       return reads.openReader()

@@ -148,7 +148,7 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...doubtsOn(engine, setForward),
     ...intakeOn(engine, intake),
     ...keysOn(engine),
-    ...requestsOn(engine, { looks, setForward, intake }),
+    ...requestsOn(engine, { looks, setForward, intake, ledgerId }),
     ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,
     ...control,

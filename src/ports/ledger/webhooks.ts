@@ -18,13 +18,15 @@ export interface DeliveriesAsked {
   readonly endpointId?: string | undefined
   readonly eventId?: string | undefined
   readonly state?: Delivery['state'] | undefined
+  /** Pending or dead. */
+  readonly isUndelivered?: boolean
   readonly sinceMs?: number | undefined
   readonly untilMs?: number | undefined
 }
 
 export interface WebhookLedger {
-  /** It is told of what happens from now on. */
-  addEndpoint(endpoint: NewEndpoint, actor: Actor, nowMs: number): Promise<void>
+  /** It is told of what happens from now on. Resolves to its id. */
+  addEndpoint(endpoint: NewEndpoint, actor: Actor, nowMs: number): Promise<string>
   endpoints(): Promise<readonly Endpoint[]>
   /** false: there is none with this id. So of all below. */
   removeEndpoint(id: string, actor: Actor, nowMs: number): Promise<boolean>

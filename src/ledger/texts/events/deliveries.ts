@@ -62,10 +62,17 @@ function toDelivery({ replay, ...stored }: Stored): Delivery {
 
 const ASKED = `
     (:endpointId = '' OR d.endpoint_id = :endpointId) AND (:eventId = '' OR d.event_id = :eventId)
-    AND (:state = '' OR d.state = :state) AND d.created_at >= :sinceMs AND d.created_at < :untilMs`
+    AND (:state = '' OR d.state = :state) AND d.state <> :left AND d.created_at >= :sinceMs AND d.created_at < :untilMs`
 
-function valuesOf({ endpointId = '', eventId = '', state, sinceMs = 0, untilMs }: DeliveriesAsked) {
-  return { endpointId, eventId, state: state ?? '', sinceMs, untilMs: untilMs ?? Number.MAX_SAFE_INTEGER }
+function valuesOf({ endpointId = '', eventId = '', state, isUndelivered, sinceMs = 0, untilMs }: DeliveriesAsked) {
+  return {
+    endpointId,
+    eventId,
+    state: state ?? '',
+    left: isUndelivered === true ? 'delivered' : '',
+    sinceMs,
+    untilMs: untilMs ?? Number.MAX_SAFE_INTEGER,
+  }
 }
 
 const LATEST = `

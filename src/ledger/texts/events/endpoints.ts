@@ -64,12 +64,13 @@ const ADD = `
     INSERT INTO endpoint (id, url, secret, types, merchant, private, created_at, move, event)
     VALUES (:id, :url, :secret, :types, :merchant, :isPrivate, :nowMs, :move, :event)`
 
-function* add(endpoint: NewEndpoint, actor: Actor, nowMs: number): Script<void> {
+function* add(endpoint: NewEndpoint, actor: Actor, nowMs: number): Script<string> {
   const { id, url, secret, types, merchant, allowsPrivate } = endpoint
   const { move, event } = yield* endOf()
   const values = { types: types === null ? null : JSON.stringify(types), isPrivate: allowsPrivate ? 1 : 0 }
   yield* change(ADD, { id, url, secret, merchant, nowMs, move, event, ...values })
   yield* noteAct({ what: 'webhook-add', actor, nowMs, id, url })
+  return id
 }
 
 function* remove(id: string): Script<boolean> {
