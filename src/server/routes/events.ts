@@ -10,7 +10,7 @@ import { EVENT } from '../schemas.ts'
 
 const MOST = 200
 
-export const TYPES = z
+const TYPES = z
   .string()
   .max(1_000)
   .transform((text) => text.split(','))
