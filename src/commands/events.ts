@@ -21,7 +21,7 @@ const AT_ONCE = 500
 /** Data alone on stdout, with --json as without. */
 export async function events(app: App, given: EventsArguments, terminal: Terminal): Promise<number> {
   const types = given.types === undefined ? null : parseEventTypes('--types', given.types)
-  const ledger = await openLedger(app, 'looks')
+  const ledger = await openLedger(app)
   const interruption = openInterruption(terminal, () => finishing('what was read is written'))
   const { signal } = interruption
   try {
