@@ -2,11 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { assertPolicyAgreed } from '../app/approvals.ts'
+import { addKey } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
 import type { App } from '../app.ts'
+import { KEY_LIVES_MOST_MS, SCOPES } from '../domain/api-key.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import type { Tls } from '../server/server.ts'
 import { type OwnWorker, startOwnWorker } from './own-worker.ts'
@@ -73,7 +76,9 @@ function readPem(option: string, path: string): string {
   }
 }
 
+/** `env`: of a rehearsal, over this process's own. */
 async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+  const isSandbox = Object.keys(env).length > 0
   const { buildServer, listen } = await import('../server/server.ts')
   const ledger = await openLedger(app)
   const interruption = openInterruption(terminal, () => finishing('no new request is taken; open ones are answered'))
@@ -87,8 +92,10 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
       throw cannotListen(asked, error)
     })
     worker = asked.withWorker ? startOwnWorker(env) : null
-    terminal.object({ event: 'listening', url: listening.url })
+    const made = isSandbox ? await sandboxKey(app, ledger) : {}
+    terminal.object({ event: 'listening', url: listening.url, ...made })
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
+    if (made.key !== undefined) terminal.data(`A key for it, which may do everything there: ${made.key}`)
     const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
     await listening.close()
     const left = interruption.signal.aborted ? await (worker?.stop() ?? EXIT.approved) : (end ?? EXIT.failure)
@@ -101,6 +108,12 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     interruption.close()
     await ledger.close()
   }
+}
+
+/** Nobody could make one for a ledger that is thrown away. */
+async function sandboxKey(app: App, ledger: Ledger): Promise<{ readonly key?: string }> {
+  const asked = { name: 'sandbox', scopes: SCOPES, merchants: null, networks: null, livesMs: KEY_LIVES_MOST_MS }
+  return { key: (await addKey(ledger, asked, app.actor, app.clock.nowMs())).key }
 }
 
 function aborted(signal: AbortSignal): Promise<null> {

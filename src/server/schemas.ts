@@ -8,9 +8,9 @@ import { STATES } from '../domain/states.ts'
 import { holdsControls } from '../domain/visible.ts'
 import { PROBLEMS } from './problems.ts'
 
-export const when = z.string().describe('RFC 3339, UTC')
+const when = z.string().describe('RFC 3339, UTC')
 export const whole = z.int()
-export const AMOUNT = z.string().describe('In units of the currency, with as many decimals as it has.')
+const AMOUNT = z.string().describe('In units of the currency, with as many decimals as it has.')
 
 export const PROBLEM = z
   .object({

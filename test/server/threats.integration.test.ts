@@ -12,6 +12,11 @@ import { openServed, served, useServed } from '../fixtures/served.ts'
 
 useServed()
 
+const INSTRUCTION = {
+  ...{ schema_version: 1, merchant: 'shop', reference: 'N', transaction_type: 'REFUND', amount: '1.50' },
+  ...{ request_currency: 'EUR', request_ref_po_id: '77' },
+}
+
 /** What is answered to bytes as they are; the first line of it. */
 async function raw(url: string, head: string): Promise<string> {
   const { port } = new URL(url)
@@ -152,14 +157,18 @@ test('no key and nothing that was searched for is in the log or in the ledger', 
   const asked = { key, headers: { 'user-agent': 'a\u2028b', 'x-request-id': 'mine' } }
   await served.ask('GET', '/v1/instructions?reference=HIDDEN-REFERENCE', asked)
   await served.ask('GET', '/v1/batches/HIDDEN-REFERENCE', asked)
-  await served.ask('POST', '/v1/instructions', { ...asked, body: { reference: 'HIDDEN-REFERENCE' } })
+  await served.ask('POST', '/v1/instructions', { ...asked, body: INSTRUCTION })
+  await served.ask('POST', '/v1/instructions', {
+    ...{ key, body: INSTRUCTION, headers: { 'idempotency-key': 'HIDDEN-4111111111111111' } },
+  })
   expect(lines.length).toBeGreaterThan(2)
   const all = lines.join('\n')
   const { dataDir } = served.app.config
   const bytes = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)).toString('latin1'))
   const secret = key.slice(13)
   expect(all).not.toMatch(/HIDDEN|mine|\u2028|trk_/)
-  expect([all, ...bytes].filter((one) => one.includes(secret) || one.includes(secret.slice(0, 20)))).toEqual([])
+  const isTold = (one: string) => one.includes(secret) || one.includes(secret.slice(0, 20)) || one.includes('HIDDEN')
+  expect([all, ...bytes].filter(isTold)).toEqual([])
 })
 
 test('the limit of one key is not that of another, and cannot be passed by another address', async () => {

@@ -76,9 +76,8 @@ function subjectOf(found: Effect): KeptRequest['subject'] | null {
   if (found === null || found === undefined || found === true) return {}
   if (found === false || found === 0) return null
   if (typeof found === 'number') return { count: found }
-  if (found === 'held-by-draft') return null
-  if (typeof found === 'string') return { id: found }
-  if (found instanceof Fault || found.kind === 'refused') return null
+  if (typeof found === 'string' && found !== 'held-by-draft') return { id: found }
+  if (found instanceof Fault || found === 'held-by-draft' || found.kind === 'refused') return null
   return { kind: found.kind, batch: found.batchId, row: found.rowNo }
 }
 
