@@ -7,6 +7,7 @@ import type { Act, ActAlone } from './cli/act.ts'
 import { addApprovalCommands } from './cli/approval-commands.ts'
 import { addBatchCommands } from './cli/batch-commands.ts'
 import { addDoubtCommands } from './cli/doubt-commands.ts'
+import { addEventCommands } from './cli/event-commands.ts'
 import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-commands.ts'
 import { groupCommands } from './cli/groups.ts'
 import { PROGRAM_HELP } from './cli/help.ts'
@@ -140,6 +141,7 @@ export function toProgram(): Command {
   addApprovalCommands(program, act)
   addServerCommands(program, act)
   addServiceCommands(program, act, actAlone)
+  addEventCommands(program, act)
   groupCommands(program)
   for (const command of [program, ...allOf(program)]) {
     command.exitOverride().showHelpAfterError('(add --help for the options)').configureOutput({ writeErr, writeOut })

@@ -18,6 +18,7 @@ const ROOMS = [
   'client',
   'processors',
   'gateway',
+  'events',
   'ledger',
   'observability',
   'results',

@@ -22,5 +22,7 @@ export async function attentionNow(
   const [alarm, workers] = [await ledger.alarm(), await workersNow(app, ledger)]
   const accounts = (await ledger.accounts()).filter(({ name }) => merchant === null || name === merchant)
   const batches = all.filter((batch) => merchant === null || batch.merchant === merchant)
-  return { workers, attention: attentionIn({ alarm, batches, accounts, workers, nowMs: app.clock.nowMs() }) }
+  const endpoints = (await ledger.endpoints()).filter((one) => merchant === null || one.merchant === merchant)
+  const nowMs = app.clock.nowMs()
+  return { workers, attention: attentionIn({ alarm, batches, accounts, workers, endpoints, nowMs }) }
 }

@@ -12,7 +12,7 @@ import type { MerchantLane } from './lanes.ts'
 import type { WorkingLedger } from './ledger.ts'
 import { type Counting, NOT_WATCHED, openWatching } from './watching.ts'
 
-export interface WatchedWork extends Pick<Counting, 'ticked' | 'messageTaken'> {
+export interface WatchedWork extends Pick<Counting, 'ticked' | 'messageTaken' | 'webhookAttempted'> {
   /** The lanes of this process, from now on. */
   begin(lanes: ReadonlyMap<AccountId, MerchantLane>): void
   slice(slice: Slice, work: () => Promise<number>): Promise<number>
@@ -66,6 +66,7 @@ export async function watchWork(app: App, { ledger, working, redis, only }: Watc
       }
     },
     messageTaken: (result) => metrics?.messageTaken(result),
+    webhookAttempted: (endpoint, result) => metrics?.webhookAttempted(endpoint, result),
     close,
   }
 }

@@ -55,7 +55,11 @@ export async function openWatching(app: App, ledger: Ledger, sending: Sending | 
   }
 }
 
-async function gather(app: App, ledger: Pick<Ledger, 'figures'>, checks: () => Promise<readonly Check[]>) {
+async function gather(
+  app: App,
+  ledger: Pick<Ledger, 'figures' | 'webhookFigures'>,
+  checks: () => Promise<readonly Check[]>,
+) {
   const figures = await ledger.figures().catch((error: unknown) => {
     app.log.debug({ err: error }, 'the figures of the ledger could not be read')
     return null
@@ -63,6 +67,7 @@ async function gather(app: App, ledger: Pick<Ledger, 'figures'>, checks: () => P
   return {
     checks: await checks(),
     ledger: figures,
+    webhooks: await ledger.webhookFigures().catch(() => null),
     files: await filesOf(app),
     diskFreeBytes: await freeBytesOf(app),
     atMs: app.clock.nowMs(),

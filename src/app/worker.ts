@@ -57,6 +57,7 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
   })
   const narrator = createNarrator({ ledger, clock, log })
   const telling = keepTelling(app, narrator)
+  const delivery = options.only === null ? await openDelivery(app, redis, watched) : null
   const work = await workOff({
     ledger: working,
     clock,
@@ -91,16 +92,22 @@ export async function startWork(app: App, ledger: Ledger, redis: RedisAddress, o
       options.onSettled?.(row, verdict, settled)
     },
   }).catch(async (error: unknown) => {
-    await Promise.all([watched.close(), close()])
+    await Promise.all([delivery?.stop(), watched.close(), close()])
     throw error
   })
   return {
     takesMessages: work.takesMessages,
     async stop() {
       await work.stop().finally(() => register?.close())
+      await delivery?.stop() // what the last rows came to is told as well
       await Promise.all([telling.stop(), watched.close(), working.close()])
     },
   }
+}
+
+async function openDelivery(app: App, redis: RedisAddress, { webhookAttempted: onAttempt }: WatchedWork) {
+  const { startDelivery } = await import('./delivery.ts')
+  return startDelivery(app, { redis, onAttempt })
 }
 
 interface DispatchParts extends Pick<SlicesOptions, 'ledgerId' | 'concurrency' | 'work'> {

@@ -4,13 +4,14 @@ import type { Command } from 'commander'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Sending:': ['check', 'run', 'submit', 'vault', 'approve', 'reject', 'pause', 'resume', 'cancel'],
-  'Looking:': ['status', 'results', 'find', 'history', 'log', 'audit', 'messages'],
+  'Looking:': ['status', 'results', 'find', 'history', 'log', 'audit', 'messages', 'events'],
   'Doubts:': ['in-doubt'],
   'Running it:': [
     'worker',
     'serve',
     'keys',
     'inbox',
+    'webhooks',
     'rate',
     'policy',
     'doctor',

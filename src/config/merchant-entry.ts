@@ -18,6 +18,7 @@ const REFUND_PARAMETERS = [
 const DELETE_ANSWERS = ['status', 'any-2xx'] as const satisfies readonly Merchant['deleteAnswer'][]
 const MESSAGE_BATCHES = ['daily', 'hourly'] as const satisfies readonly Merchant['messageBatches'][]
 const DECIMALS = ['.', ','] as const satisfies readonly Merchant['decimal'][]
+const OUTCOMES = /^[A-Za-z0-9._-]{1,64}$/
 const LOOKALIKE_DAYS: Range = { min: 0, max: 366 }
 const REASON_RULES_MAX = 1000
 
@@ -63,6 +64,7 @@ export async function entrySchema(directory: string, exposed: ExposedFile[]) {
     decimal: z.enum(DECIMALS).optional(),
     lookalike_days: whole(LOOKALIKE_DAYS),
     message_batches: z.enum(MESSAGE_BATCHES).optional(),
+    outcomes: z.string().regex(OUTCOMES, 'is not 1 to 64 letters, digits, ".", "_" or "-"').optional(),
     reason_categories: z
       .array(z.strictObject({ match: z.string().regex(/\S/, 'is empty'), category: z.enum(REASON_CATEGORIES) }))
       .max(REASON_RULES_MAX)
@@ -109,6 +111,7 @@ export function fromEntry(name: string, entry: Entry, traffic: Traffic, trust: M
     decimal: entry.decimal ?? MERCHANT_DEFAULTS.decimal,
     lookalikeDays: entry.lookalike_days ?? MERCHANT_DEFAULTS.lookalikeDays,
     messageBatches: entry.message_batches ?? MERCHANT_DEFAULTS.messageBatches,
+    outcomes: entry.outcomes ?? MERCHANT_DEFAULTS.outcomes,
     reasonRules: Object.freeze(entry.reason_categories ?? MERCHANT_DEFAULTS.reasonRules),
   })
 }

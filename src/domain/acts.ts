@@ -70,6 +70,7 @@ export const STEERING_ACTS = [
  * - `inspect`: a deep look found that the record disagrees with itself
  * - `migrate`: the ledger came to a server, from a file
  * - `add-key`, `revoke-key`: a service may come through a door, or no more
+ * - `webhook-…`: where events are sent, and that some were sent once more
  */
 export const PERSON_ACTS = [
   'init',
@@ -82,6 +83,11 @@ export const PERSON_ACTS = [
   'migrate',
   'add-key',
   'revoke-key',
+  'webhook-add',
+  'webhook-remove',
+  'webhook-rotate',
+  'webhook-enable',
+  'webhook-replay',
 ] as const
 
 export type SteeringActName = (typeof STEERING_ACTS)[number]

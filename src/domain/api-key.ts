@@ -8,6 +8,8 @@ export const SCOPES = [
   'batches:write',
   'doubts:read',
   'doubts:resolve',
+  'endpoints:read',
+  'endpoints:write',
   'events:read',
   'files:write',
   'instructions:read',

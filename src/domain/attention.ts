@@ -5,6 +5,7 @@ import { isAwaiting } from './approval.ts'
 import type { BatchView } from './batch.ts'
 import { countIn, standingOf, type Why } from './batch-status.ts'
 import type { BatchId } from './ids.ts'
+import type { Endpoint } from './webhook.ts'
 import { serviceOf, type WorkerView } from './worker.ts'
 
 export type Attention =
@@ -17,6 +18,8 @@ export type Attention =
   | { readonly code: 'stopped' | 'held'; readonly merchant: string; readonly reason: string }
   | { readonly code: 'paused'; readonly batchId: BatchId; readonly reason: string | null }
   | { readonly code: 'awaiting-approval'; readonly batchId: BatchId; readonly needed: number; readonly given: number }
+  /** It is told nothing more. */
+  | { readonly code: 'endpoint-disabled'; readonly endpoint: Endpoint }
   | { readonly code: 'silent'; readonly worker: WorkerView }
   /** Rows that are due, and nobody who sends them. */
   | { readonly code: 'unsent'; readonly batchId: BatchId; readonly why: Why }
@@ -27,10 +30,12 @@ export interface Seen {
   readonly batches: readonly BatchView[]
   readonly accounts: readonly { readonly name: string; readonly stopped: string | null; readonly held: string | null }[]
   readonly workers: readonly WorkerView[]
+  /** Of webhooks; absent: none of them is asked for. */
+  readonly endpoints?: readonly Endpoint[]
   readonly nowMs: number
 }
 
-export function attentionIn({ alarm, batches, accounts, workers, nowMs }: Seen): readonly Attention[] {
+export function attentionIn({ alarm, batches, accounts, workers, endpoints = [], nowMs }: Seen): readonly Attention[] {
   const sum = (state: 'IN_DOUBT' | 'SENDING') => batches.reduce((rows, batch) => rows + countIn(batch, state), 0)
   const inDoubt = sum('IN_DOUBT')
   const leftOpen = workers.length === 0 ? sum('SENDING') : 0
@@ -52,6 +57,9 @@ export function attentionIn({ alarm, batches, accounts, workers, nowMs }: Seen):
       if (approval === null || !isAwaiting(approval) || hold === 'cancelled') return []
       return [{ code: 'awaiting-approval', batchId, needed: approval.needed, given: approval.given }]
     }),
+    ...endpoints
+      .filter(({ disabledAtMs }) => disabledAtMs !== null)
+      .map((endpoint) => ({ code: 'endpoint-disabled', endpoint }) as const),
     ...workers.filter(({ state }) => state === 'silent').map((worker) => ({ code: 'silent', worker }) as const),
     ...batches.flatMap((batch) => unsentIn(batch, workers, nowMs)),
   ]

@@ -36,6 +36,8 @@ export interface Merchant {
   readonly lookalikeDays: number
   /** How long the batch is open that takes messages which name none. */
   readonly messageBatches: 'daily' | 'hourly'
+  /** A service that is told of every outcome of this merchant, by the name of its queue; null: only who asks is told. */
+  readonly outcomes: string | null
   /** Categories of reasons that this merchant's gateway words in its own way; they come before the built-in ones. */
   readonly reasonRules: readonly ReasonRule[]
 }
@@ -61,6 +63,7 @@ export const MERCHANT_DEFAULTS: Omit<Merchant, 'name' | 'url' | 'username' | 'pa
   decimal: null,
   lookalikeDays: 20,
   messageBatches: 'daily',
+  outcomes: null,
   reasonRules: Object.freeze([]),
 })
 

@@ -5,6 +5,9 @@ import type { BatchId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
 import type { State } from './states.ts'
 
+/** Where a service may be told what becomes of its messages. */
+export const OUTCOME_QUEUE = /^tranche-outcome-[A-Za-z0-9._-]{1,64}$/
+
 /** The batch of the day, of the hour (both UTC), or one that the message names. */
 export type MessageBatch = 'day' | 'hour' | { readonly name: string }
 
@@ -26,6 +29,8 @@ export type ParsedMessage =
       readonly allowLookalike: boolean
       /** The batch that it names; null: none. */
       readonly batchName: string | null
+      /** The queue that is told what becomes of it; null: none. */
+      readonly replyTo: string | null
       /** The message as received: names and values. */
       readonly cells: Readonly<Record<string, string>>
     }

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { holdsCardSecret, maskCardData } from '../domain/card-secrets.ts'
 import { DETAIL_FIELDS, TRANSACTION_TYPES } from '../domain/instruction.ts'
-import type { ParsedMessage, RefusedMessage } from '../domain/message.ts'
+import { OUTCOME_QUEUE, type ParsedMessage, type RefusedMessage } from '../domain/message.ts'
 import { holdsPan, mayHoldPan } from '../domain/pan.ts'
 import { isProblem, spelled } from '../domain/problem.ts'
 import { cardMeaningOf, looksAs, speaksOfCards } from './cards/columns.ts'
@@ -68,6 +68,7 @@ const SCHEMA = z
     )
       .regex(BATCH_NAME)
       .optional(),
+    reply_to: text('The queue that is told what becomes of it, and of a refusal.').regex(OUTCOME_QUEUE).optional(),
     allow_lookalike: z
       .boolean()
       .default(false)
@@ -98,6 +99,7 @@ export function parseMessage(value: unknown, accountKeyOf: (merchant: string) =>
     runKey: account.runKey,
     allowLookalike: message.allow_lookalike,
     batchName: message.batch ?? null,
+    replyTo: message.reply_to ?? null,
     cells: Object.fromEntries(Object.entries(value as object).map(([name, cell]) => [name, String(cell)])),
   }
 }

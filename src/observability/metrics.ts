@@ -8,6 +8,7 @@ import type { Merchant } from '../domain/merchant.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { categoryOfReason } from '../domain/reason-categories.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import type { WebhookFigures } from '../domain/webhook.ts'
 import type { AttemptSeen } from '../ports/attempts.ts'
 import type { DueRow, Settled } from '../ports/ledger/work.ts'
 
@@ -27,6 +28,8 @@ export interface Gathered {
   readonly checks: readonly Check[]
   /** null: it could not be read. */
   readonly ledger: LedgerFigures | null
+  /** null: they could not be read. */
+  readonly webhooks: readonly WebhookFigures[] | null
   /** Of a process that sends. */
   readonly lanes: readonly LaneFigures[]
   readonly files: readonly { readonly file: string; readonly bytes: number }[]
@@ -43,6 +46,7 @@ export interface Metrics {
   sliceTaken(): () => void
   ticked(tookMs: number): void
   messageTaken(result: MessageResult): void
+  webhookAttempted(endpoint: string, result: 'delivered' | 'failed'): void
   /** As Prometheus reads it. */
   text(gathered: Gathered): Promise<string>
 }
@@ -95,6 +99,7 @@ export function createMetrics(version: string): Metrics {
     },
     ticked: (tookMs) => times.tick.observe(tookMs / 1000),
     messageTaken: (result) => counters.messages.inc({ result }),
+    webhookAttempted: (endpoint, result) => counters.webhooks.inc({ endpoint, result }),
     text(gathered) {
       show(gauges, gathered)
       return registry.metrics()
@@ -147,6 +152,9 @@ function countersIn(registry: Registry) {
     ]),
     messages: counter('tranche_intake_messages_total', 'Messages of other services, by what became of them', [
       'result',
+    ]),
+    webhooks: counter('tranche_webhook_deliveries_total', 'Attempts to deliver an event, by endpoint and result', [
+      ...(['endpoint', 'result'] as const),
     ]),
   }
 }
@@ -216,6 +224,13 @@ function gaugesIn(registry: Registry) {
     waits: gauge('tranche_account_waits_seconds', 'How long the gateway asked to wait, from now', 'merchant'),
     batches: gauge('tranche_batches', 'Batches with a row that is not settled, by what holds them up', 'state'),
     approval: gauge('tranche_oldest_approval_wait_seconds', 'Age of the oldest batch that waits for approvals'),
+    webhooksPending: gauge('tranche_webhook_pending', 'Events that an endpoint has still to take', 'endpoint'),
+    webhooksOldest: gauge('tranche_webhook_oldest_pending_seconds', 'Age of the oldest of them', 'endpoint'),
+    webhooksDisabled: gauge(
+      'tranche_webhook_endpoint_disabled',
+      '1: it gets nothing more until a person enables it',
+      'endpoint',
+    ),
     bytes: gauge('tranche_ledger_bytes', 'Size of the files of the ledger', 'file'),
     disk: gauge('tranche_disk_free_bytes', 'Space left in the data directory'),
   }
@@ -224,7 +239,7 @@ function gaugesIn(registry: Registry) {
 type Gauges = ReturnType<typeof gaugesIn>
 
 /** What could not be read is absent: an old figure would pass for a new one. */
-function show(gauges: Gauges, { checks, ledger, lanes, files, diskFreeBytes, atMs }: Gathered): void {
+function show(gauges: Gauges, { checks, ledger, webhooks, lanes, files, diskFreeBytes, atMs }: Gathered): void {
   for (const gauge of Object.values(gauges)) gauge.reset()
   for (const name of CHECKS) {
     const check = checks.find((one) => one.name === name)
@@ -237,6 +252,11 @@ function show(gauges: Gauges, { checks, ledger, lanes, files, diskFreeBytes, atM
   }
   for (const { file, bytes } of files) gauges.bytes.set({ file }, bytes)
   gauges.disk.set(diskFreeBytes)
+  for (const { endpointId: endpoint, pending, oldestPendingAtMs, disabled } of webhooks ?? []) {
+    gauges.webhooksPending.set({ endpoint }, pending)
+    gauges.webhooksOldest.set({ endpoint }, secondsSince(oldestPendingAtMs, atMs))
+    gauges.webhooksDisabled.set({ endpoint }, disabled ? 1 : 0)
+  }
   if (ledger === null) {
     gauges.approval.remove()
     return

@@ -8,6 +8,7 @@ import { commandLine } from './command-line.ts'
 import { EXIT } from './exit-codes.ts'
 import { whyText } from './standing.ts'
 import { plural } from './text.ts'
+import { healthText } from './webhooks.ts'
 import { workerText } from './workers.ts'
 
 /** 6 cannot go on · 5 in doubt · 4 approvals are missing · 0 nothing needs a person. */
@@ -29,6 +30,7 @@ function exitCodeOf({ code }: Attention): 4 | 5 | 6 {
     case 'paused':
     case 'silent':
     case 'unsent':
+    case 'endpoint-disabled':
       return EXIT.stopped
   }
 }
@@ -84,6 +86,11 @@ export function attentionText(one: Attention, ledgerPath: string): { readonly wh
       return {
         what: `batch ${one.batchId}`,
         says: `batch ${one.batchId} has rows that are due and that nobody sends: ${whyText([one.why])}`,
+      }
+    case 'endpoint-disabled':
+      return {
+        what: `endpoint ${one.endpoint.id}`,
+        says: `${one.endpoint.url} is ${healthText(one.endpoint)}. It is told nothing more, and nothing of it is lost. When it is mended: tranche webhooks enable ${one.endpoint.id}`,
       }
     case 'silent':
       return { what: 'worker', says: workerText(one.worker) }

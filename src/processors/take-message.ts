@@ -3,7 +3,13 @@
 import { holdsCardData, maskCardData } from '../domain/card-secrets.ts'
 import { assert, Fault } from '../domain/fault.ts'
 import type { AccountId } from '../domain/ids.ts'
-import type { MessageResult, ParsedBatch, ParsedMessage, RefusedMessage } from '../domain/message.ts'
+import {
+  type MessageResult,
+  OUTCOME_QUEUE,
+  type ParsedBatch,
+  type ParsedMessage,
+  type RefusedMessage,
+} from '../domain/message.ts'
 import { visible, visibleJson } from '../domain/visible.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { IntakeLedger } from '../ports/ledger/intake.ts'
@@ -84,9 +90,22 @@ export async function takeMessage(
     reasons: taken.reasons.map(visible),
     text,
     cards,
+    ...askedBy(payload, taken),
     nowMs,
   })
   return taken
+}
+
+const REFERENCE_CHARACTERS = 255
+
+/** Of what may not be kept nothing is. */
+function askedBy(payload: unknown, { withheld }: RefusedMessage): { reference: string | null; replyTo: string | null } {
+  const { reference, reply_to: replyTo } = Object(payload) as { reference?: unknown; reply_to?: unknown }
+  const isKept = withheld === null && typeof reference === 'string' && reference.length <= REFERENCE_CHARACTERS
+  return {
+    reference: isKept ? visible(maskCardData(reference)) : null,
+    replyTo: typeof replyTo === 'string' && OUTCOME_QUEUE.test(replyTo) && !holdsCardData(replyTo) ? replyTo : null,
+  }
 }
 
 /** Of a refused batch: its instructions are their producer's, and the reasons name them. */
@@ -107,7 +126,7 @@ async function tryToTake(
     assert(batches !== null, 'a batch was understood where none is taken')
     return takeBatch(parsed, account, nowMs, batches)
   }
-  const { instruction, runKey, allowLookalike, batchName, cells } = parsed
+  const { instruction, runKey, allowLookalike, batchName, replyTo, cells } = parsed
   const { accountId, lookalikeDays } = account
   const answer = await ledger.recordMessage({
     accountId,
@@ -117,6 +136,7 @@ async function tryToTake(
     lookalikeDays,
     into: batchName === null ? account.into : { name: batchName },
     cells,
+    replyTo,
     nowMs,
   })
   return answer.kind === 'refused' ? { kind: 'refused', reasons: [answer.reason], withheld: null } : answer

@@ -59,7 +59,7 @@ function askedBy({ app }: Door, request: FastifyRequest): ApiRequest {
     holder: callerOf(request).key.id,
     target: `${request.method} ${request.url.split('?')[0]}`,
     key: digestOf(given), // whatever was written into it, the ledger does not hold it
-    sha256: digestOf(canonical(request.body)),
+    sha256: digestOf(canonical(request.body ?? null)),
     nowMs: app.clock.nowMs(),
   }
 }

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { BATCH_STATES } from '../domain/batch-status.ts'
 import { holdsCardData } from '../domain/card-secrets.ts'
+import { EVENT_TYPES } from '../domain/event.ts'
 import { STATES } from '../domain/states.ts'
 import { holdsControls } from '../domain/visible.ts'
 import { PROBLEMS } from './problems.ts'
@@ -195,3 +196,50 @@ export const AUDIT_ENTRY = z
     details: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).nullable(),
   })
   .meta({ id: 'AuditEntry' })
+
+/** docs/schemas/event.schema.json says more. */
+export const EVENT = z
+  .object({
+    specversion: z.literal('1.0'),
+    id: z.string().describe('The same whenever it comes, and the cursor for reading on.'),
+    source: z.string(),
+    type: z.enum(EVENT_TYPES),
+    time: when,
+    timestamp: when,
+    subject: z.string(),
+    datacontenttype: z.literal('application/json'),
+    dataschema: z.string(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Event', description: 'CloudEvents 1.0, structured. It may come twice, with the same id.' })
+
+export const ENDPOINT = z
+  .object({
+    id: z.string(),
+    url: z.string(),
+    events: z.array(z.string()).nullable().describe('null: all but those of single rows.'),
+    merchant: z.string().nullable(),
+    allow_private: z.boolean(),
+    created_at: when,
+    pending: whole.describe('Events that it has still to take.'),
+    disabled_at: when.nullable(),
+    disabled_why: z.string().nullable(),
+    failing_since: when.nullable(),
+  })
+  .meta({ id: 'Endpoint' })
+
+export const DELIVERY = z
+  .object({
+    event: z.string(),
+    endpoint: z.string(),
+    type: z.string(),
+    state: z.enum(['pending', 'delivered', 'dead']),
+    attempts: whole,
+    created_at: when,
+    last_at: when.nullable(),
+    next_at: when.nullable(),
+    http_status: whole.nullable(),
+    answer: z.string().nullable().describe('The first of it, masked; or why there was none.'),
+    replay: z.boolean(),
+  })
+  .meta({ id: 'Delivery' })

@@ -16,6 +16,8 @@ import { ProblemError, problemBody } from './problems.ts'
 import { addAudit } from './routes/audit.ts'
 import { addBatches } from './routes/batches.ts'
 import { addDoubts } from './routes/doubts.ts'
+import { addEndpoints } from './routes/endpoints.ts'
+import { addEvents } from './routes/events.ts'
 import { addHealth } from './routes/health.ts'
 import { addInstructions } from './routes/instructions.ts'
 import { addMerchants } from './routes/merchants.ts'
@@ -65,6 +67,8 @@ export async function buildServer(door: Door, tls: Tls | null = null): Promise<S
   await addInstructions(server, door)
   addDoubts(server, door)
   addMerchants(server, door)
+  addEvents(server, door)
+  addEndpoints(server, door)
   addAudit(server, door)
   await server.ready()
   return server

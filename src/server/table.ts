@@ -3,7 +3,7 @@
 import type { Scope } from '../domain/api-key.ts'
 
 export interface RouteEntry {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** null: whoever reaches the port may ask. */
   readonly scope: Scope | null
@@ -62,6 +62,16 @@ export const ROUTES = {
     merchants: 'object',
   },
   resumeMerchant: { ...ACTS, path: '/v1/merchants/:merchant/resume', scope: 'merchants:steer', merchants: 'object' },
+
+  listEvents: { ...READS, path: '/v1/events', scope: 'events:read', merchants: 'listed' },
+  listEndpoints: { ...READS, path: '/v1/endpoints', scope: 'endpoints:read', merchants: 'listed' },
+  addEndpoint: { ...ACTS, path: '/v1/endpoints', scope: 'endpoints:write', merchants: 'object' },
+  removeEndpoint: {
+    ...{ ...ACTS, method: 'DELETE', path: '/v1/endpoints/:endpoint', body: 'none' },
+    ...({ scope: 'endpoints:write', merchants: 'object' } as const),
+  },
+  listDeliveries: { ...READS, path: '/v1/deliveries', scope: 'endpoints:read', merchants: 'listed' },
+  replayDeliveries: { ...ACTS, path: '/v1/deliveries/replay', scope: 'endpoints:write', merchants: 'object' },
 
   listAudit: { ...READS, path: '/v1/audit', scope: 'audit:read', merchants: 'listed' },
 } as const satisfies Readonly<Record<string, RouteEntry>>

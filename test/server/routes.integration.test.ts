@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { SCOPES } from '../../src/domain/api-key.ts'
 import type { BatchId } from '../../src/domain/ids.ts'
 import { entryOf, ROUTES, type RouteName } from '../../src/server/table.ts'
-import { refund, submit, work } from '../fixtures/ledgers.ts'
+import { CLERK, refund, submit, work } from '../fixtures/ledgers.ts'
 import { type Asking, served, useServed } from '../fixtures/served.ts'
 
 useServed()
@@ -21,12 +21,22 @@ beforeEach(async () => {
   batch = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('B')])
   await work(served.ledger, batch, 'A', 'IN_DOUBT')
   doubt = String((await served.ledger.doubts())[0]?.rowId)
+  const endpoint = {
+    id: 'ep_shop',
+    url: 'https://shop.example/hooks',
+    secret: 'whsec_AAAA',
+    types: null,
+    merchant: 'shop',
+  }
+  await served.ledger.addEndpoint({ ...endpoint, allowsPrivate: false }, CLERK, Date.now())
+  await served.ledger.takeDeliveries('ep_shop', [{ id: EVENT, type: 'row.settled' }], { move: 0, event: 0 }, Date.now())
 })
 
 const INSTRUCTION = {
   ...{ schema_version: 1, merchant: 'shop', reference: 'N', transaction_type: 'REFUND', amount: '1.50' },
   ...{ request_currency: 'EUR', request_ref_po_id: '77' },
 }
+const EVENT = 'm1-0123456789ab'
 const WHY = { reason: 'looked at it' }
 const FOUND = { found: 'approved', attempt: 1, transaction_id: '700', ...WHY }
 
@@ -52,6 +62,12 @@ const SAMPLES = (): Readonly<Record<RouteName, Sample>> => ({
   listMerchants: {},
   setRate: { body: { per_second: 5, ...WHY } },
   resumeMerchant: { body: WHY },
+  listEvents: {},
+  listEndpoints: {},
+  addEndpoint: { body: { url: 'https://shop.example/other', merchant: 'shop' } },
+  removeEndpoint: {},
+  listDeliveries: {},
+  replayDeliveries: { body: { endpoint: 'ep_shop', event: EVENT } },
   listAudit: {},
 })
 
@@ -67,6 +83,7 @@ function ask(name: RouteName, { key, headers = {} }: Asking = {}, named = true) 
     .replace(':reference', 'B')
     .replace(':row', doubt)
     .replace(':merchant', 'shop')
+    .replace(':endpoint', 'ep_shop')
   asked += 1
   return served.ask(method, `${url}${at}`, {
     ...(key === undefined ? {} : { key }),
@@ -89,7 +106,7 @@ test.each(KEYED)('%s answers a key with its scope alone, that of its merchant', 
   const { key } = await served.key({ scopes: scope === null ? [] : [scope], merchants: ['shop'] })
   const answer = await ask(name, { key })
   expect([answer.statusCode, answer.statusCode > 299 ? answer.said : null]).toEqual([
-    name === 'submitInstruction' ? 201 : 200,
+    ['submitInstruction', 'addEndpoint'].includes(name) ? 201 : 200,
     null,
   ])
 })
@@ -115,6 +132,7 @@ describe('what changes something', () => {
       400,
       'idempotency_key_invalid',
     ])
+    if (entryOf(name).body === 'none') return
     const plain = await ask(name, { key, headers: { 'content-type': 'text/plain' } })
     expect(codeOf(plain)).toEqual([415, 'media_type_unsupported'])
   })
@@ -128,7 +146,7 @@ describe('what changes something', () => {
     expect(await served.ledger.head()).toBe(acts)
   })
 
-  test.each(NAMES.filter((name) => entryOf(name).changes && name !== 'submitInstruction'))(
+  test.each(NAMES.filter((name) => entryOf(name).body === 'json' && name !== 'submitInstruction'))(
     '%s refuses members that it does not know, and card numbers in its reason',
     async (name) => {
       const { key } = await served.key()

@@ -254,6 +254,7 @@ export class Office {
       runKey: null,
       allowLookalike: true,
       batchName: null,
+      replyTo: null,
       cells: { reference: instruction.reference },
     }
     this.#rows.set(instruction.reference, { instruction, bad: false, payment: null, cameFrom: null })
@@ -271,6 +272,7 @@ export class Office {
       runKey: null,
       allowLookalike: true,
       batchName: null,
+      replyTo: null,
       cells,
     })
     this.#parts.redis.send(POISON, POISON)

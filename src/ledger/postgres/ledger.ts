@@ -7,6 +7,9 @@ import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
 import { keysOn } from '../texts/doors/keys.ts'
 import { requestsOn } from '../texts/doors/requests.ts'
+import { deliveriesOn } from '../texts/events/deliveries.ts'
+import { endpointsOn } from '../texts/events/endpoints.ts'
+import { eventsOn } from '../texts/events/events.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
@@ -23,6 +26,7 @@ import { copiesOn, whyAtWork } from './copies/copies.ts'
 import { type Failover, LOOKED_BACK_AFTER_MS, whyUnsureOf } from './copies/identity.ts'
 import { type ToFileParts, toFileOn } from './copies/to-file.ts'
 import { createServerWitness } from './copies/witness.ts'
+import { holdDelivery } from './delivery-lock.ts'
 import { draftEngineOn } from './draft.ts'
 import { engineOn, FULL_TEXT } from './engine.ts'
 import { throwAsFault } from './errors.ts'
@@ -159,7 +163,7 @@ export function ledgerOn({
     ...doubtsOn(engine, noSteps),
     ...intakeOn(engine, intake),
     ...keysOn(engine),
-    ...requestsOn(engine, { looks, setForward: noSteps, intake }),
+    ...requestsOn(engine, { looks, setForward: noSteps, intake, ledgerId }),
     ...queriesOn(engine, async () => {
       await seal(engine) // the head of a reading binds all that it shows
       return reads.openReader()
@@ -168,6 +172,10 @@ export function ledgerOn({
     ...controlOn(engine, looks),
     ...approvalsOn(engine, ledgerId, looks),
     ...actsOn(engine, clock.nowMs),
+    ...eventsOn(engine, ledgerId),
+    ...endpointsOn(engine, ledgerId),
+    ...deliveriesOn(engine, ledgerId),
+    holdDelivery: () => holdDelivery(ownSessions.open, address.schema),
     ...purgingOn(engine),
     clearLog: async () => true,
     unbound: () => engine.read(countUnbound),

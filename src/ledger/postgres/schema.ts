@@ -8,6 +8,7 @@ import { Fault } from '../../domain/fault.ts'
 import { type Engine, FAULTING } from '../texts/engine.ts'
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
 import { change, one, type Script } from '../texts/script.ts'
+import { EVENTS } from './event-tables.ts'
 import { FUNCTIONS } from './functions.ts'
 import { quoteName, type Session } from './session.ts'
 
@@ -352,6 +353,7 @@ const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX api_request_at ON api_request (at);
   `,
+  EVENTS,
 ]
 
 /** Of the tables, as this program knows them. */

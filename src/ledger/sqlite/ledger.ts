@@ -18,6 +18,9 @@ import { approvalsOn } from '../texts/approving/approvals.ts'
 import { keysOn } from '../texts/doors/keys.ts'
 import { requestsOn } from '../texts/doors/requests.ts'
 import type { Engine } from '../texts/engine.ts'
+import { deliveriesOn } from '../texts/events/deliveries.ts'
+import { endpointsOn } from '../texts/events/endpoints.ts'
+import { eventsOn } from '../texts/events/events.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
@@ -145,12 +148,16 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     ...doubtsOn(engine, setForward),
     ...intakeOn(engine, intake),
     ...keysOn(engine),
-    ...requestsOn(engine, { looks, setForward, intake }),
+    ...requestsOn(engine, { looks, setForward, intake, ledgerId }),
     ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,
     ...control,
     ...approvalsOn(engine, ledgerId, looks),
     ...actsOn(engine, clock),
+    ...eventsOn(engine, ledgerId),
+    ...endpointsOn(engine, ledgerId),
+    ...deliveriesOn(engine, ledgerId),
+    holdDelivery: async () => ({ isHeld: () => true, release: () => {} }), // whoever opens a file takes its lock
     ...purgingOn(engine),
     clearLog: () => clearLog(db, timing),
     ...dyingOfDamage(working, die),

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../domain/fault.ts'
 import { IS_CARD_EVENT } from '../texts/review/reattempts.ts'
+import { EVENTS } from './event-tables.ts'
 import { GIVEN_REFERENCES } from './given-references.ts'
 import { MADE_REFERENCES } from './made-references.ts'
 import { ODD_REFERENCES, registerAsRead } from './odd-references.ts'
@@ -332,6 +333,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX api_request_at ON api_request (at);
   `,
+  EVENTS,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

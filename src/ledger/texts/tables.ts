@@ -29,6 +29,14 @@ export const TABLES: readonly Table[] = [
   { name: 'chain', key: 'id' },
   { name: 'api_key', key: 'id' },
   { name: 'api_request', key: 'holder, target, idempotency_key' },
+  { name: 'event', key: 'id' },
+  { name: 'event_position', key: 'name' },
+  { name: 'told_batch', key: 'batch_id' },
+  { name: 'told_up_to', key: 'reader' },
+  { name: 'refused', key: 'id' },
+  { name: 'reply_to', key: 'row_id, queue' },
+  { name: 'endpoint', key: 'id' },
+  { name: 'delivery', key: 'endpoint_id, event_id' },
 ]
 
 export function selectOf({ name, key, where }: Table, columns: readonly string[]): string {

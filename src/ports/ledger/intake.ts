@@ -17,6 +17,8 @@ export interface IntakeMessage {
   readonly into: MessageBatch
   /** The message as received, for the results: names and values. */
   readonly cells: Readonly<Record<string, string>>
+  /** The queue that is told what becomes of it. Absent or null: none asked. */
+  readonly replyTo?: string | null
   readonly nowMs: number
 }
 
@@ -65,6 +67,9 @@ export interface IntakeLedger {
     text: string
     /** What it held, or may have held, of cards: an act tells of it. null: nothing. */
     cards: string | null
+    /** What its producer calls it, and the queue that is told. Absent or null: it did not say. */
+    reference?: string | null
+    replyTo?: string | null
     nowMs: number
   }): Promise<void>
   /** Which ledger had the queue when this one looked last; null: it never looked. */

@@ -6,11 +6,13 @@ import type { AuditLedger } from './audit.ts'
 import type { ControlLedger } from './control.ts'
 import type { CopyLedger } from './copies.ts'
 import type { DoubtLedger } from './doubts.ts'
+import type { EventLedger } from './events.ts'
 import type { IntakeLedger } from './intake.ts'
 import type { KeyLedger } from './keys.ts'
 import type { PurgeLedger } from './purge.ts'
 import type { QueryLedger } from './queries.ts'
 import type { RequestLedger } from './requests.ts'
+import type { WebhookLedger } from './webhooks.ts'
 import type { WorkLedger } from './work.ts'
 
 /** The record. Everything that matters is in it before anyone is told. */
@@ -26,6 +28,8 @@ export interface Ledger
     AuditLedger,
     KeyLedger,
     RequestLedger,
+    EventLedger,
+    WebhookLedger,
     CopyLedger {
   /** Random, made with the ledger; part of every name in Redis. */
   readonly ledgerId: string

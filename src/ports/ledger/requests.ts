@@ -4,11 +4,13 @@ import type { ApiRequest, KeptRequest } from '../../domain/api-request.ts'
 import type { ControlLedger } from './control.ts'
 import type { DoubtLedger } from './doubts.ts'
 import type { IntakeLedger } from './intake.ts'
+import type { WebhookLedger } from './webhooks.ts'
 
 /** What a request may do. */
 export type OnceLedger = Pick<ControlLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> &
   Pick<DoubtLedger, 'resolve'> &
-  Pick<IntakeLedger, 'recordMessage'>
+  Pick<IntakeLedger, 'recordMessage'> &
+  Pick<WebhookLedger, 'addEndpoint' | 'removeEndpoint' | 'replay'>
 
 export interface RequestLedger {
   /** null: it had no effect so far, or that is longer ago than requests are kept. */

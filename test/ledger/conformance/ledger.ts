@@ -9,6 +9,7 @@ import { describeApprovals } from './approvals.ts'
 import { describeControl } from './control.ts'
 import { describeDoors } from './doors.ts'
 import { describeDoubts } from './doubts.ts'
+import { describeEvents } from './events.ts'
 import { describeFamilies } from './families.ts'
 import { describeFigures } from './figures.ts'
 import { describeFinding } from './finding.ts'
@@ -26,6 +27,7 @@ import { describeSinceReview } from './intake-since-review.ts'
 import { describeModel } from './model.ts'
 import { describePurge } from './purge.ts'
 import { describeQueries } from './queries.ts'
+import { describeWebhooks } from './webhooks.ts'
 import { describeBrakes } from './work-brakes.ts'
 import { describeCards } from './work-cards.ts'
 import { describeClaim } from './work-claim.ts'
@@ -78,6 +80,8 @@ export function describeRecord(name: string, newPlace: NewPlace): void {
     describeFigures()
     describeActs()
     describeApprovals()
+    describeEvents()
+    describeWebhooks()
     describeFinding()
     describePurge(renew)
     describeModel(newPlace)

@@ -86,7 +86,15 @@ export async function fillServer(session: Session, schema: string, arrival: Arri
   await session.patiently(() => session.exec(`ANALYZE ${tables.join(', ')}`))
 }
 
-const OWN_NUMBERS = { account: 'id', actor: 'id', batch: 'rowid', act: 'id', recorded: 'id' }
+const OWN_NUMBERS = {
+  account: 'id',
+  actor: 'id',
+  batch: 'rowid',
+  act: 'id',
+  recorded: 'id',
+  event: 'id',
+  refused: 'id',
+}
 /** What is asked for every row that is recorded or claimed: nothing else tells the planner soon enough. */
 const ANALYZED = ['batch', 'instruction', 'move', 'tally', 'held_reference', 'seen_transaction']
 const EMPTIED = [...TABLES.map(({ name }) => name), 'held_reference', 'seen_transaction', 'epoch']

@@ -6,6 +6,8 @@ import { Fault } from '../../../domain/fault.ts'
 import type { IntakeAnswer } from '../../../domain/message.ts'
 import type { OnceLedger, RequestLedger } from '../../../ports/ledger/requests.ts'
 import { type Engine, FAULTING } from '../engine.ts'
+import { deliveriesOn } from '../events/deliveries.ts'
+import { endpointsOn } from '../events/endpoints.ts'
 import { type IntakeParts, intakeOn } from '../intake/intake.ts'
 import { change, one, type Script } from '../script.ts'
 import { controlOn } from '../work/control.ts'
@@ -16,9 +18,10 @@ export interface RequestParts {
   readonly looks: Looks
   readonly setForward: SetForward
   readonly intake: IntakeParts
+  readonly ledgerId: string
 }
 
-export function requestsOn(engine: Engine, { looks, setForward, intake }: RequestParts): RequestLedger {
+export function requestsOn(engine: Engine, { looks, setForward, intake, ledgerId }: RequestParts): RequestLedger {
   return {
     keptRequest: (request) => engine.read(() => keptOf(request)),
     once(request): OnceLedger {
@@ -30,6 +33,9 @@ export function requestsOn(engine: Engine, { looks, setForward, intake }: Reques
         resumeAccount: (...asked) => control().resumeAccount(...asked),
         setRate: (...asked) => control().setRate(...asked),
         resolve: (...asked) => doubtsOn(noting(engine, request), setForward).resolve(...asked),
+        addEndpoint: (...asked) => endpointsOn(noting(engine, request), ledgerId).addEndpoint(...asked),
+        removeEndpoint: (...asked) => endpointsOn(noting(engine, request), ledgerId).removeEndpoint(...asked),
+        replay: (...asked) => deliveriesOn(noting(engine, request), ledgerId).replay(...asked),
         recordMessage: (message) => intakeOn(noting(engine, request), intake).recordMessage(message),
       }
     },
@@ -63,11 +69,14 @@ function noting(engine: Engine, request: ApiRequest): Engine {
 }
 
 /** What the acts of `OnceLedger` come to in their transactions. */
-type Effect = null | undefined | Fault | 'held-by-draft' | IntakeAnswer | Resolved
+type Effect = null | undefined | boolean | number | string | Fault | IntakeAnswer | Resolved
 
 /** null: nothing was changed. */
 function subjectOf(found: Effect): KeptRequest['subject'] | null {
-  if (found === null || found === undefined) return {}
+  if (found === null || found === undefined || found === true) return {}
+  if (found === false || found === 0) return null
+  if (typeof found === 'number') return { count: found }
+  if (typeof found === 'string' && found !== 'held-by-draft') return { id: found }
   if (found instanceof Fault || found === 'held-by-draft' || found.kind === 'refused') return null
   return { kind: found.kind, batch: found.batchId, row: found.rowNo }
 }

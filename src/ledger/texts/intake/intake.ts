@@ -68,6 +68,9 @@ const REFUSE = `
     INSERT INTO refusal (source_id, account_name, reasons, text, at)
     VALUES (:sourceId, :accountName, :reasonsText, :text, :nowMs) ON CONFLICT DO NOTHING RETURNING source_id`
 
+/** The order in which it is told of. */
+const REFUSED = 'INSERT INTO refused (source_id, reference, reply_to) VALUES (:sourceId, :reference, :replyTo)'
+
 function* recordRefusal(refusal: Parameters<IntakeLedger['recordRefusal']>[0]): Script<void> {
   const { sourceId, accountName, reasons, text, cards, nowMs } = refusal
   const kept = yield* all(REFUSE, {
@@ -77,7 +80,10 @@ function* recordRefusal(refusal: Parameters<IntakeLedger['recordRefusal']>[0]): 
     text,
     nowMs,
   })
-  if (kept.length === 0 || cards === null) return
+  if (kept.length === 0) return
+  const { reference = null, replyTo = null } = refusal
+  yield* change(REFUSED, { sourceId: keyOf(sourceId), reference, replyTo })
+  if (cards === null) return
   const details = { source: 'message', message: sourceId, merchant: accountName }
   yield* recordAct({ what: 'card-refused', atMs: nowMs, actor: null, reason: cards, details })
 }

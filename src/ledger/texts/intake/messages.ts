@@ -53,7 +53,11 @@ export function* recordMessage(
   const { accountId, runKey, nowMs } = message
   const row = toColumns(message.instruction)
   const known = yield* recordedUnder(accountId, row.reference)
-  if (known !== undefined) return answerForKnown(known, row.content)
+  if (known !== undefined) {
+    const answer = answerForKnown(known, row.content)
+    if (answer !== 'held-by-draft' && answer.kind === 'duplicate') yield* keepReplyTo(message, known)
+    return answer
+  }
   const objection = yield* objectionTo(message, row)
   if (objection !== null) return { kind: 'refused', reason: objection }
   const closed = yield* closedUnder(message)
@@ -69,9 +73,22 @@ export function* recordMessage(
   const dueAtMs = row.execute_at ?? nowMs
   yield* change(INSERT, { ...row, batchId, accountId, rowNo, cells, runKey, dueAtMs, arrivedAtMs: nowMs })
   yield* bind(batchId, rowNo)
+  yield* keepReplyTo(message, { batchId, rowNo })
   const { operation, currency, amount_minor } = row
   book.arrived({ batch_id: batchId, operation, currency, amount_minor })
   return { kind: 'accepted', batchId, rowNo, state: 'READY' }
+}
+
+const REPLY_TO = `
+    INSERT INTO reply_to (row_id, queue) SELECT id, :queue FROM instruction WHERE batch_id = :batchId AND row_no = :rowNo
+    ON CONFLICT (row_id, queue) DO NOTHING`
+
+/** Whoever hands in a known one again is told of what is still to come as well. */
+function* keepReplyTo(
+  { replyTo: queue }: IntakeMessage,
+  { batchId, rowNo }: Pick<RecordedRow, 'batchId' | 'rowNo'>,
+): Script<void> {
+  if (queue != null) yield* change(REPLY_TO, { queue, batchId, rowNo })
 }
 
 /** A row, or as row 0 the batch itself. */

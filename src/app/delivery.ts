@@ -1,0 +1,73 @@
+// Delivery: events to the queues that asked for them and to webhook endpoints, over a connection to the ledger of its own. In the worker
+// today; whoever opens it elsewhere needs the ledger alone.
+
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { App } from '../app.ts'
+import type { DeliveryHold } from '../ports/ledger/events.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { RedisAddress } from '../queues/connection.ts'
+import { bodyMaker } from './events.ts'
+import { openLedger } from './ledger.ts'
+
+export interface DeliveryOptions {
+  /** null: outcomes for queues wait for a process that has one. */
+  readonly redis: RedisAddress | null
+  readonly onAttempt?: (endpointId: string, result: 'delivered' | 'failed') => void
+}
+
+export async function startDelivery(app: App, { redis, onAttempt = () => {} }: DeliveryOptions) {
+  const [{ deliverEvents }, { createPublishing }, { createWebhooks }, { createSender }, { openOutcomeQueues }] =
+    await Promise.all([
+      import('../processors/deliver-events.ts'),
+      import('../processors/publish-outcomes.ts'),
+      import('../processors/send-webhooks.ts'),
+      import('../events/send.ts'),
+      import('../queues/outcomes.ts'),
+    ])
+  const { clock, log, config, scrub } = app
+  const ledger = await openLedger(app, 'looks')
+  const bodyOf = bodyMaker(app, ledger.ledgerId)
+  const queues = redis === null ? null : openOutcomeQueues({ address: redis, prefix: config.redisPrefix })
+  const standing = new Map(
+    Array.from(config.merchants.values(), ({ name, outcomes }) => [
+      name,
+      outcomes === null ? null : queueFor(outcomes),
+    ]),
+  )
+  const publishing = {
+    ...{ ledger, bodyOf, hasStanding: [...standing.values()].some((queue) => queue !== null) },
+    standingQueueOf: (merchant: string) => standing.get(merchant) ?? null,
+  }
+  const delivering = deliverEvents({
+    ...{ ledger, clock, log },
+    hold: () => holdDelivery(app, ledger),
+    openPublishing: () => (queues === null ? null : createPublishing({ ...publishing, queues })),
+    openWebhooks: () =>
+      createWebhooks({
+        ...{ ledger, clock, log, bodyOf, onAttempt },
+        sender: createSender({ scrub }),
+        random: Math.random,
+      }),
+  })
+  return {
+    async stop(): Promise<void> {
+      await delivering.stop()
+      await queues?.close()
+      await ledger.close()
+    },
+  }
+}
+
+function queueFor(name: string): string {
+  return `tranche-outcome-${name}`
+}
+
+/** Of a ledger in a file, a lock beside it; both end with their process. */
+async function holdDelivery(app: App, ledger: Pick<Ledger, 'holdDelivery'>): Promise<DeliveryHold | null> {
+  if (app.config.ledgerServer !== null) return ledger.holdDelivery()
+  const { takeLock } = await import('../files/lock.ts')
+  const holder = { pid: process.pid, host: hostname(), command: 'deliver', startedAtMs: app.clock.nowMs() }
+  const lock = takeLock(join(app.config.dataDir, 'delivery.lock'), holder)
+  return lock.kind === 'held' ? null : { isHeld: () => true, release: () => lock.release() }
+}

@@ -1,0 +1,56 @@
+// tranche events: what other programs are told, one JSON object a line, and with --follow as it happens.
+
+import { eventsAfter } from '../app/events.ts'
+import { openLedger } from '../app/ledger.ts'
+import type { App } from '../app.ts'
+import { EVENT_TYPES, isEventPattern } from '../domain/event.ts'
+import { Fault } from '../domain/fault.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import { finishing, openInterruption } from './signals.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface EventsArguments {
+  readonly follow?: boolean
+  readonly after?: string
+  readonly types?: string
+}
+
+const LOOK_EVERY_MS = 500
+const AT_ONCE = 500
+
+/** Data alone on stdout, with --json as without. */
+export async function events(app: App, given: EventsArguments, terminal: Terminal): Promise<number> {
+  const types = given.types === undefined ? null : parseEventTypes('--types', given.types)
+  const ledger = await openLedger(app)
+  const interruption = openInterruption(terminal, () => finishing('what was read is written'))
+  const { signal } = interruption
+  try {
+    for (let after = given.after ?? null; ; ) {
+      const bodies = await eventsAfter(app, ledger, { after, types, limit: AT_ONCE })
+      for (const body of bodies) process.stdout.write(`${JSON.stringify(body)}\n`)
+      after = bodies.at(-1)?.id ?? after
+      await terminal.drained()
+      if (signal.aborted || terminal.readerLeft()) return EXIT.approved
+      if (bodies.length === AT_ONCE) continue
+      if (given.follow !== true) return EXIT.approved
+      await app.clock.sleep(LOOK_EVERY_MS, signal)
+    }
+  } finally {
+    interruption.close()
+    await ledger.close()
+  }
+}
+
+export function parseEventTypes(option: string, text: string): readonly string[] {
+  const types = text
+    .split(',')
+    .map((type) => type.trim())
+    .filter((type) => type !== '')
+  const unknown = types.filter((type) => !isEventPattern(type))
+  if (types.length > 0 && unknown.length === 0) return types
+  const what = types.length === 0 ? 'names none' : `has ${unknown.join(', ')}`
+  throw new Fault(
+    'usage',
+    `${option} ${what}. The types are: ${EVENT_TYPES.join(', ')}; or groups such as batch.*. Nothing was changed.`,
+  )
+}

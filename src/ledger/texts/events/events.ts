@@ -1,0 +1,52 @@
+// Reading events, and how far queues for outcomes have been told.
+
+import type { EventPosition } from '../../../domain/event.ts'
+import type { EventLedger } from '../../../ports/ledger/events.ts'
+import { type Engine, FAULTING } from '../engine.ts'
+import { change, exists, one, type Script } from '../script.ts'
+import { gather, hasNews } from './gather.ts'
+import { endOf, eventsBetween, factsOf } from './page.ts'
+
+const PUBLISHED = "SELECT move, event FROM told_up_to WHERE reader = 'queues'"
+const ANY_QUEUE = `
+    SELECT 1 AS n WHERE EXISTS (SELECT 1 FROM reply_to) OR EXISTS (SELECT 1 FROM refused WHERE reply_to IS NOT NULL)`
+const KEEP = `
+    INSERT INTO told_up_to (reader, move, event) VALUES ('queues', :move, :event)
+    ON CONFLICT (reader) DO UPDATE SET move = excluded.move, event = excluded.event`
+
+export function eventsOn(engine: Engine, ledgerId: string): Omit<EventLedger, 'holdDelivery'> {
+  let settled: EventPosition | null = null
+  return {
+    async gatherEvents(nowMs) {
+      if (await engine.read(hasNews)) await engine.write(() => gather(nowMs), FAULTING)
+    },
+    async eventsEnd() {
+      const seen = await engine.read(endOf)
+      // Nothing came since: what is below was settled then.
+      if (seen.move === settled?.move && seen.event === settled.event) return seen
+      // Ids are given before their rows are committed: only at a moment at which nothing is written the last one is the last.
+      settled = await engine.read(endOf, 'settled')
+      return settled
+    },
+    events: (after, upTo, asked = 'all') => engine.read(() => eventsBetween(ledgerId, after, upTo, asked)),
+    async positionBefore(id) {
+      const [fact] = await engine.read(() => factsOf(ledgerId, id))
+      if (fact === undefined) return null
+      const { move, event } = fact.at
+      return id.startsWith('e') ? { move, event: event - 1 } : { move: move - 1, event }
+    },
+    eventsById: (ids) =>
+      engine.read(function* () {
+        const facts = []
+        for (const id of ids) facts.push(...(yield* factsOf(ledgerId, id)))
+        return facts
+      }),
+    isAnyQueueAsked: () => engine.read(() => exists(ANY_QUEUE)),
+    publishedUpTo: () => engine.read(published),
+    keepPublished: ({ move, event }) => engine.write(() => change(KEEP, { move, event }), FAULTING),
+  }
+}
+
+function* published(): Script<EventPosition> {
+  return (yield* one<EventPosition>(PUBLISHED)) ?? { move: 0, event: 0 }
+}

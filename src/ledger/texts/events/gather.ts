@@ -1,0 +1,261 @@
+// What the record says beside the moves of rows, noted as events: what was accepted, what people and the machine did, where a batch has
+// come to. It is done by who reads events, in a transaction of its own; nothing that sends waits for it or writes for it.
+
+import type { BatchTotal } from '../../../domain/batch.ts'
+import { type EventContent, type EventType, finality, holdContent, totalText } from '../../../domain/event.ts'
+import { isFinal, type State, statusOf } from '../../../domain/states.ts'
+import { all, allExact, change, count, exists, one, type Script } from '../script.ts'
+
+export interface NewEvent {
+  readonly type: EventType
+  readonly atMs: number
+  readonly batchId?: string | null
+  readonly accountId?: number | null
+  /** It is for this endpoint alone. */
+  readonly endpoint?: string | null
+  readonly said?: EventContent
+}
+
+const NOTE = `
+    INSERT INTO event (after_move, type, at, batch_id, account_id, endpoint, said)
+    VALUES ((SELECT coalesce(max(id), 0) FROM move), :type, :atMs, :batchId, :accountId, :endpoint, :said) RETURNING id`
+
+/** In a transaction that is alone. Resolves to its number. */
+export function* noteEvent(event: NewEvent): Script<number> {
+  const { type, atMs, batchId = null, accountId = null, endpoint = null, said = {} } = event
+  const text = JSON.stringify(said)
+  return (yield* one<{ id: number }>(NOTE, { type, atMs, batchId, accountId, endpoint, said: text }))!.id
+}
+
+const AHEAD = (['act', 'recorded', 'refused'] as const).map(
+  (table) =>
+    `(SELECT coalesce(max(id), 0) FROM ${table}) > coalesce((SELECT last FROM event_position WHERE name = '${table}'), 0)`,
+)
+const IS_AHEAD = `SELECT 1 AS n WHERE ${AHEAD.join(' OR ')}`
+
+export function* hasNews(): Script<boolean> {
+  if (yield* exists(IS_AHEAD)) return true
+  for (const batch of yield* changedBatches()) if ((yield* newsOf(batch)) !== null) return true
+  return false
+}
+
+/** Each source in the order in which it was recorded: a batch is accepted before anything is done to it. */
+export function* gather(nowMs: number): Script<void> {
+  yield* gatherFrom('recorded', ACCEPTED, acceptedEvent)
+  yield* gatherFrom('refused', REFUSED, refusedEvent)
+  yield* gatherFrom('act', ACTS, actEvent)
+  for (const batch of yield* changedBatches()) {
+    const news = yield* newsOf(batch)
+    if (news === null) continue
+    yield* keepTold(news)
+    for (const event of news.events) yield* noteEvent({ ...event, atMs: nowMs })
+  }
+}
+
+const POSITION = 'SELECT coalesce(max(last), 0) AS n FROM event_position WHERE name = :name'
+const REACHED = `
+    INSERT INTO event_position (name, last) VALUES (:name, :last) ON CONFLICT (name) DO UPDATE SET last = excluded.last`
+
+function* gatherFrom<Found extends { readonly id: number }>(
+  name: 'act' | 'recorded' | 'refused',
+  text: string,
+  toEvent: (found: Found) => NewEvent | null,
+): Script<void> {
+  const after = yield* count(POSITION, { name })
+  const found = yield* all<Found>(text, { after })
+  for (const one of found) {
+    const event = toEvent(one)
+    if (event !== null) yield* noteEvent(event)
+  }
+  const last = found.at(-1)?.id
+  if (last !== undefined) yield* change(REACHED, { name, last })
+}
+
+const ACCEPTED = `
+    SELECT r.id, b.id AS "batchId", b.account_id AS "accountId", b.created_at AS "atMs", b.source, b.rows, b.file_sha256 AS sha256,
+      r.first_row AS "firstRow"
+    FROM recorded r LEFT JOIN batch b ON b.id = r.batch_id AND b.stage = 'open' AND r.first_row = 0
+    WHERE r.id > :after ORDER BY r.id`
+
+interface Accepted {
+  readonly id: number
+  readonly batchId: string | null
+  readonly accountId: number
+  readonly atMs: number
+  readonly source: 'file' | 'queue'
+  readonly rows: number
+  readonly sha256: string | null
+}
+
+/** Of messages each comes by itself: how many will be in the batch is not known yet. */
+function acceptedEvent({ batchId, accountId, atMs, source, rows, sha256 }: Accepted): NewEvent | null {
+  if (batchId === null) return null
+  const said = { source, ...(sha256 !== null && { rows, sha256 }) }
+  return { type: 'batch.accepted', atMs, batchId, accountId, said }
+}
+
+const REFUSED = `
+    SELECT r.id, r.reference, r.reply_to AS "replyTo", f.account_name AS merchant, f.at AS "atMs", f.reasons
+    FROM refused r JOIN refusal f ON f.source_id = r.source_id WHERE r.id > :after ORDER BY r.id`
+
+interface Refused {
+  readonly id: number
+  readonly reference: string | null
+  readonly replyTo: string | null
+  readonly merchant: string
+  readonly atMs: number
+}
+
+/** The reasons stay where they are kept: a purge takes them. */
+function refusedEvent({ id, reference, replyTo, merchant, atMs }: Refused): NewEvent {
+  const said = { ...finality(true), merchant, ...(reference !== null && { reference }), refusal: id, replyTo }
+  return { type: 'row.refused', atMs, said }
+}
+
+const ACTS = `
+    SELECT id, what, at AS "atMs", batch_id AS "batchId", account_id AS "accountId", reason, details, actor_id AS "actorId"
+    FROM act WHERE id > :after ORDER BY id`
+
+interface Act {
+  readonly id: number
+  readonly what: string
+  readonly atMs: number
+  readonly batchId: string | null
+  readonly accountId: number | null
+  readonly reason: string | null
+  readonly details: string | null
+  readonly actorId: number | null
+}
+
+/** Who acted is in the log. */
+function actEvent({ what, atMs, batchId, accountId, reason, details, actorId }: Act): NewEvent | null {
+  const said = details === null ? {} : (JSON.parse(details) as { needed?: number; approvals?: number })
+  const type = typeOfAct(what, batchId !== null, (said.approvals ?? 0) >= (said.needed ?? 0))
+  if (type === null) return null
+  const { needed } = said
+  const content = {
+    ...(reason !== null && { reason }),
+    by: actorId === null ? 'machine' : 'person',
+    ...(needed !== undefined && { approvals_needed: needed }),
+    ...holdContent(type),
+  }
+  return { type, atMs, batchId, accountId, said: content }
+}
+
+function typeOfAct(what: string, isOfBatch: boolean, isApproved: boolean): EventType | null {
+  switch (what) {
+    case 'pause':
+      return isOfBatch ? 'batch.paused' : 'account.stopped'
+    case 'resume':
+      return 'batch.resumed'
+    case 'cancel':
+      return 'batch.cancelled'
+    case 'await-approval':
+      return 'batch.awaiting_approval'
+    case 'approve':
+      return isApproved ? 'batch.approved' : null
+    case 'reject':
+    case 'expire-approval':
+      return 'batch.rejected'
+    case 'stop-account':
+      return 'account.stopped'
+    case 'resume-account':
+      return 'account.resumed'
+    default:
+      return null
+  }
+}
+
+// ───────────────────────────────────────────────────────────── Where batches have come to
+
+type Told = 'accepted' | 'started' | 'needs_attention' | 'finished'
+
+const CHANGED = `
+    SELECT b.id AS "batchId", b.account_id AS "accountId", b.version, b.late_answers AS "lateAnswers", b.rows,
+      CASE WHEN b.results_path IS NULL THEN NULL ELSE b.results_version END AS "resultsVersion",
+      t.version AS "toldVersion", t.state AS told, t.stale
+    FROM batch b LEFT JOIN told_batch t ON t.batch_id = b.id
+    WHERE b.stage = 'open' AND (t.batch_id IS NULL OR t.version <> b.version OR t.late_answers <> b.late_answers)
+    ORDER BY b.rowid`
+
+interface ChangedBatch {
+  readonly batchId: string
+  readonly accountId: number
+  readonly version: number
+  readonly lateAnswers: number
+  readonly rows: number
+  readonly resultsVersion: number | null
+  readonly toldVersion: number | null
+  readonly told: Told | null
+  /** The version of the results that were said to be stale last. */
+  readonly stale: number | null
+}
+
+function* changedBatches(): Script<readonly ChangedBatch[]> {
+  return yield* all<ChangedBatch>(CHANGED)
+}
+
+interface News extends Pick<ChangedBatch, 'batchId' | 'version' | 'lateAnswers'> {
+  readonly state: Told
+  readonly stale: number | null
+  readonly events: readonly Omit<NewEvent, 'atMs'>[]
+}
+
+const TOTALS = `
+    SELECT operation, currency, state, count, amount_minor AS "amountMinor" FROM tally
+    WHERE batch_id = :batchId AND count > 0 ORDER BY operation, currency, state`
+
+/** null: nothing that is told. While rows move, the batch is looked at again, and nothing is written. */
+function* newsOf(batch: ChangedBatch): Script<News | null> {
+  const { batchId, accountId, version, lateAnswers, told, resultsVersion, rows } = batch
+  const totals = yield* allExact<BatchTotal>(TOTALS, { batchId })
+  const state = stateOf(totals, lateAnswers)
+  const isOver = state === 'finished' || state === 'needs_attention'
+  const isStale = isOver && resultsVersion !== null && resultsVersion !== version && resultsVersion !== batch.stale
+  if (state === told && !isOver) return null
+  const of = { batchId, accountId }
+  const types = state === told ? [] : eventsOn(told, state, totals)
+  const events: Omit<NewEvent, 'atMs'>[] = types.map((type) => ({ ...of, type, said: { rows, ...sumsOf(totals) } }))
+  if (isStale) events.push({ ...of, type: 'results.stale' })
+  return { batchId, version, lateAnswers, state, stale: isStale ? resultsVersion : batch.stale, events }
+}
+
+function stateOf(totals: readonly BatchTotal[], lateAnswers: number): Told {
+  const has = (of: (state: State) => boolean) => totals.some(({ state }) => of(state))
+  if (has((state) => state === 'READY' || state === 'SENDING')) return has(isSent) ? 'started' : 'accepted'
+  return lateAnswers > 0 || has((state) => state === 'IN_DOUBT') ? 'needs_attention' : 'finished'
+}
+
+function isSent(state: State): boolean {
+  return ['SENDING', 'APPROVED', 'DECLINED', 'FAILED', 'IN_DOUBT'].includes(state)
+}
+
+/** A batch that was over between two looks was started all the same. One that takes more messages goes on without a word. */
+function eventsOn(told: Told | null, state: Told, totals: readonly BatchTotal[]): EventType[] {
+  const begins = (told === null || told === 'accepted') && totals.some((total) => isSent(total.state))
+  const ends = state === 'finished' || state === 'needs_attention' ? [`batch.${state}` as const] : []
+  return [...(begins ? (['batch.started'] as const) : []), ...ends]
+}
+
+function sumsOf(totals: readonly BatchTotal[]): EventContent {
+  const counts: Record<string, number> = {}
+  for (const { state, count: rows } of totals) counts[statusOf(state)] = (counts[statusOf(state)] ?? 0) + Number(rows)
+  return {
+    counts,
+    totals: totals.map(({ operation, currency, state, count: rows, amountMinor }) => ({
+      ...{ operation, currency, status: statusOf(state), count: Number(rows) },
+      amount: totalText(BigInt(amountMinor), currency),
+    })),
+    ...finality(totals.every(({ state }) => isFinal(state))),
+  }
+}
+
+const KEEP_TOLD = `
+    INSERT INTO told_batch (batch_id, version, late_answers, state, stale)
+    VALUES (:batchId, :version, :lateAnswers, :state, :stale)
+    ON CONFLICT (batch_id) DO UPDATE SET version = excluded.version, late_answers = excluded.late_answers,
+      state = excluded.state, stale = excluded.stale`
+
+function* keepTold({ batchId, version, lateAnswers, state, stale }: News): Script<void> {
+  yield* change(KEEP_TOLD, { batchId, version, lateAnswers, state, stale })
+}

@@ -1,0 +1,226 @@
+// What other programs are told: every event of the record once, in one order, under a name that never changes.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type EventFact, type EventPosition, eventBody } from '../../../src/domain/event.ts'
+import type { BatchId } from '../../../src/domain/ids.ts'
+import type { RowsAsked } from '../../../src/ports/ledger/events.ts'
+import type { Ledger } from '../../../src/ports/ledger/ledger.ts'
+import {
+  CLERK,
+  factsWith,
+  findingOn,
+  messageOf,
+  NOW,
+  personAt,
+  refund,
+  rowIn,
+  submit,
+  work,
+} from '../../fixtures/ledgers.ts'
+import { accountId, ledger, place } from '../../fixtures/use-ledger.ts'
+
+const START: EventPosition = { move: 0, event: 0 }
+
+async function eventsIn(from: Ledger = ledger, rows: RowsAsked = 'all'): Promise<EventFact[]> {
+  await from.gatherEvents(NOW + 1_000)
+  const upTo = await from.eventsEnd()
+  const found: EventFact[] = []
+  for (let at = START; at.move < upTo.move || at.event < upTo.event; ) {
+    const { facts, reached } = await from.events(at, upTo, rows)
+    found.push(...facts)
+    at = reached
+  }
+  return found
+}
+
+const isBehind = (at: EventPosition, other: EventPosition) => at.move > other.move || at.event > other.event
+const typesOf = (facts: readonly EventFact[]) => facts.map(({ type }) => type)
+const bodyOf = (fact: EventFact | undefined) => eventBody(fact as EventFact, 'ledger', [])
+
+export function describeEvents(): void {
+  describe('events', () => {
+    test('tell of a batch from its acceptance to its end, and of each row', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+      await work(ledger, batchId, 'A', 'APPROVED', { facts: factsWith('901') })
+      await ledger.gatherEvents(NOW + 500)
+      await work(ledger, batchId, 'B', 'DECLINED', { reason: 'Insufficient funds' })
+      const facts = await eventsIn()
+      expect(typesOf(facts)).toEqual([
+        ...['row.settled', 'batch.accepted', 'batch.started', 'row.settled', 'batch.finished'],
+      ])
+      const [approved, accepted, , declined, finished] = facts.map((fact) => bodyOf(fact))
+      expect(approved).toMatchObject({
+        ...{ specversion: '1.0', source: '/ledger/ledger', type: 'row.settled', subject: `batch/${batchId}/row/1` },
+        ...{ time: new Date(NOW + 300).toISOString(), timestamp: new Date(NOW + 300).toISOString() },
+        data: {
+          ...{ final: true, reference: 'A', batch: batchId, row: 1, merchant: 'default', operation: 'REFUND' },
+          ...{ amount: '10.00', currency: 'EUR', state: 'APPROVED', attempt: 1, transaction_id: '901', reason: null },
+        },
+      })
+      expect(declined?.data).toMatchObject({ state: 'DECLINED', reason: 'Insufficient funds', category: 'funds' })
+      expect(accepted?.data).toMatchObject({ batch: batchId, rows: 2, source: 'file' })
+      expect(finished?.data).toMatchObject({
+        ...{ final: true, rows: 2, counts: { APPROVED: 1, DECLINED: 1 } },
+        totals: [
+          { operation: 'REFUND', currency: 'EUR', status: 'APPROVED', count: 1, amount: '10.00' },
+          { operation: 'REFUND', currency: 'EUR', status: 'DECLINED', count: 1, amount: '10.00' },
+        ],
+      })
+    })
+
+    test('of a doubt say that it is not final, and must not be sent again, until a person has found out', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await ledger.gatherEvents(NOW)
+      await ledger.resolve(findingOn('A'), CLERK, NOW + 600_000)
+      const facts = await eventsIn()
+      expect(typesOf(facts)).toEqual([
+        ...['row.settled', 'doubt.opened', 'batch.accepted', 'batch.started', 'batch.needs_attention'],
+        ...['row.settled', 'doubt.resolved', 'batch.finished'],
+      ])
+      expect(bodyOf(facts[0]).data).toMatchObject({ final: false, advice: 'do not send again', state: 'IN_DOUBT' })
+      expect(bodyOf(facts[4]).data).toMatchObject({ final: false, advice: 'do not send again' })
+      expect(bodyOf(facts[5]).data).toMatchObject({ final: true, state: 'APPROVED' })
+      expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length)
+    })
+
+    test('tell what people and the machine do to batches and accounts', async () => {
+      const rule = { merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }
+      await ledger.adoptPolicy({ rules: [rule], expireAfterMs: 1_000, osUsers: true }, 'test', CLERK, NOW)
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await ledger.pause(batchId, 'wait', CLERK, NOW)
+      await ledger.resume(batchId, 'go', CLERK, NOW)
+      const { digest } = (await ledger.approvalSheet(batchId))!
+      await ledger.approve({ batchId, digest, reason: 'seen', actor: personAt('ann'), nowMs: NOW })
+      await ledger.stopAccount(accountId, '401', NOW)
+      await ledger.resumeAccount(accountId, 'mended', CLERK, NOW)
+      await ledger.cancel(batchId, 'no', CLERK, NOW)
+      const other = await submit(ledger, accountId, [refund('B')], { fileSha256: 'bb'.repeat(32) })
+      await ledger.reject({ batchId: other, reason: 'wrong', actor: CLERK, nowMs: NOW })
+      const facts = (await eventsIn()).filter(({ type }) => !['row.settled', 'batch.finished'].includes(type))
+      expect(typesOf(facts)).toEqual([
+        ...['batch.accepted', 'batch.accepted', 'batch.awaiting_approval', 'batch.paused', 'batch.resumed'],
+        ...['batch.approved', 'account.stopped', 'account.resumed', 'batch.cancelled'],
+        ...['batch.awaiting_approval', 'batch.rejected'],
+      ])
+      expect(bodyOf(facts[2]).data).toMatchObject({ final: false, advice: 'do not send again', approvals_needed: 1 })
+      expect(bodyOf(facts[3]).data).toMatchObject({ final: false, reason: 'wait', by: 'person' })
+      expect(bodyOf(facts[6])).toMatchObject({ subject: 'account/default', data: { reason: '401', by: 'machine' } })
+    })
+
+    test('say that results are stale when a row changes after they were written', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await ledger.gatherEvents(NOW)
+      const reading = await ledger.openReading(batchId, NOW)
+      await ledger.resultsWritten(batchId, '/results.csv', reading.edition)
+      await reading.close()
+      expect(typesOf(await eventsIn())).not.toContain('results.stale')
+      await ledger.resolve(findingOn('A'), CLERK, NOW + 600_000)
+      expect(typesOf(await eventsIn()).filter((type) => type === 'results.stale')).toHaveLength(1)
+    })
+
+    test('tell of a refused message with its reasons, and of the queue that asked', async () => {
+      const refusal = { accountName: 'default', text: '{}', cards: null, nowMs: NOW }
+      const asked = { reference: 'R1', replyTo: 'tranche-outcome-shop' }
+      for (const sourceId of ['one', 'one', 'two'])
+        await ledger.recordRefusal({ ...refusal, ...asked, sourceId, reasons: ['amount: is missing'] })
+      const facts = await eventsIn()
+      expect(typesOf(facts)).toEqual(['row.refused', 'row.refused'])
+      expect(facts[0]?.replyTo).toEqual(['tranche-outcome-shop'])
+      const { data } = bodyOf(facts[0])
+      expect(data).toMatchObject({ final: true, reference: 'R1', merchant: 'default', reason: 'amount: is missing' })
+      expect(Object.keys(data)).not.toContain('replyTo')
+    })
+
+    test('know the queues of each message, also of who handed it in again, and those that its batch concerns', async () => {
+      const asking = async (reference: string, replyTo: string | null) => {
+        const answer = await ledger.recordMessage(messageOf(accountId, refund(reference), { replyTo }))
+        return (answer as { batchId: BatchId }).batchId
+      }
+      const batchId = await asking('A', 'tranche-outcome-shop')
+      await asking('A', 'tranche-outcome-audit')
+      await asking('A', 'tranche-outcome-audit')
+      await asking('B', null)
+      await ledger.pause(batchId, 'wait', CLERK, NOW)
+      await ledger.resume(batchId, 'go', CLERK, NOW)
+      for (const reference of ['A', 'B']) await work(ledger, batchId, reference, 'APPROVED')
+      const facts = await eventsIn()
+      const queuesOf = (type: string) => facts.filter((fact) => fact.type === type).map(({ replyTo }) => replyTo)
+      expect(queuesOf('row.settled')).toEqual([['tranche-outcome-audit', 'tranche-outcome-shop'], []])
+      expect(queuesOf('batch.paused')).toEqual([['tranche-outcome-audit', 'tranche-outcome-shop']])
+    })
+
+    test('are the same for every reader, wherever it begins, and grow at the end only', async () => {
+      const references = Array.from({ length: 12 }, (_, i) => `R${i}`)
+      const batchId = await submit(
+        ledger,
+        accountId,
+        references.map((reference) => refund(reference)),
+      )
+      let before: readonly EventFact[] = []
+      for (const reference of references) {
+        await work(ledger, batchId, reference, reference.endsWith('3') ? 'IN_DOUBT' : 'APPROVED')
+        if (reference.endsWith('5')) await ledger.pause(batchId, 'wait', CLERK, NOW)
+        if (reference.endsWith('5')) await ledger.resume(batchId, 'go', CLERK, NOW)
+        const now = await eventsIn(place.open())
+        expect(now.slice(0, before.length)).toEqual(before)
+        before = now
+      }
+      const versions = before.map((fact) => bodyOf(fact).data.version as number)
+      expect(versions).toEqual(versions.toSorted((a, b) => a - b))
+      const asking = fc.record({
+        from: fc.nat(before.length - 1),
+        rows: fc.constantFrom('all', 'doubts', 'asked'),
+      } as const)
+      const upTo = await ledger.eventsEnd()
+      await fc.assert(
+        fc.asyncProperty(asking, async ({ from, rows }) => {
+          const { facts } = await ledger.events(before[from]!.at, upTo, rows)
+          const isWanted = ({ row, type }: EventFact) =>
+            row === null ||
+            rows === 'all' ||
+            (rows === 'doubts' && (type.startsWith('doubt') || row.state === 'IN_DOUBT'))
+          expect(facts).toEqual(before.filter((fact) => isBehind(fact.at, before[from]!.at) && isWanted(fact)))
+        }),
+        { numRuns: 20 },
+      )
+      const ids = before.map(({ id }) => id)
+      expect((await ledger.eventsById(ids)).map(({ id }) => id)).toEqual(ids)
+      expect(await ledger.eventsById(before.map(({ id }) => id))).toEqual(before)
+    })
+
+    test('go on from any one of them', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A'), refund('B')])
+      await work(ledger, batchId, 'A', 'IN_DOUBT')
+      await ledger.gatherEvents(NOW)
+      await work(ledger, batchId, 'B', 'APPROVED')
+      const facts = await eventsIn()
+      const upTo = await ledger.eventsEnd()
+      for (const [i, { id }] of facts.entries()) {
+        const { facts: found } = await ledger.events((await ledger.positionBefore(id))!, upTo)
+        const at = found.findIndex((fact) => fact.id === id)
+        expect(at).toBeGreaterThanOrEqual(0)
+        expect(found.slice(at + 1)).toEqual(facts.slice(i + 1))
+      }
+      expect(await ledger.positionBefore('m1-000000000000')).toBeNull()
+      expect(await ledger.positionBefore('nonsense')).toBeNull()
+    })
+
+    test('are noted once by however many who look at once', async () => {
+      const batchId = await submit(ledger, accountId, [refund('A')])
+      await work(ledger, batchId, 'A', 'APPROVED')
+      const others = [ledger, place.open(), place.open()]
+      await Promise.all(others.flatMap((one) => [one.gatherEvents(NOW), one.gatherEvents(NOW)]))
+      expect(typesOf(await eventsIn())).toEqual(['row.settled', 'batch.accepted', 'batch.started', 'batch.finished'])
+      expect((await rowIn(ledger, batchId, 'A')).state).toBe('APPROVED')
+    })
+
+    test('are told by one at a time', async () => {
+      const hold = await ledger.holdDelivery()
+      expect(hold?.isHeld()).toBe(true)
+      hold?.release()
+    })
+  })
+}

@@ -1,0 +1,98 @@
+// Events, endpoints and deliveries over HTTP.
+
+import { beforeEach, expect, test } from 'vitest'
+import type { BatchId } from '../../src/domain/ids.ts'
+import { eventFaults } from '../../src/events/schema.ts'
+import { refund, submit, work } from '../fixtures/ledgers.ts'
+import { type Asking, served, useServed } from '../fixtures/served.ts'
+
+useServed()
+
+let batch: BatchId
+beforeEach(async () => {
+  batch = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('B')])
+  await work(served.ledger, batch, 'A', 'IN_DOUBT')
+  await work(served.ledger, batch, 'B', 'APPROVED')
+})
+
+let asked = 0
+async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, asking: Asking = {}) {
+  const { key } = await served.key()
+  asked += 1
+  return served.ask(method, path, { key, headers: { 'idempotency-key': `e${asked}` }, ...asking })
+}
+
+test('events are read from one to the next, whole, and of the types that are asked for', async () => {
+  const all = (await ask('GET', '/v1/events')).said.data
+  expect(all.map(({ type }: { type: string }) => type)).toEqual([
+    ...['row.settled', 'doubt.opened', 'row.settled', 'batch.accepted', 'batch.started', 'batch.needs_attention'],
+  ])
+  for (const event of all) expect(eventFaults(event)).toEqual([])
+  for (let i = 0; i < all.length; i++)
+    expect((await ask('GET', `/v1/events?limit=2&after=${all[i].id}`)).said.data).toEqual(all.slice(i + 1, i + 3))
+  const some = await ask('GET', `/v1/events?types=batch.*,doubt.opened&after=${all[0].id}`)
+  expect(some.said.data).toEqual(all.filter(({ type }: { type: string }) => !type.startsWith('row')))
+  expect((await ask('GET', '/v1/events?after=m9-0123456789ab')).said).toMatchObject({ code: 'refused' })
+  expect((await ask('GET', '/v1/events?types=nonsense')).said).toMatchObject({ code: 'request_invalid' })
+})
+
+test('a key of another merchant reads none of them', async () => {
+  const { key } = await served.key({ merchants: ['club'] })
+  expect((await served.ask('GET', '/v1/events', { key })).said).toEqual({ data: [] })
+})
+
+test('an endpoint is added once, with its secret in the first answer alone, and removed', async () => {
+  const { key } = await served.key()
+  const body = { url: 'https://shop.example/hooks', events: ['batch.*'] }
+  const headers = { 'idempotency-key': 'add' }
+  const first = await served.ask('POST', '/v1/endpoints', { key, body, headers })
+  const again = await served.ask('POST', '/v1/endpoints', { key, body, headers })
+  expect([first.statusCode, again.statusCode]).toEqual([201, 201])
+  const { secret, ...shown } = first.said
+  expect(secret).toMatch(/^whsec_/)
+  expect(again.said).toEqual(shown)
+  expect((await ask('GET', '/v1/endpoints')).said.data).toEqual([shown])
+  const removed = await ask('DELETE', `/v1/endpoints/${shown.id}`)
+  expect(removed.said).toEqual({ id: shown.id, removed: true })
+  expect((await ask('DELETE', `/v1/endpoints/${shown.id}`)).statusCode).toBe(404)
+  expect((await ask('GET', '/v1/endpoints')).said.data).toEqual([])
+})
+
+test.each([
+  'http://shop.example/',
+  'https://127.0.0.1/',
+  'https://me:pass@shop.example/',
+  'https://[::1]/',
+  'nonsense',
+])('no endpoint is added at %s', async (url) => {
+  const { statusCode, said } = await ask('POST', '/v1/endpoints', { body: { url } })
+  expect([statusCode, said.code]).toEqual([400, 'request_invalid'])
+  expect((await ask('POST', '/v1/endpoints', { body: { url, allow_private: true } })).statusCode).toBe(400)
+  expect(await served.ledger.endpoints()).toEqual([])
+})
+
+test('a key of one merchant adds no endpoint for others, nor for all', async () => {
+  const { key } = await served.key({ merchants: ['shop'] })
+  for (const merchant of ['club', undefined]) {
+    const body = { url: 'https://shop.example/', ...(merchant !== undefined && { merchant }) }
+    const answer = await served.ask('POST', '/v1/endpoints', { key, body, headers: { 'idempotency-key': 'x' } })
+    expect(answer.statusCode).toBe(404)
+  }
+  expect(await served.ledger.endpoints()).toEqual([])
+})
+
+test('what was delivered is listed, and sent again when that is asked for, once', async () => {
+  const { said } = await ask('POST', '/v1/endpoints', { body: { url: 'https://shop.example/hooks' } })
+  const events = [{ id: 'm1-0123456789ab', type: 'row.settled' }]
+  await served.ledger.takeDeliveries(said.id, events, { move: 0, event: 0 }, Date.now())
+  const result = { eventId: 'm1-0123456789ab', httpStatus: 204, said: '', askedToWaitMs: null }
+  await served.ledger.settleDeliveries(said.id, [result], Date.now(), Math.random)
+  const listed = await ask('GET', `/v1/deliveries?endpoint=${said.id}&state=delivered`)
+  expect(listed.said.data).toMatchObject([{ event: 'm1-0123456789ab', attempts: 1, http_status: 204 }])
+  const since = '2020-01-01T00:00:00Z'
+  const replay = (body: object) => ask('POST', '/v1/deliveries/replay', { body: { endpoint: said.id, ...body } })
+  expect((await replay({ since })).said).toEqual({ replayed: 0 })
+  expect((await replay({})).said).toMatchObject({ code: 'request_invalid' })
+  expect((await replay({ since, delivered: true })).said).toEqual({ replayed: 1 })
+  expect(await served.ledger.dueDeliveries(said.id, Date.now(), 10)).toMatchObject([{ isReplay: true }])
+})
