@@ -27,6 +27,7 @@ import {
   toJsonRefusals,
   toJsonReview,
 } from '../present/review.ts'
+import { openDetails } from './details.ts'
 import {
   type FileArguments,
   type FileRequest,
@@ -41,6 +42,8 @@ import type { Terminal } from './terminal.ts'
 
 export interface CheckArguments extends FileArguments {
   readonly saveFormat?: string
+  /** A folder that is not there yet. */
+  readonly details?: string
 }
 
 export async function check(app: App, path: string, asked: CheckArguments, terminal: Terminal): Promise<number> {
@@ -53,10 +56,12 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
   else if (!(await hasLedger(app)))
     terminal.say(`There is no ledger at ${app.paths.ledger}, so the file was not compared with earlier batches.`)
   const rejects = await openRejects(asked, path, null)
+  const details = await openDetails(asked.details)
   const opened = await openInstructionFile(path, request.merchant, request.options)
   if (opened.kind === 'refused') {
     if (given.saveFormat !== undefined)
       terminal.say(`The format ${given.saveFormat} was not saved: no file was read with it.`)
+    details.say(terminal)
     return refuseWhole(opened, path, rejects, terminal)
   }
   const ledger = await openLedgerOrNone(app)
@@ -68,6 +73,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
     const reviewed = await (await prepareSubmission(ledger)).review(opened.file, toSubmit)
     const ok = reviewed.refusals.length === 0
     await rejects.write(opened, reviewed)
+    await details.write(opened, reviewed)
     terminal.data(...reviewLines(reviewed.review))
     terminal.say(...heldByDoubtLines(reviewed.review))
     terminal.data(...refusalLines(reviewed, allErrorsOf(path)))
@@ -82,9 +88,11 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
       ...toJsonDetails(reviewed.review),
       ...toJsonRefusals(reviewed),
       ...rejects.toJson(),
+      ...details.toJson(),
       exit: ok ? EXIT.approved : EXIT.refused,
     })
     rejects.say(terminal)
+    details.say(terminal)
     await reviewed.draft.discard()
     terminal.say(
       ok

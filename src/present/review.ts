@@ -246,9 +246,13 @@ export function toJsonRefusals({ first, review, refusals }: Reviewed): object {
     lookalikes: review.lookalikes,
     lookalike_rows: first.lookalikes.map(toJsonLookalike),
     refusals: refusals.map(toJsonRefusal),
-    faults: first.faults.map(({ rowNo, ...fault }) => ({ row: rowNo, ...fault })),
+    faults: first.faults.map(toJsonFault),
     faults_total: review.faults,
   }
+}
+
+export function toJsonFault({ rowNo, ...fault }: RowFault): object {
+  return { row: rowNo, ...fault }
 }
 
 function toJsonRefusal(refusal: Refusal): object {
