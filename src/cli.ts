@@ -11,6 +11,7 @@ import { addFileCommands, addInboxCommand, addVaultCommands } from './cli/file-c
 import { groupCommands } from './cli/groups.ts'
 import { PROGRAM_HELP } from './cli/help.ts'
 import { AS_HELP, JSON_HELP, withCommonOptions } from './cli/options.ts'
+import { addServerCommands } from './cli/server-commands.ts'
 import { addServiceCommands } from './cli/service-commands.ts'
 import { assertFitTexts, nameIn } from './commands/option-texts.ts'
 import { keepToItself } from './commands/own-process.ts'
@@ -62,7 +63,7 @@ async function runCommand(argv: readonly string[]): Promise<void> {
 }
 
 /** Services, by name: where their stderr is no terminal, every line of it is one of the log. */
-const LOGGED: ReadonlySet<string> = new Set(['worker'])
+const LOGGED: ReadonlySet<string> = new Set(['worker', 'serve'])
 
 /** `opened`: the scrub of the configuration, once it could be read. */
 async function reportError(
@@ -137,6 +138,7 @@ export function toProgram(): Command {
   addBatchCommands(program, act)
   addDoubtCommands(program, act)
   addApprovalCommands(program, act)
+  addServerCommands(program, act)
   addServiceCommands(program, act, actAlone)
   groupCommands(program)
   for (const command of [program, ...allOf(program)]) {

@@ -1,5 +1,5 @@
 // Who may import whom. A room knows `domain`, `ports`, `files` and itself, and `processors` know `throttle`. Only `app.ts` and `app/`
-// know all rooms; `commands` know the app and no room. `present` makes words and objects of domain for every door.
+// know all rooms; `commands` and `server` know the app and no room. `present` makes words and objects of domain for every door.
 // Inside the ledger, `rules` are pure: they know `domain`, `ports` and themselves. `texts` know `rules` as well, and the digests of Node.
 
 import { globSync, readFileSync } from 'node:fs'
@@ -23,11 +23,12 @@ const ROOMS = [
   'results',
   'sandbox',
   'present',
+  'server',
   'commands',
 ]
 /** What is wired together. */
 const UNDER_THE_APP = [
-  ...ROOMS.filter((room) => !['commands', 'present', 'client'].includes(room)),
+  ...ROOMS.filter((room) => !['commands', 'server', 'present', 'client'].includes(room)),
   'actor.ts',
   'log.ts',
 ]
@@ -104,7 +105,8 @@ function offence(file: string, imported: string): string | null {
     ...(room === 'domain' || room === 'present' ? [] : ['ports']),
     ...(['domain', 'ports', 'present'].includes(room) ? [] : ['files']),
     ...(room === 'processors' ? ['throttle'] : []),
-    ...(room === 'commands' ? ['app.ts', 'app', 'present'] : []),
+    ...(room === 'commands' || room === 'server' ? ['app.ts', 'app', 'present'] : []),
+    ...(room === 'commands' ? ['server'] : []),
   ]
   return known.includes(target) ? null : `${file} imports ${imported}`
 }
@@ -162,6 +164,9 @@ describe('the rooms', () => {
     ['ledger/a.ts', 'const b = await import(name)'],
     ['ledger/deep/a.ts', "import '../../sandbox/b.ts'"],
     ['commands/run.ts', "import { a } from '../ledger/a.ts'"],
+    ['server/routes/a.ts', "import { a } from '../../ledger/a.ts'"],
+    ['server/a.ts', "import { a } from '../commands/run.ts'"],
+    ['app/a.ts', "import { a } from '../server/server.ts'"],
     ['config/a.ts', "import { a } from '../app.ts'"],
     ['processors/a.ts', "import { a } from '../app/b.ts'"],
     ['app/a.ts', "import { a } from '../commands/b.ts'"],

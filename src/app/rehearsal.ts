@@ -2,6 +2,7 @@
 
 import { type App, createApp } from '../app.ts'
 import { MERCHANT_DEFAULTS, type Merchant, NO_MERCHANT } from '../domain/merchant.ts'
+import type { Currency } from '../domain/money.ts'
 import { Secret } from '../domain/secret.ts'
 import type { Sandbox } from '../sandbox/server.ts'
 import { makeLedger } from './ledger.ts'
@@ -9,6 +10,8 @@ import { openTemporaryFolder } from './temporary-folder.ts'
 
 /** An app of its own on a throw-away ledger and a private sandbox: nothing of it touches the real ones. */
 export interface Rehearsal {
+  /** Of another process that is to work in it. */
+  readonly env: NodeJS.ProcessEnv
   readonly app: App
   readonly merchant: Merchant
   readonly sandbox: Sandbox
@@ -17,15 +20,29 @@ export interface Rehearsal {
 
 const SANDBOX_USER = { username: 'sandbox', password: 'sandbox' }
 
+/** Of a server, whose callers name what they like. */
+export const OPEN_TO_ALL = { name: 'default', acceptsUnknownIn: 'EUR' as Currency } as const
+
+interface RehearsalOptions {
+  /** How its merchant is called. */
+  readonly name: string
+  /** Orders and vault ids exist when they are first named, in this currency; null: only those that were prepared. */
+  readonly acceptsUnknownIn: Currency | null
+}
+
 /** `like`: the merchant that is rehearsed; undefined: none is configured by that name. */
-export async function openRehearsal(app: App, like: Merchant | undefined): Promise<Rehearsal> {
+export async function openRehearsal(
+  app: App,
+  like: Merchant | undefined,
+  { name, acceptsUnknownIn }: RehearsalOptions = { name: 'sandbox', acceptsUnknownIn: null },
+): Promise<Rehearsal> {
   const { openSandbox } = await import('../sandbox/server.ts')
-  const sandbox = await openSandbox({ ...SANDBOX_USER, clock: () => Date.now(), triggers: true })
+  const sandbox = await openSandbox({ ...SANDBOX_USER, clock: () => Date.now(), triggers: true, acceptsUnknownIn })
   const folder = openTemporaryFolder('tranche-sandbox-')
   const configured = like ?? [...app.config.merchants.values()][0] ?? NO_MERCHANT
   const merchant: Merchant = {
     ...configured,
-    name: 'sandbox',
+    name,
     url: sandbox.url,
     username: SANDBOX_USER.username,
     password: new Secret(SANDBOX_USER.password),
@@ -39,6 +56,8 @@ export async function openRehearsal(app: App, like: Merchant | undefined): Promi
   const config = {
     ...app.config,
     dataDir: folder.path,
+    ledgerServer: null,
+    redisUrl: null,
     witnessDirs: [],
     witnessNamed: false,
     merchants: new Map([[merchant.name, merchant]]),
@@ -49,6 +68,10 @@ export async function openRehearsal(app: App, like: Merchant | undefined): Promi
   await makeLedger(rehearsing)
   return {
     app: rehearsing,
+    env: {
+      ...{ TRANCHE_DATA_DIR: folder.path, TRANCHE_WITNESS_DIR: 'none', TRANCHE_GATEWAY_URL: sandbox.url },
+      ...{ TRANCHE_GATEWAY_USERNAME: SANDBOX_USER.username, TRANCHE_GATEWAY_PASSWORD: SANDBOX_USER.password },
+    },
     merchant,
     sandbox,
     async close() {

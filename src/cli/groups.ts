@@ -8,6 +8,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Doubts:': ['in-doubt'],
   'Running it:': [
     'worker',
+    'serve',
+    'keys',
     'inbox',
     'rate',
     'policy',

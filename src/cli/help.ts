@@ -49,6 +49,13 @@ export const APPROVE_HELP = `${paragraphs(
   'The digest is over everything that is shown. If anything of the batch is another when you approve it, nothing is approved.',
 )}${example('tranche approve 261120-k7q2m', 'tranche approve 261120-k7q2m --digest 9f2c… --reason "agrees with the order list"')}`
 
+export const SERVE_HELP = `${paragraphs(
+  'Every request needs a key (tranche keys add). No key can approve a batch: people do (tranche approve). It needs no Redis; the worker ' +
+    'that sends is a process of its own.',
+  'On another address than 127.0.0.1 it needs --tls-cert and --tls-key, or a proxy that speaks TLS: TRANCHE_PUBLIC_URL and ' +
+    'TRANCHE_TRUSTED_PROXIES. The description of the API is at /openapi.json; see docs/guides/http-api.md.',
+)}${example('tranche serve', 'tranche serve --with-worker', 'tranche serve --port 0 --sandbox --with-worker --json')}`
+
 export const RESOLVE_HELP = `${paragraphs(
   'not-executed ends the row as FAILED; send-again sends it once more. Both are refused for a while after the request left ' +
     '(TRANCHE_DOUBT_REST_MS, 15 minutes unless set): what is not there yet may still be executed. For a row that was sent more than once ' +

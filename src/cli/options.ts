@@ -139,6 +139,6 @@ export function withBrakes(command: Command): Command {
     )
 }
 
-function collect(value: string, before: readonly string[] = []): readonly string[] {
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }

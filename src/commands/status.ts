@@ -1,19 +1,18 @@
 // tranche status BATCH [--watch]: one batch with its counts, amounts and why nothing moves.
 
 import { workersNow } from '../app/locks.ts'
+import { standingNow } from '../app/standing.ts'
 import type { App } from '../app.ts'
-import type { ApprovalSheet } from '../domain/approval.ts'
 import type { BatchView } from '../domain/batch.ts'
-import { countIn, endingOf, isoOf, type Standing, standingOf } from '../domain/batch-status.ts'
+import { countIn, endingOf, isoOf, type Standing } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
-import { serviceOf, type WorkerView, workerFor } from '../domain/worker.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { toJsonApproval } from '../present/approval.ts'
+import { toJsonBatch } from '../present/batch.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { reasonLines } from '../present/reasons.ts'
 import { whyText } from '../present/standing.ts'
 import { durationText, plural } from '../present/text.ts'
-import { countsOf, toJsonBatchTotals, totalLines } from '../present/totals.ts'
+import { totalLines } from '../present/totals.ts'
 import { openProgress } from './follow.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
@@ -50,13 +49,6 @@ export async function findBatch(ledger: Ledger, id: string): Promise<BatchView> 
 export async function toJsonAlarm(ledger: Ledger): Promise<object> {
   const alarm = await ledger.alarm()
   return alarm === null ? {} : { ledger_alarm: alarm }
-}
-
-/** `workers`: who works, as `workersNow` answered. */
-export function standingNow(app: App, batch: BatchView, workers: readonly WorkerView[]): Standing {
-  const worker = workerFor(workers, batch)
-  const service = worker === undefined ? 'served' : serviceOf(worker, batch)
-  return standingOf(batch, app.clock.nowMs(), worker !== undefined, service)
 }
 
 async function showOne(app: App, ledger: Ledger, id: string, terminal: Terminal, also: object = {}): Promise<number> {
@@ -136,44 +128,6 @@ function describe(batch: BatchView, { state }: Standing): string[] {
       `Rows changed after ${batch.resultsPath} was written. Write it again: tranche results ${batch.batchId} --out FILE`,
     )
   return lines
-}
-
-function troubleOf({ gatewayHealth }: BatchView): object | null {
-  if (gatewayHealth === null) return null
-  const { sinceMs, why, openMost, backoffUntilMs } = gatewayHealth
-  return {
-    since: isoOf(sinceMs),
-    why,
-    open_most: openMost,
-    rest_until: backoffUntilMs === null ? null : isoOf(backoffUntilMs),
-  }
-}
-
-/** `sheet`: of a batch that waits for approvals, where it was asked for. */
-export function toJsonBatch(batch: BatchView, { state, why }: Standing, sheet: ApprovalSheet | null = null): object {
-  const reason = whyText(why)
-  return {
-    batch: batch.batchId,
-    state,
-    ...(reason === null ? {} : { reason }),
-    ...(batch.approval === null ? {} : { approval: toJsonApproval(batch.approval, sheet?.digest ?? null) }),
-    counts: countsOf(batch),
-    totals: toJsonBatchTotals(batch),
-    rows: batch.rows,
-    source: batch.source,
-    file: batch.fileName,
-    file_sha256: batch.fileSha256,
-    run_key: batch.runKey,
-    merchant: batch.merchant,
-    recorded_at: isoOf(batch.createdAtMs),
-    recorded_by: batch.createdBy,
-    blocked: batch.blocked,
-    late_answers: batch.lateAnswers,
-    trouble: troubleOf(batch),
-    next_due_at: batch.nextDueAtMs === null ? null : isoOf(batch.nextDueAtMs),
-    results: batch.resultsPath,
-    results_stale: batch.resultsStale,
-  }
 }
 
 /** Until the batch moves no further by itself, or Ctrl-C. Watching changes nothing. */

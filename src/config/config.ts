@@ -16,6 +16,7 @@ import { type ListenAddress, metricsAddressFrom } from './listening.ts'
 import { type ListedSettings, readConfigFile } from './merchants-file.ts'
 import { OWN_SETTINGS, ownMerchant, trafficFrom } from './own-merchant.ts'
 import type { ExposedFile } from './secret-files.ts'
+import { type Serving, servingFrom } from './serving.ts'
 import { createSettings } from './setting-readers.ts'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -37,6 +38,7 @@ export interface Config {
   readonly logLevel: LogLevel | null
   /** Where figures and health are shown; null: nowhere. */
   readonly metricsAddress: ListenAddress | null
+  readonly serving: Serving
   readonly exposed: readonly ExposedFile[]
   /** Variables that look like settings and are none, each with the one that was probably meant. */
   readonly unknown: readonly string[]
@@ -74,6 +76,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, homeDir: string, reads 
     doubtRestMs: settings.whole('TRANCHE_DOUBT_REST_MS', DOUBT_REST_MS),
     logLevel: settings.choice('TRANCHE_LOG_LEVEL', LOG_LEVELS, null),
     metricsAddress: metricsAddressFrom(settings),
+    serving: servingFrom(settings),
     exposed,
     unknown: unknownSettings(env),
   }

@@ -61,6 +61,7 @@ export const STEERING_ACTS = [
  * - `export`: results, exceptions, rejects or a worklist were written to a file
  * - `inspect`: a deep look found that the record disagrees with itself
  * - `migrate`: the ledger came to a server, from a file
+ * - `add-key`, `revoke-key`: a service may come through a door, or no more
  */
 export const PERSON_ACTS = [
   'init',
@@ -71,6 +72,8 @@ export const PERSON_ACTS = [
   'inspect',
   'purge',
   'migrate',
+  'add-key',
+  'revoke-key',
 ] as const
 
 export type SteeringActName = (typeof STEERING_ACTS)[number]

@@ -134,6 +134,20 @@ const SETTINGS = [
     meaning:
       'Where a worker shows `/metrics`, `/livez` and `/readyz`: `127.0.0.1:9464`, `[::1]:9464`, or a port alone, which is of this machine. They are not encrypted and ask for no password',
   },
+  {
+    name: 'TRANCHE_PUBLIC_URL',
+    fallback: 'this machine alone',
+    unit: 'URL',
+    meaning:
+      'Under which others reach the HTTP API: `https://tranche.example`. Needed where a proxy that speaks TLS stands before it',
+  },
+  {
+    name: 'TRANCHE_TRUSTED_PROXIES',
+    fallback: 'none',
+    unit: 'CIDRs',
+    meaning:
+      'The proxies before the HTTP API, with commas between them: `10.0.0.0/8,::1/128`. What they say of where a request came from is believed, and what anybody else says is not',
+  },
   { name: 'TRANCHE_CONFIG', unit: 'path', meaning: 'Several merchants, see below' },
 ] as const satisfies readonly Setting[]
 

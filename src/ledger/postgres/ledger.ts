@@ -5,8 +5,10 @@ import type { SharedClock } from '../../ports/clock.ts'
 import type { WaitingToSubmit } from '../../ports/ledger/intake.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
+import { keysOn } from '../texts/doors/keys.ts'
+import { requestsOn } from '../texts/doors/requests.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
-import { intakeOn } from '../texts/intake/intake.ts'
+import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
 import { purgingOn } from '../texts/purge.ts'
 import { queriesOn } from '../texts/reading/queries.ts'
 import { headOf } from '../texts/record/chain.ts'
@@ -129,6 +131,14 @@ export function ledgerOn({
   })
   const looks = looksBy(copies, of.name, { whyUnsure: whyUnsureOf(failover, lookedBackAfterMs), whyAtWork })
   const reached = (nowMs: number) => Math.min(nowMs, clock.reachedMs())
+  const intake: IntakeParts = {
+    ...{ newBatchId, lockSubmit: submitLock },
+    openDraft: async (header, release) => {
+      await keepPartitions(engine)
+      const draft = await draftEngineOn(await ownSessions.open(), header, { ...parts, settled, turns })
+      return openDraftOn(draft, header, { newBatchId, release })
+    },
+  }
   return {
     ledgerId,
     ...working,
@@ -147,15 +157,9 @@ export function ledgerOn({
     takeShare: shares.takeShare,
     beat: member.beat,
     ...doubtsOn(engine, noSteps),
-    ...intakeOn(engine, {
-      newBatchId,
-      lockSubmit: submitLock,
-      openDraft: async (header, release) => {
-        await keepPartitions(engine)
-        const draft = await draftEngineOn(await ownSessions.open(), header, { ...parts, settled, turns })
-        return openDraftOn(draft, header, { newBatchId, release })
-      },
-    }),
+    ...intakeOn(engine, intake),
+    ...keysOn(engine),
+    ...requestsOn(engine, { looks, setForward: noSteps, intake }),
     ...queriesOn(engine, async () => {
       await seal(engine) // the head of a reading binds all that it shows
       return reads.openReader()

@@ -327,6 +327,31 @@ const MIGRATIONS: readonly string[] = [
   );
   `,
   'CREATE INDEX refusal_at ON refusal (at);',
+  `
+  CREATE TABLE api_key (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    name TEXT COLLATE "C" NOT NULL,
+    sha256 TEXT COLLATE "C" NOT NULL,
+    scopes TEXT COLLATE "C" NOT NULL,
+    merchants TEXT COLLATE "C",
+    networks TEXT COLLATE "C",
+    created_at BIGINT NOT NULL,
+    created_by TEXT COLLATE "C" NOT NULL,
+    expires_at BIGINT NOT NULL,
+    revoked_at BIGINT,
+    last_used_at BIGINT
+  );
+  CREATE TABLE api_request (
+    holder TEXT COLLATE "C" NOT NULL,
+    target TEXT COLLATE "C" NOT NULL,
+    idempotency_key TEXT COLLATE "C" NOT NULL,
+    sha256 TEXT COLLATE "C" NOT NULL,
+    subject TEXT COLLATE "C" NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (holder, target, idempotency_key)
+  );
+  CREATE INDEX api_request_at ON api_request (at);
+  `,
 ]
 
 /** Of the tables, as this program knows them. */

@@ -15,6 +15,8 @@ import type { Ledger } from '../../ports/ledger/ledger.ts'
 import type { WorkLedger } from '../../ports/ledger/work.ts'
 import { newBatchId } from '../batch-id.ts'
 import { approvalsOn } from '../texts/approving/approvals.ts'
+import { keysOn } from '../texts/doors/keys.ts'
+import { requestsOn } from '../texts/doors/requests.ts'
 import type { Engine } from '../texts/engine.ts'
 import { openDraftOn } from '../texts/intake/draft.ts'
 import { type IntakeParts, intakeOn } from '../texts/intake/intake.ts'
@@ -132,15 +134,18 @@ export function openLedgerOn(parts: LedgerParts): Ledger {
     controls: control.controls,
     beat,
   }
+  const setForward = setForwardSince(boot)
+  const intake: IntakeParts = {
+    ...{ newBatchId, lockSubmit },
+    openDraft: async (header, release) =>
+      openDraftOn(draftEngineOn(db, engine, header), header, { newBatchId, release }),
+  }
   return {
     ledgerId,
-    ...doubtsOn(engine, setForwardSince(boot)),
-    ...intakeOn(engine, {
-      newBatchId,
-      lockSubmit,
-      openDraft: async (header, release) =>
-        openDraftOn(draftEngineOn(db, engine, header), header, { newBatchId, release }),
-    }),
+    ...doubtsOn(engine, setForward),
+    ...intakeOn(engine, intake),
+    ...keysOn(engine),
+    ...requestsOn(engine, { looks, setForward, intake }),
     ...queriesOn(engine, async () => readerOn(openReader())),
     heartbeats,
     ...control,

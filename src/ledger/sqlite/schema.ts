@@ -306,6 +306,32 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   'CREATE INDEX refusal_at ON refusal (at);',
+  `
+  CREATE TABLE api_key (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL, -- of the whole key
+    scopes TEXT NOT NULL, -- JSON: words
+    merchants TEXT, -- JSON: names; null: those of all
+    networks TEXT, -- JSON: CIDRs; null: anywhere
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    revoked_at INTEGER,
+    last_used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  -- Requests that had their effect: written in its own transaction.
+  CREATE TABLE api_request (
+    holder TEXT NOT NULL, -- of the key
+    target TEXT NOT NULL, -- method and path
+    idempotency_key TEXT NOT NULL,
+    sha256 TEXT NOT NULL, -- of the body
+    subject TEXT NOT NULL, -- JSON: what it came to
+    at INTEGER NOT NULL,
+    PRIMARY KEY (holder, target, idempotency_key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX api_request_at ON api_request (at);
+  `,
 ]
 
 /** Brings the tables up to this program's version. A ledger of a newer program is refused, not touched. */

@@ -27,6 +27,8 @@ export const TABLES: readonly Table[] = [
   { name: 'odd_reference', key: 'account_id, as_read, reference' },
   { name: 'recorded', key: 'id' },
   { name: 'chain', key: 'id' },
+  { name: 'api_key', key: 'id' },
+  { name: 'api_request', key: 'holder, target, idempotency_key' },
 ]
 
 export function selectOf({ name, key, where }: Table, columns: readonly string[]): string {

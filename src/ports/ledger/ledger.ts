@@ -7,8 +7,10 @@ import type { ControlLedger } from './control.ts'
 import type { CopyLedger } from './copies.ts'
 import type { DoubtLedger } from './doubts.ts'
 import type { IntakeLedger } from './intake.ts'
+import type { KeyLedger } from './keys.ts'
 import type { PurgeLedger } from './purge.ts'
 import type { QueryLedger } from './queries.ts'
+import type { RequestLedger } from './requests.ts'
 import type { WorkLedger } from './work.ts'
 
 /** The record. Everything that matters is in it before anyone is told. */
@@ -22,6 +24,8 @@ export interface Ledger
     ActLedger,
     PurgeLedger,
     AuditLedger,
+    KeyLedger,
+    RequestLedger,
     CopyLedger {
   /** Random, made with the ledger; part of every name in Redis. */
   readonly ledgerId: string

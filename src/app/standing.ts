@@ -1,0 +1,13 @@
+// How a batch stands now, with who works on it.
+
+import type { App } from '../app.ts'
+import type { BatchView } from '../domain/batch.ts'
+import { type Standing, standingOf } from '../domain/batch-status.ts'
+import { serviceOf, type WorkerView, workerFor } from '../domain/worker.ts'
+
+/** `workers`: who works, as `workersNow` answered. */
+export function standingNow(app: App, batch: BatchView, workers: readonly WorkerView[]): Standing {
+  const worker = workerFor(workers, batch)
+  const service = worker === undefined ? 'served' : serviceOf(worker, batch)
+  return standingOf(batch, app.clock.nowMs(), worker !== undefined, service)
+}

@@ -1,0 +1,47 @@
+// A worker beside this process, as a child of it: it lives no longer than its parent, and it alone sends.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export interface OwnWorker {
+  /** Its exit code, when it has ended by itself or because it was stopped. */
+  readonly ended: Promise<number>
+  /** Gracefully: open requests are awaited. Resolves to its exit code. */
+  stop(): Promise<number>
+}
+
+const DIED = 1
+
+/** `env`: over this process's own. When this process dies, however it does, the channel between the two closes, and the worker ends gracefully. */
+export function startOwnWorker(env: NodeJS.ProcessEnv): OwnWorker {
+  const command = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url))
+  const child = spawn(process.execPath, [command, 'worker'], {
+    env: { ...withoutReal(env), ...env },
+    stdio: ['ignore', 2, 2, 'ipc'],
+    detached: true, // Ctrl-C reaches this process alone: two signals would mean "leave at once"
+  })
+  const ended = endOf(child)
+  let isStopping = false
+  return {
+    ended,
+    stop() {
+      if (!isStopping) child.kill('SIGTERM')
+      isStopping = true
+      return ended
+    },
+  }
+}
+
+function endOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(DIED))
+    child.once('exit', (code) => resolve(code ?? DIED))
+  })
+}
+
+/** In a rehearsal nothing of the real installation reaches it. */
+function withoutReal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (Object.keys(env).length === 0) return process.env
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('TRANCHE_'))
+  return Object.fromEntries(own)
+}

@@ -1,0 +1,124 @@
+// tranche serve: the HTTP API, until SIGTERM. Needs no Redis; with a worker beside it, that has its own.
+
+import { readFileSync } from 'node:fs'
+import { assertPolicyAgreed } from '../app/approvals.ts'
+import { openLedger } from '../app/ledger.ts'
+import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
+import type { App } from '../app.ts'
+import { messageOf } from '../domain/errors.ts'
+import { Fault } from '../domain/fault.ts'
+import { EXIT } from '../present/exit-codes.ts'
+import type { Tls } from '../server/server.ts'
+import { type OwnWorker, startOwnWorker } from './own-worker.ts'
+import { finishing, openInterruption } from './signals.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface ServeArguments {
+  readonly port?: string
+  readonly host?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly withWorker?: boolean
+  readonly sandbox?: boolean
+}
+
+const PORT = 7800
+const REQUESTS_PER_MINUTE = 6_000
+
+export async function serve(app: App, given: ServeArguments, terminal: Terminal): Promise<number> {
+  const asked = await parseAsked(app, given)
+  if (given.sandbox !== true) return serveOn(app, asked, {}, terminal)
+  const rehearsal = await openRehearsal(app, undefined, OPEN_TO_ALL)
+  terminal.say('SANDBOX: a gateway of its own and a throw-away ledger; no money moves.')
+  return serveOn(rehearsal.app, asked, rehearsal.env, terminal).finally(rehearsal.close)
+}
+
+interface Asked {
+  readonly host: string
+  readonly port: number
+  readonly tls: Tls | null
+  readonly isHost: (name: string) => boolean
+  readonly withWorker: boolean
+}
+
+async function parseAsked({ config: { serving } }: App, given: ServeArguments): Promise<Asked> {
+  const { assertMayListen, hostsOf } = await import('../server/hosts.ts')
+  const host = given.host ?? '127.0.0.1'
+  const tls = readTls(given)
+  const parts = { host, certificate: tls?.cert ?? null, ...serving }
+  assertMayListen(parts)
+  return { host, port: parsePort(given.port), tls, isHost: hostsOf(parts), withWorker: given.withWorker === true }
+}
+
+function parsePort(text: string | undefined): number {
+  if (text === undefined) return PORT
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new Fault('usage', `--port ${text}: write a port, such as ${PORT} (0: any that is free). Nothing was started.`)
+}
+
+function readTls({ tlsCert, tlsKey }: ServeArguments): Tls | null {
+  if (tlsCert === undefined && tlsKey === undefined) return null
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new Fault('usage', '--tls-cert and --tls-key go together. Nothing was started.')
+  return { cert: readPem('--tls-cert', tlsCert), key: readPem('--tls-key', tlsKey) }
+}
+
+function readPem(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Fault('usage', `${option} ${path} cannot be read (${messageOf(error)}). Nothing was started.`, {
+      cause: error,
+    })
+  }
+}
+
+async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+  const { buildServer, listen } = await import('../server/server.ts')
+  const ledger = await openLedger(app)
+  const interruption = openInterruption(terminal, () => finishing('no new request is taken; open ones are answered'))
+  let worker: OwnWorker | null = null
+  try {
+    await assertPolicyAgreed(app, ledger)
+    const { trustedProxies } = app.config.serving
+    const door = { app, ledger, isHost: asked.isHost, trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
+    const server = await buildServer(door, asked.tls)
+    const listening = await listen(server, asked).catch((error: unknown) => {
+      throw cannotListen(asked, error)
+    })
+    worker = asked.withWorker ? startOwnWorker(env) : null
+    terminal.object({ event: 'listening', url: listening.url })
+    terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
+    const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
+    await listening.close()
+    const left = interruption.signal.aborted ? await (worker?.stop() ?? EXIT.approved) : (end ?? EXIT.failure)
+    if (!interruption.signal.aborted)
+      terminal.say(`The worker ended by itself (exit ${left}), and the server with it. Its own lines say why.`)
+    terminal.object({ event: 'result', exit: left })
+    return left
+  } finally {
+    await worker?.stop()
+    interruption.close()
+    await ledger.close()
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null)
+    signal.addEventListener('abort', () => resolve(null), { once: true })
+  })
+}
+
+function cannotListen({ host, port }: Asked, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error
+  const why = {
+    EADDRINUSE: 'another process has it',
+    EACCES: 'it is not permitted',
+    EADDRNOTAVAIL: 'this machine has no such address',
+  }[code]
+  return new Fault('usage', `Nothing can listen on ${host} port ${port}: ${why}. Nothing was started.`, {
+    cause: error,
+  })
+}

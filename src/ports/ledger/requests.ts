@@ -1,0 +1,23 @@
+// The ledger, for requests that must have their effect once, however often they come.
+
+import type { ApiRequest, KeptRequest } from '../../domain/api-request.ts'
+import type { ControlLedger } from './control.ts'
+import type { DoubtLedger } from './doubts.ts'
+import type { IntakeLedger } from './intake.ts'
+
+/** What a request may do. */
+export type OnceLedger = Pick<ControlLedger, 'pause' | 'resume' | 'cancel' | 'resumeAccount' | 'setRate'> &
+  Pick<DoubtLedger, 'resolve'> &
+  Pick<IntakeLedger, 'recordMessage'>
+
+export interface RequestLedger {
+  /** null: it had no effect so far, or that is longer ago than requests are kept. */
+  keptRequest(request: ApiRequest): Promise<KeptRequest | null>
+  /**
+   * The same acts, each of which notes in its own transaction that the request had its effect; what changes nothing notes nothing. Rejects
+   * with `RequestRepeated`, and changes nothing, where the request had its effect before.
+   */
+  once(request: ApiRequest): OnceLedger
+  /** The same for what was done by others for the request. False: it had its effect before. */
+  keepRequest(request: ApiRequest, subject: KeptRequest['subject']): Promise<boolean>
+}

@@ -1,0 +1,76 @@
+// Before a route is asked: under which name, in what form, by whom, and whether it may.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findKey } from '../app/keys.ts'
+import type { ApiKey } from '../domain/api-key.ts'
+import { isWithin, networkList } from '../files/networks.ts'
+import type { Caller, Door, Server } from './door.ts'
+import { unsupportedMedia } from './faults.ts'
+import { ProblemError } from './problems.ts'
+import { entryOf } from './table.ts'
+
+/** A key that is used all the time is noted once in this time. */
+const NOTED_EVERY_MS = 60_000
+/** The type, and nothing but one charset behind it: what comes after it may mean another type to another reader. */
+const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?$/i
+
+export function guardAccess(server: Server, door: Door): void {
+  server.decorateRequest('caller', null)
+  server.addHook('onRequest', async (request, reply) => {
+    assertHost(request, door)
+    const name = request.routeOptions.config.entry
+    if (name === undefined) return // of no route: it is answered with 404
+    const { scope, body } = entryOf(name)
+    if (scope !== null) {
+      request.caller = await recognise(request, reply, door)
+      if (!request.caller.key.scopes.includes(scope))
+        throw new ProblemError('scope_missing', `This key lacks the scope ${scope}. Nothing was changed.`)
+    }
+    if (body === 'json' && !JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupportedMedia()
+  })
+}
+
+/** Whoever makes a browser believe that another name is this machine must not get through. */
+function assertHost({ raw }: FastifyRequest, { isHost }: Door): void {
+  const given = raw.rawHeaders.filter((_, i) => i % 2 === 0).filter((name) => name.toLowerCase() === 'host').length
+  const name = nameIn(raw.headers.host ?? '')
+  const isPath = raw.url?.startsWith('/') === true && !raw.url.startsWith('//')
+  if (given === 1 && isPath && name !== null && isHost(name)) return
+  throw new ProblemError('host_refused', 'This server is not known under that name. Nothing was changed.')
+}
+
+/** Without its port; null: it is none. */
+function nameIn(host: string): string | null {
+  const found = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host)
+  return found?.[1]?.toLowerCase().replace(/^\[|\]$/g, '') ?? null
+}
+
+async function recognise(request: FastifyRequest, reply: FastifyReply, door: Door): Promise<Caller> {
+  const { app, ledger } = door
+  const [, shown] = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '') ?? []
+  const nowMs = app.clock.nowMs()
+  reply.header('www-authenticate', 'Bearer realm="tranche"')
+  if (shown === undefined)
+    throw new ProblemError('key_missing', 'Name a key: Authorization: Bearer trk_… Nothing was changed.')
+  const found = await findKey(ledger, shown, nowMs)
+  if (found.kind !== 'key') throw REFUSED[found.kind]()
+  reply.removeHeader('www-authenticate')
+  const { key } = found
+  if (key.networks !== null && !isWithin(networkList(key.networks), request.ip))
+    throw new ProblemError('network_refused', 'This key is not taken from that address. Nothing was changed.')
+  if (nowMs - (key.lastUsedAtMs ?? 0) > NOTED_EVERY_MS) noteUse(key, nowMs, door)
+  return { key, actor: { kind: 'key', id: key.id, name: key.name, address: request.ip } }
+}
+
+const REFUSED = {
+  unknown: () => new ProblemError('key_unknown', 'This is no key of this ledger. Nothing was changed.'),
+  revoked: () => new ProblemError('key_revoked', 'This key was revoked. Nothing was changed.'),
+  expired: () => new ProblemError('key_expired', 'This key has expired. Have another one made. Nothing was changed.'),
+} as const
+
+/** Nobody waits for it: whether it was noted changes nothing. */
+function noteUse({ id }: ApiKey, nowMs: number, { ledger, app }: Door): void {
+  void ledger
+    .keyUsed(id, nowMs)
+    .catch((error: unknown) => app.log.debug({ err: error }, 'the use of a key was not noted'))
+}

@@ -1,0 +1,87 @@
+// Errors of whatever kind, as the problem that a caller is told of.
+
+import type { FastifyError } from 'fastify'
+import { RequestRepeated } from '../domain/api-request.ts'
+import { Fault, type FaultCode } from '../domain/fault.ts'
+import type { Way } from '../domain/words.ts'
+import { type ProblemCode, ProblemError, type ProblemPart } from './problems.ts'
+
+/** How the API spells what a person can do next. Most of it is done at the machine, by the commands of the same name. */
+export function httpWays(way: Way): string | null {
+  if ('act' in way)
+    return `${way.act.replaceAll('-', ' ')}${'as' in way && way.act === 'adopt' ? ` (${way.as})` : ''}, at the machine of the ledger`
+  return null
+}
+
+const OF_FAULTS = {
+  usage: 'refused',
+  refused: 'refused',
+  stopped: 'ledger_stopped',
+  config: 'ledger_unavailable',
+  full: 'ledger_unavailable',
+  storage: 'ledger_unavailable',
+  unavailable: 'ledger_unavailable',
+  interrupted: 'starting_or_stopping',
+} as const satisfies Record<FaultCode, ProblemCode>
+
+const AGAIN_AFTER_S = 5
+
+/** `scrub`: of the configuration, whose secrets a fault may quote. */
+export function problemOf(error: unknown, scrub: (text: string) => string): ProblemError {
+  if (error instanceof ProblemError) return error
+  if (error instanceof RequestRepeated) return inProgress()
+  if (error instanceof Fault) {
+    const code = OF_FAULTS[error.code]
+    const again = code === 'ledger_unavailable' || code === 'starting_or_stopping' ? { retryAfterS: AGAIN_AFTER_S } : {}
+    return new ProblemError(code, scrub(error.linesIn(httpWays).join(' ')), { cause: error, ...again })
+  }
+  return ofFramework(error as FastifyError) ?? new ProblemError('internal', INTERNAL, { cause: error })
+}
+
+const INTERNAL =
+  'A failure of this program; its log says more under the request id. If the request was to change something, it may have done so: ask again with the same Idempotency-Key, and it is not done twice.'
+
+export function inProgress(): ProblemError {
+  return new ProblemError(
+    'idempotency_in_progress',
+    'The same request is being worked on. Nothing is done twice: ask again in a second.',
+    { retryAfterS: 1 },
+  )
+}
+
+function ofFramework(error: Partial<FastifyError>): ProblemError | null {
+  switch (error.code) {
+    case 'FST_ERR_VALIDATION':
+      return new ProblemError('request_invalid', 'The request is not as it should be. Nothing was changed.', {
+        errors: (error.validation ?? []).map((one) => partOf(one, error.validationContext)),
+      })
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ProblemError('body_too_large', 'The body of the request is too large. Nothing was changed.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new ProblemError('json_invalid', 'The body is not the JSON that its headers promise. Nothing was changed.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return unsupportedMedia()
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_NOT_FOUND':
+      return new ProblemError('not_found', 'There is nothing under this address.')
+    default:
+      return null
+  }
+}
+
+export function unsupportedMedia(): ProblemError {
+  return new ProblemError('media_type_unsupported', 'Send the body as application/json, in UTF-8. Nothing was changed.')
+}
+
+interface Issue {
+  readonly instancePath?: string
+  readonly message?: string
+}
+
+function partOf({ instancePath = '', message = '' }: Issue, context = 'body'): ProblemPart {
+  if (context === 'body') return { pointer: instancePath, detail: message }
+  return { field: instancePath.replace(/^\//, ''), detail: message }
+}

@@ -1,0 +1,83 @@
+// What a request is refused with: application/problem+json (RFC 9457), under codes that stay.
+
+import { STATUS_CODES } from 'node:http'
+
+export const PROBLEMS = {
+  batch_closed: 409,
+  body_too_large: 413,
+  cursor_invalid: 400,
+  host_refused: 421,
+  idempotency_in_progress: 409,
+  idempotency_key_invalid: 400,
+  idempotency_key_missing: 400,
+  idempotency_key_reused: 422,
+  instruction_refused: 422,
+  internal: 500,
+  json_invalid: 400,
+  key_expired: 401,
+  key_missing: 401,
+  key_revoked: 401,
+  key_unknown: 401,
+  ledger_stopped: 409,
+  ledger_unavailable: 503,
+  media_type_unsupported: 415,
+  network_refused: 403,
+  not_found: 404,
+  rate_limited: 429,
+  refused: 409,
+  request_invalid: 400,
+  scope_missing: 403,
+  starting_or_stopping: 503,
+} as const satisfies Readonly<Record<string, number>>
+export type ProblemCode = keyof typeof PROBLEMS
+
+/** Where in the request, and what about it. */
+export interface ProblemPart {
+  /** JSON pointer into the body; or the name of a parameter. */
+  readonly pointer?: string
+  readonly field?: string
+  readonly detail: string
+}
+
+interface ProblemOptions {
+  readonly errors?: readonly ProblemPart[]
+  readonly retryAfterS?: number
+  readonly cause?: unknown
+}
+
+/** Thrown by whatever answers a request. `detail`: what happened, what it means for the money, what to do. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError'
+  readonly code: ProblemCode
+  readonly errors: readonly ProblemPart[]
+  readonly retryAfterS: number | null
+
+  constructor(code: ProblemCode, detail: string, { errors = [], retryAfterS, cause }: ProblemOptions = {}) {
+    super(detail, { cause })
+    this.code = code
+    this.errors = errors
+    this.retryAfterS = retryAfterS ?? null
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code]
+  }
+}
+
+/** Of what a key does not see, too: whether it is there is nobody's business. */
+export function notFound(what: string): ProblemError {
+  return new ProblemError('not_found', `${what} Nothing was changed.`)
+}
+
+export function problemBody(problem: ProblemError, requestId: string): object {
+  const { code, status, message, errors } = problem
+  return {
+    type: `urn:tranche:problem:${code}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+    code,
+    request_id: requestId,
+    ...(errors.length === 0 ? {} : { errors }),
+  }
+}

@@ -1,0 +1,40 @@
+// Whether the process turns, whether it can do its work, and the description of the API: for whoever reaches the port.
+
+import * as z from 'zod'
+import { ledgerChecks } from '../../app/health.ts'
+import { isHealthy } from '../../domain/health.ts'
+import type { Door, Server } from '../door.ts'
+import { publishedApi } from '../openapi.ts'
+import { addRoute } from '../route.ts'
+
+const READY = z.object({
+  ready: z.boolean(),
+  checks: z.record(z.string(), z.object({ ok: z.boolean() })),
+})
+
+export function addHealth(server: Server, { app, ledger }: Door): void {
+  addRoute(server, 'livez', {
+    summary: 'Whether this process answers',
+    replies: { 200: z.object({ live: z.literal(true) }) },
+    answer: async () => ({ live: true }),
+  })
+  addRoute(server, 'readyz', {
+    summary: 'Whether the ledger can be read and written',
+    description: 'What is wrong is told to people at the machine, and in the log.',
+    replies: { 200: READY, 503: READY },
+    async answer({ reply }) {
+      const checks = await ledgerChecks(app, ledger)
+      const ready = isHealthy(checks)
+      for (const { name, says } of checks.filter(({ ok }) => !ok)) app.log.warn({ check: name }, says)
+      return reply.code(ready ? 200 : 503).send({
+        ready,
+        checks: Object.fromEntries(checks.map(({ name, ok }) => [name, { ok }])),
+      })
+    },
+  })
+  addRoute(server, 'openapi', {
+    summary: 'This description',
+    replies: { 200: z.record(z.string(), z.unknown()) },
+    answer: async () => publishedApi(server),
+  })
+}

@@ -1,0 +1,171 @@
+// The HTTP server: what holds for every request, and all routes.
+
+import { randomUUID } from 'node:crypto'
+import { createRequire } from 'node:module'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fastify from 'fastify'
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { membersIn, membersWritten } from '../domain/json-members.ts'
+import { guardAccess } from './access.ts'
+import type { Door, Server } from './door.ts'
+import { problemOf } from './faults.ts'
+import { describeApi } from './openapi.ts'
+import { ProblemError, problemBody } from './problems.ts'
+import { addBatches } from './routes/batches.ts'
+import { addHealth } from './routes/health.ts'
+import { ROUTES } from './table.ts'
+
+/** Of a body of JSON. */
+const BODY_BYTES_MOST = 256 * 1024
+const HEADERS_WITHIN_MS = 10_000
+const REQUEST_WITHIN_MS = 300_000
+const CONNECTIONS_MOST = 1_000
+const LONGEST_ID = 300
+
+export interface Tls {
+  /** PEM. */
+  readonly cert: string
+  readonly key: string
+}
+
+/** All routes, and nothing that listens. */
+export async function buildServer(door: Door, tls: Tls | null = null): Promise<Server> {
+  const server = newServer(door, tls)
+  server.setValidatorCompiler(validatorCompiler)
+  server.setSerializerCompiler(serializerCompiler)
+  takeJson(server)
+  answerProblems(server, door)
+  refuseUnlisted(server)
+  await server.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+    },
+    referrerPolicy: { policy: 'no-referrer' },
+    frameguard: { action: 'deny' },
+    strictTransportSecurity: tls === null ? false : { maxAge: 31_536_000 },
+  })
+  guardAccess(server, door)
+  await limitRate(server, door)
+  logAccess(server, door)
+  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+  await describeApi(server, version)
+  addHealth(server, door)
+  addBatches(server, door)
+  await server.ready()
+  return server
+}
+
+function newServer(door: Door, tls: Tls | null): Server {
+  const { trustedProxies, app } = door
+  const server = fastify({
+    ...(tls === null ? {} : { https: { ...tls, minVersion: 'TLSv1.2' } }),
+    bodyLimit: BODY_BYTES_MOST,
+    requestTimeout: REQUEST_WITHIN_MS,
+    exposeHeadRoutes: false,
+    requestIdHeader: false,
+    genReqId: () => randomUUID(),
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    routerOptions: { maxParamLength: LONGEST_ID },
+    http: { headersTimeout: HEADERS_WITHIN_MS },
+    frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      void tell(problemOf(error, app.scrub), request, reply),
+  } as object) as unknown as Server
+  server.server.maxConnections = CONNECTIONS_MOST
+  return server.withTypeProvider<ZodTypeProvider>()
+}
+
+function takeJson(server: Server): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: unknown, text: string | Buffer) => {
+    let value: unknown
+    try {
+      value = JSON.parse(String(text))
+    } catch {
+      throw new ProblemError('json_invalid', 'The body is not JSON. Nothing was changed.')
+    }
+    // Of two values under one name, readers take one or the other.
+    if (membersWritten(String(text)) === membersIn(value)) return value
+    throw new ProblemError('json_invalid', 'The body names a field twice: write each once. Nothing was changed.')
+  })
+}
+
+function answerProblems(server: Server, { app }: Door): void {
+  server.addHook('onRequest', async (_, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+  server.setNotFoundHandler((request, reply) =>
+    tell(
+      new ProblemError('not_found', 'There is nothing under this address.'),
+      request as FastifyRequest,
+      reply as FastifyReply,
+    ),
+  )
+  server.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error, app.scrub)
+    if (problem.status >= 500) app.log.error({ err: error, request_id: request.id }, 'a request failed')
+    return tell(problem, request as FastifyRequest, reply as FastifyReply)
+  })
+}
+
+function tell(problem: ProblemError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (problem.retryAfterS !== null) reply.header('retry-after', String(problem.retryAfterS))
+  return reply
+    .code(problem.status)
+    .header('cache-control', 'no-store')
+    .type('application/problem+json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(problemBody(problem, request.id))
+}
+
+/** A route that no entry of the table stands for is a mistake of ours, and must not be served until somebody finds it. */
+function refuseUnlisted(server: Server): void {
+  server.addHook('onRoute', ({ config, method, url }) => {
+    const name = config?.entry
+    const entry = name === undefined ? null : ROUTES[name]
+    if (entry === null || entry.method !== method || entry.path !== url)
+      throw new Error(`bug: ${String(method)} ${url} has no entry in the table of routes`)
+  })
+}
+
+async function limitRate(server: Server, { requestsPerMinute }: Door): Promise<void> {
+  await server.register(rateLimit, {
+    hook: 'preParsing', // when it is known whose request it is
+    max: requestsPerMinute,
+    timeWindow: 60_000,
+    keyGenerator: ({ caller, ip }) => (caller === null ? `ip ${ip}` : `key ${caller.key.id}`),
+    errorResponseBuilder: (_, { ttl }) =>
+      new ProblemError('rate_limited', 'This key has asked too often. Nothing was changed.', {
+        retryAfterS: Math.max(1, Math.ceil(ttl / 1000)),
+      }),
+  })
+}
+
+/** No query: what was searched for is nobody's business. */
+function logAccess(server: Server, { app }: Door): void {
+  server.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions, caller, id } = request
+    const told = {
+      ...{ request_id: id, method, route: routeOptions.url ?? null, status: reply.statusCode },
+      ...{ key: caller?.key.id ?? null, ms: Math.round(reply.elapsedTime) },
+    }
+    if (method === 'GET') app.log.debug(told, 'request')
+    else app.log.info(told, 'request')
+  })
+}
+
+export interface Listening {
+  readonly url: string
+  /** Takes no new requests; those that are open are answered. */
+  close(): Promise<void>
+}
+
+export async function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const url = await server.listen({ host, port })
+  return { url, close: () => server.close() }
+}

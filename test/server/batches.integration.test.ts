@@ -1,0 +1,27 @@
+// Batches over HTTP.
+
+import { expect, test } from 'vitest'
+import { refund, submit } from '../fixtures/ledgers.ts'
+import { served, useServed } from '../fixtures/served.ts'
+
+useServed()
+
+test('a batch is told as the command line tells it', async () => {
+  const batch = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('B')])
+  const { key } = await served.key({ scopes: ['batches:read'] })
+  const { statusCode, said } = await served.ask('GET', `/v1/batches/${batch}`, { key })
+  expect(statusCode).toBe(200)
+  expect(said).toMatchObject({
+    ...{ batch, state: 'waiting', counts: { PENDING: 2 }, rows: 2, merchant: 'shop' },
+    totals: [{ operation: 'REFUND', currency: 'EUR', status: 'PENDING', count: 2, amount: '20.00' }],
+  })
+})
+
+test('one of another merchant is not there for a key that does not see it', async () => {
+  const batch = await submit(served.ledger, served.accounts.shop, [refund('A')])
+  const { key } = await served.key({ merchants: ['club'] })
+  const other = await served.ask('GET', `/v1/batches/${batch}`, { key })
+  const none = await served.ask('GET', '/v1/batches/261120-aaaaa', { key })
+  expect([other.statusCode, none.statusCode]).toEqual([404, 404])
+  expect({ ...other.said, request_id: '' }).toEqual({ ...none.said, request_id: '' })
+})
