@@ -44,6 +44,26 @@ export async function writeBatchResults(app: App, ledger: Ledger, batchId: Batch
   }
 }
 
+/**
+ * Those of a batch, written beside what else is for whoever asks, and noted nowhere. `known`: the edition that the caller has; null: none.
+ * null: that one is the newest still.
+ */
+export async function spoolResults(
+  app: App,
+  ledger: Ledger,
+  batchId: BatchId,
+  { out, known }: { readonly out: string; readonly known: string | null },
+) {
+  const reading = await ledger.openReading(batchId, app.clock.nowMs())
+  const workerRuns = (await workerNow(app, ledger)) !== null
+  const { version, lastMove } = reading.edition
+  const edition = `${version}-${lastMove}${workerRuns ? '' : '-left'}`
+  if (edition === known) return reading.close().then(() => null)
+  const request = { out, inputPath: null, bom: false }
+  const { written } = await writeReading(app, ledger, async () => reading, request)
+  return { written, edition }
+}
+
 /** Over nothing but what was written so before, whichever file led the family then. */
 export async function writeFamilyResults(
   app: App,
@@ -100,8 +120,8 @@ function tellingLeftOpen(reading: BatchReading, workerRuns: boolean): BatchReadi
   if (workerRuns) return reading
   return {
     ...reading,
-    async *rows(sinceMs) {
-      for await (const page of reading.rows(sinceMs)) yield page.map(asLeftOpen)
+    async *rows(sinceMs, after) {
+      for await (const page of reading.rows(sinceMs, after)) yield page.map(asLeftOpen)
     },
   }
 }

@@ -14,10 +14,10 @@ import type { Narrator } from '../processors/narrate.ts'
 import type { Work } from '../processors/work-off.ts'
 import type { RedisAddress } from '../queues/connection.ts'
 import type { SlicesOptions } from '../queues/slices.ts'
-import { accountKeyOf } from './accounts.ts'
 import { type MerchantLane, openLanes } from './lanes.ts'
 import { openWorkingLedger } from './ledger.ts'
 import type { SendingLock } from './locks.ts'
+import { messageAccountOf } from './message-door.ts'
 import { type WatchedWork, watchWork } from './watched-work.ts'
 
 /** What a person watching wants to hear while rows are worked off. */
@@ -195,10 +195,7 @@ async function openIntake(
   const { config, clock, log } = app
   const accounts = new Map(
     Array.from(lanes, ([accountId, { merchant }]) => {
-      const accountKey = accountKeyOf(merchant)
-      const into = merchant.messageBatches === 'hourly' ? ('hour' as const) : ('day' as const)
-      const xtlOrderIdOf = (reference: string) => toXtlOrderId(accountKey, reference)
-      return [merchant.name, { accountId, accountKey, lookalikeDays: merchant.lookalikeDays, into, xtlOrderIdOf }]
+      return [merchant.name, messageAccountOf(merchant, accountId, toXtlOrderId)]
     }),
   )
   const parts = {

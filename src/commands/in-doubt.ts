@@ -1,19 +1,18 @@
 // tranche in-doubt list: the worklist, with all a person needs to look each transaction up at the gateway.
 
 import { writeFile } from 'node:fs/promises'
+import { restUntilMsOf } from '../app/doubts.ts'
 import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
 import { toWorklistCsv } from '../app/worklist.ts'
 import type { App } from '../app.ts'
-import { countIn, isoOf, type LeftOpen, leftOpenIn } from '../domain/batch-status.ts'
-import { cardText } from '../domain/card.ts'
-import type { DoubtRow } from '../domain/doubt.ts'
+import { countIn, type LeftOpen, leftOpenIn } from '../domain/batch-status.ts'
 import { Fault } from '../domain/fault.ts'
 import type { Ledger } from '../ports/ledger/ledger.ts'
-import { doubtLines } from '../present/doubts.ts'
+import { type DoubtRecord, doubtLines, toDoubtRecord, toJsonDoubt } from '../present/doubts.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import { leftOpenLines } from '../present/standing.ts'
-import { amountText, plural } from '../present/text.ts'
+import { plural } from '../present/text.ts'
 import { noteExport } from './note.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -25,9 +24,9 @@ export async function listInDoubt(app: App, given: InDoubtArguments, terminal: T
   const ledger = await openLedger(app, 'looks')
   try {
     const found = await ledger.doubts()
-    const doubts = found.map(toRecord)
+    const doubts = found.map(toDoubtRecord)
     const late = (await ledger.batches()).filter((batch) => batch.lateAnswers > 0)
-    terminal.object({ in_doubt: doubts.map((doubt, i) => ({ ...doubt, ...timesOf(found[i] as DoubtRow, app) })) })
+    terminal.object({ in_doubt: found.map((row) => toJsonDoubt(row, restUntilMsOf(row, app))) })
     if (given.out !== undefined) {
       await writeWorklist(given.out, doubts, terminal)
       await noteExport(app, ledger, { kind: 'worklist', file: given.out, rows: doubts.length }, terminal)
@@ -57,39 +56,6 @@ export async function leftOpenNow(app: App, ledger: Ledger): Promise<LeftOpen | 
   const open = await ledger.batches('open')
   const sending = open.reduce((sum, batch) => sum + countIn(batch, 'SENDING'), 0)
   return leftOpenIn(sending, (await workerNow(app, ledger)) !== null)
-}
-
-type DoubtRecord = Record<string, string | number>
-
-function toRecord(doubt: DoubtRow): DoubtRecord {
-  const { instruction } = doubt
-  const sentAtMs = doubt.sentAtMs ?? doubt.claimedAtMs
-  return {
-    reference: instruction.reference,
-    attempt: doubt.attempt,
-    operation: instruction.operation,
-    amount: instruction.money === null ? '' : amountText(instruction.money.amountMinor, instruction.money.currency),
-    currency: instruction.money?.currency ?? '',
-    order_id: instruction.orderId ?? '',
-    vault_id: instruction.vaultId ?? '',
-    card: instruction.card === null ? '' : cardText(instruction.card),
-    holder: [instruction.details.first_name, instruction.details.last_name].join(' ').trim(),
-    xtl_order_id: instruction.xtlOrderId ?? '',
-    sent_at: sentAtMs === null ? '' : isoOf(sentAtMs),
-    reason: doubt.reason ?? '',
-    merchant: doubt.merchant,
-    batch: doubt.batchId,
-    row: doubt.rowNo,
-  }
-}
-
-/** From when on it may be called not executed, and how many rows wait for it. */
-function timesOf(row: DoubtRow, app: App): { rest_until: string; holds_up: number } {
-  return { rest_until: isoOf(restUntilMsOf(row, app)), holds_up: row.holdsUp }
-}
-
-function restUntilMsOf({ leftByMs, restMs }: DoubtRow, app: App): number {
-  return leftByMs + Math.max(restMs, app.config.doubtRestMs)
 }
 
 async function writeWorklist(path: string, doubts: readonly DoubtRecord[], terminal: Terminal): Promise<void> {

@@ -1,14 +1,13 @@
 // tranche rate [MERCHANT] [N/s]: shows the rate dial, or turns it while a worker is running. Needs no Redis.
 
-import { accountOf } from '../app/accounts.ts'
+import { type Dial, dialsIn, findAccount, rateProblem } from '../app/dials.ts'
 import { openLedger } from '../app/ledger.ts'
 import { sendsFor, workerNow } from '../app/locks.ts'
 import type { App } from '../app.ts'
-import { assert, Fault } from '../domain/fault.ts'
-import type { AccountId } from '../domain/ids.ts'
+import { Fault } from '../domain/fault.ts'
 import type { Holder } from '../files/lock.ts'
-import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
+import { toJsonDial } from '../present/rates.ts'
 import { toTable } from '../present/text.ts'
 import { openLedgerAloud } from './submit.ts'
 import type { Terminal } from './terminal.ts'
@@ -26,10 +25,10 @@ export async function rate(
 ): Promise<number> {
   const reader = await openLedger(app)
   const dials = await dialsIn(app, reader).finally(() => reader.close())
-  if (first === undefined) return show(dials, terminal, { rates: dials.map(toJson) })
+  if (first === undefined) return show(dials, terminal, { rates: dials.map(toJsonDial) })
   const named = dials.find(({ merchant }) => merchant === first)
   if (named === undefined && (second !== undefined || !looksLikeTurn(first))) throw unknownFault(first, dials)
-  if (named !== undefined && second === undefined) return show([named], terminal, toJson(named))
+  if (named !== undefined && second === undefined) return show([named], terminal, toJsonDial(named))
   const to = parseTurn(second ?? first)
   return turn(app, named?.merchant ?? onlyConfigured(app, first, dials), to, terminal)
 }
@@ -40,26 +39,6 @@ function onlyConfigured(app: App, rate: string, dials: readonly Dial[]): string 
   if (dials.length === 0) throw new Fault('usage', `${NONE_KNOWN} Nothing was changed.`)
   const name = `Name the merchant (${namesOf(dials)}): tranche rate MERCHANT ${rate}.`
   throw new Fault('usage', `${name} Nothing was changed.`)
-}
-
-/** What is known of the rate of one merchant. */
-interface Dial {
-  readonly merchant: string
-  /** null: not turned. */
-  readonly perSecond: number | null
-  /** By this process's configuration, which may differ from the worker's; undefined where it has no such merchant. */
-  readonly configured: number | null | undefined
-}
-
-/** The accounts of the ledger, and what is configured here and has no account yet. */
-async function dialsIn(app: App, ledger: Ledger): Promise<readonly Dial[]> {
-  const turned = new Map((await ledger.accounts()).map(({ name, ratePerSecond }) => [name, ratePerSecond]))
-  const { merchants } = app.config
-  return Array.from(new Set([...turned.keys(), ...merchants.keys()]), (merchant) => ({
-    merchant,
-    perSecond: turned.get(merchant) ?? null,
-    configured: merchants.get(merchant)?.ratePerSecond,
-  }))
 }
 
 function show(dials: readonly Dial[], terminal: Terminal, json: object): number {
@@ -82,7 +61,7 @@ async function turn(app: App, merchant: string, to: Turn, terminal: Terminal): P
     const perSecond = to === 'configured' ? null : to
     await ledger.setRate(await findAccount(app, ledger, merchant), perSecond, app.actor, app.clock.nowMs())
     const configured = app.config.merchants.get(merchant)?.ratePerSecond
-    terminal.object(toJson({ merchant, perSecond, configured }))
+    terminal.object(toJsonDial({ merchant, perSecond, configured }))
     const worker = workerText(await workerNow(app, ledger), merchant)
     const here = configured === undefined ? '' : ` (${rateText(configured)} here)`
     terminal.say(
@@ -101,15 +80,6 @@ function workerText(worker: { readonly holder: Holder | null } | null, merchant:
   return sendsFor(worker.holder, { merchant })
     ? 'The running worker takes it up at once; its first request at this rate leaves a second later.'
     : 'The running worker was started without that merchant; the next one that sends for it keeps to it.'
-}
-
-/** Of a merchant that is configured here the account is made on first use. */
-async function findAccount(app: App, ledger: Ledger, name: string): Promise<AccountId> {
-  const merchant = app.config.merchants.get(name)
-  if (merchant !== undefined) return accountOf(ledger, merchant, app.clock)
-  const account = (await ledger.accounts()).find((known) => known.name === name)
-  assert(account !== undefined, `merchant ${name} was in the ledger a moment ago`)
-  return account.accountId
 }
 
 function unknownFault(name: string, dials: readonly Dial[]): Fault {
@@ -140,25 +110,11 @@ function parseTurn(text: string): Turn {
       '0 is not a rate. To stop sending, pause the batch: tranche pause BATCH --reason TEXT. Nothing was changed.',
     )
   }
-  if (perSecond > 1 && !Number.isInteger(perSecond)) {
-    const whole = Math.floor(perSecond)
-    throw new Fault(
-      'usage',
-      `No second can hold ${perSecond} requests: above one a second write whole numbers, ${whole}/s or ${whole + 1}/s. Nothing was changed.`,
-    )
-  }
+  const problem = rateProblem(perSecond)
+  if (problem !== null) throw new Fault('usage', `${problem}. Nothing was changed.`)
   return perSecond
 }
 
 function rateText(perSecond: number | null): string {
   return perSecond === null ? 'no limit' : `${perSecond}/s`
-}
-
-function toJson({ merchant, perSecond, configured }: Dial): object {
-  return {
-    merchant,
-    dial_per_second: perSecond,
-    configured_here: configured !== undefined,
-    configured_per_second: configured ?? null,
-  }
 }

@@ -2,6 +2,7 @@
 
 import { openLedger } from '../app/ledger.ts'
 import { workerNow } from '../app/locks.ts'
+import { assertSteerable, type Steering } from '../app/steering.ts'
 import type { App } from '../app.ts'
 import type { BatchView } from '../domain/batch.ts'
 import { countIn, leftOpenIn } from '../domain/batch-status.ts'
@@ -19,8 +20,6 @@ export interface SteerArguments {
   readonly merchant?: string
   readonly yes?: boolean
 }
-
-export type Steering = 'pause' | 'resume' | 'cancel'
 
 export async function steer(
   app: App,
@@ -43,7 +42,7 @@ export async function steer(
     if (id === undefined)
       throw new Fault('usage', `Name the batch: tranche ${what} BATCH --reason TEXT. Nothing was changed.`)
     const before = await findBatch(ledger, id)
-    refuseOver(what, before)
+    assertSteerable(what, before)
     if (what === 'cancel') await lookBeforeCancel(before, given.yes === true, terminal)
     await ledger[what](before.batchId, given.reason, app.actor, app.clock.nowMs())
     const after = await findBatch(ledger, before.batchId)
@@ -78,21 +77,6 @@ function lookBeforeCancel(batch: BatchView, yes: boolean, terminal: Terminal): P
     otherwise: 'Nothing was changed.',
     yes,
   })
-}
-
-/** Messages of the same day may still come into their batch, and a doubt may be sent again: such a batch can be paused. */
-function refuseOver(what: Steering, batch: BatchView): void {
-  const { batchId, source } = batch
-  const open = countIn(batch, 'READY') + countIn(batch, 'SENDING')
-  if (open > 0 || what === 'resume') return
-  if (what === 'cancel') {
-    throw new Fault('usage', `Batch ${batchId} has nothing left to cancel: every row is settled. Nothing was changed.`)
-  }
-  if (source === 'queue' || countIn(batch, 'IN_DOUBT') > 0) return
-  throw new Fault(
-    'usage',
-    `Batch ${batchId} is done: every row is settled, so there is nothing to pause. Nothing was changed.`,
-  )
 }
 
 /** What becomes of the requests that are open. */

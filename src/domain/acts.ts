@@ -17,7 +17,15 @@ export interface PersonAct {
   readonly once?: boolean
 }
 
+/** Where an entry stands in the log; what comes after it is asked for by it. */
+export interface LogPosition {
+  readonly atMs: number
+  readonly kind: number
+  readonly id: number
+}
+
 export interface LogEntry {
+  readonly position: LogPosition
   readonly atMs: number
   /** An act; `submit`: a file was recorded as a batch; `resolve`: a person spoke of a row in doubt. */
   readonly what: ActName | 'submit' | 'resolve'

@@ -1,5 +1,7 @@
 // A request that changes something and may come more than once: its caller gave it a key, and only one of them has its effect.
 
+import { Fault } from './fault.ts'
+
 export interface ApiRequest {
   /** Who asks: the id of a key. What one caller's request was called is nothing to another. */
   readonly holder: string
@@ -23,6 +25,9 @@ export interface KeptRequest {
 export const REQUESTS_KEPT_MS = 30 * 86_400_000
 
 /** Thrown in the place of a second effect: another process had it a moment ago. */
-export class RequestRepeated extends Error {
-  override readonly name = 'RequestRepeated'
+export class RequestRepeated extends Fault {
+  constructor() {
+    super('stopped', 'The same request had its effect a moment ago. Nothing was done twice.')
+    this.name = 'RequestRepeated'
+  }
 }

@@ -1,13 +1,14 @@
 // Rows in doubt, and what a person says of one.
 
 import type { Hold } from './batch.ts'
-import type { BatchId } from './ids.ts'
+import type { BatchId, RowId } from './ids.ts'
 import type { Instruction } from './instruction.ts'
 import type { Finding } from './resolution.ts'
 import type { State } from './states.ts'
 import type { Text } from './words.ts'
 
 export interface DoubtRow {
+  readonly rowId: RowId
   readonly batchId: BatchId
   readonly rowNo: number
   readonly merchant: string

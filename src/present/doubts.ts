@@ -98,3 +98,33 @@ function judgingText(doubts: readonly Doubt[], nowMs: number): string {
   const declined = doubts.some(({ row }) => row.attempt > 1) ? 'declined, ' : ''
   return `${They} may still be executed: call ${it} ${declined}not-executed or send-again from ${isoOf(untilMs)} on.`
 }
+
+/** As a worklist has it: with all that a person needs to look it up at the gateway. */
+export type DoubtRecord = Record<string, string | number>
+
+export function toDoubtRecord(doubt: DoubtRow): DoubtRecord {
+  const { instruction } = doubt
+  const sentAtMs = doubt.sentAtMs ?? doubt.claimedAtMs
+  return {
+    reference: instruction.reference,
+    attempt: doubt.attempt,
+    operation: instruction.operation,
+    amount: instruction.money === null ? '' : amountText(instruction.money.amountMinor, instruction.money.currency),
+    currency: instruction.money?.currency ?? '',
+    order_id: instruction.orderId ?? '',
+    vault_id: instruction.vaultId ?? '',
+    card: instruction.card === null ? '' : cardText(instruction.card),
+    holder: [instruction.details.first_name, instruction.details.last_name].join(' ').trim(),
+    xtl_order_id: instruction.xtlOrderId ?? '',
+    sent_at: sentAtMs === null ? '' : isoOf(sentAtMs),
+    reason: doubt.reason ?? '',
+    merchant: doubt.merchant,
+    batch: doubt.batchId,
+    row: doubt.rowNo,
+  }
+}
+
+/** The same for programs, with from when on it may be called not executed, and how many rows wait for it. */
+export function toJsonDoubt(doubt: DoubtRow, restUntilMs: number): DoubtRecord {
+  return { ...toDoubtRecord(doubt), rest_until: isoOf(restUntilMs), holds_up: doubt.holdsUp }
+}

@@ -1,8 +1,24 @@
 // The published description of the API: OpenAPI 3.1, made of the schemas by which requests are read and replies are written.
 
 import swagger from '@fastify/swagger'
-import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { Server } from './door.ts'
+import { entryOf } from './table.ts'
+
+/** Of whatever changes something. */
+const ONCE = {
+  type: 'object',
+  required: ['Idempotency-Key'],
+  properties: {
+    'Idempotency-Key': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'Names the request: repeated under the same one, it has its effect once, and is answered with its first status and the state as it is now. Known for 30 days.',
+    },
+  },
+} as const
 
 export async function describeApi(server: Server, version: string): Promise<void> {
   await server.register(swagger, {
@@ -12,29 +28,49 @@ export async function describeApi(server: Server, version: string): Promise<void
         title: 'Tranche',
         version,
         description:
-          'Payment instructions in bulk: never twice, never lost, never misreported. A row in doubt (IN_DOUBT) may have been executed: do not send it again.',
+          'Payment instructions in bulk: never twice, never lost, never misreported. A row in doubt (IN_DOUBT) may have been executed: do not send it again. Objects in replies may have more members one day; requests may not.',
         license: { name: 'Unlicensed', identifier: 'LicenseRef-UNLICENSED' },
       },
       servers: [{ url: '/' }],
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer', bearerFormat: 'trk_…' } } },
     },
-    transform: createJsonSchemaTransform({}),
+    transform(given) {
+      const { schema, url } = jsonSchemaTransform(given)
+      const name = given.route.config?.entry
+      return name !== undefined && entryOf(name).changes
+        ? { url, schema: { ...schema, headers: ONCE } }
+        : { schema, url }
+    },
+    transformObject: jsonSchemaTransformObject,
   })
 }
 
 /** As it is published. */
 export function publishedApi(server: Server): object {
-  return opened(server.swagger()) as object
+  const document = JSON.parse(JSON.stringify(server.swagger()), (name, value: unknown) =>
+    name === 'responses' || name === 'schemas' ? opened(value) : value,
+  ) as Document
+  const whole = JSON.stringify(document)
+  const { schemas = {} } = document.components
+  const used = Object.entries(schemas).filter(([name]) => whole.includes(`"#/components/schemas/${name}"`))
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(used) } }
+}
+
+interface Document {
+  readonly components: { readonly schemas?: Readonly<Record<string, unknown>> }
 }
 
 /** Replies may have more members one day: a client that was made by this document must not break then. */
-function opened(document: unknown): unknown {
-  return JSON.parse(JSON.stringify(document), (name, value) => (name === 'responses' ? open(value) : value))
+function opened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(opened)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(
+    ([name, member]) => !(name === 'additionalProperties' && member === false) && !saysNothing(name, member),
+  )
+  return Object.fromEntries(members.map(([name, member]) => [name, opened(member)]))
 }
 
-function open(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(open)
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).filter(([name, member]) => name !== 'additionalProperties' || member !== false)
-  return Object.fromEntries(members.map(([name, member]) => [name, open(member)]))
+/** What holds of every whole number in JSON. */
+function saysNothing(name: string, member: unknown): boolean {
+  return (name === 'minimum' || name === 'maximum') && Math.abs(Number(member)) === Number.MAX_SAFE_INTEGER
 }

@@ -3,9 +3,9 @@
 import { STATUS_CODES } from 'node:http'
 
 export const PROBLEMS = {
-  batch_closed: 409,
   body_too_large: 413,
   cursor_invalid: 400,
+  doubt_too_early: 409,
   host_refused: 421,
   idempotency_in_progress: 409,
   idempotency_key_invalid: 400,

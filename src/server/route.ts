@@ -6,6 +6,8 @@ import type { Server } from './door.ts'
 import { PROBLEM } from './schemas.ts'
 import { entryOf, type RouteName } from './table.ts'
 
+const PROBLEMS = { description: 'A problem.', content: { 'application/problem+json': { schema: PROBLEM } } }
+
 export interface RouteParts<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
   /** A sentence without its full stop. */
   readonly summary: string
@@ -14,7 +16,7 @@ export interface RouteParts<P extends z.ZodType, Q extends z.ZodType, B extends 
   readonly query?: Q
   readonly body?: B
   /** By status; what they do not name does not leave. */
-  readonly replies: Readonly<Record<number, z.ZodType>>
+  readonly replies: Readonly<Record<number, z.ZodType | { readonly content: object }>>
   readonly answer: (asked: Asked<P, Q, B>) => Promise<unknown>
 }
 
@@ -47,7 +49,7 @@ export function addRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
       ...(params === undefined ? {} : { params }),
       ...(query === undefined ? {} : { querystring: query }),
       ...(body === undefined ? {} : { body }),
-      response: { ...replies, ...(scope === null ? {} : { '4xx': PROBLEM }) },
+      response: { ...replies, '4xx': PROBLEMS, '5xx': PROBLEMS } as unknown as Record<string, z.ZodType>,
       security: scope === null ? [] : [{ key: [scope] }],
     },
     handler: (request, reply) =>

@@ -2,10 +2,13 @@
 
 import * as z from 'zod'
 import { BATCH_STATES } from '../domain/batch-status.ts'
+import { holdsCardData } from '../domain/card-secrets.ts'
+import { STATES } from '../domain/states.ts'
+import { holdsControls } from '../domain/visible.ts'
 import { PROBLEMS } from './problems.ts'
 
-const when = z.string().describe('RFC 3339, UTC')
-const whole = z.number().int()
+export const when = z.string().describe('RFC 3339, UTC')
+export const whole = z.int()
 export const AMOUNT = z.string().describe('In units of the currency, with as many decimals as it has.')
 
 export const PROBLEM = z
@@ -20,33 +23,175 @@ export const PROBLEM = z
       .array(z.object({ pointer: z.string().optional(), field: z.string().optional(), detail: z.string() }))
       .optional(),
   })
-  .meta({ description: 'A problem, as RFC 9457 has it.' })
+  .meta({ id: 'Problem', description: 'A problem, as RFC 9457 has it.' })
+
+/** What is kept in the history beside the machine's own lines, and is kept for ever. */
+export const REASON = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .refine((text) => !holdsControls(text), 'must be one line')
+  .refine((text) => !holdsCardData(text), 'holds a card number or security code, which is never kept')
+  .describe('Why; kept in the history.')
+
+export const REASONED = z.strictObject({ reason: REASON })
 
 export const BATCH_PARAMS = z.strictObject({ batch: z.string().regex(/^[0-9a-z-]{1,32}$/) })
 
-export const BATCH = z.object({
-  batch: z.string(),
-  state: z.enum(BATCH_STATES),
-  reason: z.string().optional().describe('Why nothing moves.'),
-  approval: z
-    .looseObject({ needed: whole, given: whole })
-    .optional()
-    .describe('Of a batch that people must approve. No key can approve.'),
-  counts: z.record(z.string(), whole).describe('Rows by status.'),
-  totals: z.array(
-    z.object({ operation: z.string(), currency: z.string(), status: z.string(), count: whole, amount: AMOUNT }),
-  ),
-  rows: whole,
-  source: z.enum(['file', 'queue']),
-  file: z.string().nullable(),
-  file_sha256: z.string().nullable(),
-  run_key: z.string().nullable(),
-  merchant: z.string(),
-  recorded_at: when,
-  recorded_by: z.string(),
-  blocked: whole,
-  late_answers: whole,
-  trouble: z.looseObject({ since: when, why: z.string() }).nullable(),
-  next_due_at: when.nullable(),
-  results_stale: z.boolean(),
-})
+export const BATCH = z
+  .object({
+    batch: z.string(),
+    state: z.enum(BATCH_STATES),
+    reason: z.string().optional().describe('Why nothing moves.'),
+    approval: z
+      .looseObject({ needed: whole, given: whole })
+      .optional()
+      .describe('Of a batch that people must approve. No key can approve.'),
+    counts: z.record(z.string(), whole).describe('Rows by status.'),
+    totals: z.array(
+      z.object({ operation: z.string(), currency: z.string(), status: z.string(), count: whole, amount: AMOUNT }),
+    ),
+    rows: whole,
+    source: z.enum(['file', 'queue']),
+    file: z.string().nullable(),
+    file_sha256: z.string().nullable(),
+    run_key: z.string().nullable(),
+    merchant: z.string(),
+    recorded_at: when,
+    recorded_by: z.string(),
+    blocked: whole,
+    late_answers: whole,
+    trouble: z.looseObject({ since: when, why: z.string() }).nullable(),
+    next_due_at: when.nullable(),
+    results_stale: z.boolean(),
+  })
+  .meta({ id: 'Batch' })
+
+const STATUS = z.enum([...STATES.filter((state) => state !== 'READY'), 'PENDING']).describe('PENDING: not sent yet.')
+const STANDING = {
+  status: STATUS,
+  final: z.boolean().describe('It moves no more, but for a correction by a person.'),
+  advice: z.string().optional().describe('Of a row in doubt.'),
+}
+const ASKED = { operation: z.string().nullable(), amount: AMOUNT.nullable(), currency: z.string().nullable() }
+const ANSWERED = {
+  transaction_id: z.string().nullable(),
+  order_id: z.string().nullable(),
+  record_id: z.string().nullable(),
+  vault_id: z.string().nullable(),
+  xtl_order_id: z.string().nullable(),
+}
+const WHAT_BECAME = {
+  reason: z.string().nullable(),
+  warning: z.string().nullable(),
+  attempts: whole,
+  sent_at: when.nullable(),
+  completed_at: when.nullable(),
+}
+
+export const ROW = z
+  .object({
+    row: whole,
+    line: whole,
+    reference: z.string().nullable(),
+    ...{ ...STANDING, ...ASKED, ...WHAT_BECAME, ...ANSWERED },
+  })
+  .meta({ id: 'Row' })
+
+export const INSTRUCTION = z
+  .object({
+    reference: z.string(),
+    batch: z.string(),
+    row: whole,
+    merchant: z.string(),
+    found_by: z.string(),
+    ...{ ...STANDING, ...ASKED, ...WHAT_BECAME, ...ANSWERED },
+  })
+  .meta({ id: 'Instruction' })
+
+export const TAKEN = z
+  .object({
+    status: z.enum(['accepted', 'duplicate']).describe('duplicate: the ledger had it before; nothing was recorded.'),
+    reference: z.string(),
+    batch: z.string(),
+    row: whole,
+    state: STATUS,
+    final: z.boolean(),
+    advice: z.string().optional(),
+  })
+  .meta({ id: 'Taken' })
+
+const ACTOR = z.record(z.string(), z.union([z.string(), z.number(), z.null()])).nullable()
+
+export const MOVE = z
+  .object({
+    batch: z.string(),
+    row: whole,
+    at: when,
+    attempt: whole,
+    from: z.string().nullable(),
+    to: z.string(),
+    cause: z.string(),
+    by: z.string(),
+    actor: ACTOR,
+    http_status: whole.nullable(),
+    answer: z.string().nullable().describe("The gateway's, as it came, masked."),
+    reason: z.string().nullable(),
+  })
+  .meta({ id: 'Move' })
+
+export const DOUBT = z
+  .object({
+    id: z.string().describe('Of the row; by it the doubt is resolved.'),
+    state: z.literal('IN_DOUBT'),
+    final: z.literal(false),
+    advice: z.string(),
+    reference: z.string(),
+    attempt: whole.describe('Which was looked up: another one is not judged.'),
+    operation: z.string(),
+    amount: z.string(),
+    currency: z.string(),
+    order_id: z.string(),
+    vault_id: z.string(),
+    card: z.string(),
+    holder: z.string(),
+    xtl_order_id: z.string(),
+    sent_at: z.string(),
+    reason: z.string(),
+    merchant: z.string(),
+    batch: z.string(),
+    row: whole,
+    rest_until: when.describe('Before, it cannot be resolved as not executed.'),
+    holds_up: whole.describe('How many rows wait for it.'),
+  })
+  .meta({ id: 'Doubt' })
+
+export const MERCHANT = z
+  .object({
+    merchant: z.string(),
+    stopped: z.string().nullable().describe('Why nothing is sent for it; null: it is not stopped.'),
+    held: z.string().nullable().describe('Too many doubts, in words; null: it is not held.'),
+    dial_per_second: z.number().nullable().describe('As somebody set it; null: as configured.'),
+    configured_here: z.boolean(),
+    configured_per_second: z.number().nullable(),
+  })
+  .meta({ id: 'Merchant' })
+
+export const AUDIT_ENTRY = z
+  .object({
+    at: when,
+    what: z.string(),
+    by: z.string(),
+    actor: ACTOR,
+    batch: z.string().nullable(),
+    merchant: z.string().nullable(),
+    reference: z.string().nullable(),
+    row: whole.nullable(),
+    attempt: whole.nullable(),
+    from: z.string().nullable(),
+    to: z.string().nullable(),
+    reason: z.string().nullable(),
+    details: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).nullable(),
+  })
+  .meta({ id: 'AuditEntry' })

@@ -13,8 +13,14 @@ import type { Door, Server } from './door.ts'
 import { problemOf } from './faults.ts'
 import { describeApi } from './openapi.ts'
 import { ProblemError, problemBody } from './problems.ts'
+import { addAudit } from './routes/audit.ts'
 import { addBatches } from './routes/batches.ts'
+import { addDoubts } from './routes/doubts.ts'
 import { addHealth } from './routes/health.ts'
+import { addInstructions } from './routes/instructions.ts'
+import { addMerchants } from './routes/merchants.ts'
+import { addResults } from './routes/results.ts'
+import { addRows } from './routes/rows.ts'
 import { ROUTES } from './table.ts'
 
 /** Of a body of JSON. */
@@ -54,6 +60,12 @@ export async function buildServer(door: Door, tls: Tls | null = null): Promise<S
   await describeApi(server, version)
   addHealth(server, door)
   addBatches(server, door)
+  addRows(server, door)
+  addResults(server, door)
+  await addInstructions(server, door)
+  addDoubts(server, door)
+  addMerchants(server, door)
+  addAudit(server, door)
   await server.ready()
   return server
 }

@@ -21,13 +21,49 @@ export interface RouteEntry {
 }
 
 const READS = { method: 'GET', changes: false, body: 'none' } as const
+const ACTS = { method: 'POST', changes: true, body: 'json' } as const
 const PUBLIC = { ...READS, scope: null, merchants: 'none' } as const
+const BATCH = { merchants: 'object', scope: 'batches:read' } as const
+const STEERED = { ...ACTS, merchants: 'object', scope: 'batches:steer' } as const
+const RESULTS = { ...READS, merchants: 'object', scope: 'results:read' } as const
 
 export const ROUTES = {
   livez: { ...PUBLIC, path: '/livez' },
   readyz: { ...PUBLIC, path: '/readyz' },
   openapi: { ...PUBLIC, path: '/openapi.json' },
-  getBatch: { ...READS, path: '/v1/batches/:batch', scope: 'batches:read', merchants: 'object' },
+
+  listBatches: { ...READS, path: '/v1/batches', scope: 'batches:read', merchants: 'listed' },
+  getBatch: { ...READS, ...BATCH, path: '/v1/batches/:batch' },
+  listRows: { ...READS, ...BATCH, path: '/v1/batches/:batch/rows' },
+  getResultsCsv: { ...RESULTS, path: '/v1/batches/:batch/results.csv' },
+  getResultsXlsx: { ...RESULTS, path: '/v1/batches/:batch/results.xlsx' },
+  getResultsJsonl: { ...RESULTS, path: '/v1/batches/:batch/results.jsonl' },
+  getSummaryCsv: { ...RESULTS, path: '/v1/batches/:batch/summary.csv' },
+  pauseBatch: { ...STEERED, path: '/v1/batches/:batch/pause' },
+  resumeBatch: { ...STEERED, path: '/v1/batches/:batch/resume' },
+  cancelBatch: { ...STEERED, path: '/v1/batches/:batch/cancel' },
+
+  submitInstruction: { ...ACTS, path: '/v1/instructions', scope: 'instructions:write', merchants: 'object' },
+  findInstructions: { ...READS, path: '/v1/instructions', scope: 'instructions:read', merchants: 'listed' },
+  getHistory: {
+    ...{ ...READS, path: '/v1/instructions/:reference/history' },
+    ...({ scope: 'instructions:read', merchants: 'object' } as const),
+  },
+
+  listDoubts: { ...READS, path: '/v1/doubts', scope: 'doubts:read', merchants: 'listed' },
+  resolveDoubt: { ...ACTS, path: '/v1/doubts/:row/resolution', scope: 'doubts:resolve', merchants: 'object' },
+
+  listMerchants: { ...READS, path: '/v1/merchants', scope: 'merchants:read', merchants: 'listed' },
+  setRate: {
+    ...ACTS,
+    method: 'PUT',
+    path: '/v1/merchants/:merchant/rate',
+    scope: 'merchants:steer',
+    merchants: 'object',
+  },
+  resumeMerchant: { ...ACTS, path: '/v1/merchants/:merchant/resume', scope: 'merchants:steer', merchants: 'object' },
+
+  listAudit: { ...READS, path: '/v1/audit', scope: 'audit:read', merchants: 'listed' },
 } as const satisfies Readonly<Record<string, RouteEntry>>
 export type RouteName = keyof typeof ROUTES
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import type { DoubtRow } from '../../src/domain/doubt.ts'
-import type { BatchId } from '../../src/domain/ids.ts'
+import type { BatchId, RowId } from '../../src/domain/ids.ts'
 import { type Doubt, doubtLines } from '../../src/present/doubts.ts'
 import { refund } from '../fixtures/ledgers.ts'
 
@@ -13,6 +13,7 @@ const IN_A_PIPE = { columns: null, localTime: null }
 
 const doubt = (reference: string, over: Partial<DoubtRow> = {}, restUntilMs = NOW): Doubt => ({
   row: {
+    rowId: 1 as RowId,
     ...{ batchId: '261121-bsemz' as BatchId, rowNo: 1, merchant: 'default', attempt: 1, sentAtMs: SENT },
     ...{ claimedAtMs: SENT, leftByMs: SENT, restMs: 0, holdsUp: 0, reason: 'no answer; it may have been executed' },
     instruction: refund(reference, { xtlOrderId: null, orderId: '700' }),

@@ -1,6 +1,6 @@
 // The ledger, for whatever records and reads what people did.
 
-import type { LogEntry, PersonAct } from '../../domain/acts.ts'
+import type { LogEntry, LogPosition, PersonAct } from '../../domain/acts.ts'
 import type { Pages } from '../../domain/pages.ts'
 
 export interface ActLedger {
@@ -9,6 +9,6 @@ export interface ActLedger {
    * or not.
    */
   recordAct(act: PersonAct, nowMs: number): Promise<'recorded' | 'full' | 'busy'>
-  /** Acts, files that were recorded and what people resolved, oldest first. null: from the first. */
-  log(sinceMs: number | null): Pages<LogEntry>
+  /** Acts, files that were recorded and what people resolved, oldest first. null: from the first. `after`: only what comes after that one. */
+  log(sinceMs: number | null, after?: LogPosition | null): Pages<LogEntry>
 }

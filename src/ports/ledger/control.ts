@@ -21,8 +21,8 @@ export interface ControlLedger {
   resumeAccount(accountId: AccountId, reason: string, actor: Actor, nowMs: number): Promise<void>
   /** The account of that name has another address or user from now on. While no worker sends. */
   adoptAccount(name: string, url: string, username: string, reason: string, actor: Actor, nowMs: number): Promise<void>
-  /** Requests per second, instead of the configured rate; null: as configured. */
-  setRate(accountId: AccountId, ratePerSecond: number | null, actor: Actor, nowMs: number): Promise<void>
+  /** Requests per second, instead of the configured rate; null: as configured. `why`: in a person's words, where they gave any. */
+  setRate(accountId: AccountId, ratePerSecond: number | null, actor: Actor, nowMs: number, why?: string): Promise<void>
   /** The state that people asked for; the worker reads it at every tick. */
   controls(accountId: AccountId): Promise<AccountControls>
 }

@@ -19,8 +19,8 @@ export interface BatchReading {
   readonly auditHead: string
   readonly batch: BatchView
   readonly columns: readonly string[]
-  /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. */
-  rows(sinceMs?: number | undefined): Pages<ReconciliationRow>
+  /** In input order. `sinceMs`: only rows that changed at that moment or later, or whose duplicate's original did. `after`: only rows behind that one. */
+  rows(sinceMs?: number | undefined, after?: number): Pages<ReconciliationRow>
   close(): Promise<void>
 }
 
@@ -50,6 +50,12 @@ export interface AccountView {
 export interface QueryLedger {
   /** Latest first; `open`: only those with a row that is not settled. */
   batches(only?: 'open'): Promise<readonly BatchView[]>
+  /** The same, as many as are asked for, behind that one; null: from the latest. `accounts`: of these alone; null: of all. */
+  batchesAfter(
+    after: BatchId | null,
+    most: number,
+    accounts: readonly AccountId[] | null,
+  ): Promise<readonly BatchView[]>
   /** By id or a beginning of one that fits a single batch; null where none fits. */
   batch(idOrPrefix: string): Promise<BatchView | null>
   openReading(batchId: BatchId, nowMs: number): Promise<BatchReading>

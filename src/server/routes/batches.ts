@@ -1,18 +1,53 @@
-// Batches: how they stand.
+// Batches: how they stand, and what is decided about them.
 
+import * as z from 'zod'
 import { workersNow } from '../../app/locks.ts'
 import { standingNow } from '../../app/standing.ts'
+import { assertSteerable, type Steering } from '../../app/steering.ts'
 import type { App } from '../../app.ts'
 import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
 import type { BatchView } from '../../domain/batch.ts'
+import { BATCH_STATES } from '../../domain/batch-status.ts'
+import type { AccountId, BatchId } from '../../domain/ids.ts'
+import type { WorkerView } from '../../domain/worker.ts'
 import type { Ledger } from '../../ports/ledger/ledger.ts'
 import { toJsonBatch } from '../../present/batch.ts'
 import { callerOf, type Door, type Server } from '../door.ts'
+import { answerOnce } from '../once.ts'
+import { answerPage, gather, PAGING, pageOf } from '../pages.ts'
 import { notFound } from '../problems.ts'
 import { addRoute } from '../route.ts'
-import { BATCH, BATCH_PARAMS } from '../schemas.ts'
+import { BATCH, BATCH_PARAMS, REASONED } from '../schemas.ts'
 
-export function addBatches(server: Server, { app, ledger }: Door): void {
+/** So many are looked at for one page, where a state is asked for that few of them have. */
+const LOOKED_AT_MOST = 1_000
+const AT_ONCE = 50
+
+const ASKED = z.strictObject({
+  ...PAGING,
+  state: z.enum(BATCH_STATES).optional(),
+  merchant: z.string().max(100).optional(),
+})
+
+export function addBatches(server: Server, door: Door): void {
+  const { app, ledger } = door
+  addRoute(server, 'listBatches', {
+    summary: 'Batches, the latest first',
+    query: ASKED,
+    replies: { 200: pageOf(BATCH) },
+    async answer({ query, request }) {
+      const { key } = callerOf(request)
+      const workers = await workersNow(app, ledger)
+      const accounts = await accountsFor(ledger, key, query.merchant)
+      return answerPage<object, BatchId>(door, request, query, async (after) => {
+        const found = await gather(latestFirst(ledger, after, accounts), {
+          ...{ limit: query.limit, most: LOOKED_AT_MOST, positionOf: ({ batchId }) => batchId },
+          fits: (batch) => query.state === undefined || standingNow(app, batch, workers).state === query.state,
+        })
+        return { ...found, data: found.data.map((batch) => toJsonBatch(batch, standingNow(app, batch, workers))) }
+      })
+    },
+  })
   addRoute(server, 'getBatch', {
     summary: 'One batch, as it stands now',
     params: BATCH_PARAMS,
@@ -20,18 +55,62 @@ export function addBatches(server: Server, { app, ledger }: Door): void {
     answer: async ({ params, request }) =>
       showBatch(app, ledger, await findBatch(ledger, params.batch, callerOf(request).key)),
   })
+  addSteering(server, door, 'pause', 'Send nothing more of a batch until it is resumed')
+  addSteering(server, door, 'resume', 'Let a paused batch go on; it is no approval')
+  addSteering(server, door, 'cancel', 'Send nothing more of a batch, for ever')
+}
+
+function addSteering(server: Server, door: Door, what: Steering, summary: string): void {
+  const { app, ledger } = door
+  addRoute(server, `${what}Batch`, {
+    summary,
+    description: 'What was executed stays executed, and requests that are open are answered and recorded.',
+    params: BATCH_PARAMS,
+    body: REASONED,
+    replies: { 200: BATCH },
+    async answer({ params, body, request, reply }) {
+      const { key, actor } = callerOf(request)
+      const batch = await findBatch(ledger, params.batch, key)
+      return answerOnce(door, request, reply, {
+        async act(once) {
+          assertSteerable(what, batch)
+          await once[what](batch.batchId, body.reason, actor, app.clock.nowMs())
+          return {}
+        },
+        show: async () => showBatch(app, ledger, await findBatch(ledger, params.batch, key)),
+      })
+    },
+  })
+}
+
+/** null: those of all. */
+async function accountsFor(ledger: Ledger, key: ApiKey, merchant?: string): Promise<readonly AccountId[] | null> {
+  if (key.merchants === null && merchant === undefined) return null
+  return (await ledger.accounts())
+    .filter(({ name }) => seesMerchant(key, name) && (merchant === undefined || name === merchant))
+    .map(({ accountId }) => accountId)
+}
+
+async function* latestFirst(ledger: Ledger, after: BatchId | null, accounts: readonly AccountId[] | null) {
+  for (let last = after; ; ) {
+    const page = await ledger.batchesAfter(last, AT_ONCE, accounts)
+    if (page.length > 0) yield page
+    if (page.length < AT_ONCE) return
+    last = page.at(-1)?.batchId ?? last
+  }
 }
 
 /** By its whole id. That of a merchant which the key does not see is not there. */
 export async function findBatch(ledger: Ledger, id: string, key: ApiKey): Promise<BatchView> {
-  const batch = await ledger.batch(id).catch(() => null)
+  const [batch] = [await ledger.batch(`${id}`).catch(() => null)]
   if (batch === null || batch.batchId !== id || !seesMerchant(key, batch.merchant))
     throw notFound('There is no such batch in this ledger.')
   return batch
 }
 
-export async function showBatch(app: App, ledger: Ledger, batch: BatchView): Promise<object> {
-  const standing = standingNow(app, batch, await workersNow(app, ledger))
+async function showBatch(app: App, ledger: Ledger, batch: BatchView): Promise<object> {
+  const workers: readonly WorkerView[] = await workersNow(app, ledger)
+  const standing = standingNow(app, batch, workers)
   const sheet = standing.state === 'awaiting_approval' ? await ledger.approvalSheet(batch.batchId) : null
   return toJsonBatch(batch, standing, sheet)
 }

@@ -744,6 +744,7 @@ export function describeDoubts(): void {
       await work(ledger, batchId, 'B', 'DECLINED')
       expect(await ledger.doubts()).toEqual([
         {
+          rowId: expect.any(Number),
           ...{
             batchId,
             rowNo: 1,

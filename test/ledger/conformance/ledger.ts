@@ -7,6 +7,7 @@ import { accountId, ledger, place, useLedger } from '../../fixtures/use-ledger.t
 import { describeActs } from './acts.ts'
 import { describeApprovals } from './approvals.ts'
 import { describeControl } from './control.ts'
+import { describeDoors } from './doors.ts'
 import { describeDoubts } from './doubts.ts'
 import { describeFamilies } from './families.ts'
 import { describeFigures } from './figures.ts'
@@ -72,6 +73,7 @@ export function describeWork(name: string, newPlace: NewPlace, more = (): void =
 export function describeRecord(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     const renew = useLedger(newPlace)
+    describeDoors()
     describeDoubts()
     describeControl()
     describeQueries()

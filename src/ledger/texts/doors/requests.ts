@@ -50,7 +50,7 @@ function noting(engine: Engine, request: ApiRequest): Engine {
     async write(script, mode) {
       if (isNoted) return engine.write(script, mode)
       const result = await engine.write(function* (book) {
-        if ((yield* keptOf(request)) !== null) throw new RequestRepeated('the request had its effect before')
+        if ((yield* keptOf(request)) !== null) throw new RequestRepeated()
         const found = yield* script(book)
         const subject = subjectOf(found as Effect)
         if (subject !== null) yield* keep(request, subject)

@@ -1,6 +1,6 @@
 // The log of what people did, read from the record by time: acts, files that were recorded, doubts that were resolved.
 
-import type { ActDetails, LogEntry } from '../../../domain/acts.ts'
+import type { ActDetails, LogEntry, LogPosition } from '../../../domain/acts.ts'
 import type { Pages } from '../../../domain/pages.ts'
 import type { Engine } from '../engine.ts'
 import { pagesOf, ROWS_PER_PAGE } from '../pages.ts'
@@ -31,7 +31,7 @@ const PAGE = `
       b.file_name AS file, b.file_sha256 AS sha256, b.rows, b.run_key, b.reading
     FROM (${ENTRIES}) AS e LEFT JOIN batch b ON e.kind = 2 AND b.id = e."batchId" ORDER BY e."atMs", e.kind, e.id`
 
-interface Found extends Omit<LogEntry, 'actor' | 'details'>, SubmittedFile {
+interface Found extends Omit<LogEntry, 'actor' | 'details' | 'position'>, SubmittedFile {
   readonly kind: number
   readonly id: number
   readonly actor_id: number | null
@@ -49,18 +49,21 @@ interface SubmittedFile {
 }
 
 /** No transaction is left open while a person reads, and the ledger's log can be cleared. */
-export function readLog(engine: Engine, sinceMs: number | null): Pages<LogEntry> {
-  const read = (last: Found | null) =>
-    all<Found>(PAGE, { atMs: last?.atMs ?? sinceMs ?? 0, kind: last?.kind ?? -1, id: last?.id ?? 0 })
+export function readLog(engine: Engine, sinceMs: number | null, after: LogPosition | null): Pages<LogEntry> {
+  const first: LogPosition = after ?? { atMs: sinceMs ?? 0, kind: -1, id: 0 }
+  const read = (last: Found | null) => {
+    const { atMs, kind, id } = last ?? first
+    return all<Found>(PAGE, { atMs, kind, id })
+  }
   return pagesOf(engine, read, toEntry)
 }
 
 function toEntry(found: Found): LogEntry {
   const {
     kind,
-    id: _,
-    actor_id: __,
-    account_id: ___,
+    id,
+    actor_id: _,
+    account_id: __,
     parts,
     details,
     file,
@@ -71,5 +74,10 @@ function toEntry(found: Found): LogEntry {
     ...entry
   } = found
   const told = kind === 2 ? { file, sha256, rows, run_key, reading } : details === null ? null : JSON.parse(details)
-  return { ...entry, actor: toActor(parts), details: told as ActDetails | null }
+  return {
+    ...entry,
+    position: { atMs: entry.atMs, kind, id },
+    actor: toActor(parts),
+    details: told as ActDetails | null,
+  }
 }

@@ -1,7 +1,8 @@
 // What became of batches and rows, for whatever shows them.
 
+import type { BatchView } from '../../../domain/batch.ts'
 import { Fault } from '../../../domain/fault.ts'
-import type { BatchId } from '../../../domain/ids.ts'
+import type { AccountId, BatchId } from '../../../domain/ids.ts'
 import { parseReasonCategory } from '../../../domain/reason-categories.ts'
 import type { ReasonTotal } from '../../../domain/reconciliation.ts'
 import type { AccountView, QueryLedger } from '../../../ports/ledger/queries.ts'
@@ -27,11 +28,11 @@ const ACCOUNTS = `
 export function queriesOn(engine: Engine, openReader: () => Promise<Reader>): Omit<QueryLedger, 'heartbeats'> {
   return {
     async batches(only) {
-      const ids = await engine.read(() => all<{ id: BatchId }>(only === 'open' ? OPEN_BATCHES : ALL_BATCHES))
-      // One by one: a view may look at many rows, and whatever else uses the connection goes on between two.
-      const views = []
-      for (const { id } of ids) views.push(await engine.read(() => viewOf(id)))
-      return views
+      return viewsOf(engine, await engine.read(() => all<Named>(only === 'open' ? OPEN_BATCHES : ALL_BATCHES)))
+    },
+    async batchesAfter(after, most, accounts) {
+      if (accounts?.length === 0) return []
+      return viewsOf(engine, await engine.read(() => all<Named>(behind(accounts), { after, most })))
     },
     async batch(idOrPrefix) {
       return engine.read(function* () {
@@ -59,6 +60,24 @@ const batches = (narrowed: string) =>
   `SELECT id FROM batch WHERE stage = 'open' ${narrowed} ORDER BY created_at DESC, rowid DESC`
 const ALL_BATCHES = batches('')
 const OPEN_BATCHES = batches("AND id IN (SELECT batch_id FROM tally WHERE state IN ('READY', 'SENDING') AND count > 0)")
+
+interface Named {
+  readonly id: BatchId
+}
+
+/** One by one: a view may look at many rows, and whatever else uses the connection goes on between two. */
+async function viewsOf(engine: Engine, ids: readonly Named[]): Promise<readonly BatchView[]> {
+  const views = []
+  for (const { id } of ids) views.push(await engine.read(() => viewOf(id)))
+  return views
+}
+
+/** Few accounts are known, and their ids are ours: whole numbers. */
+function behind(accounts: readonly AccountId[] | null): string {
+  const ofThese = accounts === null ? '' : `AND account_id IN (${accounts.map(Number).join(', ')})`
+  return `${batches(`${ofThese} AND (CAST(:after AS TEXT) IS NULL OR (created_at, rowid) <
+    (SELECT p.created_at, p.rowid FROM batch p WHERE p.id = :after))`)} LIMIT :most`
+}
 
 function* findBatch(idOrPrefix: string): Script<BatchId | null> {
   const isWhole = yield* exists("SELECT 1 FROM batch WHERE id = :id AND stage = 'open'", { id: idOrPrefix })

@@ -24,7 +24,7 @@ export async function openReading(reader: Reader, batchId: BatchId, nowMs: numbe
   return {
     atMs: nowMs,
     ...begun,
-    rows: (sinceMs) => rowsOf(reader, batchId, sinceMs ?? null),
+    rows: (sinceMs, after = 0) => rowsOf(reader, batchId, sinceMs ?? null, after),
     close: () => reader.close(),
   }
 }
@@ -149,9 +149,9 @@ const page = (which: string) => `
 const ALL = page('TRUE')
 const CHANGED = page(CHANGED_SINCE)
 
-function rowsOf(reader: Reader, batchId: BatchId, sinceMs: number | null): Pages<ReconciliationRow> {
+function rowsOf(reader: Reader, batchId: BatchId, sinceMs: number | null, after: number): Pages<ReconciliationRow> {
   const text = sinceMs === null ? ALL : CHANGED
-  const read = (last: ReadValues | null) => lists<ReadValues>(text, { batchId, sinceMs, after: last?.[0] ?? 0 })
+  const read = (last: ReadValues | null) => lists<ReadValues>(text, { batchId, sinceMs, after: last?.[0] ?? after })
   return pagesOf(reader, read, toReconciliationRow)
 }
 

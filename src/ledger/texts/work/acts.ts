@@ -24,6 +24,6 @@ export function actsOn(engine: Engine, clock: () => number): ActLedger {
         { kind: 'refusable', refused: (why) => why, giveUp: () => clock() > untilMs },
       )
     },
-    log: (sinceMs) => readLog(engine, sinceMs),
+    log: (sinceMs, after = null) => readLog(engine, sinceMs, after),
   }
 }

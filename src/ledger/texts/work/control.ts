@@ -44,10 +44,11 @@ export function controlOn(engine: Engine, { assertNewest, whyUnsure, whyAtWork }
         yield* restartAccount(accountId)
         yield* recordAct({ what: 'resume-account', atMs: nowMs, actor, accountId, reason })
       }, FAULTING),
-    setRate: (accountId, ratePerSecond, actor, nowMs) =>
+    setRate: (accountId, ratePerSecond, actor, nowMs, why) =>
       engine.write(function* () {
         yield* change('UPDATE account SET rate = :ratePerSecond WHERE id = :accountId', { ratePerSecond, accountId })
-        const reason = ratePerSecond === null ? 'configured' : `${ratePerSecond}/s`
+        const to = ratePerSecond === null ? 'configured' : `${ratePerSecond}/s`
+        const reason = why === undefined ? to : `${to}: ${why}`
         yield* recordAct({ what: 'rate', atMs: nowMs, actor, accountId, reason })
       }, FAULTING),
     async adoptAccount(name, url, username, reason, actor, nowMs) {

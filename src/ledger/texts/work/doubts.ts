@@ -2,7 +2,7 @@
 
 import type { Actor } from '../../../domain/actor.ts'
 import type { DoubtRow, Resolution, Resolved } from '../../../domain/doubt.ts'
-import type { AccountId } from '../../../domain/ids.ts'
+import type { AccountId, RowId } from '../../../domain/ids.ts'
 import type { DoubtLedger } from '../../../ports/ledger/doubts.ts'
 import {
   movedMeanwhile,
@@ -54,12 +54,13 @@ const IN_DOUBT = `
     FROM instruction i JOIN account a ON a.id = i.account_id
     WHERE i.state = 'IN_DOUBT' ORDER BY i.id`
 
-type FoundDoubt = Omit<DoubtRow, 'instruction'> & InstructionColumns & { readonly id: number }
+type FoundDoubt = Omit<DoubtRow, 'instruction' | 'rowId'> & InstructionColumns & { readonly id: RowId }
 
 function* doubtsIn(setForward: SetForward): Script<DoubtRow[]> {
   const doubts: DoubtRow[] = []
   for (const row of yield* all<FoundDoubt>(IN_DOUBT)) {
     doubts.push({
+      rowId: row.id,
       batchId: row.batchId,
       rowNo: row.rowNo,
       merchant: row.merchant,

@@ -1,0 +1,62 @@
+// Instructions of services, one by one, through a door that answers at once. Each is taken in as a message of the queue is.
+
+import type { App } from '../app.ts'
+import type { AccountId } from '../domain/ids.ts'
+import type { Merchant } from '../domain/merchant.ts'
+import type { MessageResult } from '../domain/message.ts'
+import type { IntakeLedger } from '../ports/ledger/intake.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
+import type { MessageAccount } from '../processors/take-message.ts'
+import { accountKeyOf, accountOf } from './accounts.ts'
+
+type ToXtlOrderId = (accountKey: string, reference: string) => string
+
+/** Where the messages of a merchant go. */
+export function messageAccountOf(merchant: Merchant, accountId: AccountId, toXtlOrderId: ToXtlOrderId): MessageAccount {
+  const accountKey = accountKeyOf(merchant)
+  return {
+    ...{ accountId, accountKey, lookalikeDays: merchant.lookalikeDays },
+    into: merchant.messageBatches === 'hourly' ? 'hour' : 'day',
+    xtlOrderIdOf: (reference) => toXtlOrderId(accountKey, reference),
+  }
+}
+
+export interface MessageDoor {
+  /** The published form of an instruction: JSON Schema. */
+  readonly schema: Readonly<Record<string, unknown>>
+  /** `sees`: whether a merchant is there for who asks. `sourceId`: names the request, and a refusal is kept once under it. */
+  take(
+    payload: unknown,
+    sourceId: string,
+    ledger: Recording,
+    sees: (merchant: string) => boolean,
+  ): Promise<TakenMessage>
+}
+
+type Recording = Pick<IntakeLedger, 'recordMessage' | 'recordRefusal'>
+export type TakenMessage = Exclude<MessageResult, { kind: 'recorded' | 'repeated' }>
+
+export async function openMessageDoor(app: App, ledger: Ledger): Promise<MessageDoor> {
+  const [{ takeMessage }, { parseMessage, instructionMessageJsonSchema }, { toXtlOrderId }] = await Promise.all([
+    import('../processors/take-message.ts'),
+    import('../ingest/message.ts'),
+    import('../ingest/fields/xtl-order-id.ts'),
+  ])
+  const { clock, log, config } = app
+  const accounts = new Map<string, MessageAccount>()
+  for (const merchant of config.merchants.values()) {
+    const accountId = await accountOf(ledger, merchant, clock)
+    accounts.set(merchant.name, messageAccountOf(merchant, accountId, toXtlOrderId))
+  }
+  return {
+    schema: instructionMessageJsonSchema(),
+    async take(payload, sourceId, recording, sees) {
+      const taken = await takeMessage('instruction', payload, sourceId, {
+        ...{ ledger: recording, clock, log, parse: parseMessage, batches: null },
+        accountOf: (name) => (sees(name) ? (accounts.get(name) ?? null) : null),
+      })
+      if ('rows' in taken) throw new Error('bug: an instruction was taken as a batch')
+      return taken
+    },
+  }
+}

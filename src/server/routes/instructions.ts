@@ -1,0 +1,157 @@
+// Single instructions: handed in, found by their ids, and what became of them.
+
+import * as z from 'zod'
+import { type MessageDoor, openMessageDoor, type TakenMessage } from '../../app/message-door.ts'
+import { stoppedBy } from '../../domain/alarm.ts'
+import { type ApiKey, seesMerchant } from '../../domain/api-key.ts'
+import type { FoundInstruction } from '../../domain/found.ts'
+import { toIdentifier } from '../../domain/identifier.ts'
+import type { HistoryMove } from '../../domain/reconciliation.ts'
+import type { Ledger } from '../../ports/ledger/ledger.ts'
+import { toJsonFound } from '../../present/found.ts'
+import { toJsonMove } from '../../present/history.ts'
+import { statusWords } from '../../present/rows.ts'
+import { callerOf, type Door, type Server } from '../door.ts'
+import { answerOnce, type Subject } from '../once.ts'
+import { answerPage, pageOf } from '../pages.ts'
+import { notFound, ProblemError } from '../problems.ts'
+import { addRoute } from '../route.ts'
+import { stateNow } from '../row-now.ts'
+import { INSTRUCTION, MOVE, TAKEN } from '../schemas.ts'
+
+export async function addInstructions(server: Server, door: Door): Promise<void> {
+  addSubmitting(server, door, await openMessageDoor(door.app, door.ledger))
+  addFinding(server, door)
+  addHistory(server, door)
+}
+
+function addSubmitting(server: Server, door: Door, messages: MessageDoor): void {
+  const { $schema: _, ...published } = messages.schema
+  addRoute(server, 'submitInstruction', {
+    summary: 'Hand in one instruction',
+    description:
+      'Recorded before it is answered. The same reference is never executed twice, whatever key the request has. Without an answer, or with one of 5xx: hand in the same again.',
+    body: z.unknown().meta({ ...published, description: 'One instruction. Card data is never part of it.' }),
+    replies: { 200: TAKEN.describe('It is known: nothing was recorded.'), 201: TAKEN.describe('It is recorded.') },
+    answer: async ({ body, request, reply }) =>
+      answerOnce(door, request, reply, {
+        async act(once, { holder, key }) {
+          await assertNewest(door)
+          const recording = { recordMessage: once.recordMessage, recordRefusal: door.ledger.recordRefusal }
+          const sees = (merchant: string) => seesMerchant(callerOf(request).key, merchant)
+          const taken = await messages.take(body, `http/${holder}/${key}`, recording, sees)
+          return subjectOf(taken, (body as { readonly reference: string }).reference)
+        },
+        async show(subject) {
+          reply.code(subject.kind === 'accepted' ? 201 : 200)
+          return showTaken(door, subject, String((body as { readonly reference: string }).reference))
+        },
+      }),
+  })
+}
+
+/** Of an older state nobody knows what was sent since: what is accepted there would not be sent. */
+async function assertNewest({ ledger, app }: Door): Promise<void> {
+  const alarm = await ledger.alarm()
+  if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)
+}
+
+function subjectOf(taken: TakenMessage, reference: string): Subject {
+  if (taken.kind !== 'refused') return { kind: taken.kind, batch: taken.batchId, row: taken.rowNo }
+  throw new ProblemError(
+    'instruction_refused',
+    `The instruction ${JSON.stringify(visibleStart(reference))} was refused: nothing was recorded, and nothing will be sent. Mend it and hand it in again.`,
+    { errors: taken.reasons.map(partOf) },
+  )
+}
+
+/** As much of it as a person needs to find it; a reference that is none may be anything. */
+function visibleStart(reference: unknown): string {
+  return typeof reference === 'string' && /^[\w./-]{1,64}$/.test(reference) ? reference : ''
+}
+
+function partOf(reason: string) {
+  const [, field, detail] = /^([a-z][a-z0-9_]*): (.+)$/s.exec(reason) ?? []
+  return field === undefined || detail === undefined ? { detail: reason } : { pointer: `/${field}`, field, detail }
+}
+
+/** As the row stands now. */
+async function showTaken(door: Door, subject: Subject, reference: string): Promise<object> {
+  const { kind, batch, row } = subject
+  const { status, ...words } = statusWords(await stateNow(door, subject))
+  return { status: kind, reference, batch, row, state: status, ...words }
+}
+
+// ───────────────────────────────────────────────────────────── Found by an id
+
+const id = z.string().min(1).max(200).optional()
+const IDS = z
+  .strictObject({ reference: id, order_id: id, transaction_id: id, vault_id: id, merchant_order_id: id })
+  .refine((given) => Object.values(given).filter((one) => one !== undefined).length === 1, 'name one id')
+
+const NAMED = {
+  reference: ({ reference }: FoundInstruction) => reference,
+  order_id: ({ orderId }: FoundInstruction) => orderId,
+  transaction_id: ({ transactionId }: FoundInstruction) => transactionId,
+  vault_id: ({ vaultId }: FoundInstruction) => vaultId,
+  merchant_order_id: ({ xtlOrderId }: FoundInstruction) => xtlOrderId,
+} as const
+const KINDS = {
+  reference: 'reference',
+  order_id: 'order',
+  transaction_id: 'transaction',
+  vault_id: 'vault',
+  merchant_order_id: 'merchant-order',
+} as const
+
+function addFinding(server: Server, door: Door): void {
+  addRoute(server, 'findInstructions', {
+    summary: 'Instructions by one of their ids',
+    description:
+      'Up to 200, in the order in which they came. A reference that was sent under a run key begins with it.',
+    query: IDS,
+    replies: { 200: pageOf(INSTRUCTION) },
+    async answer({ query, request }) {
+      const { key } = callerOf(request)
+      const [[kind, given]] = Object.entries(query) as [[keyof typeof NAMED, string]]
+      const wanted = toIdentifier(given)
+      const isNamed = (found: FoundInstruction) =>
+        found.by === KINDS[kind] || bare(NAMED[kind](found) ?? '') === bare(wanted)
+      return answerPage<object, never>(door, request, { limit: 200 }, async () => {
+        const all = await door.ledger.find(wanted)
+        const data = all.filter((found) => isNamed(found) && seesMerchant(key, found.merchant))
+        return { data: data.map((found) => ({ ...toJsonFound(found), ...statusWords(found.state) })), next: null }
+      })
+    },
+  })
+}
+
+/** Ids of the gateway are told without the zeros in front of them. */
+function bare(text: string): string {
+  return text.replace(/^0+(?=\d)/, '')
+}
+
+const HISTORY = z.object({ reference: z.string(), moves: z.array(MOVE) })
+
+function addHistory(server: Server, { ledger }: Door): void {
+  addRoute(server, 'getHistory', {
+    summary: 'Every move of an instruction',
+    params: z.strictObject({ reference: z.string().min(1).max(200) }),
+    replies: { 200: HISTORY },
+    async answer({ params, request }) {
+      const reference = toIdentifier(params.reference)
+      const moves = await seenBy(callerOf(request).key, ledger, await ledger.history(reference))
+      if (moves.length === 0) throw notFound('There is no instruction with that reference in this ledger.')
+      return { reference, moves: moves.map(toJsonMove) }
+    },
+  })
+}
+
+/** Two merchants may use one reference. */
+async function seenBy(key: ApiKey, ledger: Ledger, moves: readonly HistoryMove[]): Promise<readonly HistoryMove[]> {
+  if (key.merchants === null) return moves
+  const seen = new Set<string>()
+  for (const batchId of new Set(moves.map((move) => move.batchId)))
+    if (seesMerchant(key, (await ledger.batch(batchId))?.merchant ?? '')) seen.add(batchId)
+  return moves.filter(({ batchId }) => seen.has(batchId))
+}

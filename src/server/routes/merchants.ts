@@ -1,0 +1,91 @@
+// Merchants: whether anything is sent for them, and how fast.
+
+import * as z from 'zod'
+import { dialsIn, findAccount, rateProblem } from '../../app/dials.ts'
+import { seesMerchant } from '../../domain/api-key.ts'
+import { toJsonDial } from '../../present/rates.ts'
+import { callerOf, type Door, type Server } from '../door.ts'
+import { answerOnce } from '../once.ts'
+import { answerPage, pageOf } from '../pages.ts'
+import { notFound } from '../problems.ts'
+import { addRoute } from '../route.ts'
+import { MERCHANT, REASON, REASONED } from '../schemas.ts'
+
+const PARAMS = z.strictObject({ merchant: z.string().min(1).max(100) })
+const RATE_MOST = 999_999
+const RATE = z.strictObject({
+  per_second: z
+    .number()
+    .gt(0)
+    .max(RATE_MOST)
+    .refine((given) => rateProblem(given) === null, 'above one a second it is a whole number')
+    .nullable()
+    .describe('Requests per second; null: as configured.'),
+  reason: REASON,
+})
+
+interface Shown {
+  readonly merchant: string
+}
+
+export function addMerchants(server: Server, door: Door): void {
+  const { app, ledger } = door
+  const shownTo = async (request: Parameters<typeof callerOf>[0]): Promise<readonly Shown[]> => {
+    const { key } = callerOf(request)
+    const accounts = new Map((await ledger.accounts()).map((account) => [account.name, account]))
+    const dials = (await dialsIn(app, ledger)).filter(({ merchant }) => seesMerchant(key, merchant))
+    return dials.map((dial) => {
+      const { stopped = null, held = null } = accounts.get(dial.merchant) ?? {}
+      return { ...toJsonDial(dial), merchant: dial.merchant, stopped, held }
+    })
+  }
+  const shown = async (request: Parameters<typeof callerOf>[0], name: string): Promise<Shown> => {
+    const found = (await shownTo(request)).find(({ merchant }) => merchant === name)
+    if (found === undefined) throw notFound('There is no such merchant.')
+    return found
+  }
+  addRoute(server, 'listMerchants', {
+    summary: 'Merchants, with their rate and whether they are stopped',
+    replies: { 200: pageOf(MERCHANT) },
+    answer: async ({ request }) =>
+      answerPage<object, never>(door, request, { limit: 200 }, async () => ({
+        data: await shownTo(request),
+        next: null,
+      })),
+  })
+  addRoute(server, 'setRate', {
+    summary: 'Turn the rate of a merchant, whatever is configured',
+    params: PARAMS,
+    body: RATE,
+    replies: { 200: MERCHANT },
+    async answer({ params, body, request, reply }) {
+      await shown(request, params.merchant)
+      return answerOnce(door, request, reply, {
+        async act(once) {
+          const { actor } = callerOf(request)
+          const accountId = await findAccount(app, ledger, params.merchant)
+          await once.setRate(accountId, body.per_second, actor, app.clock.nowMs(), body.reason)
+          return {}
+        },
+        show: () => shown(request, params.merchant),
+      })
+    },
+  })
+  addRoute(server, 'resumeMerchant', {
+    summary: 'Let a merchant go on that was stopped or held',
+    params: PARAMS,
+    body: REASONED,
+    replies: { 200: MERCHANT },
+    async answer({ params, body, request, reply }) {
+      await shown(request, params.merchant)
+      return answerOnce(door, request, reply, {
+        async act(once) {
+          const accountId = await findAccount(app, ledger, params.merchant)
+          await once.resumeAccount(accountId, body.reason, callerOf(request).actor, app.clock.nowMs())
+          return {}
+        },
+        show: () => shown(request, params.merchant),
+      })
+    },
+  })
+}

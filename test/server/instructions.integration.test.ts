@@ -1,0 +1,152 @@
+// Instructions over HTTP, by the client that services use and by hand.
+
+import { beforeEach, expect, test } from 'vitest'
+import { type Instruction, RefusedError, TrancheClient, UnsureError } from '../../src/client/client.ts'
+import { listen } from '../../src/server/server.ts'
+import { claimNamed, listOf, rowsIn, settle } from '../fixtures/ledgers.ts'
+import { served, useServed } from '../fixtures/served.ts'
+
+useServed()
+
+let key: string
+beforeEach(async () => {
+  key = (await served.key()).key
+})
+
+const refund = (reference: string, over: object = {}) => ({
+  ...{ schema_version: 1, merchant: 'shop', reference, transaction_type: 'REFUND', amount: '1.50' },
+  ...{ request_currency: 'EUR', request_ref_po_id: `7${reference.length}${reference.charCodeAt(0)}` },
+  ...over,
+})
+const post = (body: unknown, idempotencyKey: string, by = key) =>
+  served.ask('POST', '/v1/instructions', { key: by, body, headers: { 'idempotency-key': idempotencyKey } })
+
+test('an instruction is recorded before it is answered, and known again', async () => {
+  const taken = await post(refund('A'), 'one')
+  expect([taken.statusCode, taken.said]).toEqual([
+    201,
+    { status: 'accepted', reference: 'A', batch: expect.any(String), row: 1, state: 'PENDING', final: false },
+  ])
+  expect((await rowsIn(served.ledger, taken.said.batch)).map(({ reference }) => reference)).toEqual(['A'])
+  const known = await post(refund('A'), 'two')
+  expect([known.statusCode, known.said]).toEqual([200, { ...taken.said, status: 'duplicate' }])
+})
+
+test('the same request again has its first status, and tells how the row stands now', async () => {
+  const taken = await post(refund('A'), 'one')
+  expect(taken.headers['idempotent-replayed']).toBeUndefined()
+  const row = await claimNamed(served.ledger, taken.said.batch, 'A', Date.now())
+  await settle(served.ledger, row, 'IN_DOUBT', { atMs: Date.now(), sentAtMs: Date.now() })
+  const again = await post(refund('A'), 'one')
+  expect([again.statusCode, again.headers['idempotent-replayed']]).toEqual([201, 'true'])
+  expect(again.said).toEqual({
+    ...taken.said,
+    ...{ state: 'IN_DOUBT', final: false, advice: expect.stringMatching(/do not send it again/) },
+  })
+  const reordered = Object.fromEntries(Object.entries(refund('A')).toReversed())
+  expect((await post(reordered, 'one')).headers['idempotent-replayed']).toBe('true')
+})
+
+test('another request under the same Idempotency-Key is refused, but not that of another caller', async () => {
+  await post(refund('A'), 'one')
+  const other = await post(refund('B'), 'one')
+  expect([other.statusCode, other.said.code]).toEqual([422, 'idempotency_key_reused'])
+  const { key: second } = await served.key()
+  expect((await post(refund('B'), 'one', second)).statusCode).toBe(201)
+})
+
+test('what was refused changed nothing, and is judged anew under the same key', async () => {
+  const refused = await post(refund('A', { amount: '1,50', request_currency: 'euro' }), 'one')
+  expect(refused.statusCode).toBe(422)
+  expect(refused.said).toMatchObject({
+    code: 'instruction_refused',
+    errors: [{ field: 'amount' }, { field: 'request_currency' }],
+  })
+  expect(await served.ledger.batches()).toEqual([])
+  expect((await post(refund('A'), 'one')).statusCode).toBe(201)
+  const { count } = await served.ledger.refusals({ sinceMs: null, merchant: null, most: 9 })
+  expect(count).toBe(1)
+})
+
+test('one at a time under a key: the others are told to come again', async () => {
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post(refund('A'), 'one')))
+  const codes = answers.map(({ statusCode }) => statusCode)
+  expect(codes.filter((code) => code === 201).length).toBeGreaterThan(0)
+  expect(codes.every((code) => code === 201 || code === 409)).toBe(true)
+  const waiting = answers.find(({ statusCode }) => statusCode === 409)
+  if (waiting !== undefined)
+    expect([waiting.said.code, waiting.headers['retry-after']]).toEqual(['idempotency_in_progress', '1'])
+  const [batch] = await served.ledger.batches()
+  expect(batch?.rows).toBe(1)
+})
+
+test('a card number is refused and nowhere kept', async () => {
+  const refused = await post(refund('A', { cust_fname: '4111111111111111' }), 'one')
+  expect([refused.statusCode, refused.said.code]).toEqual([422, 'instruction_refused'])
+  expect(refused.body).not.toContain('4111111111111111')
+  const { refusals } = await served.ledger.refusals({ sinceMs: null, merchant: null, most: 9 })
+  expect(JSON.stringify(refusals)).not.toContain('4111111111111111')
+})
+
+test('two values under one name are not read', async () => {
+  const twice = JSON.stringify(refund('A')).replace('"amount":"1.50"', '"amount":"1.50","amount":"9.50"')
+  const refused = await post(twice, 'one')
+  expect([refused.statusCode, refused.said.code]).toEqual([400, 'json_invalid'])
+})
+
+test('a merchant that a key does not see is none', async () => {
+  const { key: bound } = await served.key({ merchants: ['club'] })
+  const other = await post(refund('A'), 'one', bound)
+  const none = await post(refund('A', { merchant: 'none' }), 'two', bound)
+  expect([other.statusCode, other.said.errors]).toEqual([422, none.said.errors])
+  expect((await post(refund('A', { merchant: 'club' }), 'three', bound)).statusCode).toBe(201)
+})
+
+test('it is found by each of its ids, by a key that sees it', async () => {
+  const { said } = await post(refund('A', { request_ref_po_id: '0077' }), 'one')
+  const found = async (query: string, by = key) =>
+    (await served.ask('GET', `/v1/instructions?${query}`, { key: by })).said.data.map(
+      ({ reference }: { reference: string }) => reference,
+    )
+  expect(await found('reference=A')).toEqual(['A'])
+  expect(await found('order_id=77')).toEqual(['A'])
+  expect(await found('transaction_id=77')).toEqual([])
+  expect(await found('reference=A', (await served.key({ merchants: ['club'] })).key)).toEqual([])
+  const history = await served.ask('GET', '/v1/instructions/A/history', { key })
+  expect(history.said.moves).toMatchObject([{ batch: said.batch, row: 1, to: 'READY', cause: 'recorded' }])
+  const both = await served.ask('GET', '/v1/instructions?reference=A&order_id=77', { key })
+  expect([both.statusCode, both.said.code]).toEqual([400, 'request_invalid'])
+})
+
+test('references with a run key have their slash in the path', async () => {
+  await post(refund('A', { run_key: '2026-12' }), 'one')
+  const history = await served.ask('GET', `/v1/instructions/${encodeURIComponent('2026-12/A')}/history`, { key })
+  expect(history.said).toMatchObject({ reference: '2026-12/A', moves: [{ row: 1 }] })
+})
+
+test('the client of services: accepted, known, refused, and unsure without an answer', async () => {
+  const listening = await listen(served.server, { host: '127.0.0.1', port: 0 })
+  const client = new TrancheClient({ url: listening.url, key })
+  const asked = refund('A') as unknown as Instruction
+  const accepted = await client.submit(asked)
+  expect(accepted).toMatchObject({ status: 'accepted', reference: 'A', row: 1, state: 'PENDING' })
+  expect(await client.submit({ ...asked, allow_lookalike: true } as Instruction)).toMatchObject({ status: 'duplicate' })
+  const refused = await client.submit({ ...asked, reference: 'B', amount: 'x' } as Instruction).catch((error) => error)
+  expect(refused).toBeInstanceOf(RefusedError)
+  expect(refused.reasons).toEqual([expect.stringMatching(/^amount: /)])
+  const keyless = new TrancheClient({ url: listening.url, key: 'trk_none' })
+  const unsure = await keyless.submit(asked).catch((error) => error)
+  expect(unsure).toBeInstanceOf(UnsureError)
+  expect(unsure).toMatchObject({ status: 401, code: 'key_unknown' })
+  await Promise.all([client.close(), keyless.close()])
+})
+
+test('who acted stands in the record by the id and name of the key', async () => {
+  const { said } = await post(refund('A'), 'one')
+  const answer = await served.ask('POST', `/v1/batches/${said.batch}/pause`, {
+    ...{ key, body: { reason: 'look' }, headers: { 'idempotency-key': 'p' } },
+  })
+  expect([answer.statusCode, answer.said.state]).toEqual([200, 'paused'])
+  const acts = (await listOf(served.ledger.log(null))).filter(({ what }) => what === 'pause')
+  expect(acts).toMatchObject([{ actor: { kind: 'key', name: 'test', address: '127.0.0.1' }, reason: 'look' }])
+})

@@ -1,0 +1,177 @@
+// Every route of the table, with every kind of key: made of the table, so that a route without a sample fails.
+
+import { beforeEach, describe, expect, test } from 'vitest'
+import { SCOPES } from '../../src/domain/api-key.ts'
+import type { BatchId } from '../../src/domain/ids.ts'
+import { entryOf, ROUTES, type RouteName } from '../../src/server/table.ts'
+import { refund, submit, work } from '../fixtures/ledgers.ts'
+import { type Asking, served, useServed } from '../fixtures/served.ts'
+
+useServed()
+
+/** How a route is asked for something of the merchant `shop`. */
+interface Sample {
+  readonly at?: string
+  readonly body?: unknown
+}
+
+let batch: BatchId
+let doubt: string
+beforeEach(async () => {
+  batch = await submit(served.ledger, served.accounts.shop, [refund('A'), refund('B')])
+  await work(served.ledger, batch, 'A', 'IN_DOUBT')
+  doubt = String((await served.ledger.doubts())[0]?.rowId)
+})
+
+const INSTRUCTION = {
+  ...{ schema_version: 1, merchant: 'shop', reference: 'N', transaction_type: 'REFUND', amount: '1.50' },
+  ...{ request_currency: 'EUR', request_ref_po_id: '77' },
+}
+const WHY = { reason: 'looked at it' }
+const FOUND = { found: 'approved', attempt: 1, transaction_id: '700', ...WHY }
+
+const SAMPLES = (): Readonly<Record<RouteName, Sample>> => ({
+  livez: {},
+  readyz: {},
+  openapi: {},
+  listBatches: {},
+  getBatch: {},
+  listRows: {},
+  getResultsCsv: {},
+  getResultsXlsx: {},
+  getResultsJsonl: {},
+  getSummaryCsv: {},
+  pauseBatch: { body: WHY },
+  resumeBatch: { body: WHY },
+  cancelBatch: { body: WHY },
+  submitInstruction: { body: INSTRUCTION },
+  findInstructions: { at: '?reference=B' },
+  getHistory: {},
+  listDoubts: {},
+  resolveDoubt: { body: FOUND },
+  listMerchants: {},
+  setRate: { body: { per_second: 5, ...WHY } },
+  resumeMerchant: { body: WHY },
+  listAudit: {},
+})
+
+const NAMES = Object.keys(ROUTES) as RouteName[]
+const KEYED = NAMES.filter((name) => entryOf(name).scope !== null)
+
+let asked = 0
+function ask(name: RouteName, { key, headers = {} }: Asking = {}, named = true) {
+  const { method, path, changes } = entryOf(name)
+  const { at = '', body } = SAMPLES()[name]
+  const url = path
+    .replace(':batch', batch)
+    .replace(':reference', 'B')
+    .replace(':row', doubt)
+    .replace(':merchant', 'shop')
+  asked += 1
+  return served.ask(method, `${url}${at}`, {
+    ...(key === undefined ? {} : { key }),
+    ...(body === undefined ? {} : { body }),
+    headers: { ...(changes && named ? { 'idempotency-key': `k${asked}` } : {}), ...headers },
+  })
+}
+const codeOf = ({ statusCode, said }: Awaited<ReturnType<typeof ask>>) => [statusCode, said?.code]
+
+test.each(KEYED)('%s answers nobody without a key, nor one with every other scope', async (name) => {
+  const { scope } = entryOf(name)
+  const { key } = await served.key({ scopes: SCOPES.filter((one) => one !== scope) })
+  expect(codeOf(await ask(name))).toEqual([401, 'key_missing'])
+  expect(codeOf(await ask(name, { key }))).toEqual([403, 'scope_missing'])
+  expect((await served.ledger.batch(batch))?.hold).toBe('none')
+})
+
+test.each(KEYED)('%s answers a key with its scope alone, that of its merchant', async (name) => {
+  const { scope } = entryOf(name)
+  const { key } = await served.key({ scopes: scope === null ? [] : [scope], merchants: ['shop'] })
+  const answer = await ask(name, { key })
+  expect([answer.statusCode, answer.statusCode > 299 ? answer.said : null]).toEqual([
+    name === 'submitInstruction' ? 201 : 200,
+    null,
+  ])
+})
+
+test.each(KEYED)('%s has nothing for a key of another merchant', async (name) => {
+  const { key } = await served.key({ merchants: ['club'] })
+  const answer = await ask(name, { key })
+  if (entryOf(name).merchants === 'listed') {
+    expect(answer.statusCode).toBe(200)
+    expect(JSON.stringify(answer.said.data)).not.toMatch(/shop|looked/)
+  } else if (name === 'submitInstruction') expect(codeOf(answer)).toEqual([422, 'instruction_refused'])
+  else expect(codeOf(answer)).toEqual([404, 'not_found'])
+  expect((await served.ledger.batch(batch))?.hold).toBe('none')
+  expect(await served.ledger.doubts()).toHaveLength(1)
+  expect((await served.ledger.accounts()).map(({ ratePerSecond }) => ratePerSecond)).toEqual([null, null])
+})
+
+describe('what changes something', () => {
+  test.each(NAMES.filter((name) => entryOf(name).changes))('%s needs an Idempotency-Key, and JSON', async (name) => {
+    const { key } = await served.key()
+    expect(codeOf(await ask(name, { key }, false))).toEqual([400, 'idempotency_key_missing'])
+    expect(codeOf(await ask(name, { key, headers: { 'idempotency-key': 'a b' } }))).toEqual([
+      400,
+      'idempotency_key_invalid',
+    ])
+    const plain = await ask(name, { key, headers: { 'content-type': 'text/plain' } })
+    expect(codeOf(plain)).toEqual([415, 'media_type_unsupported'])
+  })
+
+  test.each(NAMES.filter((name) => entryOf(name).changes))('%s is done once under its key', async (name) => {
+    const { key } = await served.key()
+    const first = await ask(name, { key, headers: { 'idempotency-key': 'same' } })
+    const acts = await served.ledger.head()
+    const again = await ask(name, { key, headers: { 'idempotency-key': 'same' } })
+    expect([again.statusCode, again.headers['idempotent-replayed']]).toEqual([first.statusCode, 'true'])
+    expect(await served.ledger.head()).toBe(acts)
+  })
+
+  test.each(NAMES.filter((name) => entryOf(name).changes && name !== 'submitInstruction'))(
+    '%s refuses members that it does not know, and card numbers in its reason',
+    async (name) => {
+      const { key } = await served.key()
+      const { method, path } = entryOf(name)
+      const url = path.replace(':batch', batch).replace(':row', doubt).replace(':merchant', 'shop')
+      for (const over of [{ force: true }, { reason: 'card 4111 1111 1111 1111' }, { reason: 'two\nlines' }]) {
+        const body = { ...(SAMPLES()[name].body as object), ...over }
+        const answer = await served.ask(method, url, { key, body, headers: { 'idempotency-key': 'x' } })
+        expect(codeOf(answer)).toEqual([400, 'request_invalid'])
+        expect(answer.body).not.toContain('4111')
+      }
+    },
+  )
+})
+
+test('no route approves or rejects, whatever it is called', () => {
+  expect(Object.values(ROUTES).filter(({ path }) => /approv|reject/i.test(path))).toEqual([])
+  expect(SCOPES.filter((scope) => /approv|reject/i.test(scope))).toEqual([])
+})
+
+test('a batch that waits for people is not let go by any route', async () => {
+  const policy = { rules: [{ merchants: null, operations: null, fourEyes: true, bands: {}, rowOver: {} }] }
+  const actor = { kind: 'person', id: 'p', name: 'p', address: null } as const
+  await served.ledger.adoptPolicy({ ...policy, expireAfterMs: 9e8, osUsers: true }, 'test', actor, Date.now())
+  batch = await submit(served.ledger, served.accounts.shop, [refund('C')], {
+    nowMs: Date.now(),
+    fileSha256: 'cc'.repeat(32),
+  })
+  const { key } = await served.key()
+  for (const name of KEYED.filter((one) => one !== 'cancelBatch')) await ask(name, { key })
+  const { said } = await ask('getBatch', { key })
+  expect(said).toMatchObject({ approval: { needed: 1, given: 0 } })
+})
+
+test.each(NAMES)('%s is kept by no cache, and read as nothing else', async (name) => {
+  const { key } = await served.key()
+  for (const answer of [await ask(name, { key }), await ask(name)]) {
+    expect(answer.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    })
+    expect(answer.headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
+  }
+})
