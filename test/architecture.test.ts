@@ -21,6 +21,7 @@ const ROOMS = [
   'ledger',
   'observability',
   'results',
+  'spool',
   'sandbox',
   'present',
   'server',

@@ -23,6 +23,7 @@ import {
   refusalLines,
   reviewLines,
   structuralFaultLine,
+  toJsonCause,
   toJsonDetails,
   toJsonRefusals,
   toJsonReview,
@@ -46,18 +47,33 @@ export interface CheckArguments extends FileArguments {
   readonly details?: string
 }
 
-export async function check(app: App, path: string, asked: CheckArguments, terminal: Terminal): Promise<number> {
+/** How the file came here. */
+export interface Handed {
+  readonly cards: 'taken' | 'refused'
+  /** As its sender calls it, where the path is not its own. */
+  readonly name?: string
+}
+
+const BY_HAND: Handed = { cards: 'taken' }
+
+export async function check(
+  app: App,
+  path: string,
+  asked: CheckArguments,
+  terminal: Terminal,
+  { cards, name }: Handed = BY_HAND,
+): Promise<number> {
   refuseStdin(path, 'check')
   const given = await withFormat(app, asked)
   if (given.saveFormat !== undefined) await assertCanSave(app, given, given.saveFormat)
   const anonymous = app.config.merchants.size === 0 && given.merchant === undefined
-  const request = anonymous ? requestFor(app, NO_MERCHANT, given, 'taken') : parseFileArguments(app, given, 'taken')
+  const request = anonymous ? requestFor(app, NO_MERCHANT, given, cards) : parseFileArguments(app, given, cards)
   if (anonymous) terminal.say('No gateway account is set, so the file was not compared with earlier batches.')
   else if (!(await hasLedger(app)))
     terminal.say(`There is no ledger at ${app.paths.ledger}, so the file was not compared with earlier batches.`)
   const rejects = await openRejects(asked, path, null)
   const details = await openDetails(asked.details)
-  const opened = await openInstructionFile(path, request.merchant, request.options)
+  const opened = await openInstructionFile(path, request.merchant, { ...request.options, name })
   if (opened.kind === 'refused') {
     if (given.saveFormat !== undefined)
       terminal.say(`The format ${given.saveFormat} was not saved: no file was read with it.`)
@@ -86,6 +102,7 @@ export async function check(app: App, path: string, asked: CheckArguments, termi
       ...toJsonReview(reviewed.review),
       held_by_doubt: reviewed.review.heldByDoubt,
       ...toJsonDetails(reviewed.review),
+      causes: reviewed.first.causes.map(toJsonCause),
       ...toJsonRefusals(reviewed),
       ...rejects.toJson(),
       ...details.toJson(),

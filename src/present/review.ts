@@ -255,6 +255,10 @@ export function toJsonFault({ rowNo, ...fault }: RowFault): object {
   return { row: rowNo, ...fault }
 }
 
+export function toJsonCause({ firstLine, lastLine, sameValue, ...cause }: FaultCause): object {
+  return { ...cause, first_line: firstLine, last_line: lastLine, same_value: sameValue }
+}
+
 function toJsonRefusal(refusal: Refusal): object {
   const message = refusalLine(refusal)
   if (refusal.kind === 'correction')
