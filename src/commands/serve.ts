@@ -2,8 +2,10 @@
 
 import { readFileSync } from 'node:fs'
 import { assertPolicyAgreed } from '../app/approvals.ts'
+import { ingestWith } from '../app/ingest-process.ts'
 import { openLedger } from '../app/ledger.ts'
 import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
+import { openSpool, type Spool } from '../app/spool.ts'
 import type { App } from '../app.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
@@ -74,14 +76,23 @@ function readPem(option: string, path: string): string {
 }
 
 async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
-  const { buildServer, listen } = await import('../server/server.ts')
+  const [{ buildServer, listen }, { createIngestQueue }] = await Promise.all([
+    import('../server/server.ts'),
+    import('../server/ingest-queue.ts'),
+  ])
   const ledger = await openLedger(app)
   const interruption = openInterruption(terminal, () => finishing('no new request is taken; open ones are answered'))
   let worker: OwnWorker | null = null
+  let spool: Spool | null = null
   try {
     await assertPolicyAgreed(app, ledger)
     const { trustedProxies } = app.config.serving
-    const door = { app, ledger, isHost: asked.isHost, trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
+    spool = await openSpool(app)
+    const queue = createIngestQueue()
+    const door = {
+      ...{ app, ledger, isHost: asked.isHost, trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE },
+      ...{ spool, queue, ingest: ingestWith(env) },
+    }
     const server = await buildServer(door, asked.tls)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
@@ -90,7 +101,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     terminal.object({ event: 'listening', url: listening.url })
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
     const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
-    await listening.close()
+    await Promise.all([queue.close(), listening.close()])
     const left = interruption.signal.aborted ? await (worker?.stop() ?? EXIT.approved) : (end ?? EXIT.failure)
     if (!interruption.signal.aborted)
       terminal.say(`The worker ended by itself (exit ${left}), and the server with it. Its own lines say why.`)
@@ -99,6 +110,7 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
   } finally {
     await worker?.stop()
     interruption.close()
+    spool?.close()
     await ledger.close()
   }
 }

@@ -195,3 +195,36 @@ export const AUDIT_ENTRY = z
     details: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).nullable(),
   })
   .meta({ id: 'AuditEntry' })
+
+export const CHECK_PARAMS = z.strictObject({ check: z.string().regex(/^[0-9a-f]{32}$/) })
+
+export const CHECK = z
+  .object({
+    check: z.string(),
+    state: z
+      .enum(['queued', 'reading', 'done', 'refused', 'failed'])
+      .describe(
+        'done: read to its end. refused: the file as a whole, so that it has no rows. failed: it was not read.',
+      ),
+    waits_for: whole.optional().describe('Files that are read before this one.'),
+    merchant: z.string(),
+    file: z.object({ id: z.string(), name: z.string(), sha256: z.string(), bytes: whole }),
+    started_at: when,
+    expires_at: when,
+    ok: z.boolean().optional().describe('It would be taken as it is.'),
+    review: z
+      .looseObject({ rows: whole, accepted: whole, duplicate: whole, invalid: whole, lookalikes: whole })
+      .optional()
+      .describe('Counts and sums: `totals` of what would be sent, `totals_read` of the whole file.'),
+    refusals: z.array(z.object({ kind: z.string(), detail: z.string() })).optional(),
+    mapping: z.looseObject({}).optional().describe('Which column was understood as what, and which are only carried.'),
+    columns: z.array(z.string()).optional().describe('Of the cells of its rows.'),
+    causes: z.array(z.looseObject({ rows: whole, problem: z.string(), remedy: z.string() })).optional(),
+    numbers_passed: z.array(z.looseObject({})).optional(),
+    refused: z
+      .looseObject({ code: z.string(), problem: z.string(), remedy: z.string() })
+      .optional()
+      .describe('Of a file that is no table of instructions, or that holds card data: that one was removed at once.'),
+    problem: z.string().optional().describe('Why it failed.'),
+  })
+  .meta({ id: 'Check' })
