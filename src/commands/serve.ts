@@ -3,12 +3,15 @@
 import { readFileSync } from 'node:fs'
 import { assertPolicyAgreed } from '../app/approvals.ts'
 import { ingestWith } from '../app/ingest-process.ts'
+import { addKey } from '../app/keys.ts'
 import { openLedger } from '../app/ledger.ts'
 import { OPEN_TO_ALL, openRehearsal } from '../app/rehearsal.ts'
 import { openSpool, type Spool } from '../app/spool.ts'
 import type { App } from '../app.ts'
+import { KEY_LIVES_MOST_MS, SCOPES } from '../domain/api-key.ts'
 import { messageOf } from '../domain/errors.ts'
 import { Fault } from '../domain/fault.ts'
+import type { Ledger } from '../ports/ledger/ledger.ts'
 import { EXIT } from '../present/exit-codes.ts'
 import type { Tls } from '../server/server.ts'
 import { type OwnWorker, startOwnWorker } from './own-worker.ts'
@@ -75,11 +78,10 @@ function readPem(option: string, path: string): string {
   }
 }
 
+/** `env`: of a rehearsal, over this process's own. */
 async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
-  const [{ buildServer, listen }, { createIngestQueue }] = await Promise.all([
-    import('../server/server.ts'),
-    import('../server/ingest-queue.ts'),
-  ])
+  const isSandbox = Object.keys(env).length > 0
+  const { buildServer, listen } = await import('../server/server.ts')
   const ledger = await openLedger(app)
   const interruption = openInterruption(terminal, () => finishing('no new request is taken; open ones are answered'))
   let worker: OwnWorker | null = null
@@ -87,21 +89,21 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
   try {
     await assertPolicyAgreed(app, ledger)
     const { trustedProxies } = app.config.serving
-    spool = await openSpool(app)
-    const queue = createIngestQueue()
-    const door = {
-      ...{ app, ledger, isHost: asked.isHost, trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE },
-      ...{ spool, queue, ingest: ingestWith(env) },
-    }
+    const files = await openFiles(app, env)
+    spool = files.spool
+    const limits = { trustedProxies, requestsPerMinute: REQUESTS_PER_MINUTE }
+    const door = { app, ledger, isHost: asked.isHost, ...limits, ...files }
     const server = await buildServer(door, asked.tls)
     const listening = await listen(server, asked).catch((error: unknown) => {
       throw cannotListen(asked, error)
     })
     worker = asked.withWorker ? startOwnWorker(env) : null
-    terminal.object({ event: 'listening', url: listening.url })
+    const made = isSandbox ? await sandboxKey(app, ledger) : {}
+    terminal.object({ event: 'listening', url: listening.url, ...made })
     terminal.data(`Tranche answers at ${listening.url}; Ctrl-C or SIGTERM ends it gracefully.`)
+    if (made.key !== undefined) terminal.data(`A key for it, which may do everything there: ${made.key}`)
     const end = await Promise.race([aborted(interruption.signal), ...(worker === null ? [] : [worker.ended])])
-    await Promise.all([queue.close(), listening.close()])
+    await Promise.all([files.queue.close(), listening.close()])
     const left = interruption.signal.aborted ? await (worker?.stop() ?? EXIT.approved) : (end ?? EXIT.failure)
     if (!interruption.signal.aborted)
       terminal.say(`The worker ended by itself (exit ${left}), and the server with it. Its own lines say why.`)
@@ -113,6 +115,18 @@ async function serveOn(app: App, asked: Asked, env: NodeJS.ProcessEnv, terminal:
     spool?.close()
     await ledger.close()
   }
+}
+
+/** Nobody could make one for a ledger that is thrown away. */
+async function sandboxKey(app: App, ledger: Ledger): Promise<{ readonly key?: string }> {
+  const asked = { name: 'sandbox', scopes: SCOPES, merchants: null, networks: null, livesMs: KEY_LIVES_MOST_MS }
+  return { key: (await addKey(ledger, asked, app.actor, app.clock.nowMs())).key }
+}
+
+/** What comes over the network as a file, and who reads it. */
+async function openFiles(app: App, env: NodeJS.ProcessEnv) {
+  const { createIngestQueue } = await import('../server/ingest-queue.ts')
+  return { spool: await openSpool(app), queue: createIngestQueue(), ingest: ingestWith(env) }
 }
 
 function aborted(signal: AbortSignal): Promise<null> {

@@ -9,7 +9,7 @@ import { PROBLEMS } from './problems.ts'
 
 export const when = z.string().describe('RFC 3339, UTC')
 export const whole = z.int()
-export const AMOUNT = z.string().describe('In units of the currency, with as many decimals as it has.')
+const AMOUNT = z.string().describe('In units of the currency, with as many decimals as it has.')
 
 export const PROBLEM = z
   .object({

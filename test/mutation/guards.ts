@@ -57,6 +57,10 @@ const SHARES = 'test/ledger/rules/shares.test.ts'
 const MESSAGE = 'test/ingest/message.test.ts'
 const CARD_ROWS = 'test/ingest/cards/card-rows.integration.test.ts'
 const CARD_KEPT = 'test/ingest/cards/kept.test.ts'
+const ROUTES = 'test/server/routes.integration.test.ts'
+const PROBLEMS = 'test/server/problems.integration.test.ts'
+const THREATS = 'test/server/threats.integration.test.ts'
+const HANDED_IN = 'test/server/instructions.integration.test.ts'
 const CARD_FIELDS = 'test/ingest/fields/card.test.ts'
 const CARD_READER = 'test/ingest/cards/reader.integration.test.ts'
 const TAKING = 'test/processors/take-message.test.ts'
@@ -7203,5 +7207,159 @@ export const GUARDS: readonly Guard[] = [
     guard: 'membersWritten(text) === membersIn(value) ?',
     without: 'membersWritten(text) >= 0 ?',
     tests: ['test/queues/job-text.test.ts'],
+  },
+  {
+    name: 'a key does nothing beyond its scopes',
+    file: 'src/server/access.ts',
+    guard: 'if (!request.caller.key.scopes.includes(scope))',
+    without: 'if (request.caller.key.scopes.length < 0)',
+    tests: [ROUTES],
+  },
+  {
+    name: 'a key is compared with all of what is kept of it',
+    file: 'src/app/keys.ts',
+    guard: 'stored === null || !isSame',
+    without: 'stored === null',
+    tests: [THREATS],
+  },
+  {
+    name: 'a key that was revoked is refused',
+    file: 'src/app/keys.ts',
+    guard: "if (key.revokedAtMs !== null) return { kind: 'revoked' }",
+    without: '',
+    tests: [THREATS],
+  },
+  {
+    name: 'a key that has expired is refused',
+    file: 'src/app/keys.ts',
+    guard: 'return key.expiresAtMs <= nowMs ?',
+    without: 'return key.expiresAtMs < 0 ?',
+    tests: [PROBLEMS],
+  },
+  {
+    name: 'a key is taken from its networks alone',
+    file: 'src/server/access.ts',
+    guard: 'key.networks !== null && !isWithin',
+    without: 'key.networks !== null && key.networks.length < 0 && !isWithin',
+    tests: [THREATS],
+  },
+  {
+    name: 'nobody but a proxy of ours says where a request came from',
+    file: 'src/server/server.ts',
+    guard: 'trustedProxies.length === 0 ? false : [...trustedProxies]',
+    without: 'true',
+    tests: [THREATS],
+  },
+  {
+    name: 'the server answers to its own names alone',
+    file: 'src/server/access.ts',
+    guard: 'if (given === 1 && isPath && name !== null && isHost(name)) return',
+    without: 'return',
+    tests: [THREATS],
+  },
+  {
+    name: 'keys do not go over the network as plain text',
+    file: 'src/server/hosts.ts',
+    guard: 'if (publicUrl !== null && trustedProxies.length > 0) return',
+    without: 'return',
+    tests: [THREATS],
+  },
+  {
+    name: 'a body of another type is not read',
+    file: 'src/server/access.ts',
+    guard: "if (body === 'json' && !JSON_TYPE",
+    without: "if (body === 'upload' && !JSON_TYPE",
+    tests: [THREATS],
+  },
+  {
+    name: 'two values under one name of a request are not read',
+    file: 'src/server/server.ts',
+    guard: 'if (membersWritten(String(text)) === membersIn(value)) return value',
+    without: 'return value',
+    tests: [HANDED_IN],
+  },
+  {
+    name: 'a batch of another merchant is not there for a key',
+    file: 'src/server/routes/batches.ts',
+    guard: '|| !seesMerchant(key, batch.merchant)',
+    without: '',
+    tests: [ROUTES],
+  },
+  {
+    name: 'a doubt of another merchant is not resolved by a key',
+    file: 'src/server/routes/doubts.ts',
+    guard: '|| !seesMerchant(key, doubt.merchant)',
+    without: '',
+    tests: [ROUTES],
+  },
+  {
+    name: 'an instruction for another merchant is not taken from a key',
+    file: 'src/app/message-door.ts',
+    guard: 'sees(name) ? (accounts.get(name) ?? null) : null',
+    without: 'accounts.get(name) ?? null',
+    tests: [HANDED_IN],
+  },
+  {
+    name: 'the history of another merchant is not shown to a key',
+    file: 'src/server/routes/instructions.ts',
+    guard: 'return moves.filter(({ batchId }) => seen.has(batchId))',
+    without: 'return moves',
+    tests: [ROUTES],
+  },
+  {
+    name: 'an older state of the ledger takes no instruction over HTTP',
+    file: 'src/server/routes/instructions.ts',
+    guard: 'if (alarm !== null) throw stoppedBy(alarm, app.paths.ledger)',
+    without: '',
+    tests: [PROBLEMS],
+  },
+  {
+    name: 'a request that had its effect has none again',
+    file: 'src/ledger/texts/doors/requests.ts',
+    guard: 'if ((yield* keptOf(request)) !== null) throw new RequestRepeated()',
+    without: '',
+    tests: [RECORD, POSTGRES_RECORD],
+  },
+  {
+    name: 'a request is noted with its effect',
+    file: 'src/ledger/texts/doors/requests.ts',
+    guard: 'if (subject !== null) yield* keep(request, subject)',
+    without: '',
+    tests: [RECORD, ROUTES],
+  },
+  {
+    name: 'what was refused is not noted as done',
+    file: 'src/ledger/texts/doors/requests.ts',
+    guard: "if (found instanceof Fault || found === 'held-by-draft' || found.kind === 'refused') return null",
+    without: "if (found instanceof Fault || found === 'held-by-draft' || found.kind === 'refused') return {}",
+    tests: [RECORD],
+  },
+  {
+    name: "one caller's request is not another's",
+    file: 'src/ledger/texts/doors/requests.ts',
+    guard: 'WHERE holder = :holder AND target',
+    without: 'WHERE :holder = :holder AND target',
+    tests: [RECORD],
+  },
+  {
+    name: 'another body under the same Idempotency-Key is refused',
+    file: 'src/server/once.ts',
+    guard: 'if (kept.sha256 !== asked.sha256) throw reused()',
+    without: '',
+    tests: [HANDED_IN],
+  },
+  {
+    name: 'the ledger keeps no Idempotency-Key as it was written',
+    file: 'src/server/once.ts',
+    guard: 'key: digestOf(given),',
+    without: 'key: given,',
+    tests: [THREATS],
+  },
+  {
+    name: 'a reason over HTTP holds no card number',
+    file: 'src/server/schemas.ts',
+    guard: '.refine((text) => !holdsCardData(text),',
+    without: '.refine((text) => text.length > 0,',
+    tests: [ROUTES],
   },
 ]

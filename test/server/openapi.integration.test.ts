@@ -114,9 +114,9 @@ test('a client that a public generator makes of it works through the life of a b
   expect((await v1.listBatches({ limit: 1 })).data).toMatchObject({ data: [{ batch }], next_cursor: null })
   expect((await v1.pauseBatch(batch, { reason: 'look' }, under('p'))).data.state).toBe('paused')
   expect((await v1.resumeBatch(batch, { reason: 'go' }, under('r'))).data.state).toBe('waiting')
-  const first = (await v1.listRows({ batch, limit: 1 })).data
+  const first = (await v1.listRows(batch, { limit: 1 })).data
   expect(first.data).toMatchObject([{ reference: 'A', status: 'PENDING' }])
-  const second = (await v1.listRows({ batch, limit: 1, cursor: first.next_cursor })).data
+  const second = (await v1.listRows(batch, { limit: 1, cursor: first.next_cursor })).data
   expect(second).toMatchObject({ data: [{ reference: 'B' }] })
   expect((await v1.cancelBatch(batch, { reason: 'wrong month' }, under('c'))).data.counts).toEqual({ CANCELLED: 2 })
   const gone = await v1.getBatch('261120-aaaaa').catch((answer: { error: unknown }) => answer.error)

@@ -77,20 +77,19 @@ function merchantFor({ app }: Door, key: ApiKey, asked: string | undefined): str
 /** Never rejects: whatever happens is written down. */
 async function readFile(door: Door, path: string, record: Check, asked: IngestAsked): Promise<void> {
   const { queue, ingest, app, spool } = door
-  let ended: Check
+  const write = (over: Partial<Check>) => writeCheck(path, { ...record, ...over })
   try {
-    const found = await queue.run(record.id, async (signal) => {
-      await writeCheck(path, { ...record, state: 'reading' })
-      return ingest(asked, signal)
+    await queue.run(record.id, async (signal) => {
+      await write({ state: 'reading' })
+      const found = await ingest(asked, signal)
+      if (found.said?.code === 'card-data') await spool.removeUpload(record.file.id)
+      await write(foundBy(found))
     })
-    ended = { ...record, ...foundBy(found) }
-    if (found.said?.code === 'card-data') await spool.removeUpload(record.file.id)
   } catch (error) {
     app.log.error({ err: error, check: record.id }, 'a check failed')
     const problem = error instanceof ProblemError ? error.message : 'A failure of this program. Nothing was recorded.'
-    ended = { ...record, state: 'failed', problem }
+    await write({ state: 'failed', problem }).catch(() => {}) // the next start says so
   }
-  await writeCheck(path, ended).catch((error: unknown) => app.log.error({ err: error }, 'a check was not written down'))
 }
 
 function foundBy({ said, exit }: IngestEnded): Pick<Check, 'state' | 'result' | 'problem'> {

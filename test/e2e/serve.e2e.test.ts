@@ -1,0 +1,132 @@
+// The HTTP API as processes: serve, its worker, and keys.
+
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Instruction, TrancheClient } from '../../src/client/client.ts'
+import { recordedIn } from '../fixtures/books.ts'
+import { type Office, openOffice, type Running, type Said, until } from '../fixtures/cli.ts'
+import { orderOf } from '../fixtures/files.ts'
+
+let office: Office
+beforeEach(async () => {
+  office = await openOffice()
+  office.sandbox.prepare({
+    orders: [1, 2].map((n) => ({ orderId: orderOf(n), state: 'settled', amount: '50.00', currency: 'EUR' })),
+  })
+})
+afterEach(() => office.close())
+
+const refund = (n: number): Instruction => ({
+  transaction_type: 'REFUND',
+  ...{ reference: `R-${n}`, amount: '1.50', request_currency: 'EUR', request_ref_po_id: orderOf(n) },
+})
+
+async function serve(...options: string[]): Promise<{ running: Running; url: string; key?: string }> {
+  const running = office.start('serve', '--port', '0', '--json', ...options)
+  await until('it listens', () => running.said().length > 0, running)
+  const { event, url, key } = JSON.parse(running.said()[0] as string) as Said
+  expect(event).toBe('listening')
+  return { running, url, key }
+}
+async function keyFor(scope: string): Promise<{ id: string; key: string }> {
+  const { code, last } = await office.tranche('keys', 'add', 'billing', '--scope', scope, '--expires', '90d', '--json')
+  expect([code, Object.keys(last)]).toEqual([0, ['id', 'key']])
+  return last as { id: string; key: string }
+}
+const isWorking = async () => (await office.tranche('status', '--json')).last.workers.length > 0
+
+test('serve needs no Redis, answers with a key until it is revoked, and ends with 0', async () => {
+  const { running, url } = await serve()
+  const { id, key } = await keyFor('batches:read')
+  const ask = async () => (await fetch(`${url}/v1/batches`, { headers: { authorization: `Bearer ${key}` } })).status
+  expect(await ask()).toBe(200)
+  expect((await office.tranche('keys', 'list', '--json')).last.keys).toMatchObject([
+    { id, name: 'billing', state: 'valid', scopes: ['batches:read'] },
+  ])
+  expect((await office.tranche('keys', 'revoke', id, '--reason', 'lost', '--json')).last).toMatchObject({
+    revoked: true,
+  })
+  expect(await ask()).toBe(401)
+  running.kill('SIGTERM')
+  const { code, last, stdout } = await running.ended
+  expect([code, last.exit]).toEqual([0, 0])
+  expect(stdout).not.toContain(key)
+})
+
+test('a service hands in over HTTP, and the worker beside the server sends it, once', async () => {
+  const { running, url } = await serve('--with-worker')
+  const { key } = await keyFor('instructions:write,instructions:read')
+  const client = new TrancheClient({ url, key })
+  expect(await client.submit(refund(1))).toMatchObject({ status: 'accepted', row: 1 })
+  expect(await client.submit(refund(1))).toMatchObject({ status: 'accepted', row: 1 })
+  await until('it is executed', () => recordedIn(office)[0]?.state === 'APPROVED', running)
+  expect(await client.submit(refund(1))).toMatchObject({ state: 'APPROVED' })
+  expect(office.sandbox.log()).toHaveLength(1)
+  await client.close()
+  running.kill('SIGTERM')
+  expect((await running.ended).code).toBe(0)
+  expect(await isWorking()).toBe(false)
+})
+
+test('the worker lives no longer than the server, however that died', async () => {
+  const { running } = await serve('--with-worker')
+  await until('the worker works', isWorking, running)
+  running.kill('SIGKILL')
+  await running.ended
+  await until('the worker has ended', async () => !(await isWorking()))
+})
+
+test('where its worker cannot work, the server ends too, and says so', async () => {
+  const worker = await office.worker()
+  const running = office.start('serve', '--port', '0', '--with-worker', '--json')
+  const { code, stderr } = await running.ended
+  expect(code).toBe(6)
+  expect(stderr).toMatch(/works off this ledger already/)
+  expect(stderr).toMatch(/The worker ended by itself \(exit 6\)/)
+  worker.kill('SIGTERM')
+})
+
+test.each([
+  [['--host', '0.0.0.0'], /plain text\. Nothing was started\./],
+  [['--port', '70000'], /--port 70000: write a port/],
+  [['--tls-cert', 'x.pem'], /go together/],
+  [['--tls-cert', 'x.pem', '--tls-key', 'y.pem'], /x\.pem cannot be read/],
+])('serve %j is refused with 2', async (options, why) => {
+  const { code, stderr } = await office.tranche('serve', ...options)
+  expect(code).toBe(2)
+  expect(stderr).toMatch(why)
+})
+
+test('a port that is taken is told in words', async () => {
+  const { url } = await serve()
+  const { code, stderr } = await office.tranche('serve', '--port', new URL(url).port)
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/another process has it\. Nothing was started\./)
+})
+
+test.each([
+  [['add', 'x', '--scope', 'batches:approve'], /there is no such scope/],
+  [['add', 'x'], /name what the key may do/],
+  [['add', 'x', '--scope', 'batches:read', '--merchant', 'none'], /no such merchant/],
+  [['add', 'x', '--scope', 'batches:read', '--network', '10.0.0.0/40'], /write a network/],
+  [['add', 'x', '--scope', 'batches:read', '--expires', '400d'], /a year is the most/],
+  [['revoke', 'nobody12', '--reason', 'x'], /There is no key "nobody12"/],
+])('keys %j is refused with 2, and no key is made', async (words, why) => {
+  const { code, stderr } = await office.tranche('keys', ...words)
+  expect(code).toBe(2)
+  expect(stderr).toMatch(why)
+  expect((await office.tranche('keys', 'list', '--json')).last.keys).toEqual([])
+})
+
+test('examples/curl.sh goes through the life of a refund, in a sandbox of the server itself', async () => {
+  const { running, url, key } = await serve('--sandbox', '--with-worker')
+  const env = { ...process.env, TRANCHE_API: url, TRANCHE_KEY: key as string }
+  const { stdout } = await promisify(execFile)('sh', ['examples/curl.sh', '70001'], { env })
+  expect(stdout).toMatch(/"status":"accepted".*\n/)
+  expect(stdout).toMatch(/^APPROVED$/m)
+  expect(stdout).toMatch(/result_status/)
+  expect(office.sandbox.log()).toEqual([])
+  running.kill('SIGTERM')
+  expect((await running.ended).code).toBe(0)
+})

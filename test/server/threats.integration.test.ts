@@ -1,0 +1,183 @@
+// What an attacker tries at the door: names, forms, addresses, keys, paths, and what is left behind in logs.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { assertMayListen, hostsOf } from '../../src/server/hosts.ts'
+import { listen } from '../../src/server/server.ts'
+import { CLERK, refund, submit } from '../fixtures/ledgers.ts'
+import { openServed, served, useServed } from '../fixtures/served.ts'
+
+useServed()
+
+const INSTRUCTION = {
+  ...{ schema_version: 1, merchant: 'shop', reference: 'N', transaction_type: 'REFUND', amount: '1.50' },
+  ...{ request_currency: 'EUR', request_ref_po_id: '77' },
+}
+
+/** What is answered to bytes as they are; the first line of it. */
+async function raw(url: string, head: string): Promise<string> {
+  const { port } = new URL(url)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(`${head}\r\nConnection: close\r\n\r\n`)
+  return (await text(socket)).split('\r\n')[0] ?? ''
+}
+
+test.each([
+  ['another name', 'GET /livez HTTP/1.1\r\nHost: evil.example', 421],
+  ['a name that ends like ours', 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1.evil.example', 421],
+  ['none', 'GET /livez HTTP/1.1\r\nHost:', 421],
+  ['two', 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example', 421],
+  ['one with a user', 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1@evil.example', 421],
+  ['one in the request line', 'GET http://evil.example/livez HTTP/1.1\r\nHost: 127.0.0.1', 421],
+  ['one of a proxy that nobody trusts', 'GET /livez HTTP/1.1\r\nHost: x\r\nX-Forwarded-Host: 127.0.0.1', 421],
+  ['ours', 'GET /livez HTTP/1.1\r\nHost: LOCALHOST:7800', 200],
+])('it answers only to its own name: %s', async (_, head, status) => {
+  const { url } = await listen(served.server, { host: '127.0.0.1', port: 0 })
+  expect(await raw(url, head)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+})
+
+test('behind a proxy it answers to the public name as well, and to no other', () => {
+  const isHost = hostsOf({
+    host: '10.0.0.5',
+    certificate: null,
+    publicUrl: 'https://Pay.example',
+    trustedProxies: ['10.0.0.0/8'],
+  })
+  expect(['pay.example', '10.0.0.5', 'localhost'].map(isHost)).toEqual([true, true, true])
+  expect(['evil.example', '10.0.0.6', '0.0.0.0'].map(isHost)).toEqual([false, false, false])
+})
+
+test.each([
+  ['127.0.0.1', null, [], true],
+  ['::1', null, [], true],
+  ['0.0.0.0', null, [], false],
+  ['10.0.0.5', null, ['10.0.0.0/8'], false],
+  ['10.0.0.5', 'https://pay.example', [], false],
+  ['10.0.0.5', 'https://pay.example', ['10.0.0.0/8'], true],
+])('on %s with %s behind %j it may listen: %s', (host, publicUrl, trustedProxies, may) => {
+  const listening = () => assertMayListen({ host, certificate: null, publicUrl, trustedProxies })
+  if (may) listening()
+  else expect(listening).toThrow(/plain text\. Nothing was started/)
+})
+
+test.each([
+  'text/plain',
+  'application/json\ta',
+  'application/json garbage',
+  'application/json; charset=utf-7',
+  'application/json; charset=utf-8; x=y',
+  'application/jsonp',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=application/json',
+  '',
+])('a body of type "%s" is not read', async (type) => {
+  const { key } = await served.key()
+  const answer = await served.ask('POST', '/v1/instructions', {
+    ...{ key, body: '{}', headers: { 'content-type': type, 'idempotency-key': 'x' } },
+  })
+  expect([answer.statusCode, answer.said.code]).toEqual([415, 'media_type_unsupported'])
+})
+
+test('a key that was revoked is refused from the next request on, by whichever process it was revoked', async () => {
+  const { id, key } = await served.key()
+  expect((await served.ask('GET', '/v1/batches', { key })).statusCode).toBe(200)
+  await served.ledger.revokeKey(id, 'lost', CLERK, Date.now())
+  expect((await served.ask('GET', '/v1/batches', { key })).said.code).toBe('key_revoked')
+})
+
+test('a key with one letter changed anywhere is none, and none is told from one that was revoked', async () => {
+  const { id, key } = await served.key()
+  await served.ledger.revokeKey(id, 'lost', CLERK, Date.now())
+  for (const at of key.split('').keys()) {
+    const letter = key[at] === 'a' ? 'b' : 'a'
+    const wrong = `${key.slice(0, at)}${letter}${key.slice(at + 1)}`
+    expect((await served.ask('GET', '/v1/batches', { key: wrong })).said.code).toBe('key_unknown')
+  }
+  for (const authorization of [key, `Basic ${key}`, `Bearer  ${key}`, 'Bearer', `Bearer ${key} x`])
+    expect((await served.ask('GET', '/v1/batches', { headers: { authorization } })).statusCode).toBe(401)
+})
+
+test('where it comes from is what its socket says, unless a proxy of ours says otherwise', async () => {
+  const proxied = await openServed({ trustedProxies: ['10.0.0.0/8'] })
+  const { key: bound } = await proxied.key({ networks: ['192.0.2.0/24', '2001:db8::/32'] })
+  const { key: plain } = await served.key({ networks: ['192.0.2.0/24'] })
+  const status = async (by: typeof served, key: string, from: string, said?: string) =>
+    (
+      await by.ask('GET', '/v1/batches', {
+        ...{ key, from },
+        headers: said === undefined ? {} : { 'x-forwarded-for': said, 'x-real-ip': said, forwarded: `for=${said}` },
+      })
+    ).statusCode
+  expect(await status(served, plain, '192.0.2.7')).toBe(200)
+  expect(await status(served, plain, '::ffff:192.0.2.7')).toBe(200)
+  expect(await status(served, plain, '198.51.100.1', '192.0.2.7')).toBe(403)
+  expect(await status(proxied, bound, '198.51.100.1', '192.0.2.7')).toBe(403)
+  expect(await status(proxied, bound, '10.0.0.1', '192.0.2.7')).toBe(200)
+  expect(await status(proxied, bound, '10.0.0.1', '2001:db8::1')).toBe(200)
+  expect(await status(proxied, bound, '10.0.0.1', '192.0.2.7, 198.51.100.1')).toBe(403)
+  expect(await status(proxied, bound, '10.0.0.1', '198.51.100.1, 192.0.2.7')).toBe(200)
+  expect(await status(proxied, bound, '10.0.0.1', 'nonsense')).toBe(403)
+  await proxied.close()
+})
+
+test.each([
+  '..%2f..%2fledger.db',
+  '%00',
+  '%2e%2e',
+  'a%0d%0aX-Evil:%201',
+  'x'.repeat(301),
+  '%u2028',
+  '%E2%80%A8',
+  '*',
+  "'--",
+])('an id such as %s finds nothing, and adds no header', async (id) => {
+  const { key } = await served.key()
+  for (const path of [`/v1/batches/${id}`, `/v1/batches/${id}/results.csv`, `/v1/instructions/${id}/history`]) {
+    const answer = await served.ask('GET', path, { key })
+    expect([400, 404]).toContain(answer.statusCode)
+    expect(answer.headers['x-evil']).toBeUndefined()
+  }
+})
+
+test('a beginning of an id is no id', async () => {
+  const batch = await submit(served.ledger, served.accounts.shop, [refund('A')])
+  const { key } = await served.key()
+  expect((await served.ask('GET', `/v1/batches/${batch.slice(0, 6)}`, { key })).statusCode).toBe(404)
+})
+
+test('no key and nothing that was searched for is in the log or in the ledger', async () => {
+  const lines: string[] = []
+  const told = (details: object, message: string) => void lines.push(JSON.stringify({ ...details, message }))
+  const log = { debug: told, info: told, warn: told, error: told }
+  Object.assign(served.app, { log: Object.assign(Object.create(served.app.log), log) })
+  const { key } = await served.key()
+  const asked = { key, headers: { 'user-agent': 'a\u2028b', 'x-request-id': 'mine' } }
+  await served.ask('GET', '/v1/instructions?reference=HIDDEN-REFERENCE', asked)
+  await served.ask('GET', '/v1/batches/HIDDEN-REFERENCE', asked)
+  await served.ask('POST', '/v1/instructions', { ...asked, body: INSTRUCTION })
+  await served.ask('POST', '/v1/instructions', {
+    ...{ key, body: INSTRUCTION, headers: { 'idempotency-key': 'HIDDEN-4111111111111111' } },
+  })
+  expect(lines.length).toBeGreaterThan(2)
+  const all = lines.join('\n')
+  const { dataDir } = served.app.config
+  const bytes = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)).toString('latin1'))
+  const secret = key.slice(13)
+  expect(all).not.toMatch(/HIDDEN|mine|\u2028|trk_/)
+  const isTold = (one: string) => one.includes(secret) || one.includes(secret.slice(0, 20)) || one.includes('HIDDEN')
+  expect([all, ...bytes].filter(isTold)).toEqual([])
+})
+
+test('the limit of one key is not that of another, and cannot be passed by another address', async () => {
+  const limited = await openServed({ requestsPerMinute: 3 })
+  const [{ key: one }, { key: other }] = [await limited.key(), await limited.key()]
+  const codes = []
+  for (const n of [1, 2, 3, 4])
+    codes.push((await limited.ask('GET', '/v1/batches', { key: one, from: `192.0.2.${n}` })).statusCode)
+  expect(codes).toEqual([200, 200, 200, 429])
+  expect((await limited.ask('GET', '/v1/batches', { key: other })).statusCode).toBe(200)
+  await limited.close()
+})
